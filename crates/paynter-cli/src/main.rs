@@ -1,0 +1,2 @@
+//! The `paynter` command.
+fn main() {}

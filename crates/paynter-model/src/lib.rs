@@ -1,0 +1,8 @@
+//! Bond graphs: from syntax to a flat checked graph, its causality, and its equations.
+//!
+//! In:  parsed files.
+//! Out: a [`graph::BondGraph`], a `Causality`, a `Dae`.
+
+pub mod graph;
+
+pub use graph::{Bond, BondGraph, BondId, Element, ElementId, ElementKind, Law};

@@ -1,0 +1,523 @@
+//! Expressions as a graph in which equal parts are stored once.
+//!
+//! In:  calls of the constructors of [`Pool`].
+//! Out: [`ExprId`]s; equal ids mean equal expressions.
+//!
+//! **Invariant:** arguments have smaller ids than the node that uses them, so a
+//! loop over ids visits arguments first and no walk needs recursion.
+//! Constructors fold constants and drop neutral elements, nothing more; the value
+//! at any point where the written expression is finite is kept exactly.
+
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Names an expression of a [`Pool`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(pub u32);
+
+/// Names something an expression can read; an index into a table of symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SymbolId(pub u32);
+
+/// Names a list of arguments of an external function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ArgsId(pub u32);
+
+/// Names an external function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExternalId(pub u32);
+
+/// Functions of one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names are those of mathematics")]
+pub enum Function1 {
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Exp,
+    Log,
+    Log10,
+    Sqrt,
+    Abs,
+    /// −1, 0 or 1.
+    Sign,
+    Floor,
+    Ceil,
+    Round,
+}
+
+/// Functions of two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Function2 {
+    /// Angle of the point (second, first): `atan2(y, x)`.
+    Atan2,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+    /// `a − b floor(a/b)`.
+    Mod,
+    /// √(a² + b²).
+    Hypot,
+}
+
+/// Comparisons; they are 1 where they hold and 0 elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Comparison {
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+}
+
+/// One node of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A number, by its bits.
+    Number(u64),
+    /// Something read.
+    Symbol(SymbolId),
+    /// −a
+    Neg(ExprId),
+    /// a + b
+    Add(ExprId, ExprId),
+    /// a − b
+    Sub(ExprId, ExprId),
+    /// a b
+    Mul(ExprId, ExprId),
+    /// a / b
+    Div(ExprId, ExprId),
+    /// aᵇ
+    Power(ExprId, ExprId),
+    /// f(a)
+    Call1(Function1, ExprId),
+    /// f(a, b)
+    Call2(Function2, ExprId, ExprId),
+    /// 1 where it holds, else 0
+    Compare(Comparison, ExprId, ExprId),
+    /// 1 − a for truth values
+    Not(ExprId),
+    /// both (truth values)
+    And(ExprId, ExprId),
+    /// either (truth values)
+    Or(ExprId, ExprId),
+    /// b where a ≠ 0, else c. Only the chosen branch decides the value.
+    If(ExprId, ExprId, ExprId),
+    /// Promises that what is inside is continuous: its switches make no events.
+    Smooth(ExprId),
+    /// Output number `.2` of an external function.
+    External(ExternalId, ArgsId, u32),
+    /// ∂output/∂input of an external function; number = output · n_inputs + input.
+    ExternalSlope(ExternalId, ArgsId, u32),
+}
+
+/// A function computed outside the expression graph: a table, a Riccati solver.
+pub trait External: std::fmt::Debug + Send + Sync {
+    /// Its name in printed equations.
+    fn name(&self) -> &str;
+    /// How many numbers it takes.
+    fn n_inputs(&self) -> usize;
+    /// How many numbers it gives.
+    fn n_outputs(&self) -> usize;
+    /// Computes the outputs.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says for which inputs there is no answer.
+    fn call(&self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), String>;
+    /// Computes ∂output/∂input, row by output.
+    ///
+    /// # Errors
+    ///
+    /// As for [`External::call`].
+    fn slopes(&self, inputs: &[f64], slopes: &mut [f64]) -> Result<(), String>;
+    /// Arguments at which the function has a corner in its only input, ascending.
+    fn corners(&self) -> &[f64] {
+        &[]
+    }
+}
+
+/// Holds expressions.
+#[derive(Clone, Debug, Default)]
+pub struct Pool {
+    nodes: Vec<Node>,
+    ids: FxHashMap<Node, ExprId>,
+    args: Vec<Box<[ExprId]>>,
+    args_ids: FxHashMap<Box<[ExprId]>, ArgsId>,
+    externals: Vec<Arc<dyn External>>,
+}
+
+impl Pool {
+    /// Makes an empty pool.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives the node of an expression.
+    pub fn node(&self, e: ExprId) -> Node {
+        self.nodes[e.0 as usize]
+    }
+
+    /// Counts the nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Tells whether nothing was made yet.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Stores a node as it is, without folding.
+    pub fn intern(&mut self, node: Node) -> ExprId {
+        let nodes = &mut self.nodes;
+        *self.ids.entry(node).or_insert_with(|| {
+            nodes.push(node);
+            ExprId(u32::try_from(nodes.len() - 1).expect("fewer than 2^32 expressions"))
+        })
+    }
+
+    /// Gives the value of a number node.
+    pub fn as_number(&self, e: ExprId) -> Option<f64> {
+        match self.node(e) {
+            Node::Number(bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+
+    /// Gives the symbol of a symbol node.
+    pub fn as_symbol(&self, e: ExprId) -> Option<SymbolId> {
+        match self.node(e) {
+            Node::Symbol(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// A number. Minus zero becomes zero, so that equal numbers are one node.
+    pub fn number(&mut self, x: f64) -> ExprId {
+        let x = if x == 0.0 { 0.0 } else { x };
+        self.intern(Node::Number(x.to_bits()))
+    }
+
+    /// A symbol.
+    pub fn symbol(&mut self, s: SymbolId) -> ExprId {
+        self.intern(Node::Symbol(s))
+    }
+
+    /// −a
+    pub fn neg(&mut self, a: ExprId) -> ExprId {
+        match self.node(a) {
+            Node::Number(bits) => self.number(-f64::from_bits(bits)),
+            Node::Neg(x) => x,
+            Node::Sub(x, y) => self.sub(y, x),
+            _ => self.intern(Node::Neg(a)),
+        }
+    }
+
+    /// a + b
+    pub fn add(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_number(a), self.as_number(b)) {
+            (Some(x), Some(y)) => self.number(x + y),
+            (Some(0.0), _) => b,
+            (_, Some(0.0)) => a,
+            _ => match (self.node(a), self.node(b)) {
+                (_, Node::Neg(y)) => self.sub(a, y),
+                (Node::Neg(x), _) => self.sub(b, x),
+                // Addition commutes exactly in IEEE arithmetic: one order makes equal sums one node.
+                _ => self.intern(Node::Add(a.min(b), a.max(b))),
+            },
+        }
+    }
+
+    /// a − b
+    pub fn sub(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_number(a), self.as_number(b)) {
+            (Some(x), Some(y)) => self.number(x - y),
+            (Some(0.0), _) => self.neg(b),
+            (_, Some(0.0)) => a,
+            _ if a == b => self.number(0.0),
+            _ => match self.node(b) {
+                Node::Neg(y) => self.add(a, y),
+                _ => self.intern(Node::Sub(a, b)),
+            },
+        }
+    }
+
+    /// a b
+    pub fn mul(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_number(a), self.as_number(b)) {
+            (Some(x), Some(y)) => self.number(x * y),
+            (Some(0.0), _) | (_, Some(0.0)) => self.number(0.0),
+            (Some(1.0), _) => b,
+            (_, Some(1.0)) => a,
+            (Some(-1.0), _) => self.neg(b),
+            (_, Some(-1.0)) => self.neg(a),
+            _ => match (self.node(a), self.node(b)) {
+                (Node::Neg(x), Node::Neg(y)) => self.mul(x, y),
+                (Node::Neg(x), _) => {
+                    let p = self.mul(x, b);
+                    self.neg(p)
+                }
+                (_, Node::Neg(y)) => {
+                    let p = self.mul(a, y);
+                    self.neg(p)
+                }
+                _ => self.intern(Node::Mul(a.min(b), a.max(b))),
+            },
+        }
+    }
+
+    /// a / b. A division by the number 0 stays as written and is found when evaluated.
+    pub fn div(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_number(a), self.as_number(b)) {
+            (Some(x), Some(y)) if y != 0.0 => self.number(x / y),
+            (_, Some(1.0)) => a,
+            (_, Some(-1.0)) => self.neg(a),
+            (Some(0.0), None) => self.number(0.0),
+            _ => match (self.node(a), self.node(b)) {
+                (Node::Neg(x), Node::Neg(y)) => self.div(x, y),
+                (Node::Neg(x), _) => {
+                    let q = self.div(x, b);
+                    self.neg(q)
+                }
+                (_, Node::Neg(y)) => {
+                    let q = self.div(a, y);
+                    self.neg(q)
+                }
+                _ => self.intern(Node::Div(a, b)),
+            },
+        }
+    }
+
+    /// aᵇ
+    pub fn pow(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_number(a), self.as_number(b)) {
+            (Some(x), Some(y)) if power(x, y).is_finite() => self.number(power(x, y)),
+            (_, Some(0.0)) => self.number(1.0),
+            (_, Some(1.0)) => a,
+            _ => self.intern(Node::Power(a, b)),
+        }
+    }
+
+    /// a raised to a whole power.
+    pub fn powi(&mut self, a: ExprId, n: i32) -> ExprId {
+        let n = self.number(f64::from(n));
+        self.pow(a, n)
+    }
+
+    /// f(a)
+    pub fn call1(&mut self, f: Function1, a: ExprId) -> ExprId {
+        if let Some(x) = self.as_number(a) {
+            let y = f.eval(x);
+            if y.is_finite() {
+                return self.number(y);
+            }
+        }
+        self.intern(Node::Call1(f, a))
+    }
+
+    /// f(a, b)
+    pub fn call2(&mut self, f: Function2, a: ExprId, b: ExprId) -> ExprId {
+        if let (Some(x), Some(y)) = (self.as_number(a), self.as_number(b)) {
+            let z = f.eval(x, y);
+            if z.is_finite() {
+                return self.number(z);
+            }
+        }
+        self.intern(Node::Call2(f, a, b))
+    }
+
+    /// 1 where the comparison holds, else 0
+    pub fn compare(&mut self, c: Comparison, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_number(a), self.as_number(b)) {
+            (Some(x), Some(y)) => self.number(f64::from(u8::from(c.holds(x, y)))),
+            _ => self.intern(Node::Compare(c, a, b)),
+        }
+    }
+
+    /// not a
+    pub fn not(&mut self, a: ExprId) -> ExprId {
+        match self.node(a) {
+            Node::Number(bits) => self.number(f64::from(u8::from(f64::from_bits(bits) == 0.0))),
+            Node::Not(x) => x,
+            _ => self.intern(Node::Not(a)),
+        }
+    }
+
+    /// a and b
+    pub fn and(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_number(a), self.as_number(b)) {
+            (Some(0.0), _) | (_, Some(0.0)) => self.number(0.0),
+            (Some(_), _) => b,
+            (_, Some(_)) => a,
+            _ => self.intern(Node::And(a.min(b), a.max(b))),
+        }
+    }
+
+    /// a or b
+    pub fn or(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_number(a), self.as_number(b)) {
+            (Some(0.0), _) => b,
+            (_, Some(0.0)) => a,
+            (Some(_), _) | (_, Some(_)) => self.number(1.0),
+            _ => self.intern(Node::Or(a.min(b), a.max(b))),
+        }
+    }
+
+    /// a where the condition holds, else b
+    pub fn if_else(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> ExprId {
+        match self.as_number(condition) {
+            Some(0.0) => b,
+            Some(_) => a,
+            None if a == b => a,
+            None => self.intern(Node::If(condition, a, b)),
+        }
+    }
+
+    /// Promises continuity.
+    pub fn smooth(&mut self, a: ExprId) -> ExprId {
+        match self.node(a) {
+            Node::Number(_) | Node::Symbol(_) | Node::Smooth(_) => a,
+            _ => self.intern(Node::Smooth(a)),
+        }
+    }
+
+    /// Registers an external function.
+    pub fn add_external(&mut self, function: Arc<dyn External>) -> ExternalId {
+        self.externals.push(function);
+        ExternalId((self.externals.len() - 1) as u32)
+    }
+
+    /// Gives an external function.
+    pub fn external(&self, id: ExternalId) -> &Arc<dyn External> {
+        &self.externals[id.0 as usize]
+    }
+
+    /// Gives a list of arguments.
+    pub fn args(&self, id: ArgsId) -> &[ExprId] {
+        &self.args[id.0 as usize]
+    }
+
+    /// Output number `output` of an external function.
+    pub fn call_external(&mut self, f: ExternalId, args: &[ExprId], output: u32) -> ExprId {
+        let args = self.intern_args(args);
+        self.intern(Node::External(f, args, output))
+    }
+
+    /// Stores a list of arguments.
+    pub fn intern_args(&mut self, args: &[ExprId]) -> ArgsId {
+        if let Some(&id) = self.args_ids.get(args) {
+            return id;
+        }
+        let id = ArgsId(self.args.len() as u32);
+        self.args.push(args.into());
+        self.args_ids.insert(args.into(), id);
+        id
+    }
+}
+
+/// xⁿ as every engine computes it: whole powers up to 64 by repeated squaring, others by `powf`.
+///
+/// Interpreter, machine code and constant folding share this routine, so they give the same bits.
+pub fn power(x: f64, n: f64) -> f64 {
+    if n.fract() != 0.0 || n.abs() > 64.0 {
+        return x.powf(n);
+    }
+    let mut left = n.abs() as u32;
+    let (mut base, mut result) = (x, 1.0);
+    while left > 0 {
+        if left & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        left >>= 1;
+    }
+    if n < 0.0 { 1.0 / result } else { result }
+}
+
+impl Function1 {
+    /// Computes the function.
+    pub fn eval(self, x: f64) -> f64 {
+        match self {
+            Function1::Sin => x.sin(),
+            Function1::Cos => x.cos(),
+            Function1::Tan => x.tan(),
+            Function1::Asin => x.asin(),
+            Function1::Acos => x.acos(),
+            Function1::Atan => x.atan(),
+            Function1::Sinh => x.sinh(),
+            Function1::Cosh => x.cosh(),
+            Function1::Tanh => x.tanh(),
+            Function1::Exp => x.exp(),
+            Function1::Log => x.ln(),
+            Function1::Log10 => x.log10(),
+            Function1::Sqrt => x.sqrt(),
+            Function1::Abs => x.abs(),
+            Function1::Sign => {
+                if x > 0.0 {
+                    1.0
+                } else if x < 0.0 {
+                    -1.0
+                } else {
+                    // Zero and NaN: a NaN must stay visible.
+                    x * 0.0
+                }
+            }
+            Function1::Floor => x.floor(),
+            Function1::Ceil => x.ceil(),
+            Function1::Round => x.round(),
+        }
+    }
+}
+
+impl Function2 {
+    /// Computes the function. `Min` and `Max` give NaN if either argument is NaN.
+    pub fn eval(self, a: f64, b: f64) -> f64 {
+        match self {
+            Function2::Atan2 => a.atan2(b),
+            Function2::Min => {
+                if a.is_nan() || b.is_nan() {
+                    f64::NAN
+                } else if b < a {
+                    b
+                } else {
+                    a
+                }
+            }
+            Function2::Max => {
+                if a.is_nan() || b.is_nan() {
+                    f64::NAN
+                } else if b > a {
+                    b
+                } else {
+                    a
+                }
+            }
+            Function2::Mod => a - b * (a / b).floor(),
+            Function2::Hypot => a.hypot(b),
+        }
+    }
+}
+
+impl Comparison {
+    /// Tells whether it holds.
+    pub fn holds(self, a: f64, b: f64) -> bool {
+        match self {
+            Comparison::Less => a < b,
+            Comparison::LessEqual => a <= b,
+            Comparison::Greater => a > b,
+            Comparison::GreaterEqual => a >= b,
+            Comparison::Equal => a == b,
+            Comparison::NotEqual => a != b,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Expressions, differential-algebraic equations and their structural reduction.
+//!
+//! In:  a [`dae::Dae`]: symbols, equations in residual form, events, demands on the start.
+//! Out: a [`reduced::Reduced`]: states, and blocks that compute everything else in order.
+//!
+//! This crate knows nothing of bond graphs or of text; origins are opaque numbers.
+
+pub mod dae;
+pub mod expr;
+pub mod names;
+pub mod reduced;
+
+pub use dae::{Dae, Equation, Origin, Role, Symbol};
+pub use expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};
+pub use names::{Names, PathId};
+pub use reduced::{Block, Reduced};
