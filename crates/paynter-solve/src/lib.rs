@@ -1,1 +1,17 @@
-//! paynter-solve
+//! Integrators with dense output, events and exact clocks.
+//!
+//! In:  a [`System`]: `M ẏ = f(t, y)` with guards, time events, projection, quadratures.
+//! Out: its trajectory, step by step, to an [`Observer`], and a [`Finish`] with the work done.
+//!
+//! The crate knows numbers only. Names, units and messages are put to them by the caller.
+
+mod observer;
+mod options;
+mod system;
+
+pub use observer::{Dense, EventRecord, NoObserver, Observer};
+pub use options::{
+    Absolute, BadInput, Choice, Failure, Finish, FinishReason, Function, Method, Options, Reason,
+    SolveError, Statistics, Tolerances,
+};
+pub use system::{Crossing, Direction, EvalError, EventOutcome, Pattern, Projection, System};

@@ -1,0 +1,413 @@
+//! What the caller may choose, what comes back, and how a run can fail.
+//!
+//! In:  method, tolerances, limits of step and work.
+//! Out: plain data; no prose, so that the caller can put the model's names to the numbers.
+
+use crate::system::{EvalError, System};
+
+/// An integration method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Starts explicit, changes when stiffness shows; see [`Statistics::choices`].
+    #[default]
+    Auto,
+    /// Explicit Runge–Kutta 5(4) of Tsitouras (2011).
+    Tsit5,
+    /// Explicit Runge–Kutta 8(5,3) of Dormand and Prince with dense output of order 7.
+    Dop853,
+    /// Rosenbrock method of order 5(4) for stiff and index-1 systems (Steinebach 2023).
+    Rodas5P,
+    /// Backward differentiation of orders 1 to 5, for large smooth stiff systems.
+    Bdf,
+    /// Forward Euler with fixed step.
+    Euler,
+    /// Classical Runge–Kutta of order 4 with fixed step.
+    Rk4,
+    /// Adams–Bashforth of order 2 with fixed step.
+    Ab2,
+}
+
+impl Method {
+    /// Tells whether the method takes steps of the size given by the caller.
+    pub fn has_fixed_step(self) -> bool {
+        matches!(self, Self::Euler | Self::Rk4 | Self::Ab2)
+    }
+}
+
+/// Absolute tolerance: one for all variables, or one for each.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Absolute {
+    /// The same for every variable.
+    Scalar(f64),
+    /// One per variable, from its nominal value.
+    PerVariable(Vec<f64>),
+}
+
+/// Error allowed per step: `absolute + relative · |y|` for each variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tolerances {
+    /// Relative part; must be positive and less than 1.
+    pub relative: f64,
+    /// Absolute part; positive.
+    pub absolute: Absolute,
+}
+
+impl Default for Tolerances {
+    fn default() -> Self {
+        Self {
+            relative: 1e-6,
+            absolute: Absolute::Scalar(1e-9),
+        }
+    }
+}
+
+/// Choices of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Method to use.
+    pub method: Method,
+    /// Error allowed; without effect on methods of fixed step.
+    pub tolerances: Tolerances,
+    /// Largest step; infinite means no limit but the length of the run.
+    pub max_step: f64,
+    /// First step; `None` lets the solver choose.
+    pub initial_step: Option<f64>,
+    /// Step of the methods of fixed step; required by them.
+    pub fixed_step: Option<f64>,
+    /// Number of accepted and rejected steps after which the run ends as failed.
+    pub max_steps: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            method: Method::Auto,
+            tolerances: Tolerances::default(),
+            max_step: f64::INFINITY,
+            initial_step: None,
+            fixed_step: None,
+            // A run of this many steps takes minutes even for a tiny system, so it is more
+            // often a mistake in the model than a wish; the caller may raise it.
+            max_steps: 100_000_000,
+        }
+    }
+}
+
+/// Why `Auto` chose a method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reason {
+    /// The caller asked for it.
+    Requested,
+    /// `rtol ≤ 1e-6` and no sign of stiffness yet: high order pays.
+    TightTolerance,
+    /// Looser tolerance and no sign of stiffness yet.
+    LooseTolerance,
+    /// The system has algebraic rows.
+    AlgebraicRows,
+    /// Stability, not accuracy, limits the explicit step: `h |λ| ≈ h_lambda` for many steps.
+    Stiff {
+        /// Product of step and estimated dominant eigenvalue.
+        h_lambda: f64,
+    },
+    /// Explicit steps became too small to go on.
+    StepCollapsed {
+        /// The step that failed.
+        h: f64,
+    },
+    /// The stiff method makes steps that an explicit one could do more cheaply.
+    NoLongerStiff {
+        /// Product of step and estimated spectral radius.
+        h_rho: f64,
+    },
+}
+
+/// A method and the time from which it was used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// Time of the choice.
+    pub t: f64,
+    /// Method used from then on.
+    pub method: Method,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Work done in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Accepted steps.
+    pub steps: usize,
+    /// Rejected steps.
+    pub rejected: usize,
+    /// Evaluations of the right-hand side, without those for finite-difference Jacobians.
+    pub rhs: usize,
+    /// Evaluations of the right-hand side for finite-difference Jacobians.
+    pub rhs_for_jacobian: usize,
+    /// Jacobians.
+    pub jacobians: usize,
+    /// Factorisations of the iteration matrix.
+    pub factorisations: usize,
+    /// Solutions with a factorised matrix.
+    pub linear_solves: usize,
+    /// Newton iterations.
+    pub newton_iterations: usize,
+    /// Newton iterations given up.
+    pub newton_failures: usize,
+    /// Times at which guards fired.
+    pub state_events: usize,
+    /// Exact time events.
+    pub time_events: usize,
+    /// Evaluations of the guards.
+    pub guard_evaluations: usize,
+    /// Steps after which the projection moved the state.
+    pub projections: usize,
+    /// Entries visited by factorisations and solutions, a measure of linear-algebra work.
+    pub linear_work: u64,
+    /// Methods used, with times and reasons, in order.
+    pub choices: Vec<Choice>,
+}
+
+impl Statistics {
+    /// Method in use at the end.
+    pub fn method(&self) -> Option<Method> {
+        self.choices.last().map(|choice| choice.method)
+    }
+}
+
+/// Why a run ended well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The end time is reached.
+    ReachedEnd,
+    /// The system asked for the end at an event.
+    Stopped {
+        /// Code chosen by the system.
+        code: u32,
+    },
+    /// The observer asked for the end.
+    Cancelled,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    /// Why the run ended.
+    pub reason: FinishReason,
+    /// Time reached.
+    pub t: f64,
+    /// State there.
+    pub y: Vec<f64>,
+    /// Quadratures from the start to `t`.
+    pub quadratures: Vec<f64>,
+    /// Work done.
+    pub statistics: Statistics,
+}
+
+/// A run that did not reach its end; what was computed before stays true.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolveError {
+    /// What went wrong.
+    pub failure: Failure,
+    /// Last time that was reached.
+    pub t: f64,
+    /// State there.
+    pub y: Vec<f64>,
+    /// Quadratures from the start to `t`.
+    pub quadratures: Vec<f64>,
+    /// Work done.
+    pub statistics: Statistics,
+}
+
+impl std::fmt::Display for SolveError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:?} at t = {}", self.failure, self.t)
+    }
+}
+
+impl std::error::Error for SolveError {}
+
+/// How a run can fail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Failure {
+    /// An option or the start makes no sense.
+    BadInput(BadInput),
+    /// The step size that the error demands cannot be told from zero.
+    StepTooSmall {
+        /// Time of the step.
+        t: f64,
+        /// Step that was tried.
+        h: f64,
+        /// Variable with the largest error.
+        worst: usize,
+    },
+    /// A value is not finite, however small the step.
+    NotFinite {
+        /// Time of the evaluation.
+        t: f64,
+        /// Row of the right-hand side, or number of the guard or quadrature.
+        index: usize,
+        /// Which function.
+        what: Function,
+    },
+    /// The system refused to evaluate, however small the step.
+    Evaluation {
+        /// Time of the evaluation.
+        t: f64,
+        /// The system's own reason.
+        error: EvalError,
+        /// Which function.
+        what: Function,
+    },
+    /// More steps than the limit.
+    TooManySteps {
+        /// Time reached.
+        t: f64,
+        /// The limit.
+        limit: usize,
+    },
+    /// Newton's method did not converge, however small the step.
+    NewtonFailed {
+        /// Time of the step.
+        t: f64,
+        /// Step that was tried.
+        h: f64,
+        /// Variable with the largest correction.
+        worst: usize,
+    },
+    /// The iteration matrix is singular, however small the step.
+    Singular {
+        /// Time of the step.
+        t: f64,
+        /// Variable at which the elimination failed, where known.
+        index: Option<usize>,
+    },
+    /// One guard fired again and again in hardly any time: chattering or Zeno behaviour.
+    Chattering {
+        /// Time.
+        t: f64,
+        /// The guard.
+        guard: usize,
+        /// Events counted in the window.
+        count: usize,
+    },
+    /// Events at one instant trigger each other without end.
+    EventLoop {
+        /// Time.
+        t: f64,
+        /// A guard that keeps firing.
+        guard: usize,
+        /// Rounds made.
+        rounds: usize,
+    },
+}
+
+/// Function of the system that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// `System::rhs`.
+    Rhs,
+    /// `System::jacobian`.
+    Jacobian,
+    /// `System::time_derivative`.
+    TimeDerivative,
+    /// `System::guards`.
+    Guards,
+    /// `System::handle_event`.
+    HandleEvent,
+    /// `System::project`.
+    Project,
+    /// `System::quadrature_rates`.
+    QuadratureRates,
+}
+
+/// Input that makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadInput {
+    /// A time is not finite.
+    TimeNotFinite,
+    /// The end lies before the start.
+    EndBeforeStart,
+    /// The start state has the wrong length.
+    StateLength,
+    /// A start value is not finite.
+    StateNotFinite {
+        /// Its index.
+        index: usize,
+    },
+    /// A tolerance is not positive, not finite, or the relative one is 1 or more.
+    Tolerance,
+    /// The list of absolute tolerances has the wrong length.
+    ToleranceLength,
+    /// A step size is not positive.
+    StepSize,
+    /// The method needs a fixed step, which is not given.
+    FixedStepMissing,
+    /// The method cannot solve algebraic rows.
+    AlgebraicRows,
+    /// The method cannot keep its history over projections.
+    Projection,
+    /// `System::algebraic` or the Jacobian pattern has the wrong length.
+    SystemShape,
+}
+
+/// Checks options and start against the system.
+pub(crate) fn check(
+    system: &dyn System,
+    (t0, t_end): (f64, f64),
+    y0: &[f64],
+    options: &Options,
+) -> Result<(), BadInput> {
+    let n = system.n();
+    let ensure = |holds: bool, problem: BadInput| if holds { Ok(()) } else { Err(problem) };
+    ensure(t0.is_finite() && t_end.is_finite(), BadInput::TimeNotFinite)?;
+    ensure(t_end >= t0, BadInput::EndBeforeStart)?;
+    ensure(y0.len() == n, BadInput::StateLength)?;
+    if let Some(index) = y0.iter().position(|value| !value.is_finite()) {
+        return Err(BadInput::StateNotFinite { index });
+    }
+    let pattern_fits = system.jacobian_pattern().is_none_or(|p| p.n() == n);
+    let algebraic = system.algebraic();
+    ensure(
+        pattern_fits && (algebraic.is_empty() || algebraic.len() == n),
+        BadInput::SystemShape,
+    )?;
+
+    let is_positive = |value: f64| value.is_finite() && value > 0.0;
+    let Tolerances { relative, absolute } = &options.tolerances;
+    ensure(
+        is_positive(*relative) && *relative < 1.0,
+        BadInput::Tolerance,
+    )?;
+    match absolute {
+        Absolute::Scalar(value) => ensure(is_positive(*value), BadInput::Tolerance)?,
+        Absolute::PerVariable(values) => {
+            ensure(values.len() == n, BadInput::ToleranceLength)?;
+            ensure(
+                values.iter().all(|&value| is_positive(value)),
+                BadInput::Tolerance,
+            )?;
+        }
+    }
+
+    ensure(options.max_step > 0.0, BadInput::StepSize)?;
+    for step in [options.initial_step, options.fixed_step]
+        .into_iter()
+        .flatten()
+    {
+        ensure(is_positive(step), BadInput::StepSize)?;
+    }
+    let has_algebraic_rows = algebraic.iter().any(|&is_algebraic| is_algebraic);
+    if options.method.has_fixed_step() {
+        ensure(options.fixed_step.is_some(), BadInput::FixedStepMissing)?;
+    }
+    let is_explicit =
+        options.method.has_fixed_step() || matches!(options.method, Method::Tsit5 | Method::Dop853);
+    ensure(
+        !(is_explicit && has_algebraic_rows),
+        BadInput::AlgebraicRows,
+    )?;
+    ensure(
+        !(options.method == Method::Bdf && system.projects()),
+        BadInput::Projection,
+    )
+}

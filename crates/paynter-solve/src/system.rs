@@ -1,0 +1,298 @@
+//! What an integrator needs to know of a problem: numbers only, no model.
+//!
+//! In:  an implementation of [`System`] made by someone who knows the model.
+//! Out: the contract between that implementation and every method of this crate.
+//!
+//! The problem is `M ẏ = f(t, y)` with `M` diagonal: ones for differential rows, zeros for
+//! algebraic rows. Beside it stand guards (state events), exact time events, a projection on
+//! invariants, and quadratures that are integrated but never fed back.
+//!
+//! **Invariant:** `rhs`, `jacobian`, `time_derivative`, `guards` and `quadrature_rates` are
+//! functions of `(t, y)` and of the discrete modes; the modes change in `handle_event` only.
+
+/// A sparsity pattern in compressed sparse column form.
+///
+/// Rows inside a column are strictly increasing; `column_starts` has one entry more than
+/// there are columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    n: usize,
+    column_starts: Vec<usize>,
+    rows: Vec<usize>,
+}
+
+impl Pattern {
+    /// Builds a square pattern of size `n`, or returns `None` if the arrays do not describe one.
+    pub fn new(n: usize, column_starts: Vec<usize>, rows: Vec<usize>) -> Option<Self> {
+        let shape_is_right = column_starts.len() == n + 1
+            && column_starts.first() == Some(&0)
+            && column_starts.last() == Some(&rows.len())
+            && column_starts.is_sorted();
+        if !shape_is_right {
+            return None;
+        }
+        for column in column_starts.windows(2) {
+            let entries = &rows[column[0]..column[1]];
+            let is_increasing = entries.windows(2).all(|pair| pair[0] < pair[1]);
+            if !is_increasing || entries.last().is_some_and(|&row| row >= n) {
+                return None;
+            }
+        }
+        Some(Self {
+            n,
+            column_starts,
+            rows,
+        })
+    }
+
+    /// Builds a pattern from `(row, column)` pairs in any order; repeated pairs count once.
+    /// Returns `None` if a pair lies outside of the square.
+    pub fn from_entries(n: usize, entries: &[(usize, usize)]) -> Option<Self> {
+        if entries.iter().any(|&(row, column)| row >= n || column >= n) {
+            return None;
+        }
+        let mut sorted: Vec<(usize, usize)> = entries.iter().map(|&(r, c)| (c, r)).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let mut column_starts = vec![0; n + 1];
+        for &(column, _) in &sorted {
+            column_starts[column + 1] += 1;
+        }
+        for column in 0..n {
+            column_starts[column + 1] += column_starts[column];
+        }
+        let rows = sorted.into_iter().map(|(_, row)| row).collect();
+        Some(Self {
+            n,
+            column_starts,
+            rows,
+        })
+    }
+
+    /// Number of rows, which is the number of columns.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of entries that may differ from zero.
+    pub fn n_entries(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Where each column starts in [`Pattern::rows`]; `n + 1` entries.
+    pub fn column_starts(&self) -> &[usize] {
+        &self.column_starts
+    }
+
+    /// Row of each entry, column after column.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// Rows of one column, increasing.
+    pub fn column(&self, column: usize) -> &[usize] {
+        &self.rows[self.column_starts[column]..self.column_starts[column + 1]]
+    }
+}
+
+/// Why a function of the system could not be evaluated. Names are added by the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvalError {
+    /// A computed value is not a finite number; `index` is its row.
+    NotFinite {
+        /// Row of the function that was evaluated.
+        index: usize,
+    },
+    /// The system gave up for a reason it knows by this number, e.g. the number of an
+    /// algebraic block that found no solution. The solver tries a smaller step first.
+    Failed {
+        /// Code chosen by the system.
+        code: u32,
+    },
+    /// The system gave up for a reason that no smaller step can cure; the run ends.
+    Fatal {
+        /// Code chosen by the system.
+        code: u32,
+    },
+}
+
+/// One change of sign of one guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// Number of the guard.
+    pub guard: usize,
+    /// The way it crossed.
+    pub direction: Direction,
+}
+
+/// The way a guard crosses zero as time goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From negative to positive.
+    Rising,
+    /// From positive to negative.
+    Falling,
+}
+
+/// What the solver must do after an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventOutcome {
+    /// Go on. With `changed` the state, a mode or the right-hand side jumped, so the method
+    /// starts anew from the state given back; without, the trajectory is as smooth as before.
+    Continue {
+        /// Whether anything the right-hand side or a guard sees has jumped.
+        changed: bool,
+    },
+    /// End the run here, for a reason the system knows by this number.
+    Stop {
+        /// Code chosen by the system.
+        code: u32,
+    },
+}
+
+/// What a projection did to a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Projection {
+    /// Whether any component was moved.
+    pub moved: bool,
+    /// Size of the move, in the measure of the system's own tolerances.
+    pub size: f64,
+}
+
+/// A problem `M ẏ = f(t, y)` with events, projection and quadratures.
+///
+/// All slices have the length announced by the matching `n…` function.
+pub trait System {
+    /// Number of variables.
+    fn n(&self) -> usize;
+
+    /// Tells which rows are algebraic (`M_ii = 0`, `0 = f_i`); an empty slice means none.
+    fn algebraic(&self) -> &[bool] {
+        &[]
+    }
+
+    /// Computes `f(t, y)`.
+    ///
+    /// # Errors
+    ///
+    /// The right-hand side has no value here. The solver then tries a smaller step, unless the
+    /// error is [`EvalError::Fatal`]. It checks for values that are not finite itself.
+    fn rhs(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError>;
+
+    /// Gives the pattern of `∂f/∂y`; `None` means dense.
+    fn jacobian_pattern(&self) -> Option<&Pattern> {
+        None
+    }
+
+    /// Computes `∂f/∂y` in the order of the pattern (column by column when dense) and returns
+    /// true; false asks the solver to use finite differences.
+    ///
+    /// # Errors
+    ///
+    /// As [`System::rhs`].
+    fn jacobian(&mut self, _t: f64, _y: &[f64], _values: &mut [f64]) -> Result<bool, EvalError> {
+        Ok(false)
+    }
+
+    /// Computes `∂f/∂t` and returns true; false asks the solver to use finite differences.
+    ///
+    /// # Errors
+    ///
+    /// As [`System::rhs`].
+    fn time_derivative(&mut self, _t: f64, _y: &[f64], _ft: &mut [f64]) -> Result<bool, EvalError> {
+        Ok(false)
+    }
+
+    /// Number of guards.
+    fn n_guards(&self) -> usize {
+        0
+    }
+
+    /// Computes all guards. An event is a change of sign; a value of exactly 0 counts as the
+    /// side the guard was on before.
+    ///
+    /// # Errors
+    ///
+    /// A guard has no value here; the run ends.
+    fn guards(&mut self, _t: f64, _y: &[f64], _g: &mut [f64]) -> Result<(), EvalError> {
+        Ok(())
+    }
+
+    /// Gives the first exact time event strictly after `t`. The solver lands on that very
+    /// number and never steps over it.
+    fn next_time_event(&mut self, _t: f64) -> Option<f64> {
+        None
+    }
+
+    /// Reacts to an event at `t`. It may change `y` and the modes.
+    ///
+    /// `fired` holds the guards that crossed, each with its direction; it is empty at a pure
+    /// time event, and both kinds may come in one call. When the reaction makes further guards
+    /// change sign, or turns a guard back from its surface, the function is called again at the
+    /// same `t` with those. The crossings of one guard therefore always alternate: rising,
+    /// falling, rising, … (a guard that is 0 at the start counts as positive if it is about to
+    /// rise, otherwise as negative).
+    ///
+    /// # Errors
+    ///
+    /// The event has no consistent outcome; the run ends.
+    fn handle_event(
+        &mut self,
+        _t: f64,
+        _y: &mut [f64],
+        _fired: &[Crossing],
+    ) -> Result<EventOutcome, EvalError> {
+        Ok(EventOutcome::Continue { changed: false })
+    }
+
+    /// Tells whether [`System::project`] may ever move a state. Methods that keep a history
+    /// over several steps are then refused.
+    fn projects(&self) -> bool {
+        false
+    }
+
+    /// Moves `y` to the nearest state that keeps the invariants and constraints.
+    ///
+    /// # Errors
+    ///
+    /// No such state was found near `y`; the solver tries a smaller step.
+    fn project(&mut self, _t: f64, _y: &mut [f64]) -> Result<Projection, EvalError> {
+        Ok(Projection::default())
+    }
+
+    /// Number of quadratures.
+    fn n_quadratures(&self) -> usize {
+        0
+    }
+
+    /// Computes the integrands of the quadratures.
+    ///
+    /// # Errors
+    ///
+    /// An integrand has no value here; the run ends.
+    fn quadrature_rates(&mut self, _t: f64, _y: &[f64], _q: &mut [f64]) -> Result<(), EvalError> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pattern_refuses_rows_out_of_order_or_out_of_range() {
+        assert!(Pattern::new(2, vec![0, 2, 2], vec![1, 0]).is_none());
+        assert!(Pattern::new(2, vec![0, 1, 2], vec![0, 2]).is_none());
+        assert!(Pattern::new(2, vec![0, 1], vec![0]).is_none());
+        assert!(Pattern::new(2, vec![0, 1, 2], vec![0, 1]).is_some());
+    }
+
+    #[test]
+    fn pattern_from_entries_sorts_and_removes_repetitions() {
+        let pattern = Pattern::from_entries(3, &[(2, 0), (0, 0), (2, 0), (1, 2)])
+            .expect("entries lie inside the square");
+        assert_eq!(pattern.column(0), [0, 2]);
+        assert_eq!(pattern.column(1), [0; 0]);
+        assert_eq!(pattern.column(2), [1]);
+    }
+}
