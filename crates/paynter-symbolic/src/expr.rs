@@ -154,6 +154,8 @@ pub struct Pool {
     args: Vec<Box<[ExprId]>>,
     args_ids: FxHashMap<Box<[ExprId]>, ArgsId>,
     externals: Vec<Arc<dyn External>>,
+    /// For functions whose slopes were differentiated: the slopes as a function.
+    slopes: FxHashMap<ExternalId, ExternalId>,
 }
 
 impl Pool {
@@ -400,6 +402,19 @@ impl Pool {
     /// Gives an external function.
     pub fn external(&self, id: ExternalId) -> &Arc<dyn External> {
         &self.externals[id.0 as usize]
+    }
+
+    /// Gives the function whose outputs are the slopes of another, row by output.
+    ///
+    /// Its own slopes are found by differences: see [`crate::slopes::SlopesOf`].
+    pub fn slopes_as_external(&mut self, id: ExternalId) -> ExternalId {
+        if let Some(&known) = self.slopes.get(&id) {
+            return known;
+        }
+        let function = Arc::new(crate::slopes::SlopesOf::new(self.external(id).clone()));
+        let slopes = self.add_external(function);
+        self.slopes.insert(id, slopes);
+        slopes
     }
 
     /// Gives a list of arguments.

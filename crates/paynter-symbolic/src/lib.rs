@@ -5,10 +5,17 @@
 //!
 //! This crate knows nothing of bond graphs or of text; origins are opaque numbers.
 
+pub mod calculus;
 pub mod dae;
+pub mod evaluate;
 pub mod expr;
+pub mod linear;
 pub mod names;
 pub mod reduced;
+pub mod slopes;
+#[cfg(test)]
+mod testing;
+pub mod walk;
 
 pub use dae::{Dae, Equation, Origin, Role, Symbol};
 pub use expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};

@@ -33,7 +33,11 @@ const NO_INDEX: i64 = i64::MIN;
 
 impl Default for Names {
     fn default() -> Self {
-        let root = Segment { parent: u32::MAX, text: u32::MAX, index: NO_INDEX };
+        let root = Segment {
+            parent: u32::MAX,
+            text: u32::MAX,
+            index: NO_INDEX,
+        };
         Names {
             texts: Vec::new(),
             text_ids: FxHashMap::default(),
@@ -63,7 +67,11 @@ impl Names {
                 id
             }
         };
-        let segment = Segment { parent: parent.0, text, index: index.unwrap_or(NO_INDEX) };
+        let segment = Segment {
+            parent: parent.0,
+            text,
+            index: index.unwrap_or(NO_INDEX),
+        };
         let segments = &mut self.segments;
         PathId(*self.segment_ids.entry(segment).or_insert_with(|| {
             segments.push(segment);
@@ -74,7 +82,11 @@ impl Names {
     /// Finds `parent.text[index]` if it was ever made.
     pub fn find(&self, parent: PathId, text: &str, index: Option<i64>) -> Option<PathId> {
         let text = *self.text_ids.get(text)?;
-        let segment = Segment { parent: parent.0, text, index: index.unwrap_or(NO_INDEX) };
+        let segment = Segment {
+            parent: parent.0,
+            text,
+            index: index.unwrap_or(NO_INDEX),
+        };
         self.segment_ids.get(&segment).map(|&id| PathId(id))
     }
 

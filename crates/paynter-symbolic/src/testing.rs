@@ -1,0 +1,260 @@
+//! What tests of this crate share: random expressions and a complex evaluator.
+//!
+//! In:  a seed.
+//! Out: the same expressions on every run and machine.
+
+use crate::evaluate::evaluate;
+use crate::expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};
+use crate::walk::below;
+use std::collections::HashMap;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// Computes an expression with symbol i = `at[i]`.
+pub(crate) fn evaluate_at(pool: &Pool, e: ExprId, at: &[f64]) -> f64 {
+    evaluate(pool, e, &|s| at[s.0 as usize]).expect("no external function fails in tests")
+}
+
+/// Makes expressions from a fixed seed (splitmix64).
+pub(crate) struct RandomExpressions {
+    state: u64,
+}
+
+impl RandomExpressions {
+    pub(crate) fn new(seed: u64) -> Self {
+        RandomExpressions { state: seed }
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+
+    /// Coordinates in (−2, 2), none near 0.
+    pub(crate) fn point(&mut self, n: usize) -> Vec<f64> {
+        (0..n)
+            .map(|_| {
+                let x = 0.1 + 1.9 * self.below(1_000_003) as f64 / 1_000_003.0;
+                if self.below(2) == 0 { x } else { -x }
+            })
+            .collect()
+    }
+
+    /// An expression of smooth functions.
+    pub(crate) fn analytic(&mut self, pool: &mut Pool, depth: u32, n: u32) -> ExprId {
+        self.make(pool, depth, n, false)
+    }
+
+    /// An expression that may also switch.
+    pub(crate) fn any(&mut self, pool: &mut Pool, depth: u32, n: u32) -> ExprId {
+        self.make(pool, depth, n, true)
+    }
+
+    fn leaf(&mut self, pool: &mut Pool, n: u32) -> ExprId {
+        if self.below(4) == 0 {
+            let x = [0.0, 1.0, 2.0, 0.5, -1.0, 3.0, -0.25][self.below(7) as usize];
+            pool.number(x)
+        } else {
+            pool.symbol(SymbolId(self.below(u64::from(n)) as u32))
+        }
+    }
+
+    fn make(&mut self, pool: &mut Pool, depth: u32, n: u32, switches: bool) -> ExprId {
+        if depth == 0 || self.below(8) == 0 {
+            return self.leaf(pool, n);
+        }
+        let choice = self.below(if switches { 20 } else { 14 });
+        let a = self.make(pool, depth - 1, n, switches);
+        let b = match choice {
+            0..=7 | 13.. => self.make(pool, depth - 1, n, switches),
+            _ => a,
+        };
+        match choice {
+            0 | 1 => pool.add(a, b),
+            2 | 3 => pool.sub(a, b),
+            4..=6 => pool.mul(a, b),
+            7 => pool.div(a, b),
+            8 => pool.neg(a),
+            9 => pool.powi(a, [2, 3, -1, 2][self.below(4) as usize]),
+            10..=12 => {
+                use Function1::*;
+                let f = [
+                    Sin, Cos, Tan, Atan, Sinh, Cosh, Tanh, Exp, Log, Sqrt, Asin, Log10,
+                ];
+                pool.call1(f[self.below(f.len() as u64) as usize], a)
+            }
+            13 => {
+                if switches {
+                    return pool.call2(Function2::Hypot, a, b);
+                }
+                // Only where the exponent's base is positive, so that both sides are real.
+                let size = pool.call1(Function1::Exp, a);
+                pool.pow(size, b)
+            }
+            14 => {
+                use Function1::*;
+                let f = [Abs, Sign, Floor, Ceil, Round];
+                pool.call1(f[self.below(5) as usize], a)
+            }
+            15 => {
+                use Function2::*;
+                let f = [Min, Max, Mod, Atan2, Hypot];
+                pool.call2(f[self.below(5) as usize], a, b)
+            }
+            16 => pool.smooth(a),
+            _ => {
+                let c = self.condition(pool, depth - 1, n);
+                pool.if_else(c, a, b)
+            }
+        }
+    }
+
+    fn condition(&mut self, pool: &mut Pool, depth: u32, n: u32) -> ExprId {
+        use Comparison::*;
+        let all = [Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual];
+        let c = all[self.below(6) as usize];
+        let (a, b) = (self.make(pool, depth.min(2), n, true), self.leaf(pool, n));
+        let one = pool.compare(c, a, b);
+        match self.below(5) {
+            0 => pool.not(one),
+            1 | 2 if depth > 0 => {
+                let other = self.condition(pool, depth - 1, n);
+                if self.below(2) == 0 {
+                    pool.and(one, other)
+                } else {
+                    pool.or(one, other)
+                }
+            }
+            _ => one,
+        }
+    }
+}
+
+/// A complex number with just what a complex step needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Complex {
+    pub(crate) re: f64,
+    pub(crate) im: f64,
+}
+
+impl Complex {
+    pub(crate) fn new(re: f64, im: f64) -> Self {
+        Complex { re, im }
+    }
+
+    /// f(a + i h) = f(a) + i h f'(a) to first order in the tiny h, by its own formulas.
+    fn lift(self, f: f64, slope: f64) -> Self {
+        Complex::new(f, slope * self.im)
+    }
+}
+
+impl Add for Complex {
+    type Output = Self;
+    fn add(self, o: Self) -> Self {
+        Complex::new(self.re + o.re, self.im + o.im)
+    }
+}
+impl Sub for Complex {
+    type Output = Self;
+    fn sub(self, o: Self) -> Self {
+        Complex::new(self.re - o.re, self.im - o.im)
+    }
+}
+impl Mul for Complex {
+    type Output = Self;
+    fn mul(self, o: Self) -> Self {
+        Complex::new(
+            self.re * o.re - self.im * o.im,
+            self.re * o.im + self.im * o.re,
+        )
+    }
+}
+impl Div for Complex {
+    type Output = Self;
+    fn div(self, o: Self) -> Self {
+        // Im(o) is tiny: o⁻¹ = (re − i im)/re².
+        self * Complex::new(1.0 / o.re, -o.im / (o.re * o.re))
+    }
+}
+impl Neg for Complex {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Complex::new(-self.re, -self.im)
+    }
+}
+
+/// Computes a smooth expression at a complex point, and the largest size met on the way.
+pub(crate) fn complex_value(pool: &Pool, e: ExprId, at: &[Complex]) -> (Complex, f64) {
+    let mut values: HashMap<ExprId, Complex> = HashMap::new();
+    let mut size: f64 = 1.0;
+    for id in below(pool, &[e]) {
+        let v = |a: ExprId| values[&a];
+        let value = match pool.node(id) {
+            Node::Number(bits) => Complex::new(f64::from_bits(bits), 0.0),
+            Node::Symbol(s) => at[s.0 as usize],
+            Node::Neg(a) => -v(a),
+            Node::Add(a, b) => v(a) + v(b),
+            Node::Sub(a, b) => v(a) - v(b),
+            Node::Mul(a, b) => v(a) * v(b),
+            Node::Div(a, b) => {
+                size = size.max(1.0 / v(b).re.abs());
+                v(a) / v(b)
+            }
+            Node::Power(a, b) => complex_power(v(a), v(b)),
+            Node::Call1(f, a) => {
+                let (value, steepness) = complex_function(f, v(a));
+                size = size.max(steepness);
+                value
+            }
+            other => panic!("{other:?} is not smooth"),
+        };
+        size = size.max(value.re.abs()).max((value.im * 1e30).abs());
+        if !size.is_finite() || value.re.is_nan() || value.im.is_nan() {
+            return (Complex::new(f64::NAN, f64::NAN), f64::INFINITY);
+        }
+        values.insert(id, value);
+    }
+    (values[&e], size)
+}
+
+fn complex_power(a: Complex, b: Complex) -> Complex {
+    if b.im == 0.0 && b.re.fract() == 0.0 && b.re.abs() <= 64.0 {
+        let mut product = Complex::new(1.0, 0.0);
+        for _ in 0..b.re.abs() as u32 {
+            product = product * a;
+        }
+        return if b.re < 0.0 {
+            Complex::new(1.0, 0.0) / product
+        } else {
+            product
+        };
+    }
+    // a^b = exp(b ln a), with ln(re + i im) = ln re + i im/re.
+    let exponent = b * Complex::new(a.re.ln(), a.im / a.re);
+    Complex::new(exponent.re.exp(), exponent.re.exp() * exponent.im)
+}
+
+/// The value by the addition theorems at tiny imaginary part, and how steep it is there.
+fn complex_function(f: Function1, a: Complex) -> (Complex, f64) {
+    use Function1::*;
+    let x = a.re;
+    let slope = match f {
+        Sin => x.cos(),
+        Cos => -x.sin(),
+        Tan => 1.0 / (x.cos() * x.cos()),
+        Asin => 1.0 / ((1.0 - x) * (1.0 + x)).sqrt(),
+        Acos => -1.0 / ((1.0 - x) * (1.0 + x)).sqrt(),
+        Atan => 1.0 / (1.0 + x * x),
+        Sinh => x.cosh(),
+        Cosh => x.sinh(),
+        Tanh => 1.0 / (x.cosh() * x.cosh()),
+        Exp => x.exp(),
+        Log => 1.0 / x,
+        Log10 => std::f64::consts::LOG10_E / x,
+        Sqrt => 1.0 / (2.0 * x.sqrt()),
+        Abs | Sign | Floor | Ceil | Round => panic!("{f:?} is not smooth"),
+    };
+    (a.lift(f.eval(x), slope), slope.abs())
+}
