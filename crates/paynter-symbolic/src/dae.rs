@@ -88,7 +88,7 @@ pub struct Mode {
 }
 
 /// What a [`Mode`] stands for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Switch {
     /// `a ◁ b`: 1 where it holds. The guard is a − b.
     Relation {

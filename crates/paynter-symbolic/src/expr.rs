@@ -428,6 +428,81 @@ impl Pool {
         self.intern(Node::External(f, args, output))
     }
 
+    /// Copies one expression into a pool of its own; symbols keep their ids.
+    pub fn extract(&self, root: ExprId) -> (Pool, ExprId) {
+        let mut needed = vec![root];
+        let mut seen = vec![false; root.0 as usize + 1];
+        while let Some(e) = needed.pop() {
+            if std::mem::replace(&mut seen[e.0 as usize], true) {
+                continue;
+            }
+            self.each_argument(e, |a| needed.push(a));
+        }
+        let mut pool = Pool { externals: self.externals.clone(), ..Pool::default() };
+        let mut new_ids = vec![ExprId(0); seen.len()];
+        for old in (0..seen.len()).filter(|&i| seen[i]) {
+            let node = self.nodes[old];
+            let at = |e: ExprId| new_ids[e.0 as usize];
+            let copy = match node {
+                Node::Number(_) | Node::Symbol(_) => node,
+                Node::Neg(a) => Node::Neg(at(a)),
+                Node::Add(a, b) => Node::Add(at(a), at(b)),
+                Node::Sub(a, b) => Node::Sub(at(a), at(b)),
+                Node::Mul(a, b) => Node::Mul(at(a), at(b)),
+                Node::Div(a, b) => Node::Div(at(a), at(b)),
+                Node::Power(a, b) => Node::Power(at(a), at(b)),
+                Node::Call1(f, a) => Node::Call1(f, at(a)),
+                Node::Call2(f, a, b) => Node::Call2(f, at(a), at(b)),
+                Node::Compare(c, a, b) => Node::Compare(c, at(a), at(b)),
+                Node::Not(a) => Node::Not(at(a)),
+                Node::And(a, b) => Node::And(at(a), at(b)),
+                Node::Or(a, b) => Node::Or(at(a), at(b)),
+                Node::If(c, a, b) => Node::If(at(c), at(a), at(b)),
+                Node::Smooth(a) => Node::Smooth(at(a)),
+                Node::External(f, args, o) | Node::ExternalSlope(f, args, o) => {
+                    let args: Vec<ExprId> = self.args(args).iter().map(|&a| at(a)).collect();
+                    let args = pool.intern_args(&args);
+                    match node {
+                        Node::External(..) => Node::External(f, args, o),
+                        _ => Node::ExternalSlope(f, args, o),
+                    }
+                }
+            };
+            new_ids[old] = pool.intern(copy);
+        }
+        (pool, new_ids[root.0 as usize])
+    }
+
+    /// Visits the direct arguments of a node.
+    pub fn each_argument(&self, e: ExprId, mut visit: impl FnMut(ExprId)) {
+        match self.node(e) {
+            Node::Number(_) | Node::Symbol(_) => {}
+            Node::Neg(a) | Node::Call1(_, a) | Node::Not(a) | Node::Smooth(a) => visit(a),
+            Node::Add(a, b)
+            | Node::Sub(a, b)
+            | Node::Mul(a, b)
+            | Node::Div(a, b)
+            | Node::Power(a, b)
+            | Node::Call2(_, a, b)
+            | Node::Compare(_, a, b)
+            | Node::And(a, b)
+            | Node::Or(a, b) => {
+                visit(a);
+                visit(b);
+            }
+            Node::If(c, a, b) => {
+                visit(c);
+                visit(a);
+                visit(b);
+            }
+            Node::External(_, args, _) | Node::ExternalSlope(_, args, _) => {
+                for &a in self.args(args) {
+                    visit(a);
+                }
+            }
+        }
+    }
+
     /// Stores a list of arguments.
     pub fn intern_args(&mut self, args: &[ExprId]) -> ArgsId {
         if let Some(&id) = self.args_ids.get(args) {
