@@ -273,6 +273,15 @@ pub trait System {
     fn quadrature_rates(&mut self, _t: f64, _y: &[f64], _q: &mut [f64]) -> Result<(), EvalError> {
         Ok(())
     }
+
+    /// Computes what is to be recorded at this point. Observers call it; solvers never do.
+    ///
+    /// # Errors
+    ///
+    /// As for [`System::rhs`].
+    fn observe(&mut self, _t: f64, _y: &[f64], _out: &mut [f64]) -> Result<(), EvalError> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
