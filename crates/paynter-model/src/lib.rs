@@ -3,6 +3,9 @@
 //! In:  parsed files.
 //! Out: a [`graph::BondGraph`], a `Causality`, a `Dae`.
 
+pub mod code;
 pub mod graph;
+pub mod suggest;
+pub mod units;
 
 pub use graph::{Bond, BondGraph, BondId, Element, ElementId, ElementKind, Law};
