@@ -4,6 +4,7 @@
 //! Out: a [`graph::BondGraph`], a `Causality`, a `Dae`.
 
 pub mod code;
+pub mod domains;
 pub mod graph;
 pub mod suggest;
 pub mod units;
