@@ -1,0 +1,126 @@
+//! Turns a bond graph with its causality into differential-algebraic equations.
+//!
+//! In:  the flat [`BondGraph`] and its [`Causality`] (complete or not).
+//! Out: a [`Dae`] in residual form: one equation per port, the signals of the graph,
+//!      every quantity that the text reads, frozen switches, power for the audit.
+//!
+//! **Invariant:** as many equations as unknowns; each equation has an origin; where
+//! causality is complete, `solves` names the variable it computes from that equation.
+
+mod elements;
+mod energy;
+mod readings;
+mod switches;
+
+use crate::causality::Causality;
+use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End};
+use paynter_symbolic::dae::{Dae, Equation, Origin, Role, Symbol};
+use paynter_symbolic::{ExprId, PathId, SymbolId};
+use rustc_hash::FxHashMap;
+
+/// Writes the equations of a bond graph.
+///
+/// Linear in the number of ports. Causality only adds hints: a graph without a complete
+/// assignment gives the same equations.
+pub fn build_equations(graph: &BondGraph, causality: &Causality) -> Dae {
+    let mut writer = Writer::new(graph, causality);
+    for index in 0..graph.elements.len() {
+        elements::write(&mut writer, ElementId(index as u32));
+    }
+    energy::write_power(&mut writer);
+    readings::write(&mut writer);
+    switches::freeze_all(&mut writer.dae);
+    prefer_states(&mut writer);
+    writer.dae
+}
+
+/// The equations written so far, and what is needed to write more.
+struct Writer<'a> {
+    graph: &'a BondGraph,
+    causality: &'a Causality,
+    dae: Dae,
+    /// der(x) by x.
+    derivatives: FxHashMap<SymbolId, SymbolId>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(graph: &'a BondGraph, causality: &'a Causality) -> Self {
+        let dae = graph.signals.clone();
+        let derivatives = dae
+            .symbols
+            .iter()
+            .enumerate()
+            .filter_map(|(i, s)| match s.role {
+                Role::Derivative { of } => Some((of, SymbolId(i as u32))),
+                _ => None,
+            })
+            .collect();
+        Writer { graph, causality, dae, derivatives }
+    }
+
+    /// Adds `left = right`.
+    fn equation(&mut self, left: ExprId, right: ExprId, solves: Option<SymbolId>, origin: Origin) {
+        self.dae.equations.push(Equation { left, right, solves, origin });
+    }
+
+    /// Adds `symbol = right`, computed for `symbol` if `is_output`.
+    fn define(&mut self, symbol: SymbolId, right: ExprId, is_output: bool, origin: Origin) {
+        let left = self.dae.pool.symbol(symbol);
+        self.equation(left, right, is_output.then_some(symbol), origin);
+    }
+
+    /// Gives der(x), making it if it is new.
+    fn derivative_of(&mut self, x: SymbolId) -> SymbolId {
+        if let Some(&d) = self.derivatives.get(&x) {
+            return d;
+        }
+        let Symbol { name, origin, .. } = *self.dae.symbol(x);
+        let d = self.dae.add_symbol(Symbol { name, role: Role::Derivative { of: x }, nominal: 0.0, origin });
+        self.derivatives.insert(x, d);
+        d
+    }
+
+    /// Makes an unknown with a name below that of `element`.
+    fn hidden_unknown(&mut self, element: ElementId, name: &str) -> SymbolId {
+        let graph = self.graph;
+        let element = graph.element(element);
+        let parent = element.name.unwrap_or(paynter_symbolic::Names::ROOT);
+        let name: PathId = self.dae.names.child(parent, name, None);
+        self.dae.add_symbol(Symbol { name, role: Role::Unknown, nominal: 0.0, origin: element.origin })
+    }
+
+    fn effort(&mut self, bond: BondId) -> ExprId {
+        let symbol = self.graph.bond(bond).effort;
+        self.dae.pool.symbol(symbol)
+    }
+
+    fn flow(&mut self, bond: BondId) -> ExprId {
+        let symbol = self.graph.bond(bond).flow;
+        self.dae.pool.symbol(symbol)
+    }
+
+    /// Tells whether causality has the element give the effort of this port; none where undecided.
+    fn gives_effort(&self, element: ElementId, port: usize) -> Option<bool> {
+        self.causality.effort_is_input(self.graph, End { element, port: port as u32 }).map(|is_input| !is_input)
+    }
+}
+
+/// Lists the independent storages as states and proposes where to tear.
+fn prefer_states(writer: &mut Writer) {
+    for (index, element) in writer.graph.elements.iter().enumerate() {
+        if !matches!(element.kind, ElementKind::C | ElementKind::I) {
+            continue;
+        }
+        for (port, &state) in element.states.iter().enumerate() {
+            let gives_effort = writer.gives_effort(ElementId(index as u32), port);
+            let is_integral = match element.kind {
+                ElementKind::C => gives_effort == Some(true),
+                _ => gives_effort == Some(false),
+            };
+            if is_integral {
+                writer.dae.preferred_states.push(state);
+            }
+        }
+    }
+    writer.dae.tearing = writer.causality.tearing_symbols();
+}

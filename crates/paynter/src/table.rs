@@ -1,0 +1,376 @@
+//! Results as columns over time, and the files they live in.
+//!
+//! In:  columns of numbers with names and units, or a file.
+//! Out: CSV, JSON or Parquet by the ending of the file name, and back.
+//!
+//! **Invariant:** all columns are as long as `time`; numbers survive a round trip bit for bit.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// One recorded column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Column {
+    /// Its name in the file.
+    pub name: String,
+    /// The unit its numbers are in; empty for SI or none.
+    pub unit: String,
+    /// One number per time.
+    pub values: Vec<f64>,
+}
+
+/// Columns over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Times in seconds, never falling.
+    pub time: Vec<f64>,
+    /// In the order in which they were recorded.
+    pub columns: Vec<Column>,
+    /// Facts about the run: model hash, method, tolerances, counters.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// Why a table could not be read or written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableError {
+    /// The file.
+    pub file: String,
+    /// What is wrong, in words.
+    pub message: String,
+}
+
+impl std::fmt::Display for TableError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.file, self.message)
+    }
+}
+
+impl std::error::Error for TableError {}
+
+impl Table {
+    /// Finds a column by name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|c| c.name == name)
+    }
+
+    /// Writes a file; its ending (.csv, .json, .parquet) chooses the format.
+    ///
+    /// A CSV holds nothing but the table; its metadata goes to `NAME.meta.json` beside it.
+    ///
+    /// # Errors
+    ///
+    /// An ending that is none of these, or a file that cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), TableError> {
+        let fail = |message: String| TableError { file: path.display().to_string(), message };
+        match ending(path).as_str() {
+            "csv" => {
+                write_file(path, self.to_csv().as_bytes())?;
+                if !self.metadata.is_empty() {
+                    let side = path.with_extension("csv.meta.json");
+                    write_file(&side, self.metadata_json().to_string().as_bytes())?;
+                }
+                Ok(())
+            }
+            "json" => write_file(path, self.to_json().to_string().as_bytes()),
+            "parquet" => {
+                let mut bytes = Vec::new();
+                self.write_parquet(&mut bytes).map_err(|e| fail(e.to_string()))?;
+                write_file(path, &bytes)
+            }
+            other => Err(fail(format!("unknown ending `.{other}`; use .csv, .json or .parquet"))),
+        }
+    }
+
+    /// Reads a file written by [`Table::write`], or any CSV with numbers whose first column is time.
+    ///
+    /// # Errors
+    ///
+    /// A missing file, or one that is not a table of numbers.
+    pub fn read(path: &Path) -> Result<Table, TableError> {
+        let fail = |message: String| TableError { file: path.display().to_string(), message };
+        let bytes = fs::read(path).map_err(|e| fail(e.to_string()))?;
+        match ending(path).as_str() {
+            "json" => Table::from_json(&bytes).map_err(fail),
+            "parquet" => Table::from_parquet(bytes).map_err(fail),
+            _ => {
+                let text = std::str::from_utf8(&bytes).map_err(|_| fail("not a text file".to_owned()))?;
+                Table::from_csv(text).map_err(fail)
+            }
+        }
+    }
+
+    /// Prints as CSV: `time` first, then the columns, with digits that read back to the same bits.
+    pub fn to_csv(&self) -> String {
+        let mut out = String::from("time");
+        for column in &self.columns {
+            out.push(',');
+            out.push_str(&csv_name(&column.name));
+        }
+        out.push('\n');
+        for (row, t) in self.time.iter().enumerate() {
+            let _ = write!(out, "{t:?}");
+            for column in &self.columns {
+                let _ = write!(out, ",{:?}", column.values[row]);
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    /// Reads CSV. Lines that start with `#` are skipped; the first column is time.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong and in which line.
+    pub fn from_csv(text: &str) -> Result<Table, String> {
+        let mut lines =
+            text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'));
+        let (_, header) = lines.next().ok_or("the file is empty")?;
+        let names = split_csv(header);
+        if names.iter().all(|n| n.trim().parse::<f64>().is_ok()) {
+            return Err("the first line has no column names".to_owned());
+        }
+        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+        for (number, line) in lines {
+            let cells = split_csv(line);
+            if cells.len() != names.len() {
+                return Err(format!(
+                    "line {} has {} numbers, the header has {} names",
+                    number + 1,
+                    cells.len(),
+                    names.len()
+                ));
+            }
+            for (column, cell) in columns.iter_mut().zip(&cells) {
+                let value = cell
+                    .trim()
+                    .parse()
+                    .map_err(|_| format!("line {}: `{}` is not a number", number + 1, cell.trim()))?;
+                column.push(value);
+            }
+        }
+        let mut columns = columns.into_iter();
+        let time = columns.next().unwrap_or_default();
+        let columns = names
+            .into_iter()
+            .skip(1)
+            .zip(columns)
+            .map(|(name, values)| Column { name: name.trim().to_owned(), unit: String::new(), values })
+            .collect();
+        Ok(Table { time, columns, metadata: Vec::new() })
+    }
+
+    fn metadata_json(&self) -> serde_json::Value {
+        let mut map = serde_json::Map::new();
+        for (key, value) in &self.metadata {
+            map.insert(key.clone(), serde_json::Value::String(value.clone()));
+        }
+        let units: serde_json::Map<String, serde_json::Value> =
+            self.columns.iter().map(|c| (c.name.clone(), c.unit.clone().into())).collect();
+        map.insert("units".to_owned(), units.into());
+        map.into()
+    }
+
+    /// Prints as JSON. Numbers that are not finite are written as strings, since JSON has none.
+    pub fn to_json(&self) -> serde_json::Value {
+        let numbers = |values: &[f64]| -> serde_json::Value {
+            values.iter().map(|&x| json_number(x)).collect::<Vec<_>>().into()
+        };
+        let columns: Vec<serde_json::Value> = self
+            .columns
+            .iter()
+            .map(|c| serde_json::json!({ "name": c.name, "unit": c.unit, "values": numbers(&c.values) }))
+            .collect();
+        serde_json::json!({
+            "time": numbers(&self.time),
+            "columns": columns,
+            "metadata": self.metadata_json(),
+        })
+    }
+
+    fn from_json(bytes: &[u8]) -> Result<Table, String> {
+        let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+        let numbers = |v: &serde_json::Value| -> Option<Vec<f64>> {
+            v.as_array()?.iter().map(|x| x.as_f64().or_else(|| x.as_str()?.parse().ok())).collect()
+        };
+        let not_one = || "this JSON is not a result of paynter".to_owned();
+        let time = value.get("time").and_then(numbers).ok_or_else(not_one)?;
+        let mut columns = Vec::new();
+        for c in value.get("columns").and_then(|c| c.as_array()).ok_or_else(not_one)? {
+            let name = c.get("name").and_then(|n| n.as_str()).ok_or_else(not_one)?.to_owned();
+            let unit = c.get("unit").and_then(|n| n.as_str()).unwrap_or("").to_owned();
+            let values = c.get("values").and_then(numbers).ok_or_else(not_one)?;
+            if values.len() != time.len() {
+                return Err(format!("column `{name}` is not as long as time"));
+            }
+            columns.push(Column { name, unit, values });
+        }
+        let metadata = value
+            .get("metadata")
+            .and_then(|m| m.as_object())
+            .map(|m| m.iter().filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect())
+            .unwrap_or_default();
+        Ok(Table { time, columns, metadata })
+    }
+
+    fn write_parquet(&self, out: &mut Vec<u8>) -> Result<(), parquet::errors::ParquetError> {
+        use parquet::basic::{Compression, Repetition, Type as PhysicalType};
+        use parquet::data_type::DoubleType;
+        use parquet::file::metadata::KeyValue;
+        use parquet::file::properties::WriterProperties;
+        use parquet::file::writer::SerializedFileWriter;
+        use parquet::schema::types::Type;
+
+        let names = std::iter::once("time").chain(self.columns.iter().map(|c| c.name.as_str()));
+        let fields = names
+            .map(|name| {
+                Type::primitive_type_builder(name, PhysicalType::DOUBLE)
+                    .with_repetition(Repetition::REQUIRED)
+                    .build()
+                    .map(Arc::new)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let schema = Arc::new(Type::group_type_builder("paynter").with_fields(fields).build()?);
+        let mut facts: Vec<KeyValue> =
+            self.metadata.iter().map(|(k, v)| KeyValue::new(k.clone(), v.clone())).collect();
+        facts.extend(self.columns.iter().map(|c| KeyValue::new(format!("unit:{}", c.name), c.unit.clone())));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_key_value_metadata(Some(facts))
+            .build();
+        let mut file = SerializedFileWriter::new(&mut *out, schema, Arc::new(properties))?;
+        let mut group = file.next_row_group()?;
+        for values in std::iter::once(&self.time).chain(self.columns.iter().map(|c| &c.values)) {
+            let mut column = group.next_column()?.expect("one column for each field of the schema");
+            column.typed::<DoubleType>().write_batch(values, None, None)?;
+            column.close()?;
+        }
+        group.close()?;
+        file.close()?;
+        Ok(())
+    }
+
+    fn from_parquet(bytes: Vec<u8>) -> Result<Table, String> {
+        use parquet::file::reader::{FileReader, SerializedFileReader};
+        use parquet::record::RowAccessor;
+
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(|e| e.to_string())?;
+        let file = reader.metadata().file_metadata();
+        let names: Vec<String> =
+            file.schema_descr().columns().iter().map(|c| c.name().to_owned()).collect();
+        if names.first().map(String::as_str) != Some("time") {
+            return Err("the first column is not `time`".to_owned());
+        }
+        let facts: Vec<(String, String)> = file
+            .key_value_metadata()
+            .map(|kv| kv.iter().map(|f| (f.key.clone(), f.value.clone().unwrap_or_default())).collect())
+            .unwrap_or_default();
+        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+        for row in reader.get_row_iter(None).map_err(|e| e.to_string())? {
+            let row = row.map_err(|e| e.to_string())?;
+            for (index, column) in columns.iter_mut().enumerate() {
+                column.push(row.get_double(index).map_err(|e| e.to_string())?);
+            }
+        }
+        let unit = |name: &str| {
+            let key = format!("unit:{name}");
+            facts.iter().find(|(k, _)| *k == key).map(|(_, v)| v.clone()).unwrap_or_default()
+        };
+        let mut columns = columns.into_iter();
+        let time = columns.next().unwrap_or_default();
+        let columns = names
+            .iter()
+            .skip(1)
+            .zip(columns)
+            .map(|(name, values)| Column { name: name.clone(), unit: unit(name), values })
+            .collect();
+        let metadata = facts.iter().filter(|(k, _)| !k.starts_with("unit:")).cloned().collect();
+        Ok(Table { time, columns, metadata })
+    }
+}
+
+fn ending(path: &Path) -> String {
+    path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// Writes a file whole; a half-written one is never left under its name.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), TableError> {
+    let fail = |e: std::io::Error| TableError {
+        file: path.display().to_string(),
+        message: format!("cannot be written: {e}"),
+    };
+    if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(fail)?;
+    }
+    let mut file = fs::File::create(path).map_err(fail)?;
+    file.write_all(bytes).map_err(fail)
+}
+
+fn json_number(x: f64) -> serde_json::Value {
+    serde_json::Number::from_f64(x).map_or_else(|| format!("{x}").into(), Into::into)
+}
+
+fn csv_name(name: &str) -> String {
+    if name.contains([',', '"', '\n']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+}
+
+/// Splits one line at commas outside quotes.
+fn split_csv(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
+    let mut chars = line.trim_end_matches('\r').chars().peekable();
+    while let Some(c) = chars.next() {
+        let cell = cells.last_mut().expect("there is always a last cell");
+        match c {
+            '"' if is_quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                cell.push('"');
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            _ => cell.push(c),
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Table {
+        Table {
+            time: vec![0.0, 0.1, 1.0 / 3.0],
+            columns: vec![
+                Column { name: "a.e".into(), unit: "V".into(), values: vec![1e-300, -0.1, std::f64::consts::PI] },
+                Column { name: "odd, \"name\"".into(), unit: String::new(), values: vec![1.0, 2.0, 1e22] },
+            ],
+            metadata: vec![("method".into(), "dop853".into())],
+        }
+    }
+
+    #[test]
+    fn numbers_survive_every_format_bit_for_bit() {
+        let folder = std::env::temp_dir().join(format!("paynter-table-{}", std::process::id()));
+        for ending in ["csv", "json", "parquet"] {
+            let path = folder.join(format!("t.{ending}"));
+            sample().write(&path).expect("writable");
+            let back = Table::read(&path).expect("readable");
+            assert_eq!(back.time, sample().time, "{ending}");
+            for (a, b) in back.columns.iter().zip(&sample().columns) {
+                assert_eq!((&a.name, &a.values), (&b.name, &b.values), "{ending}");
+            }
+        }
+        fs::remove_dir_all(folder).expect("made above");
+    }
+
+    #[test]
+    fn a_file_that_is_not_a_table_is_explained() {
+        assert_eq!(Table::from_csv("").unwrap_err(), "the file is empty");
+        assert_eq!(Table::from_csv("t,x\n0,1\n1\n").unwrap_err(), "line 3 has 1 numbers, the header has 2 names");
+        assert_eq!(Table::from_csv("t,x\n0,abc\n").unwrap_err(), "line 2: `abc` is not a number");
+    }
+}
