@@ -6,11 +6,14 @@
 //! This crate knows nothing of bond graphs or of text; origins are opaque numbers.
 
 pub mod calculus;
+pub mod classes;
 pub mod dae;
 pub mod evaluate;
+pub mod events;
 pub mod expr;
 pub mod linear;
 pub mod names;
+pub mod reduce;
 pub mod reduced;
 pub mod slopes;
 #[cfg(test)]

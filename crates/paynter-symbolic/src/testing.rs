@@ -144,9 +144,25 @@ impl Complex {
         Complex { re, im }
     }
 
-    /// f(a + i h) = f(a) + i h f'(a) to first order in the tiny h, by its own formulas.
-    fn lift(self, f: f64, slope: f64) -> Self {
-        Complex::new(f, slope * self.im)
+    fn exp(self) -> Self {
+        let size = self.re.exp();
+        Complex::new(size * self.im.cos(), size * self.im.sin())
+    }
+
+    fn ln(self) -> Self {
+        Complex::new(self.re.hypot(self.im).ln(), self.im.atan2(self.re))
+    }
+
+    fn sqrt(self) -> Self {
+        let (size, angle) = (self.re.hypot(self.im).sqrt(), self.im.atan2(self.re) / 2.0);
+        Complex::new(size * angle.cos(), size * angle.sin())
+    }
+
+    /// arctan z; Im = ¼ ln((x² + (1+y)²) / (x² + (1−y)²)), without 1 + y, which would lose a tiny y.
+    fn atan(self) -> Self {
+        let (x, y) = (self.re, self.im);
+        let im = 0.25 * (4.0 * y / (x * x + (1.0 - y) * (1.0 - y))).ln_1p();
+        Complex::new(x.atan(), im)
     }
 }
 
@@ -174,8 +190,8 @@ impl Mul for Complex {
 impl Div for Complex {
     type Output = Self;
     fn div(self, o: Self) -> Self {
-        // Im(o) is tiny: o⁻¹ = (re − i im)/re².
-        self * Complex::new(1.0 / o.re, -o.im / (o.re * o.re))
+        let size = o.re * o.re + o.im * o.im;
+        self * Complex::new(o.re / size, -o.im / size)
     }
 }
 impl Neg for Complex {
@@ -203,11 +219,7 @@ pub(crate) fn complex_value(pool: &Pool, e: ExprId, at: &[Complex]) -> (Complex,
                 v(a) / v(b)
             }
             Node::Power(a, b) => complex_power(v(a), v(b)),
-            Node::Call1(f, a) => {
-                let (value, steepness) = complex_function(f, v(a));
-                size = size.max(steepness);
-                value
-            }
+            Node::Call1(f, a) => complex_function(f, v(a)),
             other => panic!("{other:?} is not smooth"),
         };
         size = size.max(value.re.abs()).max((value.im * 1e30).abs());
@@ -231,30 +243,41 @@ fn complex_power(a: Complex, b: Complex) -> Complex {
             product
         };
     }
-    // a^b = exp(b ln a), with ln(re + i im) = ln re + i im/re.
-    let exponent = b * Complex::new(a.re.ln(), a.im / a.re);
-    Complex::new(exponent.re.exp(), exponent.re.exp() * exponent.im)
+    (b * a.ln()).exp()
 }
 
-/// The value by the addition theorems at tiny imaginary part, and how steep it is there.
-fn complex_function(f: Function1, a: Complex) -> (Complex, f64) {
+/// The value by the addition theorems, which know nothing of derivatives.
+fn complex_function(f: Function1, z: Complex) -> Complex {
     use Function1::*;
-    let x = a.re;
-    let slope = match f {
-        Sin => x.cos(),
-        Cos => -x.sin(),
-        Tan => 1.0 / (x.cos() * x.cos()),
-        Asin => 1.0 / ((1.0 - x) * (1.0 + x)).sqrt(),
-        Acos => -1.0 / ((1.0 - x) * (1.0 + x)).sqrt(),
-        Atan => 1.0 / (1.0 + x * x),
-        Sinh => x.cosh(),
-        Cosh => x.sinh(),
-        Tanh => 1.0 / (x.cosh() * x.cosh()),
-        Exp => x.exp(),
-        Log => 1.0 / x,
-        Log10 => std::f64::consts::LOG10_E / x,
-        Sqrt => 1.0 / (2.0 * x.sqrt()),
-        Abs | Sign | Floor | Ceil | Round => panic!("{f:?} is not smooth"),
+    let (x, y) = (z.re, z.im);
+    let one = Complex::new(1.0, 0.0);
+    let sin = Complex::new(x.sin() * y.cosh(), x.cos() * y.sinh());
+    let cos = Complex::new(x.cos() * y.cosh(), -x.sin() * y.sinh());
+    let sinh = Complex::new(x.sinh() * y.cos(), x.cosh() * y.sin());
+    let cosh = Complex::new(x.cosh() * y.cos(), x.sinh() * y.sin());
+    // arcsin z = arctan(z / √(1 − z²)); real logarithms and roots only.
+    let defined = match f {
+        Log | Log10 | Sqrt => x > 0.0,
+        Asin | Acos => x.abs() < 1.0,
+        _ => true,
     };
-    (a.lift(f.eval(x), slope), slope.abs())
+    if !defined {
+        return Complex::new(f64::NAN, f64::NAN);
+    }
+    match f {
+        Sin => sin,
+        Cos => cos,
+        Tan => sin / cos,
+        Asin => (z / (one - z * z).sqrt()).atan(),
+        Acos => Complex::new(std::f64::consts::FRAC_PI_2, 0.0) - (z / (one - z * z).sqrt()).atan(),
+        Atan => z.atan(),
+        Sinh => sinh,
+        Cosh => cosh,
+        Tanh => sinh / cosh,
+        Exp => z.exp(),
+        Log => z.ln(),
+        Log10 => z.ln() * Complex::new(std::f64::consts::LOG10_E, 0.0),
+        Sqrt => z.sqrt(),
+        Abs | Sign | Floor | Ceil | Round => panic!("{f:?} is not smooth"),
+    }
 }

@@ -1,0 +1,396 @@
+//! Freezes the switches of expressions, so that what is integrated is smooth between events.
+//!
+//! In:  an expression with comparisons, `abs`, `min`, `floor` …
+//! Out: the same with a mode symbol in the place of each switch. A mode keeps its value
+//!      until its switch really changes; finding that moment is the engine's work.
+//!
+//! **Invariant:** with every mode at the value of its switch, the frozen expression has the
+//! value of the original one. Equal switches share a mode, and so do opposite ones
+//! (`x < 0` and `x >= 0`). What is under `smooth` is not frozen.
+
+use crate::dae::Switch;
+use crate::expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};
+use crate::walk::{below, for_each_argument, rebuild};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Freezes one expression; to share modes between several, use one [`Freezer`].
+///
+/// `is_constant` tells which symbols cannot change between events: what depends only on
+/// those is left as it is. `new_mode` makes the symbol of a new mode.
+pub fn freeze(
+    pool: &mut Pool,
+    e: ExprId,
+    is_constant: &dyn Fn(SymbolId) -> bool,
+    new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+) -> ExprId {
+    Freezer::new().freeze(pool, e, is_constant, new_mode)
+}
+
+/// Freezes many expressions, with one mode for each different switch.
+#[derive(Clone, Debug, Default)]
+pub struct Freezer {
+    modes: FxHashMap<Key, ModeUse>,
+    frozen: FxHashMap<ExprId, ExprId>,
+    varying: FxHashSet<ExprId>,
+}
+
+/// A switch up to swapping and negating.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Less(ExprId, ExprId),
+    Equal(ExprId, ExprId),
+    Floor(ExprId),
+    Sign(ExprId),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ModeUse {
+    symbol: SymbolId,
+    /// The mode is 1 where the key does not hold.
+    negated: bool,
+}
+
+impl Freezer {
+    /// Makes a freezer that knows no mode yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Freezes an expression; see [`freeze`]. `is_constant` must be the same in every call.
+    pub fn freeze(
+        &mut self,
+        pool: &mut Pool,
+        e: ExprId,
+        is_constant: &dyn Fn(SymbolId) -> bool,
+        new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+    ) -> ExprId {
+        for id in below(pool, &[e]) {
+            let mut varies = pool.as_symbol(id).is_some_and(|s| !is_constant(s));
+            for_each_argument(pool, id, |a| varies |= self.varying.contains(&a));
+            if varies {
+                self.varying.insert(id);
+            }
+        }
+        // Only what is seen from outside `smooth`: the rest must make no modes.
+        for id in self.visible(pool, e) {
+            let new = self.freeze_node(pool, id, new_mode);
+            self.frozen.insert(id, new);
+        }
+        self.frozen[&e]
+    }
+
+    /// Nodes not yet frozen, arguments first, without what is only below `smooth`.
+    fn visible(&self, pool: &Pool, e: ExprId) -> Vec<ExprId> {
+        let mut seen = FxHashSet::default();
+        let mut stack = vec![e];
+        while let Some(id) = stack.pop() {
+            if self.frozen.contains_key(&id) || !seen.insert(id) {
+                continue;
+            }
+            if !matches!(pool.node(id), Node::Smooth(_)) && self.varying.contains(&id) {
+                for_each_argument(pool, id, |a| stack.push(a));
+            }
+        }
+        let mut found: Vec<ExprId> = seen.into_iter().collect();
+        found.sort_unstable();
+        found
+    }
+
+    fn freeze_node(
+        &mut self,
+        pool: &mut Pool,
+        id: ExprId,
+        new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+    ) -> ExprId {
+        if let Node::Smooth(inside) = pool.node(id) {
+            return inside;
+        }
+        if !self.varying.contains(&id) {
+            return id;
+        }
+        let frozen = &self.frozen;
+        match pool.node(id) {
+            Node::Compare(c, a, b) => {
+                let (a, b) = (frozen[&a], frozen[&b]);
+                self.relation(pool, c, (a, b), new_mode)
+            }
+            Node::Call1(f, a) => {
+                let a = frozen[&a];
+                self.freeze_function(pool, f, a, new_mode)
+            }
+            Node::Call2(f, a, b) => {
+                let (a, b) = (frozen[&a], frozen[&b]);
+                self.freeze_function2(pool, f, (a, b), new_mode)
+            }
+            _ => rebuild(pool, id, &|a| frozen[&a]),
+        }
+    }
+
+    fn freeze_function(
+        &mut self,
+        pool: &mut Pool,
+        f: Function1,
+        a: ExprId,
+        new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+    ) -> ExprId {
+        if pool.as_number(a).is_some() {
+            return pool.call1(f, a);
+        }
+        match f {
+            Function1::Abs => {
+                let zero = pool.number(0.0);
+                let m = self.relation(pool, Comparison::GreaterEqual, (a, zero), new_mode);
+                let minus = pool.neg(a);
+                pool.if_else(m, a, minus)
+            }
+            Function1::Sign => self.mode(pool, Key::Sign(a), Switch::Sign { of: a }, new_mode),
+            Function1::Floor => self.floor(pool, a, new_mode),
+            Function1::Ceil => {
+                // ⌈a⌉ = −⌊−a⌋
+                let minus = pool.neg(a);
+                let floor = self.floor(pool, minus, new_mode);
+                pool.neg(floor)
+            }
+            Function1::Round => {
+                // Halves go up, also negative ones: one rule on both sides makes one switch.
+                let half = pool.number(0.5);
+                let above = pool.add(a, half);
+                self.floor(pool, above, new_mode)
+            }
+            _ => pool.call1(f, a),
+        }
+    }
+
+    fn freeze_function2(
+        &mut self,
+        pool: &mut Pool,
+        f: Function2,
+        (a, b): (ExprId, ExprId),
+        new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+    ) -> ExprId {
+        match f {
+            Function2::Min => {
+                let second = self.relation(pool, Comparison::Less, (b, a), new_mode);
+                pool.if_else(second, b, a)
+            }
+            Function2::Max => {
+                let second = self.relation(pool, Comparison::Greater, (b, a), new_mode);
+                pool.if_else(second, b, a)
+            }
+            Function2::Mod => {
+                // a mod b = a − b ⌊a/b⌋
+                let ratio = pool.div(a, b);
+                let turns = self.floor(pool, ratio, new_mode);
+                let whole = pool.mul(b, turns);
+                pool.sub(a, whole)
+            }
+            Function2::Atan2 | Function2::Hypot => pool.call2(f, a, b),
+        }
+    }
+
+    fn floor(
+        &mut self,
+        pool: &mut Pool,
+        a: ExprId,
+        new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+    ) -> ExprId {
+        if pool.as_number(a).is_some() {
+            return pool.call1(Function1::Floor, a);
+        }
+        self.mode(pool, Key::Floor(a), Switch::Floor { of: a }, new_mode)
+    }
+
+    fn relation(
+        &mut self,
+        pool: &mut Pool,
+        comparison: Comparison,
+        (a, b): (ExprId, ExprId),
+        new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+    ) -> ExprId {
+        if a == b || (pool.as_number(a).is_some() && pool.as_number(b).is_some()) {
+            // Freezing the arguments made them equal or numbers: nothing can switch.
+            let (a, b) = if a == b {
+                (pool.number(0.0), pool.number(0.0))
+            } else {
+                (a, b)
+            };
+            return pool.compare(comparison, a, b);
+        }
+        // a ≤ b is not (b < a), and so on: one guard for all of them.
+        let (key, negated) = match comparison {
+            Comparison::Less => (Key::Less(a, b), false),
+            Comparison::Greater => (Key::Less(b, a), false),
+            Comparison::LessEqual => (Key::Less(b, a), true),
+            Comparison::GreaterEqual => (Key::Less(a, b), true),
+            Comparison::Equal => (Key::Equal(a.min(b), a.max(b)), false),
+            Comparison::NotEqual => (Key::Equal(a.min(b), a.max(b)), true),
+        };
+        let switch = Switch::Relation {
+            comparison,
+            left: a,
+            right: b,
+        };
+        let known = match self.modes.get(&key) {
+            Some(&known) => known,
+            None => {
+                let made = ModeUse {
+                    symbol: new_mode(pool, switch),
+                    negated,
+                };
+                self.modes.insert(key, made);
+                made
+            }
+        };
+        let mode = pool.symbol(known.symbol);
+        if known.negated == negated {
+            mode
+        } else {
+            pool.not(mode)
+        }
+    }
+
+    fn mode(
+        &mut self,
+        pool: &mut Pool,
+        key: Key,
+        switch: Switch,
+        new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+    ) -> ExprId {
+        let symbol = match self.modes.get(&key) {
+            Some(known) => known.symbol,
+            None => {
+                let symbol = new_mode(pool, switch);
+                self.modes.insert(
+                    key,
+                    ModeUse {
+                        symbol,
+                        negated: false,
+                    },
+                );
+                symbol
+            }
+        };
+        pool.symbol(symbol)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{RandomExpressions, evaluate_at};
+
+    fn value_of(pool: &Pool, switch: Switch, at: &[f64]) -> f64 {
+        match switch {
+            Switch::Relation {
+                comparison,
+                left,
+                right,
+            } => {
+                let (a, b) = (evaluate_at(pool, left, at), evaluate_at(pool, right, at));
+                f64::from(u8::from(comparison.holds(a, b)))
+            }
+            Switch::Floor { of } => evaluate_at(pool, of, at).floor(),
+            Switch::Sign { of } => Function1::Sign.eval(evaluate_at(pool, of, at)),
+        }
+    }
+
+    /// Freezes with symbols 0..3 varying and modes from 3 on.
+    fn frozen(pool: &mut Pool, e: ExprId) -> (ExprId, Vec<Switch>) {
+        let mut switches = Vec::new();
+        let e = freeze(pool, e, &|_| false, &mut |_, switch| {
+            switches.push(switch);
+            SymbolId(2 + switches.len() as u32)
+        });
+        (e, switches)
+    }
+
+    fn has_switches(pool: &Pool, e: ExprId) -> bool {
+        below(pool, &[e]).into_iter().any(|id| {
+            matches!(
+                pool.node(id),
+                Node::Compare(..)
+                    | Node::Call1(
+                        Function1::Abs
+                            | Function1::Sign
+                            | Function1::Floor
+                            | Function1::Ceil
+                            | Function1::Round,
+                        _
+                    )
+                    | Node::Call2(Function2::Min | Function2::Max | Function2::Mod, ..)
+            )
+        })
+    }
+
+    #[test]
+    fn freezing_keeps_every_value_and_leaves_no_switch() {
+        let mut random = RandomExpressions::new(3);
+        let mut n_modes = 0;
+        for _ in 0..3000 {
+            let mut pool = Pool::new();
+            let e = random.any(&mut pool, 4, 3);
+            let is_smooth = below(&pool, &[e])
+                .iter()
+                .any(|&id| matches!(pool.node(id), Node::Smooth(_)));
+            let (new, switches) = frozen(&mut pool, e);
+            assert!(is_smooth || !has_switches(&pool, new));
+            n_modes += switches.len();
+            let mut at = random.point(3);
+            let before = evaluate_at(&pool, e, &at);
+            for switch in switches {
+                let value = value_of(&pool, switch, &at);
+                at.push(value);
+            }
+            let after = evaluate_at(&pool, new, &at);
+            // NaN on the way may choose the other side of a negated comparison.
+            if before.is_finite() && !at.iter().any(|x| x.is_nan()) && !rounds(&pool, e) {
+                assert!(
+                    (before - after).abs() <= 1e-9 * before.abs().max(1.0),
+                    "{before} {after}"
+                );
+            }
+        }
+        assert!(n_modes > 1000);
+    }
+
+    /// Negative halves are rounded the other way.
+    fn rounds(pool: &Pool, e: ExprId) -> bool {
+        below(pool, &[e])
+            .into_iter()
+            .any(|id| matches!(pool.node(id), Node::Call1(Function1::Round, _)))
+    }
+
+    #[test]
+    fn equal_and_opposite_switches_share_a_mode() {
+        let mut pool = Pool::new();
+        let (x, y) = (pool.symbol(SymbolId(0)), pool.symbol(SymbolId(1)));
+        let less = pool.compare(Comparison::Less, x, y);
+        let not_less = pool.compare(Comparison::GreaterEqual, x, y);
+        let swapped = pool.compare(Comparison::Greater, y, x);
+        let e = pool.if_else(less, x, y);
+        let e = pool.if_else(not_less, e, x);
+        let e = pool.if_else(swapped, e, y);
+        let larger = pool.call2(Function2::Max, x, y);
+        let e = pool.add(e, larger);
+        let (_, switches) = frozen(&mut pool, e);
+        assert_eq!(switches.len(), 1);
+    }
+
+    #[test]
+    fn smooth_switches_and_constant_conditions_stay() {
+        let mut pool = Pool::new();
+        let (x, p) = (pool.symbol(SymbolId(0)), pool.symbol(SymbolId(1)));
+        let zero = pool.number(0.0);
+        let size = pool.call1(Function1::Abs, x);
+        let smooth = pool.smooth(size);
+        let is_on = pool.compare(Comparison::Greater, p, zero);
+        let e = pool.if_else(is_on, smooth, x);
+        let mut n_modes = 0;
+        let new = freeze(&mut pool, e, &|s| s == SymbolId(1), &mut |_, _| {
+            n_modes += 1;
+            SymbolId(9)
+        });
+        assert_eq!(n_modes, 0);
+        assert_eq!(pool.node(new), Node::If(is_on, size, x));
+    }
+}
