@@ -110,6 +110,10 @@ pub struct PortType {
 
 /// A member of a composite port.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "few exist, and a plain value reads better than a box"
+)]
 pub enum PortMember {
     /// `rot: rotational[3]`
     Power {
@@ -535,6 +539,10 @@ pub struct ExperimentStmt {
 
 /// What may stand in an experiment.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "few exist, and a plain value reads better than a box"
+)]
 pub enum ExperimentKind {
     /// `with cmd = …, ctrl = NL2(), mesh.K = …`
     With(Vec<Assign>),

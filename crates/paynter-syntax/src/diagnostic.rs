@@ -77,14 +77,20 @@ impl Diagnostic {
     /// Says where.
     #[must_use]
     pub fn primary(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.primary = Some(Label { span, text: text.into() });
+        self.primary = Some(Label {
+            span,
+            text: text.into(),
+        });
         self
     }
 
     /// Points at another place.
     #[must_use]
     pub fn secondary(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.secondary.push(Label { span, text: text.into() });
+        self.secondary.push(Label {
+            span,
+            text: text.into(),
+        });
         self
     }
 

@@ -6,8 +6,18 @@
 //! This crate knows nothing of physics: names are not bound, units are not checked.
 
 pub mod ast;
+mod brackets;
+pub mod code;
 pub mod diagnostic;
+mod lex;
+mod parse;
+mod render;
 pub mod source;
+mod tree;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use lex::{TokenKind, Tokens, lex};
+pub use parse::{Parsed, parse, parse_bytes};
+pub use render::{render, to_json};
 pub use source::{FileId, Source, SourceMap, Span};
+pub use tree::{NodeId, NodeKind, Tree};

@@ -26,7 +26,11 @@ impl Span {
     /// Makes the span of bytes `start..end` of `file`.
     pub fn new(file: FileId, start: usize, end: usize) -> Self {
         let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Span { file, start: clip(start), end: clip(end) }
+        Span {
+            file,
+            start: clip(start),
+            end: clip(end),
+        }
     }
 
     /// Covers both spans; they must be of one file, else `self` is returned.
@@ -35,7 +39,11 @@ impl Span {
         if self.file != other.file {
             return self;
         }
-        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span {
+            file: self.file,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 }
 
@@ -63,7 +71,10 @@ impl SourceMap {
     /// Adds a file and names it.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         let id = FileId(u32::try_from(self.files.len()).expect("fewer than 2^32 files"));
-        self.files.push(Source { name: name.into(), text: text.into() });
+        self.files.push(Source {
+            name: name.into(),
+            text: text.into(),
+        });
         id
     }
 
@@ -74,12 +85,18 @@ impl SourceMap {
 
     /// Gives all files in the order they were added.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &Source)> {
-        self.files.iter().enumerate().map(|(i, f)| (FileId(i as u32), f))
+        self.files
+            .iter()
+            .enumerate()
+            .map(|(i, f)| (FileId(i as u32), f))
     }
 
     /// Gives the text under a span.
     pub fn text(&self, span: Span) -> &str {
-        self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or("")
+        self.file(span.file)
+            .text
+            .get(span.start as usize..span.end as usize)
+            .unwrap_or("")
     }
 
     /// Gives line and column (both from 1, column in characters) of the start of a span.
@@ -88,8 +105,14 @@ impl SourceMap {
         let start = (span.start as usize).min(text.len());
         let before = &text.as_bytes()[..start];
         let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
-        let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
-        let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
+        let line_start = before
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |i| i + 1);
+        let column = String::from_utf8_lossy(&before[line_start..])
+            .chars()
+            .count()
+            + 1;
         (line, column)
     }
 }
