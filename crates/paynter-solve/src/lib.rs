@@ -5,10 +5,19 @@
 //!
 //! The crate knows numbers only. Names, units and messages are put to them by the caller.
 
+mod dop853;
+mod driver;
+mod events;
+mod fixed;
 mod observer;
+mod one_step;
 mod options;
+mod quadrature;
+mod stepper;
 mod system;
+mod tsit5;
 
+pub use driver::integrate;
 pub use observer::{Dense, EventRecord, NoObserver, Observer};
 pub use options::{
     Absolute, BadInput, Choice, Failure, Finish, FinishReason, Function, Method, Options, Reason,

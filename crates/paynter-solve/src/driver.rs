@@ -1,0 +1,404 @@
+//! Runs a method over a span of time, with events, quadratures and an observer.
+//!
+//! In:  a system, a start, an end, options, an observer.
+//! Out: the state at the end and the work done; or the failure, with all that was computed
+//!      before it.
+//!
+//! Each accepted step is searched for events. Up to the first one the step is given to the
+//! observer; the system reacts; if the reaction changed anything the method starts anew from
+//! the right limit, otherwise the search goes on in the rest of the same step.
+
+use std::ops::ControlFlow;
+
+use crate::dop853::Dop853;
+use crate::events::{Found, Guards, time_width};
+use crate::fixed::{Fixed, FixedFormula};
+use crate::observer::{Dense, EventRecord, Observer};
+use crate::one_step::OneStep;
+use crate::options::{
+    Choice, Failure, Finish, FinishReason, Function, Method, Options, Reason, SolveError,
+    Statistics, check,
+};
+use crate::quadrature::Quadratures;
+use crate::stepper::{Context, Stepper, Trouble, Weights};
+use crate::system::{Crossing, EventOutcome, System};
+use crate::tsit5::Tsit5;
+
+/// Rounds of reactions at one instant after which they are called a loop.
+const MAX_EVENT_ROUNDS: usize = 20;
+/// With guards, no step is longer than this share of the run: a guard that depends on time
+/// alone would otherwise be sampled too rarely when the states hardly move.
+const MAX_STEP_SHARE_WITH_GUARDS: f64 = 0.1;
+/// Share of the run for a step of a system without states, where no error limits it.
+const MAX_STEP_SHARE_WITHOUT_STATES: f64 = 0.02;
+
+/// Integrates `system` from `(t0, y0)` to `t_end`.
+///
+/// # Errors
+///
+/// See [`Failure`]; the error carries time, state, quadratures and statistics up to there.
+pub fn integrate(
+    system: &mut dyn System,
+    t0: f64,
+    y0: &[f64],
+    t_end: f64,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Finish, SolveError> {
+    let n = system.n();
+    let mut statistics = Statistics::default();
+    if let Err(problem) = check(system, (t0, t_end), y0, options) {
+        return Err(SolveError {
+            failure: Failure::BadInput(problem),
+            t: t0,
+            y: y0.to_vec(),
+            quadratures: vec![0.0; system.n_quadratures()],
+            statistics,
+        });
+    }
+    let weights = Weights::new(n, &options.tolerances);
+    let mut run = Run {
+        t: t0,
+        t_end,
+        y: y0.to_vec(),
+        y_before: vec![0.0; n],
+        guards: Guards::new(system.n_guards(), n),
+        quadratures: Quadratures::new(system.n_quadratures(), n),
+        fired: Vec::new(),
+        options,
+        observer,
+    };
+    let mut cx = Context {
+        h_max: largest_step(system, t_end - t0, options),
+        max_steps: options.max_steps,
+        system,
+        statistics: &mut statistics,
+        weights: &weights,
+    };
+    let outcome = run.go(&mut cx);
+    let Run {
+        t, y, quadratures, ..
+    } = run;
+    let quadratures = quadratures.values().to_vec();
+    match outcome {
+        Ok(reason) => Ok(Finish {
+            reason,
+            t,
+            y,
+            quadratures,
+            statistics,
+        }),
+        Err(failure) => Err(SolveError {
+            failure,
+            t,
+            y,
+            quadratures,
+            statistics,
+        }),
+    }
+}
+
+fn largest_step(system: &dyn System, length: f64, options: &Options) -> f64 {
+    let mut limit = options.max_step.min(length);
+    if system.n_guards() > 0 {
+        limit = limit.min(MAX_STEP_SHARE_WITH_GUARDS * length);
+    }
+    if system.n() == 0 {
+        limit = limit.min(MAX_STEP_SHARE_WITHOUT_STATES * length);
+    }
+    limit
+}
+
+/// A run under way: where it is and what accompanies it.
+struct Run<'a> {
+    t: f64,
+    t_end: f64,
+    y: Vec<f64>,
+    y_before: Vec<f64>,
+    guards: Guards,
+    quadratures: Quadratures,
+    fired: Vec<Crossing>,
+    options: &'a Options,
+    observer: &'a mut dyn Observer,
+}
+
+/// What follows from an event.
+enum Reaction {
+    GoOn,
+    /// The method starts anew from the present state, with a step of this size.
+    Restart {
+        h: f64,
+    },
+    Finish(FinishReason),
+}
+
+impl Run<'_> {
+    fn go(&mut self, cx: &mut Context<'_>) -> Result<FinishReason, Failure> {
+        if cx.system.projects() {
+            cx.project(self.t, &mut self.y)
+                .map_err(Trouble::into_failure)?;
+        }
+        if let ControlFlow::Break(()) = self.observer.start(self.t, &self.y, cx.system) {
+            return Ok(FinishReason::Cancelled);
+        }
+        if self.t >= self.t_end {
+            return Ok(FinishReason::ReachedEnd);
+        }
+        let choice = first_choice(cx, self.t, self.options);
+        cx.statistics.choices.push(choice);
+        let mut stepper = make(choice.method, cx, self.options);
+        stepper.restart(cx, self.t, &self.y, self.options.initial_step)?;
+        if !self.guards.is_empty() {
+            self.guards
+                .arm(cx, self.t, &self.y, stepper.natural_step())?;
+        }
+
+        let mut time_event = cx.system.next_time_event(self.t);
+        loop {
+            let t_stop = time_event.map_or(self.t_end, |t| t.min(self.t_end));
+            stepper.advance(cx, t_stop)?;
+            match self.pass_step(cx, stepper.as_mut(), time_event)? {
+                Reaction::GoOn => {}
+                Reaction::Restart { h } => {
+                    stepper.restart(cx, self.t, &self.y, Some(h))?;
+                }
+                Reaction::Finish(reason) => return Ok(reason),
+            }
+            if self.t >= self.t_end {
+                return Ok(FinishReason::ReachedEnd);
+            }
+            if time_event.is_some_and(|t| t <= self.t) {
+                time_event = cx.system.next_time_event(self.t);
+            }
+        }
+    }
+
+    /// Goes over the step just made: events, quadratures, observer, time event at its end.
+    fn pass_step(
+        &mut self,
+        cx: &mut Context<'_>,
+        stepper: &mut dyn Stepper,
+        time_event: Option<f64>,
+    ) -> Result<Reaction, Failure> {
+        let wants_dense = !self.guards.is_empty()
+            || !self.quadratures.is_empty()
+            || self.observer.needs_dense(stepper.t0(), stepper.t1());
+        if wants_dense {
+            stepper.prepare_dense(cx)?;
+        }
+        let end = stepper.t1();
+        let ends_at_time_event = time_event == Some(end);
+        loop {
+            let found = match self.find_event(cx, stepper, ends_at_time_event)? {
+                Found::Nothing => None,
+                Found::Event(t) => Some(t),
+                Found::LookCloser(h) => return Ok(Reaction::Restart { h }),
+            };
+            let t_next = found.unwrap_or(end);
+            if let ControlFlow::Break(()) = self.show_segment(cx, stepper, t_next)? {
+                return Ok(Reaction::Finish(FinishReason::Cancelled));
+            }
+            let is_time_event = ends_at_time_event && t_next >= end;
+            if found.is_none() && !is_time_event {
+                return Ok(Reaction::GoOn);
+            }
+            let reaction =
+                self.react(cx, stepper.natural_step(), found.is_some(), is_time_event)?;
+            match reaction {
+                Reaction::GoOn if t_next < end => {}
+                reaction => return Ok(reaction),
+            }
+        }
+    }
+
+    /// Searches the rest of the step, from `self.t` on.
+    fn find_event(
+        &mut self,
+        cx: &mut Context<'_>,
+        stepper: &dyn Stepper,
+        ends_at_time_event: bool,
+    ) -> Result<Found, Failure> {
+        if self.guards.is_empty() {
+            return Ok(Found::Nothing);
+        }
+        let segment = Segment {
+            stepper,
+            t0: self.t,
+            t1: stepper.t1(),
+            y0: &self.y,
+            y1: stepper.y1(),
+        };
+        let found = self.guards.scan(cx, &segment)?;
+        // One instant, not two, when a guard fires together with a time event.
+        match found {
+            Found::Event(t)
+                if ends_at_time_event && segment.t1 - t <= 2.0 * time_width(&segment) =>
+            {
+                Ok(Found::Event(segment.t1))
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// Gives the part of the step up to `t_next` to quadratures and observer, and goes there.
+    fn show_segment(
+        &mut self,
+        cx: &mut Context<'_>,
+        stepper: &dyn Stepper,
+        t_next: f64,
+    ) -> Result<ControlFlow<()>, Failure> {
+        if t_next < stepper.t1() {
+            stepper.interpolate(t_next, &mut self.y_before);
+        } else {
+            self.y_before.copy_from_slice(stepper.y1());
+        }
+        let mut flow = ControlFlow::Continue(());
+        if t_next > self.t {
+            let segment = Segment {
+                stepper,
+                t0: self.t,
+                t1: t_next,
+                y0: &self.y,
+                y1: &self.y_before,
+            };
+            if !self.quadratures.is_empty() {
+                self.quadratures.advance(&segment, cx.system)?;
+            }
+            flow = self
+                .observer
+                .step(&segment, self.quadratures.values(), cx.system);
+        }
+        self.t = t_next;
+        self.y.copy_from_slice(&self.y_before);
+        Ok(flow)
+    }
+
+    /// Lets the system react to the event at `self.t`, in rounds, until nothing new fires.
+    fn react(
+        &mut self,
+        cx: &mut Context<'_>,
+        h: f64,
+        is_state_event: bool,
+        is_time_event: bool,
+    ) -> Result<Reaction, Failure> {
+        let t = self.t;
+        cx.statistics.state_events += usize::from(is_state_event);
+        cx.statistics.time_events += usize::from(is_time_event);
+        self.fired.clear();
+        if is_state_event {
+            self.fired.extend_from_slice(self.guards.fired());
+        }
+        let mut first_of_round = 0;
+        let mut any_change = false;
+        let mut finish = None;
+        for round in 0.. {
+            let fired = &self.fired[first_of_round..];
+            let outcome = cx
+                .system
+                .handle_event(t, &mut self.y, fired)
+                .map_err(|error| {
+                    let what = Function::HandleEvent;
+                    Trouble::Evaluation { t, error, what }.into_failure()
+                })?;
+            match outcome {
+                EventOutcome::Stop { code } => {
+                    finish = Some(FinishReason::Stopped { code });
+                    break;
+                }
+                EventOutcome::Continue { changed: false } => break,
+                EventOutcome::Continue { changed: true } => any_change = true,
+            }
+            if self.guards.is_empty() || !self.guards.settle(cx, t, &self.y, h)? {
+                break;
+            }
+            first_of_round = self.fired.len();
+            self.fired.extend_from_slice(self.guards.fired());
+            if round >= MAX_EVENT_ROUNDS {
+                let guard = self.fired[first_of_round].guard;
+                let rounds = round;
+                return Err(Failure::EventLoop { t, guard, rounds });
+            }
+        }
+        let record = EventRecord {
+            t,
+            y_before: &self.y_before,
+            y_after: &self.y,
+            fired: &self.fired,
+            is_time_event,
+        };
+        let flow = self.observer.event(&record, cx.system);
+        Ok(match (finish, flow) {
+            (Some(reason), _) => Reaction::Finish(reason),
+            (None, ControlFlow::Break(())) => Reaction::Finish(FinishReason::Cancelled),
+            (None, ControlFlow::Continue(())) if any_change => Reaction::Restart { h },
+            (None, ControlFlow::Continue(())) => Reaction::GoOn,
+        })
+    }
+}
+
+/// A part of a method's last step, from one event to the next or to its end.
+struct Segment<'a> {
+    stepper: &'a dyn Stepper,
+    t0: f64,
+    t1: f64,
+    y0: &'a [f64],
+    y1: &'a [f64],
+}
+
+impl Dense for Segment<'_> {
+    fn t0(&self) -> f64 {
+        self.t0
+    }
+
+    fn t1(&self) -> f64 {
+        self.t1
+    }
+
+    fn y0(&self) -> &[f64] {
+        self.y0
+    }
+
+    fn y1(&self) -> &[f64] {
+        self.y1
+    }
+
+    fn eval(&self, t: f64, y: &mut [f64]) {
+        if t <= self.t0 {
+            y.copy_from_slice(self.y0);
+        } else if t >= self.t1 {
+            y.copy_from_slice(self.y1);
+        } else {
+            self.stepper.interpolate(t, y);
+        }
+    }
+}
+
+/// Above this relative tolerance the cheap steps of order 5 win over those of order 8.
+const DOP853_RTOL: f64 = 1e-6;
+
+fn first_choice(cx: &Context<'_>, t: f64, options: &Options) -> Choice {
+    let is_tight = cx.weights.relative() <= DOP853_RTOL;
+    let (method, reason) = match options.method {
+        Method::Auto if is_tight => (Method::Dop853, Reason::TightTolerance),
+        Method::Auto => (Method::Tsit5, Reason::LooseTolerance),
+        method => (method, Reason::Requested),
+    };
+    Choice { t, method, reason }
+}
+
+fn make(method: Method, cx: &Context<'_>, options: &Options) -> Box<dyn Stepper> {
+    let n = cx.system.n();
+    let fixed = |formula| -> Box<dyn Stepper> {
+        let h = options
+            .fixed_step
+            .expect("`check` demands a step for methods of fixed step");
+        Box::new(Fixed::new(formula, h, n))
+    };
+    match method {
+        Method::Euler => fixed(FixedFormula::Euler),
+        Method::Rk4 => fixed(FixedFormula::Rk4),
+        Method::Ab2 => fixed(FixedFormula::Ab2),
+        Method::Tsit5 => Box::new(OneStep::new(Tsit5::new(n), n)),
+        _ => Box::new(OneStep::new(Dop853::new(n), n)),
+    }
+}

@@ -1,0 +1,688 @@
+//! Finds the first change of sign of any guard inside a step.
+//!
+//! In:  a step's interpolant and the system's guards.
+//! Out: the earliest event, to a few units in the last place of time, with every guard that
+//!      fires there and its direction; after the event, the guards that its reaction made
+//!      jump or turn back.
+//!
+//! **Invariant:** each guard has a side that was told to the system. Every change of side is
+//! told once, so the crossings of one guard alternate. A guard that stands on its surface
+//! (value within rounding of zero after an event) keeps the told side until it leaves the
+//! surface; this is what keeps a bouncing ball from falling through the floor.
+//!
+//! A guard that dips through zero and comes back between two samples is found by following
+//! each local minimum of the sampled values down to its bottom.
+
+use crate::observer::Dense;
+use crate::options::{Failure, Function};
+use crate::stepper::{Context, Trouble, min_step, refuse_not_finite};
+use crate::system::{Crossing, Direction};
+
+/// A step is looked at in this many equal parts. Interpolants have degree at most 7 and turn
+/// rarely inside a step, so few samples catch the minima that the search then follows.
+const PARTS: usize = 5;
+/// Rounding error of a guard in units of the last place of its largest value so far.
+const NOISE_ULPS: f64 = 10.0;
+/// Width to which the time of an event is found, in units of the last place.
+const TIME_ULPS: f64 = 4.0;
+/// An excursion from a surface shorter than this part of the step is looked at again with a
+/// step of its own size: in the long step, rounding of its large terms may hide it.
+const EXCURSION_SHARE: f64 = 0.02;
+/// The trend of a guard after an event is taken over this part of a step.
+const TREND_SHARE: f64 = 1e-3;
+/// So many events of one guard within `CHATTER_WINDOW` smallest steps are chattering.
+const CHATTER_COUNT: usize = 16;
+const CHATTER_WINDOW: f64 = 100.0;
+
+/// The guards of a system, with the sides told to it.
+pub(crate) struct Guards {
+    /// +1 or −1: the side last told.
+    told: Vec<f64>,
+    /// Half-width of the surface the guard stands on since its last event; 0 if it has left.
+    band: Vec<f64>,
+    /// Whether the guard was told to turn back since its last event, because of its trend.
+    turned: Vec<bool>,
+    /// Largest value seen, for the size of rounding errors.
+    scale: Vec<f64>,
+    /// Values where the search begins.
+    start: Vec<f64>,
+    samples: [Vec<f64>; PARTS],
+    values: Vec<f64>,
+    trend: Vec<f64>,
+    y: Vec<f64>,
+    rate: Vec<f64>,
+    brackets: Vec<(usize, Bracket)>,
+    /// Step that would show an excursion which this one hides; infinite if none.
+    closer: f64,
+    fired: Vec<Crossing>,
+    recent: Vec<[f64; CHATTER_COUNT]>,
+}
+
+/// Outcome of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Found {
+    /// No guard changes side in this step.
+    Nothing,
+    /// The first event is at this time.
+    Event(f64),
+    /// The step is too long to tell; it must be made again with this size.
+    LookCloser(f64),
+}
+
+/// A time before and a time after a crossing, with the guard's values towards the told side.
+#[derive(Clone, Copy, Debug)]
+struct Bracket {
+    a: f64,
+    b: f64,
+    v_a: f64,
+    v_b: f64,
+    /// Added to the value: leaving a surface of finite width is leaving `−offset`.
+    offset: f64,
+}
+
+impl Guards {
+    pub(crate) fn new(n_guards: usize, n: usize) -> Self {
+        let zeros = || vec![0.0; n_guards];
+        Self {
+            told: zeros(),
+            band: zeros(),
+            turned: vec![false; n_guards],
+            scale: zeros(),
+            start: zeros(),
+            samples: std::array::from_fn(|_| zeros()),
+            values: zeros(),
+            trend: zeros(),
+            y: vec![0.0; n],
+            rate: vec![0.0; n],
+            brackets: Vec::with_capacity(n_guards),
+            closer: f64::INFINITY,
+            fired: Vec::with_capacity(n_guards),
+            recent: vec![[f64::NEG_INFINITY; CHATTER_COUNT]; n_guards],
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.told.is_empty()
+    }
+
+    /// Takes the sides at the start of a run. A guard of exactly 0 counts as positive if it
+    /// is about to rise, otherwise as negative.
+    pub(crate) fn arm(
+        &mut self,
+        cx: &mut Context<'_>,
+        t: f64,
+        y: &[f64],
+        h: f64,
+    ) -> Result<(), Failure> {
+        evaluate(cx, t, y, &mut self.start)?;
+        let any_zero = self.start.contains(&0.0);
+        let has_trend = any_zero && self.find_trend(cx, t, y, h)?;
+        for guard in 0..self.told.len() {
+            let value = self.start[guard];
+            let decisive = if value == 0.0 && has_trend {
+                self.trend[guard]
+            } else {
+                value
+            };
+            self.told[guard] = if decisive > 0.0 { 1.0 } else { -1.0 };
+            self.scale[guard] = value.abs();
+        }
+        Ok(())
+    }
+
+    /// Looks for the first event after `dense.t0()`. The guards that fired are then in
+    /// [`Guards::fired`]. Without an event, moves on to the end of the step.
+    pub(crate) fn scan(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+    ) -> Result<Found, Failure> {
+        self.take_samples(cx, dense)?;
+        self.brackets.clear();
+        self.closer = f64::INFINITY;
+        for guard in 0..self.told.len() {
+            if let Some(bracket) = self.first_bracket(cx, dense, guard)? {
+                self.brackets.push((guard, bracket));
+            }
+        }
+        if self.closer.is_finite() {
+            return Ok(Found::LookCloser(self.closer));
+        }
+        if self.brackets.is_empty() {
+            std::mem::swap(&mut self.start, &mut self.samples[PARTS - 1]);
+            for guard in 0..self.told.len() {
+                if self.start[guard].abs() > self.band[guard] {
+                    self.band[guard] = 0.0;
+                    self.turned[guard] = false;
+                }
+            }
+            return Ok(Found::Nothing);
+        }
+        self.locate(cx, dense).map(Found::Event)
+    }
+
+    /// Guards that fire at the time found last, each with its direction.
+    pub(crate) fn fired(&self) -> &[Crossing] {
+        &self.fired
+    }
+
+    fn take_samples(&mut self, cx: &mut Context<'_>, dense: &dyn Dense) -> Result<(), Failure> {
+        for part in 0..PARTS {
+            let t = sample_time(dense, part + 1);
+            dense.eval(t, &mut self.y);
+            evaluate(cx, t, &self.y, &mut self.samples[part])?;
+            for (scale, value) in self.scale.iter_mut().zip(&self.samples[part]) {
+                *scale = scale.max(value.abs());
+            }
+        }
+        Ok(())
+    }
+
+    /// Value of a sample towards the told side: negative means across.
+    fn sample(&self, guard: usize, part: usize) -> f64 {
+        let value = if part == 0 {
+            self.start[guard]
+        } else {
+            self.samples[part - 1][guard]
+        };
+        self.told[guard] * value
+    }
+
+    fn noise(&self, guard: usize) -> f64 {
+        NOISE_ULPS * f64::EPSILON * self.scale[guard]
+    }
+
+    /// Encloses the first crossing of one guard, if it crosses at all.
+    fn first_bracket(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+        guard: usize,
+    ) -> Result<Option<Bracket>, Failure> {
+        let band = self.band[guard];
+        let is_on_surface = self.sample(guard, 0).abs() <= band || self.sample(guard, 0) < 0.0;
+        // A guard that was sent back moves away from its surface, however little: its signs
+        // count as soon as it is seen on the told side, or if it is never seen there.
+        let first_away = (1..=PARTS).find(|&part| self.sample(guard, part) > 0.0);
+        let signs_count_after = match first_away {
+            _ if !is_on_surface => 0,
+            Some(part) if self.turned[guard] => part,
+            None if self.turned[guard] => 0,
+            _ => PARTS,
+        };
+        let across = (1..=PARTS).find(|&part| {
+            let v = self.sample(guard, part);
+            v < 0.0 && (v < -band || part > signs_count_after)
+        });
+
+        let last_safe = across.map_or(PARTS, |part| part - 1);
+        if let Some(bracket) = self.first_dip(cx, dense, guard, last_safe, is_on_surface)? {
+            return Ok(Some(bracket));
+        }
+        let Some(part) = across else {
+            return Ok(None);
+        };
+        let (a, v_a) = (sample_time(dense, part - 1), self.sample(guard, part - 1));
+        let (b, v_b) = (sample_time(dense, part), self.sample(guard, part));
+        if part == 1 && is_on_surface {
+            return self.leave_surface(cx, dense, guard, (b, v_b)).map(Some);
+        }
+        let offset = if v_a < 0.0 { band } else { 0.0 };
+        Ok(Some(Bracket {
+            a,
+            b,
+            v_a: v_a + offset,
+            v_b: v_b + offset,
+            offset,
+        }))
+    }
+
+    /// The guard stood on its surface at the start and is across at `(b, v_b)`: goes back
+    /// from there by halves to a time at which it was still on the told side.
+    fn leave_surface(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+        guard: usize,
+        (mut b, mut v_b): (f64, f64),
+    ) -> Result<Bracket, Failure> {
+        let start = dense.t0();
+        let h = dense.t1() - start;
+        while b - start > time_width(dense) {
+            let t = start + 0.5 * (b - start);
+            let v = self.value_at(cx, dense, guard, t)?;
+            if v > 0.0 && self.is_solid(cx, dense, guard, t)? {
+                if b - start < EXCURSION_SHARE * h {
+                    self.closer = self.closer.min(2.0 * (b - start));
+                }
+                return Ok(Bracket {
+                    a: t,
+                    b,
+                    v_a: v,
+                    v_b,
+                    offset: 0.0,
+                });
+            }
+            if v >= 0.0 {
+                // Rounding noise of the surface: no farther back is there anything to see.
+                break;
+            }
+            (b, v_b) = (t, v);
+        }
+        if self.turned[guard] {
+            // It was sent back and did not get away, as far as this step can show.
+            let closer = EXCURSION_SHARE * h;
+            if closer < min_step(start) {
+                return Err(Failure::Chattering {
+                    t: start,
+                    guard,
+                    count: self.count_recent(guard, start),
+                });
+            }
+            self.closer = self.closer.min(closer);
+        }
+        Ok(Bracket {
+            a: start,
+            b,
+            v_a: 0.0,
+            v_b,
+            offset: 0.0,
+        })
+    }
+
+    /// Tells a true excursion from rounding noise: it holds at several times before.
+    fn is_solid(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+        guard: usize,
+        t: f64,
+    ) -> Result<bool, Failure> {
+        let start = dense.t0();
+        for share in [0.75, 0.5, 0.25] {
+            if self.value_at(cx, dense, guard, start + share * (t - start))? <= 0.0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Follows local minima between the samples `0..=last` down, and returns the first that
+    /// reaches across.
+    fn first_dip(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+        guard: usize,
+        last: usize,
+        is_on_surface: bool,
+    ) -> Result<Option<Bracket>, Failure> {
+        for middle in 1..last {
+            let v: [f64; 3] = std::array::from_fn(|i| self.sample(guard, middle - 1 + i));
+            let is_minimum = v[1] <= v[0] && v[1] <= v[2] && (v[0] > v[1] || v[2] > v[1]);
+            let bends_up = v[0] - 2.0 * v[1] + v[2] > 0.0;
+            let at_left_end = middle == 1 && !is_on_surface && bends_up && v[0] < v[1];
+            let at_right_end = middle + 1 == PARTS && bends_up && v[2] < v[1];
+            // Where the first samples rise or the last ones fall, the bottom may lie between
+            // the outer two: only if the parabola through the three has its vertex there.
+            let vertex = vertex_offset(v);
+            let is_candidate = is_minimum
+                || (at_left_end && (-1.0..0.0).contains(&vertex))
+                || (at_right_end && (0.0..=1.0).contains(&vertex));
+            if !is_candidate {
+                continue;
+            }
+            let times: [f64; 3] = std::array::from_fn(|i| sample_time(dense, middle - 1 + i));
+            let dip = self.follow_minimum(cx, dense, guard, times, v)?;
+            if let Some((t, v_t)) = dip {
+                let before = (middle.saturating_sub(1)..=middle)
+                    .rev()
+                    .find(|&part| sample_time(dense, part) < t);
+                let a = sample_time(dense, before.unwrap_or(0));
+                let v_a = self.sample(guard, before.unwrap_or(0));
+                return Ok(Some(Bracket {
+                    a,
+                    b: t,
+                    v_a,
+                    v_b: v_t,
+                    offset: 0.0,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Searches the bottom near three samples by parabolas, guarded by golden sections
+    /// (Brent 1973); returns a time across as soon as one is met.
+    fn follow_minimum(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+        guard: usize,
+        times: [f64; 3],
+        v: [f64; 3],
+    ) -> Result<Option<(f64, f64)>, Failure> {
+        let depth = -self.noise(guard);
+        let mut points: [(f64, f64); 3] = std::array::from_fn(|i| (times[i], v[i]));
+        let (mut left, mut right) = (times[0], times[2]);
+        // Each round shrinks the bracket by a third at least, or gains digits by parabolas.
+        for round in 0..40 {
+            points.sort_by(|p, q| p.1.total_cmp(&q.1));
+            let (best, v_best) = points[0];
+            if best > left && best < right {
+                // Keep the bracket around the best point.
+                for &(t, _) in &points[1..] {
+                    if t < best {
+                        left = left.max(t);
+                    } else if t > best {
+                        right = right.min(t);
+                    }
+                }
+            }
+            let (vertex, v_vertex) = parabola(points);
+            let is_settled = v_best - v_vertex < 0.05 * v_best && v_vertex > 0.0;
+            if round >= 3 && is_settled || right - left <= time_width(dense) {
+                return Ok(None);
+            }
+            let width = right - left;
+            let is_useful = vertex > left && vertex < right && v_vertex <= v_best && round % 4 != 3;
+            let mut t = if is_useful {
+                vertex
+            } else if best - left > right - best {
+                best - 0.381_966 * (best - left)
+            } else {
+                best + 0.381_966 * (right - best)
+            };
+            if (t - best).abs() < 1e-3 * width {
+                t = if best - left > right - best {
+                    best - 1e-3 * width
+                } else {
+                    best + 1e-3 * width
+                };
+            }
+            let v_t = self.value_at(cx, dense, guard, t)?;
+            if v_t < depth {
+                return Ok(Some((t, v_t)));
+            }
+            if v_t >= points[2].1 {
+                // Worse than all: only narrows the bracket.
+                if t < best {
+                    left = t;
+                } else {
+                    right = t;
+                }
+            }
+            points[2] = (t, v_t);
+        }
+        Ok(None)
+    }
+
+    /// Narrows the brackets, keeps the earliest and those that cannot be told from it.
+    fn locate(&mut self, cx: &mut Context<'_>, dense: &dyn Dense) -> Result<f64, Failure> {
+        let width = time_width(dense);
+        let mut brackets = std::mem::take(&mut self.brackets);
+        brackets.sort_by(|p, q| p.1.b.total_cmp(&q.1.b));
+        let mut earliest = f64::INFINITY;
+        for (guard, bracket) in &mut brackets {
+            if bracket.a > earliest + width {
+                continue;
+            }
+            self.narrow(cx, dense, *guard, bracket)?;
+            earliest = earliest.min(bracket.b);
+        }
+        let mut t_event = earliest;
+        for (_, bracket) in &brackets {
+            if bracket.a <= earliest + width && bracket.b <= earliest + 2.0 * width {
+                t_event = t_event.max(bracket.b);
+            }
+        }
+        t_event = t_event.min(dense.t1());
+
+        dense.eval(t_event, &mut self.y);
+        evaluate(cx, t_event, &self.y, &mut self.values)?;
+        self.fired.clear();
+        for &(guard, bracket) in &brackets {
+            if bracket.a > earliest + width || bracket.b > t_event {
+                continue;
+            }
+            let size = bracket.v_a.abs().max(self.values[guard].abs());
+            self.tell(guard, 2.0 * size);
+        }
+        self.brackets = brackets;
+        self.start.copy_from_slice(&self.values);
+        self.note_events(t_event)?;
+        Ok(t_event)
+    }
+
+    /// Shrinks a bracket to the width of time by the Illinois rule, with bisection where the
+    /// rule is slow (Dowell & Jarratt 1971).
+    fn narrow(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+        guard: usize,
+        bracket: &mut Bracket,
+    ) -> Result<(), Failure> {
+        let width = time_width(dense);
+        let (mut f_a, mut f_b) = (bracket.v_a, bracket.v_b);
+        let mut last_side = 0;
+        let mut width_before = f64::INFINITY;
+        for round in 0..200 {
+            let span = bracket.b - bracket.a;
+            if span <= width {
+                break;
+            }
+            let secant = bracket.a + span * (f_a / (f_a - f_b));
+            let is_slow = round % 3 == 2 && span > 0.5 * width_before;
+            if round % 3 == 2 {
+                width_before = span;
+            }
+            let t = if is_slow || !secant.is_finite() {
+                bracket.a + 0.5 * span
+            } else {
+                secant.clamp(bracket.a + 0.25 * width, bracket.b - 0.25 * width)
+            };
+            if t <= bracket.a || t >= bracket.b {
+                break;
+            }
+            let v = self.value_at(cx, dense, guard, t)? + bracket.offset;
+            if v < 0.0 {
+                (bracket.b, bracket.v_b, f_b) = (t, v, v);
+                if last_side == 1 {
+                    f_a *= 0.5;
+                }
+                last_side = 1;
+            } else {
+                (bracket.a, bracket.v_a, f_a) = (t, v, v);
+                if last_side == -1 {
+                    f_b *= 0.5;
+                }
+                last_side = -1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Value of one guard at `t`, towards the told side.
+    fn value_at(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+        guard: usize,
+        t: f64,
+    ) -> Result<f64, Failure> {
+        dense.eval(t, &mut self.y);
+        evaluate(cx, t, &self.y, &mut self.values)?;
+        Ok(self.told[guard] * self.values[guard])
+    }
+
+    /// Records a change of side.
+    fn tell(&mut self, guard: usize, band: f64) {
+        self.told[guard] = -self.told[guard];
+        self.band[guard] = band.max(self.noise(guard));
+        self.turned[guard] = false;
+        let direction = if self.told[guard] > 0.0 {
+            Direction::Rising
+        } else {
+            Direction::Falling
+        };
+        self.fired.push(Crossing { guard, direction });
+    }
+
+    fn note_events(&mut self, t: f64) -> Result<(), Failure> {
+        for &Crossing { guard, .. } in &self.fired {
+            let recent = &mut self.recent[guard];
+            recent.rotate_left(1);
+            recent[CHATTER_COUNT - 1] = t;
+            let count = self.count_recent(guard, t);
+            if count >= CHATTER_COUNT {
+                return Err(Failure::Chattering { t, guard, count });
+            }
+        }
+        Ok(())
+    }
+
+    fn count_recent(&self, guard: usize, t: f64) -> usize {
+        let oldest = t - CHATTER_WINDOW * min_step(t);
+        let is_recent = |time: &&f64| **time >= oldest;
+        self.recent[guard].iter().filter(is_recent).count()
+    }
+
+    /// After a reaction that changed something: finds the guards that jumped across or turn
+    /// back from their surface, and tells them. Returns whether there are any.
+    pub(crate) fn settle(
+        &mut self,
+        cx: &mut Context<'_>,
+        t: f64,
+        y: &[f64],
+        h: f64,
+    ) -> Result<bool, Failure> {
+        evaluate(cx, t, y, &mut self.start)?;
+        self.fired.clear();
+        let mut has_trend = None;
+        for guard in 0..self.told.len() {
+            let value = self.start[guard];
+            self.scale[guard] = self.scale[guard].max(value.abs());
+            let toward = self.told[guard] * value;
+            let band = self.band[guard].max(self.noise(guard));
+            if toward < -band {
+                self.tell(guard, 0.0);
+                self.band[guard] = 0.0;
+            } else if toward <= band && !self.turned[guard] {
+                let is_known = match has_trend {
+                    Some(is_known) => is_known,
+                    None => self.find_trend(cx, t, y, h)?,
+                };
+                has_trend = Some(is_known);
+                // A guard that has just fired stands within rounding of zero, so any motion
+                // counts; of others, one that leaves the noise within a step.
+                let has_just_fired = self.recent[guard][CHATTER_COUNT - 1] >= t - min_step(t);
+                let threshold = if has_just_fired {
+                    0.0
+                } else {
+                    TREND_SHARE * self.noise(guard)
+                };
+                if is_known && self.told[guard] * self.trend[guard] < -threshold {
+                    self.tell(guard, band);
+                    self.turned[guard] = true;
+                }
+            }
+        }
+        Ok(!self.fired.is_empty())
+    }
+
+    /// Finds how the guards move right after `(t, y)`: their change over a small part of a
+    /// step along the derivative. Returns false if the derivative cannot be had.
+    fn find_trend(
+        &mut self,
+        cx: &mut Context<'_>,
+        t: f64,
+        y: &[f64],
+        h: f64,
+    ) -> Result<bool, Failure> {
+        // Long enough to stand out of rounding, short enough for a straight line.
+        let ahead = (TREND_SHARE * h).max(min_step(t));
+        if cx.rhs(t, y, &mut self.rate).is_err() {
+            return Ok(false);
+        }
+        let algebraic = cx.system.algebraic();
+        for i in 0..y.len() {
+            let is_algebraic = algebraic.get(i).copied().unwrap_or(false);
+            self.y[i] = y[i]
+                + if is_algebraic {
+                    0.0
+                } else {
+                    ahead * self.rate[i]
+                };
+        }
+        evaluate(cx, t + ahead, &self.y, &mut self.trend)?;
+        for (trend, start) in self.trend.iter_mut().zip(&self.start) {
+            *trend -= start;
+        }
+        Ok(true)
+    }
+}
+
+fn evaluate(cx: &mut Context<'_>, t: f64, y: &[f64], values: &mut [f64]) -> Result<(), Failure> {
+    cx.statistics.guard_evaluations += 1;
+    let what = Function::Guards;
+    cx.system
+        .guards(t, y, values)
+        .map_err(|error| Trouble::Evaluation { t, error, what })
+        .and_then(|()| refuse_not_finite(t, values, what))
+        .map_err(Trouble::into_failure)
+}
+
+fn sample_time(dense: &dyn Dense, part: usize) -> f64 {
+    let (t0, t1) = (dense.t0(), dense.t1());
+    match part {
+        0 => t0,
+        PARTS => t1,
+        _ => t0 + (t1 - t0) * (part as f64 / PARTS as f64),
+    }
+}
+
+/// Width below which two times of this step are one.
+pub(crate) fn time_width(dense: &dyn Dense) -> f64 {
+    TIME_ULPS * f64::EPSILON * dense.t0().abs().max(dense.t1().abs())
+}
+
+/// Where the parabola through three equally spaced values has its vertex, in units of the
+/// spacing from the middle one.
+fn vertex_offset(v: [f64; 3]) -> f64 {
+    0.5 * (v[0] - v[2]) / (v[0] - 2.0 * v[1] + v[2])
+}
+
+/// Vertex of the parabola through three points, and its value there.
+fn parabola(points: [(f64, f64); 3]) -> (f64, f64) {
+    let [(t0, v0), (t1, v1), (t2, v2)] = points;
+    let slope1 = (v1 - v0) / (t1 - t0);
+    let slope2 = (v2 - v0) / (t2 - t0);
+    let curvature = (slope2 - slope1) / (t2 - t1);
+    // v(t) = v0 + slope1 (t − t0) + curvature (t − t0)(t − t1)
+    let vertex = 0.5 * (t0 + t1 - slope1 / curvature);
+    let value = v0 + (vertex - t0) * (slope1 + curvature * (vertex - t1));
+    if curvature > 0.0 && value.is_finite() {
+        (vertex, value)
+    } else {
+        (f64::NAN, f64::NEG_INFINITY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parabola_finds_the_vertex_of_a_parabola() {
+        let f = |t: f64| 3.0 * (t - 0.25) * (t - 0.25) - 0.5;
+        let (t, v) = parabola([(0.0, f(0.0)), (1.0, f(1.0)), (0.4, f(0.4))]);
+        // Exact arithmetic would give exact values; a few roundings are made on the way.
+        assert!((t - 0.25).abs() < 1e-14 && (v + 0.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_line_has_no_vertex() {
+        assert!(parabola([(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)]).0.is_nan());
+    }
+}

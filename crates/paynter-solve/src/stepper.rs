@@ -1,0 +1,260 @@
+//! The common shape of all methods, seen by the driver.
+//!
+//! In:  a system and a state to start from.
+//! Out: one accepted step after the other, each with its interpolant.
+//!
+//! **Invariant:** after `advance`, `t0 < t1 ≤ t_stop`, `y0` and `y1` are the states at both
+//! ends, and `interpolate` is continuous between them.
+
+use crate::options::{Absolute, Failure, Function, Statistics, Tolerances};
+use crate::system::{EvalError, Projection, System};
+
+/// What a method works with besides its own memory.
+pub(crate) struct Context<'a> {
+    pub(crate) system: &'a mut dyn System,
+    pub(crate) statistics: &'a mut Statistics,
+    pub(crate) weights: &'a Weights,
+    pub(crate) h_max: f64,
+    pub(crate) max_steps: usize,
+}
+
+impl Context<'_> {
+    /// Evaluates `f`, counts it, and refuses values that are not finite.
+    #[inline]
+    pub(crate) fn rhs(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Trouble> {
+        self.statistics.rhs += 1;
+        let outcome = self.system.rhs(t, y, f);
+        outcome.map_err(|error| Trouble::Evaluation {
+            t,
+            error,
+            what: Function::Rhs,
+        })?;
+        refuse_not_finite(t, f, Function::Rhs)
+    }
+
+    /// Projects `y` on the invariants.
+    pub(crate) fn project(&mut self, t: f64, y: &mut [f64]) -> Result<Projection, Trouble> {
+        let outcome = self.system.project(t, y);
+        let projection = outcome.map_err(|error| Trouble::Evaluation {
+            t,
+            error,
+            what: Function::Project,
+        })?;
+        refuse_not_finite(t, y, Function::Project)?;
+        self.statistics.projections += usize::from(projection.moved);
+        Ok(projection)
+    }
+
+    /// Ends the run when the limit of steps is reached.
+    pub(crate) fn check_work(&self, t: f64) -> Result<(), Failure> {
+        if self.statistics.steps + self.statistics.rejected >= self.max_steps {
+            return Err(Failure::TooManySteps {
+                t,
+                limit: self.max_steps,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Returns the first entry that is not finite as trouble.
+#[inline]
+pub(crate) fn refuse_not_finite(t: f64, values: &[f64], what: Function) -> Result<(), Trouble> {
+    // A sum is finite only if each term is, up to overflow of the sum itself, which the exact
+    // search below sorts out; one pass without branches is what the inner loops can afford.
+    let probe: f64 = values.iter().map(|value| value * 0.0).sum();
+    if probe == 0.0 {
+        return Ok(());
+    }
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(Trouble::Evaluation {
+            t,
+            error: EvalError::NotFinite { index },
+            what,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Why one attempt at a step failed; a smaller step may cure it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Trouble {
+    /// The system could not be evaluated.
+    Evaluation {
+        t: f64,
+        error: EvalError,
+        what: Function,
+    },
+    /// The iteration matrix is singular.
+    Singular { t: f64, index: Option<usize> },
+    /// Newton's method did not converge.
+    Newton { t: f64, h: f64, worst: usize },
+    /// The estimated error is too large.
+    Error { t: f64, h: f64, worst: usize },
+}
+
+impl Trouble {
+    /// Tells whether a smaller step cannot help.
+    pub(crate) fn is_fatal(self) -> bool {
+        matches!(
+            self,
+            Self::Evaluation {
+                error: EvalError::Fatal { .. },
+                ..
+            }
+        )
+    }
+
+    /// The failure to report when smaller steps did not help.
+    pub(crate) fn into_failure(self) -> Failure {
+        match self {
+            Self::Evaluation {
+                t,
+                error: EvalError::NotFinite { index },
+                what,
+            } => Failure::NotFinite { t, index, what },
+            Self::Evaluation { t, error, what } => Failure::Evaluation { t, error, what },
+            Self::Singular { t, index } => Failure::Singular { t, index },
+            Self::Newton { t, h, worst } => Failure::NewtonFailed { t, h, worst },
+            Self::Error { t, h, worst } => Failure::StepTooSmall { t, h, worst },
+        }
+    }
+}
+
+/// A method in the middle of a run.
+pub(crate) trait Stepper {
+    /// Starts anew from `(t, y)`, forgetting the past except for the step size `h`.
+    fn restart(
+        &mut self,
+        cx: &mut Context<'_>,
+        t: f64,
+        y: &[f64],
+        h: Option<f64>,
+    ) -> Result<(), Failure>;
+
+    /// Makes one accepted step that does not pass `t_stop`.
+    fn advance(&mut self, cx: &mut Context<'_>, t_stop: f64) -> Result<(), Failure>;
+
+    /// Start of the last step.
+    fn t0(&self) -> f64;
+    /// End of the last step.
+    fn t1(&self) -> f64;
+    /// State at the start of the last step.
+    fn y0(&self) -> &[f64];
+    /// State at its end.
+    fn y1(&self) -> &[f64];
+
+    /// Makes `interpolate` ready for the last step, at the price of further evaluations.
+    fn prepare_dense(&mut self, cx: &mut Context<'_>) -> Result<(), Failure>;
+
+    /// Writes the state at `t` inside of the last step.
+    fn interpolate(&self, t: f64, y: &mut [f64]);
+
+    /// Step size the method would take next if nothing limited it.
+    fn natural_step(&self) -> f64;
+
+    /// `h |λ|` when stability has limited the steps for a while, otherwise `None`.
+    fn stiffness(&self) -> Option<f64> {
+        None
+    }
+
+    /// Tells whether a jump costs the method its order, so that frequent ones are a burden.
+    fn keeps_history(&self) -> bool {
+        false
+    }
+}
+
+/// Absolute and relative tolerance, ready for norms.
+#[derive(Clone, Debug)]
+pub(crate) struct Weights {
+    relative: f64,
+    absolute: Vec<f64>,
+}
+
+impl Weights {
+    pub(crate) fn new(n: usize, tolerances: &Tolerances) -> Self {
+        let absolute = match &tolerances.absolute {
+            Absolute::Scalar(value) => vec![*value; n],
+            Absolute::PerVariable(values) => values.clone(),
+        };
+        Self {
+            relative: tolerances.relative,
+            absolute,
+        }
+    }
+
+    pub(crate) fn relative(&self) -> f64 {
+        self.relative
+    }
+
+    /// Writes `1 / (atol + rtol |y|)`.
+    pub(crate) fn inverse_scale(&self, y: &[f64], inverse: &mut [f64]) {
+        for ((inverse, y), atol) in inverse.iter_mut().zip(y).zip(&self.absolute) {
+            *inverse = 1.0 / (atol + self.relative * y.abs());
+        }
+    }
+
+    /// Writes `1 / (atol + rtol max(|y0|, |y1|))`.
+    #[inline]
+    pub(crate) fn inverse_scale_of_step(&self, y0: &[f64], y1: &[f64], inverse: &mut [f64]) {
+        let n = inverse.len();
+        let (y0, y1, absolute) = (&y0[..n], &y1[..n], &self.absolute[..n]);
+        for i in 0..n {
+            let size = y0[i].abs().max(y1[i].abs());
+            inverse[i] = 1.0 / (absolute[i] + self.relative * size);
+        }
+    }
+}
+
+/// Root of the mean square of `x · inverse_scale`; 0 for no variables.
+#[inline]
+pub(crate) fn weighted_norm(x: &[f64], inverse_scale: &[f64]) -> f64 {
+    if x.is_empty() {
+        return 0.0;
+    }
+    let sum: f64 = x
+        .iter()
+        .zip(inverse_scale)
+        .map(|(x, inverse)| (x * inverse) * (x * inverse))
+        .sum();
+    (sum / x.len() as f64).sqrt()
+}
+
+/// Index of the largest `|x · inverse_scale|`; 0 for no variables.
+pub(crate) fn worst_index(x: &[f64], inverse_scale: &[f64]) -> usize {
+    let mut worst = (0, -1.0);
+    for (index, (x, inverse)) in x.iter().zip(inverse_scale).enumerate() {
+        let size = (x * inverse).abs();
+        if size > worst.1 || size.is_nan() {
+            worst = (index, size);
+        }
+    }
+    worst.0
+}
+
+/// Smallest step that still moves `t` by several representable numbers.
+pub(crate) fn min_step(t: f64) -> f64 {
+    // Sixteen units in the last place: fewer, and the stages of a step would share one time.
+    (16.0 * f64::EPSILON * t.abs()).max(f64::MIN_POSITIVE / f64::EPSILON)
+}
+
+/// `out = y + h Σ aⱼ kⱼ`, with the number of terms known to the compiler.
+#[inline]
+pub(crate) fn combine<const S: usize>(
+    out: &mut [f64],
+    y: &[f64],
+    h: f64,
+    a: [f64; S],
+    k: [&[f64]; S],
+) {
+    let n = out.len();
+    let y = &y[..n];
+    let k = k.map(|stage| &stage[..n]);
+    for i in 0..n {
+        let mut sum = 0.0;
+        for j in 0..S {
+            sum += a[j] * k[j][i];
+        }
+        out[i] = y[i] + h * sum;
+    }
+}
