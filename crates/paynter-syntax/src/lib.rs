@@ -9,6 +9,7 @@ pub mod ast;
 mod brackets;
 pub mod code;
 pub mod diagnostic;
+mod format;
 mod lex;
 mod parse;
 mod render;
@@ -16,6 +17,7 @@ pub mod source;
 mod tree;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use format::{Formatted, format};
 pub use lex::{TokenKind, Tokens, lex};
 pub use parse::{Parsed, parse, parse_bytes};
 pub use render::{render, to_json};

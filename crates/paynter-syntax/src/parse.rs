@@ -301,17 +301,9 @@ impl<'t> Parser<'t> {
         if self.ignores_newlines || self.is_on_line_of_previous(i) {
             return false;
         }
-        let continues = self.kind_at(i - 1).continues_line() && self.may_continue_at(i);
-        !continues && !self.kind_at(i).continues_from_above()
-    }
-
-    /// Tells whether the line that token `i` starts may belong to a line that ends with an
-    /// operator or comma. An item never does. Behind blank or comment lines it must be
-    /// indented more, or a forgotten last operand would be looked for far below.
-    fn may_continue_at(&self, i: u32) -> bool {
-        let place = &self.places[i as usize];
-        let follows_directly = place.line <= self.places[i as usize - 1].line + 1;
-        !place.is_item_start && (follows_directly || place.column > self.statement_indent())
+        let continues =
+            self.kind_at(i - 1).continues_line() || self.kind_at(i).continues_from_above();
+        !continues || self.places[i as usize].is_item_start
     }
 
     /// Gives the indentation of the line on which the statement began.
@@ -495,8 +487,39 @@ impl<'t> Parser<'t> {
 
     /// Reports an error that ends the reading of this statement.
     fn fail(&mut self, diagnostic: Diagnostic) {
+        let diagnostic = match self.dangling_operator() {
+            Some(operator) if !self.recovering => self.unfinished_line(operator, diagnostic),
+            _ => diagnostic,
+        };
         self.report(diagnostic);
         self.recovering = true;
+    }
+
+    /// Finds the operator or comma at the end of the line above that made this line part of
+    /// the statement, although by its indentation it is a statement of its own.
+    fn dangling_operator(&self) -> Option<u32> {
+        let mut first = self.pos;
+        while self.is_on_line_of_previous(first) {
+            first -= 1;
+        }
+        let operator = first
+            .checked_sub(1)
+            .filter(|&operator| operator > self.statement_start)?;
+        let is_own_statement = self.places[first as usize].column <= self.statement_indent();
+        let is_dangling = !self.ignores_newlines && self.kind_at(operator).continues_line();
+        (is_dangling && is_own_statement).then_some(operator)
+    }
+
+    fn unfinished_line(&self, operator: u32, cause: Diagnostic) -> Diagnostic {
+        let sign = self.text_at(operator);
+        let span = self.span_at(operator);
+        let mut diagnostic = Diagnostic::error(
+            code::UNEXPECTED,
+            format!("nothing follows `{sign}` at the end of the line"),
+        )
+        .primary(span, "this makes the next line part of the statement");
+        diagnostic.secondary.extend(cause.primary);
+        diagnostic
     }
 
     /// Fails because `what` should stand here.

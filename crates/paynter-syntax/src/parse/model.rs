@@ -173,9 +173,11 @@ impl Parser<'_> {
             return self.definition_of(mark, target);
         }
         self.bump();
+        let args = self.mark();
         let open = self.open();
         let target = self.reference("the name of a state")?;
         self.close(open, T::RParen)?;
+        self.complete(args, NodeKind::Args);
         let mut define = self.definition_of(mark, target)?;
         define.is_derivative = true;
         Some(define)
