@@ -1,0 +1,68 @@
+//! Reads model files from disk and library files from the program.
+//!
+//! In:  paths as the user or a `use` gives them.
+//! Out: texts; a file that is not UTF-8, missing or too large is an explained error.
+
+use crate::library;
+use paynter_model::project::Loader;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Largest model file that is read. A model of 10⁶ elements written out flat is about 50 MB.
+pub const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// Looks for files beside the file that names them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DiskLoader;
+
+impl Loader for DiskLoader {
+    fn library(&mut self, name: &str) -> Option<String> {
+        library::text(name).map(str::to_owned)
+    }
+
+    fn file(&mut self, path: &str, from: Option<&str>) -> Result<(String, String), String> {
+        let full = beside(path, from);
+        let text = read_text(&full)?;
+        let canonical = fs::canonicalize(&full).unwrap_or(full);
+        Ok((canonical.display().to_string(), text))
+    }
+
+    fn libraries(&self) -> Vec<String> {
+        library::LIBRARY.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+}
+
+/// Gives `path` as seen from the folder of the file `from`.
+pub fn beside(path: &str, from: Option<&str>) -> PathBuf {
+    let path = Path::new(path);
+    match from.and_then(|f| Path::new(f).parent()) {
+        Some(folder) if path.is_relative() => folder.join(path),
+        _ => path.to_owned(),
+    }
+}
+
+/// Reads a text file whole.
+///
+/// # Errors
+///
+/// Why it cannot be read, in a few words.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    let size = fs::metadata(path).map_err(|e| plain(&e))?;
+    if size.is_dir() {
+        return Err("is a folder, not a file".to_owned());
+    }
+    if size.len() > MAX_FILE_BYTES {
+        return Err(format!("is larger than {} MB", MAX_FILE_BYTES >> 20));
+    }
+    let bytes = fs::read(path).map_err(|e| plain(&e))?;
+    String::from_utf8(bytes)
+        .map_err(|e| format!("is not a text file: byte {} is not UTF-8", e.utf8_error().valid_up_to() + 1))
+}
+
+fn plain(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "may not be read".to_owned(),
+        _ => error.to_string(),
+    }
+}

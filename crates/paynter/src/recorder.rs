@@ -1,0 +1,163 @@
+//! Takes down the trajectory while it is computed.
+//!
+//! In:  accepted steps and events from the integrator.
+//! Out: the wanted quantities at the output times, and finely inside every step for measures.
+//!
+//! **Invariant:** at the time of an event the row holds the values after it. Output never
+//! changes the steps: values come from the dense output.
+
+use paynter_solve::{Dense, EvalError, EventRecord, Observer, System};
+use std::ops::ControlFlow;
+
+/// Points taken inside every step for measures such as rise times; cubic interpolation
+/// between them leaves an error far below that of the step itself.
+const POINTS_PER_STEP: usize = 8;
+
+/// Called with the present time now and then; says whether to go on.
+pub type Progress<'a> = &'a mut dyn FnMut(f64) -> ControlFlow<()>;
+
+/// Rows over time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    pub time: Vec<f64>,
+    /// Row after row.
+    pub values: Vec<f64>,
+}
+
+impl Rows {
+    pub(crate) fn column(&self, n_columns: usize, column: usize) -> Vec<f64> {
+        self.values.chunks_exact(n_columns.max(1)).map(|row| row[column]).collect()
+    }
+}
+
+/// Writes down columns at given times.
+pub(crate) struct Recorder<'a> {
+    output_times: Vec<f64>,
+    next: usize,
+    n_columns: usize,
+    pub rows: Rows,
+    /// Rows inside every step, if any measure needs them.
+    pub fine: Option<Rows>,
+    pub event_times: Vec<f64>,
+    progress: Progress<'a>,
+    steps_since_progress: u32,
+    y: Vec<f64>,
+    row: Vec<f64>,
+    /// What went wrong while computing a recorded quantity.
+    pub failure: Option<(f64, EvalError)>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(crate) fn new(
+        output_times: Vec<f64>,
+        n_columns: usize,
+        wants_fine: bool,
+        progress: Progress<'a>,
+    ) -> Self {
+        Recorder {
+            output_times,
+            next: 0,
+            n_columns,
+            rows: Rows::default(),
+            fine: wants_fine.then(Rows::default),
+            event_times: Vec::new(),
+            progress,
+            steps_since_progress: 0,
+            y: Vec::new(),
+            row: vec![0.0; n_columns],
+            failure: None,
+        }
+    }
+
+    fn observe(&mut self, t: f64, y: &[f64], system: &mut dyn System) -> ControlFlow<()> {
+        match system.observe(t, y, &mut self.row) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.failure = Some((t, error));
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Adds the present row, or replaces the last one if it is of the same instant.
+    fn keep(rows: &mut Rows, t: f64, row: &[f64], replaces: bool) {
+        if replaces && rows.time.last() == Some(&t) {
+            let at = rows.values.len() - row.len();
+            rows.values[at..].copy_from_slice(row);
+        } else {
+            rows.time.push(t);
+            rows.values.extend_from_slice(row);
+        }
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn needs_dense(&mut self, t0: f64, t1: f64) -> bool {
+        let _ = t0;
+        self.fine.is_some() || self.output_times.get(self.next).is_some_and(|&t| t < t1)
+    }
+
+    fn start(&mut self, t: f64, y: &[f64], system: &mut dyn System) -> ControlFlow<()> {
+        self.y = y.to_vec();
+        self.observe(t, y, system)?;
+        if self.output_times.first() == Some(&t) {
+            self.next = 1;
+            Self::keep(&mut self.rows, t, &self.row, false);
+        }
+        if let Some(fine) = &mut self.fine {
+            Self::keep(fine, t, &self.row, false);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn step(&mut self, dense: &dyn Dense, _: &[f64], system: &mut dyn System) -> ControlFlow<()> {
+        let (t0, t1) = (dense.t0(), dense.t1());
+        let mut y = std::mem::take(&mut self.y);
+        while let Some(&t) = self.output_times.get(self.next).filter(|&&t| t <= t1) {
+            dense.eval(t, &mut y);
+            self.observe(t, &y, system)?;
+            Self::keep(&mut self.rows, t, &self.row, false);
+            self.next += 1;
+        }
+        if self.fine.is_some() {
+            for point in 1..=POINTS_PER_STEP {
+                let t = if point == POINTS_PER_STEP {
+                    t1
+                } else {
+                    t0 + (t1 - t0) * point as f64 / POINTS_PER_STEP as f64
+                };
+                dense.eval(t, &mut y);
+                self.observe(t, &y, system)?;
+                let fine = self.fine.as_mut().expect("tested above");
+                Self::keep(fine, t, &self.row, false);
+            }
+        }
+        self.y = y;
+        // Asking the clock or drawing a bar at every step would cost more than a small model's step.
+        self.steps_since_progress += 1;
+        if self.steps_since_progress >= 64 {
+            self.steps_since_progress = 0;
+            (self.progress)(t1)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn event(&mut self, event: &EventRecord<'_>, system: &mut dyn System) -> ControlFlow<()> {
+        if !event.fired.is_empty() {
+            self.event_times.push(event.t);
+        }
+        let replaces_last = self.rows.time.last() == Some(&event.t);
+        if !replaces_last && self.fine.is_none() {
+            return ControlFlow::Continue(());
+        }
+        self.observe(event.t, event.y_after, system)?;
+        if replaces_last {
+            Self::keep(&mut self.rows, event.t, &self.row, true);
+        }
+        if let Some(fine) = &mut self.fine {
+            // Both limits stay, so that a jump is seen as one.
+            Self::keep(fine, event.t, &self.row, false);
+        }
+        ControlFlow::Continue(())
+    }
+}
