@@ -8,6 +8,7 @@
 
 use crate::dae::{Dae, Origin};
 use crate::expr::{ExprId, SymbolId};
+use crate::reduce::Selector;
 
 /// A state and its derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,10 +87,22 @@ pub struct Reduced {
     pub blocks: Vec<Block>,
     /// For every symbol, by id.
     pub known: Vec<Known>,
-    /// Hidden constraints g(states, time) = 0: what the start must meet and projection keeps.
+    /// Constraints g = 0 that the blocks do not keep: what the start must meet and projection
+    /// keeps. They read states and time, and may read what blocks compute from those. Declared
+    /// positions ([`Dae::constraints`]) are at the end.
     pub constraints: Vec<ExprId>,
-    /// Other selections of states that may be needed when the present one becomes singular.
+    /// Constraints g = 0 between states, dependent ones and their derivatives that the blocks
+    /// keep by computing the dependent ones; useful to find consistent starts.
+    pub hidden: Vec<ExprId>,
+    /// Other selections of states may be needed when the present one becomes singular.
     pub is_selection_dynamic: bool,
+    /// From what another selection is made: see [`crate::reduce::reselect`].
+    pub selector: Selector,
     /// Structural index of the original equations (0, 1, 2, 3 …).
     pub structural_index: u32,
+    /// Frozen quantities (modes, discrete symbols) in equations that were differentiated, with
+    /// the origin of the equation: where these step, an impulse would be needed.
+    pub differentiated_switches: Vec<(Origin, SymbolId)>,
+    /// Incidences that the graph algorithms looked at: proves linear growth without a clock.
+    pub work: u64,
 }

@@ -1,0 +1,275 @@
+//! Writes a torn group as A z = b, or as r(z) = 0 with its exact Jacobian.
+//!
+//! In:  torn unknowns z, what follows from them in order, and the rows left over.
+//! Out: a [`Block`].
+//!
+//! **Invariant:** entries of A and b read no unknown of the group. Entries of the Jacobian are
+//! total derivatives: what follows from z is differentiated along.
+
+use super::system::System;
+use super::tearing::{Solver, Torn, origins_of};
+use crate::calculus::gradient;
+use crate::expr::{ExprId, Pool, SymbolId};
+use crate::linear::linear_in;
+use crate::reduced::Block;
+use crate::walk::Walker;
+use rustc_hash::FxHashMap;
+
+/// A dense Cholesky factorisation is tried on matrices up to this size when looking for
+/// definiteness; larger ones are solved by sparse elimination with pivots in any case.
+const MAX_CHECKED_SIZE: usize = 40;
+
+/// Definiteness is looked at in this many points. It holds everywhere for a congruence
+/// I + Tᵀ I T; what only happens to be definite at some points is found out by a few.
+const N_POINTS: u64 = 6;
+
+/// Σ coefficient · z + rest.
+#[derive(Clone, Debug, Default)]
+struct Form {
+    coefficients: Vec<(u32, ExprId)>,
+    rest: Option<ExprId>,
+}
+
+/// Where the unknowns of a group stand.
+struct Places {
+    torn: FxHashMap<SymbolId, u32>,
+    inner: FxHashMap<SymbolId, usize>,
+}
+
+impl Places {
+    fn of(torn: &Torn) -> Places {
+        Places {
+            torn: torn
+                .unknowns
+                .iter()
+                .enumerate()
+                .map(|(i, &s)| (s, i as u32))
+                .collect(),
+            inner: torn
+                .inner
+                .iter()
+                .enumerate()
+                .map(|(i, e)| (e.symbol, i))
+                .collect(),
+        }
+    }
+
+    /// Lists the unknowns of the group that an expression reads.
+    fn read_by(&self, walker: &mut Walker, pool: &Pool, e: ExprId) -> Vec<SymbolId> {
+        let mut symbols = Vec::new();
+        walker.symbols_of(pool, e, &mut symbols);
+        symbols.retain(|s| self.torn.contains_key(s) || self.inner.contains_key(s));
+        symbols
+    }
+}
+
+/// Writes a torn group as A z = b; `None` if it is not affine.
+pub(crate) fn linear_block(system: &mut System, solver: &mut Solver, torn: &Torn) -> Option<Block> {
+    let places = Places::of(torn);
+    let mut walker = Walker::new();
+    let mut forms: Vec<Form> = Vec::with_capacity(torn.inner.len());
+    for explicit in &torn.inner {
+        let form = form_of(
+            &mut system.dae.pool,
+            &places,
+            &mut walker,
+            &forms,
+            explicit.value,
+        )?;
+        forms.push(form);
+    }
+    let mut matrix = Vec::new();
+    let mut right = Vec::with_capacity(torn.residuals.len());
+    for (i, &row) in torn.residuals.iter().enumerate() {
+        let equation = system.rows[row as usize].equation;
+        let pool = &mut system.dae.pool;
+        let residual = pool.sub(equation.left, equation.right);
+        let form = form_of(pool, &places, &mut walker, &forms, residual)?;
+        matrix.extend(form.coefficients.iter().map(|&(j, c)| (i as u32, j, c)));
+        let rest = form.rest.unwrap_or_else(|| pool.number(0.0));
+        right.push(pool.neg(rest));
+    }
+    let positive_definite = make_definite(system, solver, torn, &mut matrix, &mut right);
+    let rows = torn.residuals.iter().copied();
+    Some(Block::Linear {
+        unknowns: torn.unknowns.clone(),
+        matrix,
+        right,
+        positive_definite,
+        inner: torn.inner.iter().map(|e| (e.symbol, e.value)).collect(),
+        origins: origins_of(system, rows.chain(torn.rows.iter().copied())),
+    })
+}
+
+/// Writes an expression in the torn unknowns.
+fn form_of(
+    pool: &mut Pool,
+    places: &Places,
+    walker: &mut Walker,
+    forms: &[Form],
+    e: ExprId,
+) -> Option<Form> {
+    let read = places.read_by(walker, pool, e);
+    let (coefficients, rest) = linear_in(pool, e, &read)?;
+    let mut total: Vec<(u32, ExprId)> = Vec::new();
+    let mut rest = Some(rest);
+    for (symbol, coefficient) in read.into_iter().zip(coefficients) {
+        if let Some(&j) = places.torn.get(&symbol) {
+            total.push((j, coefficient));
+            continue;
+        }
+        let form = &forms[places.inner[&symbol]];
+        for &(j, c) in &form.coefficients {
+            let product = pool.mul(coefficient, c);
+            total.push((j, product));
+        }
+        if let (Some(r), Some(inner)) = (rest, form.rest) {
+            let product = pool.mul(coefficient, inner);
+            rest = Some(pool.add(r, product));
+        }
+    }
+    Some(Form {
+        coefficients: gather(pool, total),
+        rest,
+    })
+}
+
+/// Adds up entries of equal column and drops zeros.
+fn gather(pool: &mut Pool, mut entries: Vec<(u32, ExprId)>) -> Vec<(u32, ExprId)> {
+    entries.sort_by_key(|&(j, _)| j);
+    let mut gathered: Vec<(u32, ExprId)> = Vec::with_capacity(entries.len());
+    for (j, e) in entries {
+        match gathered.last_mut() {
+            Some((last, sum)) if *last == j => *sum = pool.add(*sum, e),
+            _ => gathered.push((j, e)),
+        }
+    }
+    gathered.retain(|&(_, e)| pool.as_number(e) != Some(0.0));
+    gathered
+}
+
+/// Tells whether A is symmetric and positive definite by its structure as a congruence; rows
+/// that were written with the opposite sign are turned.
+fn make_definite(
+    system: &mut System,
+    solver: &mut Solver,
+    torn: &Torn,
+    matrix: &mut [(u32, u32, ExprId)],
+    right: &mut [ExprId],
+) -> bool {
+    let n = torn.unknowns.len();
+    let is_congruence = torn.is_congruence && n <= MAX_CHECKED_SIZE;
+    if !is_congruence {
+        return false;
+    }
+    let mut negative = vec![false; n];
+    for point in 0..N_POINTS {
+        let Some(mut a) = solver.dense_at(system, n, matrix, point) else {
+            return false;
+        };
+        if point == 0 {
+            for i in 0..n {
+                negative[i] = a[i * n + i] < 0.0;
+            }
+        }
+        for i in (0..n).filter(|&i| negative[i]) {
+            a[i * n..(i + 1) * n].iter_mut().for_each(|x| *x = -*x);
+        }
+        if !is_definite(n, &mut a) {
+            return false;
+        }
+    }
+    let pool = &mut system.dae.pool;
+    for (i, _, e) in matrix.iter_mut().filter(|entry| negative[entry.0 as usize]) {
+        debug_assert!(negative[*i as usize]);
+        *e = pool.neg(*e);
+    }
+    for i in (0..n).filter(|&i| negative[i]) {
+        right[i] = pool.neg(right[i]);
+    }
+    true
+}
+
+/// Entries that should be equal were computed from the same numbers along two ways; they differ
+/// by rounding of a few operations.
+const SYMMETRY_TOLERANCE: f64 = 1e-10;
+
+/// Tries a Cholesky factorisation of a row-major matrix.
+fn is_definite(n: usize, a: &mut [f64]) -> bool {
+    let size = a.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    for i in 0..n {
+        for j in 0..i {
+            let difference = (a[i * n + j] - a[j * n + i]).abs();
+            if difference.is_nan() || difference > SYMMETRY_TOLERANCE * size {
+                return false;
+            }
+        }
+    }
+    for j in 0..n {
+        let pivot = (0..j).fold(a[j * n + j], |d, k| d - a[j * n + k] * a[j * n + k]);
+        if pivot.is_nan() || pivot <= 0.0 {
+            return false;
+        }
+        let root = pivot.sqrt();
+        a[j * n + j] = root;
+        for i in j + 1..n {
+            let sum = (0..j).fold(a[i * n + j], |s, k| s - a[i * n + k] * a[j * n + k]);
+            a[i * n + j] = sum / root;
+        }
+    }
+    true
+}
+
+/// Writes a torn group as r(z) = 0 with its Jacobian.
+pub(crate) fn nonlinear_block(system: &mut System, torn: &Torn) -> Block {
+    let places = Places::of(torn);
+    let mut walker = Walker::new();
+    let pool = &mut system.dae.pool;
+    let mut slopes: Vec<Vec<(u32, ExprId)>> = Vec::with_capacity(torn.inner.len());
+    for explicit in &torn.inner {
+        let slope = slopes_of(pool, &places, &mut walker, &slopes, explicit.value);
+        slopes.push(slope);
+    }
+    let mut residuals = Vec::with_capacity(torn.residuals.len());
+    let mut jacobian = Vec::new();
+    for (i, &row) in torn.residuals.iter().enumerate() {
+        let equation = system.rows[row as usize].equation;
+        let residual = pool.sub(equation.left, equation.right);
+        let slope = slopes_of(pool, &places, &mut walker, &slopes, residual);
+        jacobian.extend(slope.into_iter().map(|(j, e)| (i as u32, j, e)));
+        residuals.push(residual);
+    }
+    let rows = torn.residuals.iter().copied();
+    Block::Nonlinear {
+        unknowns: torn.unknowns.clone(),
+        inner: torn.inner.iter().map(|e| (e.symbol, e.value)).collect(),
+        residuals,
+        jacobian,
+        origins: origins_of(system, rows.chain(torn.rows.iter().copied())),
+    }
+}
+
+/// Gives ∂e/∂z by the chain rule.
+fn slopes_of(
+    pool: &mut Pool,
+    places: &Places,
+    walker: &mut Walker,
+    slopes: &[Vec<(u32, ExprId)>],
+    e: ExprId,
+) -> Vec<(u32, ExprId)> {
+    let read = places.read_by(walker, pool, e);
+    let partial = gradient(pool, e, &read);
+    let mut total: Vec<(u32, ExprId)> = Vec::new();
+    for (symbol, slope) in read.into_iter().zip(partial) {
+        match places.torn.get(&symbol) {
+            Some(&j) => total.push((j, slope)),
+            None => {
+                for &(j, inner) in &slopes[places.inner[&symbol]] {
+                    let product = pool.mul(slope, inner);
+                    total.push((j, product));
+                }
+            }
+        }
+    }
+    gather(pool, total)
+}

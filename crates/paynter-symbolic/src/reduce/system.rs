@@ -1,0 +1,140 @@
+//! The equations on their way from the given ones to an order of solution.
+//!
+//! In:  what `alias` keeps.
+//! Out: rows that `pantelides` adds to, `states` selects from and `tearing` solves.
+//!
+//! **Invariant:** `incidence` row i lists exactly the unknowns that row i reads, by symbol id.
+
+use super::alias::Kept;
+use super::error::EquationRef;
+use super::graph::Incidence;
+use crate::dae::{Dae, Equation, Origin, Role};
+use crate::expr::SymbolId;
+use crate::reduced::Known;
+use crate::walk::Walker;
+
+/// An equation and its place among its own derivatives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    /// The equation, aliases removed.
+    pub(crate) equation: Equation,
+    /// The equation of the given [`Dae`] that it is, or is a derivative of.
+    pub(crate) source: usize,
+    /// The row that is its time derivative.
+    pub(crate) derivative: Option<u32>,
+    /// The row whose time derivative it is.
+    pub(crate) integral: Option<u32>,
+}
+
+/// Rows, unknowns, and which reads which.
+#[derive(Debug)]
+pub(crate) struct System {
+    pub(crate) dae: Dae,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) incidence: Incidence,
+    pub(crate) known: Vec<Known>,
+    /// The derivative of each unknown that has one.
+    pub(crate) derivative: Vec<Option<SymbolId>>,
+    /// Whether equations must give a symbol: unknowns and derivatives that were not removed.
+    pub(crate) is_unknown: Vec<bool>,
+    /// Symbols below this number were given; later ones were made here.
+    pub(crate) n_given_symbols: usize,
+    /// Frozen quantities met in differentiated equations.
+    pub(crate) differentiated_switches: Vec<(Origin, SymbolId)>,
+    /// Incidences looked at by graph algorithms.
+    pub(crate) work: u64,
+    walker: Walker,
+    symbols: Vec<SymbolId>,
+}
+
+impl System {
+    /// Takes over what `alias` keeps.
+    pub(crate) fn new(dae: Dae, kept: Kept) -> System {
+        let n = dae.symbols.len();
+        let mut is_unknown: Vec<bool> = (0..n)
+            .map(|s| {
+                kept.known[s] == Known::Itself
+                    && matches!(dae.symbols[s].role, Role::Unknown | Role::Derivative { .. })
+            })
+            .collect();
+        for quadrature in &dae.quadratures {
+            is_unknown[quadrature.symbol.0 as usize] = false;
+        }
+        let mut system = System {
+            rows: Vec::with_capacity(kept.rows.len()),
+            incidence: Incidence::default(),
+            known: kept.known,
+            derivative: kept.derivative,
+            is_unknown,
+            n_given_symbols: n,
+            differentiated_switches: Vec::new(),
+            work: 0,
+            walker: Walker::new(),
+            symbols: Vec::new(),
+            dae,
+        };
+        for (equation, source) in kept.rows {
+            system.push(Row {
+                equation,
+                source,
+                derivative: None,
+                integral: None,
+            });
+        }
+        system
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, row: Row) -> u32 {
+        self.walker.restart();
+        self.symbols.clear();
+        let (pool, symbols) = (&self.dae.pool, &mut self.symbols);
+        for e in [row.equation.left, row.equation.right] {
+            self.walker
+                .visit(pool, e, |id| symbols.extend(pool.as_symbol(id)));
+        }
+        symbols.sort_unstable();
+        let is_unknown = &self.is_unknown;
+        self.incidence.push(
+            symbols
+                .iter()
+                .map(|s| s.0)
+                .filter(|&s| is_unknown[s as usize]),
+        );
+        self.rows.push(row);
+        (self.rows.len() - 1) as u32
+    }
+
+    /// Names the given equation behind a row.
+    pub(crate) fn reference(&self, row: u32) -> EquationRef {
+        let row = &self.rows[row as usize];
+        EquationRef {
+            index: row.source,
+            origin: row.equation.origin,
+        }
+    }
+
+    /// Gives the derivative of an unknown, making it if there is none yet.
+    pub(crate) fn derivative_of(&mut self, s: SymbolId) -> SymbolId {
+        if let Some(d) = self.derivative[s.0 as usize] {
+            return d;
+        }
+        let mut symbol = self.dae.symbol(s).clone();
+        symbol.role = Role::Derivative { of: s };
+        symbol.nominal = 0.0;
+        let d = self.dae.add_symbol(symbol);
+        self.derivative[s.0 as usize] = Some(d);
+        self.derivative.push(None);
+        self.known.push(Known::Itself);
+        self.is_unknown.push(true);
+        d
+    }
+
+    /// Gives the unknown whose derivative `s` is, if `s` is one.
+    pub(crate) fn integral_of(&self, s: SymbolId) -> Option<SymbolId> {
+        match self.dae.symbol(s).role {
+            Role::Derivative { of } if self.is_unknown[of.0 as usize] => Some(of),
+            _ => None,
+        }
+    }
+}

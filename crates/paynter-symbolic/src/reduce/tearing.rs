@@ -1,0 +1,505 @@
+//! Solves the groups of equations: as assignments, as linear systems, or by iteration.
+//!
+//! In:  groups from `blocks`, each with its unknowns.
+//! Out: [`Block`]s.
+//!
+//! **Invariant:** an assignment divides by nothing that can vanish during a run: only by
+//! numbers and by parameters that are not zero. What would need another divisor is torn and
+//! left to a solver that pivots.
+//!
+//! Torn first are derivatives of states, then what causality proposes, then the unknown whose
+//! knowledge lets most equations follow (Carpanzano 2000; Cellier & Kofman 2006, §7.6).
+
+use super::affine::{linear_block, nonlinear_block};
+use super::graph::NONE;
+use super::system::System;
+use super::terms::{Dependence, sum, terms_of};
+use crate::dae::{Origin, Role};
+use crate::evaluate::Evaluator;
+use crate::expr::{ExprId, SymbolId};
+use crate::linear::solve_for;
+use crate::reduced::Block;
+use crate::walk::Walker;
+use rustc_hash::FxHashMap;
+
+/// Above this many equations a group is left whole: sparse elimination is then faster than
+/// tearing, and keeps its cost in proportion to the size of the group.
+const MAX_TORN_GROUP: usize = 200;
+
+/// Above this many torn unknowns the dense torn system costs more than the sparse whole one.
+const MAX_TORN_UNKNOWNS: usize = 40;
+
+/// Solves one group after the other.
+pub(crate) struct Solver {
+    pub(crate) dependence: Dependence,
+    /// Derivatives of states.
+    pub(crate) is_state_derivative: Vec<bool>,
+    /// Place in the list of unknowns that causality proposes to tear.
+    pub(crate) tearing_rank: Vec<u32>,
+    walker: Walker,
+    evaluator: Evaluator,
+    /// Values of parameters; NaN for everything else.
+    parameters: Vec<f64>,
+}
+
+/// An equation written as the value of one of its unknowns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Explicit {
+    pub(crate) symbol: SymbolId,
+    pub(crate) value: ExprId,
+}
+
+/// A group after tearing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Torn {
+    /// Unknowns that the solver finds.
+    pub(crate) unknowns: Vec<SymbolId>,
+    /// What follows from them, in order.
+    pub(crate) inner: Vec<Explicit>,
+    /// Rows that are left over; as many as `unknowns`.
+    pub(crate) residuals: Vec<u32>,
+    /// All rows of the group.
+    pub(crate) rows: Vec<u32>,
+    /// All torn unknowns stand for derivatives of states: dependent storages seen from the
+    /// independent ones.
+    pub(crate) is_congruence: bool,
+}
+
+impl Solver {
+    pub(crate) fn new(system: &System, dependence: Dependence) -> Solver {
+        let n = system.dae.symbols.len();
+        let mut tearing_rank = vec![u32::MAX; n];
+        for (rank, s) in system.dae.tearing.iter().enumerate().rev() {
+            let root = match system.known[s.0 as usize] {
+                crate::reduced::Known::Alias { of, .. } => of,
+                _ => *s,
+            };
+            tearing_rank[root.0 as usize] = rank as u32;
+        }
+        let parameters = system
+            .dae
+            .symbols
+            .iter()
+            .map(|s| match s.role {
+                Role::Parameter { value, .. } => value,
+                _ => f64::NAN,
+            })
+            .collect();
+        Solver {
+            dependence,
+            is_state_derivative: vec![false; n],
+            tearing_rank,
+            walker: Walker::new(),
+            evaluator: Evaluator::new(),
+            parameters,
+        }
+    }
+
+    /// Solves a group of rows for the unknowns paired with them.
+    pub(crate) fn solve(&mut self, system: &mut System, rows: &[u32], column_of: &[u32]) -> Block {
+        let unknowns: Vec<SymbolId> = rows
+            .iter()
+            .map(|&r| SymbolId(column_of[r as usize]))
+            .collect();
+        if let [row] = rows[..]
+            && let Some(Explicit { symbol, value }) = self.explicit(system, row, unknowns[0])
+        {
+            return Block::Assign { symbol, value };
+        }
+        let whole = || Torn {
+            unknowns: unknowns.clone(),
+            inner: Vec::new(),
+            residuals: rows.to_vec(),
+            rows: rows.to_vec(),
+            is_congruence: false,
+        };
+        if rows.len() == 1 || rows.len() > MAX_TORN_GROUP {
+            return self.finish(system, whole());
+        }
+        let torn = self.tear(system, rows, &unknowns);
+        if torn.unknowns.len() > MAX_TORN_UNKNOWNS
+            && let Some(block) = linear_block(system, self, &whole())
+        {
+            return block;
+        }
+        self.finish(system, torn)
+    }
+
+    fn finish(&mut self, system: &mut System, torn: Torn) -> Block {
+        match linear_block(system, self, &torn) {
+            Some(block) => block,
+            None => nonlinear_block(system, &torn),
+        }
+    }
+
+    /// Writes a row as the value of an unknown, if that needs no doubtful division.
+    pub(crate) fn explicit(
+        &mut self,
+        system: &mut System,
+        row: u32,
+        symbol: SymbolId,
+    ) -> Option<Explicit> {
+        let equation = system.rows[row as usize].equation;
+        let pool = &mut system.dae.pool;
+        // Most equations give their unknown as a plain term; the written form is kept then.
+        if pool.as_symbol(equation.left) == Some(symbol)
+            && !self.reads(system, equation.right, symbol)
+        {
+            return Some(Explicit {
+                symbol,
+                value: equation.right,
+            });
+        }
+        let mut terms = Vec::new();
+        terms_of(&system.dae.pool, &equation, &mut terms);
+        let mut plain = None;
+        let mut n_reading = 0;
+        for (i, &(e, _)) in terms.iter().enumerate() {
+            if system.dae.pool.as_symbol(e) == Some(symbol) {
+                plain = Some(i);
+                n_reading += 1;
+            } else if self.reads(system, e, symbol) {
+                n_reading += 1;
+            }
+        }
+        let pool = &mut system.dae.pool;
+        if let Some(i) = plain
+            && n_reading == 1
+        {
+            let is_subtracted = terms.remove(i).1;
+            let others = terms
+                .into_iter()
+                .map(|(e, negated)| (e, negated ^ !is_subtracted));
+            return Some(Explicit {
+                symbol,
+                value: sum_nicely(pool, others),
+            });
+        }
+        let solution = solve_for(pool, equation.left, equation.right, symbol)?;
+        let is_safe = solution
+            .divisor
+            .is_none_or(|d| self.cannot_vanish(system, d));
+        is_safe.then_some(Explicit {
+            symbol,
+            value: solution.value,
+        })
+    }
+
+    fn reads(&mut self, system: &System, e: ExprId, symbol: SymbolId) -> bool {
+        let mut found = false;
+        let pool = &system.dae.pool;
+        self.walker.restart();
+        self.walker
+            .visit(pool, e, |id| found |= pool.as_symbol(id) == Some(symbol));
+        found
+    }
+
+    /// Tells whether an expression is a number or a parameter expression that is not zero.
+    pub(crate) fn cannot_vanish(&mut self, system: &System, e: ExprId) -> bool {
+        self.dependence
+            .update(&system.dae.pool, &system.dae.symbols);
+        if !self.dependence.is_constant(e) {
+            return false;
+        }
+        self.evaluator.restart();
+        let parameters = &self.parameters;
+        let value = self.evaluator.evaluate(&system.dae.pool, e, &|s| {
+            parameters.get(s.0 as usize).copied().unwrap_or(f64::NAN)
+        });
+        value.is_ok_and(|v| v.is_finite() && v != 0.0)
+    }
+
+    /// Computes a matrix at a made-up point; `None` if some entry has no value there.
+    pub(crate) fn dense_at(
+        &mut self,
+        system: &System,
+        n: usize,
+        matrix: &[(u32, u32, ExprId)],
+        point: u64,
+    ) -> Option<Vec<f64>> {
+        self.evaluator.restart();
+        let mut dense = vec![0.0; n * n];
+        let symbols = &system.dae.symbols;
+        for &(i, j, e) in matrix {
+            let value = self.evaluator.evaluate(&system.dae.pool, e, &|s| {
+                made_up(&symbols[s.0 as usize].role, s, point)
+            });
+            dense[i as usize * n + j as usize] += value.ok().filter(|v| v.is_finite())?;
+        }
+        Some(dense)
+    }
+
+    /// Chooses torn unknowns and the order in which the others follow.
+    fn tear(&mut self, system: &mut System, rows: &[u32], unknowns: &[SymbolId]) -> Torn {
+        let mut group = Group::new(system, rows, unknowns);
+        group.queue = (0..rows.len())
+            .filter(|&row| group.n_unknown[row] == 1)
+            .collect();
+        group.find_directions(self, system);
+        let mut torn = Torn::default();
+        let first: Vec<usize> = (0..unknowns.len())
+            .filter(|&v| self.is_state_derivative[unknowns[v].0 as usize])
+            .collect();
+        for v in first {
+            let v = group.flow_derivative_instead(self, system, v).unwrap_or(v);
+            group.tear(v, &mut torn);
+        }
+        group.follow(&mut torn);
+        torn.is_congruence = group.n_open == 0 && !torn.unknowns.is_empty();
+        torn.rows = rows.to_vec();
+        while group.n_open > 0 {
+            let v = group.choose(self);
+            group.tear(v, &mut torn);
+            group.follow(&mut torn);
+        }
+        torn.residuals = group.residuals(&torn);
+        torn
+    }
+}
+
+/// Adds terms up beginning with a positive one, so that it reads `a − b`, not `−b + a`.
+fn sum_nicely(
+    pool: &mut crate::expr::Pool,
+    terms: impl IntoIterator<Item = (ExprId, bool)>,
+) -> ExprId {
+    let (plus, minus): (Vec<_>, Vec<_>) = terms.into_iter().partition(|t| !t.1);
+    sum(pool, plus.into_iter().chain(minus))
+}
+
+/// A group of rows under work; rows and unknowns by their place in the group.
+struct Group {
+    rows: Vec<u32>,
+    unknowns: Vec<SymbolId>,
+    /// Unknowns of each row.
+    reads: Vec<Vec<usize>>,
+    /// Rows of each unknown.
+    users: Vec<Vec<usize>>,
+    /// For each row the unknowns it may be solved for, with the value.
+    directions: Vec<Vec<(usize, Explicit)>>,
+    /// The unknown that causality computes from a row.
+    hint: Vec<Option<usize>>,
+    /// Itself, or the unknown that is torn in the place of a state derivative.
+    torn_instead: Vec<usize>,
+    is_known: Vec<bool>,
+    is_used: Vec<bool>,
+    n_unknown: Vec<usize>,
+    /// Unknowns neither torn nor computed.
+    n_open: usize,
+    queue: Vec<usize>,
+}
+
+impl Group {
+    fn new(system: &System, rows: &[u32], unknowns: &[SymbolId]) -> Group {
+        let place: FxHashMap<u32, usize> =
+            unknowns.iter().enumerate().map(|(i, s)| (s.0, i)).collect();
+        let reads: Vec<Vec<usize>> = rows
+            .iter()
+            .map(|&r| {
+                system
+                    .incidence
+                    .row(r)
+                    .iter()
+                    .filter_map(|c| place.get(c).copied())
+                    .collect()
+            })
+            .collect();
+        let mut users = vec![Vec::new(); unknowns.len()];
+        for (row, reads) in reads.iter().enumerate() {
+            reads.iter().for_each(|&v| users[v].push(row));
+        }
+        let hint = rows
+            .iter()
+            .map(|&r| {
+                system.rows[r as usize]
+                    .equation
+                    .solves
+                    .and_then(|s| place.get(&s.0).copied())
+            })
+            .collect();
+        Group {
+            rows: rows.to_vec(),
+            unknowns: unknowns.to_vec(),
+            n_unknown: reads.iter().map(Vec::len).collect(),
+            reads,
+            users,
+            directions: vec![Vec::new(); rows.len()],
+            hint,
+            torn_instead: (0..unknowns.len()).collect(),
+            is_known: vec![false; unknowns.len()],
+            is_used: vec![false; rows.len()],
+            n_open: unknowns.len(),
+            queue: Vec::new(),
+        }
+    }
+
+    /// Finds for what each row may be solved: where causality was complete in its direction
+    /// only, else for every unknown that can be isolated without a doubtful division.
+    fn find_directions(&mut self, solver: &mut Solver, system: &mut System) {
+        for row in 0..self.rows.len() {
+            let mut found = Vec::new();
+            if let Some(v) = self.hint[row]
+                && let Some(explicit) = solver.explicit(system, self.rows[row], self.unknowns[v])
+            {
+                self.directions[row].push((v, explicit));
+                continue;
+            }
+            for &v in &self.reads[row] {
+                if let Some(explicit) = solver.explicit(system, self.rows[row], self.unknowns[v]) {
+                    found.push((v, explicit));
+                }
+            }
+            self.directions[row] = found;
+        }
+    }
+
+    fn tear(&mut self, v: usize, torn: &mut Torn) {
+        if !self.is_known[v] {
+            torn.unknowns.push(self.unknowns[v]);
+            self.know(v);
+        }
+    }
+
+    fn know(&mut self, v: usize) {
+        self.is_known[v] = true;
+        self.n_open -= 1;
+        for &row in &self.users[v] {
+            self.n_unknown[row] -= 1;
+            if self.n_unknown[row] == 1 {
+                self.queue.push(row);
+            }
+        }
+    }
+
+    /// Computes all that follows from what is known.
+    fn follow(&mut self, torn: &mut Torn) {
+        while let Some(row) = self.queue.pop() {
+            if self.is_used[row] || self.n_unknown[row] != 1 {
+                continue;
+            }
+            let direction = self.directions[row]
+                .iter()
+                .find(|(v, _)| !self.is_known[*v]);
+            if let Some(&(v, explicit)) = direction {
+                self.is_used[row] = true;
+                torn.inner.push(explicit);
+                self.know(v);
+            }
+        }
+    }
+
+    /// Chooses the next unknown to tear.
+    fn choose(&self, solver: &Solver) -> usize {
+        let mut best = None;
+        for v in 0..self.unknowns.len() {
+            if self.is_known[v] {
+                continue;
+            }
+            let symbol = self.unknowns[v];
+            let n_following = self.users[v]
+                .iter()
+                .filter(|&&row| {
+                    self.n_unknown[row] == 2
+                        && self.directions[row]
+                            .iter()
+                            .any(|(w, _)| *w != v && !self.is_known[*w])
+                })
+                .count();
+            // What no row can be solved for must be torn at some time.
+            let can_follow = self.users[v].iter().any(|&row| {
+                !self.is_used[row] && self.directions[row].iter().any(|(w, _)| *w == v)
+            });
+            let rank = (
+                std::cmp::Reverse(solver.tearing_rank[symbol.0 as usize]),
+                !can_follow,
+                n_following,
+                self.users[v].len(),
+                std::cmp::Reverse(symbol),
+            );
+            if best.as_ref().is_none_or(|(_, b)| rank > *b) {
+                best = Some((v, rank));
+            }
+        }
+        best.expect("an unknown is open").0
+    }
+
+    /// Finds the unknown ḟ for a state derivative ṗ where ḟ = ṗ / I with constant I, and makes
+    /// that row compute ṗ = I ḟ.
+    ///
+    /// With ḟ torn the system matrix is I + Tᵀ I T, symmetric and positive definite; with ṗ
+    /// torn its columns would be divided by I.
+    fn flow_derivative_instead(
+        &mut self,
+        solver: &mut Solver,
+        system: &mut System,
+        v: usize,
+    ) -> Option<usize> {
+        for row in self.users[v].clone() {
+            let Some(f) = self.hint[row].filter(|&f| f != v && !self.is_known[f]) else {
+                continue;
+            };
+            if self.reads[row].len() != 2 {
+                continue;
+            }
+            if let Some(explicit) = solver.explicit(system, self.rows[row], self.unknowns[v]) {
+                self.directions[row] = vec![(v, explicit)];
+                self.torn_instead[v] = f;
+                return Some(f);
+            }
+        }
+        None
+    }
+
+    /// Lists the unused rows; those that causality pairs with a torn unknown at its place.
+    fn residuals(&self, torn: &Torn) -> Vec<u32> {
+        let mut places = vec![NONE; torn.unknowns.len()];
+        let mut left = Vec::new();
+        for row in (0..self.rows.len()).filter(|&row| !self.is_used[row]) {
+            let wanted = self.hint[row]
+                .map(|v| self.unknowns[self.torn_instead[v]])
+                .and_then(|s| torn.unknowns.iter().position(|&t| t == s))
+                .filter(|&i| places[i] == NONE);
+            match wanted {
+                Some(i) => places[i] = self.rows[row],
+                None => left.push(self.rows[row]),
+            }
+        }
+        let mut left = left.into_iter();
+        places
+            .into_iter()
+            .map(|r| {
+                if r == NONE {
+                    left.next().expect("a row for each torn unknown")
+                } else {
+                    r
+                }
+            })
+            .collect()
+    }
+}
+
+/// Gives parameters their values and everything else a number between 0.25 and 1.25 that
+/// depends on nothing but the symbol and the point.
+pub(crate) fn made_up(role: &Role, s: SymbolId, point: u64) -> f64 {
+    match *role {
+        Role::Parameter { value, .. } => value,
+        Role::Discrete { start } => start,
+        _ => {
+            // One round of splitmix64 (Steele, Lea & Flood 2014).
+            let mut x = (u64::from(s.0) + (point << 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            0.25 + ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+}
+
+/// Lists the origins of rows, each once.
+pub(crate) fn origins_of(system: &System, rows: impl IntoIterator<Item = u32>) -> Vec<Origin> {
+    let mut origins: Vec<Origin> = rows
+        .into_iter()
+        .map(|r| system.rows[r as usize].equation.origin)
+        .collect();
+    origins.sort_unstable();
+    origins.dedup();
+    origins
+}

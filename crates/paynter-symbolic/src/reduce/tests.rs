@@ -1,0 +1,511 @@
+//! Facts about whole reductions.
+
+use super::testing::*;
+use super::*;
+use crate::dae::Role;
+
+/// A series circuit: voltage source, resistor, inductor, capacitor, with copies of the current.
+const SERIES_RLC: &str = "
+    param R = 2
+    param L = 0.5
+    param C = 0.1
+    prefer p q
+    us = 5*sin(time) -> us
+    f1 = p/L -> f1
+    fs = f1 -> fs
+    fr = f1 -> fr
+    fc = f1 -> fc
+    ur = R*fr -> ur
+    uc = q/C -> uc
+    der(q) = fc -> der(q)
+    ul = us - ur - uc -> ul
+    der(p) = ul -> der(p)";
+
+#[test]
+fn a_circuit_in_integral_causality_is_a_list_of_assignments() {
+    let r = reduced(SERIES_RLC);
+    assert_eq!(state_names(&r), ["p", "q"]);
+    assert_eq!(r.structural_index, 1);
+    assert!(r.blocks.iter().all(|b| matches!(b, Block::Assign { .. })));
+    let v = run(&r, &[("p", 1.0), ("q", 0.3), ("time", 0.25)]);
+    assert!(largest_residual(&r, &v) < 1e-12);
+    // ṗ = u − R p/L − q/C
+    let expected = 5.0 * 0.25_f64.sin() - 2.0 * 2.0 - 3.0;
+    assert!((v["der(p)"] - expected).abs() < 1e-12);
+    assert!((v["fs"] - 2.0).abs() < 1e-15);
+}
+
+#[test]
+fn without_causality_the_same_values_come_out() {
+    let plain: String = SERIES_RLC
+        .lines()
+        .map(|l| {
+            l.split_once("->")
+                .map_or(l, |(equation, _)| equation)
+                .to_owned()
+                + "\n"
+        })
+        .collect();
+    let given = [("p", 1.0), ("q", 0.3), ("time", 0.25)];
+    assert_same_values(
+        &run(&reduced(SERIES_RLC), &given),
+        &run(&reduced(&plain), &given),
+    );
+}
+
+/// A bridge of resistors fed through one of them: no storage, one loop.
+const WHEATSTONE: &str = "
+    param Ra = 1
+    param R1 = 2
+    param R2 = 3
+    param R3 = 4
+    param R4 = 5
+    param R5 = 6
+    v = 10
+    va = v - Ra*i
+    i = i1 + i2
+    va - v1 = R1*i1
+    va - v2 = R2*i2
+    v1 = R3*i3
+    v2 = R4*i4
+    v1 - v2 = R5*i5
+    i1 = i3 + i5
+    i4 = i2 + i5";
+
+#[test]
+fn a_bridge_of_resistors_is_one_linear_block_torn_small() {
+    let r = reduced(WHEATSTONE);
+    let linear: Vec<_> = r
+        .blocks
+        .iter()
+        .filter_map(|b| match b {
+            Block::Linear { unknowns, .. } => Some(unknowns.len()),
+            Block::Assign { .. } => None,
+            Block::Nonlinear { .. } => panic!("resistors are linear"),
+        })
+        .collect();
+    assert_eq!(linear.len(), 1);
+    assert!(linear[0] <= 3, "torn at {} unknowns", linear[0]);
+    let v = run(&r, &[]);
+    assert!(largest_residual(&r, &v) < 1e-12);
+    assert_same_values(&run_dense(&dae(WHEATSTONE), &[], &[]), &v);
+}
+
+#[test]
+fn a_diode_in_a_loop_is_solved_by_iteration() {
+    let text = "
+        param R = 2
+        u = 3
+        u = ur + ud
+        ur = R*i
+        i = exp(ud) - 1";
+    let r = reduced(text);
+    let nonlinear = r.blocks.iter().find_map(|b| match b {
+        Block::Nonlinear { unknowns, .. } => Some(unknowns.len()),
+        _ => None,
+    });
+    assert_eq!(nonlinear, Some(1));
+    let v = run(&r, &[]);
+    assert!(largest_residual(&r, &v) < 1e-12);
+    assert_same_values(&run_dense(&dae(text), &[], &[]), &v);
+}
+
+#[test]
+fn a_divisor_with_a_state_is_left_to_a_solver_that_pivots() {
+    let r = reduced(
+        "
+        der(x) = 1 -> der(x)
+        cos(x)*y = 2 -> y",
+    );
+    assert!(matches!(
+        &r.blocks[..],
+        [_, Block::Linear { .. }] | [Block::Linear { .. }, _]
+    ));
+}
+
+#[test]
+fn a_parameter_that_is_zero_is_no_divisor() {
+    let text = |value: &str| {
+        format!(
+            "
+        param R = {value}
+        der(x) = 1
+        R*y + z = x
+        z - y = 2*x"
+        )
+    };
+    for value in ["0", "3"] {
+        let r = reduced(&text(value));
+        let v = run(&r, &[("x", 1.5)]);
+        assert!(largest_residual(&r, &v) < 1e-12, "R = {value}");
+    }
+}
+
+#[test]
+fn two_capacitors_in_parallel_have_one_state() {
+    let text = "
+        param R = 2
+        param C1 = 0.25
+        param C2 = 0.5
+        prefer q1
+        u1 = q1/C1 -> u1
+        u2 = u1 -> u2
+        q2 = C2*u2 -> q2
+        i2 = der(q2) -> i2
+        ur = u1 -> ur
+        ir = ur/R -> ir
+        i1 = -ir - i2 -> i1
+        der(q1) = i1 -> der(q1)";
+    let r = reduced(text);
+    assert_eq!(state_names(&r), ["q1"]);
+    assert_eq!(r.structural_index, 2);
+    assert!(!r.is_selection_dynamic);
+    let v = run(&r, &[("q1", 1.0)]);
+    assert!(largest_residual(&r, &v) < 1e-12);
+    // (C1 + C2) u̇ = −u/R
+    let expected = -4.0 / 2.0 / 0.75 * 0.25;
+    assert!((v["der(q1)"] - expected).abs() < 1e-12);
+}
+
+#[test]
+fn a_capacitor_across_a_source_has_no_state() {
+    let r = reduced(
+        "
+        param C = 0.5
+        u = 3*sin(2*time) -> u
+        q = C*u -> q
+        i = der(q) -> i",
+    );
+    assert!(r.states.is_empty());
+    assert_eq!(r.structural_index, 2);
+    let v = run(&r, &[("time", 0.3)]);
+    assert!((v["i"] - 0.5 * 6.0 * 0.6_f64.cos()).abs() < 1e-12);
+}
+
+#[test]
+fn a_switched_source_across_a_capacitor_is_named() {
+    let r = reduced(
+        "
+        mode m = 1
+        u = 3*m
+        q = 2*u
+        i = der(q)",
+    );
+    let m = r
+        .dae
+        .symbols
+        .iter()
+        .position(|s| matches!(s.role, Role::Mode { .. }))
+        .expect("m");
+    assert!(
+        r.differentiated_switches
+            .iter()
+            .all(|(_, s)| s.0 as usize == m)
+    );
+    assert!(!r.differentiated_switches.is_empty());
+}
+
+#[test]
+fn two_inertias_on_one_shaft_add_up() {
+    let r = reduced(
+        "
+        param I1 = 2
+        param I2 = 3
+        param b = 0.5
+        prefer p1
+        f1 = p1/I1 -> f1
+        f2 = f1 -> f2
+        p2 = I2*f2 -> p2
+        e2 = der(p2) -> e2
+        er = b*f1 -> er
+        e1 = 7 - er - e2 -> e1
+        der(p1) = e1 -> der(p1)",
+    );
+    assert_eq!(state_names(&r), ["p1"]);
+    let v = run(&r, &[("p1", 4.0)]);
+    assert!(largest_residual(&r, &v) < 1e-12);
+    // (I1 + I2) ḟ = 7 − b f
+    assert!((v["der(p1)"] - 2.0 * (7.0 - 0.5 * 2.0) / 5.0).abs() < 1e-12);
+    assert!(r.blocks.iter().any(|b| matches!(
+        b,
+        Block::Linear {
+            positive_definite: true,
+            ..
+        }
+    )));
+}
+
+/// Two inertias seen from a third through cos θ and sin θ: the gimbal of a gyroscope.
+const GIMBAL: &str = "
+    param I1 = 2
+    param I2 = 3
+    param I3 = 5
+    prefer p1 theta
+    f1 = p1/I1 -> f1
+    f2 = cos(theta)*f1 -> f2
+    f3 = sin(theta)*f1 -> f3
+    p2 = I2*f2 -> p2
+    p3 = I3*f3 -> p3
+    e2 = der(p2) -> e2
+    e3 = der(p3) -> e3
+    e21 = cos(theta)*e2 -> e21
+    e31 = sin(theta)*e3 -> e31
+    der(theta) = w -> der(theta)
+    w = 0.5 + 0.1*theta -> w
+    der(p1) = 1 - e21 - e31 -> der(p1)";
+
+#[test]
+fn inertias_behind_modulated_transformers_give_the_textbook_matrix() {
+    let r = reduced(GIMBAL);
+    assert_eq!(state_names(&r), ["p1", "theta"]);
+    assert!(!r.is_selection_dynamic);
+    let Some(Block::Linear {
+        unknowns,
+        matrix,
+        positive_definite,
+        ..
+    }) = r.blocks.iter().find(|b| matches!(b, Block::Linear { .. }))
+    else {
+        panic!("the coupled inertias are a linear block");
+    };
+    assert!(positive_definite);
+    assert_eq!(r.dae.name_of(unknowns[0]), "der(f1)");
+    assert_eq!((unknowns.len(), matrix.len()), (1, 1));
+    use std::f64::consts::{FRAC_PI_2, PI};
+    for theta in [0.0, 0.3, FRAC_PI_2, PI, -1.1] {
+        let at = |s: SymbolId| match r.dae.symbol(s).role {
+            Role::Parameter { value, .. } => value,
+            _ if r.dae.name_of(s) == "theta" => theta,
+            _ => f64::NAN,
+        };
+        let entry = crate::evaluate::evaluate(&r.dae.pool, matrix[0].2, &at).expect("finite");
+        let expected = 2.0 + 3.0 * theta.cos().powi(2) + 5.0 * theta.sin().powi(2);
+        assert!(
+            (entry - expected).abs() < 1e-12,
+            "at {theta}: {entry}, not {expected}"
+        );
+        let v = run(&r, &[("p1", 1.3), ("theta", theta)]);
+        assert!(largest_residual(&r, &v) < 1e-11, "at {theta}");
+    }
+}
+
+/// A point mass on a rod in x and y, after Pantelides' paper.
+const PENDULUM: &str = "
+    param L = 1
+    param g = 9.81
+    der(x) = u
+    der(y) = v
+    der(u) = -lambda*x
+    der(v) = -lambda*y - g
+    x^2 + y^2 = L^2";
+
+#[test]
+fn a_pendulum_in_x_and_y_has_index_3_and_two_states() {
+    let r = reduced(PENDULUM);
+    assert_eq!(r.structural_index, 3);
+    assert_eq!(r.states.len(), 2);
+    assert!(r.is_selection_dynamic);
+    // The rod, its rate, and what the rates in it are: ẋ = u, ẏ = v.
+    assert_eq!(r.hidden.len(), 4);
+    assert!(r.constraints.is_empty());
+}
+
+/// A state of the pendulum at an angle from the downward vertical.
+fn pendulum_at(angle: f64, rate: f64) -> Vec<(&'static str, f64)> {
+    let (x, y) = (angle.sin(), -angle.cos());
+    vec![("x", x), ("y", y), ("u", -y * rate), ("v", x * rate)]
+}
+
+#[test]
+fn every_selection_of_the_pendulum_gives_the_same_motion() {
+    for angle in [0.2, 1.3, 2.0, -1.5, 3.0] {
+        let given = pendulum_at(angle, 0.7);
+        let first = reduced(PENDULUM);
+        let at = |s: SymbolId| {
+            let name = first.dae.name_of(s);
+            given
+                .iter()
+                .find(|(n, _)| *n == name)
+                .map_or(1.0, |(_, v)| *v)
+        };
+        let selection = reselect(&first, &at).expect("a choice");
+        assert_eq!(selection.states.len(), 2);
+        let options = Options {
+            selection: Some(selection.clone()),
+            ..Options::default()
+        };
+        let r = reduce_with(dae(PENDULUM), &options).expect("regular");
+        let mut chosen: Vec<SymbolId> = r.states.iter().map(|s| s.symbol).collect();
+        chosen.sort_unstable();
+        assert_eq!(chosen, selection.states);
+        // Near the vertical x is the better coordinate, near the horizontal y.
+        let wanted = if angle.cos().abs() > angle.sin().abs() {
+            "x"
+        } else {
+            "y"
+        };
+        assert!(state_names(&r).contains(&wanted.to_owned()), "at {angle}");
+        let v = run(&r, &given);
+        assert!(largest_residual(&r, &v) < 1e-9, "at {angle}");
+        // λ L = g cos φ … in these signs: φ̈ = −g sin φ; acceleration along the rod is −φ̇².
+        let lambda = 9.81 * angle.cos() + 0.49;
+        assert!((v["lambda"] - lambda).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn projection_keeps_all_coordinates_of_the_pendulum() {
+    let options = Options {
+        dynamic: DynamicSelection::Project,
+        ..Options::default()
+    };
+    let r = reduce_with(dae(PENDULUM), &options).expect("regular");
+    let mut names = state_names(&r);
+    names.sort();
+    assert_eq!(names, ["u", "v", "x", "y"]);
+    assert_eq!(r.constraints.len(), 2);
+    assert!(!r.is_selection_dynamic);
+    for angle in [0.0, 0.4, std::f64::consts::FRAC_PI_2, 3.0] {
+        let v = run(&r, &pendulum_at(angle, 0.7));
+        assert!(largest_residual(&r, &v) < 1e-11, "at {angle}");
+        assert!((v["lambda"] - (9.81 * angle.cos() + 0.49)).abs() < 1e-11);
+    }
+}
+
+#[test]
+fn order_of_lines_and_symbols_decides_nothing() {
+    let cases: [(&str, &[(&str, f64)]); 4] = [
+        (SERIES_RLC, &[("p", 1.0), ("q", 0.3), ("time", 0.25)]),
+        (WHEATSTONE, &[]),
+        (GIMBAL, &[("p1", 1.3), ("theta", 0.4)]),
+        (PENDULUM, &[("x", 0.6), ("y", -0.8), ("u", 0.8), ("v", 0.6)]),
+    ];
+    for (text, given) in cases {
+        let first = reduced(text);
+        let mut names = state_names(&first);
+        names.sort();
+        let values = run(&first, given);
+        for seed in 0..20 {
+            let r = reduce(shuffled_dae(text, seed)).expect("regular");
+            let mut shuffled = state_names(&r);
+            shuffled.sort();
+            assert_eq!(names, shuffled);
+            assert_eq!(r.structural_index, first.structural_index);
+            assert_same_values(&values, &run(&r, given));
+        }
+    }
+}
+
+#[test]
+fn an_unknown_without_equation_is_named() {
+    let error = failure(
+        "
+        der(x) = y + z
+        y = 2*x*x",
+    );
+    let StructuralError::UnderDetermined { part, .. } = error else {
+        panic!("{error:?}")
+    };
+    let d = dae("
+        der(x) = y + z
+        y = 2*x*x");
+    let names: Vec<String> = part.unknowns.iter().map(|&s| d.name_of(s)).collect();
+    assert!(names.contains(&"z".to_owned()));
+}
+
+#[test]
+fn too_many_equations_are_named() {
+    let error = failure(
+        "
+        a = sin(time)
+        a*b = 1
+        a + exp(b) = 2
+        c = a + b",
+    );
+    let StructuralError::OverDetermined(part) = error else {
+        panic!("{error:?}")
+    };
+    let lines: Vec<usize> = part.equations.iter().map(|e| e.index).collect();
+    assert_eq!(lines, [0, 1, 2]);
+    assert_eq!(part.unknowns.len(), 2);
+}
+
+#[test]
+fn one_wrong_equation_shows_both_parts() {
+    let error = failure(
+        "
+        a = sin(time)
+        a = cos(time)
+        b*c = 1",
+    );
+    let StructuralError::Singular { over, under, .. } = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(over.equations.len(), 2);
+    assert_eq!(under.unknowns.len(), 2);
+}
+
+#[test]
+fn a_repeated_alias_is_told_beside_what_it_leaves_open() {
+    let error = failure(
+        "
+        a = b
+        b = c
+        c = a
+        d = a*time",
+    );
+    let StructuralError::UnderDetermined { redundant, .. } = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(redundant.len(), 1);
+}
+
+#[test]
+fn constraints_without_a_force_to_keep_them_end_in_an_error() {
+    // Both flows given: no unknown effort can keep the third equation.
+    let error = failure(
+        "
+        der(x) = 1
+        der(y) = 2
+        x = y*y
+        z = x",
+    );
+    assert!(
+        matches!(error, StructuralError::OverDetermined(_)),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn every_symbol_is_answerable() {
+    for text in [SERIES_RLC, WHEATSTONE, GIMBAL, PENDULUM] {
+        let r = reduced(text);
+        let mut n_given = vec![0; r.dae.symbols.len()];
+        let mut give = |s: SymbolId| n_given[s.0 as usize] += 1;
+        for block in &r.blocks {
+            match block {
+                Block::Assign { symbol, .. } => give(*symbol),
+                Block::Linear {
+                    unknowns, inner, ..
+                }
+                | Block::Nonlinear {
+                    unknowns, inner, ..
+                } => {
+                    unknowns.iter().for_each(|&s| give(s));
+                    inner.iter().for_each(|&(s, _)| give(s));
+                }
+            }
+        }
+        r.states.iter().for_each(|s| give(s.symbol));
+        for (s, symbol) in r.dae.symbols.iter().enumerate() {
+            let is_asked = matches!(symbol.role, Role::Unknown | Role::Derivative { .. })
+                && r.known[s] == crate::reduced::Known::Itself;
+            assert_eq!(
+                n_given[s],
+                usize::from(is_asked),
+                "{}",
+                r.dae.name_of(SymbolId(s as u32))
+            );
+        }
+    }
+}
