@@ -26,6 +26,25 @@ pub const DOMAIN_ROLE: &str = "E0312";
 /// Effort times flow of a domain is no power.
 pub const DOMAIN_NO_POWER: &str = "E0313";
 
+// E033x: built-in functions.
+
+/// A call of a function that does not exist.
+pub const UNKNOWN_FUNCTION: &str = "E0330";
+/// Too many, too few or unknown arguments of a built-in function.
+pub const WRONG_ARGUMENTS: &str = "E0331";
+/// A vector where a number is needed, or a matrix of the wrong size.
+pub const ARGUMENT_SHAPE: &str = "E0332";
+/// An argument of a built-in function with the wrong unit.
+pub const ARGUMENT_UNIT: &str = "E0333";
+/// A constant argument for which the function has no value.
+pub const ARGUMENT_VALUE: &str = "E0334";
+/// Points that make no table.
+pub const TABLE_DATA: &str = "E0335";
+/// A table file that cannot be read.
+pub const TABLE_FILE: &str = "E0336";
+/// A transfer function with more zeros than poles.
+pub const IMPROPER_TRANSFER: &str = "E0337";
+
 /// Every code, in the order in which it was added.
 pub const TABLE: &[Row] = &[
     (
@@ -62,5 +81,45 @@ pub const TABLE: &[Row] = &[
         DOMAIN_NO_POWER,
         "effort times flow is no power",
         "The product of effort and flow must be in W; in a domain marked `pseudo` the flow alone is.",
+    ),
+    (
+        UNKNOWN_FUNCTION,
+        "unknown function",
+        "No built-in function and no `fn` of the model has this name.",
+    ),
+    (
+        WRONG_ARGUMENTS,
+        "wrong arguments of a function",
+        "Arguments are given in order, or by name; each once, and none that the function does not have.",
+    ),
+    (
+        ARGUMENT_SHAPE,
+        "wrong shape of an argument",
+        "The function needs a number, a vector or a matrix of another size.",
+    ),
+    (
+        ARGUMENT_UNIT,
+        "wrong unit of an argument",
+        "Angles and exponents are plain numbers, and quantities that are compared or added must be of one kind.",
+    ),
+    (
+        ARGUMENT_VALUE,
+        "argument without a result",
+        "The function has no value for this constant, such as the square root of a negative number.",
+    ),
+    (
+        TABLE_DATA,
+        "points that make no table",
+        "A table needs finite numbers, as many y as x, and x that never falls.",
+    ),
+    (
+        TABLE_FILE,
+        "table file cannot be read",
+        "The CSV file named in `table` is missing or cannot be read.",
+    ),
+    (
+        IMPROPER_TRANSFER,
+        "improper transfer function",
+        "A numerator of higher degree than the denominator differentiates its input, which no system does.",
     ),
 ];

@@ -3,8 +3,10 @@
 //! In:  parsed files.
 //! Out: a [`graph::BondGraph`], a `Causality`, a `Dae`.
 
+pub mod causality;
 pub mod code;
 pub mod domains;
+pub mod functions;
 pub mod graph;
 pub mod suggest;
 pub mod units;

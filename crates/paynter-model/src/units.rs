@@ -266,13 +266,6 @@ impl Ratio {
         )
     }
 
-    fn negative(self) -> Ratio {
-        Ratio {
-            numerator: -self.numerator,
-            denominator: self.denominator,
-        }
-    }
-
     fn to_f64(self) -> f64 {
         f64::from(self.numerator) / f64::from(self.denominator)
     }
@@ -613,7 +606,7 @@ fn rows() -> &'static [Row] {
         Row::new(&["Torr"], 101_325.0, 760.0, D::PRESSURE),
         // Thermochemical calorie, and BTU of the International Table.
         Row::new(&["cal"], 4.184, 1.0, D::ENERGY).prefixed(),
-        Row::new(&["BTU"], 1055.055_852_62, 1.0, D::ENERGY),
+        Row::new(&["BTU"], 1_055.055_852_62, 1.0, D::ENERGY),
         Row::new(&["kgf"], STANDARD_GRAVITY, 1.0, D::FORCE),
         // Temperatures with their own zero.
         Row::new(&["degC", "\u{b0}C"], 1.0, 1.0, D::TEMPERATURE).offset(273.15),
@@ -950,7 +943,7 @@ mod tests {
             ("lbf", 4.448_221_615_260_5),
             ("slug", 14.593_902_937_206_364),
             ("psi", 6_894.757_293_168_362),
-            ("gal", 3.785_411_784e-3),
+            ("gal", 0.003_785_411_784),
             ("hp", 745.699_871_582_270_2),
             ("mph", 0.447_04),
             ("oz", 0.028_349_523_125),
@@ -958,7 +951,7 @@ mod tests {
             ("rpm", 0.104_719_755_119_659_77),
             ("deg", 0.017_453_292_519_943_295),
             ("bar", 1e5),
-            ("L/min", 1.666_666_666_666_666_7e-5),
+            ("L/min", 0.000_016_666_666_666_666_667),
             ("km/h", 0.277_777_777_777_777_8),
             ("eV", 1.602_176_634e-19),
             ("kWh", 3.6e6),
