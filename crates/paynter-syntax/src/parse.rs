@@ -165,6 +165,11 @@ struct Parser<'t> {
     open_brackets: Vec<u32>,
     /// An error was reported; say no more until the next statement.
     recovering: bool,
+    /// A missing sign was reported and supplied; what else is wrong with this statement
+    /// may be a wrong guess of ours, so say no more about it.
+    is_quiet: bool,
+    /// Lines with characters or texts that were reported before parsing, in order.
+    bad_lines: Vec<u32>,
     depth: u32,
     /// Height of the expression completed last.
     height: u32,
@@ -250,6 +255,8 @@ impl<'t> Parser<'t> {
             allows_unit_behind: false,
             open_brackets: Vec::new(),
             recovering: false,
+            is_quiet: false,
+            bad_lines: Vec::new(),
             depth: 0,
             height: 0,
         }
@@ -457,7 +464,7 @@ impl<'t> Parser<'t> {
 
     /// Reports an error after which the statement can still be read.
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.recovering || self.diagnostics.len() > MAX_ERRORS {
+        if self.recovering || self.is_quiet || self.diagnostics.len() > MAX_ERRORS {
             return;
         }
         if self.diagnostics.len() == MAX_ERRORS {
@@ -473,16 +480,26 @@ impl<'t> Parser<'t> {
             );
             return;
         }
-        // Two messages for one place would be one cause told twice.
+        // Two messages for one place, or a second one for a line with characters that mean
+        // nothing, would be one cause told twice.
         let place = |d: &Diagnostic| d.primary.as_ref().map(|label| label.span.start);
-        if self
+        let is_told = self
             .diagnostics
             .last()
-            .is_some_and(|last| place(last) == place(&diagnostic))
-        {
+            .is_some_and(|d| place(d) == place(&diagnostic));
+        if is_told || self.is_on_bad_line() {
             return;
         }
         self.diagnostics.push(diagnostic);
+    }
+
+    fn is_on_bad_line(&self) -> bool {
+        let previous = self.pos.saturating_sub(1);
+        [previous, self.pos].iter().any(|&i| {
+            self.places
+                .get(i as usize)
+                .is_some_and(|p| self.bad_lines.binary_search(&p.line).is_ok())
+        })
     }
 
     /// Reports an error that ends the reading of this statement.
@@ -596,7 +613,7 @@ impl<'t> Parser<'t> {
 
     // ---- brackets and lists
 
-    /// Steps over `(` or `[`: newlines mean nothing until [`Self::close`].
+    /// Steps over `(` or `[`: newlines mean nothing up to its partner.
     fn open(&mut self) -> Open {
         let token = self.bump();
         self.open_brackets.push(token);
@@ -605,7 +622,8 @@ impl<'t> Parser<'t> {
             ignored_newlines: self.ignores_newlines,
             allowed_unit_behind: self.allows_unit_behind,
         };
-        self.ignores_newlines = true;
+        // A bracket that is never closed should not swallow the lines below.
+        self.ignores_newlines |= self.brackets.partner[token as usize] != NONE;
         self.allows_unit_behind = false;
         outer
     }
@@ -643,6 +661,7 @@ impl<'t> Parser<'t> {
                     .primary(self.span_behind(), format!("expected `{closer}`"))
                     .secondary(self.span_at(open.token), "opened here"),
             );
+            self.is_quiet = true;
             self.open_brackets.pop();
             return Some(());
         }
@@ -684,6 +703,7 @@ impl<'t> Parser<'t> {
             }
             let diagnostic = self.expected_message(&format!("`,` or `{}`", closer_text(close)));
             self.report(diagnostic);
+            self.is_quiet = true;
         }
         Some(all)
     }
@@ -763,12 +783,14 @@ impl<'t> Parser<'t> {
         self.limit = limit;
         self.ignores_newlines = false;
         self.recovering = false;
+        self.is_quiet = false;
         body
     }
 
     /// Steps over the `}` of a body, or reports that it is missing.
     fn close_body(&mut self, body: Body, kind: NodeKind) {
         self.recovering = false;
+        self.is_quiet = false;
         let ended_early = self.pos < self.limit;
         self.limit = body.outer_limit;
         self.open_brackets = body.outer_brackets;
@@ -781,11 +803,41 @@ impl<'t> Parser<'t> {
             BodyEnd::Brace => {}
             BodyEnd::Missing { open } => self.report(
                 Diagnostic::error(code::UNCLOSED, "`{` is never closed")
-                    .primary(self.span_behind(), "expected `}`")
+                    .primary(self.end_of_body(open), "expected `}`")
                     .secondary(self.span_at(open), "opened here"),
             ),
         }
         self.complete((body.mark, body.first), kind);
+    }
+
+    /// Gives the place where the `}` for `open` is missing: behind the last token of the
+    /// body, or behind the last comment that is indented like the body.
+    fn end_of_body(&self, open: u32) -> Span {
+        let mut first = open;
+        while self.is_on_line_of_previous(first) {
+            first -= 1;
+        }
+        let indent = usize::from(self.places[first as usize].column);
+        let raw = |i: u32| {
+            self.raw
+                .get(i as usize)
+                .map_or(self.tokens.len(), |&raw| raw as usize)
+        };
+        let mut end = self.span_behind();
+        let mut line_start = None;
+        for token in raw(self.pos - 1) + 1..raw(self.pos) {
+            let range = self.tokens.range(token);
+            match self.tokens.kind(token) {
+                TokenKind::Newline => line_start = Some(range.end),
+                TokenKind::Comment | TokenKind::DocComment
+                    if line_start.is_some_and(|start| range.start - start > indent) =>
+                {
+                    end = Span::new(self.file, range.end, range.end);
+                }
+                _ => {}
+            }
+        }
+        end
     }
 
     /// Reads `{ statement … }`; `what` names the `{` in messages.
@@ -822,6 +874,7 @@ impl<'t> Parser<'t> {
             TokenKind::RBrace => {
                 self.statement_start = self.pos;
                 self.recovering = false;
+                self.is_quiet = false;
                 let span = self.span_at(self.pos);
                 self.report(
                     Diagnostic::error(code::STRAY_CLOSER, "`}` closes nothing")
@@ -842,6 +895,7 @@ impl<'t> Parser<'t> {
         self.ignores_newlines = false;
         self.allows_unit_behind = false;
         self.recovering = false;
+        self.is_quiet = false;
         self.open_brackets.clear();
         let start = self.pos;
         let value = read(self);
@@ -931,28 +985,37 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reports characters and texts that no grammar could help.
+    /// Reports characters and texts that no grammar could help, one a line.
     fn report_bad_tokens(&mut self) {
-        let mut last_bad_line = None;
+        let mut bad_lines = Vec::new();
         let mut line = 0;
         for i in 0..self.tokens.len() {
+            let kind = self.tokens.kind(i);
+            if kind == TokenKind::Newline {
+                line += 1;
+            }
+            if !matches!(kind, TokenKind::Unknown | TokenKind::Text)
+                || bad_lines.last() == Some(&line)
+            {
+                continue;
+            }
             let range = self.tokens.range(i);
             let span = Span::new(self.file, range.start, range.end);
             let text = self.tokens.text(i, self.text);
-            match self.tokens.kind(i) {
-                TokenKind::Newline => line += 1,
-                TokenKind::Unknown if last_bad_line != Some(line) => {
-                    last_bad_line = Some(line);
-                    self.report(unknown_character(text, span));
-                }
-                TokenKind::Text if text.len() < 2 || !text.ends_with('"') => self.report(
+            if kind == TokenKind::Unknown {
+                self.report(unknown_character(text, span));
+            } else if text.len() < 2 || !text.ends_with('"') {
+                self.report(
                     Diagnostic::error(code::UNFINISHED_TEXT, "a text has no closing quote")
                         .primary(span, "it begins here and reaches to the end of the line")
                         .help("close it with `\"`"),
-                ),
-                _ => {}
+                );
+            } else {
+                continue;
             }
+            bad_lines.push(line);
         }
+        self.bad_lines = bad_lines;
     }
 }
 

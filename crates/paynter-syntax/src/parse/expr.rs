@@ -144,6 +144,7 @@ impl Parser<'_> {
 
     fn postfix(&mut self) -> Option<Expr> {
         let mark = self.mark();
+        let is_name = self.kind() == T::Ident;
         let mut expr = self.primary()?;
         loop {
             let height = self.height;
@@ -176,7 +177,7 @@ impl Parser<'_> {
                     return None;
                 }
                 T::LParen if is_on_line => {
-                    let Some(function) = as_path(&expr) else {
+                    let Some(function) = as_path(&expr).filter(|_| is_name) else {
                         self.call_of_expression();
                         return None;
                     };

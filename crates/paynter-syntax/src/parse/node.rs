@@ -63,9 +63,9 @@ impl Parser<'_> {
                 code::LIST_INSIDE_CHAIN,
                 "a list may stand only at the start or at the end of a chain",
             )
-            .primary(first.span.to(last.span), "this list stands in the middle")
-            .secondary(arrow.span, "the chain goes on here")
-            .help("end the line before this arrow, and write a second chain"),
+            .primary(arrow.span, "the chain goes on here")
+            .secondary(first.span.to(last.span), "behind this list")
+            .help("write a node before this arrow, on a line of its own"),
         );
     }
 

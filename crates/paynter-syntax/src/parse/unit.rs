@@ -23,8 +23,8 @@ impl Parser<'_> {
         match self.kind() {
             T::LBracket if is_on_line => Some(Some(self.unit()?)),
             T::Ident if is_on_line && !self.is_connective() => {
-                self.unit_without_brackets();
-                None
+                self.unit_without_brackets()?;
+                Some(None)
             }
             _ => Some(None),
         }
@@ -44,7 +44,8 @@ impl Parser<'_> {
         matches!(word, "in" | "by" | "for" | "as" | "vs" | "within" | "to")
     }
 
-    fn unit_without_brackets(&mut self) {
+    /// Reports a word behind a number. Steps over it if a `]` shows that it is a unit.
+    fn unit_without_brackets(&mut self) -> Option<()> {
         let first = self.pos;
         // `50 kg*m^2]`: the word begins what stands up to the `]`.
         let mut end = first;
@@ -75,13 +76,13 @@ impl Parser<'_> {
                 "write `{number} [{unit}]` for a unit, `{number}*{unit}` for a product"
             ));
         }
-        self.report(diagnostic);
-        if is_closed && !self.recovering {
-            // All of the unit is known but its bracket, so the statement can be read on.
-            self.pos = (end + 2).min(self.limit);
-        } else {
-            self.recovering = true;
+        if !is_closed {
+            self.fail(diagnostic);
+            return None;
         }
+        self.report(diagnostic);
+        self.pos = (end + 2).min(self.limit);
+        Some(())
     }
 
     /// Reads `[kg*m^2]`.

@@ -4,6 +4,7 @@ use paynter_syntax::{FileId, Parsed, SourceMap, parse, parse_bytes};
 use std::path::{Path, PathBuf};
 
 /// Gives name and text of every file that must parse.
+#[allow(dead_code, reason = "each test file uses its own part of this module")]
 pub fn sketches() -> Vec<(String, String)> {
     files("tests/sketches")
 }
