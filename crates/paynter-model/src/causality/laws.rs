@@ -1,0 +1,206 @@
+//! Reads from a law which directions of use it allows.
+//!
+//! In:  expressions of laws.
+//! Out: their constant value, their [`Shape`] in one variable, and what they read.
+//!
+//! **Invariant:** every walk is a loop with its own stack and visits a shared
+//! sub-expression once; nothing here depends on how deep an expression is nested.
+
+use crate::graph::BondGraph;
+use paynter_symbolic::dae::Role;
+use paynter_symbolic::{ExprId, Function1, Function2, Node, Pool, SymbolId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How an expression depends on one variable, as far as inverting it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Does not read the variable: nothing to invert.
+    Constant,
+    /// a x + b: inverted by a division.
+    Affine,
+    /// Can be inverted at best numerically.
+    Nonlinear,
+    /// Has flat or jumping pieces (dead zone, sign, limits): no inverse exists.
+    Flat,
+}
+
+/// Gives the sub-expressions of a node.
+pub(super) fn children(pool: &Pool, e: ExprId) -> Vec<ExprId> {
+    match pool.node(e) {
+        Node::Number(_) | Node::Symbol(_) => Vec::new(),
+        Node::Neg(a) | Node::Call1(_, a) | Node::Not(a) | Node::Smooth(a) => vec![a],
+        Node::Add(a, b)
+        | Node::Sub(a, b)
+        | Node::Mul(a, b)
+        | Node::Div(a, b)
+        | Node::Power(a, b)
+        | Node::Call2(_, a, b)
+        | Node::Compare(_, a, b)
+        | Node::And(a, b)
+        | Node::Or(a, b) => vec![a, b],
+        Node::If(a, b, c) => vec![a, b, c],
+        Node::External(_, args, _) | Node::ExternalSlope(_, args, _) => pool.args(args).to_vec(),
+    }
+}
+
+/// Lists what an expression reads, each symbol once, in the order in which it is met.
+pub(super) fn reads(pool: &Pool, e: ExprId) -> Vec<SymbolId> {
+    let mut seen = FxHashSet::default();
+    let mut found = Vec::new();
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        match pool.node(e) {
+            Node::Symbol(s) => found.push(s),
+            _ => stack.extend(children(pool, e).iter().rev()),
+        }
+    }
+    found
+}
+
+/// Computes every node below `e` once, children first.
+fn fold<T: Copy>(pool: &Pool, e: ExprId, value: impl Fn(ExprId, &dyn Fn(ExprId) -> T) -> T) -> T {
+    let mut known: FxHashMap<ExprId, T> = FxHashMap::default();
+    let mut stack = vec![(e, false)];
+    while let Some((e, is_ready)) = stack.pop() {
+        if known.contains_key(&e) {
+            continue;
+        }
+        if is_ready {
+            let v = value(e, &|child| {
+                *known
+                    .get(&child)
+                    .expect("children are folded before their parent")
+            });
+            known.insert(e, v);
+        } else {
+            stack.push((e, true));
+            stack.extend(children(pool, e).into_iter().map(|c| (c, false)));
+        }
+    }
+    *known.get(&e).expect("the root is folded last")
+}
+
+/// Gives the value of an expression of numbers and parameters; none if it reads anything else.
+pub(super) fn constant_value(graph: &BondGraph, e: ExprId) -> Option<f64> {
+    let pool = &graph.signals.pool;
+    let symbol = |s: SymbolId| match graph.signals.symbol(s).role {
+        Role::Parameter { value, .. } => Some(value),
+        _ => None,
+    };
+    // The usual cases, without a table.
+    match pool.node(e) {
+        Node::Number(bits) => return Some(f64::from_bits(bits)),
+        Node::Symbol(s) => return symbol(s),
+        _ => {}
+    }
+    fold::<Option<f64>>(pool, e, |e, of| {
+        let truth = |b: bool| Some(f64::from(u8::from(b)));
+        match pool.node(e) {
+            Node::Number(bits) => Some(f64::from_bits(bits)),
+            Node::Symbol(s) => symbol(s),
+            Node::Neg(a) => Some(-of(a)?),
+            Node::Add(a, b) => Some(of(a)? + of(b)?),
+            Node::Sub(a, b) => Some(of(a)? - of(b)?),
+            Node::Mul(a, b) => Some(of(a)? * of(b)?),
+            Node::Div(a, b) => Some(of(a)? / of(b)?),
+            Node::Power(a, b) => Some(of(a)?.powf(of(b)?)),
+            Node::Call1(f, a) => Some(f.eval(of(a)?)),
+            Node::Call2(f, a, b) => Some(f.eval(of(a)?, of(b)?)),
+            Node::Compare(c, a, b) => truth(c.holds(of(a)?, of(b)?)),
+            Node::Not(a) => truth(of(a)? == 0.0),
+            Node::And(a, b) => truth(of(a)? != 0.0 && of(b)? != 0.0),
+            Node::Or(a, b) => truth(of(a)? != 0.0 || of(b)? != 0.0),
+            Node::If(c, a, b) => {
+                if of(c)? != 0.0 {
+                    of(a)
+                } else {
+                    of(b)
+                }
+            }
+            Node::Smooth(a) => of(a),
+            Node::External(..) | Node::ExternalSlope(..) => None,
+        }
+    })
+}
+
+/// Tells how an expression depends on `variable`.
+pub(super) fn shape(graph: &BondGraph, e: ExprId, variable: SymbolId) -> Shape {
+    let pool = &graph.signals.pool;
+    fold(pool, e, |e, of| match pool.node(e) {
+        Node::Number(_) => Shape::Constant,
+        Node::Symbol(s) if s == variable => Shape::Affine,
+        Node::Symbol(_) => Shape::Constant,
+        Node::Neg(a) | Node::Smooth(a) => of(a),
+        Node::Add(a, b) | Node::Sub(a, b) => sum(of(a), of(b)),
+        Node::Mul(a, b) => match (of(a), of(b)) {
+            (Shape::Constant, Shape::Constant) => Shape::Constant,
+            (Shape::Constant, other) if pool.as_number(a) != Some(0.0) => other,
+            (other, Shape::Constant) if pool.as_number(b) != Some(0.0) => other,
+            (Shape::Constant, _) | (_, Shape::Constant) => Shape::Constant,
+            (Shape::Flat, Shape::Flat) => Shape::Flat,
+            _ => Shape::Nonlinear,
+        },
+        Node::Div(a, b) => match (of(a), of(b)) {
+            (other, Shape::Constant) => other,
+            (Shape::Flat, Shape::Flat) => Shape::Flat,
+            _ => Shape::Nonlinear,
+        },
+        Node::Power(a, b) => match (of(a), of(b)) {
+            (Shape::Constant, Shape::Constant) => Shape::Constant,
+            (Shape::Flat, _) => Shape::Flat,
+            _ => Shape::Nonlinear,
+        },
+        Node::Call1(f, a) => match (of(a), f) {
+            (Shape::Constant, _) => Shape::Constant,
+            (Shape::Flat, _)
+            | (_, Function1::Sign | Function1::Floor | Function1::Ceil | Function1::Round) => {
+                Shape::Flat
+            }
+            _ => Shape::Nonlinear,
+        },
+        Node::Call2(f, a, b) => match (of(a), of(b), f) {
+            (Shape::Constant, Shape::Constant, _) => Shape::Constant,
+            // A limit: beyond it the value stays where it is.
+            (Shape::Constant, _, Function2::Min | Function2::Max)
+            | (_, Shape::Constant, Function2::Min | Function2::Max)
+            | (_, _, Function2::Mod) => Shape::Flat,
+            _ => Shape::Nonlinear,
+        },
+        Node::Compare(_, a, b) | Node::And(a, b) | Node::Or(a, b) => match (of(a), of(b)) {
+            (Shape::Constant, Shape::Constant) => Shape::Constant,
+            _ => Shape::Flat,
+        },
+        Node::Not(a) => match of(a) {
+            Shape::Constant => Shape::Constant,
+            _ => Shape::Flat,
+        },
+        Node::If(c, a, b) => match (of(c), of(a), of(b)) {
+            (Shape::Constant, Shape::Constant, Shape::Constant) => Shape::Constant,
+            (_, Shape::Constant | Shape::Flat, _) | (_, _, Shape::Constant | Shape::Flat) => {
+                Shape::Flat
+            }
+            (Shape::Constant, Shape::Affine, Shape::Affine) => Shape::Affine,
+            _ => Shape::Nonlinear,
+        },
+        Node::External(_, args, _) | Node::ExternalSlope(_, args, _) => {
+            if pool.args(args).iter().all(|&a| of(a) == Shape::Constant) {
+                Shape::Constant
+            } else {
+                Shape::Nonlinear
+            }
+        }
+    })
+}
+
+fn sum(a: Shape, b: Shape) -> Shape {
+    match (a, b) {
+        (Shape::Constant, other) | (other, Shape::Constant) => other,
+        (Shape::Affine, Shape::Affine) => Shape::Affine,
+        (Shape::Flat, Shape::Flat) => Shape::Flat,
+        // A steep line under a jump (viscous plus dry friction) can still be inverted.
+        _ => Shape::Nonlinear,
+    }
+}

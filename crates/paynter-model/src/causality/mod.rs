@@ -1,0 +1,260 @@
+//! Assigns causality to a bond graph and says everything the graph knows before an equation exists.
+//!
+//! In:  a flat [`BondGraph`].
+//! Out: a [`Causality`]: a side table with the stroke of each bond and its reason, the form of
+//!      each storage, conflicts, dependent storages, algebraic loops, the order of the system.
+//!
+//! Causality is an annotation: a graph with conflicts still has equations.
+//!
+//! **Invariant:** the result depends on names and physics, never on the order of the text;
+//! a conflict is reported exactly if no complete assignment meets all demands; no assignment that
+//! meets them has more integral storages.
+
+mod assign;
+mod conflict;
+mod laws;
+mod matching;
+mod propagate;
+mod ranking;
+mod wishes;
+
+pub use conflict::{Conflict, ConflictKind, Hop};
+
+use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
+use paynter_symbolic::SymbolId;
+
+/// How the stroke of a bond came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Status {
+    /// A source, or a law that has no inverse.
+    Fixed,
+    /// Written in the text.
+    Forced,
+    /// A storage in integral form, a modulus that can vanish, a nonlinear resistor: wished and granted.
+    Preferred,
+    /// Follows from other strokes.
+    Propagated,
+    /// Nothing decides; taken by name.
+    Chosen,
+    /// Not assigned, because of a conflict.
+    Open,
+}
+
+/// Why a bond has its stroke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It has none.
+    Open,
+    /// A source sets this variable.
+    Source(ElementId),
+    /// The law of this port works in this direction only.
+    Law(End),
+    /// The text demands it.
+    Forced,
+    /// The modulus of this element can vanish, so its law is used as written.
+    Modulus(ElementId),
+    /// The storage is integral.
+    Integral(End),
+    /// The nonlinear law is used in the direction in which it is written.
+    OneSided(End),
+    /// The resistor (or switch) takes either; it was its turn.
+    Free(End),
+    /// A component of a multibond, like its fellows.
+    Multibond,
+    /// Nothing decides; the effort follows the arrow.
+    Arbitrary,
+    /// The other way round contradicts what was assigned before.
+    Excluded,
+    /// Tried, to explain a conflict.
+    Assumed,
+    /// The junction has its strong bond already.
+    Weak {
+        /// The junction.
+        element: ElementId,
+        /// The bond that brings the shared variable.
+        strong: BondId,
+    },
+    /// The junction needs a strong bond and this is the last one open.
+    Last {
+        /// The junction.
+        element: ElementId,
+    },
+    /// The other side of a TF or GY.
+    TwoPort {
+        /// The two-port.
+        element: ElementId,
+        /// Its other bond.
+        from: BondId,
+    },
+}
+
+impl Reason {
+    /// Gives the element that the reason is about.
+    pub fn element(self) -> Option<ElementId> {
+        match self {
+            Reason::Source(e) | Reason::Modulus(e) => Some(e),
+            Reason::Law(end)
+            | Reason::Integral(end)
+            | Reason::OneSided(end)
+            | Reason::Free(end) => Some(end.element),
+            Reason::Weak { element, .. }
+            | Reason::Last { element }
+            | Reason::TwoPort { element, .. } => Some(element),
+            Reason::Open
+            | Reason::Forced
+            | Reason::Multibond
+            | Reason::Arbitrary
+            | Reason::Excluded
+            | Reason::Assumed => None,
+        }
+    }
+
+    /// Sorts the reason into one of the words of the field.
+    pub fn status(self) -> Status {
+        match self {
+            Reason::Open | Reason::Assumed => Status::Open,
+            Reason::Source(_) | Reason::Law(_) => Status::Fixed,
+            Reason::Forced => Status::Forced,
+            Reason::Modulus(_) | Reason::Integral(_) | Reason::OneSided(_) => Status::Preferred,
+            Reason::Free(_) | Reason::Arbitrary | Reason::Multibond => Status::Chosen,
+            Reason::Excluded
+            | Reason::Weak { .. }
+            | Reason::Last { .. }
+            | Reason::TwoPort { .. } => Status::Propagated,
+        }
+    }
+}
+
+/// How a storage port is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StorageForm {
+    /// Its charge or momentum is a state.
+    Integral,
+    /// Its charge or momentum follows from other states.
+    Derivative,
+}
+
+/// A causal cycle without integration: its variables must be solved together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlgebraicLoop {
+    /// Assume a value for this variable, and all others of the loop follow one by one.
+    pub tearing: SymbolId,
+    /// The variables of the loop in causal order, beginning with the tearing variable.
+    pub path: Vec<SymbolId>,
+}
+
+/// Turns "the effort comes in at this end" into a stroke and back.
+pub(crate) struct Strokes;
+
+impl Strokes {
+    /// The stroke that makes the effort an input (or not) at this end of the bond.
+    pub(crate) fn at(graph: &BondGraph, bond: BondId, end: End, effort_is_input: bool) -> Stroke {
+        if (graph.bond(bond).head == end) == effort_is_input {
+            Stroke::Head
+        } else {
+            Stroke::Tail
+        }
+    }
+}
+
+/// The causality of a bond graph: one entry for each of its bonds.
+#[derive(Clone, Debug, Default)]
+pub struct Causality {
+    strokes: Vec<Option<Stroke>>,
+    reasons: Vec<Reason>,
+    /// Bonds in the order in which they were assigned.
+    pub sequence: Vec<BondId>,
+    /// Demands that contradict each other; empty if the assignment is complete.
+    pub conflicts: Vec<Conflict>,
+    /// Multibonds whose components could not all have one stroke (rule C1), by their bonds.
+    pub split_multibonds: Vec<Vec<BondId>>,
+    /// Algebraic loops, each with the variable to tear it at.
+    pub loops: Vec<AlgebraicLoop>,
+    /// Number of ports looked at while assigning: a measure of work that no machine changes.
+    pub n_visits: u64,
+    /// Propagation alone came to a dead end and a matching completed the assignment.
+    pub is_matched: bool,
+}
+
+/// Assigns strokes to all bonds.
+///
+/// Linear in the number of bonds, except where junction loops lead propagation into a dead end.
+pub fn assign_causality(graph: &BondGraph) -> Causality {
+    let ranking = ranking::rank(graph);
+    let network = propagate::Network::new(graph, &ranking);
+    let wishes = wishes::collect_wishes(graph, &ranking);
+    let problem = assign::Problem::new(graph, &network, &ranking, &wishes);
+    let granted = assign::assign(&problem);
+    let bonds = (0..graph.bonds.len() as u32).map(BondId);
+    let table = &granted.table;
+    let is_split = |members: &&Vec<BondId>| {
+        members
+            .windows(2)
+            .any(|pair| table.stroke(pair[0]) != table.stroke(pair[1]))
+    };
+    Causality {
+        strokes: bonds.clone().map(|b| table.stroke(b)).collect(),
+        reasons: bonds.map(|b| table.reason(b)).collect(),
+        sequence: table.trail().to_vec(),
+        split_multibonds: problem
+            .multibonds()
+            .iter()
+            .filter(is_split)
+            .cloned()
+            .collect(),
+        n_visits: granted.n_visits,
+        is_matched: granted.is_matched,
+        conflicts: granted.conflicts,
+        loops: Vec::new(),
+    }
+}
+
+impl Causality {
+    /// Gives the stroke of a bond; none only after a conflict.
+    pub fn stroke(&self, bond: BondId) -> Option<Stroke> {
+        self.strokes.get(bond.0 as usize).copied().flatten()
+    }
+
+    /// Gives the reason for the stroke of a bond.
+    pub fn reason(&self, bond: BondId) -> Reason {
+        self.reasons
+            .get(bond.0 as usize)
+            .copied()
+            .unwrap_or(Reason::Open)
+    }
+
+    /// Gives the status of the stroke of a bond.
+    pub fn status(&self, bond: BondId) -> Status {
+        self.reason(bond).status()
+    }
+
+    /// Tells whether the effort of the bond at this port is an input of the element; else its flow is.
+    pub fn effort_is_input(&self, graph: &BondGraph, end: End) -> Option<bool> {
+        let bond = *graph.element(end.element).ports.get(end.port as usize)?;
+        let stroke = self.stroke(bond)?;
+        Some((graph.bond(bond).head == end) == (stroke == Stroke::Head))
+    }
+
+    /// Gives the form of a storage port; none for other elements and unassigned bonds.
+    pub fn form(&self, graph: &BondGraph, element: ElementId, port: u32) -> Option<StorageForm> {
+        let effort_is_input = self.effort_is_input(graph, End { element, port })?;
+        match (graph.element(element).kind, effort_is_input) {
+            (ElementKind::C, false) | (ElementKind::I, true) => Some(StorageForm::Integral),
+            (ElementKind::C, true) | (ElementKind::I, false) => Some(StorageForm::Derivative),
+            _ => None,
+        }
+    }
+
+    /// Gives the variables to tear the algebraic loops at.
+    pub fn tearing_symbols(&self) -> Vec<SymbolId> {
+        self.loops.iter().map(|l| l.tearing).collect()
+    }
+
+    /// Tells whether every bond has a stroke and no demand was dropped.
+    pub fn is_complete(&self) -> bool {
+        self.conflicts.is_empty() && self.strokes.iter().all(Option::is_some)
+    }
+}
+
+#[cfg(test)]
+mod tests;

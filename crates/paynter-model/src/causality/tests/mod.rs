@@ -1,0 +1,4 @@
+//! Facts about causality, on graphs built by hand.
+
+mod builder;
+mod oracle;

@@ -1,0 +1,414 @@
+//! Says what each port wants of causality, and how much.
+//!
+//! In:  a bond graph and its ranking by name.
+//! Out: [`Wishes`], each list in the order in which it is to be granted.
+//!
+//! The order is part of the language, because it decides which storages become states:
+//!
+//! 1. demands: sources, strokes forced in the text, laws that have no inverse;
+//! 2. moduli that can vanish (`cos(theta)`, a momentum, a pulse width): the direction in which
+//!    their law is written, so that nothing divides by them;
+//! 3. integral storages: first those whose law is hard to invert, then the less deep in the
+//!    tree of parts, then the larger constant, then the name;
+//! 4. components of a multibond like their fellows (rule C1);
+//! 5. resistors with a nonlinear law: the direction in which it is written;
+//! 6. resistors that take either: by name, each setting the variable of its junction;
+//! 7. switches and diodes, likewise.
+//!
+//! **Invariant:** text order decides nothing here.
+
+use super::laws::{Shape, constant_value, shape};
+use super::ranking::Ranking;
+use super::{Reason, Strokes};
+use crate::graph::{
+    BondGraph, BondId, Element, ElementId, ElementKind, End, Law, Stroke, Variable,
+};
+
+/// One port's wish for the stroke of its bond.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish {
+    pub bond: BondId,
+    pub stroke: Stroke,
+    pub reason: Reason,
+}
+
+/// Everything that ports want.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wishes {
+    /// Must be granted; two that contradict each other are a conflict.
+    pub demands: Vec<Wish>,
+    /// Moduli that can vanish; what was one matrix in the text is one entry.
+    pub moduli: Vec<Vec<Wish>>,
+    pub storages: Vec<Wish>,
+    pub one_sided: Vec<Wish>,
+    pub free: Vec<Wish>,
+    pub switching: Vec<Wish>,
+}
+
+/// What one element wants, with the key that orders it.
+struct Collector<'g> {
+    graph: &'g BondGraph,
+    ranking: &'g Ranking,
+    demands: Vec<(u8, u32, Wish)>,
+    moduli: Vec<(u32, u32, Option<u32>, Wish)>,
+    storages: Vec<(StorageKey, Wish)>,
+    one_sided: Vec<Wish>,
+    free: Vec<Wish>,
+    switching: Vec<Wish>,
+}
+
+/// Orders storages: smaller first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct StorageKey {
+    is_easy_to_invert: bool,
+    depth: u32,
+    value: f64,
+    rank: u32,
+    port: u32,
+}
+
+impl StorageKey {
+    fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        self.is_easy_to_invert
+            .cmp(&other.is_easy_to_invert)
+            .then(self.depth.cmp(&other.depth))
+            .then(other.value.total_cmp(&self.value))
+            .then(self.rank.cmp(&other.rank))
+            .then(self.port.cmp(&other.port))
+    }
+}
+
+/// Asks every port.
+pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking) -> Wishes {
+    let mut c = Collector {
+        graph,
+        ranking,
+        demands: Vec::new(),
+        moduli: Vec::new(),
+        storages: Vec::new(),
+        one_sided: Vec::new(),
+        free: Vec::new(),
+        switching: Vec::new(),
+    };
+    for (index, bond) in graph.bonds.iter().enumerate() {
+        if let Some(stroke) = bond.forced {
+            let bond = BondId(index as u32);
+            c.demands.push((
+                1,
+                ranking.bond[index],
+                Wish {
+                    bond,
+                    stroke,
+                    reason: Reason::Forced,
+                },
+            ));
+        }
+    }
+    for (index, element) in graph.elements.iter().enumerate() {
+        ask(&mut c, ElementId(index as u32), element);
+    }
+    c.into_wishes()
+}
+
+impl Collector<'_> {
+    fn wish(&self, end: End, effort_is_input: bool, reason: Reason) -> Option<Wish> {
+        let bond = *self
+            .graph
+            .element(end.element)
+            .ports
+            .get(end.port as usize)?;
+        let stroke = Strokes::at(self.graph, bond, end, effort_is_input);
+        Some(Wish {
+            bond,
+            stroke,
+            reason,
+        })
+    }
+
+    fn demand(&mut self, end: End, effort_is_input: bool, reason: Reason) {
+        let class = if matches!(reason, Reason::Source(_)) {
+            0
+        } else {
+            2
+        };
+        if let Some(wish) = self.wish(end, effort_is_input, reason) {
+            self.demands
+                .push((class, self.ranking.bond[wish.bond.0 as usize], wish));
+        }
+    }
+
+    fn into_wishes(mut self) -> Wishes {
+        self.demands.sort_by_key(|&(class, rank, _)| (class, rank));
+        self.storages.sort_by(|(a, _), (b, _)| a.compare(b));
+        // Members of one matrix stay together, at the place of the first.
+        self.moduli
+            .sort_by_key(|&(depth, rank, _, _)| (depth, rank));
+        let mut moduli: Vec<Vec<Wish>> = Vec::new();
+        let mut place_of_group = rustc_hash::FxHashMap::default();
+        for (_, _, group, wish) in self.moduli {
+            let place = match group {
+                Some(g) => *place_of_group.entry(g).or_insert(moduli.len()),
+                None => moduli.len(),
+            };
+            if place == moduli.len() {
+                moduli.push(Vec::new());
+            }
+            moduli[place].push(wish);
+        }
+        let by_name = |graph: &BondGraph, ranking: &Ranking, mut wishes: Vec<Wish>| {
+            wishes.sort_by_key(|w| {
+                let element = w
+                    .reason
+                    .element()
+                    .unwrap_or(graph.bond(w.bond).head.element);
+                (
+                    graph.element(element).depth,
+                    ranking.element[element.0 as usize],
+                    ranking.bond[w.bond.0 as usize],
+                )
+            });
+            wishes
+        };
+        Wishes {
+            demands: self.demands.into_iter().map(|(_, _, w)| w).collect(),
+            moduli,
+            storages: self.storages.into_iter().map(|(_, w)| w).collect(),
+            one_sided: by_name(self.graph, self.ranking, self.one_sided),
+            free: by_name(self.graph, self.ranking, self.free),
+            switching: by_name(self.graph, self.ranking, self.switching),
+        }
+    }
+}
+
+fn ask(c: &mut Collector, id: ElementId, element: &Element) {
+    let ports = (0..element.ports.len() as u32).map(|port| End { element: id, port });
+    match element.kind {
+        ElementKind::Zero | ElementKind::One => {}
+        ElementKind::Se => ports.for_each(|end| c.demand(end, false, Reason::Source(id))),
+        ElementKind::Sf => ports.for_each(|end| c.demand(end, true, Reason::Source(id))),
+        ElementKind::C | ElementKind::I => ports.for_each(|end| ask_storage(c, element, end)),
+        ElementKind::R => ports.for_each(|end| ask_resistor(c, element, end)),
+        ElementKind::Rs => {
+            for end in ports {
+                if end.port == 0 {
+                    ask_resistor(c, element, end);
+                } else {
+                    c.demand(end, true, Reason::Law(end));
+                }
+            }
+        }
+        ElementKind::Sw | ElementKind::D => {
+            for end in ports {
+                let wish = strong_at_neighbour(c, end, Reason::Free(end));
+                c.switching.extend(wish);
+            }
+        }
+        ElementKind::Tf | ElementKind::Gy => ask_two_port(c, id, element),
+    }
+}
+
+/// Which variable of the port the law gives: rows of an explicit law, or the form of the gain.
+fn written_output(
+    graph: &BondGraph,
+    element: &Element,
+    end: End,
+) -> Option<(Variable, Option<Shape>)> {
+    let bond = graph.bond(*element.ports.get(end.port as usize)?);
+    let stored = element.states.get(end.port as usize).copied();
+    let is_flow_store = element.kind == ElementKind::I;
+    match &element.law {
+        Law::Explicit(rows) => {
+            let &(_, variable, e) = rows.iter().find(|&&(port, _, _)| port == end.port)?;
+            let input = match (variable, stored) {
+                (Variable::Stored, _) if is_flow_store => bond.flow,
+                (Variable::Stored, _) => bond.effort,
+                (_, Some(stored)) => stored,
+                (Variable::Effort, None) => bond.flow,
+                (Variable::Flow, None) => bond.effort,
+            };
+            Some((variable, Some(shape(graph, e, input))))
+        }
+        _ => None,
+    }
+}
+
+fn is_zero(graph: &BondGraph, e: paynter_symbolic::ExprId) -> bool {
+    constant_value(graph, e) == Some(0.0)
+}
+
+fn ask_storage(c: &mut Collector, element: &Element, end: End) {
+    let graph = c.graph;
+    // Integral: a C takes flow and gives effort, an I takes effort and gives flow.
+    let integral = element.kind == ElementKind::I;
+    let n = element.ports.len();
+    let diagonal = |m: &[paynter_symbolic::ExprId]| m.get(end.port as usize * (n + 1)).copied();
+    let (mut value, mut is_easy_to_invert) = (None, true);
+    match &element.law {
+        // q = 0 e: nothing is stored, the flow is always zero.
+        Law::Gain(g) if is_zero(graph, *g) => return c.demand(end, !integral, Reason::Law(end)),
+        // e = 0 q: the charge is counted but pushes nothing back.
+        Law::InverseGain(g) if is_zero(graph, *g) => {
+            return c.demand(end, integral, Reason::Law(end));
+        }
+        Law::Gain(g) => value = constant_value(graph, *g),
+        Law::InverseGain(g) => value = constant_value(graph, *g).map(|k| 1.0 / k),
+        Law::Field(m) => value = diagonal(m).and_then(|e| constant_value(graph, e)),
+        Law::InverseField(m) => {
+            value = diagonal(m)
+                .and_then(|e| constant_value(graph, e))
+                .map(|k| 1.0 / k)
+        }
+        Law::Explicit(_) => match written_output(graph, element, end) {
+            Some((Variable::Stored, Some(Shape::Flat | Shape::Constant))) if n == 1 => {
+                return c.demand(end, !integral, Reason::Law(end));
+            }
+            Some((Variable::Effort | Variable::Flow, Some(Shape::Flat | Shape::Constant)))
+                if n == 1 =>
+            {
+                return c.demand(end, integral, Reason::Law(end));
+            }
+            Some((Variable::Effort | Variable::Flow, Some(Shape::Nonlinear | Shape::Flat))) => {
+                is_easy_to_invert = false
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+    let rank = c.ranking.element[end.element.0 as usize];
+    let value = value.filter(|v| v.is_finite()).unwrap_or(0.0).abs();
+    let key = StorageKey {
+        is_easy_to_invert,
+        depth: element.depth,
+        value,
+        rank,
+        port: end.port,
+    };
+    if let Some(wish) = c.wish(end, integral, Reason::Integral(end)) {
+        c.storages.push((key, wish));
+    }
+}
+
+fn ask_resistor(c: &mut Collector, element: &Element, end: End) {
+    let graph = c.graph;
+    let n_resistive = if element.kind == ElementKind::Rs {
+        1
+    } else {
+        element.ports.len()
+    };
+    match &element.law {
+        Law::Gain(g) if is_zero(graph, *g) => c.demand(end, false, Reason::Law(end)),
+        Law::InverseGain(g) if is_zero(graph, *g) => c.demand(end, true, Reason::Law(end)),
+        Law::Field(m) => field_port(c, end, m, n_resistive, false),
+        Law::InverseField(m) => field_port(c, end, m, n_resistive, true),
+        Law::Explicit(_) => {
+            let Some((variable, shape)) = written_output(graph, element, end) else {
+                let wish = strong_at_neighbour(c, end, Reason::Free(end));
+                return c.free.extend(wish);
+            };
+            let effort_is_input = variable == Variable::Flow;
+            match shape {
+                Some(Shape::Flat | Shape::Constant) if n_resistive == 1 => {
+                    c.demand(end, effort_is_input, Reason::Law(end));
+                }
+                Some(Shape::Affine) if n_resistive == 1 => {
+                    let wish = strong_at_neighbour(c, end, Reason::Free(end));
+                    c.free.extend(wish);
+                }
+                _ => {
+                    let wish = c.wish(end, effort_is_input, Reason::OneSided(end));
+                    c.one_sided.extend(wish);
+                }
+            }
+        }
+        _ => {
+            let wish = strong_at_neighbour(c, end, Reason::Free(end));
+            c.free.extend(wish);
+        }
+    }
+}
+
+/// A row of zeros gives zero whatever comes in; any other field keeps the direction in which it
+/// is written where that is possible, because a part of it may have no inverse.
+fn field_port(
+    c: &mut Collector,
+    end: End,
+    m: &[paynter_symbolic::ExprId],
+    n: usize,
+    effort_is_input: bool,
+) {
+    let start = end.port as usize * n;
+    let row = m.get(start..start + n).unwrap_or_default();
+    if !row.is_empty() && row.iter().all(|&e| is_zero(c.graph, e)) {
+        c.demand(end, effort_is_input, Reason::Law(end));
+    } else {
+        let wish = c.wish(end, effort_is_input, Reason::OneSided(end));
+        c.one_sided.extend(wish);
+    }
+}
+
+/// A free resistor sets the variable that its junction shares: most follows from that.
+fn strong_at_neighbour(c: &Collector, end: End, reason: Reason) -> Option<Wish> {
+    let bond = c
+        .graph
+        .bond(*c.graph.element(end.element).ports.get(end.port as usize)?);
+    let other = if bond.tail == end {
+        bond.head
+    } else {
+        bond.tail
+    };
+    // Into a 0-junction it gives effort, into anything else flow.
+    let effort_is_input = c.graph.element(other.element).kind != ElementKind::Zero;
+    c.wish(end, effort_is_input, reason)
+}
+
+fn ask_two_port(c: &mut Collector, id: ElementId, element: &Element) {
+    let is_scalar_two_port = element.ports.len() == 2;
+    let rows: Vec<(u32, bool)> = match &element.law {
+        Law::Gain(_) if element.kind == ElementKind::Tf => vec![(0, false), (1, true)],
+        Law::InverseGain(_) if element.kind == ElementKind::Tf => vec![(0, true), (1, false)],
+        Law::Gain(_) => vec![(0, false), (1, false)],
+        Law::InverseGain(_) => vec![(0, true), (1, true)],
+        Law::Explicit(rows) => rows
+            .iter()
+            .filter(|&&(port, variable, _)| {
+                variable != Variable::Stored && (port as usize) < element.ports.len()
+            })
+            .map(|&(port, variable, _)| (port, variable == Variable::Flow))
+            .collect(),
+        _ => Vec::new(),
+    };
+    // A two-port passes power on; the ports of a powerless n-port all take it in.
+    let passes_on = is_scalar_two_port
+        && !c.graph.points_in(
+            element.ports[1],
+            End {
+                element: id,
+                port: 1,
+            },
+        );
+    if !is_scalar_two_port
+        || element.kind == ElementKind::Gy && !passes_on && matches!(element.law, Law::Explicit(_))
+    {
+        // A powerless n-port gyrator: rule C2, its law is its only direction.
+        for (port, effort_is_input) in rows {
+            let end = End { element: id, port };
+            c.demand(end, effort_is_input, Reason::Law(end));
+        }
+        return;
+    }
+    let is_dead =
+        matches!(&element.law, Law::Gain(g) | Law::InverseGain(g) if is_zero(c.graph, *g));
+    let Some(&(port, effort_is_input)) = rows.first() else {
+        return;
+    };
+    let end = End { element: id, port };
+    if is_dead {
+        c.demand(end, effort_is_input, Reason::Law(end));
+    } else if element.can_vanish {
+        let group = element.part_of.map(|(g, _)| g.0);
+        if let Some(wish) = c.wish(end, effort_is_input, Reason::Modulus(id)) {
+            c.moduli
+                .push((element.depth, c.ranking.element[id.0 as usize], group, wish));
+        }
+    }
+}
