@@ -1,2 +1,75 @@
-//! The `paynter` command.
-fn main() {}
+//! The `paynter` command: reads the call, hands it to one file of `commands`, sets the exit status.
+//!
+//! Exit status: 0 all well, 1 the model is wrong, 2 the call is wrong, 3 the simulation failed.
+
+mod commands;
+mod console;
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Bond graphs: causality, equations, simulation, and every joule accounted for.
+#[derive(Parser)]
+#[command(name = "paynter", version, about, arg_required_else_help = true)]
+struct Call {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Which model, with what changed.
+#[derive(Args, Clone, Debug)]
+struct ModelArgs {
+    /// The model file (.bond)
+    file: PathBuf,
+    /// The model to take when the file has several and no experiment says which
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// The experiment to take
+    #[arg(long, short, value_name = "NAME")]
+    experiment: Option<String>,
+    /// Change a parameter: --set r1.R="50 [ohm]"
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// Print for machines instead of people
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Simulate an experiment: table, energy audit, plots
+    Run(commands::run::RunArgs),
+    /// Run an experiment over many parameter values
+    Sweep(commands::sweep::SweepArgs),
+    /// Look for mistakes
+    Check(commands::check::CheckArgs),
+    /// Show strokes, states, loops and why
+    Causality(commands::causality::CausalityArgs),
+    /// Print the equations in the model's own names
+    Equations(commands::equations::EquationsArgs),
+    /// Lay out the text of a model file
+    Fmt(commands::fmt::FmtArgs),
+    /// Start a new model file
+    New(commands::new::NewArgs),
+    /// List the gallery, or run all of it
+    Gallery(commands::gallery::GalleryArgs),
+    /// Explain a diagnostic code
+    Explain(commands::explain::ExplainArgs),
+}
+
+fn main() -> ExitCode {
+    let call = Call::parse();
+    let status = match call.command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Sweep(args) => commands::sweep::sweep(&args),
+        Command::Check(args) => commands::check::check(&args),
+        Command::Causality(args) => commands::causality::causality(&args),
+        Command::Equations(args) => commands::equations::equations(&args),
+        Command::Fmt(args) => commands::fmt::fmt(&args),
+        Command::New(args) => commands::new::new(&args),
+        Command::Gallery(args) => commands::gallery::gallery(&args),
+        Command::Explain(args) => commands::explain::explain(&args),
+    };
+    ExitCode::from(status)
+}

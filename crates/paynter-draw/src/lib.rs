@@ -1,1 +1,9 @@
-//! paynter-draw
+//! Pictures: plots and bond-graph diagrams as SVG text.
+//!
+//! In:  plain values: series of numbers, a graph with its causality.
+//! Out: text; equal input gives equal bytes.
+
+pub mod plot;
+pub mod svg;
+
+pub use plot::{Panel, Plot, Series};

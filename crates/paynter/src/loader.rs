@@ -17,7 +17,7 @@ pub struct DiskLoader;
 
 impl Loader for DiskLoader {
     fn library(&mut self, name: &str) -> Option<String> {
-        library::text(name).map(str::to_owned)
+        library::library(name).map(str::to_owned)
     }
 
     fn file(&mut self, path: &str, from: Option<&str>) -> Result<(String, String), String> {
@@ -28,7 +28,7 @@ impl Loader for DiskLoader {
     }
 
     fn libraries(&self) -> Vec<String> {
-        library::LIBRARY.iter().map(|(name, _)| (*name).to_owned()).collect()
+        library::library_names().map(str::to_owned).collect()
     }
 }
 

@@ -1,0 +1,29 @@
+//! `paynter explain E0301`: what a diagnostic code means.
+
+use crate::console::{OK, call_error};
+use clap::Args;
+
+/// Which code.
+#[derive(Args)]
+pub struct ExplainArgs {
+    /// The code, such as E0301; all codes are listed without one
+    code: Option<String>,
+}
+
+/// Prints the explanation.
+pub fn explain(args: &ExplainArgs) -> u8 {
+    let codes = paynter::codes();
+    let Some(wanted) = &args.code else {
+        for (code, title, _) in codes {
+            crate::say!("{code}  {title}");
+        }
+        return OK;
+    };
+    match codes.iter().find(|(code, ..)| code.eq_ignore_ascii_case(wanted)) {
+        Some((code, title, explanation)) => {
+            crate::say!("{code}: {title}\n\n{explanation}");
+            OK
+        }
+        None => call_error(format!("there is no code `{wanted}`; `paynter explain` lists all")),
+    }
+}

@@ -1,0 +1,63 @@
+//! `paynter new`: a commented starter model, or a copy of a gallery model.
+
+use crate::console::{OK, call_error};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// What to start.
+#[derive(Args)]
+pub struct NewArgs {
+    /// Name of the new model; a file NAME.bond is made
+    name: String,
+    /// Start from this gallery model (see `paynter gallery`)
+    #[arg(long, value_name = "GALLERY")]
+    from: Option<String>,
+}
+
+const STARTER: &str = include_str!("starter.bond");
+
+/// Makes the file or folder; never writes over one that is there.
+pub fn new(args: &NewArgs) -> u8 {
+    let is_name = args.name.chars().next().is_some_and(char::is_alphabetic)
+        && args.name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    if !is_name {
+        return call_error(format!("`{}` cannot be a file name; use letters, digits, `_` and `-`", args.name));
+    }
+    match &args.from {
+        None => write_new(&PathBuf::from(format!("{}.bond", args.name)), STARTER),
+        Some(from) => copy_gallery(from, Path::new(&args.name)),
+    }
+}
+
+fn copy_gallery(from: &str, folder: &Path) -> u8 {
+    let gallery = paynter::library::gallery();
+    let Some((_, files)) = gallery.iter().find(|(name, _)| *name == from) else {
+        let names: Vec<&str> = gallery.iter().map(|(name, _)| *name).collect();
+        return call_error(format!("the gallery has no `{from}`; it has {}", names.join(", ")));
+    };
+    if folder.exists() {
+        return call_error(format!("{} is there already", folder.display()));
+    }
+    for (below, text) in files {
+        let path = folder.join(below);
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        if let Err(error) = made.and_then(|()| std::fs::write(&path, text)) {
+            return call_error(format!("{}: {error}", path.display()));
+        }
+        if path.extension().is_some_and(|e| e == "bond") {
+            crate::say!("made {}", path.display());
+        }
+    }
+    OK
+}
+
+fn write_new(path: &Path, text: &str) -> u8 {
+    if path.exists() {
+        return call_error(format!("{} is there already", path.display()));
+    }
+    if let Err(error) = std::fs::write(path, text) {
+        return call_error(format!("{}: {error}", path.display()));
+    }
+    crate::say!("made {}; try: paynter run {}", path.display(), path.display());
+    OK
+}

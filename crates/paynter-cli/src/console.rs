@@ -1,0 +1,75 @@
+//! What all commands share: exit statuses, colours, and how failures are shown.
+
+use crate::ModelArgs;
+use paynter::{Choice, Design, Failed};
+use std::io::IsTerminal;
+
+/// All well.
+pub const OK: u8 = 0;
+/// The model is wrong.
+pub const MODEL_WRONG: u8 = 1;
+/// The call is wrong.
+pub const CALL_WRONG: u8 = 2;
+/// The simulation failed.
+pub const RUN_FAILED: u8 = 3;
+
+/// Prints to standard output; a reader that went away (`| head`) is no error.
+#[macro_export]
+macro_rules! say {
+    ($($arg:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($arg)*);
+    }};
+}
+
+/// Tells whether messages may be coloured.
+pub fn wants_colour() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Shows diagnostics: for people on standard error, for machines as JSON on standard output.
+pub fn show(failed: &Failed, json: bool) {
+    if json {
+        say!("{}", paynter::diagnostics_json(&failed.diagnostics, &failed.sources));
+    } else if !failed.diagnostics.is_empty() {
+        eprint!("{}", paynter::syntax::render(&failed.diagnostics, &failed.sources, wants_colour()));
+    }
+}
+
+/// Says what is wrong with the call.
+pub fn call_error(message: impl std::fmt::Display) -> u8 {
+    eprintln!("error: {message}");
+    CALL_WRONG
+}
+
+/// Reads `--model`, `--experiment` and `--set`.
+pub fn choice(args: &ModelArgs) -> Result<Choice, String> {
+    let mut overrides = Vec::new();
+    for text in &args.set {
+        let Some((path, value)) = text.split_once('=') else {
+            return Err(format!("`--set {text}` has no `=`; write --set path=value"));
+        };
+        overrides.push((path.trim().to_owned(), value.trim().to_owned()));
+    }
+    Ok(Choice { model: args.model.clone(), experiment: args.experiment.clone(), overrides })
+}
+
+/// Reads the model and elaborates it; shows what is wrong.
+///
+/// # Errors
+///
+/// The exit status, after the messages were shown.
+pub fn design(args: &ModelArgs) -> Result<Design, u8> {
+    let choice = choice(args).map_err(call_error)?;
+    let design = paynter::design(&args.file, &choice).map_err(|failed| match failed {
+        paynter::DesignError::Unreadable(message) => call_error(message),
+        paynter::DesignError::Model(failed) => {
+            show(&failed, args.json);
+            MODEL_WRONG
+        }
+    })?;
+    if !args.json && !design.diagnostics.is_empty() {
+        eprint!("{}", paynter::syntax::render(&design.diagnostics, &design.project.sources, wants_colour()));
+    }
+    Ok(design)
+}
