@@ -247,7 +247,7 @@ impl Formula for Dop853 {
     const BETA: f64 = 0.0;
     const MAX_GROWTH: f64 = 6.0;
 
-    fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64]) -> Result<(), Trouble> {
+    fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64], _h: f64) -> Result<(), Trouble> {
         cx.rhs(t, y, &mut self.k[0])
     }
 
@@ -354,10 +354,6 @@ impl Formula for Dop853 {
 
     fn shift(&mut self) {
         self.k.swap(0, 12);
-    }
-
-    fn derivative(&self) -> Option<&[f64]> {
-        Some(&self.k[0])
     }
 
     fn prepare_dense(

@@ -20,6 +20,7 @@ use crate::options::{
     Statistics, check,
 };
 use crate::quadrature::Quadratures;
+use crate::rodas5p::Rodas5P;
 use crate::stepper::{Context, Stepper, Trouble, Weights};
 use crate::system::{Crossing, EventOutcome, System};
 use crate::tsit5::Tsit5;
@@ -399,6 +400,7 @@ fn make(method: Method, cx: &Context<'_>, options: &Options) -> Box<dyn Stepper>
         Method::Rk4 => fixed(FixedFormula::Rk4),
         Method::Ab2 => fixed(FixedFormula::Ab2),
         Method::Tsit5 => Box::new(OneStep::new(Tsit5::new(n), n)),
+        Method::Rodas5P => Box::new(OneStep::new(Rodas5P::new(cx), n)),
         _ => Box::new(OneStep::new(Dop853::new(n), n)),
     }
 }

@@ -17,8 +17,8 @@ pub(crate) trait Formula {
     const MAX_GROWTH: f64;
 
     /// Computes what depends on `(t, y)` only, before the first attempt of a step.
-    /// Not called when `accept` promised that `shift` is enough.
-    fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64]) -> Result<(), Trouble>;
+    /// Not called when `accept` promised that `shift` is enough. `h` is the step planned.
+    fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64], h: f64) -> Result<(), Trouble>;
 
     /// Tries a step and writes the new state.
     fn attempt(
@@ -48,9 +48,6 @@ pub(crate) trait Formula {
 
     /// Begins the next step with what `accept` left.
     fn shift(&mut self) {}
-
-    /// First derivative at the start of the step, valid after `begin`.
-    fn derivative(&self) -> Option<&[f64]>;
 
     /// Prepares the interpolant of the accepted step.
     fn prepare_dense(
@@ -143,18 +140,9 @@ impl<F: Formula> OneStep<F> {
 
     /// Chooses the first step from the sizes of `y`, `f` and a difference quotient of `f`
     /// (Hairer, Nørsett & Wanner, *Solving ODEs I*, §II.4, "starting step size").
-    fn first_step(&mut self, cx: &mut Context<'_>, t: f64) -> f64 {
+    fn first_step(&mut self, cx: &mut Context<'_>, t: f64) -> Result<f64, Trouble> {
         let mut rate = vec![0.0; self.y0.len()];
-        let has_rate = match self.formula.derivative() {
-            Some(derivative) => {
-                rate.copy_from_slice(derivative);
-                true
-            }
-            None => cx.rhs(t, &self.y0, &mut rate).is_ok(),
-        };
-        if !has_rate {
-            return cx.h_max.min(1e-6);
-        }
+        cx.rhs(t, &self.y0, &mut rate)?;
         // Algebraic rows hold residuals, not rates.
         for (rate, is_algebraic) in rate.iter_mut().zip(cx.system.algebraic()) {
             if *is_algebraic {
@@ -176,7 +164,7 @@ impl<F: Formula> OneStep<F> {
         }
         let rate_there = &mut self.before_projection;
         if cx.rhs(t + guess, &self.y1, rate_there).is_err() {
-            return guess * 1e-3;
+            return Ok(guess * 1e-3);
         }
         for i in 0..rate.len() {
             let is_algebraic = cx.system.algebraic().get(i).copied().unwrap_or(false);
@@ -193,7 +181,7 @@ impl<F: Formula> OneStep<F> {
         } else {
             (0.01 / steepest).powf(1.0 / F::ERROR_ORDER)
         };
-        (100.0 * guess).min(by_order).min(cx.h_max)
+        Ok((100.0 * guess).min(by_order).min(cx.h_max))
     }
 
     /// Tries steps until one is accepted; returns what the next one needs.
@@ -330,14 +318,14 @@ impl<F: Formula> Stepper for OneStep<F> {
         self.y0.copy_from_slice(y);
         self.y1.copy_from_slice(y);
         self.dense_is_ready = false;
-        self.formula
-            .begin(cx, t, &self.y0)
-            .map_err(Trouble::into_failure)?;
-        self.ready = Ready::Begun;
         self.h_next = match h {
             Some(h) => h,
-            None => self.first_step(cx, t),
+            None => self.first_step(cx, t).map_err(Trouble::into_failure)?,
         };
+        self.formula
+            .begin(cx, t, &self.y0, self.h_next)
+            .map_err(Trouble::into_failure)?;
+        self.ready = Ready::Begun;
         // `first_step` uses `y1` as scratch.
         self.y1.copy_from_slice(y);
         Ok(())
@@ -353,7 +341,7 @@ impl<F: Formula> Stepper for OneStep<F> {
                 self.formula.shift();
                 Ok(())
             }
-            Ready::NotBegun => self.formula.begin(cx, self.span.t0, &self.y0),
+            Ready::NotBegun => self.formula.begin(cx, self.span.t0, &self.y0, self.h_next),
         };
         let outcome = begun
             .map_err(Trouble::into_failure)

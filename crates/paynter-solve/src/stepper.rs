@@ -194,6 +194,14 @@ impl Weights {
         }
     }
 
+    /// Writes a size that each variable may be thought to have: its own, or at least the one
+    /// below which the absolute tolerance rules.
+    pub(crate) fn typical_size(&self, y: &[f64], size: &mut [f64]) {
+        for ((size, y), atol) in size.iter_mut().zip(y).zip(&self.absolute) {
+            *size = y.abs().max(atol / self.relative);
+        }
+    }
+
     /// Writes `1 / (atol + rtol max(|y0|, |y1|))`.
     #[inline]
     pub(crate) fn inverse_scale_of_step(&self, y0: &[f64], y1: &[f64], inverse: &mut [f64]) {

@@ -101,7 +101,7 @@ impl Formula for Tsit5 {
     const BETA: f64 = 0.04;
     const MAX_GROWTH: f64 = 10.0;
 
-    fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64]) -> Result<(), Trouble> {
+    fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64], _h: f64) -> Result<(), Trouble> {
         cx.rhs(t, y, &mut self.k[0])
     }
 
@@ -173,10 +173,6 @@ impl Formula for Tsit5 {
     fn shift(&mut self) {
         // The last stage of a step stands where the next begins.
         self.k.swap(0, 6);
-    }
-
-    fn derivative(&self) -> Option<&[f64]> {
-        Some(&self.k[0])
     }
 
     fn prepare_dense(

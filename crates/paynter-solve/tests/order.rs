@@ -12,6 +12,12 @@ fn errors(method: Method, h: f64) -> (f64, f64) {
     let mut system = ode(2, |t, y, f| {
         f[0] = y[0] * (1.0 - y[0]) * (1.0 + t);
         f[1] = y[1] * y[0] * t.cos();
+    })
+    .jacobian(|t, y, j| {
+        j[0] = (1.0 - 2.0 * y[0]) * (1.0 + t);
+        j[1] = y[1] * t.cos();
+        j[2] = 0.0;
+        j[3] = y[0] * t.cos();
     });
     let mut log = Log {
         exact: Some(|t| 1.0 / (1.0 + 9.0 * (-t - 0.5 * t * t).exp())),
@@ -92,4 +98,9 @@ fn polynomials_up_to_the_order_are_exact() {
             finish.y[0]
         );
     }
+}
+
+#[test]
+fn rodas5p_has_order_5_and_4_inside() {
+    assert_order(orders(Method::Rodas5P, 1.0 / 32.0), (5.0, 4.0));
 }

@@ -1,0 +1,341 @@
+//! Rosenbrock method of order 5(4) with an interpolant of order 4, for stiff systems and for
+//! systems with algebraic rows (index 1).
+//!
+//! Source: G. Steinebach, "Construction of Rosenbrock–Wanner method Rodas5P and numerical
+//! benchmarks within the Julia Differential Equations package", BIT Numer. Math. 63 (2023) 27.
+//! Each step takes one Jacobian, one factorisation and eight solutions; there is no Newton
+//! iteration that could fail. The order tests of this crate check the coefficients.
+
+use crate::jacobian::Jacobian;
+use crate::linear::{IterationMatrix, Singular};
+use crate::one_step::{Formula, Ready, Span, remove_along};
+use crate::options::Function;
+use crate::stepper::{Context, Trouble, weighted_norm, worst_index};
+
+const STAGES: usize = 8;
+const GAMMA: f64 = 0.21193756319429014;
+
+/// Row `i` weighs the earlier stages in the argument of stage `i + 1`. The last two rows are
+/// row 6 plus the stages before: each of those stages starts from the solution so far.
+const A: [[f64; 5]; 6] = [
+    [0.0; 5],
+    [3.0, 0.0, 0.0, 0.0, 0.0],
+    [2.849394379747939, 0.45842242204463923, 0.0, 0.0, 0.0],
+    [
+        -6.954028509809101,
+        2.489845061869568,
+        -10.358996098473584,
+        0.0,
+        0.0,
+    ],
+    [
+        2.8029986275628964,
+        0.5072464736228206,
+        -0.3988312541770524,
+        -0.04721187230404641,
+        0.0,
+    ],
+    [
+        -7.502846399306121,
+        2.561846144803919,
+        -11.627539656261098,
+        -0.18268767659942256,
+        0.030198172008377946,
+    ],
+];
+
+/// Weights of earlier stages under the mass matrix.
+const C: [[f64; 7]; STAGES] = [
+    [0.0; 7],
+    [-14.155112264123755, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    [
+        -17.97296035885952,
+        -2.859693295451294,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    ],
+    [
+        147.12150275711716,
+        -1.41221402718213,
+        71.68940251302358,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    ],
+    [
+        165.43517024871676,
+        -0.4592823456491126,
+        42.90938336958603,
+        -5.961986721573306,
+        0.0,
+        0.0,
+        0.0,
+    ],
+    [
+        24.854864614690072,
+        -3.0009227002832186,
+        47.4931110020768,
+        5.5814197821558125,
+        -0.6610691825249471,
+        0.0,
+        0.0,
+    ],
+    [
+        30.91273214028599,
+        -3.1208243349937974,
+        77.79954646070892,
+        34.28646028294783,
+        -19.097331116725623,
+        -28.087943162872662,
+        0.0,
+    ],
+    [
+        37.80277123390563,
+        -3.2571969029072276,
+        112.26918849496327,
+        66.9347231244047,
+        -40.06618937091002,
+        -54.66780262877968,
+        -9.48861652309627,
+    ],
+];
+
+const NODES: [f64; STAGES] = [
+    0.0,
+    0.6358126895828704,
+    0.4095798393397535,
+    0.9769306725060716,
+    0.4288403609558664,
+    1.0,
+    1.0,
+    1.0,
+];
+
+/// Weights of `h ∂f/∂t`; 0 for the last three stages.
+const D: [f64; 5] = [
+    0.21193756319429014,
+    -0.42387512638858027,
+    -0.3384627126235924,
+    1.8046452872882734,
+    2.325825639765069,
+];
+
+/// Rows of the interpolant.
+const H: [[f64; STAGES]; 3] = [
+    [
+        25.948786856663858,
+        -2.5579724845846235,
+        10.433815404888879,
+        -2.3679251022685204,
+        0.524948541321073,
+        1.1241088310450404,
+        0.4272876194431874,
+        -0.17202221070155493,
+    ],
+    [
+        -9.91568850695171,
+        -0.9689944594115154,
+        3.0438037242978453,
+        -24.495224566215796,
+        20.176138334709044,
+        15.98066361424651,
+        -6.789040303419874,
+        -6.710236069923372,
+    ],
+    [
+        11.419903575922262,
+        2.8879645146136994,
+        72.92137995996029,
+        80.12511834622643,
+        -52.072871366152654,
+        -59.78993625266729,
+        -0.15582684282751913,
+        4.883087185713722,
+    ],
+];
+
+/// Work arrays of the method.
+pub(crate) struct Rodas5P {
+    jacobian: Jacobian,
+    matrix: IterationMatrix,
+    /// 1 for differential rows, 0 for algebraic ones.
+    mass: Vec<f64>,
+    f0: Vec<f64>,
+    /// `∂f/∂t`.
+    ft: Vec<f64>,
+    /// Stages.
+    u: [Vec<f64>; STAGES],
+    stage: Vec<f64>,
+    f: Vec<f64>,
+    dense: [Vec<f64>; 3],
+}
+
+impl Rodas5P {
+    pub(crate) fn new(cx: &Context<'_>) -> Self {
+        let n = cx.system.n();
+        let jacobian = Jacobian::new(cx.system);
+        let algebraic = cx.system.algebraic();
+        let matrix = IterationMatrix::new(n, jacobian.pattern(), algebraic);
+        let is_algebraic = |i| algebraic.get(i).copied().unwrap_or(false);
+        let zeros = || vec![0.0; n];
+        Self {
+            jacobian,
+            matrix,
+            mass: (0..n)
+                .map(|i| if is_algebraic(i) { 0.0 } else { 1.0 })
+                .collect(),
+            f0: zeros(),
+            ft: zeros(),
+            u: std::array::from_fn(|_| zeros()),
+            stage: zeros(),
+            f: zeros(),
+            dense: std::array::from_fn(|_| zeros()),
+        }
+    }
+
+    /// Computes `∂f/∂t`, by a difference quotient where the system does not give it.
+    fn find_time_derivative(
+        &mut self,
+        cx: &mut Context<'_>,
+        t: f64,
+        y: &[f64],
+        h: f64,
+    ) -> Result<(), Trouble> {
+        let what = Function::TimeDerivative;
+        let is_given = cx
+            .system
+            .time_derivative(t, y, &mut self.ft)
+            .map_err(|error| Trouble::Evaluation { t, error, what })?;
+        if is_given {
+            return refuse(t, &self.ft, what);
+        }
+        // A small part of the step resolves whatever the step itself resolves; at least so
+        // much that rounding of t does not spoil the quotient.
+        let wished = (1e-7 * h).max(1e4 * f64::EPSILON * t.abs());
+        let increment = (t + wished) - t;
+        cx.rhs(t + increment, y, &mut self.ft)?;
+        for (ft, f0) in self.ft.iter_mut().zip(&self.f0) {
+            *ft = (*ft - f0) / increment;
+        }
+        Ok(())
+    }
+}
+
+fn refuse(t: f64, values: &[f64], what: Function) -> Result<(), Trouble> {
+    crate::stepper::refuse_not_finite(t, values, what)
+}
+
+impl Formula for Rodas5P {
+    const ERROR_ORDER: f64 = 5.0;
+    const BETA: f64 = 0.0;
+    const MAX_GROWTH: f64 = 6.0;
+
+    fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64], h: f64) -> Result<(), Trouble> {
+        cx.rhs(t, y, &mut self.f0)?;
+        self.find_time_derivative(cx, t, y, h)?;
+        self.jacobian.evaluate(cx, t, y, &self.f0)
+    }
+
+    fn attempt(
+        &mut self,
+        cx: &mut Context<'_>,
+        (t, h): (f64, f64),
+        y0: &[f64],
+        y1: &mut [f64],
+    ) -> Result<(), Trouble> {
+        let n = y0.len();
+        cx.statistics.factorisations += 1;
+        let work = self.matrix.factor(1.0 / (h * GAMMA), &self.jacobian.values);
+        cx.statistics.linear_work +=
+            work.map_err(|Singular(index)| Trouble::Singular { t, index })?;
+        for s in 0..STAGES {
+            let (earlier, rest) = self.u.split_at_mut(s);
+            let u = &mut rest[0][..n];
+            if s == 0 {
+                self.f.copy_from_slice(&self.f0);
+            } else {
+                // Stages 7 and 8 start from the argument of the stage before plus that stage.
+                if s <= 5 {
+                    self.stage.copy_from_slice(y0);
+                    for (a, earlier) in A[s].iter().zip(earlier.iter()) {
+                        add_scaled(&mut self.stage, *a, earlier);
+                    }
+                } else {
+                    add_scaled(&mut self.stage, 1.0, &earlier[s - 1]);
+                }
+                cx.rhs(t + NODES[s] * h, &self.stage, &mut self.f)?;
+            }
+            u.fill(0.0);
+            for (c, earlier) in C[s].iter().zip(earlier.iter()) {
+                add_scaled(u, c / h, earlier);
+            }
+            let time_weight = D.get(s).map_or(0.0, |d| h * d);
+            for i in 0..n {
+                u[i] = self.f[i] + time_weight * self.ft[i] + self.mass[i] * u[i];
+            }
+            cx.statistics.linear_solves += 1;
+            cx.statistics.linear_work += self.matrix.solve(u);
+        }
+        y1.copy_from_slice(&self.stage);
+        add_scaled(y1, 1.0, &self.u[STAGES - 1]);
+        refuse(t + h, y1, Function::Rhs).map_err(|_| Trouble::Singular { t, index: None })
+    }
+
+    fn error_norm(&self, _h: f64, inverse_scale: &[f64]) -> f64 {
+        weighted_norm(&self.u[STAGES - 1], inverse_scale)
+    }
+
+    fn worst(&self, inverse_scale: &[f64]) -> usize {
+        worst_index(&self.u[STAGES - 1], inverse_scale)
+    }
+
+    fn remove_error_along(&mut self, direction: &[f64], inverse_scale: &[f64]) {
+        remove_along(&mut self.u[STAGES - 1], direction, inverse_scale);
+    }
+
+    fn accept(
+        &mut self,
+        _cx: &mut Context<'_>,
+        _step: Span,
+        _states: (&[f64], &[f64]),
+        _moved: bool,
+    ) -> Result<Ready, Trouble> {
+        Ok(Ready::NotBegun)
+    }
+
+    fn prepare_dense(
+        &mut self,
+        _cx: &mut Context<'_>,
+        _step: Span,
+        _y0: &[f64],
+        _y1: &[f64],
+    ) -> Result<(), Trouble> {
+        for (row, dense) in H.iter().zip(&mut self.dense) {
+            dense.fill(0.0);
+            for (weight, u) in row.iter().zip(&self.u) {
+                add_scaled(dense, *weight, u);
+            }
+        }
+        Ok(())
+    }
+
+    fn interpolate(&self, theta: f64, _h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]) {
+        let rest = 1.0 - theta;
+        let [d2, d3, d4] = &self.dense;
+        for i in 0..out.len() {
+            let bend = d2[i] + theta * (d3[i] + theta * d4[i]);
+            out[i] = rest * y0[i] + theta * (y1[i] + rest * bend);
+        }
+    }
+}
+
+#[inline]
+fn add_scaled(sum: &mut [f64], factor: f64, term: &[f64]) {
+    for (sum, term) in sum.iter_mut().zip(term) {
+        *sum += factor * term;
+    }
+}
