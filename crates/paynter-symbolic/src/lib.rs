@@ -13,6 +13,8 @@ pub mod events;
 pub mod expr;
 pub mod linear;
 pub mod names;
+pub mod normal;
+pub mod print;
 pub mod reduce;
 pub mod reduced;
 pub mod slopes;

@@ -14,6 +14,265 @@ pub(crate) fn evaluate_at(pool: &Pool, e: ExprId, at: &[f64]) -> f64 {
     evaluate(pool, e, &|s| at[s.0 as usize]).expect("no external function fails in tests")
 }
 
+/// The largest size of any finite part of an expression at a point, and of its divisors.
+pub(crate) fn largest_part(pool: &Pool, e: ExprId, at: &[f64]) -> f64 {
+    let mut size: f64 = 1.0;
+    for id in below(pool, &[e]) {
+        size = size.max(evaluate_at(pool, id, at).abs());
+        if let Node::Div(_, b) | Node::Power(b, _) = pool.node(id) {
+            size = size.max(1.0 / evaluate_at(pool, b, at).abs());
+        }
+    }
+    size
+}
+
+/// Names of symbols in tests, numbered as they are first met.
+#[derive(Clone, Default)]
+pub(crate) struct Names {
+    names: Vec<String>,
+}
+
+impl Names {
+    pub(crate) fn id(&mut self, name: &str) -> SymbolId {
+        let known = self.names.iter().position(|n| n == name);
+        SymbolId(known.unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        }) as u32)
+    }
+
+    pub(crate) fn name(&self, s: SymbolId) -> String {
+        self.names[s.0 as usize].clone()
+    }
+
+    /// p, q, P and theta, with or without a number.
+    pub(crate) fn is_state(&self, s: SymbolId) -> bool {
+        let name = self.names[s.0 as usize].trim_end_matches(|c: char| c.is_ascii_digit());
+        ["p", "q", "P", "theta"].contains(&name)
+    }
+}
+
+/// Reads an expression in the notation that `print::text` writes.
+pub(crate) fn parse(pool: &mut Pool, names: &mut Names, text: &str) -> ExprId {
+    let tokens = tokens(text);
+    let mut parser = Parser {
+        pool,
+        names,
+        tokens,
+        at: 0,
+    };
+    let e = parser.choice();
+    assert_eq!(parser.at, parser.tokens.len(), "unread text in {text}");
+    e
+}
+
+fn tokens(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut tokens = Vec::new();
+    let mut i = 0;
+    while i < chars.len() {
+        let start = i;
+        let is_word = |c: char| c.is_alphanumeric() || "_.[]'".contains(c);
+        if chars[i].is_whitespace() {
+            i += 1;
+            continue;
+        } else if chars[i].is_ascii_digit() {
+            while i < chars.len()
+                && (chars[i].is_ascii_digit()
+                    || chars[i] == '.'
+                    || chars[i] == 'e'
+                    || (chars[i] == '-' && chars[i - 1] == 'e'))
+            {
+                i += 1;
+            }
+        } else if is_word(chars[i]) {
+            while i < chars.len() && is_word(chars[i]) {
+                i += 1;
+            }
+        } else if i + 1 < chars.len() && chars[i + 1] == '=' {
+            i += 2;
+        } else {
+            i += 1;
+        }
+        tokens.push(chars[start..i].iter().collect());
+    }
+    tokens
+}
+
+struct Parser<'a> {
+    pool: &'a mut Pool,
+    names: &'a mut Names,
+    tokens: Vec<String>,
+    at: usize,
+}
+
+impl Parser<'_> {
+    fn take(&mut self, token: &str) -> bool {
+        let found = self.tokens.get(self.at).is_some_and(|t| t == token);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn need(&mut self, token: &str) {
+        assert!(
+            self.take(token),
+            "expected {token} at {:?}",
+            &self.tokens[self.at..]
+        );
+    }
+
+    fn choice(&mut self) -> ExprId {
+        if !self.take("if") {
+            return self.either();
+        }
+        let condition = self.either();
+        self.need("then");
+        let a = self.either();
+        self.need("else");
+        let b = self.choice();
+        self.pool.if_else(condition, a, b)
+    }
+
+    fn either(&mut self) -> ExprId {
+        let mut a = self.both();
+        while self.take("or") {
+            let b = self.both();
+            a = self.pool.or(a, b);
+        }
+        a
+    }
+
+    fn both(&mut self) -> ExprId {
+        let mut a = self.negation();
+        while self.take("and") {
+            let b = self.negation();
+            a = self.pool.and(a, b);
+        }
+        a
+    }
+
+    fn negation(&mut self) -> ExprId {
+        if self.take("not") {
+            let a = self.negation();
+            return self.pool.not(a);
+        }
+        self.comparison()
+    }
+
+    fn comparison(&mut self) -> ExprId {
+        use Comparison::*;
+        let a = self.sum();
+        let signs = [
+            ("<", Less),
+            ("<=", LessEqual),
+            (">", Greater),
+            (">=", GreaterEqual),
+            ("==", Equal),
+            ("!=", NotEqual),
+        ];
+        for (sign, c) in signs {
+            if self.take(sign) {
+                let b = self.sum();
+                return self.pool.compare(c, a, b);
+            }
+        }
+        a
+    }
+
+    fn sum(&mut self) -> ExprId {
+        let mut a = if self.take("-") {
+            let a = self.product();
+            self.pool.neg(a)
+        } else {
+            self.product()
+        };
+        loop {
+            if self.take("+") {
+                let b = self.product();
+                a = self.pool.add(a, b);
+            } else if self.take("-") {
+                let b = self.product();
+                a = self.pool.sub(a, b);
+            } else {
+                return a;
+            }
+        }
+    }
+
+    fn product(&mut self) -> ExprId {
+        let mut a = self.power();
+        loop {
+            if self.take("*") {
+                let b = self.power();
+                a = self.pool.mul(a, b);
+            } else if self.take("/") {
+                let b = self.power();
+                a = self.pool.div(a, b);
+            } else {
+                return a;
+            }
+        }
+    }
+
+    fn power(&mut self) -> ExprId {
+        let a = self.primary();
+        if self.take("^") {
+            let n = self.primary();
+            return self.pool.pow(a, n);
+        }
+        a
+    }
+
+    fn primary(&mut self) -> ExprId {
+        if self.take("(") {
+            let e = self.choice();
+            self.need(")");
+            return e;
+        }
+        let word = self.tokens[self.at].clone();
+        self.at += 1;
+        if self.take("(") {
+            let mut args = vec![self.choice()];
+            while self.take(",") {
+                args.push(self.choice());
+            }
+            self.need(")");
+            return self.call(&word, &args);
+        }
+        match word.as_str() {
+            "inf" => self.pool.number(f64::INFINITY),
+            "NaN" => self.pool.number(f64::NAN),
+            _ => match word.parse() {
+                Ok(x) => self.pool.number(x),
+                Err(_) => {
+                    let s = self.names.id(&word);
+                    self.pool.symbol(s)
+                }
+            },
+        }
+    }
+
+    fn call(&mut self, name: &str, args: &[ExprId]) -> ExprId {
+        use Function1::*;
+        use Function2::*;
+        let ones = [
+            Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Exp, Log, Log10, Sqrt, Abs, Sign,
+            Floor, Ceil, Round,
+        ];
+        for f in ones {
+            if crate::print::text::function_name(f) == name {
+                return self.pool.call1(f, args[0]);
+            }
+        }
+        for f in [Atan2, Min, Max, Mod, Hypot] {
+            if format!("{f:?}").to_lowercase() == name {
+                return self.pool.call2(f, args[0], args[1]);
+            }
+        }
+        panic!("no function is called {name}");
+    }
+}
+
 /// Makes expressions from a fixed seed (splitmix64).
 pub(crate) struct RandomExpressions {
     state: u64,

@@ -1,0 +1,182 @@
+//! Prints a tree as plain text, in the model language's own notation.
+//!
+//! In:  a tree and names.
+//! Out: `2*P1*P2*sin(theta)*cos(theta)*(I4 - I5)`.
+//!
+//! **Invariant:** brackets stand only where leaving them out would change the value.
+
+use crate::expr::{Comparison, Function1, SymbolId};
+use crate::print::tree::Tree;
+use std::fmt::Write as _;
+
+/// Prints a tree.
+pub fn to_text(tree: &Tree, name: &dyn Fn(SymbolId) -> String) -> String {
+    let mut out = String::new();
+    write(&mut out, tree, Binding::Loosest, name);
+    out
+}
+
+/// How tightly the surroundings bind; what binds less needs brackets.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Binding {
+    Loosest,
+    And,
+    Not,
+    Comparison,
+    Sum,
+    Product,
+    /// Right of a `/`.
+    Divisor,
+    Base,
+}
+
+fn binding_of(tree: &Tree) -> Binding {
+    match tree {
+        Tree::If(_) | Tree::Or(..) => Binding::Loosest,
+        Tree::And(..) => Binding::And,
+        Tree::Not(_) => Binding::Not,
+        Tree::Compare(..) => Binding::Comparison,
+        Tree::Sum(_) => Binding::Sum,
+        Tree::Number(x) if *x < 0.0 => Binding::Sum,
+        Tree::Product(_) | Tree::Quotient(..) => Binding::Product,
+        Tree::Power(..) => Binding::Divisor,
+        Tree::Number(_) | Tree::Symbol(_) | Tree::Call1(..) | Tree::Call(..) | Tree::Cut => {
+            Binding::Base
+        }
+    }
+}
+
+fn write(out: &mut String, tree: &Tree, around: Binding, name: &dyn Fn(SymbolId) -> String) {
+    if binding_of(tree) < around {
+        out.push('(');
+        write(out, tree, Binding::Loosest, name);
+        out.push(')');
+        return;
+    }
+    match tree {
+        Tree::Number(x) => out.push_str(&number(*x)),
+        Tree::Symbol(s) => out.push_str(&name(*s)),
+        Tree::Sum(terms) => {
+            for (i, term) in terms.iter().enumerate() {
+                out.push_str(match (i, term.negative) {
+                    (0, false) => "",
+                    (0, true) => "-",
+                    (_, false) => " + ",
+                    (_, true) => " - ",
+                });
+                write(out, &term.tree, Binding::Product, name);
+            }
+        }
+        Tree::Product(factors) => {
+            for (i, factor) in factors.iter().enumerate() {
+                if i > 0 {
+                    out.push('*');
+                }
+                // A quotient may only lead: a*(b/c) read from the left is (a*b)/c, in other bits.
+                let around = if i == 0 {
+                    Binding::Product
+                } else {
+                    Binding::Divisor
+                };
+                write(out, factor, around, name);
+            }
+        }
+        Tree::Quotient(top, bottom) => {
+            write(out, top, Binding::Product, name);
+            out.push('/');
+            write(out, bottom, Binding::Divisor, name);
+        }
+        Tree::Power(base, exponent) => {
+            write(out, base, Binding::Base, name);
+            out.push('^');
+            write(out, exponent, Binding::Base, name);
+        }
+        Tree::Call1(f, a) => call(out, function_name(*f), std::slice::from_ref(&**a), name),
+        Tree::Call(f, args) => call(out, f, args, name),
+        Tree::Compare(c, a, b) => {
+            write(out, a, Binding::Sum, name);
+            let _ = write!(out, " {} ", comparison_sign(*c));
+            write(out, b, Binding::Sum, name);
+        }
+        Tree::Not(a) => {
+            out.push_str("not ");
+            write(out, a, Binding::Not, name);
+        }
+        Tree::And(a, b) => {
+            write(out, a, Binding::And, name);
+            out.push_str(" and ");
+            write(out, b, Binding::And, name);
+        }
+        Tree::Or(a, b) => {
+            write(out, a, Binding::And, name);
+            out.push_str(" or ");
+            write(out, b, Binding::And, name);
+        }
+        Tree::If(parts) => {
+            let [condition, a, b] = &**parts;
+            out.push_str("if ");
+            write(out, condition, Binding::And, name);
+            out.push_str(" then ");
+            write(out, a, Binding::And, name);
+            out.push_str(" else ");
+            write(out, b, Binding::Loosest, name);
+        }
+        Tree::Cut => out.push('…'),
+    }
+}
+
+fn call(out: &mut String, f: &str, args: &[Tree], name: &dyn Fn(SymbolId) -> String) {
+    out.push_str(f);
+    out.push('(');
+    for (i, arg) in args.iter().enumerate() {
+        if i > 0 {
+            out.push_str(", ");
+        }
+        write(out, arg, Binding::Loosest, name);
+    }
+    out.push(')');
+}
+
+/// The shortest digits that read back as the same number.
+pub(crate) fn number(x: f64) -> String {
+    if x != 0.0 && !(1e-4..1e7).contains(&x.abs()) {
+        format!("{x:e}")
+    } else {
+        format!("{x}")
+    }
+}
+
+/// The name of a function in the model language.
+pub fn function_name(f: Function1) -> &'static str {
+    match f {
+        Function1::Sin => "sin",
+        Function1::Cos => "cos",
+        Function1::Tan => "tan",
+        Function1::Asin => "asin",
+        Function1::Acos => "acos",
+        Function1::Atan => "atan",
+        Function1::Sinh => "sinh",
+        Function1::Cosh => "cosh",
+        Function1::Tanh => "tanh",
+        Function1::Exp => "exp",
+        Function1::Log => "log",
+        Function1::Log10 => "log10",
+        Function1::Sqrt => "sqrt",
+        Function1::Abs => "abs",
+        Function1::Sign => "sign",
+        Function1::Floor => "floor",
+        Function1::Ceil => "ceil",
+        Function1::Round => "round",
+    }
+}
+
+pub(crate) fn comparison_sign(c: Comparison) -> &'static str {
+    match c {
+        Comparison::Less => "<",
+        Comparison::LessEqual => "<=",
+        Comparison::Greater => ">",
+        Comparison::GreaterEqual => ">=",
+        Comparison::Equal => "==",
+        Comparison::NotEqual => "!=",
+    }
+}

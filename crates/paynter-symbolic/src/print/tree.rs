@@ -1,0 +1,372 @@
+//! The tree that all printers print.
+//!
+//! In:  an expression.
+//! Out: sums and products as flat lists, signs at the terms, quotients with one bar.
+//!
+//! **Invariant:** no sum stands directly in a sum, no product directly in a product, and no
+//! number below a sum or product is negative.
+
+use crate::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
+use crate::print::order::Style;
+
+/// A printed expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree {
+    /// A number.
+    Number(f64),
+    /// A symbol.
+    Symbol(SymbolId),
+    /// Terms with their signs; a single negative term is a negation.
+    Sum(Vec<Term>),
+    /// At least two factors.
+    Product(Vec<Tree>),
+    /// Above and below the bar.
+    Quotient(Box<Tree>, Box<Tree>),
+    /// Base and exponent.
+    Power(Box<Tree>, Box<Tree>),
+    /// A function of one number.
+    Call1(Function1, Box<Tree>),
+    /// Any other function, by its name.
+    Call(String, Vec<Tree>),
+    /// A comparison.
+    Compare(Comparison, Box<Tree>, Box<Tree>),
+    /// not a
+    Not(Box<Tree>),
+    /// a and b
+    And(Box<Tree>, Box<Tree>),
+    /// a or b
+    Or(Box<Tree>, Box<Tree>),
+    /// if a then b else c
+    If(Box<[Tree; 3]>),
+    /// Stands for something nested too deep to be read; see [`MAX_DEPTH`].
+    Cut,
+}
+
+/// A term of a sum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// With a minus sign.
+    pub negative: bool,
+    /// What.
+    pub tree: Tree,
+}
+
+/// Nobody reads more levels of brackets than this, and printing recurses once per level.
+/// LIMIT: what is deeper prints as `…`, shown by `what_is_nested_too_deep_is_cut`.
+pub const MAX_DEPTH: usize = 200;
+
+impl Tree {
+    /// Counts the operations that are written.
+    pub fn count_operations(&self) -> usize {
+        let sum = |trees: &[Tree]| trees.iter().map(Tree::count_operations).sum::<usize>();
+        match self {
+            Tree::Number(_) | Tree::Symbol(_) | Tree::Cut => 0,
+            Tree::Sum(terms) => {
+                let inside: usize = terms.iter().map(|t| t.tree.count_operations()).sum();
+                let leading = usize::from(terms.first().is_some_and(|t| t.negative));
+                inside + terms.len() - 1 + leading
+            }
+            Tree::Product(factors) => sum(factors) + factors.len() - 1,
+            Tree::Quotient(a, b)
+            | Tree::Power(a, b)
+            | Tree::Compare(_, a, b)
+            | Tree::And(a, b)
+            | Tree::Or(a, b) => a.count_operations() + b.count_operations() + 1,
+            Tree::Call1(_, a) | Tree::Not(a) => a.count_operations() + 1,
+            Tree::Call(_, args) => sum(args) + 1,
+            Tree::If(parts) => sum(&parts[..]) + 1,
+        }
+    }
+
+    /// Counts the fraction bars that stand below another fraction bar.
+    pub fn count_compound_fractions(&self) -> usize {
+        self.count_fractions(false)
+    }
+
+    fn count_fractions(&self, is_below: bool) -> usize {
+        match self {
+            Tree::Number(_) | Tree::Symbol(_) | Tree::Cut => 0,
+            Tree::Sum(terms) => terms.iter().map(|t| t.tree.count_fractions(is_below)).sum(),
+            Tree::Product(factors) => factors.iter().map(|f| f.count_fractions(is_below)).sum(),
+            Tree::Quotient(a, b) => {
+                usize::from(is_below) + a.count_fractions(is_below) + b.count_fractions(true)
+            }
+            Tree::Power(a, b) => a.count_fractions(is_below) + b.count_fractions(false),
+            // What stands in brackets of a function starts afresh.
+            Tree::Compare(_, a, b) | Tree::And(a, b) | Tree::Or(a, b) => {
+                a.count_fractions(false) + b.count_fractions(false)
+            }
+            Tree::Call1(_, a) | Tree::Not(a) => a.count_fractions(false),
+            Tree::Call(_, args) => args.iter().map(|a| a.count_fractions(false)).sum(),
+            Tree::If(parts) => parts.iter().map(|a| a.count_fractions(false)).sum(),
+        }
+    }
+
+    /// −tree
+    pub fn negated(self) -> Tree {
+        match self {
+            Tree::Number(0.0) => Tree::Number(0.0),
+            Tree::Sum(mut terms) if terms.len() == 1 && terms[0].negative => {
+                terms.pop().map_or(Tree::Number(0.0), |t| t.tree)
+            }
+            tree => Tree::Sum(vec![Term {
+                negative: true,
+                tree,
+            }]),
+        }
+    }
+
+    /// Makes a sum of terms; inner sums are opened.
+    pub fn sum(terms: Vec<Term>, style: &Style<'_>) -> Tree {
+        let mut flat = Vec::with_capacity(terms.len());
+        for term in terms {
+            match term.tree {
+                Tree::Sum(inner) => flat.extend(inner.into_iter().map(|t| Term {
+                    negative: t.negative != term.negative,
+                    tree: t.tree,
+                })),
+                Tree::Number(x) if x < 0.0 => {
+                    flat.push(Term {
+                        negative: !term.negative,
+                        tree: Tree::Number(-x),
+                    });
+                }
+                Tree::Number(0.0) => {}
+                tree => flat.push(Term {
+                    negative: term.negative,
+                    tree,
+                }),
+            }
+        }
+        style.sort_terms(&mut flat);
+        match flat.as_slice() {
+            [] => Tree::Number(0.0),
+            [one] if !one.negative => flat.pop().map_or(Tree::Number(0.0), |t| t.tree),
+            _ => Tree::Sum(flat),
+        }
+    }
+
+    /// Makes coefficient · Π above / Π below with at most one bar; inner products are opened.
+    pub fn product(
+        coefficient: f64,
+        above: Vec<Tree>,
+        below: Vec<Tree>,
+        style: &Style<'_>,
+    ) -> Tree {
+        let mut sides = Sides {
+            coefficient,
+            divisor: 1.0,
+            above: Vec::new(),
+            below: Vec::new(),
+        };
+        for tree in above {
+            sides.put(tree, Side::Above);
+        }
+        for tree in below {
+            sides.put(tree, Side::Below);
+        }
+        sides.into_tree(style)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Above,
+    Below,
+}
+
+/// Both sides of a fraction bar while it is put together.
+struct Sides {
+    coefficient: f64,
+    divisor: f64,
+    above: Vec<Tree>,
+    below: Vec<Tree>,
+}
+
+impl Sides {
+    fn put(&mut self, tree: Tree, side: Side) {
+        let other = if side == Side::Above {
+            Side::Below
+        } else {
+            Side::Above
+        };
+        match tree {
+            Tree::Number(x) if side == Side::Above => self.coefficient *= x,
+            Tree::Number(x) if x != 0.0 => self.divisor *= x,
+            Tree::Product(factors) => factors.into_iter().for_each(|f| self.put(f, side)),
+            Tree::Quotient(top, bottom) => {
+                self.put(*top, side);
+                self.put(*bottom, other);
+            }
+            Tree::Sum(mut terms) if terms.len() == 1 => {
+                if let Some(term) = terms.pop() {
+                    if term.negative {
+                        self.coefficient = -self.coefficient;
+                    }
+                    self.put(term.tree, side);
+                }
+            }
+            tree if side == Side::Above => self.above.push(tree),
+            tree => self.below.push(tree),
+        }
+    }
+
+    fn into_tree(mut self, style: &Style<'_>) -> Tree {
+        if self.divisor < 0.0 {
+            self.divisor = -self.divisor;
+            self.coefficient = -self.coefficient;
+        }
+        let is_negative = self.coefficient < 0.0;
+        let mut coefficient = self.coefficient.abs();
+        if self.divisor != 1.0 {
+            // 4 x/2 is 2 x; 1 x/3 stays a fraction, as 0.333… x is not readable.
+            let ratio = coefficient / self.divisor;
+            if ratio * self.divisor == coefficient && (ratio.fract() == 0.0 || coefficient != 1.0) {
+                (coefficient, self.divisor) = (ratio, 1.0);
+            }
+        }
+        let top = assemble(coefficient, self.above, style);
+        let tree = if self.below.is_empty() && self.divisor == 1.0 {
+            top
+        } else {
+            let bottom = assemble(self.divisor, self.below, style);
+            Tree::Quotient(Box::new(top), Box::new(bottom))
+        };
+        if is_negative { tree.negated() } else { tree }
+    }
+}
+
+fn assemble(coefficient: f64, mut factors: Vec<Tree>, style: &Style<'_>) -> Tree {
+    if coefficient == 0.0 {
+        return Tree::Number(0.0);
+    }
+    if coefficient != 1.0 || factors.is_empty() {
+        factors.push(Tree::Number(coefficient));
+    }
+    style.sort_factors(&mut factors);
+    if factors.len() == 1
+        && let Some(only) = factors.pop()
+    {
+        return only;
+    }
+    Tree::Product(factors)
+}
+
+/// Makes the tree of an expression as it stands: nothing is expanded or collected.
+///
+/// Shared parts are written out at each use: ask [`crate::walk::count_written_operations`]
+/// first whether that can be afforded.
+pub fn tree_of(pool: &Pool, e: ExprId, style: &Style<'_>) -> Tree {
+    build(pool, e, style, 0)
+}
+
+fn build(pool: &Pool, e: ExprId, style: &Style<'_>, depth: usize) -> Tree {
+    if depth > MAX_DEPTH {
+        return Tree::Cut;
+    }
+    let tree = |a: ExprId| build(pool, a, style, depth + 1);
+    let boxed = |a: ExprId| Box::new(build(pool, a, style, depth + 1));
+    match pool.node(e) {
+        Node::Number(bits) => signed_number(f64::from_bits(bits)),
+        Node::Symbol(s) => Tree::Symbol(s),
+        Node::Neg(_) | Node::Add(..) | Node::Sub(..) => {
+            let terms = flat_terms(pool, e);
+            let terms = terms
+                .into_iter()
+                .map(|(negative, a)| Term {
+                    negative,
+                    tree: tree(a),
+                })
+                .collect();
+            Tree::sum(terms, style)
+        }
+        Node::Mul(..) | Node::Div(..) => {
+            let (above, below) = flat_factors(pool, e);
+            let above = above.into_iter().map(tree).collect();
+            let below = below.into_iter().map(tree).collect();
+            Tree::product(1.0, above, below, style)
+        }
+        Node::Power(a, n) => match pool.as_number(n) {
+            Some(n) if n < 0.0 => {
+                let base = tree(a);
+                let bottom = power(base, Tree::Number(-n));
+                Tree::product(1.0, Vec::new(), vec![bottom], style)
+            }
+            _ => power(tree(a), tree(n)),
+        },
+        Node::Call1(f, a) => Tree::Call1(f, boxed(a)),
+        Node::Call2(f, a, b) => Tree::Call(format!("{f:?}").to_lowercase(), vec![tree(a), tree(b)]),
+        Node::Compare(c, a, b) => Tree::Compare(c, boxed(a), boxed(b)),
+        Node::Not(a) => Tree::Not(boxed(a)),
+        Node::And(a, b) => Tree::And(boxed(a), boxed(b)),
+        Node::Or(a, b) => Tree::Or(boxed(a), boxed(b)),
+        Node::If(a, b, c) => Tree::If(Box::new([tree(a), tree(b), tree(c)])),
+        Node::Smooth(a) => tree(a),
+        Node::External(f, args, output) => {
+            let function = pool.external(f);
+            let name = if function.n_outputs() == 1 {
+                function.name().to_owned()
+            } else {
+                format!("{}[{}]", function.name(), output + 1)
+            };
+            Tree::Call(name, pool.args(args).iter().map(|&a| tree(a)).collect())
+        }
+        Node::ExternalSlope(f, args, slope) => {
+            let function = pool.external(f);
+            let name = if function.n_outputs() == 1 && function.n_inputs() == 1 {
+                format!("{}'", function.name())
+            } else {
+                format!("{}'[{}]", function.name(), slope + 1)
+            };
+            Tree::Call(name, pool.args(args).iter().map(|&a| tree(a)).collect())
+        }
+    }
+}
+
+pub(crate) fn signed_number(x: f64) -> Tree {
+    if x < 0.0 {
+        Tree::Number(-x).negated()
+    } else {
+        Tree::Number(x)
+    }
+}
+
+/// base^exponent, with exponent 1 left out and powers of powers of symbols as they stand.
+pub(crate) fn power(base: Tree, exponent: Tree) -> Tree {
+    if exponent == Tree::Number(1.0) {
+        return base;
+    }
+    Tree::Power(Box::new(base), Box::new(exponent))
+}
+
+/// The terms of a sum of sums, without recursion: a junction may have 10⁵ of them.
+fn flat_terms(pool: &Pool, e: ExprId) -> Vec<(bool, ExprId)> {
+    let mut terms = Vec::new();
+    let mut stack = vec![(false, e)];
+    while let Some((negative, id)) = stack.pop() {
+        match pool.node(id) {
+            Node::Neg(a) => stack.push((!negative, a)),
+            Node::Smooth(a) => stack.push((negative, a)),
+            Node::Add(a, b) => stack.extend([(negative, b), (negative, a)]),
+            Node::Sub(a, b) => stack.extend([(!negative, b), (negative, a)]),
+            _ => terms.push((negative, id)),
+        }
+    }
+    terms
+}
+
+/// The factors above and below the bar of a product of products and quotients.
+fn flat_factors(pool: &Pool, e: ExprId) -> (Vec<ExprId>, Vec<ExprId>) {
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    let mut stack = vec![(false, e)];
+    while let Some((is_below, id)) = stack.pop() {
+        match pool.node(id) {
+            Node::Smooth(a) => stack.push((is_below, a)),
+            Node::Mul(a, b) => stack.extend([(is_below, b), (is_below, a)]),
+            Node::Div(a, b) => stack.extend([(!is_below, b), (is_below, a)]),
+            _ if is_below => below.push(id),
+            _ => above.push(id),
+        }
+    }
+    (above, below)
+}
