@@ -45,6 +45,37 @@ pub const TABLE_FILE: &str = "E0336";
 /// A transfer function with more zeros than poles.
 pub const IMPROPER_TRANSFER: &str = "E0337";
 
+// E045x–E049x: physics of laws.
+
+/// A C or I whose law reads a signal.
+pub const MODULATED_STORAGE: &str = "E0450";
+/// A C or I field whose ports act on each other differently.
+pub const NOT_RECIPROCAL: &str = "E0451";
+/// A capacitance or inertia that is not positive.
+pub const STORAGE_SIZE: &str = "E0452";
+/// A storage whose energy has no lower bound.
+pub const STORAGE_UNSTABLE: &str = "E0453";
+/// A resistor that certainly creates power.
+pub const ACTIVE_RESISTOR: &str = "E0454";
+/// A resistor that creates power at some point.
+pub const RESISTOR_MAY_CREATE_POWER: &str = "E0455";
+/// A gyrator or transformer whose law creates or loses power.
+pub const NOT_POWERLESS: &str = "E0456";
+/// A transformer or gyrator that passes nothing.
+pub const ZERO_MODULUS: &str = "E0457";
+/// An inertia in a domain without momentum.
+pub const NO_INERTIA: &str = "E0458";
+/// A law with a constant that is not finite.
+pub const LAW_NOT_FINITE: &str = "E0459";
+/// A bond from an element to itself, found after parts were joined.
+pub const BOND_TO_ITSELF: &str = "E0460";
+/// A bond between two sources, found after parts were joined.
+pub const SOURCE_MEETS_SOURCE: &str = "E0461";
+/// A junction that joins nothing, found after parts were joined.
+pub const JUNCTION_ALONE: &str = "E0462";
+/// A junction with one bond that does nothing.
+pub const JUNCTION_IDLE: &str = "E0463";
+
 /// Every code, in the order in which it was added.
 pub const TABLE: &[Row] = &[
     (
@@ -121,5 +152,75 @@ pub const TABLE: &[Row] = &[
         IMPROPER_TRANSFER,
         "improper transfer function",
         "A numerator of higher degree than the denominator differentiates its input, which no system does.",
+    ),
+    (
+        MODULATED_STORAGE,
+        "modulated storage",
+        "Changing a capacitance or inertia from outside changes its energy without any power flowing. The work is done through a second port; `unpowered` declares that this is neglected.",
+    ),
+    (
+        NOT_RECIPROCAL,
+        "field that is not reciprocal",
+        "The outputs of a C or I field are slopes of one energy, so their cross slopes are equal. Otherwise a closed path of its ports returns more energy than it took.",
+    ),
+    (
+        STORAGE_SIZE,
+        "capacitance or inertia that is not positive",
+        "A storage of size zero has no law, and a negative one gives energy without end. A matrix must be positive definite.",
+    ),
+    (
+        STORAGE_UNSTABLE,
+        "energy without lower bound",
+        "A negative stiffness exists in nature (buckling), but a model with it can run away.",
+    ),
+    (
+        ACTIVE_RESISTOR,
+        "resistor that creates power",
+        "A resistor takes power whatever happens: effort times flow is never negative.",
+    ),
+    (
+        RESISTOR_MAY_CREATE_POWER,
+        "resistor that may create power",
+        "At a test point effort times flow is negative. If the law is only meant for a range, limit it with `clamp`.",
+    ),
+    (
+        NOT_POWERLESS,
+        "law that is not powerless",
+        "Transformers and gyrators pass on what they take, at every instant: the sum of effort times flow over all ports is zero.",
+    ),
+    (
+        ZERO_MODULUS,
+        "modulus zero",
+        "A transformer or gyrator with modulus zero separates what it should join.",
+    ),
+    (
+        NO_INERTIA,
+        "inertia without momentum",
+        "There is no thermal or chemical momentum, so these domains have no I.",
+    ),
+    (
+        LAW_NOT_FINITE,
+        "law that is not finite",
+        "A value in the law of an element is infinite or not a number.",
+    ),
+    (
+        BOND_TO_ITSELF,
+        "bond to itself",
+        "After parts were joined, both ends of a bond are on one element.",
+    ),
+    (
+        SOURCE_MEETS_SOURCE,
+        "two sources on one bond",
+        "Both ends of a bond are sources, so the system has nothing to decide.",
+    ),
+    (
+        JUNCTION_ALONE,
+        "junction without bonds",
+        "A junction joins bonds; alone it means nothing.",
+    ),
+    (
+        JUNCTION_IDLE,
+        "junction with one bond",
+        "A junction with a single bond holds its effort or flow at zero, so the element there does nothing.",
     ),
 ];

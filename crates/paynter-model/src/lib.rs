@@ -7,7 +7,9 @@ pub mod causality;
 pub mod code;
 pub mod domains;
 pub mod functions;
+pub mod equations;
 pub mod graph;
+pub mod laws;
 pub mod suggest;
 pub mod units;
 

@@ -1,0 +1,153 @@
+//! Refuses what would create power: laws that no physical element can have.
+//!
+//! In:  the finished flat graph. Its pool is borrowed for derivatives; nothing else changes.
+//! Out: messages, in the order of elements. Errors only for what is certain.
+//!
+//! | file | checks |
+//! |---|---|
+//! | `storage` | modulated C and I, reciprocity of fields, positive sizes, inertia in domains without one |
+//! | `power` | resistors that give power, gyrators and transformers that are not powerless |
+//! | `structure` | bonds between two sources, bonds to oneself, junctions with too few bonds |
+//!
+//! Conflicts of causality and algebraic loops are the work of `causality`, circles of signals
+//! that of `elaborate`.
+//!
+//! **Invariant:** cost is linear in the size of the graph: every expression is computed at a
+//! fixed number of points, and shared parts once per point.
+
+mod points;
+mod power;
+mod storage;
+mod structure;
+
+use paynter_symbolic::{ExprId, Pool, SymbolId};
+use paynter_syntax::{Diagnostic, Span};
+
+use crate::code;
+use crate::graph::{BondGraph, Element, ElementId, ElementKind, End, Law};
+use points::Points;
+
+/// Checks every element and bond of a graph.
+pub fn check_graph(graph: &mut BondGraph) -> Vec<Diagnostic> {
+    // The checks make derivatives while they read elements: the pool is taken out meanwhile.
+    let pool = std::mem::take(&mut graph.signals.pool);
+    let points = Points::new(&pool, &graph.signals.symbols);
+    let mut checker = Checker {
+        graph,
+        pool,
+        points,
+        found: Vec::new(),
+    };
+    checker.check_structure();
+    for index in 0..checker.graph.elements.len() {
+        checker.check_element(ElementId(index as u32));
+    }
+    let Checker { pool, found, .. } = checker;
+    graph.signals.pool = pool;
+    found
+}
+
+struct Checker<'a> {
+    graph: &'a BondGraph,
+    pool: Pool,
+    points: Points,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Checker<'a> {
+    fn check_element(&mut self, id: ElementId) {
+        let element = self.graph.element(id);
+        if !self.check_finite(id, element) {
+            return;
+        }
+        match element.kind {
+            ElementKind::C | ElementKind::I => self.check_storage(id, element),
+            ElementKind::R | ElementKind::Rs | ElementKind::Sw | ElementKind::D => {
+                self.check_resistor(id, element);
+            }
+            ElementKind::Gy | ElementKind::Tf => self.check_powerless(id, element),
+            ElementKind::Zero | ElementKind::One | ElementKind::Se | ElementKind::Sf => {}
+        }
+    }
+
+    /// A constant that is not a finite number makes every further check meaningless.
+    fn check_finite(&mut self, id: ElementId, element: &Element) -> bool {
+        for expression in expressions(&element.law) {
+            if let Some(value) = self.constant(expression)
+                && !value.is_finite()
+            {
+                let name = self.name(id);
+                self.report(
+                    Diagnostic::error(
+                        code::LAW_NOT_FINITE,
+                        format!("the law of {name} has a value that is not a finite number"),
+                    )
+                    .primary(self.span(id), format!("comes out as {value}"))
+                    .help("look for a division by zero or the root of a negative number"),
+                );
+                return false;
+            }
+        }
+        true
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
+
+    /// The value of an expression that reads parameters only.
+    fn constant(&mut self, e: ExprId) -> Option<f64> {
+        self.points.constant(&self.pool, e)
+    }
+
+    fn span(&self, id: ElementId) -> Span {
+        self.graph.span(self.graph.element(id).origin)
+    }
+
+    /// The name in backticks, or the kind of an unnamed element.
+    fn name(&self, id: ElementId) -> String {
+        match self.graph.element(id).name {
+            Some(path) => format!("`{}`", self.graph.signals.names.display(path)),
+            None => format!("this {}", self.graph.element(id).kind.letters()),
+        }
+    }
+
+    fn effort(&self, element: &Element, port: usize) -> SymbolId {
+        self.graph.bond(element.ports[port]).effort
+    }
+
+    fn flow(&self, element: &Element, port: usize) -> SymbolId {
+        self.graph.bond(element.ports[port]).flow
+    }
+
+    fn points_in(&self, id: ElementId, port: usize) -> bool {
+        let bond = self.graph.element(id).ports[port];
+        self.graph.points_in(
+            bond,
+            End {
+                element: id,
+                port: port as u32,
+            },
+        )
+    }
+}
+
+/// Every expression of a law.
+fn expressions(law: &Law) -> Vec<ExprId> {
+    match law {
+        Law::Junction => Vec::new(),
+        Law::Source { value, position } => std::iter::once(*value).chain(*position).collect(),
+        Law::Gain(e) | Law::InverseGain(e) => vec![*e],
+        Law::Field(entries) | Law::InverseField(entries) => entries.clone(),
+        Law::Explicit(entries) => entries.iter().map(|(_, _, e)| *e).collect(),
+        Law::Switch { on, r_on, g_off } => vec![*on, *r_on, *g_off],
+        Law::Diode {
+            r_on,
+            g_off,
+            threshold,
+        } => vec![*r_on, *g_off, *threshold],
+    }
+}
+
+#[cfg(test)]
+mod tests;
