@@ -11,11 +11,15 @@
 //! meets them has more integral storages.
 
 mod assign;
+mod components;
 mod conflict;
 mod laws;
+mod links;
+mod loops;
 mod matching;
 mod propagate;
 mod ranking;
+mod storages;
 mod wishes;
 
 pub use conflict::{Conflict, ConflictKind, Hop};
@@ -141,6 +145,63 @@ pub struct AlgebraicLoop {
     pub tearing: SymbolId,
     /// The variables of the loop in causal order, beginning with the tearing variable.
     pub path: Vec<SymbolId>,
+    /// Its class; none if it closes through a signal.
+    pub class: Option<PathClass>,
+}
+
+/// Class of a zero-order causal path, a closed causal path without integration
+/// (van Dijk & Breedveld; Felez et al., as quoted by Boudon et al. 2019).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PathClass {
+    /// Class 1: between a storage in integral and one in derivative form; there and back by the same bonds.
+    Storages,
+    /// Class 2: between elements with algebraic laws; there and back by the same bonds.
+    Resistors,
+    /// Class 3: a cycle through the junction structure that begins and ends at one port of an element.
+    SamePort,
+    /// Class 4: a cycle within the junction structure.
+    JunctionStructure,
+}
+
+impl PathClass {
+    /// Gives the number of the class.
+    pub fn number(self) -> u8 {
+        match self {
+            PathClass::Storages => 1,
+            PathClass::Resistors => 2,
+            PathClass::SamePort => 3,
+            PathClass::JunctionStructure => 4,
+        }
+    }
+}
+
+/// A storage in derivative form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dependent {
+    /// The storage port.
+    pub storage: End,
+    /// The storages and sources that set it.
+    pub on: Vec<Dependence>,
+    /// False if the model has so many that they were not all traced.
+    pub is_traced: bool,
+}
+
+/// One thing that a dependent storage depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dependence {
+    /// A storage in integral form, or a source.
+    pub element: ElementId,
+    /// The variables on the way, from its state (or given variable) to the dependent state.
+    pub path: Vec<SymbolId>,
+}
+
+/// A zero-order causal path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ZeroOrderPath {
+    /// Its class.
+    pub class: PathClass,
+    /// The elements on it, in causal order.
+    pub elements: Vec<ElementId>,
 }
 
 /// Turns "the effort comes in at this end" into a stroke and back.
@@ -168,8 +229,18 @@ pub struct Causality {
     pub conflicts: Vec<Conflict>,
     /// Multibonds whose components could not all have one stroke (rule C1), by their bonds.
     pub split_multibonds: Vec<Vec<BondId>>,
+    /// Storage ports in integral form: the independent storages.
+    pub independent: Vec<End>,
+    /// Storage ports in derivative form, with what they depend on.
+    pub dependent: Vec<Dependent>,
+    /// Symbols with `der(x) = …` that act on the dynamics.
+    pub coordinates: Vec<SymbolId>,
+    /// Symbols with `der(x) = …` or `integral(…)` that act on nothing: not states of the dynamics.
+    pub outside: Vec<SymbolId>,
     /// Algebraic loops, each with the variable to tear it at.
     pub loops: Vec<AlgebraicLoop>,
+    /// Zero-order causal paths: one for each dependent storage and storage that sets it, one for each loop along power bonds.
+    pub zero_order_paths: Vec<ZeroOrderPath>,
     /// Number of ports looked at while assigning: a measure of work that no machine changes.
     pub n_visits: u64,
     /// Propagation alone came to a dead end and a matching completed the assignment.
@@ -192,7 +263,7 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
             .windows(2)
             .any(|pair| table.stroke(pair[0]) != table.stroke(pair[1]))
     };
-    Causality {
+    let mut causality = Causality {
         strokes: bonds.clone().map(|b| table.stroke(b)).collect(),
         reasons: bonds.map(|b| table.reason(b)).collect(),
         sequence: table.trail().to_vec(),
@@ -205,8 +276,71 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
         n_visits: granted.n_visits,
         is_matched: granted.is_matched,
         conflicts: granted.conflicts,
-        loops: Vec::new(),
+        ..Causality::default()
+    };
+    analyse(graph, &ranking, &mut causality);
+    causality
+}
+
+/// Reads off the strokes what they mean for the equations.
+fn analyse(graph: &BondGraph, ranking: &ranking::Ranking, causality: &mut Causality) {
+    let by_name = |end: &End| (ranking.element[end.element.0 as usize], end.port);
+    let links = links::draw_links(graph, causality);
+    causality.independent = storages::storages(graph, causality, StorageForm::Integral);
+    causality.independent.sort_by_key(by_name);
+    causality.dependent = storages::trace_dependents(graph, causality, &links);
+    causality.dependent.sort_by_key(|d| by_name(&d.storage));
+    for dependent in &mut causality.dependent {
+        dependent
+            .on
+            .sort_by_key(|d| ranking.element[d.element.0 as usize]);
     }
+    causality.loops = loops::find_loops(graph, causality, &links, ranking);
+    let coordinates = storages::sort_coordinates(graph, causality, &links);
+    causality.coordinates = coordinates.states;
+    causality.outside = coordinates.outside;
+    for dependent in &causality.dependent {
+        for on in &dependent.on {
+            if !matches!(
+                graph.element(on.element).kind,
+                ElementKind::C | ElementKind::I
+            ) {
+                continue;
+            }
+            let elements = elements_along(&links, &on.path, false);
+            causality.zero_order_paths.push(ZeroOrderPath {
+                class: PathClass::Storages,
+                elements,
+            });
+        }
+    }
+    for found in &causality.loops {
+        if let Some(class) = found.class {
+            let elements = elements_along(&links, &found.path, true);
+            causality
+                .zero_order_paths
+                .push(ZeroOrderPath { class, elements });
+        }
+    }
+}
+
+/// Lists the elements that a path of variables passes, each once where it is met.
+fn elements_along(links: &links::Links, path: &[SymbolId], is_closed: bool) -> Vec<ElementId> {
+    let mut elements: Vec<ElementId> = Vec::new();
+    let pairs = path.windows(2).map(|p| (p[0], p[1]));
+    let back = path
+        .last()
+        .zip(path.first())
+        .filter(|_| is_closed)
+        .map(|(&a, &b)| (a, b));
+    for (from, to) in pairs.chain(back) {
+        if let Some(by) = links.link(from, to).and_then(|l| l.by) {
+            if elements.last() != Some(&by) {
+                elements.push(by);
+            }
+        }
+    }
+    elements
 }
 
 impl Causality {
@@ -243,6 +377,11 @@ impl Causality {
             (ElementKind::C, true) | (ElementKind::I, false) => Some(StorageForm::Derivative),
             _ => None,
         }
+    }
+
+    /// Gives the order of the system: independent storages and coordinates that act on the dynamics.
+    pub fn order(&self) -> usize {
+        self.independent.len() + self.coordinates.len()
     }
 
     /// Gives the variables to tear the algebraic loops at.
