@@ -24,10 +24,10 @@ const MAX_CHECKED_SIZE: usize = 40;
 const N_POINTS: u64 = 6;
 
 /// Σ coefficient · z + rest.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Form {
     coefficients: Vec<(u32, ExprId)>,
-    rest: Option<ExprId>,
+    rest: ExprId,
 }
 
 /// Where the unknowns of a group stand.
@@ -65,40 +65,40 @@ impl Places {
 
 /// Writes a torn group as A z = b; `None` if it is not affine.
 pub(crate) fn linear_block(system: &mut System, solver: &mut Solver, torn: &Torn) -> Option<Block> {
-    let places = Places::of(torn);
-    let mut walker = Walker::new();
-    let mut forms: Vec<Form> = Vec::with_capacity(torn.inner.len());
-    for explicit in &torn.inner {
-        let form = form_of(
-            &mut system.dae.pool,
-            &places,
-            &mut walker,
-            &forms,
-            explicit.value,
-        )?;
-        forms.push(form);
-    }
+    let forms = residual_forms(system, &mut solver.walker, torn)?;
     let mut matrix = Vec::new();
-    let mut right = Vec::with_capacity(torn.residuals.len());
-    for (i, &row) in torn.residuals.iter().enumerate() {
-        let equation = system.rows[row as usize].equation;
-        let pool = &mut system.dae.pool;
-        let residual = pool.sub(equation.left, equation.right);
-        let form = form_of(pool, &places, &mut walker, &forms, residual)?;
-        matrix.extend(form.coefficients.iter().map(|&(j, c)| (i as u32, j, c)));
-        let rest = form.rest.unwrap_or_else(|| pool.number(0.0));
-        right.push(pool.neg(rest));
+    let mut right = Vec::with_capacity(forms.len());
+    for (i, form) in forms.into_iter().enumerate() {
+        matrix.extend(form.coefficients.into_iter().map(|(j, c)| (i as u32, j, c)));
+        right.push(system.dae.pool.neg(form.rest));
     }
     let positive_definite = make_definite(system, solver, torn, &mut matrix, &mut right);
-    let rows = torn.residuals.iter().copied();
     Some(Block::Linear {
         unknowns: torn.unknowns.clone(),
         matrix,
         right,
         positive_definite,
         inner: torn.inner.iter().map(|e| (e.symbol, e.value)).collect(),
-        origins: origins_of(system, rows.chain(torn.rows.iter().copied())),
+        origins: origins_of(system, &torn.rows),
     })
+}
+
+/// Writes the rows that are left over in the torn unknowns.
+fn residual_forms(system: &mut System, walker: &mut Walker, torn: &Torn) -> Option<Vec<Form>> {
+    let places = Places::of(torn);
+    let pool = &mut system.dae.pool;
+    let mut inner: Vec<Form> = Vec::with_capacity(torn.inner.len());
+    for explicit in &torn.inner {
+        let form = form_of(pool, &places, walker, &inner, explicit.value)?;
+        inner.push(form);
+    }
+    let mut forms = Vec::with_capacity(torn.residuals.len());
+    for &row in &torn.residuals {
+        let equation = system.rows[row as usize].equation;
+        let residual = pool.sub(equation.left, equation.right);
+        forms.push(form_of(pool, &places, walker, &inner, residual)?);
+    }
+    Some(forms)
 }
 
 /// Writes an expression in the torn unknowns.
@@ -110,9 +110,8 @@ fn form_of(
     e: ExprId,
 ) -> Option<Form> {
     let read = places.read_by(walker, pool, e);
-    let (coefficients, rest) = linear_in(pool, e, &read)?;
+    let (coefficients, mut rest) = linear_in(pool, e, &read)?;
     let mut total: Vec<(u32, ExprId)> = Vec::new();
-    let mut rest = Some(rest);
     for (symbol, coefficient) in read.into_iter().zip(coefficients) {
         if let Some(&j) = places.torn.get(&symbol) {
             total.push((j, coefficient));
@@ -123,10 +122,8 @@ fn form_of(
             let product = pool.mul(coefficient, c);
             total.push((j, product));
         }
-        if let (Some(r), Some(inner)) = (rest, form.rest) {
-            let product = pool.mul(coefficient, inner);
-            rest = Some(pool.add(r, product));
-        }
+        let product = pool.mul(coefficient, form.rest);
+        rest = pool.add(rest, product);
     }
     Some(Form {
         coefficients: gather(pool, total),
@@ -221,13 +218,12 @@ fn is_definite(n: usize, a: &mut [f64]) -> bool {
 }
 
 /// Writes a torn group as r(z) = 0 with its Jacobian.
-pub(crate) fn nonlinear_block(system: &mut System, torn: &Torn) -> Block {
+pub(crate) fn nonlinear_block(system: &mut System, walker: &mut Walker, torn: &Torn) -> Block {
     let places = Places::of(torn);
-    let mut walker = Walker::new();
     let pool = &mut system.dae.pool;
     let mut slopes: Vec<Vec<(u32, ExprId)>> = Vec::with_capacity(torn.inner.len());
     for explicit in &torn.inner {
-        let slope = slopes_of(pool, &places, &mut walker, &slopes, explicit.value);
+        let slope = slopes_of(pool, &places, walker, &slopes, explicit.value);
         slopes.push(slope);
     }
     let mut residuals = Vec::with_capacity(torn.residuals.len());
@@ -235,17 +231,16 @@ pub(crate) fn nonlinear_block(system: &mut System, torn: &Torn) -> Block {
     for (i, &row) in torn.residuals.iter().enumerate() {
         let equation = system.rows[row as usize].equation;
         let residual = pool.sub(equation.left, equation.right);
-        let slope = slopes_of(pool, &places, &mut walker, &slopes, residual);
+        let slope = slopes_of(pool, &places, walker, &slopes, residual);
         jacobian.extend(slope.into_iter().map(|(j, e)| (i as u32, j, e)));
         residuals.push(residual);
     }
-    let rows = torn.residuals.iter().copied();
     Block::Nonlinear {
         unknowns: torn.unknowns.clone(),
         inner: torn.inner.iter().map(|e| (e.symbol, e.value)).collect(),
         residuals,
         jacobian,
-        origins: origins_of(system, rows.chain(torn.rows.iter().copied())),
+        origins: origins_of(system, &torn.rows),
     }
 }
 

@@ -29,6 +29,9 @@ const MAX_PASSES: usize = 4;
 /// equal unknowns in it would cost the square of its length.
 const MAX_UNKNOWNS: usize = 8;
 
+/// Constants such as 0.1 + 0.2 and 0.3 that meet along two ways differ by a few roundings.
+const CONSTANT_ROUNDING: f64 = 1e-14;
+
 /// What is left after [`remove_aliases`].
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
@@ -154,7 +157,7 @@ struct Classes {
     derivative: Vec<Option<SymbolId>>,
     /// Place in the list of preferred states; the smaller stays.
     preference: Vec<u32>,
-    constant: FxHashMap<u32, (ExprId, Option<EquationRef>)>,
+    constant: FxHashMap<u32, (ExprId, EquationRef)>,
 }
 
 impl Classes {
@@ -221,9 +224,11 @@ impl Classes {
         // Unknowns that stay, with whole-number coefficients.
         let mut unknowns: Vec<(SymbolId, i32)> = Vec::new();
         let mut constants: Vec<Term> = Vec::new();
+        let mut sources: Vec<Option<EquationRef>> = Vec::new();
         for &(e, negated) in terms {
             if dependence.is_constant(e) {
                 constants.push((e, negated));
+                sources.push(None);
                 continue;
             }
             let Some(symbol) = dae.pool.as_symbol(e) else {
@@ -235,7 +240,10 @@ impl Classes {
             let (root, sign) = self.find(symbol);
             let negated = negated ^ sign;
             match self.constant.get(&root.0) {
-                Some(&(value, _)) => constants.push((value, negated)),
+                Some(&(value, source)) => {
+                    constants.push((value, negated));
+                    sources.push(Some(source));
+                }
                 None => add_to(&mut unknowns, root, if negated { -1 } else { 1 }),
             }
             if unknowns.len() > MAX_UNKNOWNS {
@@ -256,7 +264,13 @@ impl Classes {
                 let minus_n = dae.pool.number(f64::from(-n));
                 let value = dae.pool.div(rest, minus_n);
                 dependence.update(&dae.pool, &dae.symbols);
-                self.fix(dae, s, value, place);
+                // A copy of a constant is blamed on what made that constant.
+                let source = if let [Some(source)] = sources[..] {
+                    source
+                } else {
+                    place
+                };
+                self.fix(dae, s, value, source);
                 Ok(Taken::Yes)
             }
             [(a, n), (b, m)] if n.abs() == m.abs() && dae.pool.as_number(rest) == Some(0.0) => {
@@ -275,14 +289,26 @@ impl Classes {
         terms: &[Term],
         place: EquationRef,
     ) -> Result<Taken, StructuralError> {
-        if dae.pool.as_number(rest) == Some(0.0) {
+        // Terms that are numbers, or stand for one.
+        let size = terms.iter().fold(0.0_f64, |size, &(e, _)| {
+            let e = match dae.pool.as_symbol(e) {
+                Some(s) => self
+                    .constant
+                    .get(&self.find_slowly(s).0.0)
+                    .map_or(e, |c| c.0),
+                None => e,
+            };
+            size + dae.pool.as_number(e).map_or(0.0, f64::abs)
+        });
+        let is_rounding = |x: f64| x.abs() <= CONSTANT_ROUNDING * size;
+        if dae.pool.as_number(rest).is_some_and(is_rounding) {
             return Ok(Taken::Implied);
         }
         let earlier = terms.iter().find_map(|&(e, negated)| {
             let symbol = dae.pool.as_symbol(e)?;
             let (root, sign) = self.find_slowly(symbol);
             let &(value, earlier) = self.constant.get(&root.0)?;
-            Some((symbol, value, sign, negated, earlier?))
+            Some((symbol, value, sign, negated, earlier))
         });
         let number = |e: ExprId| dae.pool.as_number(e);
         match (earlier, number(rest)) {
@@ -331,11 +357,11 @@ impl Classes {
 
     /// Makes a root constant; its derivatives become 0.
     fn fix(&mut self, dae: &mut Dae, s: SymbolId, value: ExprId, place: EquationRef) {
-        self.constant.insert(s.0, (value, Some(place)));
+        self.constant.insert(s.0, (value, place));
         let zero = dae.pool.number(0.0);
         let mut at = s;
         while let Some(d) = self.derivative[at.0 as usize] {
-            self.constant.insert(d.0, (zero, Some(place)));
+            self.constant.insert(d.0, (zero, place));
             at = d;
         }
     }
@@ -420,5 +446,131 @@ fn add_to(unknowns: &mut Vec<(SymbolId, i32)>, s: SymbolId, n: i32) {
     match unknowns.iter_mut().find(|(u, _)| *u == s) {
         Some((_, count)) => *count += n,
         None => unknowns.push((s, n)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{dae, failure, reduced, run};
+    use super::*;
+
+    fn kept(text: &str) -> (Dae, Kept) {
+        let mut dae = dae(text);
+        let kept = remove_aliases(&mut dae, &mut Dependence::default()).expect("no conflict");
+        (dae, kept)
+    }
+
+    #[test]
+    fn chains_of_copies_end_in_one_unknown_with_the_right_signs() {
+        let (dae, kept) = kept(
+            "a = -b
+             b = c
+             0 = c + d
+             d = sin(time)",
+        );
+        assert_eq!(kept.rows.len(), 1);
+        let of: Vec<Known> = (0..dae.symbols.len())
+            .filter(|&s| kept.known[s] != Known::Itself)
+            .map(|s| kept.known[s])
+            .collect();
+        assert_eq!(of.len(), 3);
+        let v = run(
+            &reduced("a = -b\n b = c\n 0 = c + d\n d = sin(time)"),
+            &[("time", 1.0)],
+        );
+        let d = 1.0_f64.sin();
+        assert_eq!((v["a"], v["b"], v["c"], v["d"]), (d, -d, -d, d));
+    }
+
+    #[test]
+    fn a_differential_unknown_stays_and_its_copy_follows_with_its_derivative() {
+        let r = reduced(
+            "y = -x
+             z = y
+             der(x) = -2*x
+             w = der(y)",
+        );
+        assert_eq!(r.states.len(), 1);
+        let name = r.dae.name_of(r.states[0].symbol);
+        assert!(name == "x" || name == "y");
+        let at = if name == "x" { 3.0 } else { -3.0 };
+        let v = run(&r, &[(&name, at)]);
+        assert_eq!((v["x"], v["y"], v["z"]), (3.0, -3.0, -3.0));
+        assert_eq!((v["der(x)"], v["der(y)"], v["w"]), (-6.0, 6.0, 6.0));
+    }
+
+    #[test]
+    fn constants_spread_through_sums_and_products() {
+        let (_, kept) = kept(
+            "f = 0
+             e = 3*f
+             0 = a - b + e
+             c = a - f
+             b = 7",
+        );
+        assert!(kept.rows.is_empty());
+    }
+
+    #[test]
+    fn a_constant_has_no_rate() {
+        let r = reduced("x = 5\n i = 2*der(x)");
+        assert!(r.states.is_empty());
+        assert_eq!(run(&r, &[])["i"], 0.0);
+    }
+
+    #[test]
+    fn two_constants_for_one_unknown_name_both_equations() {
+        let error = failure("x = 1\n y = x\n y = 2");
+        let StructuralError::Contradiction {
+            values, equations, ..
+        } = error
+        else {
+            panic!("{error:?}")
+        };
+        assert_eq!(values, (1.0, 2.0));
+        assert_eq!((equations.0.index, equations.1.index), (0, 2));
+        assert!(matches!(
+            failure("x = 1\n 3 = 4"),
+            StructuralError::False { .. }
+        ));
+        let error = failure("param a = 1\n param b = 1\n x = a\n x = b");
+        assert!(matches!(error, StructuralError::OverDetermined(p) if p.equations.len() == 2));
+    }
+
+    #[test]
+    fn rounding_is_no_contradiction() {
+        let error = failure("x = 0.1\n y = 0.2\n z = 0.3\n x + y = z\n w*w = w*time*v");
+        let StructuralError::UnderDetermined { redundant, .. } = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!(redundant.len(), 1);
+    }
+
+    #[test]
+    fn a_million_copies_in_a_chain_are_one_unknown() {
+        let mut dae = dae("x0 = sin(time)");
+        let origin = crate::dae::Origin(0);
+        let mut symbol = dae.symbols[0].clone();
+        symbol.role = Role::Unknown;
+        let first = SymbolId(
+            dae.symbols
+                .iter()
+                .position(|s| s.role == Role::Unknown)
+                .expect("x0") as u32,
+        );
+        let mut before = dae.pool.symbol(first);
+        for _ in 0..1_000_000 {
+            let s = dae.add_symbol(symbol.clone());
+            let right = dae.pool.symbol(s);
+            dae.equations.push(Equation {
+                left: before,
+                right,
+                solves: None,
+                origin,
+            });
+            before = right;
+        }
+        let kept = remove_aliases(&mut dae, &mut Dependence::default()).expect("no conflict");
+        assert_eq!(kept.rows.len(), 1);
     }
 }

@@ -17,6 +17,8 @@ mod alias;
 mod blocks;
 mod error;
 mod graph;
+#[cfg(test)]
+mod growth_tests;
 mod matching;
 mod pantelides;
 mod states;
@@ -29,7 +31,7 @@ mod testing;
 mod tests;
 
 pub use error::{EquationRef, Part, StructuralError};
-pub use states::{DynamicSelection, Selection, Selector, reselect};
+pub use states::{DynamicSelection, Selection, Selector, reselect, selection_condition};
 
 use crate::dae::Dae;
 use crate::expr::SymbolId;
@@ -71,8 +73,8 @@ pub fn reduce_with(mut dae: Dae, options: &Options) -> Result<Reduced, Structura
     let redundant = kept.redundant.clone();
     let mut system = System::new(dae, kept);
     pantelides::check_structure(&mut system, &redundant)?;
-    pantelides::differentiate(&mut system);
-    let sets = states::select(&mut system, &mut dependence, options);
+    let row_of_highest = pantelides::differentiate(&mut system);
+    let sets = states::select(&mut system, &mut dependence, &row_of_highest, options);
     let (order, matching) = order_rows(&mut system, &sets)?;
     let blocks = solve_groups(&mut system, dependence, &sets, &order, &matching);
     Ok(finish(system, sets, blocks))

@@ -90,7 +90,9 @@ pub(crate) fn check_structure(
 }
 
 /// Differentiates rows as needed. [`check_structure`] must have passed.
-pub(crate) fn differentiate(system: &mut System) {
+///
+/// Returns for each highest derivative the row that it is paired with.
+pub(crate) fn differentiate(system: &mut System) -> Vec<u32> {
     let mut matching = match_highest(system);
     let mut search = Search::default();
     for r in 0..system.rows.len() as u32 {
@@ -118,6 +120,13 @@ pub(crate) fn differentiate(system: &mut System) {
         }
     }
     system.work += matching.work + search.work;
+    let mut row_of = matching.row_of;
+    for (s, row) in row_of.iter_mut().enumerate() {
+        if !is_highest(system, s as u32) {
+            *row = NONE;
+        }
+    }
+    row_of
 }
 
 fn derived_row(system: &System, row: u32) -> u32 {

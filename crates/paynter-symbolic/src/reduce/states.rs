@@ -91,6 +91,7 @@ pub(crate) struct StateSets {
 pub(crate) fn select(
     system: &mut System,
     dependence: &mut Dependence,
+    row_of_highest: &[u32],
     options: &Options,
 ) -> StateSets {
     let wishes = Wishes::new(system, options);
@@ -101,6 +102,7 @@ pub(crate) fn select(
     let mut is_dynamic = false;
     if !levels.is_empty() {
         table = Table::new(system, dependence, &levels);
+        table.find_moved(system, row_of_highest, &levels);
         let may_project =
             options.dynamic == DynamicSelection::Project || !system.dae.constraints.is_empty();
         let mut projected = vec![false; levels.len()];
@@ -216,11 +218,7 @@ impl Wishes {
             .copied()
             .collect();
         for (place, s) in wanted.iter().enumerate().rev() {
-            let root = match system.known[s.0 as usize] {
-                Known::Alias { of, .. } => of,
-                _ => *s,
-            };
-            rank[root.0 as usize] = place as u32;
+            rank[system.kept(*s).0 as usize] = place as u32;
         }
         Wishes { rank }
     }
@@ -263,6 +261,9 @@ struct Table {
     chains: Vec<Chain>,
     /// For each chain its entries, constant ones first.
     columns: Vec<Vec<Entry>>,
+    /// Whether a constraint acts back on the highest derivative of each chain. An unknown that
+    /// moves as it likes (a prescribed angle) is a poor choice to be computed from a constraint.
+    is_moved: Vec<bool>,
 }
 
 #[derive(Clone, Copy)]
@@ -318,6 +319,32 @@ impl Table {
             column.sort_by_key(|e| (!e.is_constant, e.row));
         }
         table
+    }
+
+    /// Finds the chains whose highest derivative is solved together with a constraint on it.
+    fn find_moved(&mut self, system: &System, row_of_highest: &[u32], levels: &[Vec<u32>]) {
+        let top: Vec<u32> = (0..system.rows.len() as u32)
+            .filter(|&r| system.rows[r as usize].derivative.is_none())
+            .collect();
+        let groups = sort_blocks(&system.incidence, row_of_highest, &top, &mut 0);
+        let mut group_of = vec![usize::MAX; system.rows.len()];
+        for (number, group) in groups.iter().enumerate() {
+            group.iter().for_each(|&r| group_of[r as usize] = number);
+        }
+        let group_of_constraint: Vec<usize> = levels
+            .iter()
+            .map(|l| group_of[l[l.len() - 1] as usize])
+            .collect();
+        self.is_moved = (self.chains.iter().zip(&self.columns))
+            .map(|(chain, column)| {
+                let highest = chain.computed_in(0);
+                let row = row_of_highest[highest.0 as usize];
+                row != NONE
+                    && column
+                        .iter()
+                        .any(|e| group_of_constraint[e.row as usize] == group_of[row as usize])
+            })
+            .collect();
     }
 
     /// Finds or makes the chain of an unknown.
@@ -394,7 +421,14 @@ impl Table {
             } else {
                 String::new()
             };
-            (was_state, std::cmp::Reverse(rank), !is_sure, name, symbol)
+            (
+                was_state,
+                std::cmp::Reverse(rank),
+                !self.is_moved[k],
+                !is_sure,
+                name,
+                symbol,
+            )
         });
     }
 
@@ -626,22 +660,13 @@ impl<'a> Minor<'a> {
 /// are dependent or have no value there.
 pub fn reselect(reduced: &Reduced, values: &dyn Fn(SymbolId) -> f64) -> Option<Selection> {
     let selector = &reduced.selector;
-    let mut evaluator = Evaluator::new();
-    let n_columns = selector.chains.len();
-    let mut dense = vec![0.0; selector.counts.len() * n_columns];
-    for &(row, k, e) in &selector.entries {
-        let value = evaluator.evaluate(&reduced.dae.pool, e, values).ok()?;
-        dense[row as usize * n_columns + k as usize] = Some(value).filter(|v| v.is_finite())?;
-    }
-    let n_stages = selector.counts.iter().copied().max().unwrap_or(0) as usize;
-    let mut depth = vec![0; n_columns];
-    let mut candidates: Vec<usize> = (0..n_columns).collect();
-    for stage in 1..=n_stages {
+    let dense = selector.dense_at(reduced, values)?;
+    let mut depth = vec![0; selector.chains.len()];
+    let mut candidates: Vec<usize> = (0..selector.chains.len()).collect();
+    for stage in 1..=selector.n_stages() {
         candidates.retain(|&k| selector.chains[k].symbols.len() > stage);
-        let rows: Vec<usize> = (0..selector.counts.len())
-            .filter(|&r| selector.counts[r] as usize >= stage)
-            .collect();
-        candidates = pick_by_size(selector, stage, &rows, &candidates, &dense)?;
+        let rows = selector.rows_in(stage);
+        candidates = pick_by_size(selector, stage, &rows, &candidates, &dense)?.columns;
         candidates.iter().for_each(|&k| depth[k] = stage);
     }
     let mut states: Vec<SymbolId> = Vec::new();
@@ -654,6 +679,68 @@ pub fn reselect(reduced: &Reduced, values: &dyn Fn(SymbolId) -> f64) -> Option<S
     Some(Selection { states })
 }
 
+/// Measures how well the present states are chosen at a point: the ratio of the largest to the
+/// smallest pivot of the minors behind the choice. 1 is best; infinite where the choice fails.
+///
+/// 1 if there was nothing to choose. Compare with its value when the choice was made.
+pub fn selection_condition(reduced: &Reduced, values: &dyn Fn(SymbolId) -> f64) -> f64 {
+    let selector = &reduced.selector;
+    let Some(dense) = selector.dense_at(reduced, values) else {
+        return f64::INFINITY;
+    };
+    let is_state = |s: &&SymbolId| reduced.states.iter().any(|state| state.symbol == **s);
+    let depth: Vec<usize> = selector
+        .chains
+        .iter()
+        .map(|chain| chain.symbols.len() - 1 - chain.symbols.iter().filter(is_state).count())
+        .collect();
+    let mut worst = 1.0_f64;
+    for stage in 1..=selector.n_stages() {
+        let columns: Vec<usize> = (0..depth.len()).filter(|&k| depth[k] >= stage).collect();
+        let rows = selector.rows_in(stage);
+        if columns.len() < rows.len() {
+            // Constraints kept by projection choose nothing.
+            continue;
+        }
+        match pick_by_size(selector, stage, &rows, &columns, &dense) {
+            Some(picked) => worst = worst.max(picked.ratio),
+            None => return f64::INFINITY,
+        }
+    }
+    worst
+}
+
+impl Selector {
+    fn n_stages(&self) -> usize {
+        self.counts.iter().copied().max().unwrap_or(0) as usize
+    }
+
+    fn rows_in(&self, stage: usize) -> Vec<usize> {
+        (0..self.counts.len())
+            .filter(|&r| self.counts[r] as usize >= stage)
+            .collect()
+    }
+
+    /// Computes the whole matrix, row by row.
+    fn dense_at(&self, reduced: &Reduced, values: &dyn Fn(SymbolId) -> f64) -> Option<Vec<f64>> {
+        let n_columns = self.chains.len();
+        let mut evaluator = Evaluator::new();
+        let mut dense = vec![0.0; self.counts.len() * n_columns];
+        for &(row, k, e) in &self.entries {
+            let value = evaluator.evaluate(&reduced.dae.pool, e, values).ok()?;
+            dense[row as usize * n_columns + k as usize] = Some(value).filter(|v| v.is_finite())?;
+        }
+        Some(dense)
+    }
+}
+
+/// Columns picked by [`pick_by_size`].
+struct Picked {
+    columns: Vec<usize>,
+    /// Largest pivot over smallest.
+    ratio: f64,
+}
+
 /// Picks as many columns as rows by elimination with complete pivoting; those that never were
 /// states come first.
 fn pick_by_size(
@@ -662,7 +749,7 @@ fn pick_by_size(
     rows: &[usize],
     candidates: &[usize],
     dense: &[f64],
-) -> Option<Vec<usize>> {
+) -> Option<Picked> {
     let n_columns = selector.chains.len();
     let mut a: Vec<Vec<f64>> = rows
         .iter()
@@ -676,6 +763,7 @@ fn pick_by_size(
     let size = a.iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
     let mut is_row_used = vec![false; rows.len()];
     let mut picked: Vec<usize> = Vec::new();
+    let mut pivots = (0.0_f64, f64::INFINITY);
     let mut is_picked = vec![false; candidates.len()];
     for were_states in [false, true] {
         while picked.len() < rows.len() {
@@ -696,6 +784,7 @@ fn pick_by_size(
             is_row_used[p] = true;
             is_picked[q] = true;
             picked.push(candidates[q]);
+            pivots = (pivots.0.max(a[p][q].abs()), pivots.1.min(a[p][q].abs()));
             let pivot_row = a[p].clone();
             for i in (0..rows.len()).filter(|&i| !is_row_used[i]) {
                 let factor = a[i][q] / pivot_row[q];
@@ -705,5 +794,8 @@ fn pick_by_size(
             }
         }
     }
-    (picked.len() == rows.len()).then_some(picked)
+    (picked.len() == rows.len()).then(|| Picked {
+        columns: picked,
+        ratio: (pivots.0 / pivots.1).max(1.0),
+    })
 }

@@ -105,6 +105,14 @@ impl System {
         (self.rows.len() - 1) as u32
     }
 
+    /// Gives the unknown that stays for `s`.
+    pub(crate) fn kept(&self, s: SymbolId) -> SymbolId {
+        match self.known[s.0 as usize] {
+            Known::Alias { of, .. } => of,
+            Known::Itself | Known::Expression(_) => s,
+        }
+    }
+
     /// Names the given equation behind a row.
     pub(crate) fn reference(&self, row: u32) -> EquationRef {
         let row = &self.rows[row as usize];

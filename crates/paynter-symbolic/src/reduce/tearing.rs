@@ -17,7 +17,7 @@ use super::terms::{Dependence, sum, terms_of};
 use crate::dae::{Origin, Role};
 use crate::evaluate::Evaluator;
 use crate::expr::{ExprId, SymbolId};
-use crate::linear::solve_for;
+use crate::linear::{is_affine, solve_for};
 use crate::reduced::Block;
 use crate::walk::Walker;
 use rustc_hash::FxHashMap;
@@ -36,7 +36,7 @@ pub(crate) struct Solver {
     pub(crate) is_state_derivative: Vec<bool>,
     /// Place in the list of unknowns that causality proposes to tear.
     pub(crate) tearing_rank: Vec<u32>,
-    walker: Walker,
+    pub(crate) walker: Walker,
     evaluator: Evaluator,
     /// Values of parameters; NaN for everything else.
     parameters: Vec<f64>,
@@ -47,6 +47,16 @@ pub(crate) struct Solver {
 pub(crate) struct Explicit {
     pub(crate) symbol: SymbolId,
     pub(crate) value: ExprId,
+}
+
+/// Which equations may be turned around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inversion {
+    /// Only those of first degree in the unknown. Inside an iteration an inverse such as a
+    /// logarithm may have no value at a trial point although the solution is harmless.
+    Affine,
+    /// Also one-to-one functions: without a value there is no solution at all.
+    Full,
 }
 
 /// A group after tearing.
@@ -70,11 +80,7 @@ impl Solver {
         let n = system.dae.symbols.len();
         let mut tearing_rank = vec![u32::MAX; n];
         for (rank, s) in system.dae.tearing.iter().enumerate().rev() {
-            let root = match system.known[s.0 as usize] {
-                crate::reduced::Known::Alias { of, .. } => of,
-                _ => *s,
-            };
-            tearing_rank[root.0 as usize] = rank as u32;
+            tearing_rank[system.kept(*s).0 as usize] = rank as u32;
         }
         let parameters = system
             .dae
@@ -102,7 +108,8 @@ impl Solver {
             .map(|&r| SymbolId(column_of[r as usize]))
             .collect();
         if let [row] = rows[..]
-            && let Some(Explicit { symbol, value }) = self.explicit(system, row, unknowns[0])
+            && let Some(Explicit { symbol, value }) =
+                self.explicit(system, row, unknowns[0], Inversion::Full)
         {
             return Block::Assign { symbol, value };
         }
@@ -128,7 +135,7 @@ impl Solver {
     fn finish(&mut self, system: &mut System, torn: Torn) -> Block {
         match linear_block(system, self, &torn) {
             Some(block) => block,
-            None => nonlinear_block(system, &torn),
+            None => nonlinear_block(system, &mut self.walker, &torn),
         }
     }
 
@@ -138,6 +145,7 @@ impl Solver {
         system: &mut System,
         row: u32,
         symbol: SymbolId,
+        inversion: Inversion,
     ) -> Option<Explicit> {
         let equation = system.rows[row as usize].equation;
         let pool = &mut system.dae.pool;
@@ -174,6 +182,12 @@ impl Solver {
                 symbol,
                 value: sum_nicely(pool, others),
             });
+        }
+        if inversion == Inversion::Affine {
+            let residual = pool.sub(equation.left, equation.right);
+            if !is_affine(pool, residual, &[symbol]) {
+                return None;
+            }
         }
         let solution = solve_for(pool, equation.left, equation.right, symbol)?;
         let is_safe = solution
@@ -338,13 +352,16 @@ impl Group {
         for row in 0..self.rows.len() {
             let mut found = Vec::new();
             if let Some(v) = self.hint[row]
-                && let Some(explicit) = solver.explicit(system, self.rows[row], self.unknowns[v])
+                && let Some(explicit) =
+                    solver.explicit(system, self.rows[row], self.unknowns[v], Inversion::Affine)
             {
                 self.directions[row].push((v, explicit));
                 continue;
             }
             for &v in &self.reads[row] {
-                if let Some(explicit) = solver.explicit(system, self.rows[row], self.unknowns[v]) {
+                if let Some(explicit) =
+                    solver.explicit(system, self.rows[row], self.unknowns[v], Inversion::Affine)
+                {
                     found.push((v, explicit));
                 }
             }
@@ -440,9 +457,17 @@ impl Group {
             if self.reads[row].len() != 2 {
                 continue;
             }
-            if let Some(explicit) = solver.explicit(system, self.rows[row], self.unknowns[v]) {
+            if let Some(explicit) =
+                solver.explicit(system, self.rows[row], self.unknowns[v], Inversion::Affine)
+            {
                 self.directions[row] = vec![(v, explicit)];
                 self.torn_instead[v] = f;
+                // The row that causality solves for ṗ, the balance of efforts, is the residual.
+                for balance in self.users[v].clone() {
+                    if self.hint[balance] == Some(v) {
+                        self.directions[balance].clear();
+                    }
+                }
                 return Some(f);
             }
         }
@@ -494,10 +519,10 @@ pub(crate) fn made_up(role: &Role, s: SymbolId, point: u64) -> f64 {
 }
 
 /// Lists the origins of rows, each once.
-pub(crate) fn origins_of(system: &System, rows: impl IntoIterator<Item = u32>) -> Vec<Origin> {
+pub(crate) fn origins_of(system: &System, rows: &[u32]) -> Vec<Origin> {
     let mut origins: Vec<Origin> = rows
-        .into_iter()
-        .map(|r| system.rows[r as usize].equation.origin)
+        .iter()
+        .map(|&r| system.rows[r as usize].equation.origin)
         .collect();
     origins.sort_unstable();
     origins.dedup();
