@@ -1,6 +1,6 @@
 //! Pairs brackets before parsing, so that one missing bracket stays one error.
 //!
-//! In:  the significant tokens with their lines and columns.
+//! In:  the significant tokens with their lines and indentation.
 //! Out: the partner of each bracket; where an unclosed brace should have been closed;
 //!      which closing braces close nothing.
 //!
@@ -24,8 +24,8 @@ const MAX_LEVELS_COMPARED: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) line: u32,
-    /// In bytes from the start of the line; far out is all the same.
-    pub(crate) column: u16,
+    /// Bytes before the first token of its line; far out is all the same.
+    pub(crate) indent: u16,
     pub(crate) kind: TokenKind,
     /// An item keyword in column 0.
     pub(crate) is_item_start: bool,
@@ -39,7 +39,9 @@ pub(crate) struct Brackets {
     /// (`{`, the token before which its `}` is missing), in order of `{`.
     unclosed: Vec<(u32, u32)>,
     /// Closing braces without partner, in order.
-    pub(crate) stray_braces: Vec<u32>,
+    stray_braces: Vec<u32>,
+    /// The same of round and square brackets.
+    stray_others: Vec<u32>,
 }
 
 impl Brackets {
@@ -52,10 +54,16 @@ impl Brackets {
         Some(self.unclosed[i].1)
     }
 
-    /// Gives the first stray `}` at or behind token `from`.
+    /// Gives the first `}` without partner at or behind token `from`.
+    pub(crate) fn next_stray_brace(&self, from: u32) -> Option<u32> {
+        first_from(&self.stray_braces, from)
+    }
+
+    /// Gives the first closing bracket without partner at or behind token `from`.
     pub(crate) fn next_stray(&self, from: u32) -> Option<u32> {
-        let i = self.stray_braces.partition_point(|&stray| stray < from);
-        self.stray_braces.get(i).copied()
+        let brace = first_from(&self.stray_braces, from);
+        let other = first_from(&self.stray_others, from);
+        brace.into_iter().chain(other).min()
     }
 }
 
@@ -65,13 +73,14 @@ pub(crate) fn pair_brackets(places: &[Place]) -> Brackets {
         partner: vec![NONE; places.len() + 1],
         unclosed: vec![],
         stray_braces: vec![],
+        stray_others: vec![],
     };
     if !pair_balanced_braces(places, &mut brackets.partner) {
         brackets.partner.fill(NONE);
         pair_braces_by_indentation(places, &mut brackets);
         brackets.unclosed.sort_unstable();
     }
-    pair_round_and_square(places, &mut brackets.partner);
+    brackets.stray_others = pair_round_and_square(places, &mut brackets.partner);
     brackets
 }
 
@@ -108,16 +117,27 @@ fn pair_braces_by_indentation(places: &[Place], brackets: &mut Brackets) {
     let mut surplus = count(TokenKind::RBrace).saturating_sub(count(TokenKind::LBrace));
     let mut open: Vec<OpenBrace> = Vec::new();
     let mut indent = 0;
+    let mut n_open = 0_usize;
     for (i, place) in places.iter().enumerate() {
         let token = i as u32;
         let is_first_of_line = i == 0 || places[i - 1].line != place.line;
-        if is_first_of_line {
-            indent = place.column;
+        // Lines inside of parentheses and continued lines belong to the line above.
+        let is_continued = n_open > 0
+            || place.kind.continues_from_above()
+            || i > 0 && places[i - 1].kind.continues_line();
+        if is_first_of_line && (!is_continued || place.is_item_start) {
+            indent = place.indent;
+            n_open = 0;
             if place.is_item_start {
                 leave_unclosed(&mut open, 0, token, brackets);
             } else if place.kind != TokenKind::RBrace {
                 note_outdent(&mut open, indent, token);
             }
+        }
+        match place.kind {
+            TokenKind::LParen | TokenKind::LBracket => n_open += 1,
+            TokenKind::RParen | TokenKind::RBracket => n_open = n_open.saturating_sub(1),
+            _ => {}
         }
         match place.kind {
             TokenKind::LBrace => open.push(OpenBrace {
@@ -132,7 +152,7 @@ fn pair_braces_by_indentation(places: &[Place], brackets: &mut Brackets) {
                         .enumerate()
                         .rev()
                         .take(MAX_LEVELS_COMPARED)
-                        .find(|(_, brace)| brace.indent == indent)
+                        .find(|(_, brace)| brace.indent == place.indent)
                         .map(|(level, _)| level)
                 } else {
                     open.len()
@@ -178,7 +198,9 @@ fn note_outdent(open: &mut [OpenBrace], indent: u16, token: u32) {
     }
 }
 
-fn pair_round_and_square(places: &[Place], partner: &mut [u32]) {
+/// Pairs what is not a brace, and gives the closing ones without partner.
+fn pair_round_and_square(places: &[Place], partner: &mut [u32]) -> Vec<u32> {
+    let mut stray = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (i, place) in places.iter().enumerate() {
         match place.kind {
@@ -205,14 +227,23 @@ fn pair_round_and_square(places: &[Place], partner: &mut [u32]) {
                     .rev()
                     .take_while(|&level| places[open[level]].kind != TokenKind::LBrace)
                     .find(|&level| is_partner(open[level]));
-                if let Some(level) = level {
-                    let start = open[level];
-                    open.truncate(level);
-                    partner[start] = i as u32;
-                    partner[i] = start as u32;
-                }
+                let Some(level) = level else {
+                    stray.push(i as u32);
+                    continue;
+                };
+                let start = open[level];
+                open.truncate(level);
+                partner[start] = i as u32;
+                partner[i] = start as u32;
             }
             _ => {}
         }
     }
+    stray
+}
+
+fn first_from(sorted: &[u32], from: u32) -> Option<u32> {
+    sorted
+        .get(sorted.partition_point(|&token| token < from))
+        .copied()
 }

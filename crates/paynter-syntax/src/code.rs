@@ -61,7 +61,7 @@ codes! {
     NOT_TEXT = "E0121", "the file is not text",
         "A model file is UTF-8 text.";
     TOO_LARGE = "E0122", "the file is too large",
-        "Files up to 64 MiB are read. Large networks are written with `for`.";
+        "Files up to 32 MiB are read. Large networks are written with `for`.";
     TOO_MANY_ERRORS = "E0123", "further errors are not shown",
         "Only the first errors of a file are listed.";
     CALL_OF_EXPRESSION = "E0124", "only a name can be called",

@@ -9,8 +9,11 @@ use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::{FileId, SourceMap, Span};
 use codespan_reporting::diagnostic as codespan;
 use codespan_reporting::files::{Error, Files, column_index, line_starts};
-use codespan_reporting::term::{self, Config};
+use codespan_reporting::term::{self, Config, DisplayStyle};
 use std::ops::Range;
+
+/// Longer lines are not drawn: they are made by machines, and would hide the message.
+const MAX_LINE_SHOWN: usize = 2000;
 
 /// Draws messages under the text they are about, with colours if `color`.
 ///
@@ -25,13 +28,20 @@ use std::ops::Range;
 pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     use codespan_reporting::term::termcolor::{Ansi, NoColor};
     let files = IndexedFiles::new(diagnostics, sources);
-    let config = Config {
-        start_context_lines: 1,
-        ..Config::default()
-    };
     let mut bytes = Vec::new();
     for diagnostic in diagnostics {
         let drawn = to_codespan(diagnostic, &files);
+        let shows_text = files.is_readable(diagnostic);
+        let display_style = if shows_text {
+            DisplayStyle::Rich
+        } else {
+            DisplayStyle::Medium
+        };
+        let config = Config {
+            display_style,
+            start_context_lines: 1,
+            ..Config::default()
+        };
         let result = if color {
             term::emit_to_write_style(&mut Ansi::new(&mut bytes), &config, &files, &drawn)
         } else {
@@ -107,6 +117,24 @@ impl<'s> IndexedFiles<'s> {
             .get(id.0 as usize)
             .and_then(|s| s.as_deref())
             .ok_or(Error::FileMissing)
+    }
+
+    /// Tells whether the lines that a message points at are short enough to be shown.
+    fn is_readable(&self, diagnostic: &Diagnostic) -> bool {
+        diagnostic
+            .primary
+            .iter()
+            .chain(&diagnostic.secondary)
+            .all(|label| {
+                let Some(bytes) = self.clip(label.span) else {
+                    return true;
+                };
+                [bytes.start, bytes.end].iter().all(|&at| {
+                    let line = self.line_index(label.span.file, at);
+                    let range = line.and_then(|line| self.line_range(label.span.file, line));
+                    range.is_ok_and(|range| range.len() <= MAX_LINE_SHOWN)
+                })
+            })
     }
 
     /// Gives the bytes of a span, moved into the file and onto character boundaries.
@@ -289,6 +317,17 @@ error[E0301]: two sources set the effort of `bus`
             "{shown}"
         );
         assert!(to_json(&diagnostics, &sources).contains("\"line\":0"));
+    }
+
+    #[test]
+    fn a_line_too_long_to_read_is_not_drawn() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a.bond", "x".repeat(100_000));
+        let diagnostics = [Diagnostic::error("E0101", "long")
+            .primary(Span::new(file, 9, 10), "here")
+            .help("h")];
+        let shown = render(&diagnostics, &sources, false);
+        assert_eq!(shown, "a.bond:1:10: error[E0101]: long\n = help: h\n");
     }
 
     #[test]

@@ -393,7 +393,7 @@ impl Parser<'_> {
         let mark = self.mark();
         let open = self.open();
         let mut height = 0;
-        let mut rows = Vec::new();
+        let mut rows = Vec::with_capacity(1);
         loop {
             let row = self.list_until(T::RBracket, |p| {
                 let entry = p.expr();
@@ -435,7 +435,7 @@ impl Parser<'_> {
     /// Reads `name [index] {"." name [index]}`.
     pub(super) fn reference(&mut self, what: &str) -> Option<ast::Ref> {
         let mark = self.mark();
-        let mut parts = Vec::new();
+        let mut parts = Vec::with_capacity(1);
         loop {
             let name = self.name(if parts.is_empty() {
                 what
@@ -473,7 +473,7 @@ impl Parser<'_> {
 
 /// Turns `a.b.c` into a path; anything else is not one.
 fn as_path(expr: &Expr) -> Option<ast::Path> {
-    let mut segments = Vec::new();
+    let mut segments = Vec::with_capacity(1);
     let mut at = expr;
     loop {
         match &at.kind {

@@ -245,6 +245,10 @@ impl Parser<'_> {
             }
         }
         let unit = self.unit_of_name()?;
+        if matches!(self.kind(), T::Number | T::Minus | T::LParen | T::Text) {
+            self.expected("`=`");
+            return None;
+        }
         let value = if self.eat(T::Eq) {
             Some(self.expr()?)
         } else {

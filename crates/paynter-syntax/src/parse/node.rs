@@ -249,7 +249,7 @@ impl Parser<'_> {
             None
         };
         let mut flags = Vec::new();
-        while self.kind() == T::Ident && FLAGS.contains(&self.text_at(self.pos)) {
+        while self.is_flag() {
             let i = self.bump();
             flags.push(self.ident(i));
         }
@@ -262,6 +262,11 @@ impl Parser<'_> {
             flags,
             span: self.span_from(mark.1),
         })
+    }
+
+    /// Tells whether a word that may stand behind a law is next.
+    pub(super) fn is_flag(&self) -> bool {
+        self.kind() == T::Ident && FLAGS.contains(&self.text_at(self.pos))
     }
 
     /// Reads `e[1] = k*q[1]`.

@@ -22,7 +22,7 @@ impl Parser<'_> {
         let is_on_line = self.is_on_line_of_previous(self.pos);
         match self.kind() {
             T::LBracket if is_on_line => Some(Some(self.unit()?)),
-            T::Ident if is_on_line && !self.is_connective() => {
+            T::Ident | T::Percent if is_on_line && !self.is_connective() => {
                 self.unit_without_brackets()?;
                 Some(None)
             }
@@ -89,7 +89,7 @@ impl Parser<'_> {
     pub(super) fn unit(&mut self) -> Option<Unit> {
         let mark = self.mark();
         let open = self.open();
-        let mut factors = Vec::new();
+        let mut factors = Vec::with_capacity(1);
         self.unit_product((1, 1), &mut factors)?;
         self.close(open, T::RBracket)?;
         self.complete(mark, NodeKind::Unit);
