@@ -50,6 +50,9 @@ pub struct Options {
     pub selection: Option<Selection>,
     /// What to do where no fixed choice of states is safe everywhere.
     pub dynamic: DynamicSelection,
+    /// Locks that others imply, by position in [`Dae::constraints`]: their flow is not demanded
+    /// again and their reaction is set to 0. Their positions stay in [`Reduced::constraints`].
+    pub released: Vec<usize>,
 }
 
 /// Reduces a system to index 1 or 0 with the states that it prefers.
@@ -68,6 +71,7 @@ pub fn reduce(dae: Dae) -> Result<Reduced, StructuralError> {
 ///
 /// As for [`reduce`].
 pub fn reduce_with(mut dae: Dae, options: &Options) -> Result<Reduced, StructuralError> {
+    release(&mut dae, &options.released);
     let mut dependence = Dependence::default();
     let kept = alias::remove_aliases(&mut dae, &mut dependence)?;
     let redundant = kept.redundant.clone();
@@ -78,6 +82,23 @@ pub fn reduce_with(mut dae: Dae, options: &Options) -> Result<Reduced, Structura
     let (order, matching) = order_rows(&mut system, &sets)?;
     let blocks = solve_groups(&mut system, dependence, &sets, &order, &matching);
     Ok(finish(system, sets, blocks))
+}
+
+/// Replaces the demand of each released lock by `reaction = 0`.
+fn release(dae: &mut Dae, released: &[usize]) {
+    for &i in released {
+        let Some(&lock) = dae.constraints.get(i) else {
+            continue;
+        };
+        let is_demand = |e: &&mut crate::dae::Equation| {
+            e.origin == lock.origin && (e.left == lock.flow || e.right == lock.flow)
+        };
+        if let Some(demand) = dae.equations.iter_mut().find(is_demand) {
+            demand.left = dae.pool.symbol(lock.reaction);
+            demand.right = dae.pool.number(0.0);
+            demand.solves = Some(lock.reaction);
+        }
+    }
 }
 
 /// Pairs every row with an unknown and groups the rows in the order of solution.

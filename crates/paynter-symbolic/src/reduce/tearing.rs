@@ -254,9 +254,9 @@ impl Solver {
         let first: Vec<usize> = (0..unknowns.len())
             .filter(|&v| self.is_state_derivative[unknowns[v].0 as usize])
             .collect();
+        group.find_flow_rates(self, system, &first);
         for v in first {
-            let v = group.flow_derivative_instead(self, system, v).unwrap_or(v);
-            group.tear(v, &mut torn);
+            group.tear(group.torn_instead[v], &mut torn);
         }
         group.follow(&mut torn);
         torn.is_congruence = group.n_open == 0 && !torn.unknowns.is_empty();
@@ -439,39 +439,61 @@ impl Group {
         best.expect("an unknown is open").0
     }
 
-    /// Finds the unknown ḟ for a state derivative ṗ where ḟ = ṗ / I with constant I, and makes
-    /// that row compute ṗ = I ḟ.
+    /// Tears at flow rates ḟ instead of state derivatives ṗ where the law is ṗ = I ḟ, with one
+    /// constant I or a field of them, and makes the law compute ṗ.
     ///
     /// With ḟ torn the system matrix is I + Tᵀ I T, symmetric and positive definite; with ṗ
     /// torn its columns would be divided by I.
-    fn flow_derivative_instead(
-        &mut self,
-        solver: &mut Solver,
-        system: &mut System,
-        v: usize,
-    ) -> Option<usize> {
-        for row in self.users[v].clone() {
-            let Some(f) = self.hint[row].filter(|&f| f != v && !self.is_known[f]) else {
+    fn find_flow_rates(&mut self, solver: &mut Solver, system: &mut System, first: &[usize]) {
+        // The ports of a field come in the same order on both sides of its law.
+        let key = |s: SymbolId| system.integral_of(s);
+        let mut laws: Vec<(usize, usize, Vec<usize>)> = Vec::new();
+        for &v in first {
+            let is_law = |row: &usize| {
+                let mut rates = self.reads[*row].iter().filter(|&&f| f != v);
+                self.hint[*row] != Some(v)
+                    && self.reads[*row].len() > 1
+                    && rates.all(|&f| self.is_flow_rate(solver, system, f))
+            };
+            if let Some(row) = self.users[v].iter().copied().find(is_law) {
+                let mut rates: Vec<usize> = self.reads[row]
+                    .iter()
+                    .copied()
+                    .filter(|&f| f != v)
+                    .collect();
+                rates.sort_by_key(|&f| key(self.unknowns[f]));
+                laws.push((v, row, rates));
+            }
+        }
+        laws.sort_by_key(|(v, _, rates)| (rates.clone(), key(self.unknowns[*v])));
+        for field in laws.chunk_by(|a, b| a.2 == b.2) {
+            let values: Option<Vec<Explicit>> = field
+                .iter()
+                .map(|(v, row, _)| {
+                    let (row, v) = (self.rows[*row], self.unknowns[*v]);
+                    solver.explicit(system, row, v, Inversion::Affine)
+                })
+                .collect();
+            let Some(values) = values.filter(|_| field.len() == field[0].2.len()) else {
                 continue;
             };
-            if self.reads[row].len() != 2 {
-                continue;
-            }
-            if let Some(explicit) =
-                solver.explicit(system, self.rows[row], self.unknowns[v], Inversion::Affine)
-            {
-                self.directions[row] = vec![(v, explicit)];
-                self.torn_instead[v] = f;
+            for (place, ((v, row, rates), value)) in field.iter().zip(values).enumerate() {
+                self.torn_instead[*v] = rates[place];
+                self.directions[*row] = vec![(*v, value)];
                 // The row that causality solves for ṗ, the balance of efforts, is the residual.
-                for balance in self.users[v].clone() {
-                    if self.hint[balance] == Some(v) {
+                for &balance in &self.users[*v] {
+                    if self.hint[balance] == Some(*v) {
                         self.directions[balance].clear();
                     }
                 }
-                return Some(f);
             }
         }
-        None
+    }
+
+    /// Tells whether an unknown is the derivative of something that is not a state.
+    fn is_flow_rate(&self, solver: &Solver, system: &System, f: usize) -> bool {
+        let symbol = self.unknowns[f];
+        system.integral_of(symbol).is_some() && !solver.is_state_derivative[symbol.0 as usize]
     }
 
     /// Lists the unused rows; those that causality pairs with a torn unknown at its place.

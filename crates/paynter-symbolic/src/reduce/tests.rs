@@ -697,3 +697,139 @@ fn tied_masses_keep_their_ties_in_both_kinds_of_selection() {
         }
     }
 }
+
+#[test]
+fn a_field_of_inertias_with_a_dependent_one_is_torn_at_its_flow_rates() {
+    let r = reduced(
+        "
+        param a = 3
+        param b = 1
+        param c = 2
+        param Id = 5
+        prefer p1 p2 theta
+        p1 = a*f1 + b*f2
+        p2 = b*f1 + c*f2
+        fd = cos(theta)*f1 + sin(theta)*f2 -> fd
+        pd = Id*fd -> pd
+        ed = der(pd) -> ed
+        der(theta) = 1 -> der(theta)
+        e1 = -cos(theta)*ed -> e1
+        e2 = 3 - sin(theta)*ed -> e2
+        der(p1) = e1 -> der(p1)
+        der(p2) = e2 -> der(p2)",
+    );
+    assert_eq!(state_names(&r), ["p1", "p2", "theta"]);
+    let is_definite = |b: &Block| match b {
+        Block::Linear {
+            unknowns,
+            positive_definite,
+            ..
+        } => *positive_definite && r.dae.name_of(unknowns[0]) == "der(f1)",
+        _ => false,
+    };
+    assert!(r.blocks.iter().any(is_definite));
+    let v = run(&r, &[("p1", 1.0), ("p2", -2.0), ("theta", 0.4)]);
+    assert!(largest_residual(&r, &v) < 1e-11);
+}
+
+#[test]
+fn a_second_derivative_written_as_such_gives_two_states() {
+    let r = reduced("der(der(x)) = -4*x - der(x)");
+    assert_eq!(state_names(&r), ["x", "der(x)"]);
+    assert_eq!(r.structural_index, 0);
+    let v = run(&r, &[("x", 1.0), ("der(x)", 2.0)]);
+    assert_eq!(v["der(der(x))"], -6.0);
+}
+
+/// The pendulum as a bond graph has it: momenta, flows, and a lock along the rod with a
+/// declared position.
+fn locked_pendulum(n_locks: usize) -> Dae {
+    let mut text = String::from(
+        "
+        param m = 2
+        prefer px py x y
+        px = m*fx -> fx
+        py = m*fy -> fy
+        der(x) = fx -> der(x)
+        der(y) = fy -> der(y)
+        der(px) = ex -> der(px)
+        der(py) = ey -> der(py)
+        ",
+    );
+    let mut sums = (String::new(), String::new());
+    for i in 0..n_locks {
+        text += &format!("fl{i} = 0 -> fl{i}\n fl{i} = x*fx + y*fy\n");
+        sums.0 += &format!("- x*el{i}");
+        sums.1 += &format!("- y*el{i}");
+    }
+    text += &format!("ex = 0 {}\n ey = -m*9.81 {}\n", sums.0, sums.1);
+    let mut dae = dae(&text);
+    let find = |dae: &Dae, name: &str| {
+        let i = (0..dae.symbols.len()).find(|&s| dae.name_of(SymbolId(s as u32)) == name);
+        SymbolId(i.expect("a symbol") as u32)
+    };
+    let [x, y] = ["x", "y"].map(|n| {
+        let s = find(&dae, n);
+        let e = dae.pool.symbol(s);
+        dae.pool.powi(e, 2)
+    });
+    let square = dae.pool.add(x, y);
+    let one = dae.pool.number(1.0);
+    let position = dae.pool.sub(square, one);
+    for i in 0..n_locks {
+        let flow = find(&dae, &format!("fl{i}"));
+        let flow = dae.pool.symbol(flow);
+        let reaction = find(&dae, &format!("el{i}"));
+        let origin = dae
+            .equations
+            .iter()
+            .find(|e| e.left == flow)
+            .expect("the demand of the lock")
+            .origin;
+        let name = crate::names::Names::ROOT;
+        dae.constraints.push(crate::dae::PositionConstraint {
+            position,
+            flow,
+            reaction,
+            name,
+            origin,
+        });
+    }
+    dae
+}
+
+#[test]
+fn a_lock_with_a_position_is_kept_by_projection() {
+    let r = reduce(locked_pendulum(1)).expect("regular");
+    let mut names = state_names(&r);
+    names.sort();
+    assert_eq!(names, ["px", "py", "x", "y"]);
+    assert!(!r.is_selection_dynamic);
+    // The rate of the lock, and its position.
+    assert_eq!(r.constraints.len(), 2);
+    for angle in [0.0_f64, 0.5, std::f64::consts::FRAC_PI_2] {
+        let (x, y, rate) = (angle.sin(), -angle.cos(), 0.7);
+        let given = [
+            ("x", x),
+            ("y", y),
+            ("px", -2.0 * y * rate),
+            ("py", 2.0 * x * rate),
+        ];
+        let v = run(&r, &given);
+        assert!(largest_residual(&r, &v) < 1e-11);
+        assert!((v["el0"] - 2.0 * (9.81 * angle.cos() + rate * rate)).abs() < 1e-11);
+    }
+}
+
+#[test]
+fn of_two_locks_that_demand_the_same_one_is_released() {
+    let options = Options {
+        released: vec![1],
+        ..Options::default()
+    };
+    let r = reduce_with(locked_pendulum(2), &options).expect("regular");
+    let v = run(&r, &[("x", 0.6), ("y", -0.8), ("px", 0.8), ("py", 0.6)]);
+    assert_eq!(v["el1"], 0.0);
+    assert!((v["el0"] - (2.0 * 9.81 * 0.8 + 0.5)).abs() < 1e-11);
+    assert_eq!(r.constraints.len(), 3);
+}
