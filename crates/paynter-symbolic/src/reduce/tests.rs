@@ -833,3 +833,65 @@ fn of_two_locks_that_demand_the_same_one_is_released() {
     assert!((v["el0"] - (2.0 * 9.81 * 0.8 + 0.5)).abs() < 1e-11);
     assert_eq!(r.constraints.len(), 3);
 }
+
+/// Writes equations without any sense: each a sum of random terms.
+fn nonsense(seed: u64) -> String {
+    let mut random = crate::testing::RandomExpressions::new(seed);
+    let n = 1 + random.below(7);
+    let mut text = String::from("param k = 0.5\nparam z = 0\nmode m = 1\n");
+    for _ in 0..n {
+        let mut terms: Vec<String> = Vec::new();
+        for _ in 0..1 + random.below(4) {
+            let i = random.below(1 + n / 2);
+            terms.push(match random.below(12) {
+                0 => format!("{}", random.below(3)),
+                1 => "time".to_owned(),
+                2 | 3 => format!("y{i}"),
+                4 => format!("(k*y{i})"),
+                5 => format!("der(x{i})"),
+                6 => format!("x{i}"),
+                7 => format!("(x{i}*y{i})"),
+                8 => format!("(z*y{i})"),
+                9 => format!("(m*der(x{i}))"),
+                10 => format!("(cos(x{i})*der(x{i}))"),
+                _ => format!("(x{i}*x{i})"),
+            });
+        }
+        let sign = [" + ", " - "][random.below(2) as usize];
+        text += &format!(
+            "{} = {}\n",
+            terms.join(sign),
+            ["0", "1", "y0", "-y1"][random.below(4) as usize]
+        );
+    }
+    text
+}
+
+#[test]
+fn nonsense_ends_in_an_error_or_in_values_that_fit() {
+    let mut n_solved = 0;
+    for seed in 0..5000 {
+        let text = nonsense(seed);
+        let Ok(r) = reduce(dae(&text)) else { continue };
+        let has_iteration = r
+            .blocks
+            .iter()
+            .any(|b| matches!(b, Block::Nonlinear { .. }));
+        let given = [
+            ("x0", 0.3),
+            ("x1", -0.4),
+            ("x2", 0.5),
+            ("x3", 0.9),
+            ("time", 0.2),
+            ("m", 1.0),
+        ];
+        let v = run(&r, &given);
+        // Singular at this point, or not sure to converge: nothing to compare.
+        if has_iteration || v.values().any(|x| x.is_nan() || x.abs() > 1e6) {
+            continue;
+        }
+        n_solved += 1;
+        assert!(largest_residual(&r, &v) < 1e-6, "{seed}: {text} {v:?}");
+    }
+    assert!(n_solved > 300, "only {n_solved} systems had a solution");
+}
