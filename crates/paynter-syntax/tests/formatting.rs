@@ -2,7 +2,7 @@
 
 mod common;
 use common::{files, meaning, read, sketches};
-use paynter_syntax::{FileId, format, lex};
+use paynter_syntax::{FileId, TokenKind, format, lex};
 
 fn formatted(text: &str) -> String {
     format(FileId(0), text).text
@@ -50,6 +50,34 @@ fn formatting_is_stable_for_ugly_files() {
             .map(|line| format!("{}\r\n", line.trim()))
             .collect();
         assert_laid_out_well(&name, &flat);
+    }
+}
+
+/// The same files with every run of blanks and every line break drawn by lot.
+#[test]
+fn formatting_is_stable_for_any_blanks() {
+    // The constants of Knuth's MMIX generator: any fixed sequence will do.
+    let mut seed = 1961_u64;
+    let mut lot = |n: usize| {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 33) as usize % n
+    };
+    for (name, text) in sketches().into_iter().chain(files("tests/language")) {
+        let tokens = lex(&text);
+        for _ in 0..20 {
+            let drawn: String = (0..tokens.len())
+                .map(|i| match tokens.kind(i) {
+                    TokenKind::Whitespace => " ".repeat(1 + lot(4)),
+                    TokenKind::Newline => "\n".repeat(1 + lot(4)),
+                    TokenKind::Comma if lot(2) == 0 => " , ".to_owned(),
+                    TokenKind::Eq if lot(2) == 0 => "  =".to_owned(),
+                    _ => tokens.text(i, &text).to_owned(),
+                })
+                .collect();
+            assert_laid_out_well(&name, &drawn);
+        }
     }
 }
 

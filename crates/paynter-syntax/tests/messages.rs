@@ -86,6 +86,10 @@ const FIXTURES: &[(&str, &str)] = &[
         "1: E0115 `modle` does not begin an item of a file",
     ),
     (
+        "lagrangian Pendulum {\n    coordinate theta [rad]\n}",
+        "1: E0115 `lagrangian` does not begin an item of a file",
+    ),
+    (
         "a -> b\nc -> d",
         "1: E0115 `a` does not begin an item of a file",
     ),

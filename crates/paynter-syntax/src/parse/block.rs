@@ -408,6 +408,9 @@ impl Parser<'_> {
         let diagnostic = match self.kind() {
             TokenKind::Comma => diagnostic
                 .help("begin the line with `param`, or write each definition on a line of its own"),
+            TokenKind::Ident | TokenKind::Number | TokenKind::LParen | TokenKind::Text => {
+                diagnostic.help("an operator, an arrow, a comma or `;` is missing before this")
+            }
             _ => diagnostic,
         };
         self.fail(diagnostic);

@@ -199,20 +199,13 @@ impl<'t> Parser<'t> {
         (self.nodes.mark(), self.pos)
     }
 
+    /// Completes a node over the tokens since `mark`; one without tokens is left out.
     pub(super) fn complete(&mut self, (mark, first): (Mark, u32), kind: NodeKind) {
-        let raw = |i: u32| {
-            self.raw
-                .get(i as usize)
-                .copied()
-                .unwrap_or(self.tokens.len() as u32)
-        };
-        let start = raw(first);
-        let end = if self.pos > first {
-            raw(self.pos - 1) + 1
-        } else {
-            start
-        };
-        self.nodes.complete(mark, kind, start..end);
+        if self.pos <= first {
+            return;
+        }
+        let tokens = self.raw[first as usize]..self.raw[self.pos as usize - 1] + 1;
+        self.nodes.complete(mark, kind, tokens);
     }
 
     /// Enters one level of nesting, or fails if there are too many.

@@ -132,6 +132,9 @@ impl Parser<'_> {
         let word = self.text_at(self.pos);
         if let Some(meant) = super::model::similar(word, &KEYWORDS) {
             diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
+        } else if word == "lagrangian" {
+            // LIMIT: `lagrangian` blocks are planned, but not read yet.
+            diagnostic = diagnostic.help("write the Lagrangian out as a `model` of junctions");
         } else if matches!(self.second_kind(), T::Colon) || self.second_kind().is_arrow() {
             diagnostic = diagnostic.help("bonds and signals stand inside `model Name { … }`");
         }
