@@ -1,0 +1,152 @@
+//! Recognises expressions that are straight lines in time between events.
+//!
+//! In:  an expression.
+//! Out: slope and offset as expressions free of time and of states, so that the instant at
+//!      which the line reaches a value can be computed instead of searched.
+//!
+//! **Invariant:** what is accepted reads time, parameters, discrete symbols and modes only.
+
+use paynter_symbolic::dae::Role;
+use paynter_symbolic::expr::{ExprId, Node};
+use paynter_symbolic::walk::for_each_argument;
+use rustc_hash::FxHashMap;
+
+use crate::plan::{Plan, Source};
+
+/// slope · t + offset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Line {
+    pub slope: ExprId,
+    pub offset: ExprId,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    /// Depends on states, or on time in another way.
+    Other,
+    /// Free of time.
+    Free(ExprId),
+    Line(Line),
+}
+
+/// Remembers what was found out about nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    forms: FxHashMap<ExprId, Form>,
+}
+
+impl Lines {
+    /// Gives the line that an expression is, if it is one that moves with time.
+    pub(crate) fn line(&mut self, plan: &mut Plan, e: ExprId) -> Option<Line> {
+        let mut stack = vec![(e, false)];
+        while let Some((e, is_ready)) = stack.pop() {
+            if !is_ready && self.forms.contains_key(&e) {
+                continue;
+            }
+            if is_ready {
+                let form = self.form_of(plan, e);
+                self.forms.insert(e, form);
+                continue;
+            }
+            // Until known otherwise it is no line, which also ends definitions in a circle.
+            self.forms.insert(e, Form::Other);
+            stack.push((e, true));
+            match plan
+                .dae
+                .pool
+                .as_symbol(e)
+                .map(|s| plan.sources[s.0 as usize])
+            {
+                Some(Source::Forward(value) | Source::Assign(value)) => stack.push((value, false)),
+                Some(_) => {}
+                None => for_each_argument(&plan.dae.pool, e, |a| stack.push((a, false))),
+            }
+        }
+        match self.forms[&e] {
+            Form::Line(line) => Some(line),
+            Form::Other | Form::Free(_) => None,
+        }
+    }
+
+    fn form_of(&self, plan: &mut Plan, e: ExprId) -> Form {
+        let form = |a: ExprId| self.forms[&a];
+        let pool = &mut plan.dae.pool;
+        match pool.node(e) {
+            Node::Number(_) => Form::Free(e),
+            Node::Symbol(s) => match plan.sources[s.0 as usize] {
+                Source::Forward(value) | Source::Assign(value) => form(value),
+                Source::Input => match plan.dae.symbols[s.0 as usize].role {
+                    Role::Time => Form::Line(Line {
+                        slope: pool.number(1.0),
+                        offset: pool.number(0.0),
+                    }),
+                    Role::Parameter { .. } | Role::Discrete { .. } | Role::Mode { .. } => {
+                        Form::Free(e)
+                    }
+                    _ => Form::Other,
+                },
+                Source::Nowhere | Source::Solved(_) => Form::Other,
+            },
+            Node::Smooth(a) => form(a),
+            Node::Neg(a) => match form(a) {
+                Form::Line(Line { slope, offset }) => Form::Line(Line {
+                    slope: pool.neg(slope),
+                    offset: pool.neg(offset),
+                }),
+                Form::Free(_) => Form::Free(e),
+                Form::Other => Form::Other,
+            },
+            Node::Add(a, b) | Node::Sub(a, b) => {
+                let is_sum = matches!(pool.node(e), Node::Add(..));
+                let zero = pool.number(0.0);
+                let parts = |form: Form| match form {
+                    Form::Other => None,
+                    Form::Free(value) => Some(Line {
+                        slope: zero,
+                        offset: value,
+                    }),
+                    Form::Line(line) => Some(line),
+                };
+                match (form(a), form(b)) {
+                    (Form::Free(_), Form::Free(_)) => Form::Free(e),
+                    (a, b) => match (parts(a), parts(b)) {
+                        (Some(a), Some(b)) if is_sum => Form::Line(Line {
+                            slope: pool.add(a.slope, b.slope),
+                            offset: pool.add(a.offset, b.offset),
+                        }),
+                        (Some(a), Some(b)) => Form::Line(Line {
+                            slope: pool.sub(a.slope, b.slope),
+                            offset: pool.sub(a.offset, b.offset),
+                        }),
+                        _ => Form::Other,
+                    },
+                }
+            }
+            Node::Mul(a, b) => match (form(a), form(b)) {
+                (Form::Free(_), Form::Free(_)) => Form::Free(e),
+                (Form::Line(line), Form::Free(factor)) | (Form::Free(factor), Form::Line(line)) => {
+                    Form::Line(Line {
+                        slope: pool.mul(line.slope, factor),
+                        offset: pool.mul(line.offset, factor),
+                    })
+                }
+                _ => Form::Other,
+            },
+            Node::Div(a, b) => match (form(a), form(b)) {
+                (Form::Free(_), Form::Free(_)) => Form::Free(e),
+                (Form::Line(line), Form::Free(divisor)) => Form::Line(Line {
+                    slope: pool.div(line.slope, divisor),
+                    offset: pool.div(line.offset, divisor),
+                }),
+                _ => Form::Other,
+            },
+            _ => {
+                let mut is_free = true;
+                for_each_argument(&plan.dae.pool, e, |a| {
+                    is_free &= matches!(form(a), Form::Free(_));
+                });
+                if is_free { Form::Free(e) } else { Form::Other }
+            }
+        }
+    }
+}

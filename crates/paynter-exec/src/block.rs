@@ -1,0 +1,390 @@
+//! Equations solved together while a model runs: A z = b, and r(z) = 0.
+//!
+//! In:  slots that hold the entries of A and b, or steps that compute r and ∂r/∂z.
+//! Out: the slots of z; and, for tangents, the slots of ż.
+//!
+//! Tangents use the implicit function theorem with the factor of the last solution:
+//! A ż = ḃ − Ȧ z, and (∂r/∂z) ż = −ṙ with z held.
+//!
+//! **Invariant:** after a solution, everything computed from z inside the block belongs to
+//! the very z in the slots.
+
+use crate::code::{Step, run};
+use crate::dense::{NoFactor, factor_cholesky, factor_lu, solve_cholesky, solve_lu};
+use crate::failure::Fault;
+use crate::memory::Memory;
+
+/// The factor of one block, and room to work.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Factor {
+    kind: FactorKind,
+    matrix: Vec<f64>,
+    scales: Vec<f64>,
+    pivots: Vec<u32>,
+    /// Right-hand side, then solution.
+    x: Vec<f64>,
+    /// Newton: present iterate, present correction.
+    z: Vec<f64>,
+    step: Vec<f64>,
+    /// Newton: the last solution found, where the next search starts.
+    last: Vec<f64>,
+    has_last: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum FactorKind {
+    #[default]
+    None,
+    Lu,
+    Cholesky,
+}
+
+impl Factor {
+    /// Makes room for a block of n unknowns.
+    pub(crate) fn new(n: usize) -> Self {
+        Factor {
+            kind: FactorKind::None,
+            matrix: vec![0.0; n * n],
+            scales: vec![0.0; n],
+            pivots: vec![0; n],
+            x: vec![0.0; n],
+            z: vec![0.0; n],
+            step: vec![0.0; n],
+            last: vec![0.0; n],
+            has_last: false,
+        }
+    }
+
+    /// Forgets the last solution: a new run must not depend on the one before.
+    pub(crate) fn forget(&mut self) {
+        self.has_last = false;
+    }
+
+    /// Lets the next Newton search begin at this value of one unknown.
+    pub(crate) fn guess(&mut self, place: usize, value: f64) {
+        if !self.has_last {
+            self.last.fill(0.0);
+            self.has_last = true;
+        }
+        self.last[place] = value;
+    }
+
+    fn load(&mut self, entries: &[(u32, u32, u32)], slots: &[f64]) {
+        let n = self.x.len();
+        self.matrix.fill(0.0);
+        for &(row, column, slot) in entries {
+            self.matrix[row as usize * n + column as usize] += slots[slot as usize];
+        }
+    }
+
+    fn factor(&mut self, is_positive_definite: bool) -> Result<(), NoFactor> {
+        let n = self.x.len();
+        if is_positive_definite {
+            self.kind = FactorKind::Cholesky;
+            return factor_cholesky(&mut self.matrix, n);
+        }
+        self.kind = FactorKind::Lu;
+        factor_lu(&mut self.matrix, n, &mut self.scales, &mut self.pivots)
+    }
+
+    fn solve(&mut self) {
+        let n = self.x.len();
+        match self.kind {
+            FactorKind::Cholesky => solve_cholesky(&self.matrix, n, &mut self.x),
+            _ => solve_lu(&self.matrix, n, &self.scales, &self.pivots, &mut self.x),
+        }
+    }
+}
+
+fn fault(block: u32, why: NoFactor) -> Fault {
+    match why {
+        NoFactor::Singular => Fault::Singular(block),
+        NoFactor::NotFinite => Fault::BlockNotFinite(block),
+    }
+}
+
+/// A z = b.
+#[derive(Clone, Debug)]
+pub(crate) struct LinearBlock {
+    /// Position among the blocks that are solved at run time; also of its factor.
+    pub block: u32,
+    pub unknowns: Vec<u32>,
+    /// (row, column, slot); entries at one place add up.
+    pub matrix: Vec<(u32, u32, u32)>,
+    pub right: Vec<u32>,
+    pub is_positive_definite: bool,
+}
+
+impl LinearBlock {
+    pub(crate) fn solve(&self, memory: &mut Memory) -> Result<(), Fault> {
+        let Memory {
+            slots,
+            factors,
+            factorisations,
+            ..
+        } = memory;
+        let factor = &mut factors[self.block as usize];
+        factor.load(&self.matrix, slots);
+        *factorisations += 1;
+        let mut result = factor.factor(self.is_positive_definite);
+        if self.is_positive_definite && result == Err(NoFactor::Singular) {
+            // Positive definite by construction, but with vanishing storages it is only
+            // semidefinite; row exchanges may still find a solution.
+            factor.load(&self.matrix, slots);
+            result = factor.factor(false);
+        }
+        result.map_err(|why| fault(self.block, why))?;
+        for (x, &slot) in factor.x.iter_mut().zip(&self.right) {
+            *x = slots[slot as usize];
+        }
+        factor.solve();
+        for (&x, &slot) in factor.x.iter().zip(&self.unknowns) {
+            slots[slot as usize] = x;
+        }
+        Ok(())
+    }
+}
+
+/// A ż = ḃ − Ȧ z with the factor at hand.
+#[derive(Clone, Debug)]
+pub(crate) struct LinearTangent {
+    pub block: u32,
+    pub unknowns: Vec<u32>,
+    /// Slots of ż.
+    pub tangents: Vec<u32>,
+    /// (row, column, slot of the tangent of the entry).
+    pub matrix: Vec<(u32, u32, u32)>,
+    /// (row, slot of the tangent of b).
+    pub right: Vec<(u32, u32)>,
+}
+
+impl LinearTangent {
+    pub(crate) fn solve(&self, memory: &mut Memory) -> Result<(), Fault> {
+        let Memory { slots, factors, .. } = memory;
+        let factor = &mut factors[self.block as usize];
+        factor.x.fill(0.0);
+        for &(row, slot) in &self.right {
+            factor.x[row as usize] += slots[slot as usize];
+        }
+        for &(row, column, slot) in &self.matrix {
+            let z = slots[self.unknowns[column as usize] as usize];
+            factor.x[row as usize] -= slots[slot as usize] * z;
+        }
+        factor.solve();
+        for (&x, &slot) in factor.x.iter().zip(&self.tangents) {
+            slots[slot as usize] = x;
+        }
+        Ok(())
+    }
+}
+
+/// r(z) = 0.
+#[derive(Clone, Debug)]
+pub(crate) struct NewtonBlock {
+    /// Position among the blocks that are solved at run time; also of its factor.
+    pub block: u32,
+    pub unknowns: Vec<u32>,
+    /// Typical sizes of z, 0 where unknown.
+    pub nominals: Vec<f64>,
+    /// Computes the residuals from z.
+    pub body: Vec<Step>,
+    pub residuals: Vec<u32>,
+    /// Computes the entries of ∂r/∂z, after `body`.
+    pub slopes: Vec<Step>,
+    pub jacobian: Vec<(u32, u32, u32)>,
+}
+
+/// Corrections below this share of z are rounding: Newton is done.
+const DONE: f64 = 1e-14;
+/// From here one more correction, whose error is the square of this, ends below rounding.
+const ALMOST_DONE: f64 = 1e-8;
+/// A correction that is this small but no longer shrinks is the noise of evaluating r.
+const NOISE: f64 = 1e-9;
+/// The old Jacobian is good enough as long as each correction is this much smaller than the last.
+const GOOD_CONTRACTION: f64 = 0.2;
+/// Newton doubles its digits each time; a search this long goes nowhere.
+const MAX_ITERATIONS: usize = 60;
+/// A step cut this often no longer moves z.
+const SMALLEST_DAMPING: f64 = 1e-6;
+/// Stands for the size of an unknown whose nominal value nobody knows, so that a solution
+/// z = 0 can be recognised.
+const UNKNOWN_NOMINAL: f64 = 1e-3;
+
+impl NewtonBlock {
+    /// Finds z near the last solution; if that fails, from where the slots stood at the start.
+    pub(crate) fn solve(&self, memory: &mut Memory) -> Result<(), Fault> {
+        let block = self.block as usize;
+        if memory.factors[block].has_last {
+            let Memory { slots, factors, .. } = &mut *memory;
+            for (&z, &slot) in factors[block].last.iter().zip(&self.unknowns) {
+                slots[slot as usize] = z;
+            }
+            if self.search(memory).is_ok() {
+                return Ok(());
+            }
+            for &slot in &self.unknowns {
+                memory.slots[slot as usize] = 0.0;
+            }
+        }
+        self.search(memory)
+    }
+
+    fn search(&self, memory: &mut Memory) -> Result<(), Fault> {
+        let block = self.block as usize;
+        for k in 0..self.unknowns.len() {
+            memory.factors[block].z[k] = memory.slots[self.unknowns[k] as usize];
+        }
+        run(&self.body, memory)?;
+        self.factor(memory)?;
+        let mut size = self.correct(memory);
+        if !size.is_finite() {
+            return Err(Fault::BlockNotFinite(self.block));
+        }
+        let mut damping = 1.0;
+        for _ in 0..MAX_ITERATIONS {
+            if size <= DONE {
+                return self.finish(memory);
+            }
+            let step: f64 = damping;
+            self.keep_correction(memory);
+            self.move_to(memory, step);
+            memory.newton_iterations += 1;
+            run(&self.body, memory)?;
+            let next = self.correct(memory);
+            // Natural monotonicity (Deuflhard 2004, §3.3.1): the correction that the old
+            // Jacobian still asks for must have shrunk; it does not depend on how r is scaled.
+            let has_shrunk = next.is_finite() && next <= (1.0 - 0.25 * step) * size;
+            if !has_shrunk {
+                if size <= NOISE && next <= 10.0 * NOISE {
+                    return self.finish(memory);
+                }
+                damping *= 0.5;
+                if damping < SMALLEST_DAMPING {
+                    return Err(Fault::NoConvergence(self.block));
+                }
+                self.restore_correction(memory);
+                continue;
+            }
+            self.accept(memory);
+            if step == 1.0 && next <= ALMOST_DONE && next <= GOOD_CONTRACTION * size {
+                if next > DONE {
+                    self.keep_correction(memory);
+                    self.move_to(memory, 1.0);
+                    run(&self.body, memory)?;
+                    self.accept(memory);
+                }
+                return self.finish(memory);
+            }
+            if step < 1.0 || next > GOOD_CONTRACTION * size {
+                self.factor(memory)?;
+                size = self.correct(memory);
+                damping = (2.0 * damping).min(1.0);
+            } else {
+                size = next;
+            }
+        }
+        Err(Fault::NoConvergence(self.block))
+    }
+
+    fn factor(&self, memory: &mut Memory) -> Result<(), Fault> {
+        run(&self.slopes, memory)?;
+        memory.factorisations += 1;
+        let factor = &mut memory.factors[self.block as usize];
+        factor.load(&self.jacobian, &memory.slots);
+        factor.factor(false).map_err(|why| fault(self.block, why))
+    }
+
+    /// Computes x = −J⁻¹ r and gives its size in the measure of z.
+    fn correct(&self, memory: &mut Memory) -> f64 {
+        let factor = &mut memory.factors[self.block as usize];
+        for (x, &slot) in factor.x.iter_mut().zip(&self.residuals) {
+            *x = -memory.slots[slot as usize];
+        }
+        factor.solve();
+        let mut size: f64 = 0.0;
+        for k in 0..self.unknowns.len() {
+            let nominal = if self.nominals[k] > 0.0 {
+                self.nominals[k]
+            } else {
+                UNKNOWN_NOMINAL
+            };
+            let part = factor.x[k].abs() / (factor.z[k].abs() + nominal);
+            // `max` would drop a NaN.
+            size = if part.is_nan() {
+                f64::NAN
+            } else {
+                size.max(part)
+            };
+            if size.is_nan() {
+                break;
+            }
+        }
+        size
+    }
+
+    fn keep_correction(&self, memory: &mut Memory) {
+        let factor = &mut memory.factors[self.block as usize];
+        factor.step.copy_from_slice(&factor.x);
+    }
+
+    fn restore_correction(&self, memory: &mut Memory) {
+        let factor = &mut memory.factors[self.block as usize];
+        factor.x.copy_from_slice(&factor.step);
+    }
+
+    fn move_to(&self, memory: &mut Memory, share: f64) {
+        let factor = &memory.factors[self.block as usize];
+        for (k, &slot) in self.unknowns.iter().enumerate() {
+            memory.slots[slot as usize] = factor.z[k] + share * factor.step[k];
+        }
+    }
+
+    fn accept(&self, memory: &mut Memory) {
+        let factor = &mut memory.factors[self.block as usize];
+        for (z, &slot) in factor.z.iter_mut().zip(&self.unknowns) {
+            *z = memory.slots[slot as usize];
+        }
+    }
+
+    fn finish(&self, memory: &mut Memory) -> Result<(), Fault> {
+        let factor = &mut memory.factors[self.block as usize];
+        for (last, &slot) in factor.last.iter_mut().zip(&self.unknowns) {
+            *last = memory.slots[slot as usize];
+        }
+        factor.has_last = true;
+        Ok(())
+    }
+}
+
+/// (∂r/∂z) ż = −ṙ, then everything that follows from ż.
+#[derive(Clone, Debug)]
+pub(crate) struct NewtonTangent {
+    pub newton: std::sync::Arc<NewtonBlock>,
+    /// Slots of ż.
+    pub tangents: Vec<u32>,
+    /// The tangent of the block's body.
+    pub body: Vec<Step>,
+    /// (row, slot of ṙ); rows that do not change are left out.
+    pub residuals: Vec<(u32, u32)>,
+}
+
+impl NewtonTangent {
+    pub(crate) fn solve(&self, memory: &mut Memory) -> Result<(), Fault> {
+        for &slot in &self.tangents {
+            memory.slots[slot as usize] = 0.0;
+        }
+        run(&self.body, memory)?;
+        // The factor at hand may belong to an earlier iterate; tangents need that of the solution.
+        self.newton.factor(memory)?;
+        let factor = &mut memory.factors[self.newton.block as usize];
+        factor.x.fill(0.0);
+        for &(row, slot) in &self.residuals {
+            factor.x[row as usize] = -memory.slots[slot as usize];
+        }
+        factor.solve();
+        for (&x, &slot) in factor.x.iter().zip(&self.tangents) {
+            memory.slots[slot as usize] = x;
+        }
+        run(&self.body, memory)
+    }
+}

@@ -1,0 +1,684 @@
+//! What happens at an event: ticks, switches, `when` actions, until nothing changes any more.
+//!
+//! In:  an instant, the state at its left, the guards that crossed there.
+//! Out: the state at its right, new modes and discrete values, and whether anything changed.
+//!
+//! Order inside one instant: clocks that are due read left limits and write together; guards
+//! that crossed set their modes by the direction of crossing, not by a value that is zero but
+//! for rounding; other modes follow where the jump moved their values; then `when` conditions
+//! that have become true act, and the rest is repeated.
+//!
+//! **Invariant:** between two events no mode and no discrete value changes.
+
+use paynter_solve::{Crossing, Direction, EventOutcome};
+use paynter_symbolic::expr::Comparison;
+
+use crate::code::run;
+use crate::dense::pivoted_qr;
+use crate::failure::Fault;
+use crate::lower::{ActionInfo, Decider, ModeInfo, SwitchKind};
+use crate::machine::Machine;
+
+/// Switches that need more rounds than this to settle drive each other in a circle
+/// (ENGINE §9); real cascades are as long as the longest chain of switches.
+pub(crate) const MAX_ROUNDS: usize = 20;
+
+/// Stands for "on this side" in a guard whose value is exactly zero.
+const THIS_SIDE: f64 = 1e-300;
+
+/// A whole number is told from its neighbours to this share: what root finding leaves.
+const FLOOR_BAND: f64 = 1e-12;
+
+impl Machine {
+    /// Computes the guards at the point in memory.
+    pub(crate) fn compute_guards(&mut self, guards: &mut [f64]) -> Result<(), Fault> {
+        let image = &self.image;
+        run(&image.switches.steps, &mut self.memory)?;
+        for mode in &image.modes {
+            let Decider::State {
+                output,
+                first_guard,
+            } = mode.decider
+            else {
+                continue;
+            };
+            let value = self.memory.slots[image.switches.outputs[output] as usize];
+            let state = self.memory.slots[mode.slot as usize];
+            match mode.kind {
+                SwitchKind::Relation(comparison) => {
+                    guards[first_guard] = off_zero(value, is_positive_side(comparison, state));
+                }
+                SwitchKind::Floor => {
+                    // Negative inside [m, m + 1); just after a change both ends count as inside.
+                    let distance = (value - (state + 0.5)).abs() - 0.5;
+                    let band = FLOOR_BAND * (1.0 + value.abs());
+                    guards[first_guard] = if distance.abs() <= band {
+                        -THIS_SIDE
+                    } else {
+                        distance
+                    };
+                }
+                SwitchKind::Sign => {
+                    guards[first_guard] = off_zero(value, state > 0.0);
+                    guards[first_guard + 1] = off_zero(value, state >= 0.0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the first tick, switch by time or corner strictly after t.
+    pub(crate) fn find_next_time_event(&mut self, t: f64) -> Option<f64> {
+        if let Some(next) = self.next_time
+            && next > t
+        {
+            return next.is_finite().then_some(next);
+        }
+        let mut next = f64::INFINITY;
+        for ticks in &self.clocks {
+            let mut ticks = *ticks;
+            while ticks.next_time() <= t {
+                ticks.next += 1;
+            }
+            next = next.min(ticks.next_time());
+        }
+        // A fault shows again, and is reported, when the right-hand side is evaluated.
+        if self.prepare().is_err() || self.run_timing(t).is_err() {
+            return next.is_finite().then_some(next);
+        }
+        let image = &self.image;
+        let slots = &self.memory.slots;
+        let output = |k: usize| slots[image.timing.outputs[k] as usize];
+        for mode in &image.modes {
+            if let Decider::Time { output: k } = mode.decider {
+                let line = (output(k), output(k + 1));
+                let change = next_change(mode, slots[mode.slot as usize], line, t);
+                next = change.map_or(next, |change| next.min(change));
+            }
+        }
+        for corners in &image.corners {
+            let (slope, offset) = (output(corners.output), output(corners.output + 1));
+            if slope == 0.0 {
+                continue;
+            }
+            for &corner in &corners.corners {
+                let at = (corner - offset) / slope;
+                if at > t {
+                    next = next.min(at);
+                }
+            }
+        }
+        self.next_time = Some(next);
+        next.is_finite().then_some(next)
+    }
+
+    fn run_timing(&mut self, t: f64) -> Result<(), Fault> {
+        self.memory.slots[self.image.inputs.time as usize] = t;
+        run(&self.image.timing.steps, &mut self.memory)
+    }
+
+    /// Reacts to an event; see the module.
+    pub(crate) fn react(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        fired: &[Crossing],
+    ) -> Result<EventOutcome, Fault> {
+        // Landing on the announced instant of a corner is a change of its own.
+        let mut has_changed = self.is_corner(t)?;
+        self.next_time = None;
+        self.load(t, y)?;
+        self.run_switches()?;
+        self.keep_left_limits()?;
+        has_changed |= self.tick(t)?;
+        let mut reinit_is_ready = false;
+        if !self.image.reinit_values.outputs.is_empty() {
+            self.compute_reinit_values()?;
+            reinit_is_ready = true;
+        }
+        has_changed |= self.cross(fired);
+        let mut stop = None;
+        for round in 0.. {
+            if round == MAX_ROUNDS {
+                return Err(Fault::EventLoop);
+            }
+            has_changed |= self.settle_modes(t)?;
+            let rising = self.rising_conditions()?;
+            if rising.is_empty() {
+                break;
+            }
+            if !reinit_is_ready && !self.image.reinit_values.outputs.is_empty() {
+                self.compute_reinit_values()?;
+            }
+            reinit_is_ready = false;
+            has_changed |= self.act(t, y, &rising, &mut stop)?;
+            self.load(t, y)?;
+        }
+        self.refresh_unknowns(t, y)?;
+        if let Some(stop) = stop {
+            return Ok(EventOutcome::Stop {
+                code: Fault::Stop(stop).code(),
+            });
+        }
+        Ok(EventOutcome::Continue {
+            changed: has_changed,
+        })
+    }
+
+    fn is_corner(&mut self, t: f64) -> Result<bool, Fault> {
+        if self.image.corners.is_empty() {
+            return Ok(false);
+        }
+        self.prepare()?;
+        self.run_timing(t)?;
+        let slots = &self.memory.slots;
+        Ok(self.image.corners.iter().any(|corners| {
+            let line = |k: usize| slots[self.image.timing.outputs[k] as usize];
+            let (slope, offset) = (line(corners.output), line(corners.output + 1));
+            slope != 0.0 && corners.corners.iter().any(|&c| (c - offset) / slope == t)
+        }))
+    }
+
+    /// Computes the values that decide on modes, and remembers them.
+    pub(crate) fn run_switches(&mut self) -> Result<(), Fault> {
+        let image = &self.image;
+        run(&image.switches.steps, &mut self.memory)?;
+        self.room.switches.clear();
+        let slots = &self.memory.slots;
+        let values = image
+            .switches
+            .outputs
+            .iter()
+            .map(|&slot| slots[slot as usize]);
+        self.room.switches.extend(values);
+        Ok(())
+    }
+
+    /// Fills `pre(x)`: of discrete symbols the value so far, of continuous ones the left limit.
+    pub(crate) fn keep_left_limits(&mut self) -> Result<(), Fault> {
+        let image = &self.image;
+        run(&image.pre_continuous.steps, &mut self.memory)?;
+        for (&slot, &from) in image
+            .pre_continuous_slots
+            .iter()
+            .zip(&image.pre_continuous.outputs)
+        {
+            self.memory.slots[slot as usize] = self.memory.slots[from as usize];
+        }
+        self.keep_discrete();
+        Ok(())
+    }
+
+    fn keep_discrete(&mut self) {
+        for &(of, pre) in &self.image.pre_discrete {
+            self.memory.slots[pre as usize] = self.memory.slots[of as usize];
+        }
+    }
+
+    /// Runs the clocks that are due. Tells whether a value changed.
+    pub(crate) fn tick(&mut self, t: f64) -> Result<bool, Fault> {
+        let image = self.image.clone();
+        let mut is_due = false;
+        for ticks in &self.clocks {
+            is_due |= ticks.next_time() <= t;
+        }
+        if !is_due {
+            return Ok(false);
+        }
+        run(&image.sample_inputs.steps, &mut self.memory)?;
+        let mut has_changed = false;
+        for sampled in &image.sampled {
+            if self.clocks[sampled.clock].next_time() > t {
+                continue;
+            }
+            run(&sampled.routine.steps, &mut self.memory)?;
+            let value = self.memory.slots[sampled.routine.outputs[0] as usize];
+            let held = &mut self.memory.slots[sampled.dst as usize];
+            has_changed |= held.to_bits() != value.to_bits();
+            *held = value;
+        }
+        let mut n_ticks = 0;
+        for ticks in &mut self.clocks {
+            while ticks.next_time() <= t {
+                ticks.next += 1;
+                n_ticks += 1;
+            }
+        }
+        self.count_ticks(n_ticks);
+        Ok(has_changed)
+    }
+
+    /// Sets modes by the direction in which their guards crossed.
+    fn cross(&mut self, fired: &[Crossing]) -> bool {
+        let mut has_changed = false;
+        for crossing in fired {
+            let modes = &self.image.modes;
+            let Some(mode) = modes.iter().rev().find(|mode| {
+                matches!(mode.decider, Decider::State { first_guard, .. } if first_guard <= crossing.guard)
+            }) else {
+                continue;
+            };
+            let Decider::State {
+                output,
+                first_guard,
+            } = mode.decider
+            else {
+                continue;
+            };
+            let held = &mut self.memory.slots[mode.slot as usize];
+            let before = *held;
+            let is_rising = crossing.direction == Direction::Rising;
+            match mode.kind {
+                SwitchKind::Relation(comparison) => *held = truth_on_side(comparison, is_rising),
+                // Falling means back inside, where the mode is right already.
+                SwitchKind::Floor if is_rising => {
+                    let value = self.room.switches[output];
+                    *held += if value > before + 0.5 { 1.0 } else { -1.0 };
+                }
+                SwitchKind::Floor => {}
+                SwitchKind::Sign => {
+                    let is_first = crossing.guard == first_guard;
+                    let (is_positive, is_negative) = if is_first {
+                        (is_rising, before < 0.0 && !is_rising)
+                    } else {
+                        (before > 0.0 && is_rising, !is_rising)
+                    };
+                    *held = f64::from(i8::from(is_positive) - i8::from(is_negative));
+                }
+            }
+            has_changed |= *held != before;
+        }
+        has_changed
+    }
+
+    /// Lets modes follow values that have jumped, until they agree.
+    pub(crate) fn settle_modes(&mut self, t: f64) -> Result<bool, Fault> {
+        let image = self.image.clone();
+        let mut has_changed = false;
+        for _ in 0..MAX_ROUNDS {
+            self.room.restless.clear();
+            self.settle_modes_by_time(t)?;
+            std::mem::swap(&mut self.room.switches, &mut self.room.switches_before);
+            self.run_switches()?;
+            for mode in &image.modes {
+                let Decider::State { output, .. } = mode.decider else {
+                    continue;
+                };
+                let value = self.room.switches[output];
+                // What did not jump is where the solver saw it: its guard keeps watch.
+                if value.to_bits() == self.room.switches_before[output].to_bits() {
+                    continue;
+                }
+                let held = &mut self.memory.slots[mode.slot as usize];
+                let new = mode_at(mode.kind, value, Some(*held));
+                if new != *held {
+                    *held = new;
+                    self.room.restless.push(mode.symbol);
+                }
+            }
+            if self.room.restless.is_empty() {
+                return Ok(has_changed);
+            }
+            has_changed = true;
+        }
+        Err(Fault::EventLoop)
+    }
+
+    fn settle_modes_by_time(&mut self, t: f64) -> Result<(), Fault> {
+        let image = self.image.clone();
+        if image.timing.outputs.is_empty() {
+            return Ok(());
+        }
+        // A switch by time may move the line of another one: again until all agree.
+        for _ in 0..=image.modes.len().min(MAX_ROUNDS) {
+            self.run_timing(t)?;
+            let mut has_changed = false;
+            for mode in &image.modes {
+                let Decider::Time { output } = mode.decider else {
+                    continue;
+                };
+                let line = |k: usize| self.memory.slots[image.timing.outputs[k] as usize];
+                let new = mode_on_line(mode.kind, (line(output), line(output + 1)), t);
+                let held = &mut self.memory.slots[mode.slot as usize];
+                if new != *held {
+                    *held = new;
+                    has_changed = true;
+                    self.room.restless.push(mode.symbol);
+                }
+            }
+            if !has_changed {
+                return Ok(());
+            }
+        }
+        Err(Fault::EventLoop)
+    }
+
+    /// Evaluates `when` conditions; gives those that have become true.
+    pub(crate) fn rising_conditions(&mut self) -> Result<Vec<usize>, Fault> {
+        let image = &self.image;
+        run(&image.conditions.steps, &mut self.memory)?;
+        let mut rising = Vec::new();
+        for (when, &slot) in image.conditions.outputs.iter().enumerate() {
+            let holds = self.memory.slots[slot as usize] != 0.0;
+            if holds && !self.conditions[when] {
+                rising.push(when);
+            }
+            self.conditions[when] = holds;
+        }
+        Ok(rising)
+    }
+
+    fn compute_reinit_values(&mut self) -> Result<(), Fault> {
+        let image = &self.image;
+        run(&image.reinit_values.steps, &mut self.memory)?;
+        self.room.reinit.clear();
+        let slots = &self.memory.slots;
+        self.room.reinit.extend(
+            image
+                .reinit_values
+                .outputs
+                .iter()
+                .map(|&slot| slots[slot as usize]),
+        );
+        Ok(())
+    }
+
+    fn energy(&mut self) -> Result<f64, Fault> {
+        run(&self.image.energy.steps, &mut self.memory)?;
+        Ok(self
+            .image
+            .energy
+            .outputs
+            .iter()
+            .map(|&slot| self.memory.slots[slot as usize])
+            .sum())
+    }
+
+    /// Performs the actions of some `when`s, all with values from before any of them.
+    fn act(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        rising: &[usize],
+        stop: &mut Option<u32>,
+    ) -> Result<bool, Fault> {
+        let image = self.image.clone();
+        let energy_before = self.energy()?;
+        self.keep_discrete();
+        run(&image.assigned_values.steps, &mut self.memory)?;
+        let slots = &self.memory.slots;
+        let assigned: Vec<f64> = image
+            .assigned_values
+            .outputs
+            .iter()
+            .map(|&slot| slots[slot as usize])
+            .collect();
+        let mut has_changed = false;
+        let mut aims: Vec<(usize, f64, u32)> = Vec::new();
+        let mut has_moved = false;
+        for action in rising.iter().flat_map(|&when| &image.actions[when]) {
+            match *action {
+                ActionInfo::SetState {
+                    value,
+                    index,
+                    is_negated,
+                } => {
+                    let value = self.room.reinit[value];
+                    y[index] = if is_negated { -value } else { value };
+                    has_moved = true;
+                }
+                ActionInfo::Aim { value, row, action } => {
+                    aims.push((row, self.room.reinit[value], action));
+                    has_moved = true;
+                }
+                ActionInfo::Assign { value, slot } => {
+                    let held = &mut self.memory.slots[slot as usize];
+                    has_changed |= held.to_bits() != assigned[value].to_bits();
+                    *held = assigned[value];
+                }
+                ActionInfo::Stop { stop: number } => {
+                    stop.get_or_insert(number);
+                }
+            }
+        }
+        if has_moved {
+            self.aim(t, y, &aims)?;
+            if image.n_constraints > 0 {
+                self.project_on_constraints(t, y)?;
+            }
+            self.load(t, y)?;
+            // Several `when`s at one instant share the jump; the first one carries it.
+            self.jumps[rising[0]] += self.energy()? - energy_before;
+        }
+        Ok(has_changed | has_moved)
+    }
+
+    /// Moves the state as little as possible until some targets have their values.
+    fn aim(&mut self, t: f64, y: &mut [f64], aims: &[(usize, f64, u32)]) -> Result<(), Fault> {
+        let Some(&(_, _, first)) = aims.first() else {
+            return Ok(());
+        };
+        let image = self.image.clone();
+        let map = &image.reinit_targets;
+        let mut columns: Vec<u32> = aims
+            .iter()
+            .flat_map(|&(row, _, _)| map.rows[row].iter().copied())
+            .collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let (m, n) = (aims.len(), columns.len());
+        // Targets are nearly always linear in the states: one step, and one to see that it was.
+        const MAX_STEPS: usize = 30;
+        for _ in 0..MAX_STEPS {
+            self.load(t, y)?;
+            map.evaluate(&mut self.memory)?;
+            let gaps: Vec<f64> = aims
+                .iter()
+                .map(|&(row, value, _)| value - map.value(&self.memory, row))
+                .collect();
+            let is_met = gaps
+                .iter()
+                .zip(aims)
+                .all(|(gap, aim)| gap.abs() <= 1e-12 * aim.1.abs().max(f64::MIN_POSITIVE));
+            if is_met {
+                return Ok(());
+            }
+            let mut matrix = vec![0.0; m * n];
+            map.jacobian(&image.inputs, &mut self.memory, |row, column, value| {
+                let at = columns.binary_search(&(column as u32));
+                if let (Some(k), Ok(c)) = (aims.iter().position(|aim| aim.0 == row), at) {
+                    matrix[k * n + c] = value;
+                }
+            })?;
+            let step = pivoted_qr(&matrix, m, n, 1e-12).least_squares(&gaps);
+            let mut largest: f64 = 0.0;
+            for (&column, &dx) in columns.iter().zip(&step) {
+                let x = &mut y[column as usize];
+                largest = largest.max(dx.abs() / (x.abs() + dx.abs()).max(f64::MIN_POSITIVE));
+                *x += dx;
+            }
+            if !largest.is_finite() {
+                return Err(Fault::Reinit(first));
+            }
+            // Nothing moves any more: met as well as numbers allow, or not at all.
+            if largest <= 1e-14 {
+                let is_close = gaps
+                    .iter()
+                    .zip(aims)
+                    .all(|(gap, aim)| gap.abs() <= 1e-9 * (1.0 + aim.1.abs()));
+                return if is_close {
+                    Ok(())
+                } else {
+                    Err(Fault::Reinit(first))
+                };
+            }
+        }
+        Err(Fault::Reinit(first))
+    }
+
+    /// Computes the algebraic variables from the states, where they are variables.
+    pub(crate) fn refresh_unknowns(&mut self, t: f64, y: &mut [f64]) -> Result<(), Fault> {
+        let image = self.image.clone();
+        let n_states = image.states.len();
+        if image.inputs.n == n_states {
+            return Ok(());
+        }
+        self.load(t, y)?;
+        run(&image.unknowns.steps, &mut self.memory)?;
+        for (x, &slot) in y[n_states..].iter_mut().zip(&image.unknowns.outputs) {
+            *x = self.memory.slots[slot as usize];
+        }
+        Ok(())
+    }
+}
+
+fn off_zero(value: f64, is_positive: bool) -> f64 {
+    match (value == 0.0, is_positive) {
+        (false, _) => value,
+        (true, true) => THIS_SIDE,
+        (true, false) => -THIS_SIDE,
+    }
+}
+
+/// Tells on which side of zero a − b lies while a relation has this truth.
+fn is_positive_side(comparison: Comparison, truth: f64) -> bool {
+    let holds = truth != 0.0;
+    match comparison {
+        Comparison::Less | Comparison::LessEqual => !holds,
+        Comparison::Greater | Comparison::GreaterEqual => holds,
+        // Equality holds in a point only: the side does not matter.
+        Comparison::Equal | Comparison::NotEqual => true,
+    }
+}
+
+/// Truth of a relation while a − b is positive or negative.
+fn truth_on_side(comparison: Comparison, is_positive: bool) -> f64 {
+    let holds = match comparison {
+        Comparison::Less | Comparison::LessEqual => !is_positive,
+        Comparison::Greater | Comparison::GreaterEqual => is_positive,
+        Comparison::Equal => false,
+        Comparison::NotEqual => true,
+    };
+    f64::from(u8::from(holds))
+}
+
+/// The mode at a value. With a mode held already, rounding does not move a floor.
+pub(crate) fn mode_at(kind: SwitchKind, value: f64, held: Option<f64>) -> f64 {
+    match kind {
+        SwitchKind::Relation(comparison) => f64::from(u8::from(comparison.holds(value, 0.0))),
+        SwitchKind::Floor => {
+            let band = FLOOR_BAND * (1.0 + value.abs());
+            match held {
+                Some(m) if value >= m - band && value <= m + 1.0 + band => m,
+                _ => value.floor(),
+            }
+        }
+        SwitchKind::Sign => {
+            if value > 0.0 {
+                1.0
+            } else if value < 0.0 {
+                -1.0
+            } else {
+                0.0
+            }
+        }
+    }
+}
+
+/// The instant at which slope · t + offset is `level`.
+fn instant(line: (f64, f64), level: f64) -> f64 {
+    (level - line.1) / line.0
+}
+
+/// The mode that holds from t on, by comparing instants: never by a value near zero.
+pub(crate) fn mode_on_line(kind: SwitchKind, line: (f64, f64), t: f64) -> f64 {
+    let (slope, offset) = line;
+    if slope == 0.0 || !slope.is_finite() || !offset.is_finite() {
+        return mode_at(kind, slope * t + offset, None);
+    }
+    match kind {
+        SwitchKind::Relation(comparison) => {
+            truth_on_side(comparison, (t >= instant(line, 0.0)) == (slope > 0.0))
+        }
+        SwitchKind::Sign => {
+            if (t >= instant(line, 0.0)) == (slope > 0.0) {
+                1.0
+            } else {
+                -1.0
+            }
+        }
+        SwitchKind::Floor => {
+            let mut m = (slope * t + offset).floor();
+            // Beyond 2⁵³ there are no neighbours to tell apart.
+            if m.abs() > 9e15 {
+                return m;
+            }
+            if slope > 0.0 {
+                while t >= instant(line, m + 1.0) {
+                    m += 1.0;
+                }
+                while t < instant(line, m) {
+                    m -= 1.0;
+                }
+            } else {
+                // A falling line leaves m at the instant at which it reaches it.
+                while t >= instant(line, m) {
+                    m -= 1.0;
+                }
+                while t < instant(line, m + 1.0) {
+                    m += 1.0;
+                }
+            }
+            m
+        }
+    }
+}
+
+/// The next instant after t at which a mode on a line changes.
+fn next_change(mode: &ModeInfo, held: f64, line: (f64, f64), t: f64) -> Option<f64> {
+    if line.0 == 0.0 || !line.0.is_finite() || !line.1.is_finite() {
+        return None;
+    }
+    let at = match mode.kind {
+        SwitchKind::Relation(_) | SwitchKind::Sign => instant(line, 0.0),
+        SwitchKind::Floor if line.0 > 0.0 => instant(line, held + 1.0),
+        SwitchKind::Floor => instant(line, held),
+    };
+    (at > t).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_floor_of_time_changes_at_the_very_instant_announced() {
+        // f = 1/3 Hz has no exact slope: comparing values instead of instants would miss ticks.
+        let line = (1.0 / 3.0, 0.0);
+        let mut m = mode_on_line(SwitchKind::Floor, line, 0.0);
+        assert_eq!(m, 0.0);
+        for _ in 0..10_000 {
+            let at = instant(line, m + 1.0);
+            let next = mode_on_line(SwitchKind::Floor, line, at);
+            assert_eq!(next, m + 1.0);
+            m = next;
+        }
+    }
+
+    #[test]
+    fn relations_hold_on_their_own_side() {
+        use Comparison::{Greater, Less};
+        assert_eq!(
+            mode_on_line(SwitchKind::Relation(Less), (1.0, -0.1), 0.1),
+            0.0
+        );
+        assert_eq!(
+            mode_on_line(SwitchKind::Relation(Less), (1.0, -0.1), 0.0),
+            1.0
+        );
+        assert_eq!(
+            mode_on_line(SwitchKind::Relation(Greater), (-1.0, 0.1), 0.1),
+            0.0
+        );
+    }
+}

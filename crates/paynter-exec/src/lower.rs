@@ -1,0 +1,942 @@
+//! Makes everything a machine needs to run out of reduced equations, once.
+//!
+//! In:  [`Reduced`] equations, the columns to record, the engine to use.
+//! Out: a [`Machine`] around an [`Image`] that all its copies share.
+//!
+//! **Invariant:** the image does not depend on the values of parameters, so one image serves
+//! every point of a sweep.
+
+use std::sync::Arc;
+
+use paynter_solve::Pattern;
+use paynter_symbolic::dae::{Action, Role, Switch};
+use paynter_symbolic::expr::{Comparison, ExprId, Node, SymbolId};
+use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::walk::{below, symbols_of};
+use paynter_symbolic::{Dae, Origin};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::affine::{Line, Lines};
+use crate::audit::{AuditLayout, Power};
+use crate::code::Step;
+use crate::emit::{Emitter, LowerError, NO_OWNER, Routine, STRAIGHT_LIMIT};
+use crate::machine::Machine;
+use crate::map::{Inputs, Map};
+use crate::plan::{Plan, SolvedKind, Source, plan};
+
+/// What runs the operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Machine code where it can be made, else the interpreter.
+    #[default]
+    Auto,
+    /// One operation after another, from a list.
+    Interpreter,
+    /// Machine code; an error if it cannot be made.
+    Jit,
+}
+
+/// Which variables the solver sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// States only; blocks are solved inside the right-hand side.
+    #[default]
+    Explicit,
+    /// States, and unknowns of the blocks with an algebraic row each: the Jacobian stays sparse.
+    Dae,
+}
+
+/// Choices of a lowering.
+#[derive(Clone, Copy, Debug)]
+pub struct Lowering {
+    /// What runs the operations.
+    pub engine: Engine,
+    /// Which variables the solver sees.
+    pub form: Form,
+    /// Routines with more operations than this become kernels over index tables.
+    pub straight_limit: usize,
+}
+
+impl Default for Lowering {
+    fn default() -> Self {
+        Lowering {
+            engine: Engine::Auto,
+            form: Form::Explicit,
+            straight_limit: STRAIGHT_LIMIT,
+        }
+    }
+}
+
+/// Makes a machine whose variables are the states.
+///
+/// # Errors
+///
+/// A symbol is read that nothing defines, sampled equations go in a circle, or machine code
+/// was demanded and cannot be made.
+pub fn lower(reduced: &Reduced, wanted: &[ExprId], engine: Engine) -> Result<Machine, LowerError> {
+    lower_with(
+        reduced,
+        wanted,
+        Lowering {
+            engine,
+            ..Lowering::default()
+        },
+    )
+}
+
+/// Makes a machine with all choices given.
+///
+/// # Errors
+///
+/// As [`lower`].
+pub fn lower_with(
+    reduced: &Reduced,
+    wanted: &[ExprId],
+    lowering: Lowering,
+) -> Result<Machine, LowerError> {
+    let mut image = Maker::new(reduced, lowering).make(reduced, wanted)?;
+    match lowering.engine {
+        Engine::Interpreter => {}
+        Engine::Auto => {
+            // Where no code can be made the interpreter gives the same bits.
+            let _ = crate::jit::compile(&mut image);
+        }
+        Engine::Jit => crate::jit::compile(&mut image)
+            .map_err(|reason| LowerError::NoMachineCode { reason })?,
+    }
+    Ok(Machine::new(Arc::new(image)))
+}
+
+/// How a mode changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SwitchKind {
+    Relation(Comparison),
+    Floor,
+    Sign,
+}
+
+/// Where the value that decides on a mode is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Decider {
+    /// Output of the switch routine; guards start at this number.
+    State { output: usize, first_guard: usize },
+    /// Outputs `output` (slope) and `output + 1` (offset) of the timing routine.
+    Time { output: usize },
+}
+
+/// A mode at run time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ModeInfo {
+    pub symbol: SymbolId,
+    pub slot: u32,
+    pub kind: SwitchKind,
+    pub decider: Decider,
+}
+
+/// An action of a `when`.
+#[derive(Clone, Debug)]
+pub(crate) enum ActionInfo {
+    /// State `index` takes ± output `value` of the reinit routine.
+    SetState {
+        value: usize,
+        index: usize,
+        is_negated: bool,
+    },
+    /// Row `row` of the reinit map takes output `value`.
+    Aim {
+        value: usize,
+        row: usize,
+        action: u32,
+    },
+    /// A discrete slot takes output `value` of the assignment routine.
+    Assign {
+        value: usize,
+        slot: u32,
+    },
+    Stop {
+        stop: u32,
+    },
+}
+
+/// One sampled equation.
+#[derive(Clone, Debug)]
+pub(crate) struct Sampled {
+    pub clock: usize,
+    pub dst: u32,
+    pub routine: Routine,
+}
+
+/// A bound parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Binding {
+    pub symbol: SymbolId,
+    pub slot: u32,
+    pub routine: Routine,
+}
+
+/// Corners of a function of time.
+#[derive(Clone, Debug)]
+pub(crate) struct Corners {
+    /// Outputs `output` and `output + 1` of the timing routine: the argument as a line.
+    pub output: usize,
+    pub corners: Vec<f64>,
+}
+
+/// A demand or hint on the start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StartInfo {
+    pub is_guess: bool,
+    pub aim: StartAim,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum StartAim {
+    /// State `index` is ± the value.
+    State { index: usize, is_negated: bool },
+    /// A discrete symbol.
+    Discrete { slot: u32 },
+    /// Unknown `place` of a block solved at run time (hints only).
+    Unknown { block: u32, place: usize },
+    /// Row of the demand map: target − value.
+    Row(usize),
+}
+
+/// Everything that copies of a machine share.
+#[derive(Debug, Default)]
+pub(crate) struct Image {
+    pub dae: Dae,
+    pub states: Vec<SymbolId>,
+    pub inputs: Inputs,
+    pub n_slots: usize,
+    pub constants: Vec<(u32, f64)>,
+    /// Slots of parameters, by symbol.
+    pub parameter_slots: FxHashMap<SymbolId, u32>,
+    pub bindings: Vec<Binding>,
+    pub set_up: Routine,
+    pub rhs: Map,
+    pub pattern: Option<Pattern>,
+    /// For each row of the Jacobian: positions of its entries, in the order of its columns.
+    pub positions: Vec<Vec<usize>>,
+    pub is_algebraic: Vec<bool>,
+    /// Values of the algebraic variables, from the states.
+    pub unknowns: Routine,
+    pub observe: Routine,
+    pub switches: Routine,
+    pub n_guards: usize,
+    pub modes: Vec<ModeInfo>,
+    pub timing: Routine,
+    pub corners: Vec<Corners>,
+    pub conditions: Routine,
+    pub actions: Vec<Vec<ActionInfo>>,
+    pub reinit_values: Routine,
+    pub reinit_targets: Map,
+    pub assigned_values: Routine,
+    /// (target, origin) of every reinit that is solved for.
+    pub aims: Vec<(SymbolId, Origin)>,
+    pub stops: Vec<(usize, String)>,
+    /// (slot of the discrete symbol or computed value, slot of its `pre`).
+    pub pre_discrete: Vec<(u32, u32)>,
+    /// Left limits of continuous symbols: slots of `pre`, with the routine's outputs.
+    pub pre_continuous: Routine,
+    pub pre_continuous_slots: Vec<u32>,
+    pub discrete: Vec<(SymbolId, u32, f64)>,
+    pub clock_rates: Vec<(u64, u64)>,
+    pub sample_inputs: Routine,
+    pub sampled: Vec<Sampled>,
+    pub starts: Vec<StartInfo>,
+    pub start_values: Routine,
+    /// Demands that are not on states directly, then constraints, then hints.
+    pub demands: Map,
+    pub n_demands: usize,
+    pub n_constraints: usize,
+    pub constraints: Map,
+    pub quadrature_slots: Vec<u32>,
+    pub power: Power,
+    pub energy: Routine,
+    pub audit: AuditLayout,
+    pub block_sizes: Vec<usize>,
+    pub blocks: Vec<(Vec<SymbolId>, Vec<Origin>)>,
+    pub machine_code_bytes: usize,
+    pub has_machine_code: bool,
+}
+
+/// Collects the parts of an image.
+struct Maker {
+    emitter: Emitter,
+    image: Image,
+    lines: Lines,
+    form: Form,
+    state_index: FxHashMap<SymbolId, usize>,
+}
+
+impl Maker {
+    fn new(reduced: &Reduced, lowering: Lowering) -> Self {
+        let plan = plan(reduced);
+        let mut emitter = Emitter::new(plan, lowering.straight_limit);
+        let states: Vec<SymbolId> = reduced.states.iter().map(|state| state.symbol).collect();
+        let unknowns = match lowering.form {
+            Form::Explicit => Vec::new(),
+            Form::Dae => block_unknowns(&emitter.plan),
+        };
+        let n = states.len() + unknowns.len();
+        let inputs = Inputs {
+            first: emitter.new_slots(n as u32),
+            n,
+            first_seed: emitter.new_slots(n as u32),
+            time: emitter.new_slot(),
+            time_seed: emitter.new_slot(),
+        };
+        for (k, &symbol) in states.iter().enumerate() {
+            emitter.input_slots.insert(symbol, inputs.first + k as u32);
+        }
+        for (s, symbol) in emitter.plan.dae.symbols.iter().enumerate() {
+            if symbol.role == Role::Time {
+                emitter.input_slots.insert(SymbolId(s as u32), inputs.time);
+            }
+        }
+        let state_index = states.iter().enumerate().map(|(k, &s)| (s, k)).collect();
+        let image = Image {
+            states,
+            inputs,
+            ..Image::default()
+        };
+        Maker {
+            emitter,
+            image,
+            lines: Lines::default(),
+            form: lowering.form,
+            state_index,
+        }
+    }
+
+    fn make(mut self, reduced: &Reduced, wanted: &[ExprId]) -> Result<Image, LowerError> {
+        self.image.blocks = self
+            .emitter
+            .plan
+            .solved
+            .iter()
+            .map(|solved| (solved.unknowns.clone(), solved.origins.clone()))
+            .collect();
+        self.image.block_sizes = self
+            .emitter
+            .plan
+            .solved
+            .iter()
+            .map(|solved| match solved.kind {
+                SolvedKind::Inlined { .. } => 0,
+                _ => solved.unknowns.len(),
+            })
+            .collect();
+        self.make_discrete();
+        self.make_events()?;
+        self.make_clocks()?;
+        self.make_rhs(reduced)?;
+        self.image.observe = self.emitter.routine(wanted)?;
+        self.make_starts(reduced)?;
+        self.make_audit()?;
+        self.make_corners()?;
+        self.image.set_up = self.emitter.set_up()?;
+        self.make_bindings()?;
+        self.image.n_slots = self.emitter.n_slots as usize;
+        self.image.constants = std::mem::take(&mut self.emitter.constants);
+        for (&symbol, &slot) in &self.emitter.input_slots {
+            if matches!(
+                self.emitter.plan.dae.symbol(symbol).role,
+                Role::Parameter { .. }
+            ) {
+                self.image.parameter_slots.insert(symbol, slot);
+            }
+        }
+        self.image.dae = self.emitter.plan.dae;
+        Ok(self.image)
+    }
+
+    fn make_discrete(&mut self) {
+        let symbols: Vec<(SymbolId, Role)> = self
+            .emitter
+            .plan
+            .dae
+            .symbols
+            .iter()
+            .enumerate()
+            .map(|(s, symbol)| (SymbolId(s as u32), symbol.role))
+            .collect();
+        for &(symbol, role) in &symbols {
+            if let Role::Discrete { start } = role {
+                let slot = self.emitter.input(symbol);
+                self.image.discrete.push((symbol, slot, start));
+            }
+        }
+        for &(symbol, role) in &symbols {
+            if let Role::Pre { of } = role
+                && matches!(self.emitter.plan.dae.symbol(of).role, Role::Discrete { .. })
+            {
+                let pair = (self.emitter.input(of), self.emitter.input(symbol));
+                self.image.pre_discrete.push(pair);
+            }
+        }
+        let quadratures: Vec<SymbolId> = self
+            .emitter
+            .plan
+            .dae
+            .quadratures
+            .iter()
+            .map(|q| q.symbol)
+            .collect();
+        self.image.quadrature_slots = quadratures
+            .into_iter()
+            .map(|symbol| self.emitter.input(symbol))
+            .collect();
+    }
+
+    fn make_events(&mut self) -> Result<(), LowerError> {
+        self.make_modes()?;
+        let dae = &self.emitter.plan.dae;
+        let whens = dae.whens.clone();
+        let conditions: Vec<ExprId> = whens.iter().map(|when| when.condition).collect();
+        self.image.conditions = self.emitter.routine(&conditions)?;
+        let mut reinit_values = Vec::new();
+        let mut targets = Vec::new();
+        let mut assigned = Vec::new();
+        for (number, when) in whens.iter().enumerate() {
+            let mut actions = Vec::new();
+            for action in &when.actions {
+                actions.push(match action {
+                    Action::Reinit {
+                        target,
+                        value,
+                        origin,
+                    } => {
+                        reinit_values.push(*value);
+                        let value = reinit_values.len() - 1;
+                        let target_expr = self.emitter.plan.dae.pool.symbol(*target);
+                        match self.as_state(target_expr) {
+                            Some((index, is_negated)) => ActionInfo::SetState {
+                                value,
+                                index,
+                                is_negated,
+                            },
+                            None => {
+                                targets.push(target_expr);
+                                self.image.aims.push((*target, *origin));
+                                let action = self.image.aims.len() as u32 - 1;
+                                ActionInfo::Aim {
+                                    value,
+                                    row: targets.len() - 1,
+                                    action,
+                                }
+                            }
+                        }
+                    }
+                    Action::Assign { target, value } => {
+                        assigned.push(*value);
+                        let slot = self.emitter.input(*target);
+                        ActionInfo::Assign {
+                            value: assigned.len() - 1,
+                            slot,
+                        }
+                    }
+                    Action::Stop { message } => {
+                        self.image.stops.push((number, message.clone()));
+                        ActionInfo::Stop {
+                            stop: self.image.stops.len() as u32 - 1,
+                        }
+                    }
+                });
+            }
+            self.image.actions.push(actions);
+        }
+        self.image.reinit_values = self.emitter.routine(&reinit_values)?;
+        self.image.assigned_values = self.emitter.routine(&assigned)?;
+        self.image.reinit_targets = Map::new(&mut self.emitter, &self.image.inputs, &targets)?;
+        self.make_left_limits()
+    }
+
+    fn make_left_limits(&mut self) -> Result<(), LowerError> {
+        let mut of = Vec::new();
+        for s in 0..self.emitter.plan.dae.symbols.len() {
+            let symbol = SymbolId(s as u32);
+            if let Role::Pre { of: x } = self.emitter.plan.dae.symbol(symbol).role
+                && !matches!(self.emitter.plan.dae.symbol(x).role, Role::Discrete { .. })
+            {
+                of.push(self.emitter.plan.dae.pool.symbol(x));
+                let slot = self.emitter.input(symbol);
+                self.image.pre_continuous_slots.push(slot);
+            }
+        }
+        self.image.pre_continuous = self.emitter.routine(&of)?;
+        Ok(())
+    }
+
+    /// Follows names to a state: `x`, `−x`.
+    fn as_state(&self, mut e: ExprId) -> Option<(usize, bool)> {
+        let plan = &self.emitter.plan;
+        let mut is_negated = false;
+        // Chains of names are short; a circle would be a broken promise of `reduce`.
+        for _ in 0..plan.sources.len() + 2 {
+            match plan.dae.pool.node(e) {
+                Node::Neg(a) => {
+                    is_negated = !is_negated;
+                    e = a;
+                }
+                Node::Smooth(a) => e = a,
+                Node::Symbol(s) => match plan.sources[s.0 as usize] {
+                    Source::Forward(value) | Source::Assign(value) => e = value,
+                    Source::Input => return Some((*self.state_index.get(&s)?, is_negated)),
+                    Source::Nowhere | Source::Solved(_) => return None,
+                },
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn make_modes(&mut self) -> Result<(), LowerError> {
+        let modes = self.emitter.plan.dae.modes.clone();
+        let mut by_state = Vec::new();
+        let mut by_time: Vec<ExprId> = Vec::new();
+        for mode in &modes {
+            let (value, kind) = match mode.switch {
+                Switch::Relation {
+                    comparison,
+                    left,
+                    right,
+                } => {
+                    let guard = self.emitter.plan.dae.pool.sub(left, right);
+                    (guard, SwitchKind::Relation(comparison))
+                }
+                Switch::Floor { of } => (of, SwitchKind::Floor),
+                Switch::Sign { of } => (of, SwitchKind::Sign),
+            };
+            let decider = match self.lines.line(&mut self.emitter.plan, value) {
+                Some(Line { slope, offset }) => {
+                    by_time.extend([slope, offset]);
+                    Decider::Time {
+                        output: by_time.len() - 2,
+                    }
+                }
+                None => {
+                    let first_guard = self.image.n_guards;
+                    self.image.n_guards += if kind == SwitchKind::Sign { 2 } else { 1 };
+                    by_state.push(value);
+                    Decider::State {
+                        output: by_state.len() - 1,
+                        first_guard,
+                    }
+                }
+            };
+            let slot = self.emitter.input(mode.symbol);
+            self.image.modes.push(ModeInfo {
+                symbol: mode.symbol,
+                slot,
+                kind,
+                decider,
+            });
+        }
+        self.image.switches = self.emitter.routine(&by_state)?;
+        self.image.timing = self.emitter.routine(&by_time)?;
+        Ok(())
+    }
+
+    /// Functions of time with corners: the solver lands on each of them.
+    fn make_corners(&mut self) -> Result<(), LowerError> {
+        let dae = &self.emitter.plan.dae;
+        let mut seen = FxHashSet::default();
+        let mut found = Vec::new();
+        let mut roots: Vec<ExprId> = dae
+            .equations
+            .iter()
+            .flat_map(|e| [e.left, e.right])
+            .collect();
+        roots.extend(dae.quadratures.iter().map(|q| q.rate));
+        for id in below(&dae.pool, &roots) {
+            if let Node::External(f, args, _) = dae.pool.node(id)
+                && let &[argument] = dae.pool.args(args)
+                && !dae.pool.external(f).corners().is_empty()
+                && seen.insert((f, argument))
+            {
+                found.push((argument, dae.pool.external(f).corners().to_vec()));
+            }
+        }
+        let mut wanted: Vec<ExprId> = Vec::new();
+        for (argument, corners) in found {
+            if let Some(line) = self.lines.line(&mut self.emitter.plan, argument) {
+                self.image.corners.push(Corners {
+                    output: wanted.len(),
+                    corners,
+                });
+                wanted.extend([line.slope, line.offset]);
+            }
+        }
+        let routine = self.emitter.routine(&wanted)?;
+        let n_before = self.image.timing.outputs.len();
+        for corners in &mut self.image.corners {
+            corners.output += n_before;
+        }
+        self.image.timing.steps.extend(routine.steps);
+        self.image.timing.outputs.extend(routine.outputs);
+        Ok(())
+    }
+
+    fn make_clocks(&mut self) -> Result<(), LowerError> {
+        let clocks = self.emitter.plan.dae.clocks.clone();
+        self.image.clock_rates = clocks.iter().map(|clock| clock.rate).collect();
+        let equations: Vec<(usize, SymbolId, ExprId)> = clocks
+            .iter()
+            .enumerate()
+            .flat_map(|(c, clock)| clock.equations.iter().map(move |&(s, e)| (c, s, e)))
+            .collect();
+        let order = sort_sampled(&self.emitter.plan, &equations)?;
+        // Continuous symbols are read at their left limits, computed together beforehand.
+        let mut read: Vec<SymbolId> = Vec::new();
+        let mut seen = FxHashSet::default();
+        for &(_, _, value) in &equations {
+            for symbol in symbols_of(&self.emitter.plan.dae.pool, value) {
+                let source = self.emitter.plan.sources[symbol.0 as usize];
+                if source != Source::Input && seen.insert(symbol) {
+                    read.push(symbol);
+                }
+            }
+        }
+        let wanted: Vec<ExprId> = read
+            .iter()
+            .map(|&s| self.emitter.plan.dae.pool.symbol(s))
+            .collect();
+        self.image.sample_inputs = self.emitter.routine(&wanted)?;
+        let known: FxHashMap<SymbolId, u32> = read
+            .iter()
+            .copied()
+            .zip(self.image.sample_inputs.outputs.iter().copied())
+            .collect();
+        for number in order {
+            let (clock, symbol, value) = equations[number];
+            let dst = self.emitter.input(symbol);
+            let routine = self.emitter.routine_after(value, &known);
+            self.image.sampled.push(Sampled {
+                clock,
+                dst,
+                routine,
+            });
+        }
+        Ok(())
+    }
+
+    fn make_rhs(&mut self, reduced: &Reduced) -> Result<(), LowerError> {
+        let pool = &mut self.emitter.plan.dae.pool;
+        let mut wanted: Vec<ExprId> = reduced
+            .states
+            .iter()
+            .map(|state| pool.symbol(state.derivative))
+            .collect();
+        let n_states = wanted.len();
+        let saved = self.emitter.plan.sources.clone();
+        if self.form == Form::Dae {
+            let unknowns = block_unknowns(&self.emitter.plan);
+            let exprs: Vec<ExprId> = unknowns
+                .iter()
+                .map(|&s| self.emitter.plan.dae.pool.symbol(s))
+                .collect();
+            self.image.unknowns = self.emitter.routine(&exprs)?;
+            wanted.extend(self.open_blocks(n_states as u32));
+        }
+        self.image.rhs = Map::new(&mut self.emitter, &self.image.inputs, &wanted)?;
+        self.emitter.plan.sources = saved;
+        if self.form == Form::Dae {
+            // The slots of the opened unknowns belong to the solver's variables only.
+            for symbol in block_unknowns(&self.emitter.plan) {
+                self.emitter.input_slots.remove(&symbol);
+            }
+        }
+        self.image.is_algebraic = (0..wanted.len()).map(|row| row >= n_states).collect();
+        self.make_pattern();
+        Ok(())
+    }
+
+    /// Makes the unknowns of blocks variables, and their equations rows.
+    fn open_blocks(&mut self, n_states: u32) -> Vec<ExprId> {
+        let mut rows = Vec::new();
+        let mut next = n_states;
+        let Emitter {
+            plan, input_slots, ..
+        } = &mut self.emitter;
+        for solved in plan.solved.clone() {
+            if matches!(solved.kind, SolvedKind::Inlined { .. }) {
+                continue;
+            }
+            for &symbol in &solved.unknowns {
+                plan.sources[symbol.0 as usize] = Source::Input;
+                input_slots.insert(symbol, self.image.inputs.first + next);
+                next += 1;
+            }
+            match solved.kind {
+                SolvedKind::Linear { matrix, right, .. } => {
+                    // 0 = b − A z
+                    let first = rows.len();
+                    rows.extend(right);
+                    for (row, column, value) in matrix {
+                        let z = plan.dae.pool.symbol(solved.unknowns[column as usize]);
+                        let part = plan.dae.pool.mul(value, z);
+                        let sum = &mut rows[first + row as usize];
+                        *sum = plan.dae.pool.sub(*sum, part);
+                    }
+                }
+                SolvedKind::Nonlinear {
+                    inner, residuals, ..
+                } => {
+                    for (symbol, value) in inner {
+                        plan.sources[symbol.0 as usize] = Source::Assign(value);
+                    }
+                    rows.extend(residuals);
+                }
+                SolvedKind::Inlined { .. } => {}
+            }
+        }
+        rows
+    }
+
+    fn make_pattern(&mut self) {
+        let n = self.image.inputs.n;
+        let rows = &self.image.rhs.rows;
+        let n_entries: usize = rows.iter().map(|row| row.len()).sum();
+        // Beyond this density a sparse factorisation does more work than a dense one.
+        const DENSE_SHARE: f64 = 0.5;
+        let is_dense = n_entries as f64 > DENSE_SHARE * (n * n) as f64;
+        if is_dense {
+            self.image.positions = rows
+                .iter()
+                .enumerate()
+                .map(|(row, columns)| columns.iter().map(|&c| c as usize * n + row).collect())
+                .collect();
+            return;
+        }
+        let mut entries: Vec<(usize, usize)> = rows
+            .iter()
+            .enumerate()
+            .flat_map(|(row, columns)| columns.iter().map(move |&c| (row, c as usize)))
+            .collect();
+        // Solvers add the diagonal of M/h.
+        entries.extend((0..n).map(|k| (k, k)));
+        let pattern = Pattern::from_entries(n, &entries).expect("rows and columns lie inside");
+        let starts = pattern.column_starts();
+        self.image.positions = rows
+            .iter()
+            .enumerate()
+            .map(|(row, columns)| {
+                columns
+                    .iter()
+                    .map(|&c| {
+                        let place = pattern.column(c as usize).binary_search(&row);
+                        starts[c as usize] + place.expect("the pattern holds every entry")
+                    })
+                    .collect()
+            })
+            .collect();
+        self.image.pattern = Some(pattern);
+    }
+
+    fn make_starts(&mut self, reduced: &Reduced) -> Result<(), LowerError> {
+        let starts = self.emitter.plan.dae.starts.clone();
+        let values: Vec<ExprId> = starts.iter().map(|start| start.value).collect();
+        self.image.start_values = self.emitter.routine(&values)?;
+        let mut demands = Vec::new();
+        let mut hints = Vec::new();
+        for start in &starts {
+            let residual = self.emitter.plan.dae.pool.sub(start.target, start.value);
+            let aim = if let Some((index, is_negated)) = self.as_state(start.target) {
+                StartAim::State { index, is_negated }
+            } else if let Some(slot) = self.as_discrete(start.target) {
+                StartAim::Discrete { slot }
+            } else if let Some((block, place)) = self.as_unknown(start.target)
+                && start.is_guess
+            {
+                StartAim::Unknown { block, place }
+            } else if start.is_guess {
+                hints.push(residual);
+                StartAim::Row(hints.len() - 1)
+            } else {
+                demands.push(residual);
+                StartAim::Row(demands.len() - 1)
+            };
+            self.image.starts.push(StartInfo {
+                is_guess: start.is_guess,
+                aim,
+            });
+        }
+        let mut constraints = reduced.constraints.clone();
+        constraints.extend(self.emitter.plan.dae.invariants.iter().map(|i| i.residual));
+        self.image.n_demands = demands.len();
+        self.image.n_constraints = constraints.len();
+        self.image.constraints = Map::new(&mut self.emitter, &self.image.inputs, &constraints)?;
+        for info in &mut self.image.starts {
+            if info.is_guess
+                && let StartAim::Row(row) = &mut info.aim
+            {
+                *row += demands.len() + constraints.len();
+            }
+        }
+        demands.extend(constraints);
+        demands.extend(hints);
+        self.image.demands = Map::new(&mut self.emitter, &self.image.inputs, &demands)?;
+        Ok(())
+    }
+
+    fn as_discrete(&self, e: ExprId) -> Option<u32> {
+        let symbol = self.emitter.plan.dae.pool.as_symbol(e)?;
+        let is_discrete = matches!(
+            self.emitter.plan.dae.symbol(symbol).role,
+            Role::Discrete { .. }
+        );
+        is_discrete.then(|| self.emitter.input_slots.get(&symbol).copied())?
+    }
+
+    fn as_unknown(&self, e: ExprId) -> Option<(u32, usize)> {
+        let symbol = self.emitter.plan.dae.pool.as_symbol(e)?;
+        let Source::Solved(block) = self.emitter.plan.sources[symbol.0 as usize] else {
+            return None;
+        };
+        let solved = &self.emitter.plan.solved[block as usize];
+        Some((block, solved.unknowns.iter().position(|&s| s == symbol)?))
+    }
+
+    fn make_audit(&mut self) -> Result<(), LowerError> {
+        let dae = &self.emitter.plan.dae;
+        let rates: Vec<ExprId> = dae.quadratures.iter().map(|q| q.rate).collect();
+        let powers: Vec<ExprId> = dae.power.iter().map(|port| port.power).collect();
+        let energies: Vec<ExprId> = dae.power.iter().filter_map(|port| port.energy).collect();
+        let layout = AuditLayout::new(dae);
+        let wanted: Vec<ExprId> = rates.into_iter().chain(powers).collect();
+        self.image.power = Power::new(self.emitter.routine(&wanted)?);
+        self.image.energy = self.emitter.routine(&energies)?;
+        self.image.audit = layout;
+        Ok(())
+    }
+
+    /// Bound parameters in an order of computation, those that something reads.
+    fn make_bindings(&mut self) -> Result<(), LowerError> {
+        let mut used: Vec<SymbolId> = self.emitter.input_slots.keys().copied().collect();
+        used.sort_unstable();
+        let mut done: FxHashSet<SymbolId> = FxHashSet::default();
+        let mut stack: Vec<(SymbolId, bool)> = used.into_iter().rev().map(|s| (s, false)).collect();
+        while let Some((symbol, is_ready)) = stack.pop() {
+            let Role::Parameter {
+                binding: Some(value),
+                ..
+            } = self.emitter.plan.dae.symbol(symbol).role
+            else {
+                continue;
+            };
+            if is_ready {
+                let slot = self.emitter.input(symbol);
+                let routine = self.emitter.binding(value)?;
+                self.image.bindings.push(Binding {
+                    symbol,
+                    slot,
+                    routine,
+                });
+            } else if done.insert(symbol) {
+                stack.push((symbol, true));
+                let read = symbols_of(&self.emitter.plan.dae.pool, value);
+                stack.extend(read.into_iter().map(|s| (s, false)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn block_unknowns(plan: &Plan) -> Vec<SymbolId> {
+    plan.solved
+        .iter()
+        .filter(|solved| !matches!(solved.kind, SolvedKind::Inlined { .. }))
+        .flat_map(|solved| solved.unknowns.iter().copied())
+        .collect()
+}
+
+/// Orders sampled equations of all clocks so that each runs after those it reads.
+fn sort_sampled(
+    plan: &Plan,
+    equations: &[(usize, SymbolId, ExprId)],
+) -> Result<Vec<usize>, LowerError> {
+    let definer: FxHashMap<SymbolId, usize> = equations
+        .iter()
+        .enumerate()
+        .map(|(k, &(_, s, _))| (s, k))
+        .collect();
+    let mut waits_for = vec![0_usize; equations.len()];
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); equations.len()];
+    for (k, &(_, _, value)) in equations.iter().enumerate() {
+        for symbol in symbols_of(&plan.dae.pool, value) {
+            if let Some(&other) = definer.get(&symbol) {
+                users[other].push(k);
+                waits_for[k] += 1;
+            }
+        }
+    }
+    // Smallest first, so that the order does not depend on anything but the equations.
+    let mut ready: std::collections::BTreeSet<usize> = (0..equations.len())
+        .filter(|&k| waits_for[k] == 0)
+        .collect();
+    let mut order = Vec::with_capacity(equations.len());
+    while let Some(k) = ready.pop_first() {
+        order.push(k);
+        for &user in &users[k] {
+            waits_for[user] -= 1;
+            if waits_for[user] == 0 {
+                ready.insert(user);
+            }
+        }
+    }
+    if order.len() < equations.len() {
+        let symbols = (0..equations.len())
+            .filter(|&k| waits_for[k] > 0)
+            .map(|k| equations[k].1)
+            .collect();
+        return Err(LowerError::SampleLoop { symbols });
+    }
+    Ok(order)
+}
+
+/// The symbol an instruction belongs to.
+pub(crate) fn owner_symbol(owner: u32) -> Option<SymbolId> {
+    (owner != NO_OWNER).then_some(SymbolId(owner))
+}
+
+/// Visits every list of steps of an image.
+pub(crate) fn for_each_steps(image: &mut Image, f: &mut dyn FnMut(&mut Vec<Step>)) {
+    let Image {
+        rhs,
+        unknowns,
+        observe,
+        switches,
+        conditions,
+        reinit_values,
+        assigned_values,
+        sample_inputs,
+        sampled,
+        constraints,
+        power,
+        energy,
+        set_up,
+        ..
+    } = image;
+    f(&mut rhs.routine.steps);
+    f(&mut rhs.tangent);
+    for routine in [
+        unknowns,
+        observe,
+        switches,
+        conditions,
+        reinit_values,
+        assigned_values,
+        sample_inputs,
+        &mut power.routine,
+        energy,
+        set_up,
+        &mut constraints.routine,
+    ] {
+        f(&mut routine.steps);
+    }
+    f(&mut constraints.tangent);
+    sampled
+        .iter_mut()
+        .for_each(|sampled| f(&mut sampled.routine.steps));
+}

@@ -1,0 +1,523 @@
+//! A model that runs: the state of one run around code that all runs share.
+//!
+//! In:  an [`Image`] made by `lower`, values of parameters.
+//! Out: right-hand sides, Jacobians, guards, quadratures and recorded columns, through the
+//!      [`System`] contract of `paynter-solve` and through [`Machine::observe`].
+//!
+//! Events are handled in `events`, the start in `start`.
+//!
+//! **Invariant:** evaluation changes nothing that a later evaluation could see but the
+//! starting points of Newton searches, which do not move the solution they find.
+
+use std::sync::Arc;
+
+use paynter_solve::{Crossing, EvalError, EventOutcome, Pattern, Projection, System};
+use paynter_symbolic::SymbolId;
+use paynter_symbolic::dae::Role;
+
+use crate::audit::{AuditLayout, StoredEnergy};
+use crate::block::Factor;
+use crate::clock::Ticks;
+use crate::code::{find_not_finite, run};
+use crate::failure::{Failure, Fault};
+use crate::lower::{Image, owner_symbol};
+use crate::memory::Memory;
+
+/// A model ready to run. Copies share the code and own their numbers.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    pub(crate) image: Arc<Image>,
+    pub(crate) memory: Memory,
+    /// Bound parameters that were set by hand, by binding.
+    is_overridden: Vec<bool>,
+    must_set_up: bool,
+    pub(crate) clocks: Vec<Ticks>,
+    /// Truth of each `when` condition after the last event.
+    pub(crate) conditions: Vec<bool>,
+    /// The next time event, if known.
+    pub(crate) next_time: Option<f64>,
+    pub(crate) room: Room,
+    counters: Counters,
+    /// Energy booked at each `when`, J.
+    pub(crate) jumps: Vec<f64>,
+    pub(crate) start: Vec<f64>,
+}
+
+/// Room to work in, so that events do not allocate much and evaluations not at all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Room {
+    pub switches: Vec<f64>,
+    pub switches_before: Vec<f64>,
+    pub reinit: Vec<f64>,
+    /// Modes that still changed when the rounds of an event ran out.
+    pub restless: Vec<SymbolId>,
+}
+
+/// Work done by a machine since it was made or copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Evaluations of the right-hand side.
+    pub rhs: u64,
+    /// Jacobians.
+    pub jacobians: u64,
+    /// Iterations of Newton's method in algebraic blocks.
+    pub newton_iterations: u64,
+    /// Factorisations of algebraic blocks.
+    pub factorisations: u64,
+    /// Ticks of all clocks.
+    pub ticks: u64,
+}
+
+/// Why a parameter cannot be set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SetError {
+    /// The symbol is not a parameter.
+    NotAParameter(SymbolId),
+    /// The value is not a finite number.
+    NotFinite(SymbolId),
+}
+
+impl Machine {
+    pub(crate) fn new(image: Arc<Image>) -> Self {
+        let factors = image.block_sizes.iter().map(|&n| Factor::new(n)).collect();
+        let mut slots = vec![0.0; image.n_slots.max(1)];
+        for &(slot, value) in &image.constants {
+            slots[slot as usize] = value;
+        }
+        for (&symbol, &slot) in &image.parameter_slots {
+            if let Role::Parameter { value, .. } = image.dae.symbol(symbol).role {
+                slots[slot as usize] = value;
+            }
+        }
+        for &(_, slot, start) in &image.discrete {
+            slots[slot as usize] = start;
+        }
+        let memory = Memory {
+            slots,
+            factors,
+            ..Memory::default()
+        };
+        Machine {
+            is_overridden: vec![false; image.bindings.len()],
+            must_set_up: true,
+            clocks: image
+                .clock_rates
+                .iter()
+                .map(|&rate| Ticks::new(rate))
+                .collect(),
+            conditions: vec![false; image.actions.len()],
+            next_time: None,
+            room: Room::default(),
+            counters: Counters::default(),
+            jumps: vec![0.0; image.actions.len()],
+            start: Vec::new(),
+            memory,
+            image,
+        }
+    }
+
+    /// Sets a parameter, in SI units; bound parameters follow before the next evaluation.
+    ///
+    /// A bound parameter that is set by hand no longer follows its binding.
+    ///
+    /// # Errors
+    ///
+    /// The symbol is not a parameter, or the value not finite.
+    pub fn set_parameter(&mut self, symbol: SymbolId, value: f64) -> Result<(), SetError> {
+        let image = &self.image;
+        let role = image.dae.symbols.get(symbol.0 as usize).map(|s| s.role);
+        if !matches!(role, Some(Role::Parameter { .. })) {
+            return Err(SetError::NotAParameter(symbol));
+        }
+        if !value.is_finite() {
+            return Err(SetError::NotFinite(symbol));
+        }
+        // A parameter without a slot is read by nothing.
+        if let Some(&slot) = image.parameter_slots.get(&symbol) {
+            self.memory.slots[slot as usize] = value;
+        }
+        if let Some(place) = image.bindings.iter().position(|b| b.symbol == symbol) {
+            self.is_overridden[place] = true;
+        }
+        self.must_set_up = true;
+        self.next_time = None;
+        Ok(())
+    }
+
+    /// Lists the parameters that something reads, in the order of their symbols.
+    pub fn parameter_symbols(&self) -> Vec<SymbolId> {
+        let mut symbols: Vec<SymbolId> = self.image.parameter_slots.keys().copied().collect();
+        symbols.sort_unstable();
+        symbols
+    }
+
+    /// Gives the present value of a parameter that something reads.
+    pub fn parameter(&mut self, symbol: SymbolId) -> Option<f64> {
+        // A fault of a binding shows again at the first evaluation.
+        let _ = self.prepare();
+        let slot = *self.image.parameter_slots.get(&symbol)?;
+        Some(self.memory.slots[slot as usize])
+    }
+
+    /// Lists the states, in the order of the solver's variables.
+    pub fn states(&self) -> &[SymbolId] {
+        &self.image.states
+    }
+
+    /// Gives where the quadratures of a run stand.
+    pub fn audit_layout(&self) -> &AuditLayout {
+        &self.image.audit
+    }
+
+    /// Tells how many columns [`Machine::observe`] writes.
+    pub fn n_wanted(&self) -> usize {
+        self.image.observe.outputs.len()
+    }
+
+    /// Tells whether machine code runs this model, and how many bytes of it.
+    pub fn machine_code(&self) -> Option<usize> {
+        self.image
+            .has_machine_code
+            .then_some(self.image.machine_code_bytes)
+    }
+
+    /// Counts the work done so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            newton_iterations: self.memory.newton_iterations,
+            factorisations: self.memory.factorisations,
+            ..self.counters
+        }
+    }
+
+    /// Gives the energy that `reinit`s of each `when` have added to the model, J.
+    pub fn energy_jumps(&self) -> &[f64] {
+        &self.jumps
+    }
+
+    /// Gives the present value of a discrete symbol or mode.
+    pub fn discrete(&self, symbol: SymbolId) -> Option<f64> {
+        let of_discrete = self
+            .image
+            .discrete
+            .iter()
+            .find(|d| d.0 == symbol)
+            .map(|d| d.1);
+        let of_mode = || {
+            self.image
+                .modes
+                .iter()
+                .find(|m| m.symbol == symbol)
+                .map(|m| m.slot)
+        };
+        of_discrete
+            .or_else(of_mode)
+            .map(|slot| self.memory.slots[slot as usize])
+    }
+
+    /// Gives the mode that a guard of [`System::guards`] belongs to.
+    pub fn mode_of_guard(&self, guard: usize) -> Option<SymbolId> {
+        self.image
+            .modes
+            .iter()
+            .rev()
+            .find_map(|mode| match mode.decider {
+                crate::lower::Decider::State { first_guard, .. } if first_guard <= guard => {
+                    Some(mode.symbol)
+                }
+                _ => None,
+            })
+    }
+
+    /// Gives the absolute tolerance of each variable: what is small against its nominal
+    /// value, or else against its start.
+    pub fn tolerances(&self, rtol: f64) -> Vec<f64> {
+        // As in other equation-based tools: two digits below what the relative tolerance asks
+        // of a value of nominal size, so that it rules near zero only.
+        const SHARE: f64 = 1e-2;
+        // Stands for the size of a state that starts at zero and has no nominal value; small,
+        // because too small costs a few steps and too large costs digits.
+        const UNKNOWN_SIZE: f64 = 1e-4;
+        let n_states = self.image.states.len();
+        (0..self.image.inputs.n)
+            .map(|k| {
+                let nominal = match self.image.states.get(k) {
+                    Some(&symbol) => self.image.dae.symbol(symbol).nominal.abs(),
+                    None => 0.0,
+                };
+                let start = self.start.get(k).map_or(0.0, |x| x.abs());
+                let size = if nominal > 0.0 {
+                    nominal
+                } else if start > 0.0 {
+                    start
+                } else if k >= n_states {
+                    1.0
+                } else {
+                    UNKNOWN_SIZE
+                };
+                (rtol * SHARE * size).max(f64::MIN_POSITIVE)
+            })
+            .collect()
+    }
+
+    /// Computes the wanted columns.
+    ///
+    /// # Errors
+    ///
+    /// A block has no solution here, or an external function no answer.
+    pub fn observe(&mut self, t: f64, y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        self.load(t, y).map_err(failed)?;
+        run(&self.image.observe.steps, &mut self.memory).map_err(failed)?;
+        for (value, &slot) in out.iter_mut().zip(&self.image.observe.outputs) {
+            *value = self.memory.slots[slot as usize];
+        }
+        Ok(())
+    }
+
+    /// Tells the machine the present values of the quadratures, which columns may read.
+    pub fn set_quadratures(&mut self, quadratures: &[f64]) {
+        for (&slot, &value) in self.image.quadrature_slots.iter().zip(quadratures) {
+            self.memory.slots[slot as usize] = value;
+        }
+    }
+
+    /// Computes the energy stored in the model.
+    ///
+    /// # Errors
+    ///
+    /// As [`Machine::observe`].
+    pub fn stored_energy(&mut self, t: f64, y: &[f64]) -> Result<StoredEnergy, EvalError> {
+        self.load(t, y).map_err(failed)?;
+        run(&self.image.energy.steps, &mut self.memory).map_err(failed)?;
+        let with_law = self
+            .image
+            .dae
+            .power
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| p.energy.is_some());
+        let elements: Vec<(usize, f64)> = with_law
+            .zip(&self.image.energy.outputs)
+            .map(|((port, _), &slot)| (port, self.memory.slots[slot as usize]))
+            .collect();
+        Ok(StoredEnergy {
+            total: elements.iter().map(|e| e.1).sum(),
+            elements,
+        })
+    }
+
+    /// Puts the model's names to a number that came through the solver.
+    pub fn describe_failure(&self, code: u32) -> Failure {
+        let block = |number: u32| {
+            self.image
+                .blocks
+                .get(number as usize)
+                .cloned()
+                .unwrap_or_default()
+        };
+        match Fault::from_code(code) {
+            Fault::Singular(number) => {
+                let (unknowns, origins) = block(number);
+                Failure::Singular { unknowns, origins }
+            }
+            Fault::NoConvergence(number) => {
+                let (unknowns, origins) = block(number);
+                Failure::NoConvergence { unknowns, origins }
+            }
+            Fault::BlockNotFinite(number) => Failure::NotFinite {
+                symbol: block(number).0.first().copied(),
+            },
+            Fault::External(_) => Failure::External {
+                message: self.memory.message.clone(),
+            },
+            Fault::EventLoop => Failure::EventLoop {
+                modes: self.room.restless.clone(),
+            },
+            Fault::Reinit(number) => match self.image.aims.get(number as usize) {
+                Some(&(target, origin)) => Failure::Reinit { target, origin },
+                None => Failure::Projection,
+            },
+            Fault::Projection => Failure::Projection,
+            Fault::Stop(number) => {
+                let (when, message) = self
+                    .image
+                    .stops
+                    .get(number as usize)
+                    .cloned()
+                    .unwrap_or_default();
+                Failure::Stop { message, when }
+            }
+        }
+    }
+
+    /// Finds the first definition that is not finite at a point where the right-hand side
+    /// is not; `None` if everything is.
+    pub fn find_not_finite(&mut self, t: f64, y: &[f64]) -> Option<Failure> {
+        if let Err(fault) = self.load(t, y) {
+            return Some(self.describe_failure(fault.code()));
+        }
+        match find_not_finite(&self.image.rhs.routine.steps, &mut self.memory) {
+            Ok(Some(owner)) => Some(Failure::NotFinite {
+                symbol: owner_symbol(owner),
+            }),
+            Ok(None) => None,
+            Err(fault) => Some(self.describe_failure(fault.code())),
+        }
+    }
+
+    /// Computes what depends on parameters only, if that is not done.
+    pub(crate) fn prepare(&mut self) -> Result<(), Fault> {
+        if !self.must_set_up {
+            return Ok(());
+        }
+        let image = &self.image;
+        for (binding, _) in image
+            .bindings
+            .iter()
+            .zip(&self.is_overridden)
+            .filter(|(_, by_hand)| !**by_hand)
+        {
+            run(&binding.routine.steps, &mut self.memory)?;
+            let value = self.memory.slots[binding.routine.outputs[0] as usize];
+            self.memory.slots[binding.slot as usize] = value;
+        }
+        run(&image.set_up.steps, &mut self.memory)?;
+        self.must_set_up = false;
+        Ok(())
+    }
+
+    /// Brings time and variables into memory.
+    pub(crate) fn load(&mut self, t: f64, y: &[f64]) -> Result<(), Fault> {
+        if self.must_set_up {
+            self.prepare()?;
+        }
+        self.image.inputs.load(&mut self.memory.slots, t, y);
+        Ok(())
+    }
+
+    pub(crate) fn count_ticks(&mut self, n: u64) {
+        self.counters.ticks += n;
+    }
+}
+
+/// A fault that a smaller step may avoid.
+pub(crate) fn failed(fault: Fault) -> EvalError {
+    EvalError::Failed { code: fault.code() }
+}
+
+/// A fault that ends the run.
+pub(crate) fn fatal(fault: Fault) -> EvalError {
+    EvalError::Fatal { code: fault.code() }
+}
+
+impl System for Machine {
+    fn n(&self) -> usize {
+        self.image.inputs.n
+    }
+
+    fn algebraic(&self) -> &[bool] {
+        let has_algebraic = self.image.inputs.n > self.image.states.len();
+        if has_algebraic {
+            &self.image.is_algebraic
+        } else {
+            &[]
+        }
+    }
+
+    fn rhs(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError> {
+        self.counters.rhs += 1;
+        self.load(t, y).map_err(failed)?;
+        self.image.rhs.evaluate(&mut self.memory).map_err(failed)?;
+        for (value, &slot) in f.iter_mut().zip(&self.image.rhs.routine.outputs) {
+            *value = self.memory.slots[slot as usize];
+        }
+        Ok(())
+    }
+
+    fn jacobian_pattern(&self) -> Option<&Pattern> {
+        self.image.pattern.as_ref()
+    }
+
+    fn jacobian(&mut self, t: f64, y: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
+        self.counters.jacobians += 1;
+        self.load(t, y).map_err(failed)?;
+        let image = &self.image;
+        image.rhs.evaluate(&mut self.memory).map_err(failed)?;
+        values.fill(0.0);
+        let mut is_finite = true;
+        image
+            .rhs
+            .jacobian(&image.inputs, &mut self.memory, |row, column, value| {
+                is_finite &= value.is_finite();
+                let place = image.rhs.rows[row].binary_search(&(column as u32));
+                values[image.positions[row][place.expect("the map knows its own pattern")]] = value;
+            })
+            .map_err(failed)?;
+        // An infinite slope (√x at 0) stops Newton; differences give a large finite one.
+        Ok(is_finite)
+    }
+
+    fn time_derivative(&mut self, t: f64, y: &[f64], ft: &mut [f64]) -> Result<bool, EvalError> {
+        self.load(t, y).map_err(failed)?;
+        let image = &self.image;
+        image.rhs.evaluate(&mut self.memory).map_err(failed)?;
+        let mut is_finite = true;
+        image
+            .rhs
+            .along(
+                &image.inputs,
+                &mut self.memory,
+                (1.0, None),
+                |row, value| {
+                    is_finite &= value.is_finite();
+                    ft[row] = value;
+                },
+            )
+            .map_err(failed)?;
+        Ok(is_finite)
+    }
+
+    fn n_guards(&self) -> usize {
+        self.image.n_guards
+    }
+
+    fn guards(&mut self, t: f64, y: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
+        self.load(t, y).map_err(failed)?;
+        self.compute_guards(g).map_err(failed)
+    }
+
+    fn next_time_event(&mut self, t: f64) -> Option<f64> {
+        self.find_next_time_event(t)
+    }
+
+    fn handle_event(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        fired: &[Crossing],
+    ) -> Result<EventOutcome, EvalError> {
+        self.react(t, y, fired).map_err(fatal)
+    }
+
+    fn projects(&self) -> bool {
+        self.image.n_constraints > 0
+    }
+
+    fn project(&mut self, t: f64, y: &mut [f64]) -> Result<Projection, EvalError> {
+        self.project_on_constraints(t, y).map_err(failed)
+    }
+
+    fn n_quadratures(&self) -> usize {
+        self.image.audit.len
+    }
+
+    fn quadrature_rates(&mut self, t: f64, y: &[f64], q: &mut [f64]) -> Result<(), EvalError> {
+        self.load(t, y).map_err(failed)?;
+        let image = &self.image;
+        run(&image.power.routine.steps, &mut self.memory).map_err(failed)?;
+        image
+            .power
+            .rates(&image.dae, &image.audit, &self.memory.slots, q);
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Which outputs of a routine depend on which inputs, and inputs that can be varied together.
+//!
+//! In:  the steps of a routine and the slots of its inputs, in columns.
+//! Out: for each output the columns it depends on; groups of columns that share no output.
+//!
+//! **Invariant:** a column that is not listed for an output cannot change it.
+
+use rustc_hash::FxHashMap;
+
+use crate::code::Step;
+
+/// Sets of columns, stored once; number 0 is the empty set.
+#[derive(Debug)]
+struct Sets {
+    sets: Vec<Box<[u32]>>,
+    ids: FxHashMap<Box<[u32]>, u32>,
+    unions: FxHashMap<(u32, u32), u32>,
+    of_slot: FxHashMap<u32, u32>,
+}
+
+impl Sets {
+    fn intern(&mut self, set: Box<[u32]>) -> u32 {
+        if let Some(&id) = self.ids.get(&set) {
+            return id;
+        }
+        let id = self.sets.len() as u32;
+        self.sets.push(set.clone());
+        self.ids.insert(set, id);
+        id
+    }
+
+    fn of(&self, slot: u32) -> u32 {
+        self.of_slot.get(&slot).copied().unwrap_or(0)
+    }
+
+    fn set(&mut self, slot: u32, id: u32) {
+        if id != 0 {
+            self.of_slot.insert(slot, id);
+        }
+    }
+
+    fn union(&mut self, a: u32, b: u32) -> u32 {
+        if a == b || b == 0 {
+            return a;
+        }
+        if a == 0 {
+            return b;
+        }
+        let key = (a.min(b), a.max(b));
+        if let Some(&id) = self.unions.get(&key) {
+            return id;
+        }
+        let mut both: Vec<u32> = self.sets[a as usize].to_vec();
+        both.extend_from_slice(&self.sets[b as usize]);
+        both.sort_unstable();
+        both.dedup();
+        let id = self.intern(both.into());
+        self.unions.insert(key, id);
+        id
+    }
+
+    /// Unites many sets at once: linear in their sizes.
+    fn union_all(&mut self, slots: impl Iterator<Item = u32>) -> u32 {
+        let mut ids: Vec<u32> = slots
+            .map(|slot| self.of(slot))
+            .filter(|&id| id != 0)
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        match ids[..] {
+            [] => 0,
+            [one] => one,
+            [a, b] => self.union(a, b),
+            _ => {
+                let mut all: Vec<u32> = Vec::new();
+                for id in ids {
+                    all.extend_from_slice(&self.sets[id as usize]);
+                }
+                all.sort_unstable();
+                all.dedup();
+                self.intern(all.into())
+            }
+        }
+    }
+
+    fn follow(&mut self, steps: &[Step]) {
+        for step in steps {
+            match step {
+                Step::Straight(straight) => {
+                    for i in &straight.instrs {
+                        let mut id = 0;
+                        for operand in i.operands() {
+                            let other = self.of(operand);
+                            id = self.union(id, other);
+                        }
+                        self.set(i.dst, id);
+                    }
+                }
+                Step::Kernel(kernel) => {
+                    let n_rows = kernel.dst.len();
+                    for row in 0..n_rows {
+                        let leaves = (0..kernel.n_leaves).map(|l| kernel.leaves[l * n_rows + row]);
+                        let id = self.union_all(leaves);
+                        self.set(kernel.dst[row], id);
+                    }
+                }
+                Step::External(call) => {
+                    let id = self.union_all(call.inputs.iter().copied());
+                    for slot in call.first_output..call.first_output + call.n_outputs {
+                        self.set(slot, id);
+                    }
+                }
+                Step::Linear(linear) => {
+                    let entries = linear.matrix.iter().map(|entry| entry.2);
+                    let id = self.union_all(entries.chain(linear.right.iter().copied()));
+                    for &slot in &linear.unknowns {
+                        self.set(slot, id);
+                    }
+                }
+                Step::Newton(newton) => {
+                    self.follow(&newton.body);
+                    let id = self.union_all(newton.residuals.iter().copied());
+                    for &slot in &newton.unknowns {
+                        self.set(slot, id);
+                    }
+                    self.follow(&newton.body);
+                }
+                Step::LinearTangent(_) | Step::NewtonTangent(_) => {}
+            }
+        }
+    }
+}
+
+/// Lists for each output the columns it depends on, ascending.
+pub(crate) fn dependencies(steps: &[Step], columns: &[u32], outputs: &[u32]) -> Vec<Box<[u32]>> {
+    let mut sets = Sets {
+        sets: vec![Box::default()],
+        ids: FxHashMap::default(),
+        unions: FxHashMap::default(),
+        of_slot: FxHashMap::default(),
+    };
+    sets.ids.insert(Box::default(), 0);
+    for (column, &slot) in columns.iter().enumerate() {
+        let id = sets.intern(Box::new([column as u32]));
+        sets.set(slot, id);
+    }
+    sets.follow(steps);
+    outputs
+        .iter()
+        .map(|&slot| sets.sets[sets.of(slot) as usize].clone())
+        .collect()
+}
+
+/// Gives each column a colour such that no row depends on two columns of one colour.
+///
+/// Greedy in the order of columns (Curtis, Powell & Reid 1974); a band gets as many colours
+/// as it is wide.
+pub(crate) fn colour(rows: &[Box<[u32]>], n_columns: usize) -> Vec<u32> {
+    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); n_columns];
+    for (row, columns) in rows.iter().enumerate() {
+        for &column in columns {
+            rows_of[column as usize].push(row as u32);
+        }
+    }
+    const NONE: u32 = u32::MAX;
+    let mut colours = vec![NONE; n_columns];
+    let mut taken_by: Vec<u32> = Vec::new();
+    for column in 0..n_columns {
+        for &row in &rows_of[column] {
+            for &other in &rows[row as usize] {
+                let colour = colours[other as usize];
+                if colour != NONE {
+                    taken_by[colour as usize] = column as u32;
+                }
+            }
+        }
+        let free = taken_by.iter().position(|&by| by != column as u32);
+        let colour = free.unwrap_or(taken_by.len());
+        if colour == taken_by.len() {
+            taken_by.push(NONE);
+        }
+        colours[column] = colour as u32;
+    }
+    colours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tridiagonal_pattern_needs_three_colours() {
+        let n = 50_u32;
+        let rows: Vec<Box<[u32]>> = (0..n)
+            .map(|i| (i.saturating_sub(1)..=(i + 1).min(n - 1)).collect())
+            .collect();
+        let colours = colour(&rows, n as usize);
+        assert_eq!(colours.iter().max(), Some(&2));
+        for row in rows {
+            let mut seen: Vec<u32> = row.iter().map(|&c| colours[c as usize]).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), row.len());
+        }
+    }
+}

@@ -1,0 +1,650 @@
+//! Finds a state that meets the demands on the start, and keeps states on their constraints.
+//!
+//! In:  `start` demands, `guess` hints, hidden constraints; states nobody mentions.
+//! Out: a consistent state, with a report of what was assumed and what had to give way; or
+//!      the demands that contradict each other.
+//!
+//! Demands on states are met by setting them. Other demands (`c.e = 5`, `rotor.f = 3`) and
+//! constraints form groups that share states; each group is solved for the states that are
+//! not set, moving them as little as possible (Gauss–Newton with orthogonal factors, damped).
+//! Where a constraint cannot be met otherwise, the states that were set give way.
+//!
+//! **Invariant:** after success the constraints hold to rounding, and every demand that does
+//! not is in the report.
+
+use paynter_solve::Projection;
+use paynter_symbolic::SymbolId;
+
+use crate::code::run;
+use crate::dense::pivoted_qr;
+use crate::events::{MAX_ROUNDS, mode_at, mode_on_line};
+use crate::failure::{Failure, Fault};
+use crate::lower::{Decider, StartAim};
+use crate::machine::Machine;
+use crate::map::{Component, Map, components};
+
+/// How a start came out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StartReport {
+    /// The variables at the start.
+    pub y0: Vec<f64>,
+    /// States that no demand reaches: they start at zero, or where least change leaves them.
+    pub defaulted: Vec<SymbolId>,
+    /// Demands that gave way to constraints.
+    pub changed: Vec<ChangedStart>,
+}
+
+/// A demand that constraints did not allow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangedStart {
+    /// Position in `Dae::starts`.
+    pub start: usize,
+    /// What was demanded.
+    pub asked: f64,
+    /// What the start has instead.
+    pub got: f64,
+}
+
+/// Why there is no start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StartError {
+    /// Pairs of demands that contradict each other, by position in `Dae::starts`.
+    Conflict {
+        /// The pairs.
+        pairs: Vec<(usize, usize)>,
+    },
+    /// Demands that no choice of states meets, by position in `Dae::starts`.
+    Unreachable {
+        /// Which.
+        starts: Vec<usize>,
+    },
+    /// Constraints that no state near the demands meets: positions in `Reduced::constraints`,
+    /// then those of the invariants.
+    Constraints {
+        /// Which.
+        rows: Vec<usize>,
+    },
+    /// The equations have no value at the start.
+    Failure(Failure),
+}
+
+/// Steps of Gauss–Newton, damped ones included; a search this long goes nowhere.
+const MAX_STEPS: usize = 80;
+/// Demands are met when they miss by no more than this share of what they are made of:
+/// far above rounding, far below anything an engineer would write.
+const MET: f64 = 1e-9;
+/// A direction in which demands change less than this share of the strongest is no direction.
+const NOISE: f64 = 1e-10;
+
+impl Machine {
+    /// Finds the start at `t0`: modes, discrete values, first ticks, states.
+    ///
+    /// # Errors
+    ///
+    /// The demands contradict each other or the constraints, or the equations have no value.
+    pub fn initialise(&mut self, t0: f64) -> Result<StartReport, StartError> {
+        self.reset(t0);
+        let result = self.find_start(t0);
+        if let Ok(report) = &result {
+            self.start.clone_from(&report.y0);
+        }
+        result
+    }
+
+    fn reset(&mut self, t0: f64) {
+        let image = self.image.clone();
+        for factor in &mut self.memory.factors {
+            factor.forget();
+        }
+        for &(_, slot, start) in &image.discrete {
+            self.memory.slots[slot as usize] = start;
+        }
+        for mode in &image.modes {
+            self.memory.slots[mode.slot as usize] = 0.0;
+        }
+        for &slot in &image.quadrature_slots {
+            self.memory.slots[slot as usize] = 0.0;
+        }
+        for ticks in &mut self.clocks {
+            ticks.start(t0);
+        }
+        self.jumps.fill(0.0);
+        self.next_time = None;
+    }
+
+    fn fail(&self, fault: Fault) -> StartError {
+        StartError::Failure(self.describe_failure(fault.code()))
+    }
+
+    fn find_start(&mut self, t0: f64) -> Result<StartReport, StartError> {
+        let image = self.image.clone();
+        let mut y = vec![0.0; image.inputs.n];
+        self.load(t0, &y).map_err(|fault| self.fail(fault))?;
+        run(&image.start_values.steps, &mut self.memory).map_err(|fault| self.fail(fault))?;
+        let values: Vec<f64> = image
+            .start_values
+            .outputs
+            .iter()
+            .map(|&slot| self.memory.slots[slot as usize])
+            .collect();
+        let set_by = self.set_directly(&values, &mut y)?;
+        let mut outcome = Outcome::default();
+        for round in 0.. {
+            if round == MAX_ROUNDS {
+                return Err(self.fail(Fault::EventLoop));
+            }
+            // The very first modes are guesses: a block may be singular under them.
+            let settled = self.evaluate_modes(t0, &y);
+            if matches!(settled, Ok(false)) && round > 0 {
+                break;
+            }
+            if round > 0 {
+                settled.map_err(|fault| self.fail(fault))?;
+            }
+            outcome = self.meet_demands(t0, &mut y, &set_by, &values)?;
+        }
+        self.first_tick(t0, &mut y)
+            .map_err(|fault| self.fail(fault))?;
+        let defaulted = self.defaulted(&set_by, &outcome);
+        let changed = self
+            .changed(t0, &y, &values)
+            .map_err(|fault| self.fail(fault))?;
+        Ok(StartReport {
+            y0: y,
+            defaulted,
+            changed,
+        })
+    }
+
+    /// Sets states, discrete symbols and starting points of blocks that are named directly.
+    /// Gives for each state the demand that sets it.
+    fn set_directly(
+        &mut self,
+        values: &[f64],
+        y: &mut [f64],
+    ) -> Result<Vec<Option<usize>>, StartError> {
+        let image = self.image.clone();
+        let mut set_by: Vec<Option<usize>> = vec![None; y.len()];
+        let mut pairs = Vec::new();
+        for wants_guess in [true, false] {
+            for (k, start) in image.starts.iter().enumerate() {
+                if start.is_guess != wants_guess {
+                    continue;
+                }
+                match start.aim {
+                    StartAim::State { index, is_negated } => {
+                        let value = if is_negated { -values[k] } else { values[k] };
+                        match set_by[index] {
+                            Some(other) if !start.is_guess && y[index] != value => {
+                                pairs.push((other, k));
+                            }
+                            _ => y[index] = value,
+                        }
+                        if !start.is_guess {
+                            set_by[index].get_or_insert(k);
+                        }
+                    }
+                    StartAim::Discrete { slot } => self.memory.slots[slot as usize] = values[k],
+                    StartAim::Unknown { block, place } => {
+                        self.memory.factors[block as usize].guess(place, values[k]);
+                    }
+                    StartAim::Row(_) => {}
+                }
+            }
+        }
+        if pairs.is_empty() {
+            Ok(set_by)
+        } else {
+            Err(StartError::Conflict { pairs })
+        }
+    }
+
+    /// Sets every mode as the values at y say. Tells whether one changed.
+    fn evaluate_modes(&mut self, t: f64, y: &[f64]) -> Result<bool, Fault> {
+        let image = self.image.clone();
+        self.load(t, y)?;
+        let mut has_changed = false;
+        run(&image.timing.steps, &mut self.memory)?;
+        for mode in &image.modes {
+            if let Decider::Time { output } = mode.decider {
+                let line = |k: usize| self.memory.slots[image.timing.outputs[k] as usize];
+                let new = mode_on_line(mode.kind, (line(output), line(output + 1)), t);
+                let held = &mut self.memory.slots[mode.slot as usize];
+                has_changed |= new != *held;
+                *held = new;
+            }
+        }
+        self.run_switches()?;
+        for mode in &image.modes {
+            if let Decider::State { output, .. } = mode.decider {
+                let new = mode_at(mode.kind, self.room.switches[output], None);
+                let held = &mut self.memory.slots[mode.slot as usize];
+                if new != *held {
+                    self.room.restless.push(mode.symbol);
+                }
+                has_changed |= new != *held;
+                *held = new;
+            }
+        }
+        Ok(has_changed)
+    }
+
+    fn meet_demands(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        set_by: &[Option<usize>],
+        values: &[f64],
+    ) -> Result<Outcome, StartError> {
+        let image = self.image.clone();
+        let map = &image.demands;
+        let n_rows = map.routine.outputs.len();
+        let (n_demands, n_hard) = (image.n_demands, image.n_demands + image.n_constraints);
+        let is_free: Vec<bool> = set_by
+            .iter()
+            .enumerate()
+            .map(|(k, by)| by.is_none() && k < image.states.len())
+            .collect();
+        if n_hard < n_rows {
+            // Hints only choose where the search begins; one that cannot be followed is no error.
+            let hints: Vec<usize> = (n_hard..n_rows).collect();
+            let before = y.to_vec();
+            if self.solve_rows(t, y, (map, &hints), &is_free).is_err() {
+                y.copy_from_slice(&before);
+            }
+        }
+        let rows: Vec<usize> = (0..n_hard).collect();
+        if rows.is_empty() {
+            return Ok(Outcome::default());
+        }
+        let solved = self.solve_rows(t, y, (map, &rows), &is_free);
+        let mut outcome = solved.map_err(|fault| self.fail(fault))?;
+        if outcome.unmet.iter().any(|&(row, _)| row >= n_demands) {
+            let constraints: Vec<usize> = (n_demands..n_hard).collect();
+            let all: Vec<bool> = (0..y.len()).map(|k| k < image.states.len()).collect();
+            let solved = self.solve_rows(t, y, (map, &constraints), &all);
+            let forced = solved.map_err(|fault| self.fail(fault))?;
+            if !forced.unmet.is_empty() {
+                let rows = forced
+                    .unmet
+                    .iter()
+                    .map(|&(row, _)| row - n_demands)
+                    .collect();
+                return Err(StartError::Constraints { rows });
+            }
+            outcome.unmet.clear();
+        }
+        if outcome.unmet.is_empty() {
+            return Ok(outcome);
+        }
+        Err(self.blame(&outcome, map, set_by, values))
+    }
+
+    /// Says which demands stand against each other.
+    fn blame(
+        &self,
+        outcome: &Outcome,
+        map: &Map,
+        set_by: &[Option<usize>],
+        _values: &[f64],
+    ) -> StartError {
+        let start_of_row = |row: usize| {
+            self.image
+                .starts
+                .iter()
+                .position(|s| !s.is_guess && s.aim == StartAim::Row(row))
+        };
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        let mut lonely = Vec::new();
+        for &(row, _) in &outcome.unmet {
+            let Some(start) = start_of_row(row) else {
+                continue;
+            };
+            let by_state = map.rows[row].iter().find_map(|&c| set_by[c as usize]);
+            let by_row = || {
+                let shares = |other: usize| {
+                    map.rows[other]
+                        .iter()
+                        .any(|c| map.rows[row].binary_search(c).is_ok())
+                };
+                (0..self.image.n_demands)
+                    .filter(|&other| other != row && shares(other))
+                    .find_map(start_of_row)
+            };
+            match by_state.or_else(by_row) {
+                Some(other) => pairs.push((start.min(other), start.max(other))),
+                None => lonely.push(start),
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        if pairs.is_empty() {
+            StartError::Unreachable { starts: lonely }
+        } else {
+            StartError::Conflict { pairs }
+        }
+    }
+
+    fn first_tick(&mut self, t0: f64, y: &mut [f64]) -> Result<(), Fault> {
+        self.load(t0, y)?;
+        self.keep_left_limits()?;
+        self.tick(t0)?;
+        self.run_switches()?;
+        self.evaluate_modes(t0, y)?;
+        self.settle_modes(t0)?;
+        // What holds at the start has not become true: nothing acts.
+        self.rising_conditions()?;
+        self.refresh_unknowns(t0, y)
+    }
+
+    fn defaulted(&self, set_by: &[Option<usize>], outcome: &Outcome) -> Vec<SymbolId> {
+        let guessed: Vec<usize> = self
+            .image
+            .starts
+            .iter()
+            .filter_map(|start| match start.aim {
+                StartAim::State { index, .. } => Some(index),
+                _ => None,
+            })
+            .collect();
+        (0..self.image.states.len())
+            .filter(|k| set_by[*k].is_none() && !guessed.contains(k))
+            .filter(|k| !outcome.determined.contains(k))
+            .map(|k| self.image.states[k])
+            .collect()
+    }
+
+    fn changed(&mut self, t: f64, y: &[f64], values: &[f64]) -> Result<Vec<ChangedStart>, Fault> {
+        let image = self.image.clone();
+        let mut changed = Vec::new();
+        if image.n_constraints == 0 {
+            return Ok(changed);
+        }
+        self.load(t, y)?;
+        image.demands.evaluate(&mut self.memory)?;
+        for (k, start) in image
+            .starts
+            .iter()
+            .enumerate()
+            .filter(|(_, start)| !start.is_guess)
+        {
+            let got = match start.aim {
+                StartAim::State { index, is_negated } => {
+                    if is_negated {
+                        -y[index]
+                    } else {
+                        y[index]
+                    }
+                }
+                StartAim::Row(row) => values[k] + image.demands.value(&self.memory, row),
+                _ => continue,
+            };
+            let size = values[k].abs().max(got.abs());
+            if (got - values[k]).abs() > MET * size {
+                changed.push(ChangedStart {
+                    start: k,
+                    asked: values[k],
+                    got,
+                });
+            }
+        }
+        Ok(changed)
+    }
+
+    /// A typical size of each variable.
+    fn sizes(&self, y: &[f64]) -> Vec<f64> {
+        y.iter()
+            .enumerate()
+            .map(|(k, x)| {
+                let nominal = self
+                    .image
+                    .states
+                    .get(k)
+                    .map_or(0.0, |&s| self.image.dae.symbol(s).nominal.abs());
+                if nominal > 0.0 {
+                    nominal
+                } else {
+                    x.abs().max(1.0)
+                }
+            })
+            .collect()
+    }
+
+    /// Makes some outputs of a map zero by moving free variables as little as possible.
+    fn solve_rows(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        (map, rows): (&Map, &[usize]),
+        is_free: &[bool],
+    ) -> Result<Outcome, Fault> {
+        let sizes = self.sizes(y);
+        let parts = components(&map.rows, rows, y.len());
+        let mut searches: Vec<Search> = parts
+            .into_iter()
+            .map(|part| Search::new(part, is_free))
+            .collect();
+        let mut residuals = self.residuals(t, y, map)?;
+        let mut jacobian = self.entries(map)?;
+        for search in &mut searches {
+            search.aim(map, (&jacobian, &residuals), &sizes, y);
+        }
+        for _ in 0..MAX_STEPS {
+            if searches.iter().all(|search| search.is_done) {
+                break;
+            }
+            let mut trial = y.to_vec();
+            for search in searches.iter().filter(|search| !search.is_done) {
+                search.step(&mut trial);
+            }
+            let moved = self.residuals(t, &trial, map);
+            let mut has_moved = false;
+            for search in searches.iter_mut().filter(|search| !search.is_done) {
+                let better = moved.as_ref().is_ok_and(|moved| search.is_better(moved));
+                if better {
+                    search.columns.iter().for_each(|&c| y[c] = trial[c]);
+                    has_moved = true;
+                } else {
+                    search.damping *= 0.5;
+                    search.is_done = search.damping < 1e-8;
+                }
+                search.was_better = better;
+            }
+            if has_moved {
+                residuals = self.residuals(t, y, map)?;
+                jacobian = self.entries(map)?;
+                for search in searches.iter_mut().filter(|s| s.was_better && !s.is_done) {
+                    search.damping = (2.0 * search.damping).min(1.0);
+                    search.aim(map, (&jacobian, &residuals), &sizes, y);
+                }
+            }
+        }
+        self.load(t, y)?;
+        let mut outcome = Outcome::default();
+        for search in &searches {
+            search.judge(map, (&jacobian, &residuals), (y, &sizes), &mut outcome);
+        }
+        outcome.unmet.sort_by_key(|unmet| unmet.0);
+        Ok(outcome)
+    }
+
+    fn residuals(&mut self, t: f64, y: &[f64], map: &Map) -> Result<Vec<f64>, Fault> {
+        self.load(t, y)?;
+        map.evaluate(&mut self.memory)?;
+        Ok((0..map.routine.outputs.len())
+            .map(|k| map.value(&self.memory, k))
+            .collect())
+    }
+
+    /// Entries of the Jacobian, row by row in the order of `map.rows`.
+    fn entries(&mut self, map: &Map) -> Result<Vec<Vec<f64>>, Fault> {
+        let image = self.image.clone();
+        let mut entries: Vec<Vec<f64>> = map.rows.iter().map(|row| vec![0.0; row.len()]).collect();
+        map.jacobian(&image.inputs, &mut self.memory, |row, column, value| {
+            let place = map.rows[row].binary_search(&(column as u32));
+            entries[row][place.expect("the map knows its own pattern")] = value;
+        })?;
+        Ok(entries)
+    }
+
+    /// Moves y to the nearest state that meets constraints and invariants.
+    pub(crate) fn project_on_constraints(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+    ) -> Result<Projection, Fault> {
+        let image = self.image.clone();
+        let map = &image.constraints;
+        if image.n_constraints == 0 {
+            return Ok(Projection::default());
+        }
+        let before = y.to_vec();
+        let sizes = self.sizes(y);
+        let all: Vec<bool> = (0..y.len()).map(|k| k < image.states.len()).collect();
+        let rows: Vec<usize> = (0..image.n_constraints).collect();
+        let outcome = self.solve_rows(t, y, (map, &rows), &all)?;
+        if !outcome.unmet.is_empty() {
+            y.copy_from_slice(&before);
+            return Err(Fault::Projection);
+        }
+        self.refresh_unknowns(t, y)?;
+        let size = (0..image.states.len())
+            .map(|k| (y[k] - before[k]).abs() / sizes[k])
+            .fold(0.0, f64::max);
+        Ok(Projection {
+            moved: size > 0.0,
+            size,
+        })
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default)]
+struct Outcome {
+    /// Rows that are not zero, with their values.
+    unmet: Vec<(usize, f64)>,
+    /// Variables that the rows determine.
+    determined: Vec<usize>,
+}
+
+/// The search in one group of rows and variables.
+struct Search {
+    rows: Vec<usize>,
+    /// Free variables.
+    columns: Vec<usize>,
+    step: Vec<f64>,
+    weights: Vec<f64>,
+    norm: f64,
+    damping: f64,
+    pivots: Vec<usize>,
+    is_done: bool,
+    was_better: bool,
+}
+
+impl Search {
+    fn new(part: Component, is_free: &[bool]) -> Self {
+        let columns: Vec<usize> = part.columns.into_iter().filter(|&c| is_free[c]).collect();
+        Search {
+            is_done: columns.is_empty(),
+            step: vec![0.0; columns.len()],
+            weights: vec![1.0; part.rows.len()],
+            rows: part.rows,
+            columns,
+            norm: f64::INFINITY,
+            damping: 1.0,
+            pivots: Vec::new(),
+            was_better: false,
+        }
+    }
+
+    /// Computes the next step: of all that solve the linearised rows best, the shortest.
+    fn aim(
+        &mut self,
+        map: &Map,
+        (jacobian, residuals): (&[Vec<f64>], &[f64]),
+        sizes: &[f64],
+        y: &[f64],
+    ) {
+        let (m, n) = (self.rows.len(), self.columns.len());
+        if n == 0 {
+            return;
+        }
+        let mut matrix = vec![0.0; m * n];
+        let mut right = vec![0.0; m];
+        for (k, &row) in self.rows.iter().enumerate() {
+            for (&column, &value) in map.rows[row].iter().zip(&jacobian[row]) {
+                if let Ok(c) = self.columns.binary_search(&(column as usize)) {
+                    matrix[k * n + c] = value * sizes[column as usize];
+                }
+            }
+            // Rows in the measure of the variables: ohms do not outweigh farads.
+            let norm = matrix[k * n..(k + 1) * n]
+                .iter()
+                .map(|x| x * x)
+                .sum::<f64>()
+                .sqrt();
+            self.weights[k] = if norm > 0.0 && norm.is_finite() {
+                1.0 / norm
+            } else {
+                0.0
+            };
+            matrix[k * n..(k + 1) * n]
+                .iter_mut()
+                .for_each(|x| *x *= self.weights[k]);
+            right[k] = -residuals[row] * self.weights[k];
+        }
+        self.norm = right.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let qr = pivoted_qr(&matrix, m, n, NOISE);
+        self.step = qr.least_squares(&right);
+        self.pivots = qr.order[..qr.rank]
+            .iter()
+            .map(|&c| self.columns[c])
+            .collect();
+        // A step that rounding swallows ends the search.
+        let mut is_small = true;
+        for (&column, dx) in self.columns.iter().zip(&mut self.step) {
+            *dx *= sizes[column];
+            is_small &= dx.abs() <= 1e-15 * sizes[column] + 2.0 * f64::EPSILON * y[column].abs();
+        }
+        self.is_done = is_small || !self.norm.is_finite();
+    }
+
+    fn step(&self, y: &mut [f64]) {
+        for (&column, dx) in self.columns.iter().zip(&self.step) {
+            y[column] += self.damping * dx;
+        }
+    }
+
+    fn is_better(&self, residuals: &[f64]) -> bool {
+        let norm = self
+            .rows
+            .iter()
+            .zip(&self.weights)
+            .map(|(&row, weight)| (residuals[row] * weight).powi(2))
+            .sum::<f64>()
+            .sqrt();
+        norm < (1.0 - 1e-3 * self.damping) * self.norm
+    }
+
+    fn judge(
+        &self,
+        map: &Map,
+        (jacobian, residuals): (&[Vec<f64>], &[f64]),
+        (y, sizes): (&[f64], &[f64]),
+        outcome: &mut Outcome,
+    ) {
+        outcome.determined.extend(&self.pivots);
+        for &row in &self.rows {
+            // A demand is made of its parts: it is met when it misses by a small share of them.
+            let parts: f64 = map.rows[row]
+                .iter()
+                .zip(&jacobian[row])
+                .map(|(&c, slope)| slope.abs() * (y[c as usize].abs() + 1e-3 * sizes[c as usize]))
+                .sum();
+            let is_met = residuals[row].abs() <= MET * parts || residuals[row] == 0.0;
+            if !is_met {
+                outcome.unmet.push((row, residuals[row]));
+            }
+        }
+    }
+}
