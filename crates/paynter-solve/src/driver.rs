@@ -10,20 +10,15 @@
 
 use std::ops::ControlFlow;
 
-use crate::dop853::Dop853;
+use crate::choose::{choice_after_failure, first_choice, make, next_choice};
 use crate::events::{Found, Guards, time_width};
-use crate::fixed::{Fixed, FixedFormula};
 use crate::observer::{Dense, EventRecord, Observer};
-use crate::one_step::OneStep;
 use crate::options::{
-    Choice, Failure, Finish, FinishReason, Function, Method, Options, Reason, SolveError,
-    Statistics, check,
+    Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, check,
 };
 use crate::quadrature::Quadratures;
-use crate::rodas5p::Rodas5P;
 use crate::stepper::{Context, Stepper, Trouble, Weights};
 use crate::system::{Crossing, EventOutcome, System};
-use crate::tsit5::Tsit5;
 
 /// Rounds of reactions at one instant after which they are called a loop.
 const MAX_EVENT_ROUNDS: usize = 20;
@@ -38,6 +33,10 @@ const MAX_STEP_SHARE_WITHOUT_STATES: f64 = 0.02;
 /// # Errors
 ///
 /// See [`Failure`]; the error carries time, state, quadratures and statistics up to there.
+#[expect(
+    clippy::result_large_err,
+    reason = "returned once per run, where its size is nothing beside the state it carries"
+)]
 pub fn integrate(
     system: &mut dyn System,
     t0: f64,
@@ -145,9 +144,8 @@ impl Run<'_> {
         if self.t >= self.t_end {
             return Ok(FinishReason::ReachedEnd);
         }
-        let choice = first_choice(cx, self.t, self.options);
-        cx.statistics.choices.push(choice);
-        let mut stepper = make(choice.method, cx, self.options);
+        let method = first_choice(cx, self.t, self.options);
+        let mut stepper = make(method, cx, self.options);
         stepper.restart(cx, self.t, &self.y, self.options.initial_step)?;
         if !self.guards.is_empty() {
             self.guards
@@ -157,7 +155,12 @@ impl Run<'_> {
         let mut time_event = cx.system.next_time_event(self.t);
         loop {
             let t_stop = time_event.map_or(self.t_end, |t| t.min(self.t_end));
-            stepper.advance(cx, t_stop)?;
+            if let Err(failure) = stepper.advance(cx, t_stop) {
+                let method = choice_after_failure(cx, self.t, self.options, failure)?;
+                stepper = make(method, cx, self.options);
+                stepper.restart(cx, self.t, &self.y, None)?;
+                continue;
+            }
             match self.pass_step(cx, stepper.as_mut(), time_event)? {
                 Reaction::GoOn => {}
                 Reaction::Restart { h } => {
@@ -170,6 +173,10 @@ impl Run<'_> {
             }
             if time_event.is_some_and(|t| t <= self.t) {
                 time_event = cx.system.next_time_event(self.t);
+            }
+            if let Some(method) = next_choice(cx, self.t, self.options, stepper.as_ref()) {
+                stepper = make(method, cx, self.options);
+                stepper.restart(cx, self.t, &self.y, None)?;
             }
         }
     }
@@ -371,36 +378,5 @@ impl Dense for Segment<'_> {
         } else {
             self.stepper.interpolate(t, y);
         }
-    }
-}
-
-/// Above this relative tolerance the cheap steps of order 5 win over those of order 8.
-const DOP853_RTOL: f64 = 1e-6;
-
-fn first_choice(cx: &Context<'_>, t: f64, options: &Options) -> Choice {
-    let is_tight = cx.weights.relative() <= DOP853_RTOL;
-    let (method, reason) = match options.method {
-        Method::Auto if is_tight => (Method::Dop853, Reason::TightTolerance),
-        Method::Auto => (Method::Tsit5, Reason::LooseTolerance),
-        method => (method, Reason::Requested),
-    };
-    Choice { t, method, reason }
-}
-
-fn make(method: Method, cx: &Context<'_>, options: &Options) -> Box<dyn Stepper> {
-    let n = cx.system.n();
-    let fixed = |formula| -> Box<dyn Stepper> {
-        let h = options
-            .fixed_step
-            .expect("`check` demands a step for methods of fixed step");
-        Box::new(Fixed::new(formula, h, n))
-    };
-    match method {
-        Method::Euler => fixed(FixedFormula::Euler),
-        Method::Rk4 => fixed(FixedFormula::Rk4),
-        Method::Ab2 => fixed(FixedFormula::Ab2),
-        Method::Tsit5 => Box::new(OneStep::new(Tsit5::new(n), n)),
-        Method::Rodas5P => Box::new(OneStep::new(Rodas5P::new(cx), n)),
-        _ => Box::new(OneStep::new(Dop853::new(n), n)),
     }
 }

@@ -165,10 +165,6 @@ impl Stepper for Fixed {
         self.t1
     }
 
-    fn y0(&self) -> &[f64] {
-        &self.y0
-    }
-
     fn y1(&self) -> &[f64] {
         &self.y1
     }

@@ -41,6 +41,22 @@ impl Jacobian {
         self.pattern.as_ref()
     }
 
+    /// Largest column sum, an upper bound of the spectral radius.
+    pub(crate) fn column_norm(&self) -> f64 {
+        let n = self.y.len();
+        let sum = |range: std::ops::Range<usize>| -> f64 {
+            self.values[range].iter().map(|value| value.abs()).sum()
+        };
+        (0..n)
+            .map(|column| match &self.pattern {
+                Some(pattern) => {
+                    sum(pattern.column_starts()[column]..pattern.column_starts()[column + 1])
+                }
+                None => sum(column * n..(column + 1) * n),
+            })
+            .fold(0.0, f64::max)
+    }
+
     /// Computes the Jacobian at `(t, y)`, where `f0 = f(t, y)`.
     pub(crate) fn evaluate(
         &mut self,

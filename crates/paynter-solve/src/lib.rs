@@ -5,6 +5,9 @@
 //!
 //! The crate knows numbers only. Names, units and messages are put to them by the caller.
 
+mod bdf;
+mod choose;
+mod clock;
 mod dop853;
 mod driver;
 mod events;
@@ -21,6 +24,7 @@ mod stepper;
 mod system;
 mod tsit5;
 
+pub use clock::{Clock, Clocks, Rational};
 pub use driver::integrate;
 pub use observer::{Dense, EventRecord, NoObserver, Observer};
 pub use options::{

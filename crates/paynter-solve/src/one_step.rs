@@ -5,7 +5,7 @@
 //!      events, and are projected on the invariants.
 
 use crate::options::Failure;
-use crate::stepper::{Context, Stepper, Trouble, min_step, weighted_norm};
+use crate::stepper::{Context, Stepper, Stiffness, Trouble, min_step, weighted_norm};
 
 /// One-step formula with an error estimate and an interpolant.
 pub(crate) trait Formula {
@@ -61,8 +61,16 @@ pub(crate) trait Formula {
     /// Evaluates the interpolant at `t0 + θ h`.
     fn interpolate(&self, theta: f64, h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]);
 
-    /// `h |λ|` of the accepted step and whether it lies beyond the stability region.
-    fn stiffness(&self) -> Option<(f64, bool)> {
+    /// `h |λ|` at which an explicit formula becomes unstable; infinite for implicit ones.
+    const STABILITY_LIMIT: f64;
+
+    /// The eigenvalue that dominates the accepted step, where the formula shows it.
+    fn stiffness(&self) -> Option<Stiffness> {
+        None
+    }
+
+    /// Bound of the spectral radius at the start of the step, where the formula has it.
+    fn spectral_bound(&self) -> Option<f64> {
         None
     }
 }
@@ -100,7 +108,8 @@ pub(crate) struct OneStep<F> {
     dense_is_ready: bool,
     stiff_count: usize,
     calm_count: usize,
-    h_lambda: f64,
+    stiffness: Option<Stiffness>,
+    h_rho: f64,
 }
 
 /// Safety factor of the step-size law (Hairer, Nørsett & Wanner, *Solving ODEs I*, §II.4).
@@ -114,6 +123,10 @@ const FACTOR_AFTER_TROUBLE: f64 = 0.25;
 /// disprove it (Hairer & Wanner, *Solving ODEs II*, §IV.2).
 const STIFF_STEPS: usize = 15;
 const CALM_STEPS: usize = 6;
+/// A stiff method that makes this many steps in a row with `h ρ` below the bound, well inside
+/// of the stability regions of the explicit ones, is no longer needed.
+const CALM_STEPS_OF_STIFF_METHOD: usize = 50;
+const CALM_H_RHO: f64 = 1.0;
 
 impl<F: Formula> OneStep<F> {
     pub(crate) fn new(formula: F, n: usize) -> Self {
@@ -134,7 +147,8 @@ impl<F: Formula> OneStep<F> {
             dense_is_ready: false,
             stiff_count: 0,
             calm_count: 0,
-            h_lambda: 0.0,
+            stiffness: None,
+            h_rho: 0.0,
         }
     }
 
@@ -272,13 +286,21 @@ impl<F: Formula> OneStep<F> {
     }
 
     fn watch_stiffness(&mut self) {
-        let Some((h_lambda, is_beyond)) = self.formula.stiffness() else {
+        if let Some(bound) = self.formula.spectral_bound() {
+            self.h_rho = self.span.h * bound;
+            self.calm_count = if self.h_rho < CALM_H_RHO {
+                self.calm_count + 1
+            } else {
+                0
+            };
+        }
+        let Some(stiffness) = self.formula.stiffness() else {
             return;
         };
-        if is_beyond {
+        if stiffness.h_lambda > F::STABILITY_LIMIT {
             self.calm_count = 0;
             self.stiff_count += 1;
-            self.h_lambda = h_lambda;
+            self.stiffness = Some(stiffness);
         } else if self.stiff_count > 0 {
             self.calm_count += 1;
             if self.calm_count >= CALM_STEPS {
@@ -290,7 +312,7 @@ impl<F: Formula> OneStep<F> {
 }
 
 /// Cuts a step so that the time to stop is met without a sliver before it.
-fn fit(h: f64, remaining: f64) -> f64 {
+pub(crate) fn fit(h: f64, remaining: f64) -> f64 {
     // A hundred-thousandth more than planned changes the error by less than its own estimate
     // is worth.
     if h * (1.0 + 1e-5) >= remaining {
@@ -370,10 +392,6 @@ impl<F: Formula> Stepper for OneStep<F> {
         self.span.t1
     }
 
-    fn y0(&self) -> &[f64] {
-        &self.y0
-    }
-
     fn y1(&self) -> &[f64] {
         &self.y1
     }
@@ -398,8 +416,13 @@ impl<F: Formula> Stepper for OneStep<F> {
         self.h_next
     }
 
-    fn stiffness(&self) -> Option<f64> {
-        (self.stiff_count >= STIFF_STEPS).then_some(self.h_lambda)
+    fn stiffness(&self) -> Option<Stiffness> {
+        self.stiffness.filter(|_| self.stiff_count >= STIFF_STEPS)
+    }
+
+    fn calm(&self) -> Option<f64> {
+        let has_bound = self.formula.spectral_bound().is_some();
+        (has_bound && self.calm_count >= CALM_STEPS_OF_STIFF_METHOD).then_some(self.h_rho)
     }
 }
 

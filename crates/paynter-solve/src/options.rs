@@ -108,6 +108,9 @@ pub enum Reason {
     Stiff {
         /// Product of step and estimated dominant eigenvalue.
         h_lambda: f64,
+        /// Cosine of the angle between that eigenvalue and the negative real axis: 1 for pure
+        /// decay, 0 for undamped oscillation.
+        damping: f64,
     },
     /// Explicit steps became too small to go on.
     StepCollapsed {

@@ -233,6 +233,7 @@ impl Formula for Rodas5P {
     const ERROR_ORDER: f64 = 5.0;
     const BETA: f64 = 0.0;
     const MAX_GROWTH: f64 = 6.0;
+    const STABILITY_LIMIT: f64 = f64::INFINITY;
 
     fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64], h: f64) -> Result<(), Trouble> {
         cx.rhs(t, y, &mut self.f0)?;
@@ -330,6 +331,12 @@ impl Formula for Rodas5P {
             let bend = d2[i] + theta * (d3[i] + theta * d4[i]);
             out[i] = rest * y0[i] + theta * (y1[i] + rest * bend);
         }
+    }
+
+    fn spectral_bound(&self) -> Option<f64> {
+        // Algebraic rows leave no choice of method.
+        let is_ode = self.mass.iter().all(|&mass| mass == 1.0);
+        is_ode.then(|| self.jacobian.column_norm())
     }
 }
 

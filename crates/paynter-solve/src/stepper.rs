@@ -139,8 +139,6 @@ pub(crate) trait Stepper {
     fn t0(&self) -> f64;
     /// End of the last step.
     fn t1(&self) -> f64;
-    /// State at the start of the last step.
-    fn y0(&self) -> &[f64];
     /// State at its end.
     fn y1(&self) -> &[f64];
 
@@ -153,14 +151,46 @@ pub(crate) trait Stepper {
     /// Step size the method would take next if nothing limited it.
     fn natural_step(&self) -> f64;
 
-    /// `h |λ|` when stability has limited the steps for a while, otherwise `None`.
-    fn stiffness(&self) -> Option<f64> {
+    /// What limits the steps, when stability rather than accuracy has done so for a while.
+    fn stiffness(&self) -> Option<Stiffness> {
         None
     }
 
-    /// Tells whether a jump costs the method its order, so that frequent ones are a burden.
-    fn keeps_history(&self) -> bool {
-        false
+    /// `h ρ` when a stiff method has for a while made steps that an explicit one could make.
+    fn calm(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// The eigenvalue that limits an explicit method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stiffness {
+    /// `h |λ|`.
+    pub(crate) h_lambda: f64,
+    /// `−Re λ / |λ|`.
+    pub(crate) damping: f64,
+}
+
+impl Stiffness {
+    /// Estimates it from two states at the same time, and their derivatives: with `v` their
+    /// difference, `J v` is the difference of the derivatives, and `v` has grown along the
+    /// dominant eigenvector (Hairer & Wanner, *Solving ODEs II*, §IV.2).
+    pub(crate) fn estimate(h: f64, y: (&[f64], &[f64]), f: (&[f64], &[f64])) -> Option<Self> {
+        let n = y.0.len();
+        let (mut vv, mut ww, mut vw) = (0.0, 0.0, 0.0);
+        let (y0, y1, f0, f1) = (&y.0[..n], &y.1[..n], &f.0[..n], &f.1[..n]);
+        for i in 0..n {
+            let v = y1[i] - y0[i];
+            let w = f1[i] - f0[i];
+            vv += v * v;
+            ww += w * w;
+            vw += v * w;
+        }
+        let is_usable = vv > 0.0 && ww > 0.0;
+        is_usable.then(|| Self {
+            h_lambda: h * (ww / vv).sqrt(),
+            damping: -vw / (vv * ww).sqrt(),
+        })
     }
 }
 
