@@ -128,7 +128,7 @@ impl<'t> Layout<'t> {
     fn comment_indent(&self, token: usize) -> usize {
         let next = (token..self.tokens.len()).find(|&i| !self.tokens.kind(i).is_trivia());
         match next {
-            Some(next) if !is_closer(self.tokens.kind(next)) => self.indent_of(next),
+            Some(next) if !self.tokens.kind(next).is_closer() => self.indent_of(next),
             _ => self.n_braces * INDENT + self.extra_inside_brackets(),
         }
     }
@@ -194,7 +194,7 @@ impl<'t> Layout<'t> {
             return self.n_braces.saturating_sub(1) * INDENT;
         }
         let base = self.n_braces * INDENT;
-        if is_closer(kind) {
+        if kind.is_closer() {
             return base;
         }
         let inside = self.extra_inside_brackets();
@@ -301,8 +301,4 @@ enum Gap {
     None,
     Blank,
     AsWritten,
-}
-
-fn is_closer(kind: T) -> bool {
-    matches!(kind, T::RParen | T::RBracket | T::RBrace)
 }

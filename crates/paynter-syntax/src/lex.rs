@@ -121,6 +121,22 @@ impl TokenKind {
         )
     }
 
+    /// Tells whether it opens a pair of brackets.
+    pub fn is_opener(self) -> bool {
+        matches!(
+            self,
+            TokenKind::LParen | TokenKind::LBracket | TokenKind::LBrace
+        )
+    }
+
+    /// Tells whether it closes a pair of brackets.
+    pub fn is_closer(self) -> bool {
+        matches!(
+            self,
+            TokenKind::RParen | TokenKind::RBracket | TokenKind::RBrace
+        )
+    }
+
     /// Tells whether it is one of the six bond arrows.
     pub fn is_arrow(self) -> bool {
         use TokenKind as T;

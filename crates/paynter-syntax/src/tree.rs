@@ -7,7 +7,7 @@
 //! tokens of the root are all tokens of the text. There are no pointers, so a tree of any
 //! shape is dropped and walked without recursion.
 
-use crate::lex::{TokenKind, Tokens};
+use crate::lex::Tokens;
 use std::ops::Range;
 
 /// What a node is.
@@ -206,12 +206,4 @@ impl TreeBuilder {
             nodes: self.nodes,
         }
     }
-}
-
-/// Tells whether a token opens a pair.
-pub(crate) fn is_opener(kind: TokenKind) -> bool {
-    matches!(
-        kind,
-        TokenKind::LParen | TokenKind::LBracket | TokenKind::LBrace
-    )
 }

@@ -12,7 +12,7 @@ use crate::code;
 use crate::diagnostic::Diagnostic;
 use crate::lex::TokenKind;
 use crate::source::Span;
-use crate::tree::{Mark, NodeKind, is_opener};
+use crate::tree::{Mark, NodeKind};
 
 /// How far below a statement the end of a bracket is looked for that it does not open.
 const MAX_MATRIX_LINES: u32 = 30;
@@ -451,7 +451,7 @@ impl Parser<'_> {
                 self.pos = stray;
             }
             let partner = self.brackets.partner[self.pos as usize];
-            let is_pair = is_opener(place.kind) && partner != NONE && partner < self.limit;
+            let is_pair = place.kind.is_opener() && partner != NONE && partner < self.limit;
             self.pos = if is_pair { partner + 1 } else { self.pos + 1 };
         }
         self.complete(mark, NodeKind::Skipped);

@@ -101,11 +101,7 @@ impl Parser<'_> {
         let found = self.found();
         let span = self.span_here();
         let kind = self.kind();
-        if matches!(
-            kind,
-            TokenKind::RBrace | TokenKind::RParen | TokenKind::RBracket
-        ) && self.brackets.partner[self.pos as usize] == NONE
-        {
+        if kind.is_closer() && self.brackets.partner[self.pos as usize] == NONE {
             return Diagnostic::error(code::STRAY_CLOSER, format!("{found} closes nothing"))
                 .primary(span, format!("expected {what}"))
                 .help("delete it, or write the bracket that it closes");

@@ -90,7 +90,6 @@ impl Parser<'_> {
     /// Reads a node.
     pub(super) fn node(&mut self) -> Option<ast::Node> {
         let first = self.pos;
-        let mark = self.mark();
         let kind = match self.kind() {
             T::Underscore => {
                 self.bump();
@@ -109,7 +108,6 @@ impl Parser<'_> {
             self.expected("an arrow");
             return None;
         }
-        let _ = mark;
         Some(ast::Node {
             span: self.span_from(first),
             kind,
