@@ -19,6 +19,7 @@ use super::system::System;
 use super::tearing::made_up;
 use super::terms::Dependence;
 use crate::calculus::gradient;
+use crate::dae::Role;
 use crate::evaluate::Evaluator;
 use crate::expr::{ExprId, SymbolId};
 use crate::reduced::{Known, Reduced, State};
@@ -26,13 +27,12 @@ use crate::reduced::{Known, Reduced, State};
 /// What to do where no fixed choice of states is safe everywhere, as for a pendulum in x and y.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DynamicSelection {
-    /// Choose the preferred states and say so ([`Reduced::is_selection_dynamic`]); the caller
-    /// watches and calls [`reselect`]. Where positions are declared, projection is used all
-    /// the same: they exist for it.
-    #[default]
-    Choose,
     /// Integrate all candidates; the constraints they must keep are [`Reduced::constraints`].
+    #[default]
     Project,
+    /// Choose the preferred states and say so ([`Reduced::is_selection_dynamic`]); the caller
+    /// watches [`selection_condition`] and calls [`reselect`].
+    Choose,
 }
 
 /// A choice of states.
@@ -103,8 +103,6 @@ pub(crate) fn select(
     if !levels.is_empty() {
         table = Table::new(system, dependence, &levels);
         table.find_moved(system, row_of_highest, &levels);
-        let may_project =
-            options.dynamic == DynamicSelection::Project || !system.dae.constraints.is_empty();
         let mut projected = vec![false; levels.len()];
         loop {
             let choice = table.choose(system, &wishes, &projected);
@@ -115,7 +113,7 @@ pub(crate) fn select(
             picked = choice.depth;
             unmatched = choice.unmatched;
             is_dynamic = is_new;
-            if !may_project || !is_new {
+            if options.dynamic == DynamicSelection::Choose || !is_new {
                 break;
             }
         }
@@ -279,7 +277,7 @@ struct Choice {
     depth: Vec<usize>,
     /// (constraint, level): rows that are not used to compute anything.
     unmatched: Vec<(usize, usize)>,
-    /// Constraints in minors whose determinant is not constant.
+    /// Constraints in minors whose determinant can vanish.
     dynamic_rows: Vec<usize>,
 }
 
@@ -385,7 +383,7 @@ impl Table {
                 minor = Minor::new(self, stage);
                 minor.pick(stage, &better, projected);
             }
-            minor.note_dynamic_rows(&mut choice.dynamic_rows);
+            minor.note_dynamic_rows(system, &mut choice.dynamic_rows);
             for row in 0..self.counts.len() {
                 if minor.is_active[row] && minor.column_of[row] == NONE {
                     choice
@@ -539,6 +537,44 @@ fn norm(v: &[f64]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
+/// Looking at the sign of a determinant in this many points misses a change of sign with a
+/// probability of about 2⁻²³ if both signs are as likely.
+const N_SIGN_POINTS: u64 = 24;
+
+/// Unknowns are tried between plus and minus this: a little less than half a turn, so that
+/// angles see all signs of sine and cosine.
+const SIGN_RANGE: f64 = 3.0;
+
+/// A determinant that is this small a part of its largest value is about to vanish.
+const NEARLY_ZERO: f64 = 1e-6;
+
+/// Computes a determinant by elimination with partial pivoting.
+fn determinant(mut a: Vec<Vec<f64>>) -> f64 {
+    let n = a.len();
+    let mut product = 1.0;
+    for k in 0..n {
+        let pivot = (k..n)
+            .max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))
+            .unwrap_or(k);
+        if pivot != k {
+            a.swap(k, pivot);
+            product = -product;
+        }
+        product *= a[k][k];
+        if a[k][k] == 0.0 {
+            return 0.0;
+        }
+        let pivot_row = a[k].clone();
+        for row in &mut a[k + 1..] {
+            let factor = row[k] / pivot_row[k];
+            row.iter_mut()
+                .zip(&pivot_row)
+                .for_each(|(x, y)| *x -= factor * y);
+        }
+    }
+    product
+}
+
 /// The matching of one stage.
 struct Minor<'a> {
     table: &'a Table,
@@ -614,8 +650,8 @@ impl<'a> Minor<'a> {
         }
     }
 
-    /// Adds the rows of the parts of the minor whose determinant may vanish.
-    fn note_dynamic_rows(&self, dynamic_rows: &mut Vec<usize>) {
+    /// Adds the rows of the parts of the minor whose determinant can vanish.
+    fn note_dynamic_rows(&self, system: &System, dynamic_rows: &mut Vec<usize>) {
         let n_rows = self.column_of.len();
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); n_rows];
         for (k, column) in self.table.columns.iter().enumerate() {
@@ -633,6 +669,7 @@ impl<'a> Minor<'a> {
         let rows: Vec<u32> = (0..n_rows as u32)
             .filter(|&r| self.column_of[r as usize] != NONE)
             .collect();
+        let mut evaluator = Evaluator::new();
         let mut part_of = vec![usize::MAX; n_rows];
         for (number, part) in sort_blocks(&graph, &self.row_of, &rows, &mut 0)
             .into_iter()
@@ -646,10 +683,55 @@ impl<'a> Minor<'a> {
                     .iter()
                     .all(|e| e.is_constant || !is_in_part(e.row))
             });
-            if !is_constant {
+            if !is_constant && self.can_vanish(system, &mut evaluator, &part) {
                 dynamic_rows.extend(part.iter().map(|&r| r as usize));
             }
         }
+    }
+
+    /// Tells whether the determinant of a part changes sign or nearly vanishes at made-up points.
+    ///
+    /// The slope of a monotonic law does not; a direction cosine does.
+    fn can_vanish(&self, system: &System, evaluator: &mut Evaluator, part: &[u32]) -> bool {
+        let n = part.len();
+        if n > MAX_NUMERIC_ROWS {
+            return true;
+        }
+        let mut rows = part.to_vec();
+        rows.sort_unstable();
+        let symbols = &system.dae.symbols;
+        let mut determinants: Vec<f64> = Vec::new();
+        for point in 0..N_SIGN_POINTS {
+            evaluator.restart();
+            let at = |s: SymbolId| match symbols[s.0 as usize].role {
+                Role::Unknown | Role::Derivative { .. } => {
+                    SIGN_RANGE * (2.0 * made_up(&Role::Unknown, s, point) - 1.5)
+                }
+                ref role => made_up(role, s, point),
+            };
+            let mut a = vec![vec![0.0; n]; n];
+            let mut is_finite = true;
+            for (j, &r) in rows.iter().enumerate() {
+                for entry in &self.table.columns[self.column_of[r as usize] as usize] {
+                    let Ok(i) = rows.binary_search(&entry.row) else {
+                        continue;
+                    };
+                    let value = evaluator.evaluate(&system.dae.pool, entry.value, &at);
+                    a[i][j] = value.unwrap_or(f64::NAN);
+                    is_finite &= a[i][j].is_finite();
+                }
+            }
+            if is_finite {
+                determinants.push(determinant(a));
+            }
+        }
+        let largest = determinants.iter().fold(0.0_f64, |m, d| m.max(d.abs()));
+        let is_near_zero = |d: &f64| d.abs() <= NEARLY_ZERO * largest;
+        let has_both_signs =
+            determinants.iter().any(|d| *d > 0.0) && determinants.iter().any(|d| *d < 0.0);
+        (determinants.len() as u64) < N_SIGN_POINTS / 2
+            || has_both_signs
+            || determinants.iter().any(is_near_zero)
     }
 }
 

@@ -299,9 +299,17 @@ const PENDULUM: &str = "
     der(v) = -lambda*y - g
     x^2 + y^2 = L^2";
 
+fn choosing(text: &str) -> Reduced {
+    let options = Options {
+        dynamic: DynamicSelection::Choose,
+        ..Options::default()
+    };
+    reduce_with(dae(text), &options).expect("regular")
+}
+
 #[test]
 fn a_pendulum_in_x_and_y_has_index_3_and_two_states() {
-    let r = reduced(PENDULUM);
+    let r = choosing(PENDULUM);
     assert_eq!(r.structural_index, 3);
     assert_eq!(r.states.len(), 2);
     assert!(r.is_selection_dynamic);
@@ -320,7 +328,7 @@ fn pendulum_at(angle: f64, rate: f64) -> Vec<(&'static str, f64)> {
 fn every_selection_of_the_pendulum_gives_the_same_motion() {
     for angle in [0.2, 1.3, 2.0, -1.5, 3.0] {
         let given = pendulum_at(angle, 0.7);
-        let first = reduced(PENDULUM);
+        let first = choosing(PENDULUM);
         let at = |s: SymbolId| {
             let name = first.dae.name_of(s);
             given
@@ -332,6 +340,7 @@ fn every_selection_of_the_pendulum_gives_the_same_motion() {
         assert_eq!(selection.states.len(), 2);
         let options = Options {
             selection: Some(selection.clone()),
+            dynamic: DynamicSelection::Choose,
             ..Options::default()
         };
         let r = reduce_with(dae(PENDULUM), &options).expect("regular");
@@ -371,6 +380,24 @@ fn projection_keeps_all_coordinates_of_the_pendulum() {
         assert!(largest_residual(&r, &v) < 1e-11, "at {angle}");
         assert!((v["lambda"] - (9.81 * angle.cos() + 0.49)).abs() < 1e-11);
     }
+}
+
+#[test]
+fn a_dependent_inertia_with_a_monotonic_law_is_computed_not_projected() {
+    let r = reduced(
+        "
+        prefer p1
+        f1 = p1/2 -> f1
+        f2 = f1 -> f2
+        f2 = p2 + p2^3
+        e2 = der(p2) -> e2
+        der(p1) = 1 - e2 -> der(p1)",
+    );
+    assert_eq!(state_names(&r), ["p1"]);
+    assert!(r.constraints.is_empty() && !r.is_selection_dynamic);
+    let v = run(&r, &[("p1", 4.0)]);
+    assert!(largest_residual(&r, &v) < 1e-12);
+    assert!((v["p2"] - 1.0).abs() < 1e-12);
 }
 
 #[test]
@@ -872,7 +899,14 @@ fn nonsense_ends_in_an_error_or_in_values_that_fit() {
     let mut n_solved = 0;
     for seed in 0..5000 {
         let text = nonsense(seed);
-        let Ok(r) = reduce(dae(&text)) else { continue };
+        let dynamic = [DynamicSelection::Project, DynamicSelection::Choose][seed as usize % 2];
+        let options = Options {
+            dynamic,
+            ..Options::default()
+        };
+        let Ok(r) = reduce_with(dae(&text), &options) else {
+            continue;
+        };
         let has_iteration = r
             .blocks
             .iter()
@@ -886,8 +920,9 @@ fn nonsense_ends_in_an_error_or_in_values_that_fit() {
             ("m", 1.0),
         ];
         let v = run(&r, &given);
-        // Singular at this point, or not sure to converge: nothing to compare.
-        if has_iteration || v.values().any(|x| x.is_nan() || x.abs() > 1e6) {
+        // Off the constraints, singular at this point, or not sure to converge: nothing to compare.
+        let is_projected = !r.constraints.is_empty();
+        if is_projected || has_iteration || v.values().any(|x| x.is_nan() || x.abs() > 1e6) {
             continue;
         }
         n_solved += 1;
