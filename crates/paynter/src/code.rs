@@ -1,0 +1,52 @@
+//! Codes of what can go wrong after the graph is built: structure, start, run.
+//!
+//! The codes of text and model stand in `paynter_syntax::code` and `paynter_model::code`.
+
+macro_rules! codes {
+    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
+        $(#[doc = $title] pub const $name: &str = $code;)*
+        /// All codes: (code, title, explanation).
+        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
+    };
+}
+
+codes! {
+    OVERDETERMINED = "E0701", "more equations than unknowns",
+        "Some quantities are demanded by more equations than there are unknowns in them. In a bond graph this usually means two sources that fight over one effort or flow, or a `solve` with one demand too many.";
+    UNDERDETERMINED = "E0702", "fewer equations than unknowns",
+        "Some quantities are not fixed by any equation. In a bond graph this usually means a loop of transformers or a floating junction whose effort or flow nothing sets.";
+    CONTRADICTION = "E0703", "equations that contradict each other",
+        "Two equations give one quantity different constant values.";
+    NOT_RUNNABLE = "E0704", "equations that cannot be run",
+        "A quantity is read that nothing defines, or sampled equations need each other's new values in a circle. Break the circle with `pre`.";
+    START_CONFLICT = "E0710", "start values that contradict each other",
+        "Two `start` lines demand values that cannot hold together, because the quantities are tied by the equations. Remove one, or turn it into a `guess`.";
+    START_UNREACHABLE = "E0711", "a start value that cannot be met",
+        "No choice of the states gives the demanded value. The quantity may be fixed by a source, or be a constant of the model.";
+    START_FAILED = "E0712", "no values at the start",
+        "The equations cannot be evaluated at the start: a division by zero, a root of a negative number, or an algebraic loop without a solution. Give other `start` or `guess` values.";
+    START_CONSTRAINT = "E0713", "constraints that cannot be assembled",
+        "No state near the start and guess values meets all constraints.";
+    STEP_TOO_SMALL = "E0720", "the step size fell to nothing",
+        "The solver had to take ever smaller steps: the solution grows without bound in finite time, or jumps where no event says so.";
+    NOT_FINITE = "E0721", "a value that is not a number",
+        "An expression gave infinity or NaN during the run: a division by zero, a root or logarithm of a negative number, an overflow.";
+    SINGULAR_BLOCK = "E0722", "equations that became singular",
+        "At this instant the equations of an algebraic loop no longer fix their unknowns, for instance because a ratio passed through zero or an ideal switch left a part without connection.";
+    NO_CONVERGENCE = "E0723", "an algebraic loop without a solution",
+        "Newton's method found no solution of a nonlinear algebraic loop near the last one.";
+    CHATTERING = "E0724", "events in ever shorter intervals",
+        "A switch fires again and again in hardly any time: chattering, or bounces that get faster and faster. Add hysteresis, use `smooth`, or stop the run with `when … { stop }`.";
+    EVENT_LOOP = "E0725", "switches that switch each other",
+        "At one instant switches change each other without coming to rest.";
+    EXTERNAL_FAILED = "E0726", "a function without an answer",
+        "An external function, such as the Riccati solver, has no answer for the values it was given.";
+    TOO_MANY_STEPS = "E0727", "too many steps",
+        "The run took more steps than the limit. Loosen `rtol`, or look for a fast oscillation.";
+    BAD_SETTING = "E0728", "a setting that makes no sense",
+        "A tolerance, step or time of the experiment cannot be used.";
+    REINIT_FAILED = "E0729", "a reinit that cannot be met",
+        "No state gives the value that `reinit` demands.";
+    AUDIT = "W0730", "energy that is not accounted for",
+        "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
+}

@@ -1,0 +1,318 @@
+//! Puts the model's names to numbers that went wrong.
+//!
+//! In:  typed errors of `reduce`, `lower`, `initialise` and `integrate`.
+//! Out: diagnostics that point into the text.
+
+use crate::code;
+use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
+use paynter_model::BondGraph;
+use paynter_solve::{EvalError, Failure, SolveError};
+use paynter_symbolic::dae::{Dae, Origin};
+use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
+use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::SymbolId;
+use paynter_syntax::Diagnostic;
+
+/// More names than this in one sentence are not read.
+const MOST_NAMES: usize = 6;
+
+/// Explains why the equations have no unique solution by their structure.
+pub(crate) fn explain_structure(error: &StructuralError, dae: &Dae, graph: &BondGraph) -> Vec<Diagnostic> {
+    match error {
+        StructuralError::OverDetermined(part) => vec![too_many(part, dae, graph)],
+        StructuralError::UnderDetermined { part, redundant } => vec![too_few(part, redundant, dae, graph)],
+        StructuralError::Singular { over, under, redundant } => {
+            vec![too_many(over, dae, graph), too_few(under, redundant, dae, graph)]
+        }
+        StructuralError::Contradiction { symbol, values, equations } => {
+            let name = dae.name_of(*symbol);
+            let d = Diagnostic::error(
+                code::CONTRADICTION,
+                format!("`{name}` would have to be {} and {} at once", values.0, values.1),
+            )
+            .primary(graph.span(equations.1.origin), format!("here it is {}", values.1))
+            .secondary(graph.span(equations.0.origin), format!("here it is {}", values.0))
+            .help("remove one of the two, or put an element between them that can give way");
+            vec![d]
+        }
+        StructuralError::False { equation, residual } => vec![
+            Diagnostic::error(
+                code::CONTRADICTION,
+                format!("this equation has no unknown left, and its sides differ by {residual}"),
+            )
+            .primary(graph.span(equation.origin), "nothing here can give way"),
+        ],
+    }
+}
+
+fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
+    let names = list_names(&part.unknowns, dae);
+    let d = Diagnostic::error(
+        code::OVERDETERMINED,
+        format!("{} equations for {} unknown{}: {names}", part.equations.len(), part.unknowns.len(), plural(part.unknowns.len())),
+    );
+    at_origins(d, part.equations.iter().map(|e| e.origin), "takes part in it", graph)
+        .help("two of these elements fight over one effort or flow; remove one, or put a resistance or compliance between them")
+}
+
+fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph) -> Diagnostic {
+    let names = list_names(&part.unknowns, dae);
+    let d = Diagnostic::error(code::UNDERDETERMINED, format!("nothing fixes {names}"));
+    let d = at_origins(d, part.equations.iter().map(|e| e.origin), "leaves it open", graph);
+    let d = redundant
+        .iter()
+        .take(MOST_NAMES)
+        .fold(d, |d, e| d.secondary(graph.span(e.origin), "this says nothing new: other equations imply it"));
+    d.help("connect a source, storage or resistor that sets it, or define it by a signal")
+}
+
+fn at_origins(
+    d: Diagnostic,
+    origins: impl Iterator<Item = Origin>,
+    text: &str,
+    graph: &BondGraph,
+) -> Diagnostic {
+    let mut seen = Vec::new();
+    for origin in origins {
+        let span = graph.span(origin);
+        if !seen.contains(&span) && seen.len() < MOST_NAMES {
+            seen.push(span);
+        }
+    }
+    let mut d = d;
+    for (k, span) in seen.into_iter().enumerate() {
+        d = if k == 0 { d.primary(span, text) } else { d.secondary(span, "and this") };
+    }
+    d
+}
+
+fn list_names(symbols: &[SymbolId], dae: &Dae) -> String {
+    let mut names: Vec<String> =
+        symbols.iter().take(MOST_NAMES).map(|&s| format!("`{}`", dae.name_of(s))).collect();
+    if symbols.len() > MOST_NAMES {
+        names.push(format!("and {} more", symbols.len() - MOST_NAMES));
+    }
+    names.join(", ")
+}
+
+fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
+/// Explains why equations cannot be turned into a machine.
+pub(crate) fn explain_lowering(error: &LowerError, reduced: &Reduced, graph: &BondGraph) -> Diagnostic {
+    let dae = &reduced.dae;
+    match error {
+        LowerError::Undefined { symbol } => {
+            Diagnostic::error(code::NOT_RUNNABLE, format!("nothing defines `{}`", dae.name_of(*symbol)))
+                .primary(graph.span(dae.symbol(*symbol).origin), "it is read, but has no equation")
+        }
+        LowerError::SampleLoop { symbols } => {
+            let names = list_names(symbols, dae);
+            let d = Diagnostic::error(
+                code::NOT_RUNNABLE,
+                format!("sampled signals need each other's new values: {names}"),
+            )
+            .help("use `pre(…)` for one of them: its value at the last tick");
+            match symbols.first() {
+                Some(&s) => d.primary(graph.span(dae.symbol(s).origin), "in this block"),
+                None => d,
+            }
+        }
+        LowerError::NoMachineCode { reason } => {
+            Diagnostic::error(code::NOT_RUNNABLE, format!("no machine code can be made here: {reason}"))
+                .help("use --engine interpreter")
+        }
+    }
+}
+
+/// Explains why there is no start.
+pub(crate) fn explain_start(error: &StartError, reduced: &Reduced, graph: &BondGraph) -> Vec<Diagnostic> {
+    let starts = &reduced.dae.starts;
+    match error {
+        StartError::Conflict { pairs } => pairs
+            .iter()
+            .map(|&(a, b)| {
+                Diagnostic::error(code::START_CONFLICT, "two start values contradict each other")
+                    .primary(graph.span(starts[b].origin), "cannot hold together with the other")
+                    .secondary(graph.span(starts[a].origin), "demanded here")
+                    .help("remove one of the two, or make it a `guess`")
+            })
+            .collect(),
+        StartError::Unreachable { starts: which } => which
+            .iter()
+            .map(|&k| {
+                Diagnostic::error(code::START_UNREACHABLE, "no choice of the states gives this start value")
+                    .primary(graph.span(starts[k].origin), "fixed by the equations to another value")
+                    .help("remove it, or give a start value to a state instead")
+            })
+            .collect(),
+        StartError::Constraints { rows } => vec![Diagnostic::error(
+            code::START_CONSTRAINT,
+            format!("no start meets all constraints; {} of them stay open", rows.len()),
+        )
+        .help("check lengths and angles, or give a better `guess`")],
+        StartError::Failure(failure) => {
+            vec![explain_machine(failure, code::START_FAILED, "at the start", reduced, graph)]
+        }
+    }
+}
+
+/// Explains a failure of a recorded quantity.
+pub(crate) fn explain_recording(
+    machine: &mut Machine,
+    error: EvalError,
+    time: f64,
+    reduced: &Reduced,
+    graph: &BondGraph,
+) -> Diagnostic {
+    let when = format!("at t = {}", seconds(time));
+    match error {
+        EvalError::Failed { code } | EvalError::Fatal { code } => {
+            explain_machine(&machine.describe_failure(code), code::NOT_FINITE, &when, reduced, graph)
+        }
+        EvalError::NotFinite { .. } => {
+            Diagnostic::error(code::NOT_FINITE, format!("a recorded quantity is not a number {when}"))
+        }
+    }
+}
+
+fn explain_machine(
+    failure: &MachineFailure,
+    fallback: &'static str,
+    when: &str,
+    reduced: &Reduced,
+    graph: &BondGraph,
+) -> Diagnostic {
+    let dae = &reduced.dae;
+    match failure {
+        MachineFailure::Singular { unknowns, origins } => {
+            let names = list_names(unknowns, dae);
+            let d = Diagnostic::error(code::SINGULAR_BLOCK, format!("the equations do not fix {names} {when}"));
+            at_origins(d, origins.iter().copied(), "takes part in the loop", graph)
+        }
+        MachineFailure::NoConvergence { unknowns, origins } => {
+            let names = list_names(unknowns, dae);
+            let d = Diagnostic::error(code::NO_CONVERGENCE, format!("no solution was found for {names} {when}"));
+            at_origins(d, origins.iter().copied(), "takes part in the loop", graph)
+                .help("give a `guess` nearer to the solution, or look for a law without one")
+        }
+        MachineFailure::NotFinite { symbol: Some(symbol) } => Diagnostic::error(
+            fallback,
+            format!("`{}` is not a number {when}", dae.name_of(*symbol)),
+        )
+        .primary(graph.span(dae.symbol(*symbol).origin), "its definition gives infinity or NaN here"),
+        MachineFailure::NotFinite { symbol: None } => {
+            Diagnostic::error(fallback, format!("a value is not a number {when}"))
+        }
+        MachineFailure::External { message } => {
+            Diagnostic::error(code::EXTERNAL_FAILED, format!("{message} ({when})"))
+        }
+        MachineFailure::EventLoop { modes } => {
+            let d = Diagnostic::error(code::EVENT_LOOP, format!("switches change each other without end {when}"));
+            at_origins(d, modes.iter().map(|&m| dae.symbol(m).origin), "switches here", graph)
+        }
+        MachineFailure::Reinit { target, origin } => Diagnostic::error(
+            code::REINIT_FAILED,
+            format!("`{}` cannot be set {when}", dae.name_of(*target)),
+        )
+        .primary(graph.span(*origin), "no state gives this value"),
+        MachineFailure::Projection => {
+            Diagnostic::error(code::START_CONSTRAINT, format!("no state near the present one meets the constraints {when}"))
+        }
+        MachineFailure::Stop { message, .. } => Diagnostic::note(fallback, message.clone()),
+    }
+}
+
+/// Explains why a run ended too soon.
+pub(crate) fn explain_failure(
+    machine: &mut Machine,
+    error: &SolveError,
+    reduced: &Reduced,
+    graph: &BondGraph,
+) -> Diagnostic {
+    let dae = &reduced.dae;
+    let states = machine.states().to_vec();
+    let about = |d: Diagnostic, index: usize, text: &str| match states.get(index) {
+        Some(&s) => d.primary(graph.span(dae.symbol(s).origin), text),
+        None => d,
+    };
+    let name = |index: usize| states.get(index).map_or("a variable".to_owned(), |&s| format!("`{}`", dae.name_of(s)));
+    match error.failure {
+        Failure::BadInput(what) => {
+            Diagnostic::error(code::BAD_SETTING, format!("the run cannot start with these settings: {what:?}"))
+        }
+        Failure::StepTooSmall { t, h, worst } | Failure::NewtonFailed { t, h, worst } => {
+            let d = Diagnostic::error(
+                code::STEP_TOO_SMALL,
+                format!("step size fell to {h:.1e} s at t = {}; {} changes fastest", seconds(t), name(worst)),
+            );
+            about(d, worst, "changes fastest here")
+        }
+        Failure::NotFinite { t, index, .. } => {
+            let when = format!("at t = {}", seconds(t));
+            match machine.find_not_finite(t, &error.y) {
+                Some(failure) => explain_machine(&failure, code::NOT_FINITE, &when, reduced, graph),
+                None => {
+                    let d = Diagnostic::error(code::NOT_FINITE, format!("the rate of {} is not a number {when}", name(index)));
+                    about(d, index, "this one")
+                }
+            }
+        }
+        Failure::Evaluation { t, error: inner, .. } => {
+            let when = format!("at t = {}", seconds(t));
+            match inner {
+                EvalError::Failed { code } | EvalError::Fatal { code } => {
+                    explain_machine(&machine.describe_failure(code), code::NOT_FINITE, &when, reduced, graph)
+                }
+                EvalError::NotFinite { index } => {
+                    let d = Diagnostic::error(code::NOT_FINITE, format!("{} is not a number {when}", name(index)));
+                    about(d, index, "this one")
+                }
+            }
+        }
+        Failure::TooManySteps { t, limit } => Diagnostic::error(
+            code::TOO_MANY_STEPS,
+            format!("{limit} steps were not enough; t = {} was reached", seconds(t)),
+        )
+        .help("loosen `rtol`, or look for a fast oscillation in the model"),
+        Failure::Singular { t, index } => {
+            let d = Diagnostic::error(
+                code::SINGULAR_BLOCK,
+                format!("the matrix of the implicit step is singular at t = {}", seconds(t)),
+            );
+            match index {
+                Some(index) => about(d, index, "nothing fixes this one"),
+                None => d,
+            }
+        }
+        Failure::Chattering { t, guard, count } => {
+            let d = Diagnostic::error(
+                code::CHATTERING,
+                format!("{count} events in hardly any time at t = {}", seconds(t)),
+            )
+            .help("add hysteresis, use `smooth`, or end the run there with `when … { stop }`");
+            match machine.mode_of_guard(guard) {
+                Some(mode) => d.primary(graph.span(dae.symbol(mode).origin), "this switches again and again"),
+                None => d,
+            }
+        }
+        Failure::EventLoop { t, guard, .. } => {
+            let d = Diagnostic::error(
+                code::EVENT_LOOP,
+                format!("switches change each other without end at t = {}", seconds(t)),
+            );
+            match machine.mode_of_guard(guard) {
+                Some(mode) => d.primary(graph.span(dae.symbol(mode).origin), "this is one of them"),
+                None => d,
+            }
+        }
+    }
+}
+
+/// Prints a time with as many digits as are read.
+pub(crate) fn seconds(t: f64) -> String {
+    let text = format!("{t:.6}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{} s", if text.is_empty() || text == "-0" { "0" } else { text })
+}

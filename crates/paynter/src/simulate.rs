@@ -1,0 +1,239 @@
+//! One run: from reduced equations to a table, an energy audit and the work it took.
+//!
+//! In:  a [`Reduced`] system, what to record and when, method and tolerances.
+//! Out: a [`Run`]; if the solver gave up, what it computed until then and why it stopped.
+
+use crate::audit::{Audit, audit};
+use crate::failure::{explain_failure, explain_lowering, explain_start};
+use crate::recorder::{Progress, Recorder, Rows};
+use crate::table::{Column, Table};
+use paynter_exec::{Engine, Form, Lowering, Machine, StartReport, lower_with};
+use paynter_model::BondGraph;
+use paynter_solve::{Absolute, FinishReason, Method, Options, Statistics, Tolerances, integrate};
+use paynter_symbolic::reduced::{Block, Reduced};
+use paynter_symbolic::{ExprId, SymbolId};
+use paynter_syntax::Diagnostic;
+use std::time::{Duration, Instant};
+
+/// A quantity to record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// Name of its column.
+    pub name: String,
+    /// Its value in SI units.
+    pub value: ExprId,
+    /// The unit it is written in; empty for SI.
+    pub unit: String,
+    /// SI value of one such unit.
+    pub factor: f64,
+    /// SI value of zero in that unit.
+    pub offset: f64,
+}
+
+/// Everything a run needs beside the equations.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// First instant, s.
+    pub start: f64,
+    /// Last instant, s.
+    pub stop: f64,
+    /// When to record, ascending.
+    pub output_times: Vec<f64>,
+    /// Which method.
+    pub method: Method,
+    /// Step of methods with fixed step.
+    pub fixed_step: Option<f64>,
+    /// Relative tolerance.
+    pub rtol: f64,
+    /// Absolute tolerance for all variables; by nominal values where none is given.
+    pub atol: Option<f64>,
+    /// Largest step.
+    pub max_step: Option<f64>,
+    /// Interpreter or machine code.
+    pub engine: Engine,
+    /// What to record.
+    pub wanted: Vec<Wanted>,
+    /// Record finely inside every step as well, for measures.
+    pub wants_fine: bool,
+    /// Parameters changed after compiling, SI units.
+    pub parameters: Vec<(SymbolId, f64)>,
+}
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Recorded columns.
+    pub table: Table,
+    /// The same columns finely, where asked for.
+    pub fine: Option<Table>,
+    /// Where the start came from.
+    pub start: StartReport,
+    /// Work done.
+    pub statistics: Statistics,
+    /// Where the energy went.
+    pub audit: Option<Audit>,
+    /// Times of state events.
+    pub event_times: Vec<f64>,
+    /// Why it ended.
+    pub ending: Ending,
+    /// States, by name.
+    pub states: Vec<String>,
+    /// Bytes of machine code; none for the interpreter.
+    pub machine_code: Option<usize>,
+    /// Time on the clock, without compiling.
+    pub elapsed: Duration,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// The stop time was reached.
+    Reached,
+    /// The model said `stop` at this time.
+    Stopped {
+        /// When.
+        time: f64,
+        /// In the model's words.
+        message: String,
+    },
+    /// The user broke it off at this time.
+    Cancelled {
+        /// When.
+        time: f64,
+    },
+    /// The solver gave up at this time.
+    Failed {
+        /// When.
+        time: f64,
+        /// Why.
+        diagnostics: Vec<Diagnostic>,
+    },
+}
+
+/// Makes the machine for a run; it can be copied for other parameters.
+///
+/// # Errors
+///
+/// What keeps the equations from being run, as diagnostics.
+pub fn prepare(
+    reduced: &Reduced,
+    graph: &BondGraph,
+    spec: &RunSpec,
+) -> Result<Machine, Vec<Diagnostic>> {
+    let wanted: Vec<ExprId> = spec.wanted.iter().map(|w| w.value).collect();
+    let form = if is_implicit(spec.method) && has_large_block(reduced) { Form::Dae } else { Form::Explicit };
+    let lowering = Lowering { engine: spec.engine, form, ..Lowering::default() };
+    lower_with(reduced, &wanted, lowering).map_err(|e| vec![explain_lowering(&e, reduced, graph)])
+}
+
+/// Beyond this many unknowns a block solved inside the right-hand side makes the Jacobian of an
+/// implicit method dense, which costs more than the extra variables do.
+const LARGE_BLOCK: usize = 40;
+
+fn has_large_block(reduced: &Reduced) -> bool {
+    reduced.blocks.iter().any(|b| match b {
+        Block::Assign { .. } => false,
+        Block::Linear { unknowns, .. } | Block::Nonlinear { unknowns, .. } => unknowns.len() > LARGE_BLOCK,
+    })
+}
+
+fn is_implicit(method: Method) -> bool {
+    matches!(method, Method::Rodas5P | Method::Bdf | Method::Auto)
+}
+
+/// Runs a machine.
+///
+/// # Errors
+///
+/// What keeps the run from starting. A run that starts and fails is no error here: see [`Ending`].
+pub fn simulate(
+    machine: &mut Machine,
+    reduced: &Reduced,
+    graph: &BondGraph,
+    spec: &RunSpec,
+    progress: Progress<'_>,
+) -> Result<Run, Vec<Diagnostic>> {
+    let begin = Instant::now();
+    for &(symbol, value) in &spec.parameters {
+        machine.set_parameter(symbol, value).expect("the caller checked that this is a parameter");
+    }
+    let start = machine.initialise(spec.start).map_err(|e| explain_start(&e, reduced, graph))?;
+    let absolute = match spec.atol {
+        Some(atol) => Absolute::Scalar(atol),
+        None => Absolute::PerVariable(machine.tolerances(spec.rtol)),
+    };
+    let options = Options {
+        method: spec.method,
+        tolerances: Tolerances { relative: spec.rtol, absolute },
+        max_step: spec.max_step.unwrap_or(f64::INFINITY),
+        fixed_step: spec.fixed_step,
+        ..Options::default()
+    };
+    let energy_before = machine.stored_energy(spec.start, &start.y0).ok();
+    let mut recorder =
+        Recorder::new(spec.output_times.clone(), spec.wanted.len(), spec.wants_fine, progress);
+    let result = integrate(machine, spec.start, &start.y0, spec.stop, &options, &mut recorder);
+
+    let (t, y, quadratures, statistics, ending) = match result {
+        Ok(finish) => {
+            let ending = match (finish.reason, recorder.failure) {
+                (FinishReason::ReachedEnd, _) => Ending::Reached,
+                (FinishReason::Stopped { code }, _) => Ending::Stopped {
+                    time: finish.t,
+                    message: match machine.describe_failure(code) {
+                        paynter_exec::Failure::Stop { message, .. } => message,
+                        _ => String::new(),
+                    },
+                },
+                (FinishReason::Cancelled, Some((time, error))) => Ending::Failed {
+                    time,
+                    diagnostics: vec![crate::failure::explain_recording(machine, error, time, reduced, graph)],
+                },
+                (FinishReason::Cancelled, None) => Ending::Cancelled { time: finish.t },
+            };
+            (finish.t, finish.y, finish.quadratures, finish.statistics, ending)
+        }
+        Err(error) => {
+            let diagnostics = vec![explain_failure(machine, &error, reduced, graph)];
+            let ending = Ending::Failed { time: error.t, diagnostics };
+            (error.t, error.y, error.quadratures, error.statistics, ending)
+        }
+    };
+    let event_times = std::mem::take(&mut recorder.event_times);
+    let rows = std::mem::take(&mut recorder.rows);
+    let fine = recorder.fine.take();
+    drop(recorder);
+    let audit = match (energy_before, machine.stored_energy(t, &y)) {
+        (Some(before), Ok(after)) => audit(machine, reduced, &before, &after, &quadratures, spec),
+        _ => None,
+    };
+    Ok(Run {
+        table: to_table(&rows, &spec.wanted),
+        fine: fine.map(|rows| to_table(&rows, &spec.wanted)),
+        states: machine.states().iter().map(|&s| reduced.dae.name_of(s)).collect(),
+        machine_code: machine.machine_code(),
+        start,
+        statistics,
+        audit,
+        event_times,
+        ending,
+        elapsed: begin.elapsed(),
+    })
+}
+
+fn to_table(rows: &Rows, wanted: &[Wanted]) -> Table {
+    let columns = wanted
+        .iter()
+        .enumerate()
+        .map(|(k, w)| Column {
+            name: w.name.clone(),
+            unit: w.unit.clone(),
+            values: rows
+                .column(wanted.len(), k)
+                .into_iter()
+                .map(|x| if w.factor == 1.0 && w.offset == 0.0 { x } else { (x - w.offset) / w.factor })
+                .collect(),
+        })
+        .collect();
+    Table { time: rows.time.clone(), columns, metadata: Vec::new() }
+}
