@@ -76,6 +76,54 @@ pub const JUNCTION_ALONE: &str = "E0462";
 /// A junction with one bond that does nothing.
 pub const JUNCTION_IDLE: &str = "E0463";
 
+// E06xx: causality.
+
+/// Two elements give effort to one 0-junction.
+pub const EFFORT_SET_TWICE: &str = "E0601";
+/// Two elements give flow to one 1-junction.
+pub const FLOW_SET_TWICE: &str = "E0602";
+/// All bonds of a junction take the variable that it shares.
+pub const NOTHING_SETS: &str = "E0603";
+/// A bond is wanted both ways.
+pub const BOND_BOTH_WAYS: &str = "E0604";
+/// Junctions in a loop contradict each other.
+pub const JUNCTIONS_DISAGREE: &str = "E0605";
+/// The equations divide by a modulus that can vanish.
+pub const MODULUS_INVERTED: &str = "E0606";
+/// A nonlinear law is used backwards.
+pub const LAW_INVERTED: &str = "E0607";
+/// Components of a multibond have different strokes.
+pub const MULTIBOND_SPLIT: &str = "E0608";
+
+// E05xx: experiments.
+
+/// A setting that experiments do not have.
+pub const UNKNOWN_SETTING: &str = "E0501";
+/// A setting with a value it cannot have.
+pub const SETTING_VALUE: &str = "E0502";
+/// A setting, bound or target in the wrong unit.
+pub const SETTING_UNIT: &str = "E0503";
+/// Times of a run out of order.
+pub const STOP_BEFORE_START: &str = "E0504";
+/// A method that does not exist.
+pub const UNKNOWN_METHOD: &str = "E0505";
+/// A way to enforce constraints that does not exist.
+pub const UNKNOWN_CONSTRAINTS: &str = "E0506";
+/// A setting given twice.
+pub const SETTING_TWICE: &str = "E0507";
+/// Two columns of one name.
+pub const DUPLICATE_COLUMN: &str = "E0508";
+/// Wrong arguments of a measure.
+pub const MEASURE_ARGUMENTS: &str = "E0509";
+/// Something that is no single number.
+pub const NOT_A_MEASURE: &str = "E0510";
+/// Two measures of one name.
+pub const DUPLICATE_MEASURE: &str = "E0511";
+/// Values that a sweep cannot walk through.
+pub const SWEEP_VALUES: &str = "E0512";
+/// A search without aim, bounds or a proper condition.
+pub const OPTIMIZE: &str = "E0513";
+
 /// Every code, in the order in which it was added.
 pub const TABLE: &[Row] = &[
     (
@@ -222,5 +270,110 @@ pub const TABLE: &[Row] = &[
         JUNCTION_IDLE,
         "junction with one bond",
         "A junction with a single bond holds its effort or flow at zero, so the element there does nothing.",
+    ),
+    (
+        EFFORT_SET_TWICE,
+        "effort set twice",
+        "All bonds of a 0-junction have the same effort, so only one of them may bring it. Two bring it here, each because of a source or of a law that works in one direction only.",
+    ),
+    (
+        FLOW_SET_TWICE,
+        "flow set twice",
+        "All bonds of a 1-junction have the same flow, so only one of them may bring it. Two bring it here, each because of a source or of a law that works in one direction only.",
+    ),
+    (
+        NOTHING_SETS,
+        "nothing sets the variable of a junction",
+        "One bond of a 0-junction must bring its effort, one bond of a 1-junction its flow. Here every bond takes it.",
+    ),
+    (
+        BOND_BOTH_WAYS,
+        "bond wanted both ways",
+        "The stroke of a bond is demanded at one end and follows from the rest of the graph at the other.",
+    ),
+    (
+        JUNCTIONS_DISAGREE,
+        "junctions in a loop disagree",
+        "Each of these junctions alone could have its effort or flow set, but not all of them together: there are fewer bonds that can do it than junctions that need it.",
+    ),
+    (
+        MODULUS_INVERTED,
+        "division by a modulus that can vanish",
+        "A transformer or gyrator whose modulus goes through zero should be used in the direction in which its law is written. Here the rest of the graph uses it the other way, so the equations fail where the modulus is zero.",
+    ),
+    (
+        LAW_INVERTED,
+        "law used backwards",
+        "The law of this element gives what the rest of the graph already sets, so it is solved for its input numerically.",
+    ),
+    (
+        MULTIBOND_SPLIT,
+        "multibond with different strokes",
+        "The components of a multibond should all have one stroke (rule C1). Here that would cost an integral storage or contradict a demand, so they are treated as scalar bonds.",
+    ),
+    (
+        UNKNOWN_SETTING,
+        "unknown setting",
+        "Settings are start, stop, method, step, rtol, atol, output_step, output_start, max_step, initial_step and constraints. Values of the model are changed by `with`.",
+    ),
+    (
+        SETTING_VALUE,
+        "value of a setting",
+        "A setting is one finite number that does not change during a run, and steps and tolerances are greater than zero.",
+    ),
+    (
+        SETTING_UNIT,
+        "unit of a setting",
+        "Times are in seconds, tolerances are plain numbers, and values of a sweep have the unit of what they vary.",
+    ),
+    (
+        STOP_BEFORE_START,
+        "times out of order",
+        "A run starts before it stops, and outputs lie within it.",
+    ),
+    (
+        UNKNOWN_METHOD,
+        "unknown method",
+        "The methods are auto, dop853, tsit5, rodas5p, bdf, and with a fixed step euler, rk4, ab2.",
+    ),
+    (
+        UNKNOWN_CONSTRAINTS,
+        "unknown treatment of constraints",
+        "Constraints are enforced by minimal, multiplier, parasitic(k, b), implicit or delayed.",
+    ),
+    (
+        SETTING_TWICE,
+        "setting given twice",
+        "A setting has one value; several are tried by `sweep`.",
+    ),
+    (
+        DUPLICATE_COLUMN,
+        "two columns of one name",
+        "Every column of a result has a name of its own; `as` gives another.",
+    ),
+    (
+        MEASURE_ARGUMENTS,
+        "wrong arguments of a measure",
+        "The measure needs other arguments.",
+    ),
+    (
+        NOT_A_MEASURE,
+        "not a single number",
+        "A measure is one number of a whole run: say which value of a curve is meant, such as `final(x)` or `max(x)`.",
+    ),
+    (
+        DUPLICATE_MEASURE,
+        "two measures of one name",
+        "Every measure has a name of its own.",
+    ),
+    (
+        SWEEP_VALUES,
+        "values of a sweep",
+        "A sweep walks through a list in brackets, through `a .. b by c`, or through random draws between bounds.",
+    ),
+    (
+        OPTIMIZE,
+        "search that cannot be done",
+        "A search needs bounds for what is varied, an aim, and conditions that compare measures.",
     ),
 ];

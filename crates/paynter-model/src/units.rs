@@ -373,6 +373,14 @@ impl Dimension {
         self.pow(1, 2)
     }
 
+    /// Gives the SI unit it is shown in when none was chosen: `N`, `J`, `kg*m/s^3`.
+    pub fn unit(self) -> Unit {
+        let text = self.describe();
+        // Where several names share a dimension the first is the general one.
+        let first = text.split(" = ").next().unwrap_or(&text);
+        Unit::parse_text(first).expect("a dimension prints as a unit")
+    }
+
     /// Gives the most familiar way to write it: `N*m` rather than `kg*m^2/s^2`.
     pub fn describe(self) -> String {
         match familiar(self) {
@@ -1086,6 +1094,25 @@ mod tests {
             huge = huge.times(huge).pow(7, 11);
         }
         assert_ne!(huge, Dimension::ONE);
+    }
+
+    #[test]
+    fn every_dimension_has_a_coherent_unit() {
+        for text in [
+            "N*m",
+            "kg*m^2/s",
+            "1",
+            "dB",
+            "J/mol",
+            "m^(1/2)*K^3/cd",
+            "V*s",
+            "rad/s",
+        ] {
+            let given = unit(text);
+            let shown = given.dimension.unit();
+            assert_eq!(shown.dimension, given.dimension, "{text}");
+            assert_eq!(shown.factor, 1.0, "{text}");
+        }
     }
 
     #[test]

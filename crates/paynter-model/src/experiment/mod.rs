@@ -1,0 +1,511 @@
+//! What an experiment asks for, as a plain [`Plan`].
+//!
+//! In:  an [`ast::Experiment`], and a [`Scope`] that reads expressions in the model it is of.
+//! Out: a [`Plan`] in SI, everything checked, including what only later work executes.
+//!
+//! `with`, `start` and `guess` change the model or its start and are read by `elaborate`;
+//! they leave no trace here.
+//!
+//! **Invariant:** times and tolerances are finite and in order; every expression of the plan
+//! is in the pool of the graph; what could not be read is missing here and has a message.
+
+mod columns;
+mod measures;
+mod settings;
+mod studies;
+
+use paynter_symbolic::{Comparison, ExprId, Function1, Function2, Pool};
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use crate::units::{Dimension, Unit};
+
+pub use columns::{default_columns, default_plan};
+
+/// Reads expressions in the scope of the model that an experiment is of.
+pub trait Scope {
+    /// Gives the meaning of an expression; `None` if it has none and that was reported.
+    fn read(&mut self, e: &ast::Expr) -> Option<Read>;
+
+    /// Gives the value of an expression that does not change during a run.
+    fn constant(&mut self, e: ExprId) -> Option<f64>;
+
+    /// Finds what `with` may set and a sweep may vary; `None` if there is none and that was
+    /// reported.
+    fn variable(&mut self, target: &ast::Ref) -> Option<Variable>;
+
+    /// Gives the text under a span.
+    fn text(&self, span: Span) -> String;
+
+    /// The pool of the model.
+    fn pool(&mut self) -> &mut Pool;
+
+    /// Takes a message.
+    fn report(&mut self, diagnostic: Diagnostic);
+}
+
+/// A lowered expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    /// Its numbers with the endings of their names: `""` for one number, `[2]`, `[1,3]`.
+    pub entries: Vec<(String, ExprId)>,
+    /// What they measure, where known.
+    pub dimension: Option<Dimension>,
+    /// The unit that the name is shown in, where one was declared.
+    pub unit: Option<Unit>,
+}
+
+/// Something that an experiment may set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its dotted path.
+    pub path: String,
+    /// What it measures, where known.
+    pub dimension: Option<Dimension>,
+    /// A replaceable part: its values are models.
+    pub is_part: bool,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Name of the experiment; none for a model alone.
+    pub name: Option<String>,
+    /// First time, s.
+    pub start: f64,
+    /// Last time, s.
+    pub stop: f64,
+    /// Nobody gave the last time; it is a guess.
+    pub is_stop_default: bool,
+    /// How to integrate.
+    pub method: Method,
+    /// Step of methods with a fixed step, s.
+    pub fixed_step: Option<f64>,
+    /// Relative tolerance.
+    pub rtol: f64,
+    /// Absolute tolerance in SI; none takes it from the sizes of the variables.
+    pub atol: Option<f64>,
+    /// Distance of output points, s; none lets the engine choose.
+    pub output_step: Option<f64>,
+    /// First output point, s; none means the start.
+    pub output_start: Option<f64>,
+    /// Largest step, s.
+    pub max_step: Option<f64>,
+    /// First step, s.
+    pub initial_step: Option<f64>,
+    /// How locks are enforced.
+    pub constraints: Constraints,
+    /// Recorded columns; empty means the default of [`default_columns`].
+    pub columns: Vec<Column>,
+    /// Pictures.
+    pub plots: Vec<Plot>,
+    /// Numbers read off the curves.
+    pub measures: Vec<Measured>,
+    /// Runs to repeat with other values; several make a grid, the last varies fastest.
+    pub sweeps: Vec<Sweep>,
+    /// Values to search.
+    pub optimize: Option<Optimize>,
+    /// Files to compare with.
+    pub comparisons: Vec<Comparing>,
+    /// States that are to rest: (name, value).
+    pub trim: Vec<(String, ExprId)>,
+    /// Linear models to make.
+    pub linearize: Vec<Linearize>,
+}
+
+/// Length of a run nobody gave: a guess that shows something for most small models.
+pub const DEFAULT_STOP: f64 = 1.0;
+/// Relative tolerance nobody gave: curves are right to well below the width of a line.
+pub const DEFAULT_RTOL: f64 = 1e-6;
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            name: None,
+            start: 0.0,
+            stop: DEFAULT_STOP,
+            is_stop_default: true,
+            method: Method::Auto,
+            fixed_step: None,
+            rtol: DEFAULT_RTOL,
+            atol: None,
+            output_step: None,
+            output_start: None,
+            max_step: None,
+            initial_step: None,
+            constraints: Constraints::Minimal,
+            columns: Vec::new(),
+            plots: Vec::new(),
+            measures: Vec::new(),
+            sweeps: Vec::new(),
+            optimize: None,
+            comparisons: Vec::new(),
+            trim: Vec::new(),
+            linearize: Vec::new(),
+        }
+    }
+}
+
+/// An integration method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the literature")]
+pub enum Method {
+    Auto,
+    Dop853,
+    Tsit5,
+    Rodas5P,
+    Bdf,
+    Euler,
+    Rk4,
+    Ab2,
+}
+
+/// How locks (`Sf(0, position = …)`) are enforced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Constraints {
+    /// As few coordinates as the mechanism has freedoms.
+    Minimal,
+    /// All coordinates with multipliers, kept on the positions.
+    Multiplier,
+    /// Stiff springs and dampers.
+    Parasitic {
+        /// Stiffness in SI.
+        k: f64,
+        /// Damping in SI.
+        b: f64,
+    },
+    /// The constraints solved inside each step.
+    Implicit,
+    /// Differentiation delayed by one step (Tiernego & van Dixhoorn 1979).
+    Delayed,
+}
+
+/// A recorded column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name in the file.
+    pub name: String,
+    /// Its value in SI.
+    pub value: ExprId,
+    /// The unit it is written in; none means SI of unknown dimension.
+    pub unit: Option<Unit>,
+}
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// Upwards.
+    pub ys: Vec<Column>,
+    /// To the right; time unless given.
+    pub versus: Option<Column>,
+}
+
+/// A number read off the curves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Its name.
+    pub name: String,
+    /// How it is computed.
+    pub value: Measure,
+    /// The unit it is shown in; none for a plain number.
+    pub unit: Option<Unit>,
+    /// What it measures, where known.
+    pub dimension: Option<Dimension>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// How a measure is computed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measure {
+    /// An expression of parameters.
+    Constant(ExprId),
+    /// A number of a whole curve.
+    Of(Functional),
+    /// A measure written earlier, by its position in [`Plan::measures`].
+    Earlier(usize),
+    /// −a
+    Negative(Box<Measure>),
+    /// a ∘ b
+    Arithmetic(Operation, Box<Measure>, Box<Measure>),
+    /// f(a)
+    Call1(Function1, Box<Measure>),
+    /// f(a, b)
+    Call2(Function2, Box<Measure>, Box<Measure>),
+}
+
+/// Arithmetic on measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+}
+
+/// A number of a whole curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Functional {
+    /// Last value.
+    Final(ExprId),
+    /// Largest value.
+    Max(ExprId),
+    /// Smallest value.
+    Min(ExprId),
+    /// Mean over time.
+    Mean(ExprId),
+    /// Root of the mean square.
+    Rms(ExprId),
+    /// ∫ x dt
+    Integral(ExprId),
+    /// When the largest value is reached.
+    PeakTime(ExprId),
+    /// Time from the part `low` to the part `high` of the way from first to last value.
+    RiseTime {
+        /// The curve.
+        x: ExprId,
+        /// Such as 0.1.
+        low: f64,
+        /// Such as 0.9.
+        high: f64,
+    },
+    /// How far beyond the target, as a part of the way.
+    Overshoot {
+        /// The curve.
+        x: ExprId,
+        /// Its last value is the target; the last of `x` itself if none is given.
+        target: Option<ExprId>,
+    },
+    /// How far the wrong way, as a part of the way.
+    Undershoot {
+        /// The curve.
+        x: ExprId,
+        /// As for overshoot.
+        target: Option<ExprId>,
+    },
+    /// When the curve has come to stay within a part `band` of the way around its last value.
+    SettlingTime {
+        /// The curve.
+        x: ExprId,
+        /// Such as 0.02.
+        band: f64,
+    },
+    /// Gain margin of the loop cut at a signal, dB.
+    GainMargin(ExprId),
+    /// Phase margin of the loop cut at a signal, rad.
+    PhaseMargin(ExprId),
+}
+
+/// Runs repeated with other values of one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// What is varied.
+    pub target: SweepTarget,
+    /// The values in order.
+    pub values: Vec<SweepValue>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// What a sweep varies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SweepTarget {
+    /// A parameter, an input or a replaceable part, by its path as in `with`.
+    Variable {
+        /// As written.
+        target: ast::Ref,
+        /// What it is.
+        variable: Variable,
+    },
+    /// How locks are enforced.
+    Constraints,
+    /// How to integrate.
+    Method,
+    /// The relative tolerance.
+    Rtol,
+}
+
+/// One value of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepValue {
+    /// As it is shown: `340 N*m/rad`, `multiplier`.
+    pub label: String,
+    /// What is set.
+    pub setting: SweepSetting,
+}
+
+/// What a run of a sweep sets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SweepSetting {
+    /// A number in SI, and the expression to hand to `elaborate`.
+    Number(f64, ast::Expr),
+    /// Another model for a replaceable part, or a truth value.
+    Expression(ast::Expr),
+    /// Another way to enforce locks.
+    Constraints(Constraints),
+    /// Another method, with its step.
+    Method(Method, Option<f64>),
+}
+
+/// A search for values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optimize {
+    /// What is varied, from where to where (SI).
+    pub over: Vec<(ast::Ref, Variable, f64, f64)>,
+    /// What is to become small (`true`) or large.
+    pub aims: Vec<(Measure, bool)>,
+    /// What must hold.
+    pub conditions: Vec<Condition>,
+}
+
+/// `left ≤ right`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// Left.
+    pub left: Measure,
+    /// Which way.
+    pub comparison: Comparison,
+    /// Right.
+    pub right: Measure,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A file to compare with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparing {
+    /// Its path as written.
+    pub path: String,
+    /// The largest difference allowed, as a part of each column's range.
+    pub within: f64,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A linear model to make.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linearize {
+    /// Inputs: (name, symbol).
+    pub from: Vec<(String, ExprId)>,
+    /// Outputs: (name, expression).
+    pub to: Vec<(String, ExprId)>,
+}
+
+/// Largest difference to a file nobody gave: what [`DEFAULT_RTOL`] leaves after a run.
+const DEFAULT_WITHIN: f64 = 1e-5;
+
+/// Reads an experiment.
+///
+/// Every independent mistake is reported to the scope; the plan holds the rest.
+pub fn plan(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
+    let name = Some(experiment.name.text.to_string());
+    let mut planner = Planner {
+        scope,
+        plan: Plan {
+            name,
+            ..Plan::default()
+        },
+        given: Vec::new(),
+    };
+    for statement in &experiment.body {
+        planner.statement(statement);
+    }
+    planner.check_times();
+    planner.plan
+}
+
+struct Planner<'s> {
+    scope: &'s mut dyn Scope,
+    plan: Plan,
+    /// Settings given so far, for "given twice".
+    given: Vec<(String, Span)>,
+}
+
+impl Planner<'_> {
+    fn statement(&mut self, statement: &ast::ExperimentStmt) {
+        use ast::ExperimentKind as Kind;
+        match &statement.kind {
+            // Read by `elaborate`: they change the model and its start.
+            Kind::With(_) | Kind::Start(_) | Kind::Guess(_) => {}
+            Kind::Setting { name, value } => self.setting(name, value),
+            Kind::Record(records) => records.iter().for_each(|r| self.record(r)),
+            Kind::Plot { ys, versus } => self.plot(ys, versus.as_ref()),
+            Kind::Measure(measures) => {
+                measures
+                    .iter()
+                    .for_each(|(name, value)| self.measure(name, value));
+            }
+            Kind::Sweep { target, over } => self.sweep(target, over, statement.span),
+            Kind::Optimize {
+                over,
+                minimize,
+                maximize,
+                subject,
+            } => {
+                self.optimize(over, minimize, maximize, subject, statement.span);
+            }
+            Kind::Compare {
+                path,
+                path_span,
+                within,
+            } => {
+                self.compare(path, *path_span, within.as_ref());
+            }
+            Kind::Trim(states) => {
+                let found = self.readings(states);
+                self.plan.trim.extend(found);
+            }
+            Kind::Linearize { from, to } => {
+                let (from, to) = (self.readings(from), self.readings(to));
+                self.plan.linearize.push(Linearize { from, to });
+            }
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.scope.report(diagnostic);
+    }
+}
+
+/// Turns `link[3].f` into the expression that reads it.
+fn expression_of(reference: &ast::Ref) -> ast::Expr {
+    let mut parts = reference.parts.iter();
+    let first = parts.next().expect("a reference has a part");
+    let span_to = |name: &ast::Ident| first.name.span.to(name.span);
+    let indexed = |e: ast::Expr, part: &ast::RefPart| match part.index.is_empty() {
+        true => e,
+        false => ast::Expr {
+            span: e.span,
+            kind: ast::ExprKind::Index {
+                of: Box::new(e),
+                index: part.index.clone(),
+            },
+        },
+    };
+    let name = ast::ExprKind::Name(first.name.clone());
+    let mut e = indexed(
+        ast::Expr {
+            span: first.name.span,
+            kind: name,
+        },
+        first,
+    );
+    for part in parts {
+        let field = ast::ExprKind::Field {
+            of: Box::new(e),
+            name: part.name.clone(),
+        };
+        e = indexed(
+            ast::Expr {
+                span: span_to(&part.name),
+                kind: field,
+            },
+            part,
+        );
+    }
+    e
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,397 @@
+//! Settings of an experiment: times, tolerances, method, constraints.
+//!
+//! In:  `name = value`.
+//! Out: fields of the plan, in SI.
+
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::{Constraints, Method, Planner};
+use crate::code;
+use crate::suggest::nearest;
+use crate::units::Dimension;
+
+/// Every setting there is.
+const SETTINGS: [&str; 11] = [
+    "start",
+    "stop",
+    "method",
+    "rtol",
+    "atol",
+    "output_step",
+    "output_start",
+    "max_step",
+    "initial_step",
+    "constraints",
+    "step",
+];
+
+/// Names of methods in the text.
+const METHODS: [(&str, Method); 8] = [
+    ("auto", Method::Auto),
+    ("dop853", Method::Dop853),
+    ("tsit5", Method::Tsit5),
+    ("rodas5p", Method::Rodas5P),
+    ("bdf", Method::Bdf),
+    ("euler", Method::Euler),
+    ("rk4", Method::Rk4),
+    ("ab2", Method::Ab2),
+];
+
+const CONSTRAINTS: [&str; 5] = ["minimal", "multiplier", "parasitic", "implicit", "delayed"];
+
+/// Below this relative tolerance double precision has no digits left for the steps.
+const SMALLEST_RTOL: f64 = 1e-14;
+
+impl Method {
+    /// Tells whether it needs a step from the user.
+    pub fn has_fixed_step(self) -> bool {
+        matches!(self, Method::Euler | Method::Rk4 | Method::Ab2)
+    }
+
+    /// Gives its name in the text.
+    pub fn name(self) -> &'static str {
+        let found = METHODS.iter().find(|(_, method)| *method == self);
+        found.expect("every method has a name").0
+    }
+}
+
+impl Planner<'_> {
+    pub(super) fn setting(&mut self, name: &ast::Ident, value: &ast::Expr) {
+        let text = &*name.text;
+        if let Some((_, first)) = self.given.iter().find(|(given, _)| given == text) {
+            let diagnostic =
+                Diagnostic::error(code::SETTING_TWICE, format!("`{text}` is set twice"))
+                    .primary(name.span, "set again")
+                    .secondary(*first, "first here");
+            self.report(diagnostic);
+            return;
+        }
+        self.given.push((text.to_owned(), name.span));
+        let positive: fn(f64) -> bool = |x| x > 0.0;
+        match text {
+            "start" => self
+                .time(name, value, |_| true, "a time")
+                .map(|t| self.plan.start = t),
+            "stop" => self.time(name, value, |_| true, "a time").map(|t| {
+                self.plan.stop = t;
+                self.plan.is_stop_default = false;
+            }),
+            "output_start" => self
+                .time(name, value, |_| true, "a time")
+                .map(|t| self.plan.output_start = Some(t)),
+            "output_step" => self
+                .time(name, value, positive, POSITIVE)
+                .map(|t| self.plan.output_step = Some(t)),
+            "max_step" => self
+                .time(name, value, positive, POSITIVE)
+                .map(|t| self.plan.max_step = Some(t)),
+            "initial_step" => self
+                .time(name, value, positive, POSITIVE)
+                .map(|t| self.plan.initial_step = Some(t)),
+            "step" => self
+                .time(name, value, positive, POSITIVE)
+                .map(|t| self.plan.fixed_step = Some(t)),
+            "rtol" => self.rtol(name, value).map(|x| self.plan.rtol = x),
+            // A single absolute tolerance serves quantities of all units: any unit is accepted.
+            "atol" => self
+                .number(name, value, None, positive, POSITIVE)
+                .map(|x| self.plan.atol = Some(x)),
+            "method" => self.method(value).map(|(method, step)| {
+                self.plan.method = method;
+                self.plan.fixed_step = step.or(self.plan.fixed_step);
+            }),
+            "constraints" => self.constraints(value).map(|c| self.plan.constraints = c),
+            _ => {
+                self.unknown_setting(name);
+                None
+            }
+        };
+    }
+
+    fn unknown_setting(&mut self, name: &ast::Ident) {
+        let message = format!("an experiment has no setting `{}`", name.text);
+        let diagnostic =
+            Diagnostic::error(code::UNKNOWN_SETTING, message).primary(name.span, "not a setting");
+        let diagnostic = match nearest(&name.text, SETTINGS) {
+            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+            None => diagnostic.help(format!(
+                "values of the model are changed by `with {} = …`",
+                name.text
+            )),
+        };
+        self.report(diagnostic);
+    }
+
+    fn time(
+        &mut self,
+        name: &ast::Ident,
+        value: &ast::Expr,
+        holds: fn(f64) -> bool,
+        rule: &str,
+    ) -> Option<f64> {
+        self.number(name, value, Some(Dimension::TIME), holds, rule)
+    }
+
+    pub(super) fn rtol(&mut self, name: &ast::Ident, value: &ast::Expr) -> Option<f64> {
+        let is_tolerance: fn(f64) -> bool = |x| (SMALLEST_RTOL..1.0).contains(&x);
+        let rule = "between 1e-14 and 1";
+        self.number(name, value, Some(Dimension::ONE), is_tolerance, rule)
+    }
+
+    /// A fixed finite number in SI that obeys a rule.
+    pub(super) fn number(
+        &mut self,
+        name: &ast::Ident,
+        value: &ast::Expr,
+        dimension: Option<Dimension>,
+        holds: fn(f64) -> bool,
+        rule: &str,
+    ) -> Option<f64> {
+        let (number, found) = self.constant(value)?;
+        if let (Some(found), Some(expected)) = (found, dimension)
+            && found != expected
+        {
+            let diagnostic = wrong_unit(&name.text, value.span, found, expected);
+            self.report(diagnostic);
+            return None;
+        }
+        if number.is_finite() && holds(number) {
+            return Some(number);
+        }
+        let message = format!("`{}` must be {rule}", name.text);
+        let diagnostic = Diagnostic::error(code::SETTING_VALUE, message)
+            .primary(value.span, format!("this is {number} in SI units"));
+        self.report(diagnostic);
+        None
+    }
+
+    /// The value of an expression that is one number and does not change.
+    pub(super) fn constant(&mut self, value: &ast::Expr) -> Option<(f64, Option<Dimension>)> {
+        let read = self.scope.read(value)?;
+        let refuse = |label: &str| {
+            Diagnostic::error(code::SETTING_VALUE, "a fixed number is needed here")
+                .primary(value.span, label)
+        };
+        let [(_, e)] = read.entries[..] else {
+            self.report(refuse("this is not one number"));
+            return None;
+        };
+        match self.scope.constant(e) {
+            Some(number) => Some((number, read.dimension)),
+            None => {
+                self.report(refuse("this changes during a run"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn method(&mut self, value: &ast::Expr) -> Option<(Method, Option<f64>)> {
+        let Some((word, args)) = word(value) else {
+            self.unknown_method("this", value.span);
+            return None;
+        };
+        let Some((_, method)) = METHODS
+            .iter()
+            .find(|(name, _)| *name == &*word.text)
+            .copied()
+        else {
+            self.unknown_method(&word.text, value.span);
+            return None;
+        };
+        let step = self.only_argument(args, "step", Dimension::TIME);
+        if method.has_fixed_step() && step.is_none() && self.plan.fixed_step.is_none() {
+            let example = format!("write `method = {}(step = 1 [ms])`", method.name());
+            let message = format!("the method `{}` needs a step", method.name());
+            let diagnostic = Diagnostic::error(code::SETTING_VALUE, message)
+                .primary(value.span, "takes steps of one size")
+                .help(example);
+            self.report(diagnostic);
+            return None;
+        }
+        Some((method, step))
+    }
+
+    fn unknown_method(&mut self, text: &str, span: Span) {
+        let names = || METHODS.iter().map(|(name, _)| *name);
+        let diagnostic =
+            Diagnostic::error(code::UNKNOWN_METHOD, format!("there is no method `{text}`"))
+                .primary(span, "not a method");
+        // Radau methods are asked for by habit; the Rosenbrock method serves the same problems.
+        let diagnostic = if text.starts_with("radau") {
+            diagnostic.help("for stiff systems of moderate size write `method = rodas5p`")
+        } else if let Some(meant) = nearest(text, names()) {
+            diagnostic.help(format!("did you mean `{meant}`?"))
+        } else {
+            let names: Vec<String> = names().map(|n| format!("`{n}`")).collect();
+            diagnostic.help(format!("the methods are {}", names.join(", ")))
+        };
+        self.report(diagnostic);
+    }
+
+    /// The argument `name` of `ab2(step = …)`; anything else is refused.
+    fn only_argument(&mut self, args: &[ast::Arg], name: &str, unit: Dimension) -> Option<f64> {
+        let mut found = None;
+        for arg in args {
+            let is_it = arg.name.as_ref().is_none_or(|n| &*n.text == name);
+            if !is_it || found.is_some() {
+                let message = format!("the only argument here is `{name}`");
+                let diagnostic = Diagnostic::error(code::SETTING_VALUE, message)
+                    .primary(arg.value.span, "unknown");
+                self.report(diagnostic);
+                continue;
+            }
+            let ident = ast::Ident {
+                text: name.into(),
+                span: arg.value.span,
+            };
+            found = self.number(&ident, &arg.value, Some(unit), |x| x > 0.0, POSITIVE);
+        }
+        found
+    }
+
+    pub(super) fn constraints(&mut self, value: &ast::Expr) -> Option<Constraints> {
+        let found = word(value).map(|(word, args)| (&*word.text, args));
+        match found {
+            Some(("minimal", [])) => Some(Constraints::Minimal),
+            Some(("multiplier", [])) => Some(Constraints::Multiplier),
+            Some(("implicit", [])) => Some(Constraints::Implicit),
+            Some(("delayed", [])) => Some(Constraints::Delayed),
+            Some(("parasitic", args)) => self.parasitic(args, value.span),
+            Some((text, _)) => {
+                let diagnostic = match nearest(text, CONSTRAINTS) {
+                    Some(meant) if meant != text => unknown_constraints(text, value.span)
+                        .help(format!("did you mean `{meant}`?")),
+                    Some(_) => unknown_constraints(text, value.span).help("it takes no arguments"),
+                    None => unknown_constraints(text, value.span),
+                };
+                self.report(diagnostic);
+                None
+            }
+            None => {
+                self.report(unknown_constraints("this", value.span));
+                None
+            }
+        }
+    }
+
+    fn parasitic(&mut self, args: &[ast::Arg], span: Span) -> Option<Constraints> {
+        let (mut k, mut b) = (None, None);
+        for arg in args {
+            let ident = |text: &str| ast::Ident {
+                text: text.into(),
+                span: arg.value.span,
+            };
+            let (slot, name) = match arg.name.as_ref().map(|n| &*n.text) {
+                Some("k") => (&mut k, ident("k")),
+                Some("b") => (&mut b, ident("b")),
+                _ => {
+                    self.report(needs_k_and_b(arg.value.span));
+                    return None;
+                }
+            };
+            // Stiffness of a turning joint is in N*m/rad, of a sliding one in N/m: both are given
+            // by one number in SI, so the unit is not checked.
+            *slot = Some(self.number(&name, &arg.value, None, |x| x > 0.0, POSITIVE)?);
+        }
+        match (k, b) {
+            (Some(k), Some(b)) => Some(Constraints::Parasitic { k, b }),
+            _ => {
+                self.report(needs_k_and_b(span));
+                None
+            }
+        }
+    }
+
+    /// Checks that need all settings.
+    pub(super) fn check_times(&mut self) {
+        let (start, stop) = (self.plan.start, self.plan.stop);
+        let span_of = |given: &[(String, Span)], name: &str| {
+            given.iter().find(|(n, _)| n == name).map(|(_, span)| *span)
+        };
+        let stop_span = span_of(&self.given, "stop");
+        if stop < start && (stop_span.is_some() || start > 0.0) {
+            let message = format!("the run ends at {stop} s, before it starts at {start} s");
+            let place = stop_span
+                .or(span_of(&self.given, "start"))
+                .unwrap_or_default();
+            let diagnostic = Diagnostic::error(code::STOP_BEFORE_START, message)
+                .primary(place, "the end must not lie before the start");
+            self.report(diagnostic);
+            return;
+        }
+        if let Some(first) = self.plan.output_start
+            && !(start..=stop).contains(&first)
+        {
+            let place = span_of(&self.given, "output_start").unwrap_or_default();
+            let message = format!("the first output at {first} s lies outside the run");
+            let diagnostic = Diagnostic::error(code::STOP_BEFORE_START, message)
+                .primary(place, format!("the run goes from {start} s to {stop} s"));
+            self.report(diagnostic);
+        }
+        // A file of more rows is a slip of units (1 ms for 1 h) rather than a wish.
+        const MOST_ROWS: f64 = 1e8;
+        if let Some(step) = self.plan.output_step
+            && (stop - start) / step > MOST_ROWS
+        {
+            let place = span_of(&self.given, "output_step").unwrap_or_default();
+            let rows = (stop - start) / step;
+            let diagnostic = Diagnostic::error(
+                code::SETTING_VALUE,
+                "`output_step` is too small for the run",
+            )
+            .primary(place, format!("would make {rows:.1e} rows"));
+            self.report(diagnostic);
+        }
+    }
+}
+
+const POSITIVE: &str = "greater than zero";
+
+pub(super) fn wrong_unit(
+    what: &str,
+    span: Span,
+    found: Dimension,
+    expected: Dimension,
+) -> Diagnostic {
+    let describe = |d: Dimension| match d.is_one() {
+        true => "a plain number".to_owned(),
+        false => format!("in {}", d.describe()),
+    };
+    Diagnostic::error(
+        code::SETTING_UNIT,
+        format!("`{what}` must be {}", describe(expected)),
+    )
+    .primary(span, format!("this is {}", describe(found)))
+}
+
+fn unknown_constraints(text: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        code::UNKNOWN_CONSTRAINTS,
+        format!("`{text}` is no way to enforce constraints"),
+    )
+    .primary(
+        span,
+        "one of `minimal`, `multiplier`, `parasitic(k = …, b = …)`, `implicit`, `delayed`",
+    )
+}
+
+fn needs_k_and_b(span: Span) -> Diagnostic {
+    Diagnostic::error(
+        code::UNKNOWN_CONSTRAINTS,
+        "`parasitic` needs a stiffness and a damping",
+    )
+    .primary(span, "takes `k` and `b`")
+    .help("write `parasitic(k = 1e7 [N/m], b = 200 [N*s/m])`")
+}
+
+/// A bare word, or a call: `auto`, `ab2(step = …)`.
+pub(super) fn word(value: &ast::Expr) -> Option<(&ast::Ident, &[ast::Arg])> {
+    match &value.kind {
+        ast::ExprKind::Name(name) => Some((name, &[])),
+        ast::ExprKind::Call { function, args } => match &function.segments[..] {
+            [name] => Some((name, args)),
+            _ => None,
+        },
+        _ => None,
+    }
+}

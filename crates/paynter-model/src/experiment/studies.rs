@@ -1,0 +1,460 @@
+//! Sweeps, searches and comparisons.
+//!
+//! In:  `sweep K in [34, 340] [N*m/rad]`, `optimize …`, `compare "f.csv" within 1e-8`.
+//! Out: values in SI, ready to be tried.
+
+use paynter_symbolic::Comparison;
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::settings::{word, wrong_unit};
+use super::{
+    Comparing, Condition, DEFAULT_WITHIN, Measure, Optimize, Planner, Sweep, SweepSetting,
+    SweepTarget, SweepValue, Variable,
+};
+use crate::code;
+use crate::units::{Dimension, Unit, format_number};
+
+/// Most values of one sweep: each is a run, and more are a slip in `by`.
+const MOST_VALUES: f64 = 100_000.0;
+
+impl Planner<'_> {
+    pub(super) fn sweep(&mut self, target: &ast::Ref, over: &ast::Range, span: Span) {
+        let name = match &target.parts[..] {
+            [part] if part.index.is_empty() => &*part.name.text,
+            _ => "",
+        };
+        let found = match name {
+            "constraints" => self
+                .list(over, |p, e| {
+                    let setting = SweepSetting::Constraints(p.constraints(e)?);
+                    Some(SweepValue {
+                        label: p.label(e),
+                        setting,
+                    })
+                })
+                .map(|values| (SweepTarget::Constraints, values)),
+            "method" => self
+                .list(over, |p, e| {
+                    let (method, step) = p.method(e)?;
+                    Some(SweepValue {
+                        label: p.label(e),
+                        setting: SweepSetting::Method(method, step),
+                    })
+                })
+                .map(|values| (SweepTarget::Method, values)),
+            "rtol" => {
+                let ident = target.parts[0].name.clone();
+                self.list(over, |p, e| {
+                    let x = p.rtol(&ident, e)?;
+                    Some(SweepValue {
+                        label: p.label(e),
+                        setting: SweepSetting::Number(x, e.clone()),
+                    })
+                })
+                .map(|values| (SweepTarget::Rtol, values))
+            }
+            _ => self.sweep_variable(target, over),
+        };
+        let Some((target, values)) = found else {
+            return;
+        };
+        if values.is_empty() {
+            let diagnostic = Diagnostic::error(code::SWEEP_VALUES, "this sweep has no values")
+                .primary(over.span, "nothing to try");
+            self.report(diagnostic);
+            return;
+        }
+        self.plan.sweeps.push(Sweep {
+            target,
+            values,
+            span,
+        });
+    }
+
+    fn sweep_variable(
+        &mut self,
+        target: &ast::Ref,
+        over: &ast::Range,
+    ) -> Option<(SweepTarget, Vec<SweepValue>)> {
+        let variable = self.scope.variable(target)?;
+        let values = if variable.is_part {
+            self.list(over, |p, e| {
+                Some(SweepValue {
+                    label: p.label(e),
+                    setting: SweepSetting::Expression(e.clone()),
+                })
+            })?
+        } else if let Some(("random", args)) = word(&over.from).map(|(n, a)| (&*n.text, a)) {
+            self.random(args, &variable, over.span)?
+        } else if over.to.is_some() {
+            self.grid(over, &variable)?
+        } else {
+            let variable = variable.clone();
+            self.list(over, move |p, e| p.sweep_number(e, &variable))?
+        };
+        Some((
+            SweepTarget::Variable {
+                target: target.clone(),
+                variable,
+            },
+            values,
+        ))
+    }
+
+    fn label(&self, e: &ast::Expr) -> String {
+        self.scope.text(e.span).trim().to_owned()
+    }
+
+    /// Entries of `[a, b, c]`, or the only value.
+    fn list(
+        &mut self,
+        over: &ast::Range,
+        mut read: impl FnMut(&mut Self, &ast::Expr) -> Option<SweepValue>,
+    ) -> Option<Vec<SweepValue>> {
+        if over.to.is_some() {
+            let diagnostic =
+                Diagnostic::error(code::SWEEP_VALUES, "this sweep needs a list of values")
+                    .primary(over.span, "has no order from one to the next")
+                    .help("write them in brackets: `[a, b, c]`");
+            self.report(diagnostic);
+            return None;
+        }
+        let ast::ExprKind::Matrix { rows, unit } = &over.from.kind else {
+            return Some(read(self, &over.from).into_iter().collect());
+        };
+        let mut values = Vec::new();
+        let mut is_good = true;
+        for e in rows.iter().flatten() {
+            // The unit behind the brackets belongs to each entry that has none.
+            let e = match (&e.kind, unit) {
+                (ast::ExprKind::Number { value, unit: None }, Some(_)) => ast::Expr {
+                    span: e.span,
+                    kind: ast::ExprKind::Number {
+                        value: *value,
+                        unit: unit.clone(),
+                    },
+                },
+                _ => e.clone(),
+            };
+            match read(self, &e) {
+                Some(value) => values.push(value),
+                None => is_good = false,
+            }
+        }
+        is_good.then_some(values)
+    }
+
+    fn sweep_number(&mut self, e: &ast::Expr, variable: &Variable) -> Option<SweepValue> {
+        if let ast::ExprKind::Bool(_) = e.kind {
+            return Some(SweepValue {
+                label: self.label(e),
+                setting: SweepSetting::Expression(e.clone()),
+            });
+        }
+        let number = self.value_of(e, variable)?;
+        let label = match &e.kind {
+            ast::ExprKind::Number {
+                value,
+                unit: Some(unit),
+            } => match Unit::parse(unit) {
+                Ok(unit) => format!("{} {}", format_number(*value), unit.text),
+                Err(_) => self.label(e),
+            },
+            _ => self.label(e),
+        };
+        Some(SweepValue {
+            label,
+            setting: SweepSetting::Number(number, e.clone()),
+        })
+    }
+
+    /// A fixed finite number in the unit of a variable.
+    fn value_of(&mut self, e: &ast::Expr, variable: &Variable) -> Option<f64> {
+        let (number, found) = self.constant(e)?;
+        if let (Some(found), Some(expected)) = (found, variable.dimension)
+            && found != expected
+        {
+            let diagnostic = wrong_unit(&variable.path, e.span, found, expected);
+            self.report(diagnostic);
+            return None;
+        }
+        if !number.is_finite() {
+            let diagnostic =
+                Diagnostic::error(code::SWEEP_VALUES, "this value is not a finite number")
+                    .primary(e.span, format!("is {number}"));
+            self.report(diagnostic);
+            return None;
+        }
+        Some(number)
+    }
+
+    /// `a .. b by c`: value k is a + k·c, not a running sum, and b belongs to it if hit.
+    fn grid(&mut self, over: &ast::Range, variable: &Variable) -> Option<Vec<SweepValue>> {
+        let refuse = |label: String| {
+            Diagnostic::error(code::SWEEP_VALUES, "this range cannot be walked")
+                .primary(over.span, label)
+        };
+        let (to, by) = (over.to.as_ref()?, over.by.as_ref());
+        let from_value = self.value_of(&over.from, variable);
+        let to_value = self.value_of(to, variable);
+        let (from, to) = (from_value?, to_value?);
+        let by = match by {
+            Some(by) => self.value_of(by, variable)?,
+            // Whole numbers count by one; anything else needs to say.
+            None if from.fract() == 0.0
+                && to.fract() == 0.0
+                && variable.dimension.is_none_or(Dimension::is_one) =>
+            {
+                1.0
+            }
+            None => {
+                self.report(refuse("needs a step".to_owned()).help("write `a .. b by c`"));
+                return None;
+            }
+        };
+        let steps = (to - from) / by;
+        if by == 0.0 || steps.is_nan() || steps < 0.0 {
+            self.report(refuse(format!(
+                "a step of {by} does not lead from {from} to {to}"
+            )));
+            return None;
+        }
+        if steps > MOST_VALUES {
+            self.report(refuse(format!("would be {steps:.1e} values")));
+            return None;
+        }
+        // 1e-9 of a step: the last value is meant even if rounding puts it just beyond the end.
+        let n = (steps + 1e-9).floor() as usize;
+        Some(
+            (0..=n)
+                .map(|k| self.shown(from + k as f64 * by, &over.from))
+                .collect(),
+        )
+    }
+
+    /// A value in SI, written in the unit of an example.
+    fn shown(&mut self, si: f64, like: &ast::Expr) -> SweepValue {
+        let unit = match &like.kind {
+            ast::ExprKind::Number {
+                unit: Some(unit), ..
+            } => Unit::parse(unit).ok().map(|parsed| (parsed, unit.clone())),
+            _ => None,
+        };
+        let (label, value, unit) = match unit {
+            Some((parsed, unit)) => (parsed.format(si), parsed.from_si(si), Some(unit)),
+            None => (format_number(si), si, None),
+        };
+        let e = ast::Expr {
+            span: like.span,
+            kind: ast::ExprKind::Number { value, unit },
+        };
+        SweepValue {
+            label,
+            setting: SweepSetting::Number(si, e),
+        }
+    }
+
+    /// `random(n, seed, from = …, to = …)`: n values drawn evenly, the same for the same seed.
+    fn random(
+        &mut self,
+        args: &[ast::Arg],
+        variable: &Variable,
+        span: Span,
+    ) -> Option<Vec<SweepValue>> {
+        let names = ["n", "seed", "from", "to"];
+        let mut slots: [Option<&ast::Expr>; 4] = [None; 4];
+        for (position, arg) in args.iter().enumerate() {
+            let slot = match &arg.name {
+                None => Some(position),
+                Some(name) => names.iter().position(|n| *n == &*name.text),
+            };
+            if let Some(slot) = slot.and_then(|slot| slots.get_mut(slot)) {
+                *slot = Some(&arg.value);
+            }
+        }
+        let [Some(n), seed, Some(from), Some(to)] = slots else {
+            let diagnostic =
+                Diagnostic::error(code::SWEEP_VALUES, "`random` needs a number and two bounds")
+                    .primary(span, "draws values between bounds")
+                    .help("write `random(20, seed = 1, from = 1 [N/m], to = 2 [N/m])`");
+            self.report(diagnostic);
+            return None;
+        };
+        let whole = |name: &str, e: &ast::Expr| ast::Ident {
+            text: name.into(),
+            span: e.span,
+        };
+        let is_count: fn(f64) -> bool = |x| x.fract() == 0.0 && (1.0..=MOST_VALUES).contains(&x);
+        let is_seed: fn(f64) -> bool = |x| x.fract() == 0.0 && (0.0..=1e15).contains(&x);
+        let one = Some(Dimension::ONE);
+        let n_values = self.number(
+            &whole("n", n),
+            n,
+            one,
+            is_count,
+            "a whole number from 1 to 100000",
+        );
+        let seed = match seed {
+            None => Some(0.0),
+            Some(e) => self.number(&whole("seed", e), e, one, is_seed, "a whole number"),
+        };
+        let (low, high) = (self.value_of(from, variable), self.value_of(to, variable));
+        let (n_values, seed, low, high) = (n_values?, seed?, low?, high?);
+        Some(
+            (0..n_values as u64)
+                .map(|k| self.shown(low + (high - low) * uniform(seed as u64, k), from))
+                .collect(),
+        )
+    }
+
+    pub(super) fn optimize(
+        &mut self,
+        over: &[(ast::Ref, ast::Range)],
+        minimize: &[ast::Expr],
+        maximize: &[ast::Expr],
+        subject: &[ast::Expr],
+        span: Span,
+    ) {
+        if self.plan.optimize.is_some() {
+            let diagnostic = Diagnostic::error(code::OPTIMIZE, "an experiment searches once")
+                .primary(span, "a second `optimize`")
+                .help("put all that is varied into one, or write another experiment");
+            self.report(diagnostic);
+            return;
+        }
+        let mut search = Optimize {
+            over: Vec::new(),
+            aims: Vec::new(),
+            conditions: Vec::new(),
+        };
+        for (target, range) in over {
+            search.over.extend(self.bounds(target, range));
+        }
+        for (aims, is_small) in [(minimize, true), (maximize, false)] {
+            for aim in aims {
+                search
+                    .aims
+                    .extend(self.measure_of(aim, 0).map(|known| (known.value, is_small)));
+            }
+        }
+        if minimize.is_empty() && maximize.is_empty() {
+            let diagnostic = Diagnostic::error(code::OPTIMIZE, "this search has no aim")
+                .primary(span, "what is to become small or large?")
+                .help("write `minimize name` with the name of a measure");
+            self.report(diagnostic);
+        }
+        for condition in subject {
+            search.conditions.extend(self.condition(condition));
+        }
+        self.plan.optimize = Some(search);
+    }
+
+    fn bounds(
+        &mut self,
+        target: &ast::Ref,
+        range: &ast::Range,
+    ) -> Option<(ast::Ref, Variable, f64, f64)> {
+        let variable = self.scope.variable(target)?;
+        let refuse = |label: String| {
+            Diagnostic::error(
+                code::OPTIMIZE,
+                format!("`{}` needs a lower and an upper bound", variable.path),
+            )
+            .primary(range.span, label)
+            .help("write `name in low .. high`")
+        };
+        let (Some(to), None, false) = (&range.to, &range.by, variable.is_part) else {
+            let diagnostic = refuse("not two bounds".to_owned());
+            self.report(diagnostic);
+            return None;
+        };
+        let (low, high) = (
+            self.value_of(&range.from, &variable),
+            self.value_of(to, &variable),
+        );
+        let (low, high) = (low?, high?);
+        if low >= high {
+            let diagnostic = refuse(format!("{low} is not below {high}"));
+            self.report(diagnostic);
+            return None;
+        }
+        Some((target.clone(), variable, low, high))
+    }
+
+    fn condition(&mut self, e: &ast::Expr) -> Option<Condition> {
+        let found = match &e.kind {
+            ast::ExprKind::Binary { op, left, right } => {
+                comparison(*op).map(|comparison| (comparison, left, right))
+            }
+            _ => None,
+        };
+        let Some((comparison, left, right)) = found else {
+            let diagnostic = Diagnostic::error(code::OPTIMIZE, "a condition compares two measures")
+                .primary(e.span, "not a comparison")
+                .help("write `over <= 20 [%]`");
+            self.report(diagnostic);
+            return None;
+        };
+        let (a, b) = (self.measure_of(left, 0), self.measure_of(right, 0));
+        let (a, b) = (a?, b?);
+        self.agree(&a, &b, right.span)?;
+        let (left, right): (Measure, Measure) = (a.value, b.value);
+        Some(Condition {
+            left,
+            comparison,
+            right,
+            span: e.span,
+        })
+    }
+
+    pub(super) fn compare(&mut self, path: &str, span: Span, within: Option<&ast::Expr>) {
+        let within = match within {
+            None => Some(DEFAULT_WITHIN),
+            Some(e) => {
+                let ident = ast::Ident {
+                    text: "within".into(),
+                    span: e.span,
+                };
+                self.number(
+                    &ident,
+                    e,
+                    Some(Dimension::ONE),
+                    |x| x > 0.0,
+                    "greater than zero",
+                )
+            }
+        };
+        if let Some(within) = within {
+            self.plan.comparisons.push(Comparing {
+                path: path.to_owned(),
+                within,
+                span,
+            });
+        }
+    }
+}
+
+fn comparison(op: ast::BinaryOp) -> Option<Comparison> {
+    match op {
+        ast::BinaryOp::Lt => Some(Comparison::Less),
+        ast::BinaryOp::Le => Some(Comparison::LessEqual),
+        ast::BinaryOp::Gt => Some(Comparison::Greater),
+        ast::BinaryOp::Ge => Some(Comparison::GreaterEqual),
+        _ => None,
+    }
+}
+
+/// Number k of a stream, evenly between 0 and 1: SplitMix64 (Steele, Lea & Flood 2014), the same
+/// on every machine.
+fn uniform(seed: u64, k: u64) -> f64 {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    // The seed is mixed first, so that neighbouring seeds give unrelated streams.
+    let mix = |mut z: u64| {
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let state = mix(seed.wrapping_add(1).wrapping_mul(GOLDEN));
+    let bits = mix(state.wrapping_add((k + 1).wrapping_mul(GOLDEN)));
+    (bits >> 11) as f64 / (1u64 << 53) as f64
+}
