@@ -22,12 +22,15 @@ use crate::reduced::Block;
 use crate::walk::Walker;
 use rustc_hash::FxHashMap;
 
-/// Above this many equations a group is left whole: sparse elimination is then faster than
-/// tearing, and keeps its cost in proportion to the size of the group.
+/// Above this many equations a group is torn only where physics says so and left whole
+/// otherwise: searching costs the square of the size, sparse elimination does not.
 const MAX_TORN_GROUP: usize = 200;
 
 /// Above this many torn unknowns the dense torn system costs more than the sparse whole one.
 const MAX_TORN_UNKNOWNS: usize = 40;
+
+/// Rows of more unknowns than this are not tried in every direction in a large group.
+const MAX_TRIED_DIRECTIONS: usize = 4;
 
 /// Solves one group after the other.
 pub(crate) struct Solver {
@@ -120,10 +123,12 @@ impl Solver {
             rows: rows.to_vec(),
             is_congruence: false,
         };
-        if rows.len() == 1 || rows.len() > MAX_TORN_GROUP {
+        if rows.len() == 1 {
             return self.finish(system, whole());
         }
-        let torn = self.tear(system, rows, &unknowns);
+        let Some(torn) = self.tear(system, rows, &unknowns) else {
+            return self.finish(system, whole());
+        };
         if torn.unknowns.len() > MAX_TORN_UNKNOWNS
             && let Some(block) = linear_block(system, self, &whole())
         {
@@ -243,31 +248,46 @@ impl Solver {
         Some(dense)
     }
 
-    /// Chooses torn unknowns and the order in which the others follow.
-    fn tear(&mut self, system: &mut System, rows: &[u32], unknowns: &[SymbolId]) -> Torn {
+    /// Chooses torn unknowns and the order in which the others follow; `None` if a large group
+    /// does not fall apart at the few unknowns that physics proposes.
+    fn tear(&mut self, system: &mut System, rows: &[u32], unknowns: &[SymbolId]) -> Option<Torn> {
+        let is_large = rows.len() > MAX_TORN_GROUP;
         let mut group = Group::new(system, rows, unknowns);
-        group.queue = (0..rows.len())
-            .filter(|&row| group.n_unknown[row] == 1)
-            .collect();
-        group.find_directions(self, system);
-        let mut torn = Torn::default();
         let first: Vec<usize> = (0..unknowns.len())
             .filter(|&v| self.is_state_derivative[unknowns[v].0 as usize])
             .collect();
+        let mut proposed: Vec<usize> = (0..unknowns.len())
+            .filter(|&v| self.tearing_rank[unknowns[v].0 as usize] != u32::MAX)
+            .collect();
+        if is_large && first.len() > MAX_TORN_UNKNOWNS {
+            return None;
+        }
+        group.find_directions(self, system, is_large);
         group.find_flow_rates(self, system, &first);
+        let mut torn = Torn {
+            rows: rows.to_vec(),
+            ..Torn::default()
+        };
         for v in first {
             group.tear(group.torn_instead[v], &mut torn);
         }
         group.follow(&mut torn);
         torn.is_congruence = group.n_open == 0 && !torn.unknowns.is_empty();
-        torn.rows = rows.to_vec();
+        proposed.sort_by_key(|&v| self.tearing_rank[unknowns[v].0 as usize]);
+        for v in proposed.into_iter().take(MAX_TORN_UNKNOWNS) {
+            group.tear(v, &mut torn);
+            group.follow(&mut torn);
+        }
         while group.n_open > 0 {
-            let v = group.choose(self);
+            if is_large {
+                return None;
+            }
+            let v = group.choose();
             group.tear(v, &mut torn);
             group.follow(&mut torn);
         }
         torn.residuals = group.residuals(&torn);
-        torn
+        Some(torn)
     }
 }
 
@@ -348,7 +368,13 @@ impl Group {
 
     /// Finds for what each row may be solved: where causality was complete in its direction
     /// only, else for every unknown that can be isolated without a doubtful division.
-    fn find_directions(&mut self, solver: &mut Solver, system: &mut System) {
+    ///
+    /// In a large group long rows have only the direction of causality: trying all would cost
+    /// the square of their length.
+    fn find_directions(&mut self, solver: &mut Solver, system: &mut System, is_large: bool) {
+        self.queue = (0..self.rows.len())
+            .filter(|&row| self.n_unknown[row] == 1)
+            .collect();
         for row in 0..self.rows.len() {
             let mut found = Vec::new();
             if let Some(v) = self.hint[row]
@@ -356,6 +382,9 @@ impl Group {
                     solver.explicit(system, self.rows[row], self.unknowns[v], Inversion::Affine)
             {
                 self.directions[row].push((v, explicit));
+                continue;
+            }
+            if is_large && self.reads[row].len() > MAX_TRIED_DIRECTIONS {
                 continue;
             }
             for &v in &self.reads[row] {
@@ -405,7 +434,7 @@ impl Group {
     }
 
     /// Chooses the next unknown to tear.
-    fn choose(&self, solver: &Solver) -> usize {
+    fn choose(&self) -> usize {
         let mut best = None;
         for v in 0..self.unknowns.len() {
             if self.is_known[v] {
@@ -426,7 +455,6 @@ impl Group {
                 !self.is_used[row] && self.directions[row].iter().any(|(w, _)| *w == v)
             });
             let rank = (
-                std::cmp::Reverse(solver.tearing_rank[symbol.0 as usize]),
                 !can_follow,
                 n_following,
                 self.users[v].len(),

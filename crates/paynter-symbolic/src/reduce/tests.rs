@@ -930,3 +930,36 @@ fn nonsense_ends_in_an_error_or_in_values_that_fit() {
     }
     assert!(n_solved > 300, "only {n_solved} systems had a solution");
 }
+
+#[test]
+fn a_long_train_of_gears_is_one_division() {
+    // 300 wheels, each turning 1.1 times as fast as the one before: one moment of inertia.
+    let n = 300;
+    let mut text = String::from("param I = 2\nprefer p0\np0 = I*f0 -> f0\n");
+    for i in 1..n {
+        let before = i - 1;
+        text += &format!(
+            "f{i} = 1.01*f{before} -> f{i}
+            p{i} = I*f{i} -> p{i}
+            der(p{i}) = e{i} -> e{i}
+            t{i} = e{i} + 1.01*t{} -> t{i}
+            ",
+            i + 1
+        );
+    }
+    text += &format!("t{n} = 0 -> t{n}\nder(p0) = 3 - 1.01*t1 -> der(p0)\n");
+    let r = reduced(&text);
+    let sizes: Vec<usize> = r
+        .blocks
+        .iter()
+        .filter_map(|b| match b {
+            Block::Linear { unknowns, .. } => Some(unknowns.len()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sizes, [1]);
+    let total: f64 = (0..n).map(|i| 2.0 * 1.01_f64.powi(2 * i)).sum();
+    let v = run(&r, &[("p0", 1.0)]);
+    // The sum of 300 terms is accurate to a few hundred roundings.
+    assert!((v["der(f0)"] * total / 3.0 - 1.0).abs() < 1e-12);
+}
