@@ -6,10 +6,13 @@
 pub mod causality;
 pub mod code;
 pub mod domains;
+pub mod elaborate;
+pub mod experiment;
 pub mod functions;
 pub mod equations;
 pub mod graph;
 pub mod laws;
+pub mod project;
 pub mod suggest;
 pub mod units;
 

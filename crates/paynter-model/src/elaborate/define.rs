@@ -1,0 +1,1160 @@
+//! Named values: parameters, inputs, outputs, signals, states, each resolved when first read.
+//!
+//! In:  definitions as collected.
+//! Out: a [`Value`] for each, made of its own symbols, and the equation or binding that defines them.
+//!
+//! **Invariant:** a definition is resolved once. Reading one that is being resolved is a
+//! circle, unless it is a state, sampled or sought: those have symbols before their equation
+//! is lowered. Chains of definitions of any length need a bounded stack: beyond
+//! [`MAX_NESTED`] the reader is given up and begun again after what it waits for.
+
+use paynter_symbolic::{Equation, PathId, Role, Symbol, SymbolId};
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::data::*;
+use super::lower::{Ctx, Lowered, Stop};
+use super::value::{Shape, Value, ValueKind};
+use super::{Elaborator, code};
+use crate::graph::Variable;
+use crate::units::{Dimension, format_number};
+
+/// Definitions resolved inside each other before the stack is unwound.
+const MAX_NESTED: u32 = 16;
+
+impl<'a> Elaborator<'a> {
+    /// Gives the value of a definition, resolving it if need be.
+    pub(super) fn read_def(&mut self, def: DefId) -> Lowered {
+        match &self.defs[def.at()].progress {
+            Progress::Done(value) => return Ok(value.clone()),
+            Progress::Failed => return Err(Stop::Reported),
+            Progress::Started => {
+                self.report_circle(def);
+                return Err(Stop::Reported);
+            }
+            Progress::Open => {}
+        }
+        if self.nested >= MAX_NESTED {
+            return Err(Stop::Blocked(def));
+        }
+        self.resolve(def)?;
+        match &self.defs[def.at()].progress {
+            Progress::Done(value) => Ok(value.clone()),
+            _ => Err(Stop::Reported),
+        }
+    }
+
+    /// Resolves a definition and everything it waits for; errors are told.
+    pub(super) fn settle(&mut self, def: DefId) {
+        let nested = std::mem::take(&mut self.nested);
+        let mut stack = vec![def];
+        while let Some(&top) = stack.last() {
+            match self.resolve(top) {
+                Err(Stop::Blocked(next)) => stack.push(next),
+                _ => {
+                    stack.pop();
+                }
+            }
+        }
+        self.nested = nested;
+    }
+
+    fn resolve(&mut self, def: DefId) -> Result<(), Stop> {
+        match self.defs[def.at()].progress {
+            Progress::Done(_) => return Ok(()),
+            Progress::Failed => return Err(Stop::Reported),
+            Progress::Started => {
+                self.report_circle(def);
+                return Err(Stop::Reported);
+            }
+            Progress::Open => {}
+        }
+        self.defs[def.at()].progress = Progress::Started;
+        self.being_resolved.push(def);
+        self.nested += 1;
+        let result = self.compute(def);
+        self.nested -= 1;
+        self.being_resolved.pop();
+        self.defs[def.at()].progress = match &result {
+            Ok(value) => Progress::Done(value.clone()),
+            Err(Stop::Reported) => Progress::Failed,
+            Err(Stop::Blocked(_)) => Progress::Open,
+        };
+        result.map(|_| ())
+    }
+
+    fn report_circle(&mut self, def: DefId) {
+        let from = self
+            .being_resolved
+            .iter()
+            .position(|&d| d == def)
+            .unwrap_or(0);
+        let circle: Vec<DefId> = self.being_resolved[from..].to_vec();
+        let names: Vec<String> = circle
+            .iter()
+            .chain([&def])
+            .map(|d| {
+                format!(
+                    "`{}`",
+                    self.graph.signals.names.display(self.defs[d.at()].path)
+                )
+            })
+            .collect();
+        let all_params = circle
+            .iter()
+            .all(|d| self.defs[d.at()].kind == DefKind::Param);
+        // The circle is the same wherever it was entered: report it at its first member.
+        let place = circle
+            .iter()
+            .map(|d| self.defs[d.at()].span)
+            .min()
+            .unwrap_or_default();
+        let (code, headline, help) = if all_params {
+            (
+                code::PARAMETER_CYCLE,
+                "parameters depend on each other in a circle",
+                None,
+            )
+        } else {
+            (
+                code::SIGNAL_CYCLE,
+                "signals depend on each other in a circle",
+                Some("to have the circle solved, write `solve x { x == … }`"),
+            )
+        };
+        self.report.add(code, place, || {
+            let mut message = Diagnostic::error(code, headline)
+                .primary(place, "part of the circle")
+                .fact(names.join(" reads "));
+            if let Some(help) = help {
+                message = message.help(help);
+            }
+            message
+        });
+    }
+
+    fn compute(&mut self, def: DefId) -> Lowered {
+        let d = &self.defs[def.at()];
+        match d.kind {
+            DefKind::State => self.state(def),
+            DefKind::Discrete => self.discrete_value(def),
+            DefKind::Sought => {
+                let value = self.fresh(def, Shape::Scalar, |_| Role::Unknown);
+                Ok(value)
+            }
+            DefKind::PortTaken { port, member } => self.taken(port, member),
+            DefKind::Param => self.parameter(def),
+            DefKind::Input | DefKind::Output | DefKind::Signal | DefKind::PortGiven => {
+                self.signal(def)
+            }
+        }
+    }
+
+    // -------------------------------------------------------------------------------
+    // Parameters and signals
+    // -------------------------------------------------------------------------------
+
+    /// Lowers the value of a definition and compares it with what its declaration says.
+    fn declared_value(&mut self, def: DefId) -> Lowered {
+        let (value, decl, decl_scope, unit) = {
+            let d = &self.defs[def.at()];
+            (d.value, d.decl, d.decl_scope, d.unit)
+        };
+        let Some((expr, scope)) = value else {
+            return self.without_value(def);
+        };
+        let mut lowered = self.lower(expr, Ctx::of(scope))?;
+        if let Some(decl) = decl {
+            if let Some(shape) = self.declared_shape(decl, decl_scope)? {
+                self.need_declared_shape(&mut lowered, shape, expr.span, decl)?;
+            }
+            if let Some(kind) = &decl.kind {
+                let span = kind.span;
+                self.report.add(code::WRONG_TYPE, span, || {
+                    Diagnostic::error(code::WRONG_TYPE, "a value has a shape, not a type name")
+                        .primary(span, "write a shape such as `[3]`, or nothing")
+                });
+            }
+        }
+        let unit = unit.or_else(|| decl.and_then(|d| d.unit.as_ref()));
+        if let Some(unit) = unit {
+            self.need_declared_unit(&mut lowered, unit, expr, scope);
+        }
+        Ok(lowered)
+    }
+
+    fn without_value(&mut self, def: DefId) -> Lowered {
+        let d = &self.defs[def.at()];
+        let (kind, path, span) = (d.kind, d.path, d.span);
+        if self.is_lenient
+            && d.instance
+                .is_none_or(|i| self.instances[i.at()].parent.is_none())
+        {
+            return self.placeholder(def);
+        }
+        let name = self.graph.signals.names.display(path);
+        let owner = d.instance.map(|i| &self.instances[i.at()]);
+        let at = owner.filter(|o| o.parent.is_some()).map(|o| o.span);
+        let short = self.graph.signals.names.last(path).0.to_owned();
+        let (code, headline, help) = match kind {
+            DefKind::Output => (
+                code::NOT_DEFINED,
+                format!("the output `{name}` is not defined"),
+                format!("add `{short} = …` to the model, or use a model that extends it"),
+            ),
+            DefKind::Input => (
+                code::NO_VALUE,
+                format!("the input `{name}` has no value"),
+                match at {
+                    Some(_) => {
+                        format!("give it in the parentheses, `{short} = …`, or by `{name} = …`")
+                    }
+                    None => format!(
+                        "give it a default, `input {short} = …`, or a value in an experiment: `with {short} = …`"
+                    ),
+                },
+            ),
+            _ => (
+                code::NO_VALUE,
+                format!("the parameter `{name}` has no value"),
+                match at {
+                    Some(_) => format!("give it in the parentheses: `{short} = …`"),
+                    None => format!(
+                        "give it a default, `param {short} = …`, or a value in an experiment: `with {short} = …`"
+                    ),
+                },
+            ),
+        };
+        let place = at.unwrap_or(span);
+        // One message for each missing value of a part, so the declaration is part of the key.
+        if !self.told_missing.insert((place, span)) {
+            return Err(Stop::Reported);
+        }
+        let mut message = Diagnostic::error(code, headline);
+        message = match at {
+            Some(at) => message
+                .primary(at, "needed by this part")
+                .secondary(span, "declared here"),
+            None => message.primary(span, "no value"),
+        };
+        self.report.list.push(message.help(help));
+        Err(Stop::Reported)
+    }
+
+    /// When a model is checked alone, what it leaves open is an unknown number.
+    fn placeholder(&mut self, def: DefId) -> Lowered {
+        let (kind, decl, decl_scope) = {
+            let d = &self.defs[def.at()];
+            (d.kind, d.decl, d.decl_scope)
+        };
+        let shape = match decl {
+            Some(decl) => self
+                .declared_shape(decl, decl_scope)?
+                .unwrap_or(Shape::Scalar),
+            None => Shape::Scalar,
+        };
+        let dimension = decl
+            .and_then(|d| d.unit.as_ref())
+            .and_then(|u| self.unit(u))
+            .map(|u| u.dimension);
+        let role = match kind {
+            DefKind::Param => Role::Parameter {
+                value: f64::NAN,
+                binding: None,
+            },
+            _ => Role::Unknown,
+        };
+        Ok(self.fresh(def, shape, |_| role).measured(dimension, None))
+    }
+
+    fn declared_shape(
+        &mut self,
+        decl: &'a ast::Decl,
+        scope: ScopeId,
+    ) -> Result<Option<Shape>, Stop> {
+        let Some(sizes) = &decl.shape else {
+            return Ok(None);
+        };
+        let mut numbers = Vec::new();
+        for size in sizes {
+            numbers.push(self.size(size, scope).ok_or(Stop::Reported)?);
+        }
+        Ok(Some(match numbers.as_slice() {
+            [] => Shape::Scalar,
+            [n] => Shape::Vector(*n),
+            [n, m, ..] => Shape::Matrix(*n, *m),
+        }))
+    }
+
+    fn need_declared_shape(
+        &mut self,
+        value: &mut Value,
+        shape: Shape,
+        span: Span,
+        decl: &ast::Decl,
+    ) -> Result<(), Stop> {
+        self.need_numbers(value, span)?;
+        if value.shape.rows_columns() == shape.rows_columns() {
+            value.shape = shape;
+            return Ok(());
+        }
+        let (found, wanted) = (value.describe(), shape.describe());
+        self.report.add(code::SHAPES, span, || {
+            Diagnostic::error(
+                code::SHAPES,
+                format!("`{}` must be {wanted}", decl.name.text),
+            )
+            .primary(span, format!("this is {found}"))
+            .secondary(decl.span, "declared here")
+        });
+        Err(Stop::Reported)
+    }
+
+    fn need_declared_unit(
+        &mut self,
+        value: &mut Value,
+        unit: &'a ast::Unit,
+        expr: &ast::Expr,
+        scope: ScopeId,
+    ) {
+        let Some(parsed) = self.unit(unit) else {
+            return;
+        };
+        let wanted = parsed.dimension;
+        match value.dimension {
+            Some(found) if found != wanted => {
+                let from = value.dimension_from;
+                self.report_units(wanted, Some(unit.span), unit.span, found, from, expr.span);
+            }
+            None => {
+                // `param gap [deg] = 5` would be five radians: nobody means that.
+                if let ast::ExprKind::Number {
+                    value: number,
+                    unit: None,
+                } = &expr.kind
+                    && *number != 0.0
+                    && (parsed.factor != 1.0 || parsed.offset != 0.0)
+                {
+                    let (span, text) = (expr.span, parsed.text.clone());
+                    let number = *number;
+                    self.report.add(code::BARE_NUMBER, span, || {
+                        Diagnostic::error(
+                            code::BARE_NUMBER,
+                            format!("{number} has no unit, and {text} is not the SI unit"),
+                        )
+                        .primary(span, "no unit")
+                        .secondary(unit.span, format!("declared in {text}"))
+                        .help(format!("write `{number} [{text}]`"))
+                    });
+                }
+            }
+            Some(_) => {}
+        }
+        let _ = scope;
+        value.dimension = Some(wanted);
+        value.dimension_from = Some(unit.span);
+    }
+
+    fn parameter(&mut self, def: DefId) -> Lowered {
+        let value = self.declared_value(def)?;
+        if !value.is_numeric() {
+            return Ok(value);
+        }
+        let d = &self.defs[def.at()];
+        let (span, decl) = (d.value.map_or(d.span, |(e, _)| e.span), d.decl);
+        let name = d.path;
+        for &e in &value.elements {
+            let Some(x) = self.constants.value(&self.graph.signals, e) else {
+                let name = self.graph.signals.names.display(name);
+                self.report.add(code::NOT_CONSTANT, span, || {
+                    Diagnostic::error(
+                        code::NOT_CONSTANT,
+                        format!("the parameter `{name}` varies in time"),
+                    )
+                    .primary(span, "reads a signal")
+                    .help("make it an `input`")
+                });
+                return Err(Stop::Reported);
+            };
+            if !x.is_finite() && !self.is_lenient {
+                let name = self.graph.signals.names.display(name);
+                self.report.add(code::NOT_FINITE, span, || {
+                    Diagnostic::error(code::NOT_FINITE, format!("the value of `{name}` is {x}"))
+                        .primary(span, "not a finite number")
+                });
+                return Err(Stop::Reported);
+            }
+        }
+        if let Some(range) = decl.and_then(|d| d.range.as_ref()) {
+            self.check_range(def, &value, range, span);
+        }
+        Ok(self.bound_parameters(def, value))
+    }
+
+    fn check_range(&mut self, def: DefId, value: &Value, range: &'a ast::Range, span: Span) {
+        let scope = self.defs[def.at()].decl_scope;
+        let ctx = Ctx::of(scope);
+        let Some(low_value) = self.lower_or_report(&range.from, ctx) else {
+            return;
+        };
+        let high_value = match &range.to {
+            Some(to) => self.lower_or_report(to, ctx),
+            None => None,
+        };
+        self.agree(&low_value, value, range.from.span, span, ctx);
+        let low = low_value
+            .as_scalar()
+            .and_then(|e| self.constants.value(&self.graph.signals, e));
+        let high = high_value
+            .and_then(|v| v.as_scalar())
+            .and_then(|e| self.constants.value(&self.graph.signals, e));
+        let unit = value.dimension.map_or(String::new(), |d| {
+            if d.is_one() {
+                String::new()
+            } else {
+                format!(" {}", super::lower::unit_to_write(d))
+            }
+        });
+        for &e in &value.elements {
+            let Some(x) = self.constants.value(&self.graph.signals, e) else {
+                continue;
+            };
+            if low.is_some_and(|low| x < low) || high.is_some_and(|high| x > high) {
+                let name = self.graph.signals.names.display(self.defs[def.at()].path);
+                let shown = |x: Option<f64>| x.map_or("…".to_owned(), format_number);
+                self.report.add(code::OUT_OF_RANGE, span, || {
+                    Diagnostic::error(
+                        code::OUT_OF_RANGE,
+                        format!("`{name}` is {}{unit}, outside its range", format_number(x)),
+                    )
+                    .primary(span, "this value")
+                    .secondary(
+                        range.span,
+                        format!("must lie in {} .. {}{unit}", shown(low), shown(high)),
+                    )
+                });
+                return;
+            }
+        }
+    }
+
+    /// Gives fixed numbers their own symbols. Zeros inside vectors and matrices stay numbers:
+    /// they say that something is not there.
+    fn bound_parameters(&mut self, def: DefId, value: Value) -> Value {
+        let d = &self.defs[def.at()];
+        let (path, span, kind) = (d.path, d.span, d.kind);
+        let origin = self.origin(span);
+        let mut elements = Vec::with_capacity(value.elements.len());
+        for (k, &e) in value.elements.iter().enumerate() {
+            let number = self.graph.signals.pool.as_number(e);
+            if number == Some(0.0) && value.shape != Shape::Scalar {
+                elements.push(e);
+                continue;
+            }
+            let x = self
+                .constants
+                .value(&self.graph.signals, e)
+                .unwrap_or(f64::NAN);
+            let name = self.component_path(path, value.shape, k);
+            let binding = if number.is_some() { None } else { Some(e) };
+            let symbol = self.graph.signals.add_symbol(Symbol {
+                name,
+                role: Role::Parameter { value: x, binding },
+                nominal: 0.0,
+                origin,
+            });
+            if kind == DefKind::Input {
+                self.note_input(def, symbol);
+            }
+            elements.push(self.pool().symbol(symbol));
+        }
+        Value { elements, ..value }
+    }
+
+    fn note_input(&mut self, def: DefId, symbol: SymbolId) {
+        let is_top = self.defs[def.at()]
+            .instance
+            .is_some_and(|i| self.instances[i.at()].parent.is_none());
+        if is_top {
+            self.graph.inputs.push(symbol);
+        }
+    }
+
+    fn signal(&mut self, def: DefId) -> Lowered {
+        let value = self.declared_value(def)?;
+        if !value.is_numeric() {
+            return Ok(value);
+        }
+        let is_fixed = value
+            .elements
+            .iter()
+            .all(|&e| self.constants.value(&self.graph.signals, e).is_some());
+        let kind = self.defs[def.at()].kind;
+        if is_fixed {
+            if !self.is_lenient {
+                self.need_finite(def, &value)?;
+            }
+            return Ok(self.bound_parameters(def, value));
+        }
+        // What a port passes on as it is needs no name of its own.
+        if kind == DefKind::PortGiven
+            && value
+                .elements
+                .iter()
+                .all(|&e| self.graph.signals.pool.as_symbol(e).is_some())
+        {
+            return Ok(value);
+        }
+        if self.defs[def.at()].value.is_none() {
+            // A placeholder is its own symbol.
+            return Ok(value);
+        }
+        let d = &self.defs[def.at()];
+        let (path, span) = (d.path, d.span);
+        let origin = self.origin(span);
+        let mut elements = Vec::with_capacity(value.elements.len());
+        for (k, &e) in value.elements.iter().enumerate() {
+            if self.graph.signals.pool.as_number(e).is_some() && value.shape != Shape::Scalar {
+                elements.push(e);
+                continue;
+            }
+            let name = self.component_path(path, value.shape, k);
+            let symbol = self.graph.signals.add_symbol(Symbol {
+                name,
+                role: Role::Unknown,
+                nominal: 0.0,
+                origin,
+            });
+            if kind == DefKind::Input {
+                self.note_input(def, symbol);
+            }
+            let left = self.pool().symbol(symbol);
+            elements.push(left);
+            self.graph.signals.equations.push(Equation {
+                left,
+                right: e,
+                solves: Some(symbol),
+                origin,
+            });
+        }
+        Ok(Value { elements, ..value })
+    }
+
+    fn need_finite(&mut self, def: DefId, value: &Value) -> Result<(), Stop> {
+        for &e in &value.elements {
+            if let Some(x) = self.constants.value(&self.graph.signals, e)
+                && !x.is_finite()
+            {
+                let d = &self.defs[def.at()];
+                let span = d.value.map_or(d.span, |(e, _)| e.span);
+                let name = self.graph.signals.names.display(d.path);
+                self.report.add(code::NOT_FINITE, span, || {
+                    Diagnostic::error(code::NOT_FINITE, format!("the value of `{name}` is {x}"))
+                        .primary(span, "not a finite number")
+                });
+                return Err(Stop::Reported);
+            }
+        }
+        Ok(())
+    }
+
+    /// Names a component: `J[2,1]`, `gravity[2]`, or the name itself.
+    pub(super) fn component_path(&mut self, path: PathId, shape: Shape, k: usize) -> PathId {
+        let names = &mut self.graph.signals.names;
+        let index = match shape {
+            Shape::Scalar => return path,
+            Shape::Vector(_) => format!("{}", k + 1),
+            Shape::Matrix(_, columns) => {
+                let columns = columns as usize;
+                format!("{},{}", k / columns + 1, k % columns + 1)
+            }
+        };
+        let Some(parent) = names.parent(path) else {
+            return path;
+        };
+        let (text, own) = names.last(path);
+        let text = match own {
+            Some(own) => format!("{text}[{own}]"),
+            None => text.to_owned(),
+        };
+        match shape {
+            Shape::Vector(_) => names.child(parent, &text, Some(k as i64 + 1)),
+            _ => names.child(parent, &format!("{text}[{index}]"), None),
+        }
+    }
+
+    /// Makes symbols for a value that is defined elsewhere.
+    fn fresh(&mut self, def: DefId, shape: Shape, role: impl Fn(usize) -> Role) -> Value {
+        let d = &self.defs[def.at()];
+        let (path, span) = (d.path, d.span);
+        let origin = self.origin(span);
+        let elements = (0..shape.len())
+            .map(|k| {
+                let name = self.component_path(path, shape, k);
+                let symbol = self.graph.signals.add_symbol(Symbol {
+                    name,
+                    role: role(k),
+                    nominal: 0.0,
+                    origin,
+                });
+                self.pool().symbol(symbol)
+            })
+            .collect();
+        Value::array(shape, elements)
+    }
+
+    // -------------------------------------------------------------------------------
+    // States and discrete values
+    // -------------------------------------------------------------------------------
+
+    fn state(&mut self, def: DefId) -> Lowered {
+        let d = &self.defs[def.at()];
+        let (path, unit, value) = (d.path, d.unit, d.value);
+        let mut guess = Guess::default();
+        if let Some((e, scope)) = value {
+            guess = self.guess(e, scope, 0);
+            guess.dimension = guess.dimension.map(|d| d.times(Dimension::TIME));
+        }
+        self.guess_from_starts(path, &mut guess);
+        let dimension = unit
+            .and_then(|u| self.unit(u))
+            .map(|u| u.dimension)
+            .or(guess.dimension);
+        let shape = guess.shape.unwrap_or(Shape::Scalar);
+        let value = self.fresh(def, shape, |_| Role::Unknown);
+        Ok(value.measured(dimension, unit.map(|u| u.span)))
+    }
+
+    fn discrete_value(&mut self, def: DefId) -> Lowered {
+        let d = &self.defs[def.at()];
+        let (path, unit, value) = (d.path, d.unit, d.value);
+        let mut guess = Guess::default();
+        if let Some((e, scope)) = value {
+            guess = self.guess(e, scope, 0);
+        }
+        self.guess_from_starts(path, &mut guess);
+        let unit = unit.or_else(|| self.defs[def.at()].decl.and_then(|d| d.unit.as_ref()));
+        let dimension = unit
+            .and_then(|u| self.unit(u))
+            .map(|u| u.dimension)
+            .or(guess.dimension);
+        let shape = guess.shape.unwrap_or(Shape::Scalar);
+        let mut value = self
+            .fresh(def, shape, |_| Role::Discrete { start: 0.0 })
+            .measured(dimension, unit.map(|u| u.span));
+        if guess.is_truth {
+            value.kind = ValueKind::Truth;
+        }
+        Ok(value)
+    }
+
+    /// `start Q = [1, 0, 0, 0]` and `guess` tell the shape and unit of a state.
+    fn guess_from_starts(&mut self, path: PathId, guess: &mut Guess) {
+        if guess.shape.is_some() && guess.dimension.is_some() {
+            return;
+        }
+        if self.starts_by_path.is_none() {
+            self.index_starts();
+        }
+        let found = self
+            .starts_by_path
+            .as_ref()
+            .and_then(|map| map.get(&path))
+            .copied();
+        if let Some((e, scope)) = found {
+            let own = self.guess(e, scope, 0);
+            guess.shape = guess.shape.or(own.shape);
+            guess.dimension = guess.dimension.or(own.dimension);
+        }
+    }
+
+    fn index_starts(&mut self) {
+        let mut map = rustc_hash::FxHashMap::default();
+        for &(scope, assign, _) in &self.starts {
+            let Some(mut at) = self.scopes[scope.at()]
+                .instance
+                .map(|i| self.instances[i.at()].path)
+            else {
+                continue;
+            };
+            let mut is_known = true;
+            for part in &assign.target.parts {
+                match self.graph.signals.names.find(at, &part.name.text, None) {
+                    Some(next) if part.index.is_empty() => at = next,
+                    _ => {
+                        is_known = false;
+                        break;
+                    }
+                }
+            }
+            if is_known {
+                map.entry(at).or_insert((&assign.value, scope));
+            }
+        }
+        self.starts_by_path = Some(map);
+    }
+
+    /// Takes a signal of a composite port from the port that gives it.
+    fn taken(&mut self, port: PortId, member: u32) -> Lowered {
+        // A port that stands for another one has its signals there.
+        if let Some(super::lower::Target::Port(other)) = self.follow_port(port)? {
+            let members = self.ports[other.at()].members.as_ref();
+            if let Some(MemberKind::Signal(def)) = members
+                .and_then(|m| m.get(member as usize))
+                .map(|m| m.what.clone())
+            {
+                return self.read_def(def);
+            }
+            return Err(Stop::Reported);
+        }
+        let net = self.net_of(port);
+        let giver = self.net_givers.get(&net).copied();
+        if let Some(giver) = giver
+            && let Some(members) = &self.ports[giver.at()].members
+            && let Some(MemberKind::Signal(def)) =
+                members.get(member as usize).map(|m| m.what.clone())
+        {
+            return self.read_def(def);
+        }
+        let decl = self.ports[port.at()].decl;
+        let is_top = self.instances[self.ports[port.at()].instance.at()]
+            .parent
+            .is_none();
+        if self.is_lenient && is_top {
+            let def = match &self.ports[port.at()].members {
+                Some(members) => match members[member as usize].what {
+                    MemberKind::Signal(def) => def,
+                    MemberKind::Power { .. } => return Err(Stop::Reported),
+                },
+                None => return Err(Stop::Reported),
+            };
+            return self.placeholder(def);
+        }
+        if self.phase < super::Phase::Connected {
+            self.report.add(code::NOT_CONSTANT, decl.span, || {
+                Diagnostic::error(
+                    code::NOT_CONSTANT,
+                    "the shape of a model cannot depend on a port",
+                )
+                .primary(decl.span, "a signal of this port is read")
+            });
+            return Err(Stop::Reported);
+        }
+        let name = self.graph.signals.names.display(self.ports[port.at()].path);
+        let part = self.instances[self.ports[port.at()].instance.at()].span;
+        self.report.add(code::GIVERS, part, || {
+            Diagnostic::error(
+                code::GIVERS,
+                format!("nothing gives the signals of port `{name}`"),
+            )
+            .primary(part, "its port is joined to no port that gives them")
+            .secondary(decl.span, "declared here")
+            .help("join it to a body or to the world")
+        });
+        Err(Stop::Reported)
+    }
+
+    /// Gives the value of a constant of a file.
+    pub(super) fn constant(&mut self, define: &'a ast::Define, file: u32) -> Lowered {
+        match self.file_constants.get(&define.span) {
+            Some(Progress::Done(value)) => return Ok(value.clone()),
+            Some(Progress::Failed) => return Err(Stop::Reported),
+            Some(Progress::Started) => {
+                self.report.add(code::PARAMETER_CYCLE, define.span, || {
+                    Diagnostic::error(code::PARAMETER_CYCLE, "a constant depends on itself")
+                        .primary(define.span, "part of the circle")
+                });
+                return Err(Stop::Reported);
+            }
+            _ => {}
+        }
+        self.file_constants.insert(define.span, Progress::Started);
+        let scope = self.file_scopes[file as usize];
+        let result = self.lower(&define.value, Ctx::of(scope)).and_then(|value| {
+            let fixed = value
+                .elements
+                .iter()
+                .all(|&e| self.constants.value(&self.graph.signals, e).is_some());
+            if fixed {
+                return Ok(value);
+            }
+            let span = define.span;
+            self.report.add(code::NOT_CONSTANT, span, || {
+                Diagnostic::error(code::NOT_CONSTANT, "a constant of a file cannot vary")
+                    .primary(span, "reads time")
+            });
+            Err(Stop::Reported)
+        });
+        let progress = match &result {
+            Ok(value) => Progress::Done(value.clone()),
+            Err(_) => Progress::Failed,
+        };
+        self.file_constants.insert(define.span, progress);
+        result
+    }
+
+    // -------------------------------------------------------------------------------
+    // Shapes and units before lowering
+    // -------------------------------------------------------------------------------
+
+    /// Guesses shape and unit of an expression without resolving any definition, for states
+    /// (which are read before their equation can be lowered) and for domains.
+    pub(super) fn guess(&mut self, e: &ast::Expr, scope: ScopeId, depth: u32) -> Guess {
+        // Deeper than this the guess is not worth its time; unknown is always allowed.
+        const MAX_GUESS_DEPTH: u32 = 40;
+        if depth > MAX_GUESS_DEPTH {
+            return Guess::default();
+        }
+        let next = depth + 1;
+        match &e.kind {
+            ast::ExprKind::Number { unit, .. } => Guess {
+                shape: Some(Shape::Scalar),
+                dimension: unit
+                    .as_ref()
+                    .and_then(|u| self.unit(u))
+                    .map(|u| u.dimension),
+                is_truth: false,
+            },
+            ast::ExprKind::Bool(_) => Guess {
+                shape: Some(Shape::Scalar),
+                dimension: None,
+                is_truth: true,
+            },
+            ast::ExprKind::Matrix { rows, unit } => {
+                let columns = rows.first().map_or(0, Vec::len) as u32;
+                let shape = match rows.len() {
+                    0 | 1 => Shape::Vector(columns),
+                    n => Shape::Matrix(n as u32, columns),
+                };
+                let dimension = match unit {
+                    Some(unit) => self.unit(unit).map(|u| u.dimension),
+                    None => {
+                        let mut found = None;
+                        for entry in rows.iter().flatten().take(16) {
+                            found = found.or(self.guess(entry, scope, next).dimension);
+                        }
+                        found
+                    }
+                };
+                Guess {
+                    shape: Some(shape),
+                    dimension,
+                    is_truth: false,
+                }
+            }
+            ast::ExprKind::Unary { op, of } => match op {
+                ast::UnaryOp::Not => Guess {
+                    shape: Some(Shape::Scalar),
+                    dimension: None,
+                    is_truth: true,
+                },
+                _ => self.guess(of, scope, next),
+            },
+            ast::ExprKind::Transpose(of) => {
+                let guess = self.guess(of, scope, next);
+                Guess {
+                    shape: guess.shape.map(transposed),
+                    ..guess
+                }
+            }
+            ast::ExprKind::If {
+                then, otherwise, ..
+            } => {
+                let (a, b) = (
+                    self.guess(then, scope, next),
+                    self.guess(otherwise, scope, next),
+                );
+                a.or(b)
+            }
+            ast::ExprKind::Binary { op, left, right } => {
+                let a = self.guess(left, scope, next);
+                let b = self.guess(right, scope, next);
+                guess_binary(*op, a, b)
+            }
+            ast::ExprKind::Name(_) | ast::ExprKind::Field { .. } | ast::ExprKind::Index { .. } => {
+                self.guess_name(e, scope, next)
+            }
+            ast::ExprKind::Call { function, args } => {
+                let name = function.segments.last().map_or("", |s| &*s.text);
+                let first = match args.first() {
+                    Some(arg) => self.guess(&arg.value, scope, next),
+                    None => Guess::default(),
+                };
+                guess_call(name, first)
+            }
+            ast::ExprKind::Comprehension { body, .. } => self.guess(body, scope, next),
+            ast::ExprKind::Text(_) => Guess::default(),
+        }
+    }
+
+    fn guess_name(&mut self, e: &ast::Expr, scope: ScopeId, depth: u32) -> Guess {
+        // `x`, `part.x`, `thing.f`: follow paths by name only.
+        let mut segments: Vec<(&str, bool)> = Vec::new();
+        let mut at = e;
+        let mut is_indexed = false;
+        loop {
+            match &at.kind {
+                ast::ExprKind::Name(name) => {
+                    segments.push((&name.text, is_indexed));
+                    break;
+                }
+                ast::ExprKind::Field { of, name } => {
+                    segments.push((&name.text, is_indexed));
+                    is_indexed = false;
+                    at = of;
+                }
+                ast::ExprKind::Index { of, .. } => {
+                    is_indexed = true;
+                    at = of;
+                }
+                _ => return Guess::default(),
+            }
+        }
+        segments.reverse();
+        let mut root = scope;
+        while let Some(parent) = self.scopes[root.at()].parent {
+            root = parent;
+        }
+        let Some(instance) = self.scopes[root.at()].instance else {
+            return Guess::default();
+        };
+        let mut path = self.instances[instance.at()].path;
+        for (position, &(text, indexed)) in segments.iter().enumerate() {
+            let rest = &segments[position + 1..];
+            if indexed {
+                let last = rest.is_empty();
+                let guess = match self.graph.signals.names.find(path, text, None) {
+                    Some(p) if last => match self.entity(p) {
+                        Entity::Def(def) => self.guess_def(def, depth),
+                        _ => Guess::default(),
+                    },
+                    _ => Guess::default(),
+                };
+                return Guess {
+                    shape: last
+                        .then_some(Shape::Scalar)
+                        .filter(|_| guess.shape.is_some()),
+                    ..guess
+                };
+            }
+            let Some(next) = self.graph.signals.names.find(path, text, None) else {
+                if segments.len() == 1 {
+                    return self.guess_global(text, root);
+                }
+                return Guess::default();
+            };
+            match self.entity(next) {
+                Entity::Def(def) if rest.is_empty() => return self.guess_def(def, depth),
+                Entity::Thing(thing) => return self.guess_thing(thing, rest),
+                Entity::Port(port) => {
+                    let target = match self.follow_port(port) {
+                        Ok(Some(super::lower::Target::Thing {
+                            thing,
+                            component: None,
+                        })) => thing,
+                        _ => return Guess::default(),
+                    };
+                    return self.guess_thing(target, rest);
+                }
+                Entity::Instance(part) => path = self.instances[part.at()].path,
+                _ => return Guess::default(),
+            }
+        }
+        Guess::default()
+    }
+
+    fn guess_global(&mut self, text: &str, scope: ScopeId) -> Guess {
+        let scalar = |dimension| Guess {
+            shape: Some(Shape::Scalar),
+            dimension,
+            is_truth: false,
+        };
+        match text {
+            "time" => scalar(Some(Dimension::TIME)),
+            "pi" => scalar(Some(Dimension::ONE)),
+            "g0" => scalar(Some(Dimension::si(0, 1, -2, 0))),
+            _ => {
+                let file = self.scopes[scope.at()].file as usize;
+                match self.files[file].names.get(text).copied() {
+                    Some(super::Item::Constant(define, file)) => {
+                        match self.constant(define, file) {
+                            Ok(value) => Guess {
+                                shape: Some(value.shape),
+                                dimension: value.dimension,
+                                is_truth: false,
+                            },
+                            Err(_) => Guess::default(),
+                        }
+                    }
+                    _ => Guess::default(),
+                }
+            }
+        }
+    }
+
+    fn guess_def(&mut self, def: DefId, depth: u32) -> Guess {
+        let d = &self.defs[def.at()];
+        if let Progress::Done(value) = &d.progress {
+            return Guess {
+                shape: Some(value.shape),
+                dimension: value.dimension,
+                is_truth: value.kind == ValueKind::Truth,
+            };
+        }
+        let (decl, unit, value, is_state, decl_scope) = (
+            d.decl,
+            d.unit,
+            d.value,
+            d.kind == DefKind::State,
+            d.decl_scope,
+        );
+        let unit = unit.or_else(|| decl.and_then(|d| d.unit.as_ref()));
+        let dimension = unit.and_then(|u| self.unit(u)).map(|u| u.dimension);
+        let shape = match decl {
+            Some(decl) if decl.shape.is_some() => {
+                self.declared_shape(decl, decl_scope).ok().flatten()
+            }
+            _ => None,
+        };
+        if dimension.is_some() && shape.is_some() {
+            return Guess {
+                shape,
+                dimension,
+                is_truth: false,
+            };
+        }
+        // Each name read again costs a walk of its definition, so this is bounded more tightly.
+        const COST_OF_NAME: u32 = 8;
+        let own = match value {
+            Some((e, scope)) if !is_state => self.guess(e, scope, depth + COST_OF_NAME),
+            _ => Guess::default(),
+        };
+        Guess {
+            shape: shape.or(own.shape),
+            dimension: dimension.or(own.dimension),
+            ..own
+        }
+    }
+
+    fn guess_thing(&mut self, thing: ThingId, rest: &[(&str, bool)]) -> Guess {
+        let t = &self.things[thing.at()];
+        let letter = match rest {
+            [(letter, false)] => *letter,
+            _ => return Guess::default(),
+        };
+        let shape = if t.is_vector {
+            Shape::Vector(t.size)
+        } else {
+            Shape::Scalar
+        };
+        let (kind, bond) = (t.kind, t.bonds.first().map(|b| b.1));
+        let variable = match letter {
+            "e" => Variable::Effort,
+            "f" => Variable::Flow,
+            "q" | "p" => Variable::Stored,
+            _ => return Guess::default(),
+        };
+        let domain = bond.and_then(|b| self.bond_domain(b));
+        let dimension = domain.map(|d| self.dimension_in(d, variable, kind));
+        Guess {
+            shape: Some(shape),
+            dimension,
+            is_truth: false,
+        }
+    }
+}
+
+/// What can be said of an expression without resolving names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Guess {
+    pub shape: Option<Shape>,
+    pub dimension: Option<Dimension>,
+    pub is_truth: bool,
+}
+
+impl Guess {
+    fn or(self, other: Guess) -> Guess {
+        Guess {
+            shape: self.shape.or(other.shape),
+            dimension: self.dimension.or(other.dimension),
+            is_truth: self.is_truth && other.is_truth,
+        }
+    }
+}
+
+fn transposed(shape: Shape) -> Shape {
+    match shape {
+        Shape::Scalar => Shape::Scalar,
+        Shape::Vector(n) => Shape::Matrix(1, n),
+        Shape::Matrix(1, n) => Shape::Vector(n),
+        Shape::Matrix(n, m) => Shape::Matrix(m, n),
+    }
+}
+
+fn guess_binary(op: ast::BinaryOp, a: Guess, b: Guess) -> Guess {
+    use ast::BinaryOp as Op;
+    match op {
+        Op::Add | Op::Sub => a.or(b),
+        Op::Mul => {
+            let dimension = match (a.dimension, b.dimension) {
+                (Some(x), Some(y)) => Some(x.times(y)),
+                _ => None,
+            };
+            let shape = match (a.shape, b.shape) {
+                (Some(Shape::Scalar), s) | (s, Some(Shape::Scalar)) => s,
+                (Some(x), Some(y)) => {
+                    let ((n, _), (_, m)) = (x.rows_columns(), y.rows_columns());
+                    Some(Shape::of_product(n, m, matches!(y, Shape::Vector(_))))
+                }
+                (x, y) => x.or(y),
+            };
+            Guess {
+                shape,
+                dimension,
+                is_truth: false,
+            }
+        }
+        Op::Div => {
+            let dimension = match (a.dimension, b.dimension) {
+                (Some(x), Some(y)) => Some(x.per(y)),
+                _ => None,
+            };
+            Guess { dimension, ..a }
+        }
+        Op::Pow => Guess {
+            shape: Some(Shape::Scalar),
+            dimension: None,
+            is_truth: false,
+        },
+        _ => Guess {
+            shape: Some(Shape::Scalar),
+            dimension: None,
+            is_truth: true,
+        },
+    }
+}
+
+fn guess_call(name: &str, first: Guess) -> Guess {
+    let scalar = Guess {
+        shape: Some(Shape::Scalar),
+        dimension: None,
+        is_truth: false,
+    };
+    match name {
+        "quaternion_rate" => Guess {
+            shape: Some(Shape::Vector(4)),
+            ..Guess::default()
+        },
+        "rotation" | "skew" | "rot_x" | "rot_y" | "rot_z" | "basis" => Guess {
+            shape: Some(Shape::Matrix(3, 3)),
+            ..Guess::default()
+        },
+        "cross" => Guess {
+            shape: Some(Shape::Vector(3)),
+            ..Guess::default()
+        },
+        "smooth" | "abs" | "min" | "max" | "clamp" | "pre" => first,
+        "sin" | "cos" | "tan" | "exp" | "log" | "atan2" | "sqrt" | "dot" | "norm" | "sign"
+        | "floor" | "step" | "pulse" | "ramp" | "pwm" => scalar,
+        _ => Guess::default(),
+    }
+}

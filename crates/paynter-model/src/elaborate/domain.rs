@@ -1,0 +1,228 @@
+//! Which energy domain each bond belongs to.
+//!
+//! In:  bonds between things; domains that ports declare; units of element values.
+//! Out: the domain of every bond, where anything tells it.
+//!
+//! **Invariant:** bonds at one junction share a domain; TF, GY and RS lead from one to another.
+//! A bond about which nothing is known has none, and then no unit is expected of its elements.
+
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::data::*;
+use super::read::is_two_port;
+use super::{Elaborator, code};
+use crate::graph::{DomainId, ElementKind, Variable};
+use crate::units::Dimension;
+
+impl<'a> Elaborator<'a> {
+    /// Finds the domain of every bond.
+    pub(super) fn infer_domains(&mut self) {
+        let mut classes = Classes {
+            parent: (0..self.graph.bonds.len() as u32).collect(),
+        };
+        for thing in &self.things {
+            if thing.kind.is_junction() {
+                let mut first: Vec<Option<u32>> = vec![None; thing.size as usize];
+                for &(port, bond) in &thing.bonds {
+                    match first.get_mut(port as usize) {
+                        Some(Some(other)) => classes.union(*other, bond),
+                        Some(slot) => *slot = Some(bond),
+                        None => {}
+                    }
+                }
+            }
+        }
+        let mut known: Vec<Option<(DomainId, Span)>> = vec![None; self.graph.bonds.len()];
+        self.domains_of_ports(&mut classes, &mut known);
+        self.domains_of_elements(&mut classes, &mut known);
+        for bond in 0..self.graph.bonds.len() {
+            let class = classes.find(bond as u32) as usize;
+            self.graph.bonds[bond].domain = known[class].map(|k| k.0);
+        }
+    }
+
+    fn note_domain(
+        &mut self,
+        classes: &mut Classes,
+        known: &mut [Option<(DomainId, Span)>],
+        bond: u32,
+        domain: DomainId,
+        span: Span,
+    ) {
+        let class = classes.find(bond) as usize;
+        match known[class] {
+            None => known[class] = Some((domain, span)),
+            Some((other, _)) if other == domain => {}
+            Some((other, first)) => {
+                let (a, b) = (
+                    self.domains.get(other).name.clone(),
+                    self.domains.get(domain).name.clone(),
+                );
+                self.report.add(code::DOMAIN_MISMATCH, span, || {
+                    Diagnostic::error(
+                        code::DOMAIN_MISMATCH,
+                        format!("a bond joins {a} and {b} things"),
+                    )
+                    .primary(span, format!("this is {b}"))
+                    .secondary(first, format!("this is {a}"))
+                    .help("a TF or GY leads from one domain to another")
+                });
+            }
+        }
+    }
+
+    fn domains_of_ports(&mut self, classes: &mut Classes, known: &mut [Option<(DomainId, Span)>]) {
+        for at in 0..self.ports.len() {
+            let port = PortId(at as u32);
+            let p = &self.ports[at];
+            let span = p.decl.span;
+            let members: Vec<(u32, Option<DomainId>, u32, u32)> = match &p.members {
+                None => vec![(
+                    super::read::WHOLE_PORT,
+                    p.domain,
+                    p.first_slot,
+                    p.size.unwrap_or(1),
+                )],
+                Some(members) => members
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(k, m)| match m.what {
+                        MemberKind::Power {
+                            domain,
+                            first_slot,
+                            size,
+                            ..
+                        } => Some((k as u32, domain, first_slot, size)),
+                        MemberKind::Signal(_) => None,
+                    })
+                    .collect(),
+            };
+            let is_open = p.decl.binding.is_none();
+            for (member, domain, first_slot, size) in members {
+                let Some(domain) = domain else { continue };
+                if is_open {
+                    for slot in first_slot..first_slot + size {
+                        if let Some(&bond) = self.slot_bonds.get(&slot) {
+                            self.note_domain(classes, known, bond, domain, span);
+                        }
+                    }
+                    continue;
+                }
+                let target = match member {
+                    super::read::WHOLE_PORT => self.follow_port(port),
+                    member => self.bound_member(port, member),
+                };
+                if let Ok(Some(super::lower::Target::Thing { thing, component })) = target {
+                    let bonds = self.things[thing.at()].bonds.clone();
+                    // One bond per component is enough: the junction passes it on.
+                    let mut seen = 0_u64;
+                    for (port, bond) in bonds {
+                        let bit = 1_u64 << port.min(63);
+                        if component.is_none_or(|k| k == port) && seen & bit == 0 {
+                            seen |= bit;
+                            self.note_domain(classes, known, bond, domain, span);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn domains_of_elements(
+        &mut self,
+        classes: &mut Classes,
+        known: &mut [Option<(DomainId, Span)>],
+    ) {
+        let thermal = self.domains.find("thermal");
+        for at in 0..self.things.len() {
+            let t = &self.things[at];
+            let (kind, scope, written) = (t.kind, t.scope, t.written);
+            if kind == ElementKind::Rs
+                && let Some(domain) = thermal
+                && let Some(&(_, bond)) = t.bonds.iter().find(|(p, _)| p % 2 == 1)
+            {
+                let span = t.span;
+                self.note_domain(classes, known, bond, domain, span);
+                continue;
+            }
+            if kind.is_junction() || is_two_port(t) || t.bonds.is_empty() {
+                continue;
+            }
+            let Some(arg) = written.and_then(first_value) else {
+                continue;
+            };
+            let Some(dimension) = self.guess(&arg.value, scope, 0).dimension else {
+                continue;
+            };
+            let is_inverse = arg.name.is_some();
+            if let Some(domain) = self.domain_with(kind, dimension, is_inverse) {
+                let bonds = self.things[at].bonds.clone();
+                let span = arg.value.span;
+                for (_, bond) in bonds {
+                    self.note_domain(classes, known, bond, domain, span);
+                }
+            }
+        }
+    }
+
+    /// Finds the only domain in which an element of this kind has a value of this dimension.
+    fn domain_with(
+        &self,
+        kind: ElementKind,
+        dimension: Dimension,
+        is_inverse: bool,
+    ) -> Option<DomainId> {
+        let mut found = None;
+        for (id, d) in self.domains.iter() {
+            let dim = |v| d.dimension(v, kind);
+            let (e, f) = (dim(Variable::Effort), dim(Variable::Flow));
+            let value = match kind {
+                ElementKind::Se => e,
+                ElementKind::Sf => f,
+                ElementKind::R => e.per(f),
+                ElementKind::C => dim(Variable::Stored).per(e),
+                ElementKind::I => dim(Variable::Stored).per(f),
+                _ => return None,
+            };
+            let value = if is_inverse { value.pow(-1, 1) } else { value };
+            if value == dimension {
+                if found.is_some() {
+                    return None;
+                }
+                found = Some(id);
+            }
+        }
+        found
+    }
+}
+
+fn first_value(kind: &ast::Kind) -> Option<&ast::Arg> {
+    kind.args.as_ref()?.iter().find(|a| match &a.name {
+        None => true,
+        Some(name) => &*name.text == "inverse",
+    })
+}
+
+/// Sets of bonds that share a domain.
+struct Classes {
+    parent: Vec<u32>,
+}
+
+impl Classes {
+    fn find(&mut self, of: u32) -> u32 {
+        let mut root = of;
+        while self.parent[root as usize] != root {
+            root = self.parent[root as usize];
+        }
+        let mut at = of;
+        while at != root {
+            at = std::mem::replace(&mut self.parent[at as usize], root);
+        }
+        root
+    }
+
+    fn union(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.parent[a.max(b) as usize] = a.min(b);
+    }
+}

@@ -1,0 +1,842 @@
+//! Values in parentheses and laws in braces become the laws of elements.
+//!
+//! In:  a thing as written, with its bonds.
+//! Out: a [`Law`] over the symbols of its own bonds, or scalars and fields of several.
+//!
+//! **Invariant:** a two-port ends up with a modulus (`Gain` or `InverseGain`); a one-port law
+//! gives exactly one variable of each port.
+
+use paynter_symbolic::linear::linear_in;
+use paynter_symbolic::{ExprId, SymbolId};
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::data::*;
+use super::lower::{Ctx, Locals, Stop, unit_to_write};
+use super::value::{Shape, Value};
+use super::{Elaborator, code};
+use crate::graph::{DomainId, ElementKind, Law, Variable};
+use crate::suggest::nearest;
+use crate::units::Dimension;
+
+/// What the elements of a thing obey.
+#[derive(Clone, Debug)]
+pub(super) enum Laws {
+    /// One scalar element per component.
+    Scalars(Vec<Law>),
+    /// One element with all components as ports.
+    Field(Law),
+}
+
+/// Arguments of an element: positional value and named ones.
+struct Given<'e> {
+    value: Option<&'e ast::Expr>,
+    named: Vec<(&'e ast::Ident, &'e ast::Expr)>,
+}
+
+impl<'a> Elaborator<'a> {
+    /// Lowers the law of a one-port (or n-port) thing.
+    pub(super) fn one_port_laws(&mut self, thing: ThingId) -> Result<Laws, Stop> {
+        let t = &self.things[thing.at()];
+        let (kind, written, size) = (t.kind, t.written, t.size);
+        let Some(written) = written else {
+            // `_`, and what stands in for the world around a model checked alone.
+            let zero = self.pool().number(0.0);
+            return Ok(Laws::Scalars(vec![Law::Source {
+                value: zero,
+                position: None,
+            }]));
+        };
+        match kind {
+            ElementKind::Se | ElementKind::Sf => self.source(thing, written, size),
+            ElementKind::R | ElementKind::C | ElementKind::I => match &written.law {
+                Some(law) => {
+                    if let Some(arg) = written.args.as_ref().and_then(|a| a.first()) {
+                        return Err(self.bad_law(
+                            arg.value.span,
+                            "a law in braces takes no value in parentheses",
+                        ));
+                    }
+                    self.explicit(thing, law)
+                }
+                None => self.valued(thing, written, size),
+            },
+            ElementKind::Gy => match &written.law {
+                Some(law) => self.explicit(thing, law),
+                None => Err(self.bad_law(
+                    written.span,
+                    "a one-port GY needs a law in braces, such as `{ e = cross(f, i.p) }`",
+                )),
+            },
+            ElementKind::Sw => self.switch(thing, written, size),
+            ElementKind::D => self.diode(thing, written, size),
+            _ => Err(Stop::Reported),
+        }
+    }
+
+    fn bad_law(&mut self, span: Span, text: &str) -> Stop {
+        self.report.add(code::BAD_LAW, span, || {
+            Diagnostic::error(code::BAD_LAW, "this law does not fit the element")
+                .primary(span, text)
+        });
+        Stop::Reported
+    }
+
+    /// Sorts the arguments of an element.
+    fn arguments(
+        &mut self,
+        written: &'a ast::Kind,
+        kind: ElementKind,
+        allowed: &[&str],
+    ) -> Result<Given<'a>, Stop> {
+        let mut given = Given {
+            value: None,
+            named: Vec::new(),
+        };
+        for arg in written.args.as_deref().unwrap_or(&[]) {
+            let span = arg.value.span;
+            match &arg.name {
+                None if given.value.is_none() => given.value = Some(&arg.value),
+                None => {
+                    self.report.add(code::ARGUMENTS, span, || {
+                        Diagnostic::error(
+                            code::ARGUMENTS,
+                            format!("{} takes one value", kind.letters()),
+                        )
+                        .primary(span, "one too many")
+                        .help(named_help(allowed))
+                    });
+                    return Err(Stop::Reported);
+                }
+                Some(name) if allowed.contains(&&*name.text) => {
+                    given.named.push((name, &arg.value));
+                }
+                Some(name) => {
+                    self.report.add(code::ARGUMENTS, name.span, || {
+                        let message = Diagnostic::error(
+                            code::ARGUMENTS,
+                            format!("{} has no argument `{}`", kind.letters(), name.text),
+                        )
+                        .primary(name.span, "unknown argument");
+                        match nearest(&name.text, allowed.iter()) {
+                            Some(near) => message.help(format!("did you mean `{near}`?")),
+                            None if &*name.text == "start" || &*name.text == "initial" => message
+                                .help("start values stand in a line of their own: `start c.e = 5 [V]`"),
+                            None => message.help(named_help(allowed)),
+                        }
+                    });
+                    return Err(Stop::Reported);
+                }
+            }
+        }
+        if let (Some(law), false) = (&written.law, allowed.contains(&"law")) {
+            let span = law.first().map_or(written.span, |l| l.span);
+            return Err(self.bad_law(span, "this element takes no law in braces"));
+        }
+        Ok(given)
+    }
+
+    fn missing_value(&mut self, written: &ast::Kind, kind: ElementKind) -> Stop {
+        let span = written.span;
+        self.report.add(code::ARGUMENTS, span, || {
+            let l = kind.letters();
+            Diagnostic::error(code::ARGUMENTS, format!("this {l} has no value"))
+                .primary(span, "no value and no law")
+                .help(match kind {
+                    ElementKind::R => "write `R(50 [ohm])` or a law `R { e = … }`".to_owned(),
+                    ElementKind::C => "write `C(10 [uF])` or a law `C { e = … }`".to_owned(),
+                    ElementKind::I => "write `I(2 [mH])` or a law `I { f = … }`".to_owned(),
+                    ElementKind::Sw => "write the condition: `Sw(time > 1 [s])`".to_owned(),
+                    _ => format!("write `{l}(…)`"),
+                })
+        });
+        Stop::Reported
+    }
+
+    /// Lowers a value of an element in the scope of its thing.
+    fn element_value(&mut self, thing: ThingId, e: &ast::Expr) -> Result<Value, Stop> {
+        let scope = self.things[thing.at()].scope;
+        let value = self.lower(e, Ctx::of(scope))?;
+        self.need_numbers(&value, e.span)?;
+        Ok(value)
+    }
+
+    /// Spreads a value over the components of a thing: one number serves them all.
+    fn components(
+        &mut self,
+        value: &Value,
+        size: u32,
+        span: Span,
+        kind: ElementKind,
+    ) -> Result<Vec<ExprId>, Stop> {
+        match value.shape {
+            Shape::Scalar => Ok(vec![value.elements[0]; size as usize]),
+            shape if shape.rows_columns() == (size, 1) => Ok(value.elements.clone()),
+            _ => {
+                let what = value.describe();
+                self.report.add(code::SHAPES, span, || {
+                    Diagnostic::error(
+                        code::SHAPES,
+                        format!("the value of this {} has the wrong shape", kind.letters()),
+                    )
+                    .primary(
+                        span,
+                        format!("this is {what}, and it has {size} components"),
+                    )
+                });
+                Err(Stop::Reported)
+            }
+        }
+    }
+
+    fn source(&mut self, thing: ThingId, written: &'a ast::Kind, size: u32) -> Result<Laws, Stop> {
+        let kind = self.things[thing.at()].kind;
+        let allowed: &[&str] = if kind == ElementKind::Sf {
+            &["position"]
+        } else {
+            &[]
+        };
+        let given = self.arguments(written, kind, allowed)?;
+        let Some(e) = given.value else {
+            return Err(self.missing_value(written, kind));
+        };
+        let value = self.element_value(thing, e)?;
+        let variable = if kind == ElementKind::Se {
+            Variable::Effort
+        } else {
+            Variable::Flow
+        };
+        self.check_element_unit(thing, &value, e, |this, d| {
+            this.dimension_in(d, variable, kind)
+        });
+        let values = self.components(&value, size, e.span, kind)?;
+        let positions = match given.named.first() {
+            None => None,
+            Some((_, e)) => {
+                let value = self.element_value(thing, e)?;
+                Some(self.components(&value, size, e.span, kind)?)
+            }
+        };
+        Ok(Laws::Scalars(
+            values
+                .into_iter()
+                .enumerate()
+                .map(|(k, value)| Law::Source {
+                    value,
+                    position: positions.as_ref().map(|p| p[k]),
+                })
+                .collect(),
+        ))
+    }
+
+    fn valued(&mut self, thing: ThingId, written: &'a ast::Kind, size: u32) -> Result<Laws, Stop> {
+        let kind = self.things[thing.at()].kind;
+        let given = self.arguments(written, kind, &["inverse"])?;
+        let (e, is_inverse) = match (given.value, given.named.first()) {
+            (Some(e), None) => (e, false),
+            (None, Some((_, e))) => (*e, true),
+            (Some(_), Some((name, _))) => {
+                let span = name.span;
+                self.report.add(code::ARGUMENTS, span, || {
+                    Diagnostic::error(code::ARGUMENTS, "a value and its inverse are both given")
+                        .primary(span, "one of them is enough")
+                });
+                return Err(Stop::Reported);
+            }
+            (None, None) => return Err(self.missing_value(written, kind)),
+        };
+        let value = self.element_value(thing, e)?;
+        self.check_element_unit(thing, &value, e, |this, d| {
+            let dim = |v| this.dimension_in(d, v, kind);
+            let (effort, flow, stored) = (
+                dim(Variable::Effort),
+                dim(Variable::Flow),
+                dim(Variable::Stored),
+            );
+            let gain = match kind {
+                ElementKind::R => effort.per(flow),
+                ElementKind::C => stored.per(effort),
+                _ => stored.per(flow),
+            };
+            if is_inverse { gain.pow(-1, 1) } else { gain }
+        });
+        let gain = |e| {
+            if is_inverse {
+                Law::InverseGain(e)
+            } else {
+                Law::Gain(e)
+            }
+        };
+        let n = size as usize;
+        match value.shape {
+            Shape::Scalar => Ok(Laws::Scalars(vec![gain(value.elements[0]); n])),
+            Shape::Matrix(rows, columns) if rows == size && columns == size => {
+                let is_diagonal = (0..n).all(|i| {
+                    (0..n).all(|j| {
+                        i == j
+                            || self.graph.signals.pool.as_number(value.elements[i * n + j])
+                                == Some(0.0)
+                    })
+                });
+                Ok(if is_diagonal {
+                    Laws::Scalars((0..n).map(|i| gain(value.elements[i * n + i])).collect())
+                } else if is_inverse {
+                    Laws::Field(Law::InverseField(value.elements))
+                } else {
+                    Laws::Field(Law::Field(value.elements))
+                })
+            }
+            _ => {
+                let (what, span) = (value.describe(), e.span);
+                let is_vector = matches!(value.shape, Shape::Vector(_));
+                self.report.add(code::SHAPES, span, || {
+                    let message = Diagnostic::error(
+                        code::SHAPES,
+                        format!("the value of this {} has the wrong shape", kind.letters()),
+                    )
+                    .primary(
+                        span,
+                        format!("this is {what}, and it has {size} components"),
+                    );
+                    match is_vector {
+                        true => message.help("a matrix is needed: `diag(…)` makes one of a vector"),
+                        false => message,
+                    }
+                });
+                Err(Stop::Reported)
+            }
+        }
+    }
+
+    fn switch(&mut self, thing: ThingId, written: &'a ast::Kind, size: u32) -> Result<Laws, Stop> {
+        let given = self.arguments(written, ElementKind::Sw, &["Ron", "Roff"])?;
+        let Some(e) = given.value else {
+            return Err(self.missing_value(written, ElementKind::Sw));
+        };
+        let value = self.element_value(thing, e)?;
+        let on = self.components(&value, size, e.span, ElementKind::Sw)?;
+        let (r_on, g_off) = self.resistances(thing, &given)?;
+        Ok(Laws::Scalars(
+            on.into_iter()
+                .map(|on| Law::Switch { on, r_on, g_off })
+                .collect(),
+        ))
+    }
+
+    fn diode(&mut self, thing: ThingId, written: &'a ast::Kind, size: u32) -> Result<Laws, Stop> {
+        let given = self.arguments(written, ElementKind::D, &["Ron", "Roff", "threshold"])?;
+        if let Some(e) = given.value {
+            let span = e.span;
+            self.report.add(code::ARGUMENTS, span, || {
+                Diagnostic::error(code::ARGUMENTS, "D takes no value without a name")
+                    .primary(span, "what is this?")
+                    .help(named_help(&["Ron", "Roff", "threshold"]))
+            });
+            return Err(Stop::Reported);
+        }
+        let (r_on, g_off) = self.resistances(thing, &given)?;
+        let threshold = match given.named.iter().find(|(n, _)| &*n.text == "threshold") {
+            Some((_, e)) => {
+                let value = self.element_value(thing, e)?;
+                self.scalar_of(&value, e.span)?
+            }
+            None => self.pool().number(0.0),
+        };
+        Ok(Laws::Scalars(vec![
+            Law::Diode {
+                r_on,
+                g_off,
+                threshold
+            };
+            size as usize
+        ]))
+    }
+
+    /// Resistance when closed and conductance when open, both 0 unless given.
+    fn resistances(&mut self, thing: ThingId, given: &Given<'a>) -> Result<(ExprId, ExprId), Stop> {
+        let (mut r_on, mut g_off) = (self.pool().number(0.0), self.pool().number(0.0));
+        for (name, e) in &given.named {
+            if &*name.text == "threshold" {
+                continue;
+            }
+            let value = self.element_value(thing, e)?;
+            self.check_element_unit(thing, &value, e, |this, d| {
+                let dim = |v| this.dimension_in(d, v, ElementKind::R);
+                dim(Variable::Effort).per(dim(Variable::Flow))
+            });
+            let r = self.scalar_of(&value, e.span)?;
+            match &*name.text {
+                "Ron" => r_on = r,
+                _ => {
+                    let one = self.pool().number(1.0);
+                    g_off = self.pool().div(one, r);
+                }
+            }
+        }
+        Ok((r_on, g_off))
+    }
+
+    /// Compares the unit of a value with what the domain of the thing's bond expects.
+    fn check_element_unit(
+        &mut self,
+        thing: ThingId,
+        value: &Value,
+        e: &ast::Expr,
+        expected: impl FnOnce(&Self, DomainId) -> Dimension,
+    ) {
+        let bond = self.things[thing.at()].bonds.first().map(|b| b.1);
+        let Some(domain) = bond.and_then(|b| self.bond_domain(b)) else {
+            return;
+        };
+        let Some(found) = value.dimension else { return };
+        let wanted = expected(self, domain);
+        if found == wanted {
+            return;
+        }
+        self.report_element_unit(
+            thing,
+            found,
+            wanted,
+            Some(domain),
+            value.dimension_from,
+            e.span,
+        );
+    }
+
+    fn report_element_unit(
+        &mut self,
+        thing: ThingId,
+        found: Dimension,
+        wanted: Dimension,
+        domain: Option<DomainId>,
+        from: Option<Span>,
+        span: Span,
+    ) {
+        if found.is_one() && self.is_bare_literal(from) {
+            self.report_units(wanted, None, span, found, from, span);
+            return;
+        }
+        let kind = self.things[thing.at()].kind;
+        let domain = domain.map(|d| self.domains.get(d).name.clone());
+        self.report.add(code::UNIT_NOT_OF_DOMAIN, span, || {
+            let place = domain.map_or(String::new(), |d| format!(" on a {d} bond"));
+            let message = Diagnostic::error(
+                code::UNIT_NOT_OF_DOMAIN,
+                format!(
+                    "the value of {} {}{place} is in {}, not in {}",
+                    article(kind),
+                    kind.letters(),
+                    wanted.describe(),
+                    found.describe()
+                ),
+            )
+            .primary(span, format!("this is in {}", found.describe()))
+            .help(format!("give it in `[{}]`", unit_to_write(wanted)));
+            match from {
+                Some(from) if from.start < span.start || from.end > span.end => {
+                    message.secondary(from, "the unit comes from here")
+                }
+                _ => message,
+            }
+        });
+    }
+
+    pub(super) fn is_bare_literal(&self, from: Option<Span>) -> bool {
+        from.is_some_and(|s| self.project.sources.text(s).trim().parse::<f64>().is_ok())
+    }
+
+    // -------------------------------------------------------------------------------
+    // Laws in braces
+    // -------------------------------------------------------------------------------
+
+    fn bond_of(&mut self, thing: ThingId, port: u32) -> Result<u32, Stop> {
+        match self.things[thing.at()]
+            .bonds
+            .iter()
+            .find(|(p, _)| *p == port)
+        {
+            Some(&(_, bond)) => Ok(bond),
+            // Reported as an open port.
+            None => Err(Stop::Reported),
+        }
+    }
+
+    /// Gives one variable of all components as a local name.
+    fn letter(
+        &mut self,
+        thing: ThingId,
+        variable: Variable,
+        side: Option<u32>,
+    ) -> Result<Value, Stop> {
+        let t = &self.things[thing.at()];
+        let (kind, is_vector) = (t.kind, t.is_vector);
+        let n = match side {
+            Some(1) => t.size_out.max(1),
+            _ => t.size.max(1),
+        };
+        let mut symbols: Vec<SymbolId> = Vec::with_capacity(n as usize);
+        let mut domain = None;
+        for k in 0..n {
+            let port = side.map_or(k, |side| 2 * k + side);
+            let bond = self.bond_of(thing, port)?;
+            domain = domain.or(self.bond_domain(bond));
+            let b = &self.graph.bonds[bond as usize];
+            symbols.push(match variable {
+                Variable::Effort => b.effort,
+                Variable::Flow => b.flow,
+                Variable::Stored => self.things[thing.at()].states[k as usize],
+            });
+        }
+        let shape = if is_vector {
+            Shape::Vector(n)
+        } else {
+            Shape::Scalar
+        };
+        let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
+        let dimension = domain.map(|d| self.dimension_in(d, variable, kind));
+        Ok(Value::array(shape, elements).measured(dimension, None))
+    }
+
+    fn explicit(&mut self, thing: ThingId, law: &'a [ast::LawEquation]) -> Result<Laws, Stop> {
+        let t = &self.things[thing.at()];
+        let (kind, size, is_vector, scope, span) = (t.kind, t.size, t.is_vector, t.scope, t.span);
+        let letters: &[(&str, Variable)] = match kind {
+            ElementKind::C => &[("e", Variable::Effort), ("q", Variable::Stored)],
+            ElementKind::I => &[("f", Variable::Flow), ("p", Variable::Stored)],
+            _ => &[("e", Variable::Effort), ("f", Variable::Flow)],
+        };
+        let mut locals = Locals::default();
+        for &(letter, variable) in letters {
+            let value = self.letter(thing, variable, None)?;
+            locals.names.push((letter, value));
+        }
+        let ctx = Ctx {
+            scope,
+            locals: Some(&locals),
+            calls: 0,
+        };
+        let mut outputs: Vec<Option<(Variable, ExprId)>> = vec![None; size as usize];
+        for equation in law {
+            let Some(&(_, variable)) = letters.iter().find(|(l, _)| *l == &*equation.target.text)
+            else {
+                let names: Vec<&str> = letters.iter().map(|l| l.0).collect();
+                let text = format!(
+                    "a law of {} gives `{}`",
+                    kind.letters(),
+                    names.join("` or `")
+                );
+                return Err(self.bad_law(equation.target.span, &text));
+            };
+            let value = self.lower(&equation.value, ctx)?;
+            let wanted = locals
+                .names
+                .iter()
+                .find(|(l, _)| *l == &*equation.target.text)
+                .and_then(|(_, v)| v.dimension);
+            if let (Some(wanted), Some(found)) = (wanted, value.dimension)
+                && wanted != found
+            {
+                let from = value.dimension_from;
+                self.report_units(
+                    wanted,
+                    Some(equation.target.span),
+                    equation.target.span,
+                    found,
+                    from,
+                    equation.value.span,
+                );
+            }
+            let own = locals
+                .names
+                .iter()
+                .find(|(l, _)| *l == &*equation.target.text);
+            let own: Vec<ExprId> = own.map_or(Vec::new(), |(_, v)| v.elements.clone());
+            let range = match &equation.index {
+                Some(index) => {
+                    let k = self.whole_number(index, ctx).ok_or(Stop::Reported)?;
+                    if !is_vector || !(1..=i64::from(size)).contains(&k) {
+                        self.report_component(index.span, size);
+                        return Err(Stop::Reported);
+                    }
+                    self.scalar_of(&value, equation.value.span)?;
+                    (k - 1) as usize..k as usize
+                }
+                None => {
+                    if value.shape.rows_columns() != (size, 1) {
+                        let what = value.describe();
+                        let text = format!("this is {what}, and the element has {size} components");
+                        return Err(self.bad_law(equation.value.span, &text));
+                    }
+                    0..size as usize
+                }
+            };
+            for (at, port) in range.enumerate() {
+                let e = value.elements[at];
+                if outputs[port].replace((variable, e)).is_some() {
+                    return Err(self.bad_law(equation.span, "this port already has a law"));
+                }
+                let reads_itself = own.get(port).is_some_and(|&own| {
+                    self.graph.signals.pool.as_symbol(own).is_some_and(|s| {
+                        paynter_symbolic::walk::depends_on(&self.graph.signals.pool, e, s)
+                    })
+                });
+                if reads_itself {
+                    return Err(self.bad_law(
+                        equation.span,
+                        "the variable on the left also stands on the right",
+                    ));
+                }
+            }
+        }
+        if let Some(port) = outputs.iter().position(Option::is_none) {
+            let text = format!("component {} has no law", port + 1);
+            return Err(self.bad_law(span, &text));
+        }
+        let outputs: Vec<(Variable, ExprId)> = outputs.into_iter().flatten().collect();
+        // A field whose components do not see each other is so many scalars.
+        let own_symbols = |this: &Self, port: u32| -> Vec<SymbolId> {
+            let t = &this.things[thing.at()];
+            let mut own: Vec<SymbolId> = t.states.get(port as usize).copied().into_iter().collect();
+            if let Some(&(_, bond)) = t.bonds.iter().find(|(p, _)| *p == port) {
+                let b = &this.graph.bonds[bond as usize];
+                own.extend([b.effort, b.flow]);
+            }
+            own
+        };
+        let all: Vec<Vec<SymbolId>> = (0..size).map(|k| own_symbols(self, k)).collect();
+        let is_separate = kind != ElementKind::Gy
+            && outputs.iter().enumerate().all(|(k, (_, e))| {
+                let read = paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, *e);
+                !all.iter()
+                    .enumerate()
+                    .any(|(j, own)| j != k && own.iter().any(|s| read.binary_search(s).is_ok()))
+            });
+        if is_separate {
+            return Ok(Laws::Scalars(
+                outputs
+                    .into_iter()
+                    .map(|(v, e)| Law::Explicit(vec![(0, v, e)]))
+                    .collect(),
+            ));
+        }
+        Ok(Laws::Field(Law::Explicit(
+            outputs
+                .into_iter()
+                .enumerate()
+                .map(|(k, (v, e))| (k as u32, v, e))
+                .collect(),
+        )))
+    }
+
+    /// Lowers the modulus of a TF or GY; true if it is of the inverse form.
+    pub(super) fn two_port_modulus(&mut self, thing: ThingId) -> Result<(Value, bool), Stop> {
+        let t = &self.things[thing.at()];
+        let (kind, written, scope) = (t.kind, t.written, t.scope);
+        let written = written.ok_or(Stop::Reported)?;
+        if written.law.is_none() {
+            let given = self.arguments(written, kind, &[])?;
+            let Some(e) = given.value else {
+                let span = written.span;
+                self.report.add(code::ARGUMENTS, span, || {
+                    let l = kind.letters();
+                    Diagnostic::error(code::ARGUMENTS, format!("this {l} has no ratio"))
+                        .primary(span, "no value and no law")
+                        .help(match kind {
+                            ElementKind::Tf => {
+                                "write `TF(n)`, which means f2 = n f1, or `TF { e2 = m*e1 }`"
+                            }
+                            _ => "write `GY(r)`, which means e1 = r f2 and e2 = r f1",
+                        })
+                });
+                return Err(Stop::Reported);
+            };
+            let value = self.lower(e, Ctx::of(scope))?;
+            self.need_numbers(&value, e.span)?;
+            self.check_ratio_unit(thing, &value, false, e.span);
+            return Ok((value, false));
+        }
+        let law = written.law.as_deref().unwrap_or(&[]);
+        let [equation] = law else {
+            return Err(self.bad_law(
+                written.span,
+                "one equation is enough: the other follows, since power is kept",
+            ));
+        };
+        // (what is given, from what, in the inverse form)
+        let (output, input, is_inverse) = match (kind, &*equation.target.text) {
+            (ElementKind::Tf, "f2") => ("f2", "f1", false),
+            (ElementKind::Tf, "e1") => ("e1", "e2", false),
+            (ElementKind::Tf, "e2") => ("e2", "e1", true),
+            (ElementKind::Tf, "f1") => ("f1", "f2", true),
+            (_, "e1") => ("e1", "f2", false),
+            (_, "e2") => ("e2", "f1", false),
+            (_, "f1") => ("f1", "e2", true),
+            (_, "f2") => ("f2", "e1", true),
+            _ => {
+                return Err(self.bad_law(equation.target.span, "a two-port gives e1, f1, e2 or f2"));
+            }
+        };
+        let locals = self.two_port_letters(thing)?;
+        let ctx = Ctx {
+            scope,
+            locals: Some(&locals),
+            calls: 0,
+        };
+        let value = self.lower(&equation.value, ctx)?;
+        self.need_numbers(&value, equation.value.span)?;
+        let find = |name: &str| {
+            let found = locals.names.iter().find(|(l, _)| *l == name);
+            found.map_or(Vec::new(), |(_, v)| v.elements.clone())
+        };
+        let (outs, ins) = (find(output), find(input));
+        let pool = &self.graph.signals.pool;
+        let symbols: Vec<SymbolId> = ins.iter().filter_map(|&e| pool.as_symbol(e)).collect();
+        let own: Vec<SymbolId> = locals
+            .names
+            .iter()
+            .flat_map(|(_, v)| v.elements.iter().filter_map(|&e| pool.as_symbol(e)))
+            .filter(|s| !symbols.contains(s))
+            .collect();
+        if value.elements.len() != outs.len() {
+            let text = format!("this is {}, and `{output}` is not", value.describe());
+            return Err(self.bad_law(equation.value.span, &text));
+        }
+        let mut rows: Vec<Vec<ExprId>> = Vec::new();
+        for &e in &value.elements {
+            let reads_other = own
+                .iter()
+                .any(|&s| paynter_symbolic::walk::depends_on(&self.graph.signals.pool, e, s));
+            let linear = linear_in(&mut self.graph.signals.pool, e, &symbols);
+            match linear {
+                Some((coefficients, rest))
+                    if !reads_other && self.graph.signals.pool.as_number(rest) == Some(0.0) =>
+                {
+                    rows.push(coefficients);
+                }
+                _ => {
+                    let text = format!(
+                        "`{output}` must be something times `{input}`, so that power is kept"
+                    );
+                    return Err(self.bad_law(equation.value.span, &text));
+                }
+            }
+        }
+        let is_scalar = outs.len() == 1 && ins.len() == 1;
+        let elements: Vec<ExprId> = rows.concat();
+        let modulus = if is_scalar {
+            Value::scalar(elements[0])
+        } else {
+            Value::array(Shape::Matrix(outs.len() as u32, ins.len() as u32), elements)
+        };
+        // M is written from the first side to the second; a law that gives the first side has Mᵀ.
+        let gives_first = output.ends_with('1');
+        Ok((
+            if gives_first {
+                super::lower::transpose(&modulus)
+            } else {
+                modulus
+            },
+            is_inverse,
+        ))
+    }
+
+    fn two_port_letters(&mut self, thing: ThingId) -> Result<Locals<'static>, Stop> {
+        let mut locals = Locals::default();
+        for (letter, variable, side) in [
+            ("e1", Variable::Effort, 0),
+            ("f1", Variable::Flow, 0),
+            ("e2", Variable::Effort, 1),
+            ("f2", Variable::Flow, 1),
+        ] {
+            let value = self.letter(thing, variable, Some(side))?;
+            locals.names.push((letter, value));
+        }
+        Ok(locals)
+    }
+
+    fn check_ratio_unit(&mut self, thing: ThingId, value: &Value, is_inverse: bool, span: Span) {
+        let t = &self.things[thing.at()];
+        let side = |side: u32| {
+            t.bonds
+                .iter()
+                .find(|(p, _)| p % 2 == side)
+                .and_then(|b| self.bond_domain(b.1))
+        };
+        let (Some(first), Some(second), Some(found)) = (side(0), side(1), value.dimension) else {
+            return;
+        };
+        let kind = t.kind;
+        let dim = |d, v| self.dimension_in(d, v, kind);
+        let wanted = match kind {
+            ElementKind::Tf => dim(second, Variable::Flow).per(dim(first, Variable::Flow)),
+            _ => dim(first, Variable::Effort).per(dim(second, Variable::Flow)),
+        };
+        let wanted = if is_inverse {
+            wanted.pow(-1, 1)
+        } else {
+            wanted
+        };
+        if found != wanted {
+            self.report_element_unit(thing, found, wanted, None, value.dimension_from, span);
+        }
+    }
+
+    /// Lowers the law of an RS.
+    pub(super) fn heating_law(&mut self, thing: ThingId) -> Result<Law, Stop> {
+        let t = &self.things[thing.at()];
+        let (written, scope) = (t.written, t.scope);
+        let written = written.ok_or(Stop::Reported)?;
+        let Some(law) = &written.law else {
+            let given = self.arguments(written, ElementKind::Rs, &[])?;
+            let Some(e) = given.value else {
+                return Err(self.missing_value(written, ElementKind::Rs));
+            };
+            let value = self.lower(e, Ctx::of(scope))?;
+            let r = self.scalar_of(&value, e.span)?;
+            let bond = self.bond_of(thing, 0)?;
+            let flow = self.graph.bonds[bond as usize].flow;
+            let flow = self.pool().symbol(flow);
+            let effort = self.pool().mul(r, flow);
+            return Ok(Law::Explicit(vec![(0, Variable::Effort, effort)]));
+        };
+        let [equation] = law.as_slice() else {
+            return Err(self.bad_law(
+                written.span,
+                "one equation is enough: all loss becomes entropy at the second port",
+            ));
+        };
+        let variable = match &*equation.target.text {
+            "e1" => Variable::Effort,
+            "f1" => Variable::Flow,
+            _ => {
+                return Err(self.bad_law(equation.target.span, "a law of RS gives `e1` or `f1`"));
+            }
+        };
+        let locals = self.two_port_letters(thing)?;
+        let ctx = Ctx {
+            scope,
+            locals: Some(&locals),
+            calls: 0,
+        };
+        let e = self.lower_scalar(&equation.value, ctx)?;
+        Ok(Law::Explicit(vec![(0, variable, e)]))
+    }
+}
+
+fn article(kind: ElementKind) -> &'static str {
+    match kind {
+        ElementKind::R
+        | ElementKind::I
+        | ElementKind::Se
+        | ElementKind::Sf
+        | ElementKind::Rs
+        | ElementKind::Sw => "an",
+        _ => "a",
+    }
+}
+
+fn named_help(allowed: &[&str]) -> String {
+    match allowed {
+        [] => "it takes one value".to_owned(),
+        names => format!("its named arguments are `{}`", names.join("`, `")),
+    }
+}

@@ -1,0 +1,570 @@
+//! What may be read of things, ports, bonds and the whole model: `.e .f .p .q .power` and so on.
+//!
+//! In:  a thing and the name behind the dot.
+//! Out: the symbols of its bonds and states, or a quantity that `finish` will define.
+//!
+//! **Invariant:** each quantity has one symbol, however often it is read.
+
+use paynter_symbolic::{Names, PathId, Role, Symbol, SymbolId};
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::data::*;
+use super::lower::{Ctx, Lowered, Stop, Target, letter_component};
+use super::value::{Shape, Value};
+use super::{Elaborator, Phase, Quantity, code};
+use crate::graph::{DomainId, ElementKind, ReadingKind, Variable};
+use crate::units::Dimension;
+
+/// Stands for the only member of a port that is no composite one.
+pub(super) const WHOLE_PORT: u32 = u32::MAX;
+
+impl<'a> Elaborator<'a> {
+    pub(super) fn thing_field(
+        &mut self,
+        thing: ThingId,
+        component: Option<u32>,
+        name: &ast::Ident,
+    ) -> Result<Target, Stop> {
+        let t = &self.things[thing.at()];
+        let (kind, is_vector, size) = (t.kind, t.is_vector, t.size);
+        let is_two_port = is_two_port(t);
+        if let (Some(k), true, None) = (letter_component(&name.text), is_vector, component) {
+            if k < size {
+                return Ok(Target::Thing {
+                    thing,
+                    component: Some(k),
+                });
+            }
+            self.report_component(name.span, size);
+            return Err(Stop::Reported);
+        }
+        let letter = &*name.text;
+        match (kind, letter) {
+            (ElementKind::One, "f") => self.across(thing, component, Variable::Flow, name.span),
+            (ElementKind::Zero, "e") => self.across(thing, component, Variable::Effort, name.span),
+            _ if is_two_port => match letter {
+                "in" => return Ok(Target::Side { thing, side: 0 }),
+                "out" => return Ok(Target::Side { thing, side: 1 }),
+                "ratio" if kind != ElementKind::Rs => self.ratio(thing),
+                "power" | "energy" if kind == ElementKind::Rs => {
+                    let what = if letter == "power" {
+                        Quantity::Power
+                    } else {
+                        Quantity::Energy
+                    };
+                    Ok(self.quantity(thing, what))
+                }
+                _ => Err(self.not_readable(thing, name)),
+            },
+            (ElementKind::One | ElementKind::Zero, _) => Err(self.not_readable(thing, name)),
+            (_, "e") => self.across(thing, component, Variable::Effort, name.span),
+            (_, "f") => self.across(thing, component, Variable::Flow, name.span),
+            (_, "power") => Ok(self.quantity(thing, Quantity::Power)),
+            (_, "energy") => Ok(self.quantity(thing, Quantity::Energy)),
+            (ElementKind::C, "q") | (ElementKind::I, "p") => Ok(self.states(thing, component)),
+            (ElementKind::C | ElementKind::I, "stored") => {
+                Ok(self.quantity(thing, Quantity::Stored))
+            }
+            _ => Err(self.not_readable(thing, name)),
+        }
+        .map(Target::Value)
+    }
+
+    fn not_readable(&mut self, thing: ThingId, name: &ast::Ident) -> Stop {
+        let t = &self.things[thing.at()];
+        let (what, help) = match (t.kind, &*name.text) {
+            (ElementKind::One, "e") => (
+                "a 1-junction",
+                "its bonds share the flow `.f`; each has its own effort: read that of an element or of a named bond",
+            ),
+            (ElementKind::Zero, "f") => (
+                "a 0-junction",
+                "its bonds share the effort `.e`; each has its own flow: read that of an element or of a named bond",
+            ),
+            (ElementKind::One, _) => ("a 1-junction", "its flow `.f` can be read"),
+            (ElementKind::Zero, _) => ("a 0-junction", "its effort `.e` can be read"),
+            (ElementKind::Tf, _) => ("a TF", "`.in.e .in.f .out.e .out.f .ratio` can be read"),
+            (ElementKind::Gy, _) => ("a GY", "`.in.e .in.f .out.e .out.f .ratio` can be read"),
+            (ElementKind::Rs, _) => (
+                "an RS",
+                "`.in.e .in.f .out.e .out.f .power .energy` can be read",
+            ),
+            (ElementKind::C, _) => ("a C", "`.e .f .q .power .energy .stored` can be read"),
+            (ElementKind::I, _) => ("an I", "`.e .f .p .power .energy .stored` can be read"),
+            _ => ("this element", "`.e .f .power .energy` can be read"),
+        };
+        let span = name.span;
+        self.report.add(code::NOT_READABLE, span, || {
+            Diagnostic::error(
+                code::NOT_READABLE,
+                format!("{what} has no `.{}`", name.text),
+            )
+            .primary(span, "cannot be read")
+            .help(help)
+        });
+        Stop::Reported
+    }
+
+    /// Refuses readings of power while the shape of the model is still being found out.
+    fn need_bonds(&mut self, span: Span) -> Result<(), Stop> {
+        if self.phase >= Phase::Connected {
+            return Ok(());
+        }
+        self.report.add(code::NOT_CONSTANT, span, || {
+            Diagnostic::error(
+                code::NOT_CONSTANT,
+                "the shape of a model cannot depend on its motion",
+            )
+            .primary(span, "this varies in time")
+            .help("sizes, `for` and `if { }` may read parameters only")
+        });
+        Err(Stop::Reported)
+    }
+
+    /// Reads effort or flow of every component, or of one.
+    fn across(
+        &mut self,
+        thing: ThingId,
+        component: Option<u32>,
+        variable: Variable,
+        span: Span,
+    ) -> Lowered {
+        self.need_bonds(span)?;
+        let t = &self.things[thing.at()];
+        let (size, is_vector) = (t.size, t.is_vector);
+        let range = match component {
+            Some(k) => k..k + 1,
+            None => 0..size,
+        };
+        let shape = if is_vector && component.is_none() {
+            Shape::Vector(size)
+        } else {
+            Shape::Scalar
+        };
+        let ports: Vec<u32> = range.collect();
+        self.bond_variables(thing, &ports, shape, variable)
+    }
+
+    fn bond_variables(
+        &mut self,
+        thing: ThingId,
+        ports: &[u32],
+        shape: Shape,
+        variable: Variable,
+    ) -> Lowered {
+        let mut elements = Vec::with_capacity(ports.len());
+        let mut domain = None;
+        for &port in ports {
+            let t = &self.things[thing.at()];
+            let Some(&(_, bond)) = t.bonds.iter().find(|(p, _)| *p == port) else {
+                // The missing bond is reported by `finish`, as the cause.
+                self.unconnected_reads = true;
+                return Err(Stop::Reported);
+            };
+            elements.push(self.bond_symbol(bond, variable));
+            domain = domain.or(self.bond_domain(bond));
+        }
+        let elements = elements
+            .into_iter()
+            .map(|s| self.pool().symbol(s))
+            .collect();
+        let dimension = domain.map(|d| self.dimension_in(d, variable, ElementKind::C));
+        Ok(Value::array(shape, elements).measured(dimension, None))
+    }
+
+    fn bond_symbol(&self, bond: u32, variable: Variable) -> SymbolId {
+        let bond = &self.graph.bonds[bond as usize];
+        match variable {
+            Variable::Effort => bond.effort,
+            _ => bond.flow,
+        }
+    }
+
+    pub(super) fn bond_domain(&self, bond: u32) -> Option<DomainId> {
+        self.graph.bonds[bond as usize].domain
+    }
+
+    pub(super) fn dimension_in(
+        &self,
+        domain: DomainId,
+        variable: Variable,
+        kind: ElementKind,
+    ) -> Dimension {
+        self.domains.get(domain).dimension(variable, kind)
+    }
+
+    /// Reads q or p.
+    fn states(&mut self, thing: ThingId, component: Option<u32>) -> Value {
+        let t = &self.things[thing.at()];
+        let (symbols, shape) = match component {
+            Some(k) => (vec![t.states[k as usize]], Shape::Scalar),
+            None if t.is_vector => (t.states.clone(), Shape::Vector(t.size)),
+            None => (t.states.clone(), Shape::Scalar),
+        };
+        let kind = t.kind;
+        let domain = t
+            .bonds
+            .first()
+            .and_then(|&(_, bond)| self.bond_domain(bond));
+        let dimension = domain.map(|d| self.dimension_in(d, Variable::Stored, kind));
+        let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
+        Value::array(shape, elements).measured(dimension, None)
+    }
+
+    /// Reads a quantity that is defined when all bonds and laws are known.
+    fn quantity(&mut self, thing: ThingId, what: Quantity) -> Value {
+        let key = (thing, what);
+        let symbol = match self.quantities.get(&key) {
+            Some(&symbol) => symbol,
+            None => {
+                let t = &self.things[thing.at()];
+                let (parent, span) = (t.name.unwrap_or(Names::ROOT), t.span);
+                let symbol = self.new_unknown(parent, what.letters(), span);
+                self.quantities.insert(key, symbol);
+                self.undefined_quantities.push((key, symbol));
+                symbol
+            }
+        };
+        let dimension = what.dimension();
+        let e = self.pool().symbol(symbol);
+        Value::scalar(e).measured(Some(dimension), None)
+    }
+
+    pub(super) fn new_unknown(&mut self, parent: PathId, name: &str, span: Span) -> SymbolId {
+        let name = self.graph.signals.names.child(parent, name, None);
+        let origin = self.origin(span);
+        self.graph.signals.add_symbol(Symbol {
+            name,
+            role: Role::Unknown,
+            nominal: 0.0,
+            origin,
+        })
+    }
+
+    pub(super) fn side_field(
+        &mut self,
+        thing: ThingId,
+        side: u32,
+        name: &ast::Ident,
+    ) -> Result<Target, Stop> {
+        let variable = match &*name.text {
+            "e" => Variable::Effort,
+            "f" => Variable::Flow,
+            _ => return Err(self.not_readable(thing, name)),
+        };
+        self.need_bonds(name.span)?;
+        let t = &self.things[thing.at()];
+        let n = if side == 0 { t.size } else { t.size_out }.max(1);
+        let shape = if t.is_vector {
+            Shape::Vector(n)
+        } else {
+            Shape::Scalar
+        };
+        let ports: Vec<u32> = (0..n).map(|k| 2 * k + side).collect();
+        self.bond_variables(thing, &ports, shape, variable)
+            .map(Target::Value)
+    }
+
+    /// Reads the modulus of a TF or GY.
+    fn ratio(&mut self, thing: ThingId) -> Lowered {
+        if let Some(value) = &self.things[thing.at()].ratio {
+            return Ok(value.clone());
+        }
+        if !self.ratios_started.insert(thing) {
+            let span = self.things[thing.at()].span;
+            self.report.add(code::SIGNAL_CYCLE, span, || {
+                Diagnostic::error(code::SIGNAL_CYCLE, "a ratio depends on itself")
+                    .primary(span, "its value reads its own ratio")
+            });
+            return Err(Stop::Reported);
+        }
+        let result = self.two_port_modulus(thing).map(|(value, _)| value);
+        self.ratios_started.remove(&thing);
+        let value = result?;
+        self.things[thing.at()].ratio = Some(value.clone());
+        Ok(value)
+    }
+
+    /// Finds what a bound port stands for; none for an open one.
+    pub(super) fn follow_port(&mut self, port: PortId) -> Result<Option<Target>, Stop> {
+        let (decl, scope) = {
+            let p = &self.ports[port.at()];
+            (p.decl, p.scope)
+        };
+        let Some(ast::PortBinding::Node(node)) = &decl.binding else {
+            return Ok(None);
+        };
+        if self.ports[port.at()].is_followed {
+            let span = decl.span;
+            self.report.add(code::RECURSION, span, || {
+                Diagnostic::error(
+                    code::RECURSION,
+                    format!("port `{}` stands for itself", decl.name.text),
+                )
+                .primary(span, "comes back to this port")
+            });
+            return Err(Stop::Reported);
+        }
+        self.ports[port.at()].is_followed = true;
+        let target = self.ref_target(node, Ctx::of(scope));
+        self.ports[port.at()].is_followed = false;
+        target.map(Some)
+    }
+
+    pub(super) fn port_field(&mut self, port: PortId, name: &ast::Ident) -> Result<Target, Stop> {
+        if let Some(members) = &self.ports[port.at()].members {
+            let Some(at) = members.iter().position(|m| m.name.text == name.text) else {
+                let names: Vec<String> = members.iter().map(|m| m.name.text.to_string()).collect();
+                let span = name.span;
+                self.report.add(code::UNKNOWN_NAME, span, || {
+                    Diagnostic::error(
+                        code::UNKNOWN_NAME,
+                        format!("the port has no member `{}`", name.text),
+                    )
+                    .primary(span, "unknown member")
+                    .help(format!("its members are `{}`", names.join("`, `")))
+                });
+                return Err(Stop::Reported);
+            };
+            let what = members[at].what.clone();
+            if let MemberKind::Signal(def) = what {
+                return self.read_def(def).map(Target::Value);
+            }
+            // A port that stands for another one has its power there.
+            if let Some(Target::Port(other)) = self.follow_port(port)? {
+                return self.port_field(other, name);
+            }
+            return Ok(Target::Member {
+                port,
+                member: at as u32,
+                component: None,
+            });
+        }
+        match self.follow_port(port)? {
+            Some(target) => {
+                let scope = self.ports[port.at()].scope;
+                self.field(target, name, &[], Ctx::of(scope))
+            }
+            None => self.member_field(port, WHOLE_PORT, None, name),
+        }
+    }
+
+    /// Gives what a power member of a composite port is bound to.
+    pub(super) fn bound_member(
+        &mut self,
+        port: PortId,
+        member: u32,
+    ) -> Result<Option<Target>, Stop> {
+        let p = &self.ports[port.at()];
+        let scope = p.scope;
+        let bound = match &p.members {
+            Some(members) => match members[member as usize].what {
+                MemberKind::Power { bound, .. } => bound,
+                MemberKind::Signal(_) => None,
+            },
+            None => None,
+        };
+        match bound {
+            Some(e) => self.target(e, Ctx::of(scope)).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Gives the scalar slots of an open port or member: (first, number, written as a vector).
+    pub(super) fn slots_of(&self, port: PortId, member: u32) -> (u32, u32, bool) {
+        let p = &self.ports[port.at()];
+        match &p.members {
+            Some(members) if member != WHOLE_PORT => match members[member as usize].what {
+                MemberKind::Power {
+                    first_slot,
+                    size,
+                    is_vector,
+                    ..
+                } => (first_slot, size, is_vector),
+                MemberKind::Signal(_) => (0, 0, false),
+            },
+            _ => (p.first_slot, p.size.unwrap_or(1), p.size.is_some()),
+        }
+    }
+
+    pub(super) fn member_field(
+        &mut self,
+        port: PortId,
+        member: u32,
+        component: Option<u32>,
+        name: &ast::Ident,
+    ) -> Result<Target, Stop> {
+        let scope = self.ports[port.at()].scope;
+        if member != WHOLE_PORT
+            && let Some(target) = self.bound_member(port, member)?
+        {
+            let target = match (target, component) {
+                (Target::Thing { thing, .. }, Some(k)) => Target::Thing {
+                    thing,
+                    component: Some(k),
+                },
+                (target, _) => target,
+            };
+            return self.field(target, name, &[], Ctx::of(scope));
+        }
+        let (first, size, is_vector) = self.slots_of(port, member);
+        if let (Some(k), None, true) = (letter_component(&name.text), component, is_vector) {
+            if k < size {
+                return Ok(Target::Member {
+                    port,
+                    member,
+                    component: Some(k),
+                });
+            }
+            self.report_component(name.span, size);
+            return Err(Stop::Reported);
+        }
+        let variable = match &*name.text {
+            "e" => Variable::Effort,
+            "f" => Variable::Flow,
+            _ => {
+                let span = name.span;
+                self.report.add(code::NOT_READABLE, span, || {
+                    Diagnostic::error(
+                        code::NOT_READABLE,
+                        format!("an open port has no `.{}`", name.text),
+                    )
+                    .primary(span, "cannot be read")
+                    .help("its effort `.e` and flow `.f` can be read")
+                });
+                return Err(Stop::Reported);
+            }
+        };
+        self.need_bonds(name.span)?;
+        let range = match component {
+            Some(k) => k..k + 1,
+            None => 0..size,
+        };
+        let shape = if is_vector && component.is_none() {
+            Shape::Vector(size)
+        } else {
+            Shape::Scalar
+        };
+        let mut elements = Vec::new();
+        let mut domain = None;
+        for k in range {
+            let Some(&bond) = self.slot_bonds.get(&(first + k)) else {
+                self.unconnected_reads = true;
+                return Err(Stop::Reported);
+            };
+            let symbol = self.bond_symbol(bond, variable);
+            domain = domain.or(self.bond_domain(bond));
+            elements.push(self.pool().symbol(symbol));
+        }
+        let dimension = domain.map(|d| self.dimension_in(d, variable, ElementKind::C));
+        Ok(Target::Value(
+            Value::array(shape, elements).measured(dimension, None),
+        ))
+    }
+
+    pub(super) fn bond_field(&mut self, bond: NamedBondId, name: &ast::Ident) -> Lowered {
+        self.need_bonds(name.span)?;
+        let bonds = self.named_bonds[bond.at()].bonds.clone();
+        if bonds.is_empty() {
+            return Err(Stop::Reported);
+        }
+        let shape = match bonds.len() {
+            1 => Shape::Scalar,
+            n => Shape::Vector(n as u32),
+        };
+        let domain = self.bond_domain(bonds[0]);
+        let variable = match &*name.text {
+            "e" => Variable::Effort,
+            "f" => Variable::Flow,
+            "power" | "energy" => {
+                let what = if &*name.text == "power" {
+                    Quantity::Power
+                } else {
+                    Quantity::Energy
+                };
+                let symbol = match self.bond_quantities.get(&(bond, what)) {
+                    Some(&symbol) => symbol,
+                    None => {
+                        let (path, span) = {
+                            let b = &self.named_bonds[bond.at()];
+                            (b.path, b.span)
+                        };
+                        let symbol = self.new_unknown(path, what.letters(), span);
+                        self.bond_quantities.insert((bond, what), symbol);
+                        self.undefined_bond_quantities.push(((bond, what), symbol));
+                        symbol
+                    }
+                };
+                let e = self.pool().symbol(symbol);
+                return Ok(Value::scalar(e).measured(Some(what.dimension()), None));
+            }
+            _ => {
+                let span = name.span;
+                self.report.add(code::NOT_READABLE, span, || {
+                    Diagnostic::error(
+                        code::NOT_READABLE,
+                        format!("a bond has no `.{}`", name.text),
+                    )
+                    .primary(span, "cannot be read")
+                    .help("`.e .f .power .energy` can be read")
+                });
+                return Err(Stop::Reported);
+            }
+        };
+        let symbols: Vec<SymbolId> = bonds
+            .iter()
+            .map(|&b| self.bond_symbol(b, variable))
+            .collect();
+        let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
+        let dimension = domain.map(|d| self.dimension_in(d, variable, ElementKind::C));
+        Ok(Value::array(shape, elements).measured(dimension, None))
+    }
+
+    pub(super) fn system_field(&mut self, name: &ast::Ident) -> Lowered {
+        let what = match &*name.text {
+            "energy" => ReadingKind::SystemEnergy,
+            "supplied" => ReadingKind::SystemSupplied,
+            "dissipated" => ReadingKind::SystemDissipated,
+            "residual" => ReadingKind::SystemResidual,
+            _ => {
+                let span = name.span;
+                self.report.add(code::NOT_READABLE, span, || {
+                    Diagnostic::error(
+                        code::NOT_READABLE,
+                        format!("the system has no `.{}`", name.text),
+                    )
+                    .primary(span, "cannot be read")
+                    .help("`system.energy .supplied .dissipated .residual` can be read")
+                });
+                return Err(Stop::Reported);
+            }
+        };
+        let at = ["energy", "supplied", "dissipated", "residual"]
+            .iter()
+            .position(|n| *n == &*name.text)
+            .expect("matched above");
+        let symbol = match self.system_readings[at] {
+            Some(symbol) => symbol,
+            None => {
+                let system = self.graph.signals.names.child(Names::ROOT, "system", None);
+                let symbol = self.new_unknown(system, &name.text, name.span);
+                self.system_readings[at] = Some(symbol);
+                self.graph
+                    .readings
+                    .push(crate::graph::Reading { symbol, what });
+                symbol
+            }
+        };
+        let e = self.pool().symbol(symbol);
+        Ok(Value::scalar(e).measured(Some(Dimension::ENERGY), None))
+    }
+}
+
+/// Tells whether a thing has an entrance and an exit.
+pub(super) fn is_two_port(thing: &Thing<'_>) -> bool {
+    match thing.kind {
+        ElementKind::Tf | ElementKind::Rs => true,
+        ElementKind::Gy => !thing.is_one_port_gyrator(),
+        _ => false,
+    }
+}
