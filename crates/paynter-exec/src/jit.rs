@@ -1,15 +1,764 @@
-//! Machine code.
-use crate::lower::Image;
+//! Machine code for straight steps and kernels, by Cranelift.
+//!
+//! In:  an [`Image`] whose steps are lists of instructions.
+//! Out: the same image, its steps beside functions that do the same work.
+//!
+//! The code computes the very operations of the interpreter in the same order: no fused
+//! multiply-add, no other association; functions of mathematics are called through
+//! `extern "C"` wrappers of the functions that the interpreter calls. Results are therefore
+//! equal bit for bit (NaN payloads aside, which neither promises).
+//!
+//! A value that only its own function reads stays in a register and is never stored.
+//!
+//! **Invariant:** a function reads and writes slots below `n_slots` only; both callers check
+//! that the memory has that many.
+
+#![expect(
+    unsafe_code,
+    reason = "machine code can only be called through raw pointers"
+)]
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{
+    AbiParam, FuncRef, InstBuilder, MemFlagsData, Signature, UserFuncName, Value, types,
+};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use paynter_symbolic::expr::{Comparison, Function1, Function2, power};
+use rustc_hash::FxHashMap;
+
+use crate::code::{Instr, Kernel, Op, Step, Straight};
+use crate::emit::{Routine, read_slots};
+use crate::lower::{Image, for_each_steps};
+use crate::map::Map;
+
+/// Machine code of one step.
 #[derive(Clone, Debug)]
-pub(crate) enum Compiled {}
-impl Compiled {
-    pub(crate) fn run_straight(&self, _: &mut [f64]) {
-        match *self {}
-    }
-    pub(crate) fn run_kernel(&self, _: &mut [f64], _: &[u32], _: &[u32]) {
-        match *self {}
+pub(crate) struct Compiled {
+    functions: Arc<[*const u8]>,
+    n_slots: usize,
+    /// Keeps the memory of the functions.
+    _code: Arc<Code>,
+}
+
+// SAFETY: the pointers lead to finished code, which nothing writes to while `_code` lives;
+// reading and running it from several threads is sound.
+unsafe impl Send for Compiled {}
+// SAFETY: as above.
+unsafe impl Sync for Compiled {}
+
+/// Executable memory, given back when the last function that lies in it is dropped.
+struct Code(ManuallyDrop<JITModule>);
+
+// SAFETY: after `finalize_definitions` the module is not used again but to free its memory,
+// which `drop` does once, from whichever thread is last.
+unsafe impl Send for Code {}
+// SAFETY: as above; no method takes `&Code`.
+unsafe impl Sync for Code {}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Code")
     }
 }
-pub(crate) fn compile(_: &mut Image) -> Result<(), String> {
-    Err("not yet".into())
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // SAFETY: `drop` runs once, and takes the module out once.
+        let module = unsafe { ManuallyDrop::take(&mut self.0) };
+        // SAFETY: every `Compiled` that points into this memory holds an `Arc` of it, so none
+        // is left.
+        unsafe { module.free_memory() };
+    }
+}
+
+type StraightFn = unsafe extern "C" fn(*mut f64);
+type KernelFn = unsafe extern "C" fn(*mut f64, *const u32, *const u32, u64);
+
+impl Compiled {
+    /// Runs a straight step.
+    pub(crate) fn run_straight(&self, slots: &mut [f64]) {
+        assert!(
+            slots.len() >= self.n_slots,
+            "the memory has a slot for every number"
+        );
+        for &function in self.functions.iter() {
+            // SAFETY: `function` was made by `straight_function` with this signature.
+            let function = unsafe { std::mem::transmute::<*const u8, StraightFn>(function) };
+            // SAFETY: the code touches slots below `n_slots` only, which the memory has.
+            unsafe { function(slots.as_mut_ptr()) };
+        }
+    }
+
+    /// Runs a kernel over its rows.
+    pub(crate) fn run_kernel(&self, slots: &mut [f64], leaves: &[u32], dst: &[u32]) {
+        assert!(
+            slots.len() >= self.n_slots,
+            "the memory has a slot for every number"
+        );
+        for &function in self.functions.iter() {
+            // SAFETY: `function` was made by `kernel_function` with this signature.
+            let function = unsafe { std::mem::transmute::<*const u8, KernelFn>(function) };
+            let n_rows = dst.len() as u64;
+            // SAFETY: `leaves` holds `n_leaves` numbers for each row and `dst` one, all of them
+            // slots below `n_slots`: `compile` checked this kernel's own tables.
+            unsafe { function(slots.as_mut_ptr(), leaves.as_ptr(), dst.as_ptr(), n_rows) };
+        }
+    }
+}
+
+/// Straight code is cut into functions of this size: compiling takes more than linear time
+/// in the size of a function.
+const FUNCTION_SIZE: usize = 2000;
+
+/// Straight steps beyond this size are left to the interpreter: at 5 µs per operation the
+/// code would take longer to make than most runs take.
+const MOST_INSTRUCTIONS: usize = 20_000;
+
+/// Compiles the steps that run often.
+pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
+    let n_slots = image.n_slots;
+    // Addresses of slots are 32-bit offsets in the code.
+    if n_slots > (i32::MAX / 8) as usize {
+        return Err("the model is too large for machine code".to_owned());
+    }
+    let mut compiler = Compiler::new(find_readers(image))?;
+    let mut result = Ok(());
+    for_each_steps(image, &mut |steps| {
+        let compiled = compiler.compile_steps(steps, n_slots);
+        if result.is_ok() {
+            result = compiled;
+        }
+    });
+    result?;
+    let n_bytes = compiler.n_bytes;
+    let finished = compiler.finish(n_slots)?;
+    let mut finished = finished.into_iter();
+    for_each_steps(image, &mut |steps| attach(steps, &mut finished));
+    image.has_machine_code = true;
+    image.machine_code_bytes = n_bytes;
+    Ok(())
+}
+
+/// For each slot the one function that reads it, if it is one.
+struct Readers {
+    by_slot: Vec<u32>,
+}
+
+const NOBODY: u32 = u32::MAX;
+const SEVERAL: u32 = u32::MAX - 1;
+
+impl Readers {
+    fn add(&mut self, slot: u32, reader: u32) {
+        let by = &mut self.by_slot[slot as usize];
+        *by = match *by {
+            NOBODY => reader,
+            other if other == reader => reader,
+            _ => SEVERAL,
+        };
+    }
+}
+
+/// Finds out which slots are read outside of the function that writes them.
+///
+/// Functions are numbered in the order in which [`compile`] meets them.
+fn find_readers(image: &mut Image) -> Readers {
+    let mut readers = Readers {
+        by_slot: vec![NOBODY; image.n_slots],
+    };
+    let mut next = 0;
+    for_each_steps(image, &mut |steps| {
+        number_readers(steps, &mut next, &mut readers)
+    });
+    // Everything else reads from memory.
+    let mut read = Vec::new();
+    for routine in all_routines(image) {
+        read.extend(&routine.outputs);
+        read.extend(
+            routine
+                .checks
+                .iter()
+                .flat_map(|&(_, pivot, scale)| [pivot, scale]),
+        );
+    }
+    for map in all_maps(image) {
+        read.extend(map.tangents.iter().flatten());
+    }
+    for routine in uncompiled_routines(image) {
+        read_slots(&routine.steps, &mut read);
+    }
+    for map in [&image.reinit_targets, &image.demands] {
+        read_slots(&map.tangent, &mut read);
+    }
+    for slot in read {
+        readers.by_slot[slot as usize] = SEVERAL;
+    }
+    readers
+}
+
+fn number_readers(steps: &[Step], next: &mut u32, readers: &mut Readers) {
+    for step in steps {
+        match step {
+            Step::Straight(straight) => {
+                for chunk in straight.instrs.chunks(FUNCTION_SIZE) {
+                    for i in chunk {
+                        i.operands().for_each(|slot| readers.add(slot, *next));
+                    }
+                    *next += 1;
+                }
+            }
+            Step::Newton(newton) => {
+                number_readers(&newton.body, next, readers);
+                number_readers(&newton.slopes, next, readers);
+                let entries = newton.jacobian.iter().map(|entry| &entry.2);
+                for &slot in newton
+                    .unknowns
+                    .iter()
+                    .chain(&newton.residuals)
+                    .chain(entries)
+                {
+                    readers.add(slot, SEVERAL);
+                }
+            }
+            Step::NewtonTangent(tangent) => {
+                number_readers(&tangent.body, next, readers);
+                let mut read = Vec::new();
+                read_slots(&tangent.newton.slopes, &mut read);
+                read.extend(tangent.newton.jacobian.iter().map(|entry| entry.2));
+                read.extend(tangent.residuals.iter().map(|entry| entry.1));
+                read.into_iter().for_each(|slot| readers.add(slot, SEVERAL));
+            }
+            other => {
+                let mut read = Vec::new();
+                read_slots(std::slice::from_ref(other), &mut read);
+                read.into_iter().for_each(|slot| readers.add(slot, SEVERAL));
+            }
+        }
+    }
+}
+
+fn all_maps(image: &Image) -> [&Map; 4] {
+    [
+        &image.rhs,
+        &image.constraints,
+        &image.demands,
+        &image.reinit_targets,
+    ]
+}
+
+fn uncompiled_routines(image: &Image) -> Vec<&Routine> {
+    let mut routines = vec![
+        &image.set_up,
+        &image.timing,
+        &image.conditions,
+        &image.reinit_values,
+        &image.assigned_values,
+        &image.energy,
+        &image.unknowns,
+        &image.pre_continuous,
+        &image.start_values,
+        &image.demands.routine,
+        &image.reinit_targets.routine,
+    ];
+    routines.extend(image.bindings.iter().map(|binding| &binding.routine));
+    routines
+}
+
+fn all_routines(image: &Image) -> Vec<&Routine> {
+    let mut routines = uncompiled_routines(image);
+    routines.extend([
+        &image.rhs.routine,
+        &image.constraints.routine,
+        &image.observe,
+        &image.switches,
+        &image.power.routine,
+        &image.sample_inputs,
+    ]);
+    routines.extend(image.sampled.iter().map(|sampled| &sampled.routine));
+    routines
+}
+
+struct Compiler {
+    module: JITModule,
+    context: Context,
+    builder_context: FunctionBuilderContext,
+    helpers: FxHashMap<Op, FuncId>,
+    readers: Readers,
+    /// Number of the next straight function, as in [`find_readers`].
+    next_function: u32,
+    kernels: FxHashMap<(usize, Vec<Instr>), FuncId>,
+    /// Functions of each step met, in order.
+    made: Vec<Option<Vec<FuncId>>>,
+    n_bytes: usize,
+}
+
+impl Compiler {
+    fn new(readers: Readers) -> Result<Self, String> {
+        let mut flags = settings::builder();
+        for (name, value) in [
+            ("use_colocated_libcalls", "false"),
+            ("is_pic", "false"),
+            ("opt_level", "speed"),
+        ] {
+            flags.set(name, value).map_err(|error| error.to_string())?;
+        }
+        let isa = cranelift_native::builder()
+            .map_err(str::to_owned)?
+            .finish(settings::Flags::new(flags))
+            .map_err(|error| error.to_string())?;
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        for (op, function) in one_argument_helpers() {
+            builder.symbol(helper_name(op), function as *const u8);
+        }
+        for (op, function) in two_argument_helpers() {
+            builder.symbol(helper_name(op), function as *const u8);
+        }
+        let module = JITModule::new(builder);
+        Ok(Compiler {
+            context: module.make_context(),
+            module,
+            builder_context: FunctionBuilderContext::new(),
+            helpers: FxHashMap::default(),
+            readers,
+            next_function: 0,
+            kernels: FxHashMap::default(),
+            made: Vec::new(),
+            n_bytes: 0,
+        })
+    }
+
+    fn compile_steps(&mut self, steps: &[Step], n_slots: usize) -> Result<(), String> {
+        for step in steps {
+            match step {
+                Step::Straight(straight) => {
+                    let functions = self.straight(straight)?;
+                    self.made.push(functions);
+                }
+                Step::Kernel(kernel) => {
+                    let slots = kernel.leaves.iter().chain(&kernel.dst);
+                    assert!(
+                        slots.into_iter().all(|&slot| (slot as usize) < n_slots)
+                            && kernel.leaves.len() == kernel.n_leaves * kernel.dst.len(),
+                        "the tables of a kernel name slots that exist, one row after another"
+                    );
+                    let function = self.kernel(kernel)?;
+                    self.made.push(Some(vec![function]));
+                }
+                Step::Newton(newton) => {
+                    self.compile_steps(&newton.body, n_slots)?;
+                    self.compile_steps(&newton.slopes, n_slots)?;
+                }
+                Step::NewtonTangent(tangent) => self.compile_steps(&tangent.body, n_slots)?,
+                Step::External(_) | Step::Linear(_) | Step::LinearTangent(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn straight(&mut self, straight: &Straight) -> Result<Option<Vec<FuncId>>, String> {
+        let n_functions = straight.instrs.len().div_ceil(FUNCTION_SIZE) as u32;
+        let first = self.next_function;
+        self.next_function += n_functions;
+        if straight.instrs.len() > MOST_INSTRUCTIONS {
+            return Ok(None);
+        }
+        let mut functions = Vec::new();
+        for (k, chunk) in straight.instrs.chunks(FUNCTION_SIZE).enumerate() {
+            functions.push(self.straight_function(chunk, first + k as u32)?);
+        }
+        Ok(Some(functions))
+    }
+
+    fn straight_function(&mut self, instrs: &[Instr], number: u32) -> Result<FuncId, String> {
+        let mut signature = self.module.make_signature();
+        signature.params.push(AbiParam::new(types::I64));
+        let helpers = self.declare_helpers(instrs)?;
+        let (function, references) = self.begin(&signature, &helpers)?;
+        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder_context);
+        let block = b.create_block();
+        b.append_block_params_for_function_params(block);
+        b.switch_to_block(block);
+        let memory = b.block_params(block)[0];
+        let flags = MemFlagsData::trusted();
+        let mut values: FxHashMap<u32, Value> = FxHashMap::default();
+        for i in instrs {
+            let mut operands = [memory; 3];
+            for (operand, slot) in operands.iter_mut().zip(i.operands()) {
+                *operand = *values
+                    .entry(slot)
+                    .or_insert_with(|| b.ins().load(types::F64, flags, memory, slot as i32 * 8));
+            }
+            let value = emit(&mut b, &references, i.op, operands);
+            values.insert(i.dst, value);
+            let reader = self.readers.by_slot[i.dst as usize];
+            if reader != number && reader != NOBODY {
+                b.ins().store(flags, value, memory, i.dst as i32 * 8);
+            }
+        }
+        b.ins().return_(&[]);
+        b.seal_all_blocks();
+        b.finalize(self.module.target_config());
+        self.end(function)
+    }
+
+    fn kernel(&mut self, kernel: &Kernel) -> Result<FuncId, String> {
+        let key = (kernel.n_leaves, kernel.body.to_vec());
+        if let Some(&function) = self.kernels.get(&key) {
+            return Ok(function);
+        }
+        let function = self.kernel_function(kernel)?;
+        self.kernels.insert(key, function);
+        Ok(function)
+    }
+
+    fn kernel_function(&mut self, kernel: &Kernel) -> Result<FuncId, String> {
+        let mut signature = self.module.make_signature();
+        signature.params.extend([AbiParam::new(types::I64); 4]);
+        let helpers = self.declare_helpers(&kernel.body)?;
+        let (function, references) = self.begin(&signature, &helpers)?;
+        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder_context);
+        let entry = b.create_block();
+        let (head, body, exit) = (b.create_block(), b.create_block(), b.create_block());
+        b.append_block_params_for_function_params(entry);
+        b.append_block_param(head, types::I64);
+        b.switch_to_block(entry);
+        let &[memory, leaves, dst, n_rows] = b.block_params(entry) else {
+            unreachable!("the signature has four parameters")
+        };
+        let stride = b.ins().ishl_imm_u(n_rows, 2);
+        let zero = b.ins().iconst(types::I64, 0);
+        b.ins().jump(head, &[zero.into()]);
+        b.switch_to_block(head);
+        let row = b.block_params(head)[0];
+        let is_done = b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, row, n_rows);
+        b.ins().brif(is_done, exit, &[], body, &[]);
+        b.switch_to_block(body);
+        let flags = MemFlagsData::trusted();
+        let offset = b.ins().ishl_imm_u(row, 2);
+        let address = |b: &mut FunctionBuilder<'_>, table: Value| {
+            let slot = b.ins().uload32(flags, table, 0);
+            let place = b.ins().ishl_imm_u(slot, 3);
+            b.ins().iadd(memory, place)
+        };
+        let mut table = b.ins().iadd(leaves, offset);
+        let mut registers = Vec::with_capacity(kernel.n_leaves + kernel.body.len());
+        for leaf in 0..kernel.n_leaves {
+            if leaf > 0 {
+                table = b.ins().iadd(table, stride);
+            }
+            let from = address(&mut b, table);
+            registers.push(b.ins().load(types::F64, flags, from, 0));
+        }
+        for i in kernel.body.iter() {
+            let operands = [i.a, i.b, i.c].map(|register| registers[register as usize]);
+            registers.push(emit(&mut b, &references, i.op, operands));
+        }
+        let result = *registers.last().expect("a kernel computes something");
+        let table = b.ins().iadd(dst, offset);
+        let to = address(&mut b, table);
+        b.ins().store(flags, result, to, 0);
+        let next = b.ins().iadd_imm_u(row, 1);
+        b.ins().jump(head, &[next.into()]);
+        b.switch_to_block(exit);
+        b.ins().return_(&[]);
+        b.seal_all_blocks();
+        b.finalize(self.module.target_config());
+        self.end(function)
+    }
+
+    fn declare_helpers(&mut self, instrs: &[Instr]) -> Result<Vec<(Op, FuncId)>, String> {
+        let mut found: Vec<(Op, FuncId)> = Vec::new();
+        for i in instrs {
+            if !needs_helper(i.op) || found.iter().any(|&(op, _)| op == i.op) {
+                continue;
+            }
+            let id = match self.helpers.get(&i.op) {
+                Some(&id) => id,
+                None => {
+                    let mut signature = self.module.make_signature();
+                    let n = i.op.n_operands();
+                    signature
+                        .params
+                        .extend(std::iter::repeat_n(AbiParam::new(types::F64), n));
+                    signature.returns.push(AbiParam::new(types::F64));
+                    let name = helper_name(i.op);
+                    let id = self
+                        .module
+                        .declare_function(&name, Linkage::Import, &signature)
+                        .map_err(|error| error.to_string())?;
+                    self.helpers.insert(i.op, id);
+                    id
+                }
+            };
+            found.push((i.op, id));
+        }
+        Ok(found)
+    }
+
+    fn begin(
+        &mut self,
+        signature: &Signature,
+        helpers: &[(Op, FuncId)],
+    ) -> Result<(FuncId, FxHashMap<Op, FuncRef>), String> {
+        let function = self
+            .module
+            .declare_anonymous_function(signature)
+            .map_err(|error| error.to_string())?;
+        self.context.func.signature = signature.clone();
+        self.context.func.name = UserFuncName::user(0, function.as_u32());
+        let references = helpers
+            .iter()
+            .map(|&(op, id)| {
+                (
+                    op,
+                    self.module.declare_func_in_func(id, &mut self.context.func),
+                )
+            })
+            .collect();
+        Ok((function, references))
+    }
+
+    fn end(&mut self, function: FuncId) -> Result<FuncId, String> {
+        self.module
+            .define_function(function, &mut self.context)
+            .map_err(|error| error.to_string())?;
+        if let Some(code) = self.context.compiled_code() {
+            self.n_bytes += code.code_buffer().len();
+        }
+        self.module.clear_context(&mut self.context);
+        Ok(function)
+    }
+
+    fn finish(mut self, n_slots: usize) -> Result<Vec<Option<Compiled>>, String> {
+        self.module
+            .finalize_definitions()
+            .map_err(|error| error.to_string())?;
+        let pointers: Vec<Option<Arc<[*const u8]>>> = self
+            .made
+            .iter()
+            .map(|functions| {
+                let functions = functions.as_ref()?;
+                Some(
+                    functions
+                        .iter()
+                        .map(|&id| self.module.get_finalized_function(id))
+                        .collect(),
+                )
+            })
+            .collect();
+        let code = Arc::new(Code(ManuallyDrop::new(self.module)));
+        Ok(pointers
+            .into_iter()
+            .map(|functions| {
+                Some(Compiled {
+                    functions: functions?,
+                    n_slots,
+                    _code: code.clone(),
+                })
+            })
+            .collect())
+    }
+}
+
+/// Puts functions beside steps, in the order in which they were compiled.
+fn attach(steps: &mut [Step], finished: &mut std::vec::IntoIter<Option<Compiled>>) {
+    const PROMISE: &str = "every step was compiled or left out";
+    for step in steps {
+        match step {
+            Step::Straight(straight) => straight.compiled = finished.next().expect(PROMISE),
+            Step::Kernel(kernel) => kernel.compiled = finished.next().expect(PROMISE),
+            Step::Newton(newton) => {
+                let mut block = (**newton).clone();
+                attach(&mut block.body, finished);
+                attach(&mut block.slopes, finished);
+                *newton = Arc::new(block);
+            }
+            Step::NewtonTangent(tangent) => {
+                let mut block = (**tangent).clone();
+                attach(&mut block.body, finished);
+                *tangent = Arc::new(block);
+            }
+            Step::External(_) | Step::Linear(_) | Step::LinearTangent(_) => {}
+        }
+    }
+}
+
+/// Writes one operation.
+fn emit(
+    b: &mut FunctionBuilder<'_>,
+    helpers: &FxHashMap<Op, FuncRef>,
+    op: Op,
+    [x, y, z]: [Value; 3],
+) -> Value {
+    match op {
+        Op::Copy => x,
+        Op::Neg => b.ins().fneg(x),
+        Op::Add => b.ins().fadd(x, y),
+        Op::Sub => b.ins().fsub(x, y),
+        Op::Mul => b.ins().fmul(x, y),
+        Op::Div => b.ins().fdiv(x, y),
+        Op::PowerWhole(n) => whole_power(b, x, n),
+        Op::Call1(Function1::Sqrt) => b.ins().sqrt(x),
+        Op::Call1(Function1::Abs) => b.ins().fabs(x),
+        Op::Call1(Function1::Floor) => b.ins().floor(x),
+        Op::Call1(Function1::Ceil) => b.ins().ceil(x),
+        Op::Call1(Function1::Sign) => {
+            let zero = b.ins().f64const(0.0);
+            let (one, minus_one) = (b.ins().f64const(1.0), b.ins().f64const(-1.0));
+            let neither = b.ins().fmul(x, zero);
+            let is_negative = b.ins().fcmp(FloatCC::LessThan, x, zero);
+            let or_negative = b.ins().select(is_negative, minus_one, neither);
+            let is_positive = b.ins().fcmp(FloatCC::GreaterThan, x, zero);
+            b.ins().select(is_positive, one, or_negative)
+        }
+        Op::Call2(f @ (Function2::Min | Function2::Max)) => {
+            let comparison = if f == Function2::Min {
+                FloatCC::LessThan
+            } else {
+                FloatCC::GreaterThan
+            };
+            let takes_second = b.ins().fcmp(comparison, y, x);
+            let chosen = b.ins().select(takes_second, y, x);
+            let is_nan = b.ins().fcmp(FloatCC::Unordered, x, y);
+            let nan = b.ins().f64const(f64::NAN);
+            b.ins().select(is_nan, nan, chosen)
+        }
+        Op::Compare(comparison) => {
+            let holds = b.ins().fcmp(condition(comparison), x, y);
+            truth(b, holds)
+        }
+        Op::Not => {
+            let zero = b.ins().f64const(0.0);
+            let holds = b.ins().fcmp(FloatCC::Equal, x, zero);
+            truth(b, holds)
+        }
+        Op::And | Op::Or => {
+            let zero = b.ins().f64const(0.0);
+            let first = b.ins().fcmp(FloatCC::NotEqual, x, zero);
+            let second = b.ins().fcmp(FloatCC::NotEqual, y, zero);
+            let holds = if op == Op::And {
+                b.ins().band(first, second)
+            } else {
+                b.ins().bor(first, second)
+            };
+            truth(b, holds)
+        }
+        Op::Select => {
+            let zero = b.ins().f64const(0.0);
+            let holds = b.ins().fcmp(FloatCC::NotEqual, x, zero);
+            b.ins().select(holds, y, z)
+        }
+        Op::Power | Op::Call1(_) | Op::Call2(_) => {
+            let operands = &[x, y][..op.n_operands()];
+            let call = b.ins().call(helpers[&op], operands);
+            b.inst_results(call)[0]
+        }
+    }
+}
+
+fn truth(b: &mut FunctionBuilder<'_>, holds: Value) -> Value {
+    let (one, zero) = (b.ins().f64const(1.0), b.ins().f64const(0.0));
+    b.ins().select(holds, one, zero)
+}
+
+/// The multiplications of [`power`], in its order.
+fn whole_power(b: &mut FunctionBuilder<'_>, x: Value, n: i8) -> Value {
+    let mut left = n.unsigned_abs();
+    let mut base = x;
+    let mut result: Option<Value> = None;
+    while left > 0 {
+        if left & 1 == 1 {
+            // 1 · x is x, so the first factor needs no multiplication.
+            result = Some(match result {
+                None => base,
+                Some(so_far) => b.ins().fmul(so_far, base),
+            });
+        }
+        left >>= 1;
+        if left > 0 {
+            base = b.ins().fmul(base, base);
+        }
+    }
+    let one = b.ins().f64const(1.0);
+    let result = result.unwrap_or(one);
+    if n < 0 {
+        b.ins().fdiv(one, result)
+    } else {
+        result
+    }
+}
+
+fn condition(comparison: Comparison) -> FloatCC {
+    match comparison {
+        Comparison::Less => FloatCC::LessThan,
+        Comparison::LessEqual => FloatCC::LessThanOrEqual,
+        Comparison::Greater => FloatCC::GreaterThan,
+        Comparison::GreaterEqual => FloatCC::GreaterThanOrEqual,
+        Comparison::Equal => FloatCC::Equal,
+        Comparison::NotEqual => FloatCC::NotEqual,
+    }
+}
+
+/// Tells whether an operation is a call of a wrapper.
+fn needs_helper(op: Op) -> bool {
+    match op {
+        Op::Power => true,
+        Op::Call1(f) => !matches!(
+            f,
+            Function1::Sqrt | Function1::Abs | Function1::Floor | Function1::Ceil | Function1::Sign
+        ),
+        Op::Call2(f) => !matches!(f, Function2::Min | Function2::Max),
+        _ => false,
+    }
+}
+
+fn helper_name(op: Op) -> String {
+    format!("paynter_{op:?}")
+}
+
+type OneArgument = extern "C" fn(f64) -> f64;
+type TwoArguments = extern "C" fn(f64, f64) -> f64;
+
+/// Wrappers of the functions that the interpreter calls.
+fn one_argument_helpers() -> [(Op, OneArgument); 13] {
+    macro_rules! wrap {
+        ($($name:ident),*) => {
+            [$((Op::Call1(Function1::$name), {
+                extern "C" fn wrapper(x: f64) -> f64 {
+                    Function1::$name.eval(x)
+                }
+                wrapper as OneArgument
+            })),*]
+        };
+    }
+    wrap!(
+        Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Exp, Log, Log10, Round
+    )
+}
+
+fn two_argument_helpers() -> [(Op, TwoArguments); 4] {
+    extern "C" fn raise(x: f64, n: f64) -> f64 {
+        power(x, n)
+    }
+    extern "C" fn atan2(y: f64, x: f64) -> f64 {
+        Function2::Atan2.eval(y, x)
+    }
+    extern "C" fn modulo(a: f64, b: f64) -> f64 {
+        Function2::Mod.eval(a, b)
+    }
+    extern "C" fn hypot(a: f64, b: f64) -> f64 {
+        Function2::Hypot.eval(a, b)
+    }
+    [
+        (Op::Power, raise as TwoArguments),
+        (Op::Call2(Function2::Atan2), atan2),
+        (Op::Call2(Function2::Mod), modulo),
+        (Op::Call2(Function2::Hypot), hypot),
+    ]
 }

@@ -900,43 +900,21 @@ pub(crate) fn owner_symbol(owner: u32) -> Option<SymbolId> {
     (owner != NO_OWNER).then_some(SymbolId(owner))
 }
 
-/// Visits every list of steps of an image.
+/// Visits every list of steps that runs often enough to be worth machine code.
 pub(crate) fn for_each_steps(image: &mut Image, f: &mut dyn FnMut(&mut Vec<Step>)) {
-    let Image {
-        rhs,
-        unknowns,
-        observe,
-        switches,
-        conditions,
-        reinit_values,
-        assigned_values,
-        sample_inputs,
-        sampled,
-        constraints,
-        power,
-        energy,
-        set_up,
-        ..
-    } = image;
-    f(&mut rhs.routine.steps);
-    f(&mut rhs.tangent);
+    for map in [&mut image.rhs, &mut image.constraints] {
+        f(&mut map.routine.steps);
+        f(&mut map.tangent);
+    }
     for routine in [
-        unknowns,
-        observe,
-        switches,
-        conditions,
-        reinit_values,
-        assigned_values,
-        sample_inputs,
-        &mut power.routine,
-        energy,
-        set_up,
-        &mut constraints.routine,
+        &mut image.switches,
+        &mut image.power.routine,
+        &mut image.observe,
+        &mut image.sample_inputs,
     ] {
         f(&mut routine.steps);
     }
-    f(&mut constraints.tangent);
-    sampled
-        .iter_mut()
-        .for_each(|sampled| f(&mut sampled.routine.steps));
+    for sampled in &mut image.sampled {
+        f(&mut sampled.routine.steps);
+    }
 }

@@ -181,6 +181,11 @@ impl Machine {
             .then_some(self.image.machine_code_bytes)
     }
 
+    /// Tells how many directions one Jacobian takes: columns that share no row go together.
+    pub fn jacobian_directions(&self) -> usize {
+        self.image.rhs.n_colours()
+    }
+
     /// Counts the work done so far.
     pub fn counters(&self) -> Counters {
         Counters {

@@ -236,9 +236,9 @@ impl Kit {
         let reduced = self.reduce();
         [
             (Engine::Interpreter, 20_000),
-            (Engine::Auto, 20_000),
+            (Engine::Jit, 20_000),
             (Engine::Interpreter, 0),
-            (Engine::Auto, 0),
+            (Engine::Jit, 0),
         ]
         .map(|(engine, straight_limit)| {
             let lowering = Lowering {
@@ -269,10 +269,10 @@ pub fn run(
     method: Method,
     rtol: f64,
     t_end: f64,
-) -> Result<Finish, SolveError> {
+) -> Result<Finish, Box<SolveError>> {
     let start = machine.initialise(0.0).expect("the start is consistent");
     let options = options(method, rtol, machine);
-    integrate(machine, 0.0, &start.y0, t_end, &options, &mut NoObserver)
+    integrate(machine, 0.0, &start.y0, t_end, &options, &mut NoObserver).map_err(Box::new)
 }
 
 /// The columns at one point.

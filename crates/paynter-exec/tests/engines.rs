@@ -1,0 +1,303 @@
+//! Laws that every engine and every lowering must keep, on random expressions.
+
+mod kit;
+
+use kit::{Kit, observe};
+use paynter_exec::{Engine, Form, Lowering, Machine, lower_with};
+use paynter_solve::System;
+use paynter_symbolic::expr::{Comparison, ExprId, Function1, Function2};
+use proptest::prelude::*;
+
+/// One random operation on earlier expressions.
+#[derive(Clone, Copy, Debug)]
+struct Pick {
+    kind: u8,
+    a: usize,
+    b: usize,
+    c: usize,
+}
+
+fn picks() -> impl Strategy<Value = Vec<Pick>> {
+    let pick =
+        (0..40_u8, any::<u16>(), any::<u16>(), any::<u16>()).prop_map(|(kind, a, b, c)| Pick {
+            kind,
+            a: a.into(),
+            b: b.into(),
+            c: c.into(),
+        });
+    prop::collection::vec(pick, 1..60)
+}
+
+const FUNCTIONS: [Function1; 18] = [
+    Function1::Sin,
+    Function1::Cos,
+    Function1::Tan,
+    Function1::Asin,
+    Function1::Acos,
+    Function1::Atan,
+    Function1::Sinh,
+    Function1::Cosh,
+    Function1::Tanh,
+    Function1::Exp,
+    Function1::Log,
+    Function1::Log10,
+    Function1::Sqrt,
+    Function1::Abs,
+    Function1::Sign,
+    Function1::Floor,
+    Function1::Ceil,
+    Function1::Round,
+];
+const FUNCTIONS2: [Function2; 5] = [
+    Function2::Atan2,
+    Function2::Min,
+    Function2::Max,
+    Function2::Mod,
+    Function2::Hypot,
+];
+const COMPARISONS: [Comparison; 6] = [
+    Comparison::Less,
+    Comparison::LessEqual,
+    Comparison::Greater,
+    Comparison::GreaterEqual,
+    Comparison::Equal,
+    Comparison::NotEqual,
+];
+
+/// A system of three states whose rates and columns are the last expressions made.
+fn random_system(picks: &[Pick]) -> (Kit, Vec<ExprId>) {
+    let mut k = Kit::new();
+    let states: Vec<ExprId> = ["x", "y", "z"].map(|name| k.unknown(name)).to_vec();
+    let mut made = states.clone();
+    made.push(k.param("p", 0.7));
+    made.push(k.time());
+    made.push(k.num(-1.5));
+    for pick in picks {
+        let n = made.len();
+        let (a, b, c) = (made[pick.a % n], made[pick.b % n], made[pick.c % n]);
+        let pool = &mut k.dae.pool;
+        made.push(match pick.kind {
+            0..=3 => pool.add(a, b),
+            4..=6 => pool.sub(a, b),
+            7..=11 => pool.mul(a, b),
+            12..=14 => pool.div(a, b),
+            15 => pool.neg(a),
+            16 => pool.powi(a, (pick.b % 9) as i32 - 4),
+            17 => pool.pow(a, b),
+            18..=27 => pool.call1(FUNCTIONS[pick.c % FUNCTIONS.len()], a),
+            28..=31 => pool.call2(FUNCTIONS2[pick.c % FUNCTIONS2.len()], a, b),
+            32..=33 => pool.compare(COMPARISONS[pick.c % COMPARISONS.len()], a, b),
+            34 => pool.not(a),
+            35 => pool.and(a, b),
+            36 => pool.or(a, b),
+            _ => pool.if_else(a, b, c),
+        });
+    }
+    for (number, &state) in states.iter().enumerate() {
+        let rate = k.der(state);
+        let value = made[made.len() - 1 - number.min(picks.len() - 1)];
+        k.eq(rate, value);
+    }
+    let wanted = made[made.len().saturating_sub(10)..].to_vec();
+    (k, wanted)
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    // Neither engine promises which NaN it gives.
+    values
+        .iter()
+        .map(|x| {
+            if x.is_nan() {
+                f64::NAN.to_bits()
+            } else {
+                x.to_bits()
+            }
+        })
+        .collect()
+}
+
+fn everything(machine: &mut Machine, t: f64, y: &[f64]) -> Vec<u64> {
+    let mut all = vec![0.0; 3];
+    machine
+        .rhs(t, y, &mut all)
+        .expect("assignments always have values");
+    all.extend(observe(machine, t, y));
+    let n_entries = machine.jacobian_pattern().map_or(9, |p| p.n_entries());
+    let mut jacobian = vec![0.0; n_entries];
+    machine
+        .jacobian(t, y, &mut jacobian)
+        .expect("assignments always have values");
+    all.extend(jacobian);
+    let mut rates = vec![0.0; 3];
+    machine
+        .time_derivative(t, y, &mut rates)
+        .expect("assignments always have values");
+    all.extend(rates);
+    bits(&all)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn machine_code_and_kernels_give_the_bits_of_the_interpreter(
+        picks in picks(),
+        y in prop::array::uniform3(-3.0..3.0_f64),
+        t in 0.0..2.0_f64,
+    ) {
+        let (k, wanted) = random_system(&picks);
+        let [mut interpreter, others @ ..] = k.machines(&wanted);
+        let expected = everything(&mut interpreter, t, &y);
+        for mut machine in others {
+            prop_assert_eq!(everything(&mut machine, t, &y), expected.clone());
+        }
+    }
+
+    #[test]
+    fn tangents_match_differences(
+        picks in picks(),
+        y in prop::array::uniform3(0.2..1.3_f64),
+        t in 0.1..1.0_f64,
+    ) {
+        let (k, _) = random_system(&picks);
+        let mut machine = k.machine(&[]);
+        let mut jacobian = [0.0; 9];
+        let pattern = machine.jacobian_pattern().cloned();
+        let n_entries = pattern.as_ref().map_or(9, |p| p.n_entries());
+        let is_exact = machine.jacobian(t, &y, &mut jacobian[..n_entries]).expect("values");
+        let mut f = [0.0; 3];
+        machine.rhs(t, &y, &mut f).expect("values");
+        if !is_exact || f.iter().any(|x| !x.is_finite() || x.abs() > 1e6) {
+            return Ok(());
+        }
+        for column in 0..3 {
+            let at = |machine: &mut Machine, h: f64| {
+                let mut moved = y;
+                moved[column] += h;
+                let mut f = [0.0; 3];
+                machine.rhs(t, &moved, &mut f).expect("values");
+                f
+            };
+            // Two widths: where they disagree the function has a corner or bends too much there.
+            let [wide, narrow] = [1e-4, 1e-5].map(|h| {
+                let (up, down) = (at(&mut machine, h), at(&mut machine, -h));
+                [0, 1, 2].map(|row| (up[row] - down[row]) / (2.0 * h))
+            });
+            for row in 0..3 {
+                let exact = match &pattern {
+                    None => jacobian[column * 3 + row],
+                    Some(pattern) => match pattern.column(column).binary_search(&row) {
+                        Ok(place) => jacobian[pattern.column_starts()[column] + place],
+                        Err(_) => 0.0,
+                    },
+                };
+                let size = 1.0 + exact.abs() + f[row].abs();
+                let is_smooth = (wide[row] - narrow[row]).abs() < 1e-5 * size;
+                if is_smooth {
+                    prop_assert!(
+                        (exact - narrow[row]).abs() < 1e-3 * size,
+                        "d f{}/d y{}: {} instead of {}", row, column, exact, narrow[row]
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A ladder of n cells: q̇ᵢ = (qᵢ₋₁ − 2 qᵢ + qᵢ₊₁) with resistive flows as unknowns of their own.
+fn ladder(n: usize) -> (Kit, Vec<ExprId>) {
+    let mut k = Kit::new();
+    let c = k.param("C", 0.5);
+    let r = k.param("R", 2.0);
+    let source = k.param("U", 1.0);
+    let states: Vec<ExprId> = (0..n).map(|i| k.unknown(&format!("q{i}"))).collect();
+    let flows: Vec<ExprId> = (0..n).map(|i| k.unknown(&format!("f{i}"))).collect();
+    for i in 0..n {
+        let left = if i == 0 {
+            source
+        } else {
+            k.div(states[i - 1], c)
+        };
+        let here = k.div(states[i], c);
+        let drop = k.sub(left, here);
+        let flow = k.div(drop, r);
+        k.eq(flows[i], flow);
+    }
+    for i in 0..n {
+        let rate = k.der(states[i]);
+        let net = if i + 1 < n {
+            k.sub(flows[i], flows[i + 1])
+        } else {
+            flows[i]
+        };
+        k.eq(rate, net);
+    }
+    (k, states)
+}
+
+#[test]
+fn a_long_ladder_has_a_tridiagonal_jacobian_and_little_code() {
+    let n = 2000;
+    let (k, _) = ladder(n);
+    let lowering = Lowering {
+        engine: Engine::Jit,
+        straight_limit: 100,
+        form: Form::Explicit,
+    };
+    let mut machine = lower_with(&k.reduce(), &[], lowering).expect("the ladder can be lowered");
+    let pattern = machine
+        .jacobian_pattern()
+        .cloned()
+        .expect("a ladder is sparse");
+    assert_eq!(pattern.n_entries(), 3 * n - 2);
+    assert_eq!(machine.jacobian_directions(), 3);
+    let mut values = vec![0.0; pattern.n_entries()];
+    let y: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+    assert!(
+        machine
+            .jacobian(0.0, &y, &mut values)
+            .expect("the ladder is linear")
+    );
+    for column in 0..n {
+        for (place, &row) in pattern.column(column).iter().enumerate() {
+            let last = row == n - 1;
+            let expected = if row == column {
+                if last { -1.0 } else { -2.0 }
+            } else {
+                1.0
+            };
+            assert_eq!(values[pattern.column_starts()[column] + place], expected);
+        }
+    }
+    let small = {
+        let (k, _) = ladder(200);
+        lower_with(&k.reduce(), &[], lowering).expect("the ladder can be lowered")
+    };
+    let (small, large) = (
+        small.machine_code().expect("code"),
+        machine.machine_code().expect("code"),
+    );
+    assert!(
+        large < small + small / 4,
+        "code grows with the model: {small} to {large} bytes"
+    );
+}
+
+#[test]
+fn kernels_straight_code_and_machine_code_agree_on_a_ladder() {
+    let (k, states) = ladder(300);
+    let y: Vec<f64> = (0..300).map(|i| (i as f64 * 0.37).cos()).collect();
+    let results: Vec<Vec<u64>> = k
+        .machines(&states)
+        .into_iter()
+        .map(|mut machine| {
+            let mut f = vec![0.0; 300];
+            machine.rhs(0.0, &y, &mut f).expect("the ladder is linear");
+            f.extend(observe(&mut machine, 0.0, &y));
+            bits(&f)
+        })
+        .collect();
+    for other in &results[1..] {
+        assert_eq!(other, &results[0]);
+    }
+}
