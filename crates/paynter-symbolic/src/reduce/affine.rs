@@ -66,13 +66,13 @@ impl Places {
 /// Writes a torn group as A z = b; `None` if it is not affine.
 pub(crate) fn linear_block(system: &mut System, solver: &mut Solver, torn: &Torn) -> Option<Block> {
     let forms = residual_forms(system, &mut solver.walker, torn)?;
-    let mut matrix = Vec::new();
-    let mut right = Vec::with_capacity(forms.len());
-    for (i, form) in forms.into_iter().enumerate() {
-        matrix.extend(form.coefficients.into_iter().map(|(j, c)| (i as u32, j, c)));
-        right.push(system.dae.pool.neg(form.rest));
-    }
+    let mut matrix = entries_of(&forms);
+    let pool = &mut system.dae.pool;
+    let mut right: Vec<ExprId> = forms.iter().map(|form| pool.neg(form.rest)).collect();
     let positive_definite = make_definite(system, solver, torn, &mut matrix, &mut right);
+    if !positive_definite && is_never_regular(system, solver, torn, &matrix) {
+        solver.note_singular(system, torn);
+    }
     Some(Block::Linear {
         unknowns: torn.unknowns.clone(),
         matrix,
@@ -185,6 +185,110 @@ fn make_definite(
         right[i] = pool.neg(right[i]);
     }
     true
+}
+
+/// Tells whether the equations of a group are dependent at all made-up points. Where they
+/// switch they are not looked at: they may be regular in another position of the switches.
+///
+/// Looks at the group before tearing: in the torn matrix a zero may be what rounding leaves of
+/// large terms, and nothing there tells how large they were.
+fn is_never_regular(
+    system: &mut System,
+    solver: &mut Solver,
+    torn: &Torn,
+    matrix: &[(u32, u32, ExprId)],
+) -> bool {
+    let n = torn.rows.len();
+    if n > MAX_CHECKED_SIZE {
+        return false;
+    }
+    let matrix = if torn.inner.is_empty() {
+        matrix.to_vec()
+    } else {
+        let inner = torn.inner.iter().map(|e| e.symbol);
+        let whole = Torn {
+            unknowns: torn.unknowns.iter().copied().chain(inner).collect(),
+            residuals: torn.rows.clone(),
+            ..Torn::default()
+        };
+        let Some(forms) = residual_forms(system, &mut solver.walker, &whole) else {
+            return false;
+        };
+        entries_of(&forms)
+    };
+    solver
+        .dependence
+        .update(&system.dae.pool, &system.dae.symbols);
+    if matrix
+        .iter()
+        .any(|entry| solver.dependence.reads_switch(entry.2))
+    {
+        return false;
+    }
+    (0..N_POINTS).all(|point| {
+        let dense = solver.dense_at(system, n, &matrix, point);
+        dense.is_some_and(|mut a| is_singular(n, &mut a))
+    })
+}
+
+/// Lists the coefficients by row and column.
+fn entries_of(forms: &[Form]) -> Vec<(u32, u32, ExprId)> {
+    let rows = forms.iter().enumerate();
+    rows.flat_map(|(i, form)| {
+        form.coefficients
+            .iter()
+            .map(move |&(j, c)| (i as u32, j, c))
+    })
+    .collect()
+}
+
+/// A pivot this small in a matrix whose rows and columns all have largest entry 1 is what
+/// rounding leaves of zero.
+const SINGULAR_PIVOT: f64 = 1e-13;
+
+/// Eliminates with complete pivoting after scaling rows and columns.
+fn is_singular(n: usize, a: &mut [f64]) -> bool {
+    let largest =
+        |values: &mut dyn Iterator<Item = f64>| values.fold(0.0_f64, |m, x| m.max(x.abs()));
+    for i in 0..n {
+        let size = largest(&mut (0..n).map(|j| a[i * n + j]));
+        if size == 0.0 {
+            return true;
+        }
+        (0..n).for_each(|j| a[i * n + j] /= size);
+    }
+    for j in 0..n {
+        let size = largest(&mut (0..n).map(|i| a[i * n + j]));
+        if size == 0.0 {
+            return true;
+        }
+        (0..n).for_each(|i| a[i * n + j] /= size);
+    }
+    let mut rows: Vec<usize> = (0..n).collect();
+    let mut columns: Vec<usize> = (0..n).collect();
+    while !rows.is_empty() {
+        let mut best = (0, 0);
+        for p in 0..rows.len() {
+            for q in 0..columns.len() {
+                let size = |(p, q): (usize, usize)| a[rows[p] * n + columns[q]].abs();
+                if size((p, q)) > size(best) {
+                    best = (p, q);
+                }
+            }
+        }
+        let (row, column) = (rows.swap_remove(best.0), columns.swap_remove(best.1));
+        let pivot = a[row * n + column];
+        if pivot.abs() <= SINGULAR_PIVOT {
+            return true;
+        }
+        for &i in &rows {
+            let factor = a[i * n + column] / pivot;
+            for &j in &columns {
+                a[i * n + j] -= factor * a[row * n + j];
+            }
+        }
+    }
+    false
 }
 
 /// Entries that should be equal were computed from the same numbers along two ways; they differ

@@ -38,6 +38,9 @@ pub enum StructuralError {
         /// Both equations.
         equations: (EquationRef, EquationRef),
     },
+    /// Equations that have the right structure but never a unique solution with the present
+    /// values of parameters: a coefficient is zero, or two equations say the same.
+    SingularBlock(Part),
     /// An equation without unknowns that is false, such as 1 = 2.
     False {
         /// Which.

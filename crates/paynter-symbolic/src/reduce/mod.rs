@@ -80,7 +80,7 @@ pub fn reduce_with(mut dae: Dae, options: &Options) -> Result<Reduced, Structura
     let row_of_highest = pantelides::differentiate(&mut system);
     let sets = states::select(&mut system, &mut dependence, &row_of_highest, options);
     let (order, matching) = order_rows(&mut system, &sets)?;
-    let blocks = solve_groups(&mut system, dependence, &sets, &order, &matching);
+    let blocks = solve_groups(&mut system, dependence, &sets, &order, &matching)?;
     Ok(finish(system, sets, blocks))
 }
 
@@ -168,15 +168,19 @@ fn solve_groups(
     sets: &StateSets,
     order: &[Vec<u32>],
     matching: &Matching,
-) -> Vec<Block> {
+) -> Result<Vec<Block>, StructuralError> {
     let mut solver = Solver::new(system, dependence);
     for state in &sets.states {
         solver.is_state_derivative[state.derivative.0 as usize] = true;
     }
-    order
+    let blocks = order
         .iter()
         .map(|rows| solver.solve(system, rows, &matching.column_of))
-        .collect()
+        .collect();
+    match solver.singular {
+        Some(part) => Err(StructuralError::SingularBlock(part)),
+        None => Ok(blocks),
+    }
 }
 
 fn finish(system: System, sets: StateSets, blocks: Vec<Block>) -> Reduced {

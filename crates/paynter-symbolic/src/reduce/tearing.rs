@@ -11,6 +11,7 @@
 //! knowledge lets most equations follow (Carpanzano 2000; Cellier & Kofman 2006, §7.6).
 
 use super::affine::{linear_block, nonlinear_block};
+use super::error::{EquationRef, Part};
 use super::graph::NONE;
 use super::system::System;
 use super::terms::{Dependence, sum, terms_of};
@@ -41,6 +42,8 @@ pub(crate) struct Solver {
     pub(crate) tearing_rank: Vec<u32>,
     pub(crate) walker: Walker,
     evaluator: Evaluator,
+    /// The first group found that never has a unique solution.
+    pub(crate) singular: Option<Part>,
     /// Values of parameters; NaN for everything else.
     parameters: Vec<f64>,
 }
@@ -100,6 +103,7 @@ impl Solver {
             tearing_rank,
             walker: Walker::new(),
             evaluator: Evaluator::new(),
+            singular: None,
             parameters,
         }
     }
@@ -226,6 +230,21 @@ impl Solver {
             parameters.get(s.0 as usize).copied().unwrap_or(f64::NAN)
         });
         value.is_ok_and(|v| v.is_finite() && v != 0.0)
+    }
+
+    /// Notes a group that has no unique solution at any point.
+    pub(crate) fn note_singular(&mut self, system: &System, torn: &Torn) {
+        let mut equations: Vec<EquationRef> =
+            torn.rows.iter().map(|&r| system.reference(r)).collect();
+        equations.sort_unstable();
+        equations.dedup();
+        let inner = torn.inner.iter().map(|e| e.symbol);
+        let mut unknowns: Vec<SymbolId> = torn.unknowns.iter().copied().chain(inner).collect();
+        unknowns.sort_unstable();
+        self.singular.get_or_insert(Part {
+            equations,
+            unknowns,
+        });
     }
 
     /// Computes a matrix at a made-up point; `None` if some entry has no value there.

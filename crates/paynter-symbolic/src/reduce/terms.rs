@@ -39,6 +39,11 @@ impl Dependence {
         }
     }
 
+    /// Tells whether an expression reads something that changes at events only.
+    pub(crate) fn reads_switch(&self, e: ExprId) -> bool {
+        self.flags[e.0 as usize] & READS_SWITCH != 0
+    }
+
     /// Tells whether an expression keeps its value during a run.
     pub(crate) fn is_constant(&self, e: ExprId) -> bool {
         self.flags[e.0 as usize] & !READS_PARAMETER == 0

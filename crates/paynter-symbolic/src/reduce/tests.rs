@@ -963,3 +963,20 @@ fn a_long_train_of_gears_is_one_division() {
     // The sum of 300 terms is accurate to a few hundred roundings.
     assert!((v["der(f0)"] * total / 3.0 - 1.0).abs() < 1e-12);
 }
+
+#[test]
+fn a_zero_coefficient_and_a_loop_of_equal_equations_are_named() {
+    let error = failure("param L = 0\n u = sin(time)\n L*i = u");
+    let StructuralError::SingularBlock(part) = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!((part.equations.len(), part.unknowns.len()), (1, 1));
+    // A loop of transformers with ratios 2 and 1/2: any flow may circulate.
+    let error = failure("a = 2*b\n a = 4*c/2\n c = b*(1 + time - time)\n d = a");
+    assert!(
+        matches!(error, StructuralError::SingularBlock(_)),
+        "{error:?}"
+    );
+    // Regular in one position of the switch, so not refused.
+    reduced("mode m = 1\n u = sin(time)\n m*i = u");
+}
