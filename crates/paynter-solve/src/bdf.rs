@@ -13,10 +13,8 @@
 use crate::jacobian::Jacobian;
 use crate::linear::{IterationMatrix, Singular};
 use crate::one_step::fit;
-use crate::options::{Failure, Function};
-use crate::stepper::{
-    Context, Stepper, Trouble, min_step, refuse_not_finite, weighted_norm, worst_index,
-};
+use crate::options::Failure;
+use crate::stepper::{Context, Stepper, Trouble, min_step, weighted_norm, worst_index};
 
 const MAX_ORDER: usize = 5;
 /// Differences of one more than the order are needed to judge the next higher order.
@@ -256,15 +254,32 @@ impl Bdf {
     }
 
     fn predict(&mut self, alpha: f64) {
-        self.predicted.copy_from_slice(&self.differences[0]);
-        self.psi.fill(0.0);
-        for j in 1..=self.order {
-            let weight = constants(j).gamma / alpha;
-            let difference = &self.differences[j];
-            for i in 0..difference.len() {
-                self.predicted[i] += difference[i];
-                self.psi[i] += weight * difference[i];
+        // One pass over memory, whatever the order.
+        let mut weights = [0.0; MAX_ORDER + 1];
+        for (j, weight) in weights.iter_mut().enumerate().skip(1) {
+            *weight = constants(j).gamma / alpha;
+        }
+        let n = self.y.len();
+        let differences: [&[f64]; MAX_ORDER + 1] =
+            std::array::from_fn(|j| &self.differences[j][..n]);
+        let (predicted, psi) = (&mut self.predicted[..n], &mut self.psi[..n]);
+        let mut pass = |order: usize| {
+            for i in 0..n {
+                let (mut sum, mut weighed) = (differences[0][i], 0.0);
+                for j in 1..=order {
+                    sum += differences[j][i];
+                    weighed += weights[j] * differences[j][i];
+                }
+                (predicted[i], psi[i]) = (sum, weighed);
             }
+        };
+        // The compiler unrolls the inner loop of each.
+        match self.order {
+            1 => pass(1),
+            2 => pass(2),
+            3 => pass(3),
+            4 => pass(4),
+            _ => pass(5),
         }
     }
 
@@ -330,13 +345,17 @@ impl Bdf {
             }
             cx.statistics.linear_solves += 1;
             cx.statistics.linear_work += self.matrix.solve(&mut self.delta);
-            refuse_not_finite(t, &self.delta, Function::Rhs)
-                .map_err(|_| Trouble::Singular { t, index: None })?;
+            let mut sum = 0.0;
             for i in 0..n {
+                let scaled = self.delta[i] * self.inverse_scale[i];
+                sum += scaled * scaled;
                 self.correction[i] += damping * self.delta[i];
                 self.y[i] = self.predicted[i] + self.correction[i];
             }
-            let size = weighted_norm(&self.delta, &self.inverse_scale);
+            let size = (sum / n.max(1) as f64).sqrt();
+            if !size.is_finite() {
+                return Err(Trouble::Singular { t, index: None });
+            }
             let rate = size / last_size;
             if iteration > 1 {
                 // Remembered over steps, so that one iteration can be enough.
@@ -355,6 +374,35 @@ impl Bdf {
         Err(Trouble::Newton { t, h, worst })
     }
 
+    /// Makes the correction the newest difference and sums the others up, in one pass.
+    fn update_differences(&mut self) {
+        let n = self.y.len();
+        let order = self.order;
+        let [d0, d1, d2, d3, d4, d5, d6, d7] = &mut self.differences;
+        let rows: [&mut [f64]; N_DIFFERENCES] = [
+            &mut d0[..n],
+            &mut d1[..n],
+            &mut d2[..n],
+            &mut d3[..n],
+            &mut d4[..n],
+            &mut d5[..n],
+            &mut d6[..n],
+            &mut d7[..n],
+        ];
+        for i in 0..n {
+            let d = self.correction[i];
+            rows[order + 2][i] = d - rows[order + 1][i];
+            rows[order + 1][i] = d;
+            let mut sum = d;
+            for j in (1..=order).rev() {
+                sum += rows[j][i];
+                rows[j][i] = sum;
+            }
+            // The state is what Newton's method found, not a sum with other roundings.
+            rows[0][i] = self.y[i];
+        }
+    }
+
     /// Takes the new differences and plans step and order of the next step.
     fn accept(&mut self, cx: &mut Context<'_>, error: f64, iterations: usize, was_rejected: bool) {
         cx.statistics.steps += 1;
@@ -363,19 +411,7 @@ impl Bdf {
             *age += 1;
         }
         let order = self.order;
-        for i in 0..self.y.len() {
-            let d = self.correction[i];
-            self.differences[order + 2][i] = d - self.differences[order + 1][i];
-            self.differences[order + 1][i] = d;
-        }
-        for j in (0..=order).rev() {
-            let (lower, upper) = self.differences.split_at_mut(j + 1);
-            for (low, high) in lower[j].iter_mut().zip(&upper[0]) {
-                *low += high;
-            }
-        }
-        // The state is what Newton's method found, not a sum with other roundings.
-        self.differences[0].copy_from_slice(&self.y);
+        self.update_differences();
         if self.n_equal_steps < order + 1 {
             return;
         }

@@ -5,9 +5,11 @@
 //!
 //! The crate knows numbers only. Names, units and messages are put to them by the caller.
 
+mod banded;
 mod bdf;
 mod choose;
 mod clock;
+mod dense;
 mod dop853;
 mod driver;
 mod events;
@@ -20,8 +22,10 @@ mod options;
 mod ordering;
 mod quadrature;
 mod rodas5p;
+mod sparse;
 mod stepper;
 mod system;
+mod tridiagonal;
 mod tsit5;
 
 pub use clock::{Clock, Clocks, Rational};

@@ -10,7 +10,7 @@ use crate::jacobian::Jacobian;
 use crate::linear::{IterationMatrix, Singular};
 use crate::one_step::{Formula, Ready, Span, remove_along};
 use crate::options::Function;
-use crate::stepper::{Context, Trouble, weighted_norm, worst_index};
+use crate::stepper::{Context, Trouble, combine, weighted_norm, worst_index};
 
 const STAGES: usize = 8;
 const GAMMA: f64 = 0.21193756319429014;
@@ -259,30 +259,38 @@ impl Formula for Rodas5P {
             if s == 0 {
                 self.f.copy_from_slice(&self.f0);
             } else {
-                // Stages 7 and 8 start from the argument of the stage before plus that stage.
-                if s <= 5 {
-                    self.stage.copy_from_slice(y0);
-                    for (a, earlier) in A[s].iter().zip(earlier.iter()) {
-                        add_scaled(&mut self.stage, *a, earlier);
-                    }
-                } else {
-                    add_scaled(&mut self.stage, 1.0, &earlier[s - 1]);
+                match s {
+                    1 => weigh::<1>(&mut self.stage, Some(y0), &A[1], earlier),
+                    2 => weigh::<2>(&mut self.stage, Some(y0), &A[2], earlier),
+                    3 => weigh::<3>(&mut self.stage, Some(y0), &A[3], earlier),
+                    4 => weigh::<4>(&mut self.stage, Some(y0), &A[4], earlier),
+                    5 => weigh::<5>(&mut self.stage, Some(y0), &A[5], earlier),
+                    // The last two start from the argument before plus the stage before.
+                    _ => add(&mut self.stage, &earlier[s - 1]),
                 }
                 cx.rhs(t + NODES[s] * h, &self.stage, &mut self.f)?;
             }
-            u.fill(0.0);
-            for (c, earlier) in C[s].iter().zip(earlier.iter()) {
-                add_scaled(u, c / h, earlier);
+            match s {
+                0 => u.fill(0.0),
+                1 => weigh::<1>(u, None, &C[1], earlier),
+                2 => weigh::<2>(u, None, &C[2], earlier),
+                3 => weigh::<3>(u, None, &C[3], earlier),
+                4 => weigh::<4>(u, None, &C[4], earlier),
+                5 => weigh::<5>(u, None, &C[5], earlier),
+                6 => weigh::<6>(u, None, &C[6], earlier),
+                _ => weigh::<7>(u, None, &C[7], earlier),
             }
             let time_weight = D.get(s).map_or(0.0, |d| h * d);
+            let inverse_h = 1.0 / h;
+            let (f, ft, mass) = (&self.f[..n], &self.ft[..n], &self.mass[..n]);
             for i in 0..n {
-                u[i] = self.f[i] + time_weight * self.ft[i] + self.mass[i] * u[i];
+                u[i] = f[i] + time_weight * ft[i] + mass[i] * inverse_h * u[i];
             }
             cx.statistics.linear_solves += 1;
             cx.statistics.linear_work += self.matrix.solve(u);
         }
         y1.copy_from_slice(&self.stage);
-        add_scaled(y1, 1.0, &self.u[STAGES - 1]);
+        add(y1, &self.u[STAGES - 1]);
         refuse(t + h, y1, Function::Rhs).map_err(|_| Trouble::Singular { t, index: None })
     }
 
@@ -316,10 +324,7 @@ impl Formula for Rodas5P {
         _y1: &[f64],
     ) -> Result<(), Trouble> {
         for (row, dense) in H.iter().zip(&mut self.dense) {
-            dense.fill(0.0);
-            for (weight, u) in row.iter().zip(&self.u) {
-                add_scaled(dense, *weight, u);
-            }
+            weigh::<STAGES>(dense, None, row, &self.u);
         }
         Ok(())
     }
@@ -340,9 +345,27 @@ impl Formula for Rodas5P {
     }
 }
 
-#[inline]
-fn add_scaled(sum: &mut [f64], factor: f64, term: &[f64]) {
+/// `sum = base + Σ aⱼ uⱼ` over the first `S` terms, in one pass.
+fn weigh<const S: usize>(sum: &mut [f64], base: Option<&[f64]>, a: &[f64], u: &[Vec<f64>]) {
+    let n = sum.len();
+    let a: [f64; S] = std::array::from_fn(|j| a[j]);
+    let u: [&[f64]; S] = std::array::from_fn(|j| &u[j][..n]);
+    match base {
+        Some(base) => combine(sum, base, 1.0, a, u),
+        None => {
+            for i in 0..n {
+                let mut total = 0.0;
+                for j in 0..S {
+                    total += a[j] * u[j][i];
+                }
+                sum[i] = total;
+            }
+        }
+    }
+}
+
+fn add(sum: &mut [f64], term: &[f64]) {
     for (sum, term) in sum.iter_mut().zip(term) {
-        *sum += factor * term;
+        *sum += term;
     }
 }

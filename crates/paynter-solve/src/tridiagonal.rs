@@ -1,0 +1,161 @@
+//! Elimination of three diagonals, with row exchanges (as LAPACK's `gttrf`).
+//!
+//! In:  `c` and the Jacobian in the order of a pattern, and an order of the variables.
+//! Out: factors of `c M − J`, and solutions with them. The form of ladders and chains, worth
+//!      its own loops: a general band spends most of its time on bookkeeping here.
+
+use crate::linear::{Singular, mass_diagonal};
+use crate::system::Pattern;
+
+/// A tridiagonal matrix and its factors.
+pub(crate) struct Tridiagonal {
+    /// Position of each variable along the diagonal.
+    position: Vec<usize>,
+    mass: Vec<f64>,
+    /// Where each Jacobian value goes in `entries`.
+    places: Vec<usize>,
+    /// Entries above, on and below the diagonal of each column.
+    entries: Vec<[f64; 3]>,
+    rows: Vec<Row>,
+    /// Second diagonal above; filled by exchanges only.
+    second: Vec<f64>,
+    has_exchanges: bool,
+    x: Vec<f64>,
+}
+
+/// One row of the factors.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    /// Multiplier that eliminates the entry below.
+    lower: f64,
+    /// Inverse of the pivot.
+    inverse: f64,
+    /// Entry beside the pivot.
+    upper: f64,
+    /// Whether this row was exchanged with the next.
+    is_exchanged: bool,
+}
+
+impl Tridiagonal {
+    /// Returns `None` if the pattern in this order has entries off the three diagonals.
+    pub(crate) fn new(pattern: &Pattern, order: &[usize], algebraic: &[bool]) -> Option<Self> {
+        let n = pattern.n();
+        let mut position = vec![0; n];
+        for (place, &variable) in order.iter().enumerate() {
+            position[variable] = place;
+        }
+        let mut places = Vec::with_capacity(pattern.n_entries());
+        for column in 0..n {
+            let j = position[column];
+            for &row in pattern.column(column) {
+                let i = position[row];
+                if i.abs_diff(j) > 1 {
+                    return None;
+                }
+                places.push(3 * j + (i + 1) - j);
+            }
+        }
+        Some(Self {
+            position,
+            mass: mass_diagonal(n, algebraic),
+            places,
+            entries: vec![[0.0; 3]; n],
+            rows: vec![Row::default(); n],
+            second: vec![0.0; n],
+            has_exchanges: false,
+            x: vec![0.0; n],
+        })
+    }
+
+    pub(crate) fn factor(&mut self, c: f64, jacobian: &[f64]) -> Result<u64, Singular> {
+        let n = self.position.len();
+        let entries = self.entries.as_flattened_mut();
+        entries.fill(0.0);
+        for (&place, value) in self.places.iter().zip(jacobian) {
+            entries[place] = -value;
+        }
+        for (&place, mass) in self.position.iter().zip(&self.mass) {
+            self.entries[place][1] += c * mass;
+        }
+        self.has_exchanges = false;
+        // Pivot row as eliminated so far: its diagonal and the two entries beside it.
+        let mut diagonal = self.entries[0][1];
+        let mut upper = self.entries.get(1).map_or(0.0, |column| column[0]);
+        for i in 0..n {
+            let lower = self.entries[i][2];
+            if i + 1 == n || diagonal.abs() >= lower.abs() {
+                if diagonal == 0.0 || !diagonal.is_finite() {
+                    let variable = self.position.iter().position(|&place| place == i);
+                    return Err(Singular(variable));
+                }
+                let inverse = 1.0 / diagonal;
+                let multiplier = lower * inverse;
+                self.rows[i] = Row {
+                    lower: multiplier,
+                    inverse,
+                    upper,
+                    is_exchanged: false,
+                };
+                self.second[i] = 0.0;
+                if i + 1 < n {
+                    diagonal = self.entries[i + 1][1] - multiplier * upper;
+                    upper = self.entries.get(i + 2).map_or(0.0, |column| column[0]);
+                }
+            } else {
+                self.has_exchanges = true;
+                let inverse = 1.0 / lower;
+                let multiplier = diagonal * inverse;
+                let beside = self.entries[i + 1][1];
+                let second = self.entries.get(i + 2).map_or(0.0, |column| column[0]);
+                self.rows[i] = Row {
+                    lower: multiplier,
+                    inverse,
+                    upper: beside,
+                    is_exchanged: true,
+                };
+                self.second[i] = second;
+                diagonal = upper - multiplier * beside;
+                upper = -multiplier * second;
+            }
+        }
+        Ok(4 * n as u64)
+    }
+
+    pub(crate) fn solve(&mut self, b: &mut [f64]) -> u64 {
+        let n = self.position.len();
+        let x = &mut self.x;
+        for (value, &place) in b.iter().zip(&self.position) {
+            x[place] = *value;
+        }
+        if self.has_exchanges {
+            for i in 0..n.saturating_sub(1) {
+                if self.rows[i].is_exchanged {
+                    x.swap(i, i + 1);
+                }
+                x[i + 1] -= self.rows[i].lower * x[i];
+            }
+            let (mut next, mut second) = (0.0, 0.0);
+            for i in (0..n).rev() {
+                let row = self.rows[i];
+                let value = (x[i] - row.upper * next - self.second[i] * second) * row.inverse;
+                x[i] = value;
+                (next, second) = (value, next);
+            }
+        } else {
+            let mut carried = 0.0;
+            for (value, row) in x.iter_mut().zip(&self.rows) {
+                *value -= carried;
+                carried = row.lower * *value;
+            }
+            let mut next = 0.0;
+            for (value, row) in x.iter_mut().zip(&self.rows).rev() {
+                next = (*value - row.upper * next) * row.inverse;
+                *value = next;
+            }
+        }
+        for (value, &place) in b.iter_mut().zip(&self.position) {
+            *value = self.x[place];
+        }
+        4 * n as u64
+    }
+}
