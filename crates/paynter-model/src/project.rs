@@ -266,7 +266,8 @@ impl Reading<'_> {
                         .map(|n| &*n.text)
                 };
                 for name in &import.names {
-                    if offered().any(|n| n == &*name.text) {
+                    // A library may offer what is built in: `use control: tf`.
+                    if offered().any(|n| n == &*name.text) || is_built_in(&name.text) {
                         continue;
                     }
                     let from_name = &self.project.sources.file(from.file).name;
@@ -283,6 +284,10 @@ impl Reading<'_> {
             }
         }
     }
+}
+
+fn is_built_in(name: &str) -> bool {
+    crate::functions::is_built_in(name) || crate::elaborate::SPECIAL_FUNCTIONS.contains(&name)
 }
 
 /// Gives the name of a top-level item.

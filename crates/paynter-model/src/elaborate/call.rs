@@ -23,7 +23,7 @@ use crate::units::Dimension;
 const MAX_CALLS: u32 = 64;
 
 /// What the elaborator itself understands.
-const SPECIAL: &[&str] = &["der", "pre", "integral", "smooth", "sum", "tf"];
+pub(crate) const SPECIAL: &[&str] = &["der", "pre", "integral", "smooth", "sum", "tf"];
 
 impl<'a> Elaborator<'a> {
     pub(super) fn call(
@@ -38,6 +38,9 @@ impl<'a> Elaborator<'a> {
             Some(Item::Function(item, item_file)) => {
                 return self.call_function(item, item_file, args, span, ctx);
             }
+            // A library may offer what is built in: `use control: tf`.
+            Some(Item::Missing(_)) if !is_known(function) => return Err(Stop::Reported),
+            Some(Item::Missing(_)) => {}
             Some(_) => {
                 let text = self.project.sources.text(function.span);
                 self.report.add(code::WRONG_TYPE, function.span, || {
@@ -630,15 +633,11 @@ impl<'a> Elaborator<'a> {
         if let Some(known) = self.transfers.get(&key) {
             return Ok(known.clone());
         }
+        // Coefficients without a unit belong to time in seconds, also in a strict file.
         let quantities = |value: &Value| -> Vec<functions::Quantity> {
-            value
-                .elements
-                .iter()
-                .map(|&expr| functions::Quantity {
-                    expr,
-                    dimension: value.dimension,
-                })
-                .collect()
+            let dimension = value.dimension.filter(|d| !d.is_one());
+            let quantity = |&expr: &ExprId| functions::Quantity { expr, dimension };
+            value.elements.iter().map(quantity).collect()
         };
         let (num, den) = (quantities(&num), quantities(&den));
         let pool = &mut self.graph.signals.pool;
@@ -687,6 +686,14 @@ impl<'a> Elaborator<'a> {
             Value::scalar(realised.output.expr).measured(realised.output.dimension, Some(span));
         self.transfers.insert(key, value.clone());
         Ok(value)
+    }
+}
+
+/// Tells whether a name is built in.
+fn is_known(function: &ast::Path) -> bool {
+    match function.segments.as_slice() {
+        [name] => functions::is_built_in(&name.text) || SPECIAL.contains(&&*name.text),
+        _ => false,
     }
 }
 

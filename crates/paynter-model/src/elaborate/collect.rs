@@ -172,6 +172,7 @@ impl<'a> Elaborator<'a> {
     ) -> Option<(&'a ast::Model, u32)> {
         match self.find_item(path, file) {
             Some(Item::Model(model, file)) => Some((model, file)),
+            Some(Item::Missing(_)) => None,
             found => {
                 self.report_no_model(path, file, found.is_some());
                 None

@@ -191,6 +191,9 @@ impl<'a> Elaborator<'a> {
         {
             return self.placeholder(def);
         }
+        if kind == DefKind::Input && self.free_inputs.contains(&path) {
+            return self.free_input(def);
+        }
         let name = self.graph.signals.names.display(path);
         let owner = d.instance.map(|i| &self.instances[i.at()]);
         let at = owner.filter(|o| o.parent.is_some()).map(|o| o.span);
@@ -238,6 +241,23 @@ impl<'a> Elaborator<'a> {
         };
         self.report.list.push(message.help(help));
         Err(Stop::Reported)
+    }
+
+    /// An input that an experiment linearizes from rests at zero unless it is given.
+    fn free_input(&mut self, def: DefId) -> Lowered {
+        let decl = self.defs[def.at()].decl;
+        let zero = self.pool().number(0.0);
+        let dimension = match decl.and_then(|d| d.unit.as_ref()) {
+            Some(unit) => self.unit(unit).map(|u| u.dimension),
+            None => None,
+        };
+        let shape = match decl {
+            Some(decl) => self
+                .declared_shape(decl, self.defs[def.at()].decl_scope)?
+                .unwrap_or(Shape::Scalar),
+            None => Shape::Scalar,
+        };
+        Ok(Value::array(shape, vec![zero; shape.len()]).measured(dimension, None))
     }
 
     /// When a model is checked alone, what it leaves open is an unknown number.
@@ -504,7 +524,7 @@ impl<'a> Elaborator<'a> {
         {
             return Ok(value);
         }
-        if self.defs[def.at()].value.is_none() {
+        if self.defs[def.at()].value.is_none() && self.is_lenient {
             // A placeholder is its own symbol.
             return Ok(value);
         }

@@ -406,6 +406,7 @@ impl<'a> Elaborator<'a> {
         }
         let target = match self.files[scope.file as usize].names.get(text).copied() {
             Some(Item::Constant(define, file)) => Target::Value(self.constant(define, file)?),
+            Some(Item::Missing(_)) => return Err(Stop::Reported),
             Some(_) => {
                 let span = name.span;
                 self.report.add(code::WRONG_TYPE, span, || {

@@ -41,6 +41,7 @@ use crate::laws::check_graph;
 use crate::project::{Project, Request, item_name};
 use crate::suggest::nearest;
 use crate::units::{Dimension, Unit};
+pub(crate) use call::SPECIAL as SPECIAL_FUNCTIONS;
 use data::*;
 use lower::{Ctx, Stop, Target};
 use value::Value;
@@ -163,7 +164,13 @@ impl<'a> Elaborated<'a> {
             return None;
         };
         let d = &elaborator.defs[def.at()];
-        let unit = d.unit.or_else(|| d.decl.and_then(|d| d.unit.as_ref()))?;
+        // `input cmd = 0 [deg]` says as much as `input cmd [deg] = 0`.
+        let of_literal = |e: &'a ast::Expr| match &e.kind {
+            ast::ExprKind::Number { unit, .. } | ast::ExprKind::Matrix { unit, .. } => unit.as_ref(),
+            _ => None,
+        };
+        let of_decl = |d: &'a ast::Decl| d.unit.as_ref().or_else(|| d.value.as_ref().and_then(of_literal));
+        let unit = d.unit.or_else(|| d.decl.and_then(of_decl))?;
         elaborator.unit(unit).map(|u| (*u).clone())
     }
 
@@ -325,7 +332,9 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
     let request = Request::default();
     for item in &main.ast.items {
         let mut elaborator = Elaborator::new(project);
-        elaborator.report = std::mem::take(&mut report);
+        // Reading the files may have told something about domains and names.
+        let told = std::mem::replace(&mut elaborator.report, std::mem::take(&mut report));
+        told.list.into_iter().for_each(|m| elaborator.report.push(m));
         match &item.kind {
             ast::ItemKind::Model(model) => {
                 elaborator.is_lenient = true;
@@ -394,7 +403,8 @@ enum Item<'a> {
     Constant(&'a ast::Define, u32),
     PortType(&'a ast::PortType, u32),
     Domain(&'a ast::Domain),
-    Experiment(&'a ast::Experiment),
+    /// A name that a `use` should have brought; that it did not was told.
+    Missing(Span),
 }
 
 /// What can be named at the top level of a file.
@@ -563,6 +573,8 @@ struct Elaborator<'a> {
     is_lenient: bool,
     unconnected_reads: bool,
     experiment_scope: Option<ScopeId>,
+    /// Inputs of the top model that an experiment linearizes from.
+    free_inputs: FxHashSet<PathId>,
     told_missing: FxHashSet<(Span, Span)>,
     report: report::Report,
 }
@@ -639,6 +651,7 @@ impl<'a> Elaborator<'a> {
             is_lenient: false,
             unconnected_reads: false,
             experiment_scope: None,
+            free_inputs: FxHashSet::default(),
             told_missing: FxHashSet::default(),
             report: report::Report::default(),
         };
@@ -663,9 +676,9 @@ impl<'a> Elaborator<'a> {
                     ast::ItemKind::Function(f) => Item::Function(f, at),
                     ast::ItemKind::Constant(c) => Item::Constant(c, at),
                     ast::ItemKind::PortType(p) => Item::PortType(p, at),
-                    ast::ItemKind::Experiment(e) => Item::Experiment(e),
                     ast::ItemKind::Domain(d) => Item::Domain(d),
-                    ast::ItemKind::Use(_) => continue,
+                    // Experiments are never read, so their names may be anything.
+                    ast::ItemKind::Use(_) | ast::ItemKind::Experiment(_) => continue,
                 };
                 if let Some(first) = names.names.get(&*name.text) {
                     let (first, span) = (first.span(), name.span);
@@ -696,6 +709,12 @@ impl<'a> Elaborator<'a> {
             self.file_scopes.push(scope);
         }
         for (at, file) in self.project.files.iter().enumerate() {
+            for item in &file.ast.items {
+                let ast::ItemKind::Use(used) = &item.kind else { continue };
+                for name in &used.names {
+                    self.files[at].names.entry(&name.text).or_insert(Item::Missing(name.span));
+                }
+            }
             for import in &file.imports {
                 if let Some(prefix) = &import.prefix {
                     self.files[at].prefixes.insert(prefix, import.file);
@@ -709,10 +728,11 @@ impl<'a> Elaborator<'a> {
                     let is_wanted =
                         import.names.is_empty() || import.names.iter().any(|n| n.text == name.text);
                     let item = self.files[import.file].names.get(&*name.text).copied();
-                    if let (true, Some(item)) = (is_wanted, item)
-                        && !matches!(item, Item::Experiment(_))
-                    {
-                        self.files[at].names.entry(&name.text).or_insert(item);
+                    if let (true, Some(item)) = (is_wanted, item) {
+                        let own = self.files[at].names.entry(&name.text).or_insert(item);
+                        if let Item::Missing(_) = own {
+                            *own = item;
+                        }
                     }
                 }
             }
@@ -835,6 +855,15 @@ impl<'a> Elaborator<'a> {
                     }
                     ast::ExperimentKind::Guess(list) => {
                         self.starts.extend(list.iter().map(|a| (outside, a, true)));
+                    }
+                    ast::ExperimentKind::Linearize { from, .. } => {
+                        for input in from {
+                            if let [part] = input.parts.as_slice() {
+                                let names = &mut self.graph.signals.names;
+                                let path = names.child(Names::ROOT, &part.name.text, None);
+                                self.free_inputs.insert(path);
+                            }
+                        }
                     }
                     _ => {}
                 }
@@ -1021,7 +1050,7 @@ impl Item<'_> {
             Item::Constant(c, _) => c.span,
             Item::PortType(p, _) => p.name.span,
             Item::Domain(d) => d.name.span,
-            Item::Experiment(e) => e.name.span,
+            Item::Missing(span) => *span,
         }
     }
 }
