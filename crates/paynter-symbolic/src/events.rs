@@ -10,7 +10,7 @@
 
 use crate::dae::Switch;
 use crate::expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};
-use crate::walk::{below, for_each_argument, rebuild};
+use crate::walk::{below, for_each_argument, rebuild, substitute};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Freezes one expression; to share modes between several, use one [`Freezer`].
@@ -274,6 +274,91 @@ impl Freezer {
     }
 }
 
+/// Puts switches back in the place of modes, for printing: the inverse of [`freeze`].
+///
+/// `modes` in the order in which they were made: a switch reads earlier modes only.
+pub fn thaw(pool: &mut Pool, modes: &[(SymbolId, Switch)]) -> FxHashMap<SymbolId, ExprId> {
+    let mut thawed: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    for &(symbol, switch) in modes {
+        let argument = |pool: &mut Pool, e: ExprId| {
+            let e = substitute(pool, e, &|s| thawed.get(&s).copied());
+            restore_functions(pool, e)
+        };
+        let e = match switch {
+            Switch::Relation {
+                comparison,
+                left,
+                right,
+            } => {
+                let (left, right) = (argument(pool, left), argument(pool, right));
+                pool.compare(comparison, left, right)
+            }
+            Switch::Floor { of } => {
+                let of = argument(pool, of);
+                pool.call1(Function1::Floor, of)
+            }
+            Switch::Sign { of } => {
+                let of = argument(pool, of);
+                pool.call1(Function1::Sign, of)
+            }
+        };
+        thawed.insert(symbol, e);
+    }
+    thawed
+}
+
+/// Writes `if x >= 0 then x else -x` as `abs(x)` again, and so `min` and `max`.
+pub fn restore_functions(pool: &mut Pool, e: ExprId) -> ExprId {
+    let mut restored: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+    for id in below(pool, &[e]) {
+        let new = rebuild(pool, id, &|a| restored[&a]);
+        let new = match pool.node(new) {
+            Node::If(condition, a, b) => function_of_choice(pool, condition, a, b).unwrap_or(new),
+            _ => new,
+        };
+        restored.insert(id, new);
+    }
+    restored[&e]
+}
+
+fn function_of_choice(pool: &mut Pool, condition: ExprId, a: ExprId, b: ExprId) -> Option<ExprId> {
+    let (condition, a, b) = match pool.node(condition) {
+        Node::Not(inner) => (inner, b, a),
+        _ => (condition, a, b),
+    };
+    let Node::Compare(c, left, right) = pool.node(condition) else {
+        return None;
+    };
+    let is_less = matches!(c, Comparison::Less | Comparison::LessEqual);
+    let is_greater = matches!(c, Comparison::Greater | Comparison::GreaterEqual);
+    if !is_less && !is_greater {
+        return None;
+    }
+    if pool.as_number(right) == Some(0.0) {
+        let (positive, negative) = if is_greater { (a, b) } else { (b, a) };
+        if positive == left && pool.neg(left) == negative {
+            return Some(pool.call1(Function1::Abs, left));
+        }
+    }
+    if (left, right) == (a, b) {
+        let f = if is_less {
+            Function2::Min
+        } else {
+            Function2::Max
+        };
+        return Some(pool.call2(f, b, a));
+    }
+    if (left, right) == (b, a) {
+        let f = if is_less {
+            Function2::Max
+        } else {
+            Function2::Min
+        };
+        return Some(pool.call2(f, a, b));
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -397,5 +482,26 @@ mod tests {
         });
         assert_eq!(n_modes, 0);
         assert_eq!(pool.node(new), Node::If(is_on, size, x));
+    }
+
+    #[test]
+    fn thawing_gives_back_what_was_frozen() {
+        let mut pool = Pool::new();
+        let (x, y) = (pool.symbol(SymbolId(0)), pool.symbol(SymbolId(1)));
+        let size = pool.call1(Function1::Abs, x);
+        let smaller = pool.call2(Function2::Min, size, y);
+        let larger = pool.call2(Function2::Max, y, x);
+        let step = pool.call1(Function1::Floor, larger);
+        let e = pool.add(smaller, step);
+        let mut modes = Vec::new();
+        let frozen = freeze(&mut pool, e, &|_| false, &mut |_, switch| {
+            let symbol = SymbolId(10 + modes.len() as u32);
+            modes.push((symbol, switch));
+            symbol
+        });
+        let thawed = thaw(&mut pool, &modes);
+        let back = substitute(&mut pool, frozen, &|s| thawed.get(&s).copied());
+        let back = restore_functions(&mut pool, back);
+        assert_eq!(back, e);
     }
 }

@@ -438,7 +438,10 @@ impl Pool {
             }
             self.each_argument(e, |a| needed.push(a));
         }
-        let mut pool = Pool { externals: self.externals.clone(), ..Pool::default() };
+        let mut pool = Pool {
+            externals: self.externals.clone(),
+            ..Pool::default()
+        };
         let mut new_ids = vec![ExprId(0); seen.len()];
         for old in (0..seen.len()).filter(|&i| seen[i]) {
             let node = self.nodes[old];

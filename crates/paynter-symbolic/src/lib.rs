@@ -8,16 +8,20 @@
 pub mod calculus;
 pub mod classes;
 pub mod dae;
+mod eliminate;
 pub mod evaluate;
 pub mod events;
 pub mod expr;
 pub mod linear;
 pub mod names;
 pub mod normal;
+pub mod present;
 pub mod print;
 pub mod reduce;
 pub mod reduced;
+pub mod simplify;
 pub mod slopes;
+pub mod state_space;
 #[cfg(test)]
 mod testing;
 pub mod walk;

@@ -3,6 +3,7 @@
 //! In:  a seed.
 //! Out: the same expressions on every run and machine.
 
+use crate::dae::{Dae, Role, Symbol};
 use crate::evaluate::evaluate;
 use crate::expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};
 use crate::walk::below;
@@ -30,15 +31,18 @@ pub(crate) fn largest_part(pool: &Pool, e: ExprId, at: &[f64]) -> f64 {
 #[derive(Clone, Default)]
 pub(crate) struct Names {
     names: Vec<String>,
+    ids: HashMap<String, SymbolId>,
 }
 
 impl Names {
     pub(crate) fn id(&mut self, name: &str) -> SymbolId {
-        let known = self.names.iter().position(|n| n == name);
-        SymbolId(known.unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            self.names.len() - 1
-        }) as u32)
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = SymbolId(self.names.len() as u32);
+        self.names.push(name.to_owned());
+        self.ids.insert(name.to_owned(), id);
+        id
     }
 
     pub(crate) fn name(&self, s: SymbolId) -> String {
@@ -264,6 +268,14 @@ impl Parser<'_> {
                 return self.pool.call1(f, args[0]);
             }
         }
+        if name == "der" {
+            let of = self
+                .pool
+                .as_symbol(args[0])
+                .expect("a derivative of a symbol");
+            let s = self.names.id(&format!("{}'", self.names.name(of)));
+            return self.pool.symbol(s);
+        }
         for f in [Atan2, Min, Max, Mod, Hypot] {
             if format!("{f:?}").to_lowercase() == name {
                 return self.pool.call2(f, args[0], args[1]);
@@ -271,6 +283,58 @@ impl Parser<'_> {
         }
         panic!("no function is called {name}");
     }
+}
+
+/// Reads equations, one on a line; `param a b c`, `prefer x y` and `tear z` are lists of names.
+pub(crate) fn dae(text: &str) -> Dae {
+    let mut dae = Dae::default();
+    let mut names = Names::default();
+    let mut params: Vec<SymbolId> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(list) = line.strip_prefix("param ") {
+            params.extend(list.split_whitespace().map(|name| names.id(name)));
+        } else if let Some(list) = line.strip_prefix("prefer ") {
+            dae.preferred_states
+                .extend(list.split_whitespace().map(|name| names.id(name)));
+        } else if let Some(list) = line.strip_prefix("tear ") {
+            dae.tearing
+                .extend(list.split_whitespace().map(|name| names.id(name)));
+        } else {
+            let (line, solves) = match line.split_once(" -> ") {
+                Some((line, solves)) => (line, Some(parse(&mut dae.pool, &mut names, solves))),
+                None => (line, None),
+            };
+            let solves = solves.and_then(|e| dae.pool.as_symbol(e));
+            let (left, right) = line.split_once(" = ").expect("an equation");
+            let left = parse(&mut dae.pool, &mut names, left);
+            let right = parse(&mut dae.pool, &mut names, right);
+            let origin = crate::dae::Origin(dae.equations.len() as u32);
+            dae.equations.push(crate::dae::Equation {
+                left,
+                right,
+                solves,
+                origin,
+            });
+        }
+    }
+    for (i, name) in names.names.clone().iter().enumerate() {
+        let role = match name.strip_suffix('\'') {
+            Some(of) => Role::Derivative { of: names.id(of) },
+            None if params.contains(&SymbolId(i as u32)) => Role::Parameter {
+                value: 1.0 + i as f64 / 7.0,
+                binding: None,
+            },
+            None => Role::Unknown,
+        };
+        let path = dae.names.child(crate::names::Names::ROOT, name, None);
+        dae.add_symbol(Symbol {
+            name: path,
+            role,
+            nominal: 0.0,
+            origin: Default::default(),
+        });
+    }
+    dae
 }
 
 /// Makes expressions from a fixed seed (splitmix64).

@@ -7,7 +7,7 @@
 //! the number of different nodes below the expression, never in the size of the written text.
 
 use crate::expr::{ArgsId, ExprId, Node, Pool, SymbolId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Lists the symbols that an expression reads, ascending.
 pub fn symbols_of(pool: &Pool, e: ExprId) -> Vec<SymbolId> {
@@ -39,15 +39,26 @@ pub fn substitute_all(
     expressions: &[ExprId],
     map: &dyn Fn(SymbolId) -> Option<ExprId>,
 ) -> Vec<ExprId> {
-    let mut rebuilt: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-    for id in below(pool, expressions) {
+    let order = below(pool, expressions);
+    let mut rebuilt: Vec<ExprId> = Vec::with_capacity(order.len());
+    for &id in &order {
         let new = match pool.node(id) {
             Node::Symbol(s) => map(s).unwrap_or(id),
-            _ => rebuild(pool, id, &|a| rebuilt[&a]),
+            _ => rebuild(pool, id, &|a| rebuilt[place(&order, a)]),
         };
-        rebuilt.insert(id, new);
+        rebuilt.push(new);
     }
-    expressions.iter().map(|e| rebuilt[e]).collect()
+    expressions
+        .iter()
+        .map(|&e| rebuilt[place(&order, e)])
+        .collect()
+}
+
+/// Where a node stands in a list made by [`below`].
+fn place(order: &[ExprId], id: ExprId) -> usize {
+    order
+        .binary_search(&id)
+        .expect("the list holds the arguments of its nodes")
 }
 
 /// Counts the operations that computing an expression takes, shared parts once.
@@ -66,16 +77,25 @@ pub fn count_operations(pool: &Pool, e: ExprId) -> usize {
 /// Counts the operations in the written text of an expression: shared parts as often as they
 /// are written. Stops growing at `usize::MAX`.
 pub fn count_written_operations(pool: &Pool, e: ExprId) -> usize {
-    let mut counts: FxHashMap<ExprId, usize> = FxHashMap::default();
-    for id in below(pool, &[e]) {
+    count_written_with(pool, e, &|_| 0)
+}
+
+/// As [`count_written_operations`], with as many operations for a symbol as `weight` tells.
+pub fn count_written_with(pool: &Pool, e: ExprId, weight: &dyn Fn(SymbolId) -> usize) -> usize {
+    let order = below(pool, &[e]);
+    let mut counts: Vec<usize> = Vec::with_capacity(order.len());
+    for &id in &order {
         let mut n = match pool.node(id) {
-            Node::Number(_) | Node::Symbol(_) | Node::Smooth(_) => 0,
+            Node::Number(_) | Node::Smooth(_) => 0,
+            Node::Symbol(s) => weight(s),
             _ => 1,
         };
-        for_each_argument(pool, id, |a| n = usize::saturating_add(n, counts[&a]));
-        counts.insert(id, n);
+        for_each_argument(pool, id, |a| {
+            n = usize::saturating_add(n, counts[place(&order, a)]);
+        });
+        counts.push(n);
     }
-    counts[&e]
+    counts[place(&order, e)]
 }
 
 /// Calls a function for each argument of a node, first to last.
@@ -149,11 +169,21 @@ fn rebuild_args(pool: &mut Pool, args: ArgsId, new: &dyn Fn(ExprId) -> ExprId) -
 
 /// Lists every node below some expressions, themselves included, arguments before their users.
 pub fn below(pool: &Pool, expressions: &[ExprId]) -> Vec<ExprId> {
+    // Most expressions are so small that looking through a list beats hashing.
+    const FEW: usize = 24;
+    let mut found: Vec<ExprId> = Vec::new();
     let mut seen: FxHashSet<ExprId> = FxHashSet::default();
-    let mut found = Vec::new();
     let mut stack: Vec<ExprId> = expressions.to_vec();
     while let Some(e) = stack.pop() {
-        if seen.insert(e) {
+        let is_new = if found.len() < FEW {
+            !found.contains(&e)
+        } else {
+            if seen.is_empty() {
+                seen.extend(found.iter().copied());
+            }
+            seen.insert(e)
+        };
+        if is_new {
             found.push(e);
             for_each_argument(pool, e, |a| stack.push(a));
         }

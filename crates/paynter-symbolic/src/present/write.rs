@@ -1,0 +1,310 @@
+//! Writes readable equations as text, LaTeX or JSON.
+//!
+//! In:  a [`Presentation`] and names.
+//! Out: one string.
+//!
+//! **Invariant:** the three carry the same lines in the same order.
+
+use super::{ImplicitEquations, Line, MatrixEquation, Presentation};
+use crate::expr::SymbolId;
+use crate::print::json::json_string;
+use crate::print::latex::latex_name;
+use crate::print::{Tree, to_json, to_latex, to_text};
+use std::fmt::Write as _;
+
+type Naming<'a> = &'a dyn Fn(SymbolId) -> String;
+
+impl Presentation {
+    /// Counts the lines, loops as one.
+    pub fn count_lines(&self) -> usize {
+        let matrices: usize = self
+            .matrices
+            .iter()
+            .map(|m| 1 + m.matrix.len() + m.right.len())
+            .sum();
+        let implicit: usize = self.implicit.iter().map(|i| i.residuals.len()).sum();
+        self.states.len() + self.outputs.len() + self.where_lines.len() + matrices + implicit
+    }
+
+    /// Counts the operations that are written, loops once.
+    pub fn count_operations(&self) -> usize {
+        self.trees().map(Tree::count_operations).sum()
+    }
+
+    /// Counts the operations of the longest line.
+    pub fn longest_line(&self) -> usize {
+        self.trees().map(Tree::count_operations).max().unwrap_or(0)
+    }
+
+    fn trees(&self) -> impl Iterator<Item = &Tree> {
+        let lines = self
+            .states
+            .iter()
+            .chain(&self.outputs)
+            .chain(&self.where_lines);
+        let matrices = self
+            .matrices
+            .iter()
+            .flat_map(|m| m.matrix.iter().map(|entry| &entry.2).chain(&m.right));
+        let implicit = self.implicit.iter().flat_map(|i| &i.residuals);
+        lines.map(|l| &l.right).chain(matrices).chain(implicit)
+    }
+
+    /// Writes plain text.
+    pub fn to_text(&self, name: Naming<'_>) -> String {
+        let mut out = String::new();
+        for line in &self.states {
+            let _ = writeln!(out, "{}", text_line(line, name));
+        }
+        for (k, matrix) in self.matrices.iter().enumerate() {
+            let (m, h) = matrix_names(k, self.matrices.len());
+            let unknowns: Vec<String> = matrix.unknowns.iter().map(|&s| name(s)).collect();
+            let _ = writeln!(out, "{m}*[{}] = {h}", unknowns.join(", "));
+        }
+        for system in &self.implicit {
+            let unknowns: Vec<String> = system.unknowns.iter().map(|&s| name(s)).collect();
+            for (k, residual) in system.residuals.iter().enumerate() {
+                let note = if k == 0 {
+                    format!("   (solved for {})", unknowns.join(", "))
+                } else {
+                    String::new()
+                };
+                let _ = writeln!(out, "0 = {}{note}", to_text(residual, name));
+            }
+        }
+        for line in &self.outputs {
+            let _ = writeln!(out, "{}", text_line(line, name));
+        }
+        let entries = self.text_entries(name);
+        if !entries.is_empty() || !self.where_lines.is_empty() {
+            out.push_str("where\n");
+        }
+        for entry in entries {
+            let _ = writeln!(out, "    {entry}");
+        }
+        for line in &self.where_lines {
+            let _ = writeln!(out, "    {}", text_line(line, name));
+        }
+        out
+    }
+
+    fn text_entries(&self, name: Naming<'_>) -> Vec<String> {
+        let mut entries = Vec::new();
+        for (k, matrix) in self.matrices.iter().enumerate() {
+            let (m, h) = matrix_names(k, self.matrices.len());
+            for (row, column, value) in &matrix.matrix {
+                let mirrored = if matrix.is_symmetric && row != column {
+                    format!(" = {m}[{},{}]", column + 1, row + 1)
+                } else {
+                    String::new()
+                };
+                entries.push(format!(
+                    "{m}[{},{}]{mirrored} = {}",
+                    row + 1,
+                    column + 1,
+                    to_text(value, name)
+                ));
+            }
+            for (row, value) in matrix.right.iter().enumerate() {
+                entries.push(format!("{h}[{}] = {}", row + 1, to_text(value, name)));
+            }
+        }
+        entries
+    }
+
+    /// Writes LaTeX: `align*` environments (amsmath), "where" as text between them.
+    pub fn to_latex(&self, name: Naming<'_>) -> String {
+        let mut lines: Vec<String> = self
+            .states
+            .iter()
+            .map(|line| latex_line(line, name))
+            .collect();
+        let mut entries: Vec<String> = Vec::new();
+        for (k, matrix) in self.matrices.iter().enumerate() {
+            let names = matrix_names(k, self.matrices.len());
+            let (m, h) = (latex_name(&names.0), latex_name(&names.1));
+            let unknowns: Vec<String> = matrix
+                .unknowns
+                .iter()
+                .map(|&s| latex_name(&name(s)))
+                .collect();
+            lines.push(format!(
+                "{m} \\begin{{bmatrix}} {} \\end{{bmatrix}} &= {h}",
+                unknowns.join(" \\\\ ")
+            ));
+            entries.extend(latex_entries(matrix, &names, name));
+        }
+        for system in &self.implicit {
+            lines.extend(
+                system
+                    .residuals
+                    .iter()
+                    .map(|r| format!("0 &= {}", to_latex(r, name))),
+            );
+        }
+        lines.extend(self.outputs.iter().map(|line| latex_line(line, name)));
+        entries.extend(self.where_lines.iter().map(|line| latex_line(line, name)));
+        let mut out = align(&lines);
+        if !entries.is_empty() {
+            out.push_str("where\n");
+            out.push_str(&align(&entries));
+        }
+        out
+    }
+
+    /// Writes one JSON object.
+    pub fn to_json(&self, name: Naming<'_>) -> String {
+        let lines = |lines: &[Line]| {
+            let lines: Vec<String> = lines.iter().map(|l| json_line(l, name)).collect();
+            format!("[{}]", lines.join(","))
+        };
+        let matrices: Vec<String> = self.matrices.iter().map(|m| json_matrix(m, name)).collect();
+        let implicit: Vec<String> = self
+            .implicit
+            .iter()
+            .map(|i| json_implicit(i, name))
+            .collect();
+        format!(
+            "{{\"states\":{},\"matrices\":[{}],\"implicit\":[{}],\"outputs\":{},\"where\":{}}}",
+            lines(&self.states),
+            matrices.join(","),
+            implicit.join(","),
+            lines(&self.outputs),
+            lines(&self.where_lines)
+        )
+    }
+}
+
+/// M and h, numbered if there are several systems.
+fn matrix_names(k: usize, n: usize) -> (String, String) {
+    if n == 1 {
+        return ("M".to_owned(), "h".to_owned());
+    }
+    (format!("M{}", k + 1), format!("h{}", k + 1))
+}
+
+/// Names in a line: those of its loop first.
+fn name_in(line: &Line, s: SymbolId, name: Naming<'_>) -> String {
+    line.range
+        .as_ref()
+        .and_then(|range| range.names.get(&s).cloned())
+        .unwrap_or_else(|| name(s))
+}
+
+fn text_line(line: &Line, name: Naming<'_>) -> String {
+    let named = |s: SymbolId| name_in(line, s, name);
+    let equation = format!("{} = {}", named(line.symbol), to_text(&line.right, &named));
+    match &line.range {
+        Some(range) => {
+            format!(
+                "for {} in {} .. {}: {equation}",
+                range.variable, range.from, range.to
+            )
+        }
+        None => equation,
+    }
+}
+
+fn latex_line(line: &Line, name: Naming<'_>) -> String {
+    let named = |s: SymbolId| name_in(line, s, name);
+    let equation = format!(
+        "{} &= {}",
+        latex_name(&named(line.symbol)),
+        to_latex(&line.right, &named)
+    );
+    match &line.range {
+        Some(range) => format!(
+            "{equation}, \\quad {} = {}, \\ldots, {}",
+            range.variable, range.from, range.to
+        ),
+        None => equation,
+    }
+}
+
+fn latex_entries(
+    matrix: &MatrixEquation,
+    (m, h): &(String, String),
+    name: Naming<'_>,
+) -> Vec<String> {
+    let entry = |letter: &str, index: String| format!("{letter}_{{{index}}}");
+    let mut entries = Vec::new();
+    for (row, column, value) in &matrix.matrix {
+        let left = entry(&brace(m), format!("{},{}", row + 1, column + 1));
+        entries.push(format!("{left} &= {}", to_latex(value, name)));
+    }
+    for (row, value) in matrix.right.iter().enumerate() {
+        let left = entry(&brace(h), (row + 1).to_string());
+        entries.push(format!("{left} &= {}", to_latex(value, name)));
+    }
+    entries
+}
+
+/// A name that already has a subscript takes another one only in braces.
+fn brace(name: &str) -> String {
+    format!("{{{}}}", latex_name(name))
+}
+
+fn align(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\\begin{{align*}}\n{}\n\\end{{align*}}\n",
+        lines.join(" \\\\\n")
+    )
+}
+
+fn json_line(line: &Line, name: Naming<'_>) -> String {
+    let named = |s: SymbolId| name_in(line, s, name);
+    let mut out = format!(
+        "{{\"symbol\":{},\"value\":{},\"text\":{}",
+        json_string(&named(line.symbol)),
+        to_json(&line.right, &named),
+        json_string(&to_text(&line.right, &named))
+    );
+    if let Some(range) = &line.range {
+        let _ = write!(
+            out,
+            ",\"for\":{{\"variable\":{},\"from\":{},\"to\":{}}}",
+            json_string(&range.variable),
+            range.from,
+            range.to
+        );
+    }
+    out.push('}');
+    out
+}
+
+fn json_names(symbols: &[SymbolId], name: Naming<'_>) -> String {
+    let names: Vec<String> = symbols.iter().map(|&s| json_string(&name(s))).collect();
+    format!("[{}]", names.join(","))
+}
+
+fn json_matrix(matrix: &MatrixEquation, name: Naming<'_>) -> String {
+    let entries: Vec<String> = matrix
+        .matrix
+        .iter()
+        .map(|(row, column, value)| format!("[{row},{column},{}]", to_json(value, name)))
+        .collect();
+    let right: Vec<String> = matrix
+        .right
+        .iter()
+        .map(|value| to_json(value, name))
+        .collect();
+    format!(
+        "{{\"unknowns\":{},\"matrix\":[{}],\"right\":[{}],\"symmetric\":{}}}",
+        json_names(&matrix.unknowns, name),
+        entries.join(","),
+        right.join(","),
+        matrix.is_symmetric
+    )
+}
+
+fn json_implicit(system: &ImplicitEquations, name: Naming<'_>) -> String {
+    let residuals: Vec<String> = system.residuals.iter().map(|r| to_json(r, name)).collect();
+    format!(
+        "{{\"unknowns\":{},\"residuals\":[{}]}}",
+        json_names(&system.unknowns, name),
+        residuals.join(",")
+    )
+}
