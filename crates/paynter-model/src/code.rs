@@ -124,8 +124,27 @@ pub const SWEEP_VALUES: &str = "E0512";
 /// A search without aim, bounds or a proper condition.
 pub const OPTIMIZE: &str = "E0513";
 
-/// Every code, in the order in which it was added.
-pub const TABLE: &[Row] = &[
+/// Every code of this crate.
+pub const TABLE: &[Row] = &ALL;
+
+const N_CODES: usize = OWN.len() + crate::elaborate::code::TABLE.len();
+
+const ALL: [Row; N_CODES] = {
+    let mut all = [("", "", ""); N_CODES];
+    let mut at = 0;
+    while at < N_CODES {
+        all[at] = if at < OWN.len() {
+            OWN[at]
+        } else {
+            crate::elaborate::code::TABLE[at - OWN.len()]
+        };
+        at += 1;
+    }
+    all
+};
+
+/// The codes of this file, in the order in which they were added.
+const OWN: &[Row] = &[
     (
         UNKNOWN_UNIT,
         "unknown unit",
@@ -160,11 +179,6 @@ pub const TABLE: &[Row] = &[
         DOMAIN_NO_POWER,
         "effort times flow is no power",
         "The product of effort and flow must be in W; in a domain marked `pseudo` the flow alone is.",
-    ),
-    (
-        UNKNOWN_FUNCTION,
-        "unknown function",
-        "No built-in function and no `fn` of the model has this name.",
     ),
     (
         WRONG_ARGUMENTS,
@@ -375,5 +389,10 @@ pub const TABLE: &[Row] = &[
         OPTIMIZE,
         "search that cannot be done",
         "A search needs bounds for what is varied, an aim, and conditions that compare measures.",
+    ),
+    (
+        UNKNOWN_FUNCTION,
+        "unknown function",
+        "No built-in function and no `fn` of the model has this name.",
     ),
 ];

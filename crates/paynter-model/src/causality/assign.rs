@@ -40,7 +40,6 @@ pub(super) struct Granted {
 
 /// What is fixed for all runs on one graph.
 pub(super) struct Problem<'a> {
-    pub graph: &'a BondGraph,
     pub network: &'a Network,
     pub ranking: &'a Ranking,
     pub wishes: &'a Wishes,
@@ -79,7 +78,6 @@ impl<'a> Problem<'a> {
             .collect();
         multibonds.sort_by_key(|m: &Vec<BondId>| m.first().map(|b| ranking.bond[b.0 as usize]));
         Problem {
-            graph,
             network,
             ranking,
             wishes,
@@ -143,7 +141,10 @@ pub(super) fn grant(problem: &Problem, first: ModuliFirst, extra: &[Wish]) -> Gr
     let mut run = Run::new(problem, None);
     if run.all(first, extra).is_err() {
         let n_visits = run.table.n_visits;
-        run = Run::new(problem, Some(Witness::new(problem.network)));
+        run = Run::new(
+            problem,
+            Some(Witness::new(problem.network, problem.ranking)),
+        );
         run.table.n_visits = n_visits;
         // With a witness nothing is granted that cannot be completed.
         run.all(first, extra).unwrap_or(());
@@ -234,13 +235,12 @@ impl<'a> Run<'a> {
             return;
         };
         while let Err(shortage) = witness.complete(network, &self.table) {
-            let broken = witness.element_of(shortage.vertex).or_else(|| {
-                shortage
-                    .elements
-                    .iter()
-                    .copied()
-                    .min_by_key(|e| self.problem.ranking.element[e.0 as usize])
-            });
+            let rank = |e: &ElementId| self.problem.ranking.element[e.0 as usize];
+            let broken = witness
+                .elements_of(shortage.vertex)
+                .into_iter()
+                .filter(|&e| self.table.has_rule(network, e))
+                .min_by_key(rank);
             self.conflicts
                 .push(explain_shortage(network, &mut self.table, &shortage, None));
             match broken {

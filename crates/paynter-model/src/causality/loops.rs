@@ -278,10 +278,10 @@ impl Knot {
                     path.reverse();
                     return path;
                 }
-                if !from.contains_key(&w) {
-                    from.insert(w, v);
+                from.entry(w).or_insert_with(|| {
                     queue.push_back(w);
-                }
+                    v
+                });
             }
         }
         vec![self.symbols[start]]
@@ -297,10 +297,9 @@ fn classify(graph: &BondGraph, links: &Links, path: &[SymbolId]) -> Option<PathC
             return None;
         }
         let by = link.by?;
-        let is_junction_structure = match graph.element(by).kind {
-            ElementKind::Zero | ElementKind::One | ElementKind::Tf | ElementKind::Gy => true,
-            _ => false,
-        };
+        let kind = graph.element(by).kind;
+        let is_junction_structure =
+            kind.is_junction() || matches!(kind, ElementKind::Tf | ElementKind::Gy);
         if !is_junction_structure && !turns.contains(&by) {
             turns.push(by);
         }

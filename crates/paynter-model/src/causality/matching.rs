@@ -14,7 +14,9 @@
 //! **Invariant:** no edge of the witness contradicts the table it was last repaired for.
 
 use super::propagate::{Network, Table};
+use super::ranking::Ranking;
 use crate::graph::{BondId, ElementId, Stroke};
+use rustc_hash::FxHashSet;
 
 /// A complete assignment that is kept in step with a growing table.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ pub(super) struct Witness {
     /// Edges of each bond.
     edges_of: Vec<[Option<u32>; 2]>,
     n_elements: usize,
+    /// Vertices in the order in which they are served: elements by name, then bonds by name.
+    order: Vec<u32>,
     // Of the search; valid where `stamp` is that of the present search.
     stamp: Vec<u32>,
     now: u32,
@@ -48,7 +52,7 @@ struct Edge {
 const HALF: u32 = u32::MAX;
 
 impl Witness {
-    pub fn new(network: &Network) -> Self {
+    pub fn new(network: &Network, ranking: &Ranking) -> Self {
         let n_elements = network.n_elements();
         let mut edges = Vec::new();
         let mut at: Vec<Vec<u32>> = vec![Vec::new(); n_elements];
@@ -88,12 +92,26 @@ impl Witness {
             }
         }
         let n = at.len();
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        order.sort_by_key(|&v| {
+            let middle = at[v as usize]
+                .first()
+                .map(|&e| edges[e as usize].bond.0 as usize);
+            match middle.filter(|_| v as usize >= n_elements) {
+                Some(bond) => (true, ranking.bond[bond]),
+                None => (
+                    false,
+                    ranking.element.get(v as usize).copied().unwrap_or(u32::MAX),
+                ),
+            }
+        });
         Witness {
             edges,
             at,
             mate: vec![None; n],
             edges_of,
             n_elements,
+            order,
             stamp: vec![0; n],
             now: 0,
             base: vec![0; n],
@@ -113,10 +131,34 @@ impl Witness {
         for vertex in 0..self.mate.len() as u32 {
             self.drop_forbidden(table, vertex);
         }
-        for vertex in 0..self.mate.len() as u32 {
-            self.cover(network, table, vertex)?;
+        // In a fixed order, so that it depends on names only which vertex is left over: those
+        // served before it stay matched.
+        for i in 0..self.order.len() {
+            let vertex = self.order[i];
+            if let Err(shortage) = self.cover(network, table, vertex) {
+                self.take_from_later(i).then_some(()).ok_or(shortage)?;
+            }
         }
         Ok(())
+    }
+
+    /// After a failed search from vertex number `i` of the order: takes the place of the last one
+    /// that it competes with, if that comes later in the order.
+    fn take_from_later(&mut self, i: usize) -> bool {
+        let later: FxHashSet<u32> = self.order[i + 1..].iter().copied().collect();
+        let competes = |&v: &u32| self.is_outer[v as usize] && later.contains(&v);
+        let outer: FxHashSet<u32> = self.visited.iter().copied().filter(competes).collect();
+        let Some(&last) = self.order.iter().rev().find(|v| outer.contains(v)) else {
+            return false;
+        };
+        let Some(old) = self.mate[last as usize].take() else {
+            return false;
+        };
+        let partner = self.other(old, last);
+        let up = self.parent[partner as usize].expect("the mate of an outer vertex has a parent");
+        self.mate[partner as usize] = Some(up);
+        self.flip(self.other(up, partner), up);
+        true
     }
 
     /// As [`Witness::complete`], where only the strokes set since `mark` are new.
@@ -188,9 +230,15 @@ impl Witness {
         Err(Shortage { vertex, elements })
     }
 
-    /// Tells whether a vertex of the matching is an element.
-    pub fn element_of(&self, vertex: u32) -> Option<ElementId> {
-        ((vertex as usize) < self.n_elements).then_some(ElementId(vertex))
+    /// The element of a vertex; the two ends for the middle of a bond.
+    pub fn elements_of(&self, vertex: u32) -> Vec<ElementId> {
+        if (vertex as usize) < self.n_elements {
+            return vec![ElementId(vertex)];
+        }
+        self.at[vertex as usize]
+            .iter()
+            .map(|&e| ElementId(self.other(e, vertex)))
+            .collect()
     }
 
     fn visit(&mut self, vertex: u32, is_outer: bool, parent: Option<u32>) {

@@ -10,19 +10,26 @@
 //! a conflict is reported exactly if no complete assignment meets all demands; no assignment that
 //! meets them has more integral storages.
 
+mod alternatives;
 mod assign;
 mod components;
 mod conflict;
+mod diagnostics;
+mod explain;
 mod laws;
 mod links;
 mod loops;
 mod matching;
 mod propagate;
 mod ranking;
+pub mod report;
 mod storages;
 mod wishes;
 
+pub use alternatives::{Alternative, Change, alternatives};
 pub use conflict::{Conflict, ConflictKind, Hop};
+pub use diagnostics::causality_diagnostics;
+pub use explain::{Step, chain, sentence, steps, why};
 
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
 use paynter_symbolic::SymbolId;
@@ -193,6 +200,8 @@ pub struct Dependence {
     pub element: ElementId,
     /// The variables on the way, from its state (or given variable) to the dependent state.
     pub path: Vec<SymbolId>,
+    /// The elements on the way, from the one that sets to the one that depends.
+    pub through: Vec<ElementId>,
 }
 
 /// A zero-order causal path.
@@ -241,6 +250,10 @@ pub struct Causality {
     pub loops: Vec<AlgebraicLoop>,
     /// Zero-order causal paths: one for each dependent storage and storage that sets it, one for each loop along power bonds.
     pub zero_order_paths: Vec<ZeroOrderPath>,
+    /// Elements whose modulus can vanish and is divided by all the same.
+    pub reversed_moduli: Vec<ElementId>,
+    /// Ports whose nonlinear law is used against the direction in which it is written.
+    pub inverted_laws: Vec<End>,
     /// Number of ports looked at while assigning: a measure of work that no machine changes.
     pub n_visits: u64,
     /// Propagation alone came to a dead end and a matching completed the assignment.
@@ -273,6 +286,8 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
             .filter(is_split)
             .cloned()
             .collect(),
+        reversed_moduli: wishes::reversed_moduli(graph, &wishes, |b| table.stroke(b)),
+        inverted_laws: wishes::inverted_laws(&wishes, |b| table.stroke(b)),
         n_visits: granted.n_visits,
         is_matched: granted.is_matched,
         conflicts: granted.conflicts,
@@ -294,6 +309,9 @@ fn analyse(graph: &BondGraph, ranking: &ranking::Ranking, causality: &mut Causal
         dependent
             .on
             .sort_by_key(|d| ranking.element[d.element.0 as usize]);
+        for on in &mut dependent.on {
+            on.through = elements_along(&links, &on.path, false);
+        }
     }
     causality.loops = loops::find_loops(graph, causality, &links, ranking);
     let coordinates = storages::sort_coordinates(graph, causality, &links);
@@ -307,7 +325,7 @@ fn analyse(graph: &BondGraph, ranking: &ranking::Ranking, causality: &mut Causal
             ) {
                 continue;
             }
-            let elements = elements_along(&links, &on.path, false);
+            let elements = on.through.clone();
             causality.zero_order_paths.push(ZeroOrderPath {
                 class: PathClass::Storages,
                 elements,
@@ -333,12 +351,10 @@ fn elements_along(links: &links::Links, path: &[SymbolId], is_closed: bool) -> V
         .zip(path.first())
         .filter(|_| is_closed)
         .map(|(&a, &b)| (a, b));
-    for (from, to) in pairs.chain(back) {
-        if let Some(by) = links.link(from, to).and_then(|l| l.by) {
-            if elements.last() != Some(&by) {
-                elements.push(by);
-            }
-        }
+    // The element that closes a cycle is the one that gives its first variable.
+    for (from, to) in back.into_iter().chain(pairs) {
+        let by = links.link(from, to).and_then(|l| l.by);
+        elements.extend(by.filter(|by| elements.last() != Some(by)));
     }
     elements
 }

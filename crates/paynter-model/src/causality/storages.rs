@@ -104,7 +104,11 @@ fn trace(
             {
                 path.push(next);
             }
-            on.push(Dependence { element, path });
+            on.push(Dependence {
+                element,
+                path,
+                through: Vec::new(),
+            });
             continue;
         }
         for link in links

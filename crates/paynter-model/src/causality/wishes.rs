@@ -40,9 +40,47 @@ pub(super) struct Wishes {
     /// Moduli that can vanish; what was one matrix in the text is one entry.
     pub moduli: Vec<Vec<Wish>>,
     pub storages: Vec<Wish>,
+    /// So many of the storages, all at the front, have laws that are hard to invert.
+    pub n_hard_to_invert: usize,
     pub one_sided: Vec<Wish>,
     pub free: Vec<Wish>,
     pub switching: Vec<Wish>,
+}
+
+/// Lists the elements whose modulus can vanish and is divided by, in order of name.
+pub(super) fn reversed_moduli(
+    graph: &BondGraph,
+    wishes: &Wishes,
+    stroke: impl Fn(BondId) -> Option<Stroke>,
+) -> Vec<ElementId> {
+    let is_reversed = |w: &&Wish| stroke(w.bond).is_some_and(|s| s != w.stroke);
+    let mut found: Vec<ElementId> = wishes
+        .moduli
+        .iter()
+        .flatten()
+        .filter(is_reversed)
+        .filter_map(|w| w.reason.element())
+        .collect();
+    found.sort_by_cached_key(|&e| graph.element_name(e));
+    found
+}
+
+/// Lists the ports whose nonlinear law is used against the direction in which it is written.
+pub(super) fn inverted_laws(
+    wishes: &Wishes,
+    stroke: impl Fn(BondId) -> Option<Stroke>,
+) -> Vec<End> {
+    let is_reversed = |w: &&Wish| stroke(w.bond).is_some_and(|s| s != w.stroke);
+    let nonlinear = wishes.storages[..wishes.n_hard_to_invert]
+        .iter()
+        .chain(&wishes.one_sided);
+    nonlinear
+        .filter(is_reversed)
+        .filter_map(|w| match w.reason {
+            Reason::Integral(end) | Reason::OneSided(end) => Some(end),
+            _ => None,
+        })
+        .collect()
 }
 
 /// What one element wants, with the key that orders it.
@@ -172,6 +210,11 @@ impl Collector<'_> {
         Wishes {
             demands: self.demands.into_iter().map(|(_, _, w)| w).collect(),
             moduli,
+            n_hard_to_invert: self
+                .storages
+                .iter()
+                .filter(|(key, _)| !key.is_easy_to_invert)
+                .count(),
             storages: self.storages.into_iter().map(|(_, w)| w).collect(),
             one_sided: by_name(self.graph, self.ranking, self.one_sided),
             free: by_name(self.graph, self.ranking, self.free),
@@ -364,8 +407,8 @@ fn strong_at_neighbour(c: &Collector, end: End, reason: Reason) -> Option<Wish> 
 fn ask_two_port(c: &mut Collector, id: ElementId, element: &Element) {
     let is_scalar_two_port = element.ports.len() == 2;
     let rows: Vec<(u32, bool)> = match &element.law {
-        Law::Gain(_) if element.kind == ElementKind::Tf => vec![(0, false), (1, true)],
-        Law::InverseGain(_) if element.kind == ElementKind::Tf => vec![(0, true), (1, false)],
+        Law::Gain(_) if element.kind == ElementKind::Tf => vec![(1, true), (0, false)],
+        Law::InverseGain(_) if element.kind == ElementKind::Tf => vec![(1, false), (0, true)],
         Law::Gain(_) => vec![(0, false), (1, false)],
         Law::InverseGain(_) => vec![(0, true), (1, true)],
         Law::Explicit(rows) => rows

@@ -3,6 +3,8 @@
 mod builder;
 mod classes;
 mod oracle;
+mod reports;
+mod rules;
 mod scale;
 mod systems;
 

@@ -5,10 +5,10 @@ use crate::causality::{StorageForm, assign_causality};
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
 
 /// xorshift64*: a fixed sequence on every machine.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -19,7 +19,7 @@ impl Random {
 const MAX_BONDS: usize = 12;
 
 /// Junctions joined at random by bonds, TFs and GYs, with one-ports on the rest.
-fn random_graph(random: &mut Random, has_vanishing: bool) -> BondGraph {
+pub(super) fn random_graph(random: &mut Random, has_vanishing: bool) -> BondGraph {
     use ElementKind::{C, Gy, I, One, R, Se, Sf, Tf, Zero};
     let mut g = Builder::new();
     let n_bonds = 2 + random.below(MAX_BONDS - 1);
@@ -192,7 +192,7 @@ fn compare(seed: u64, n_graphs: usize, has_vanishing: bool) {
     assert!(n_matched * 200 > n_graphs, "{n_matched} needed a matching");
 }
 
-fn describe(graph: &BondGraph) -> Vec<String> {
+pub(super) fn describe(graph: &BondGraph) -> Vec<String> {
     let name = |e: ElementId| {
         format!(
             "{}:{}",

@@ -7,7 +7,7 @@ use crate::graph::ElementKind::{C, Gy, I, One, R, Se, Sf, Tf, Zero};
 use paynter_symbolic::Function1;
 
 /// McBride 2005, fig. 3.6.
-fn circuit() -> Builder {
+pub(super) fn circuit() -> Builder {
     let mut g = Builder::new();
     g.add("supply", Se, 10.0);
     g.add("mesh", One, 0.0);
@@ -37,7 +37,7 @@ fn circuit_of_the_thesis_has_order_two_and_no_loop() {
 }
 
 /// McBride 2005, 4.2.2.
-fn wheatstone() -> Builder {
+pub(super) fn wheatstone() -> Builder {
     let mut g = Builder::new();
     g.add("supply", Se, 10.0);
     for name in ["in", "ab", "ad", "bridge"] {
@@ -69,7 +69,7 @@ fn wheatstone() -> Builder {
 }
 
 #[test]
-fn wheatstone_bridge_has_one_loop_torn_at_a_resistor_to_ground() {
+pub(super) fn wheatstone_bridge_has_one_loop_torn_at_a_resistor_to_ground() {
     let g = wheatstone();
     let c = assign_causality(&g.graph);
     assert!(c.is_complete());
@@ -285,7 +285,7 @@ fn flight_table_has_one_independent_inertia_per_axis() {
 }
 
 /// Tiernego & Bos 1985, fig. 10: the mass m has its inertias in the frame at rest.
-fn disc() -> Builder {
+pub(super) fn disc() -> Builder {
     let mut g = Builder::new();
     for name in ["gamma", "x1", "y1", "vx", "vy"] {
         g.add(name, One, 0.0);

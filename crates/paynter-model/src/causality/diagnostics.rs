@@ -1,0 +1,239 @@
+//! Words conflicts as messages that point into the model text.
+//!
+//! In:  a graph and its [`Causality`].
+//! Out: one [`Diagnostic`] for each conflict, and notes on what is unusual.
+
+use super::conflict::{Conflict, ConflictKind, Hop};
+use super::explain::{sentence, shared};
+use super::ranking::{describe, describe_bond};
+use super::{Causality, Reason};
+use crate::code;
+use crate::graph::{BondGraph, ElementId, ElementKind};
+use paynter_syntax::{Diagnostic, Span};
+
+/// Gives a message for every conflict and every remark.
+pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = causality
+        .conflicts
+        .iter()
+        .map(|c| conflict(graph, c))
+        .collect();
+    for &element in &causality.reversed_moduli {
+        let name = describe(graph, element);
+        found.push(
+            Diagnostic::warning(code::MODULUS_INVERTED, format!("the equations divide by the modulus of {name}, which can vanish"))
+                .primary(graph.span(graph.element(element).origin), "used against the direction in which its law is written")
+                .help("let the storages or sources around it leave its direction open, or write its law the other way round"),
+        );
+    }
+    for &end in &causality.inverted_laws {
+        let name = describe(graph, end.element);
+        found.push(
+            Diagnostic::note(
+                code::LAW_INVERTED,
+                format!("the law of {name} is solved for its input in every step"),
+            )
+            .primary(
+                graph.span(graph.element(end.element).origin),
+                "what this law computes is given from outside",
+            )
+            .help("write the law solved for the other variable if it can be"),
+        );
+    }
+    for bonds in &causality.split_multibonds {
+        let Some(&first) = bonds.first() else {
+            continue;
+        };
+        let bond = graph.bond(first);
+        found.push(
+            Diagnostic::note(
+                code::MULTIBOND_SPLIT,
+                format!(
+                    "the components of the multibond {} have different strokes",
+                    describe_bond(graph, first)
+                ),
+            )
+            .primary(graph.span(bond.origin), "taken apart into scalar bonds"),
+        );
+    }
+    found
+}
+
+/// What a conflict is, in one line.
+pub fn headline(graph: &BondGraph, conflict: &Conflict) -> String {
+    let name = |e: ElementId| describe(graph, e);
+    let roots: Vec<Hop> = conflict
+        .sides
+        .iter()
+        .filter_map(|s| s.first().copied())
+        .collect();
+    let all_sources =
+        roots.len() >= 2 && roots.iter().all(|r| matches!(r.reason, Reason::Source(_)));
+    match conflict.kind {
+        ConflictKind::Twice(e) if graph.element(e).kind.is_junction() => {
+            let who = if all_sources {
+                "two sources set"
+            } else {
+                "two elements set"
+            };
+            format!("{who} the {} of {}", shared(graph, e), name(e))
+        }
+        ConflictKind::Never(e) if graph.element(e).kind.is_junction() => {
+            format!("nothing can set the {} of {}", shared(graph, e), name(e))
+        }
+        ConflictKind::Twice(e) | ConflictKind::Never(e) => {
+            let what = match (graph.element(e).kind, conflict.kind) {
+                (ElementKind::Tf, ConflictKind::Twice(_)) => "both sides set the effort",
+                (ElementKind::Tf, _) => "both sides set the flow",
+                _ => "one side sets the effort and the other the flow",
+            };
+            format!("{what} of {}", name(e))
+        }
+        ConflictKind::Bond(b) => format!("{} is wanted both ways", describe_bond(graph, b)),
+        ConflictKind::Together => {
+            let mut names: Vec<String> = conflict
+                .elements
+                .iter()
+                .filter(|&&e| graph.element(e).kind.is_junction())
+                .map(|&e| name(e))
+                .collect();
+            names.sort_by(|a, b| super::ranking::natural(a, b));
+            let n = names.len();
+            if n > MAX_NAMES {
+                names.truncate(MAX_NAMES);
+                names.push(format!("{} more", n - MAX_NAMES));
+            }
+            match names.split_last() {
+                Some((last, rest)) if !rest.is_empty() => {
+                    format!(
+                        "{} and {last} cannot all have their effort or flow set",
+                        rest.join(", ")
+                    )
+                }
+                Some((only, _)) => format!("{only} cannot have its effort or flow set"),
+                None => "a ring of transformers and gyrators contradicts itself".to_owned(),
+            }
+        }
+    }
+}
+
+/// Names in a headline; the rest are in the chains.
+const MAX_NAMES: usize = 5;
+
+/// Hops of one chain that are told; the middle of a longer one says nothing new.
+const MAX_HOPS: usize = 12;
+
+fn conflict(graph: &BondGraph, conflict: &Conflict) -> Diagnostic {
+    let code = match conflict.kind {
+        ConflictKind::Twice(e) if shared(graph, e) == "flow" => code::FLOW_SET_TWICE,
+        ConflictKind::Twice(_) => code::EFFORT_SET_TWICE,
+        ConflictKind::Never(_) => code::NOTHING_SETS,
+        ConflictKind::Bond(_) => code::BOND_BOTH_WAYS,
+        ConflictKind::Together => code::JUNCTIONS_DISAGREE,
+    };
+    let mut diagnostic = Diagnostic::error(code, headline(graph, conflict));
+    // The last side is that of the demand which came too late; equal places are pointed at once.
+    let mut told: Vec<Span> = Vec::new();
+    for (number, side) in conflict.sides.iter().rev().enumerate() {
+        let Some(&root) = side.first() else { continue };
+        let span = root_span(graph, root);
+        let label = root_label(graph, root);
+        if told.contains(&span) {
+            continue;
+        }
+        told.push(span);
+        diagnostic = if number == 0 {
+            diagnostic.primary(span, label)
+        } else {
+            diagnostic.secondary(span, label)
+        };
+    }
+    if diagnostic.primary.is_none()
+        && let Some(&element) = conflict.elements.first()
+    {
+        diagnostic = diagnostic.primary(graph.span(graph.element(element).origin), "here");
+    }
+    for side in conflict.sides.iter().filter(|s| s.len() > 1) {
+        diagnostic = diagnostic.fact(chain_text(graph, side));
+    }
+    match help(graph, conflict) {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+fn chain_text(graph: &BondGraph, side: &[Hop]) -> String {
+    let mut parts: Vec<String> = side.iter().map(|&hop| sentence(graph, hop)).collect();
+    if parts.len() > MAX_HOPS {
+        let n = parts.len() - MAX_HOPS;
+        parts.splice(
+            MAX_HOPS / 2..MAX_HOPS / 2 + n,
+            [format!("({n} more steps)")],
+        );
+    }
+    parts.join("; ")
+}
+
+fn root_span(graph: &BondGraph, root: Hop) -> Span {
+    let bond_span = graph.span(graph.bond(root.bond).origin);
+    match root.reason {
+        Reason::Forced
+        | Reason::Assumed
+        | Reason::Multibond
+        | Reason::Arbitrary
+        | Reason::Excluded => bond_span,
+        other => other
+            .element()
+            .map_or(bond_span, |e| graph.span(graph.element(e).origin)),
+    }
+}
+
+fn root_label(graph: &BondGraph, root: Hop) -> String {
+    match root.reason {
+        Reason::Source(e) if graph.element(e).kind == ElementKind::Se => {
+            "this source sets an effort".to_owned()
+        }
+        Reason::Source(_) => "this source sets a flow".to_owned(),
+        Reason::Law(_) => "this law works in one direction only".to_owned(),
+        Reason::Forced => "this stroke is demanded".to_owned(),
+        Reason::Last { element } => format!("{} has no other bond", describe(graph, element)),
+        Reason::Assumed => "neither stroke is possible here".to_owned(),
+        _ => sentence(graph, root),
+    }
+}
+
+fn help(graph: &BondGraph, conflict: &Conflict) -> Option<String> {
+    let roots: Vec<Hop> = conflict
+        .sides
+        .iter()
+        .filter_map(|s| s.first().copied())
+        .collect();
+    if roots.iter().any(|r| r.reason == Reason::Forced) {
+        return Some("take the demanded stroke away, or turn it round".to_owned());
+    }
+    let has_law = roots.iter().any(|r| matches!(r.reason, Reason::Law(_)));
+    Some(match conflict.kind {
+        ConflictKind::Twice(e) if graph.element(e).kind == ElementKind::One => {
+            if has_law {
+                "put a C or R between them at a 0-junction, or give the law an inverse".to_owned()
+            } else {
+                "put a C or R between the two at a 0-junction, or make one of them a source of effort".to_owned()
+            }
+        }
+        ConflictKind::Twice(e) if graph.element(e).kind == ElementKind::Zero => {
+            if has_law {
+                "put an I or R in series at a 1-junction, or give the law an inverse".to_owned()
+            } else {
+                "put a resistance in series with one of them at a 1-junction, or make one of them a source of flow".to_owned()
+            }
+        }
+        ConflictKind::Never(e) if graph.element(e).kind == ElementKind::One => {
+            format!("join an I or R to {}, or make one of the sources a source of flow", describe(graph, e))
+        }
+        ConflictKind::Never(e) if graph.element(e).kind == ElementKind::Zero => {
+            format!("join a C or R to {}, or make one of the sources a source of effort", describe(graph, e))
+        }
+        ConflictKind::Together => "join a storage or a resistor to one of these junctions, or take one of the sources away".to_owned(),
+        _ => "put a storage or a resistor between the two".to_owned(),
+    })
+}

@@ -1,0 +1,448 @@
+//! Writes down everything that causality found, for people and for machines.
+//!
+//! In:  a graph and its [`Causality`].
+//! Out: text, or JSON with the same content.
+//!
+//! **Invariant:** everything is listed by name, so reordering the text of a model changes no byte.
+
+use super::alternatives::{Alternative, Change};
+use super::explain::sentence;
+use super::ranking::{describe, describe_bond, natural, rank};
+use super::{Causality, Dependence, Status, StorageForm, explain};
+use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
+use paynter_symbolic::SymbolId;
+use rustc_hash::FxHashMap;
+use std::fmt::Write as _;
+
+/// Names variables as the model would: `r3.e` for the effort of a one-port's bond.
+pub struct VariableNames<'g> {
+    graph: &'g BondGraph,
+    /// The bond of each effort (false) and flow (true).
+    owner: FxHashMap<SymbolId, (BondId, bool)>,
+}
+
+impl<'g> VariableNames<'g> {
+    /// Prepares to name the variables of a graph.
+    pub fn new(graph: &'g BondGraph) -> Self {
+        VariableNames {
+            graph,
+            owner: super::loops::owners(graph),
+        }
+    }
+
+    /// Names one variable.
+    pub fn name(&self, symbol: SymbolId) -> String {
+        let graph = self.graph;
+        let Some(&(bond, is_flow)) = self.owner.get(&symbol) else {
+            return graph.signals.name_of(symbol);
+        };
+        let bond = graph.bond(bond);
+        let letter = if is_flow { "f" } else { "e" };
+        if let Some(path) = bond.name {
+            return format!("{}.{letter}", graph.signals.names.display(path));
+        }
+        let is_one_port = |e: ElementId| {
+            graph.element(e).ports.len() == 1 && !graph.element(e).kind.is_junction()
+        };
+        let shares = |e: ElementId| {
+            graph.element(e).kind
+                == if is_flow {
+                    ElementKind::One
+                } else {
+                    ElementKind::Zero
+                }
+        };
+        let ends = [bond.tail.element, bond.head.element];
+        let owner = ends
+            .into_iter()
+            .find(|&e| is_one_port(e))
+            .or_else(|| ends.into_iter().find(|&e| shares(e)));
+        match owner.and_then(|e| graph.element(e).name) {
+            Some(path) => format!("{}.{letter}", graph.signals.names.display(path)),
+            None => graph.signals.name_of(symbol),
+        }
+    }
+}
+
+/// Writes a bond with its stroke: `supply ->| mesh`.
+pub fn stroke_text(graph: &BondGraph, causality: &Causality, bond: BondId) -> String {
+    let ends = graph.bond(bond);
+    let arrow = match causality.stroke(bond) {
+        Some(Stroke::Head) => "->|",
+        Some(Stroke::Tail) => "|->",
+        None => "->",
+    };
+    format!(
+        "{} {arrow} {}",
+        plain(graph, ends.tail.element),
+        plain(graph, ends.head.element)
+    )
+}
+
+/// The name without backticks, for tables.
+fn plain(graph: &BondGraph, element: ElementId) -> String {
+    describe(graph, element).replace('`', "")
+}
+
+/// Names a storage port: `c1`, or `field[2]` for the second port of a field.
+fn port_name(graph: &BondGraph, end: End) -> String {
+    let name = plain(graph, end.element);
+    if graph.element(end.element).ports.len() == 1 {
+        name
+    } else {
+        format!("{name}[{}]", end.port + 1)
+    }
+}
+
+fn path_names(graph: &BondGraph, elements: &[ElementId]) -> String {
+    elements
+        .iter()
+        .map(|&e| plain(graph, e))
+        .collect::<Vec<_>>()
+        .join(" → ")
+}
+
+/// The elements between a dependent storage and what sets it, both left out.
+fn between(on: &Dependence, storage: End) -> Vec<ElementId> {
+    on.through
+        .iter()
+        .copied()
+        .filter(|&e| e != on.element && e != storage.element)
+        .collect()
+}
+
+fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Fixed => "fixed",
+        Status::Forced => "forced",
+        Status::Preferred => "preferred",
+        Status::Propagated => "propagated",
+        Status::Chosen => "chosen",
+        Status::Open => "open",
+    }
+}
+
+fn plural(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Long lists are cut here in text; JSON has everything.
+const MAX_LINES: usize = 60;
+
+/// Writes the report for people.
+pub fn to_text(graph: &BondGraph, causality: &Causality) -> String {
+    let names_of = VariableNames::new(graph);
+    let mut out = String::new();
+    let head = format!(
+        "order {}: {}{}",
+        causality.order(),
+        plural(
+            causality.independent.len(),
+            "independent storage",
+            "independent storages"
+        ),
+        match causality.coordinates.len() {
+            0 => String::new(),
+            n => format!(" and {}", plural(n, "coordinate", "coordinates")),
+        }
+    );
+    let _ = writeln!(out, "{head}");
+    section(&mut out, "storages", storage_lines(graph, causality));
+    let mut coordinates = Vec::new();
+    for &s in &causality.coordinates {
+        coordinates.push((names_of.name(s), "state of the dynamics".to_owned()));
+    }
+    for &s in &causality.outside {
+        coordinates.push((
+            names_of.name(s),
+            "no state of the dynamics: nothing reads it back".to_owned(),
+        ));
+    }
+    coordinates.sort_by(|a, b| natural(&a.0, &b.0));
+    section(&mut out, "coordinates", coordinates);
+    let loops = causality.loops.iter().map(|l| {
+        let path: Vec<String> = l.path.iter().map(|&s| names_of.name(s)).collect();
+        let class = l.class.map_or("through signals".to_owned(), |c| {
+            format!("class {}", c.number())
+        });
+        (
+            format!("tear {}", names_of.name(l.tearing)),
+            format!("{class}: {} →", cut_path(&path)),
+        )
+    });
+    section(&mut out, "algebraic loops", loops.collect());
+    let paths = causality.zero_order_paths.iter().map(|p| {
+        let names: Vec<String> = p.elements.iter().map(|&e| plain(graph, e)).collect();
+        (format!("class {}", p.class.number()), cut_path(&names))
+    });
+    section(&mut out, "zero-order causal paths", paths.collect());
+    let name_of = |&e: &ElementId| {
+        (
+            plain(graph, e),
+            "divides by a modulus that can vanish".to_owned(),
+        )
+    };
+    section(&mut out, "used against the written direction", {
+        let mut lines: Vec<(String, String)> =
+            causality.reversed_moduli.iter().map(name_of).collect();
+        lines.extend(causality.inverted_laws.iter().map(|&end| {
+            (
+                port_name(graph, end),
+                "law is inverted numerically".to_owned(),
+            )
+        }));
+        lines
+    });
+    let split = causality.split_multibonds.iter().filter_map(|bonds| {
+        let first = *bonds.first()?;
+        Some((
+            describe_bond(graph, first).replace('`', ""),
+            "components have different strokes".to_owned(),
+        ))
+    });
+    section(&mut out, "multibonds taken apart", split.collect());
+    let bonds = rank(graph).bonds.into_iter().map(|b| {
+        (
+            stroke_text(graph, causality, b),
+            status_word(causality.status(b)).to_owned(),
+        )
+    });
+    section(&mut out, "bonds", bonds.collect());
+    out
+}
+
+/// A path in one line; the middle of a very long one is left out.
+fn cut_path(names: &[String]) -> String {
+    const MAX_NAMES: usize = 16;
+    if names.len() <= MAX_NAMES {
+        return names.join(" → ");
+    }
+    let (first, last) = (
+        &names[..MAX_NAMES / 2],
+        &names[names.len() - MAX_NAMES / 2..],
+    );
+    format!(
+        "{} → … {} more … → {}",
+        first.join(" → "),
+        names.len() - MAX_NAMES,
+        last.join(" → ")
+    )
+}
+
+fn section(out: &mut String, title: &str, lines: Vec<(String, String)>) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{title}");
+    let shown = &lines[..lines.len().min(MAX_LINES)];
+    let width = shown
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    for (name, text) in shown {
+        let _ = writeln!(out, "  {name:width$}  {text}");
+    }
+    if lines.len() > shown.len() {
+        let _ = writeln!(out, "  … and {} more", lines.len() - shown.len());
+    }
+}
+
+fn storage_lines(graph: &BondGraph, causality: &Causality) -> Vec<(String, String)> {
+    let mut lines: Vec<(String, String)> = causality
+        .independent
+        .iter()
+        .map(|&end| (port_name(graph, end), "integral".to_owned()))
+        .collect();
+    for (number, dependent) in causality.dependent.iter().enumerate() {
+        let mut text = "derivative".to_owned();
+        // Beyond what is printed anyway the paths are not drawn.
+        for on in dependent.on.iter().filter(|_| number < MAX_LINES) {
+            let way = between(on, dependent.storage);
+            let _ = write!(text, ", set by {}", describe(graph, on.element));
+            if !way.is_empty() {
+                let _ = write!(text, " through {}", path_names(graph, &way));
+            }
+        }
+        lines.push((port_name(graph, dependent.storage), text));
+    }
+    lines.sort_by(|a, b| natural(&a.0, &b.0));
+    lines
+}
+
+/// Writes other assignments for people.
+pub fn alternatives_to_text(graph: &BondGraph, alternatives: &[Alternative]) -> String {
+    if alternatives.is_empty() {
+        return "no other assignment has as few dependent storages\n".to_owned();
+    }
+    let mut out = String::new();
+    for (number, alternative) in alternatives.iter().enumerate() {
+        let _ = writeln!(out, "alternative {}", number + 1);
+        for &change in &alternative.changes {
+            let _ = writeln!(out, "  {}", change_text(graph, change));
+        }
+        for &element in &alternative.reversed_moduli {
+            let _ = writeln!(
+                out,
+                "  {} divides by its modulus, which can vanish",
+                describe(graph, element)
+            );
+        }
+    }
+    out
+}
+
+fn change_text(graph: &BondGraph, change: Change) -> String {
+    match change {
+        Change::Storage(end, StorageForm::Integral) => {
+            format!("{} becomes integral", describe(graph, end.element))
+        }
+        Change::Storage(end, StorageForm::Derivative) => {
+            format!("{} becomes derivative", describe(graph, end.element))
+        }
+        Change::Resistor { end, gives_effort } => {
+            format!(
+                "{} gives {}",
+                describe(graph, end.element),
+                if gives_effort { "effort" } else { "flow" }
+            )
+        }
+    }
+}
+
+/// Writes the report for machines.
+pub fn to_json(graph: &BondGraph, causality: &Causality) -> String {
+    let names_of = VariableNames::new(graph);
+    let ports =
+        |ends: &mut dyn Iterator<Item = End>| array(ends.map(|end| text(&port_name(graph, end))));
+    let names = |symbols: &[SymbolId]| array(symbols.iter().map(|&s| text(&names_of.name(s))));
+    let elements = |list: &[ElementId]| array(list.iter().map(|&e| text(&plain(graph, e))));
+    let dependent = causality.dependent.iter().map(|d| {
+        let on = d.on.iter().map(|on| {
+            let way = between(on, d.storage);
+            object(&[
+                ("element", text(&plain(graph, on.element))),
+                ("through", elements(&way)),
+            ])
+        });
+        object(&[
+            ("storage", text(&port_name(graph, d.storage))),
+            ("set_by", array(on)),
+        ])
+    });
+    let loops = causality.loops.iter().map(|l| {
+        object(&[
+            ("tearing", text(&names_of.name(l.tearing))),
+            (
+                "class",
+                l.class
+                    .map_or("null".to_owned(), |c| c.number().to_string()),
+            ),
+            ("path", names(&l.path)),
+        ])
+    });
+    let paths = causality.zero_order_paths.iter().map(|p| {
+        object(&[
+            ("class", p.class.number().to_string()),
+            ("elements", elements(&p.elements)),
+        ])
+    });
+    let bonds = rank(graph).bonds.into_iter().map(|b| {
+        let ends = graph.bond(b);
+        let stroke = match causality.stroke(b) {
+            Some(Stroke::Head) => text("head"),
+            Some(Stroke::Tail) => text("tail"),
+            None => "null".to_owned(),
+        };
+        let name = ends
+            .name
+            .map_or("null".to_owned(), |p| text(&graph.signals.names.display(p)));
+        let reason = causality.stroke(b).map(|stroke| {
+            sentence(
+                graph,
+                super::Hop {
+                    bond: b,
+                    stroke,
+                    reason: causality.reason(b),
+                },
+            )
+        });
+        object(&[
+            ("name", name),
+            ("tail", text(&plain(graph, ends.tail.element))),
+            ("head", text(&plain(graph, ends.head.element))),
+            ("stroke", stroke),
+            ("status", text(status_word(causality.status(b)))),
+            ("reason", reason.map_or("null".to_owned(), |r| text(&r))),
+        ])
+    });
+    let conflicts = causality.conflicts.iter().map(|c| {
+        let sides = c
+            .sides
+            .iter()
+            .map(|side| array(side.iter().map(|&hop| text(&explain::sentence(graph, hop)))));
+        object(&[
+            ("message", text(&super::diagnostics::headline(graph, c))),
+            ("elements", elements(&c.elements)),
+            ("chains", array(sides)),
+        ])
+    });
+    let split = causality.split_multibonds.iter().map(|bonds| {
+        array(
+            bonds
+                .iter()
+                .map(|&b| text(&stroke_text(graph, causality, b))),
+        )
+    });
+    object(&[
+        ("complete", causality.is_complete().to_string()),
+        ("order", causality.order().to_string()),
+        (
+            "independent",
+            ports(&mut causality.independent.iter().copied()),
+        ),
+        ("dependent", array(dependent)),
+        ("coordinates", names(&causality.coordinates)),
+        ("not_states", names(&causality.outside)),
+        ("loops", array(loops)),
+        ("zero_order_paths", array(paths)),
+        ("reversed_moduli", elements(&causality.reversed_moduli)),
+        (
+            "inverted_laws",
+            ports(&mut causality.inverted_laws.iter().copied()),
+        ),
+        ("split_multibonds", array(split)),
+        ("conflicts", array(conflicts)),
+        ("bonds", array(bonds)),
+    ])
+}
+
+fn object(fields: &[(&str, String)]) -> String {
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|(key, value)| format!("{}:{value}", text(key)))
+        .collect();
+    format!("{{{}}}", fields.join(","))
+}
+
+fn array(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(","))
+}
+
+/// A JSON string.
+fn text(s: &str) -> String {
+    let mut out = String::with_capacity(s.len() + 2);
+    out.push('"');
+    for c in s.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if (c as u32) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
