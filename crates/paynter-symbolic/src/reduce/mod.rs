@@ -20,7 +20,9 @@ mod graph;
 #[cfg(test)]
 mod growth_tests;
 mod matching;
+mod minor;
 mod pantelides;
+mod reselect;
 mod states;
 mod system;
 mod tearing;
@@ -31,7 +33,8 @@ mod testing;
 mod tests;
 
 pub use error::{EquationRef, Part, StructuralError};
-pub use states::{DynamicSelection, Selection, Selector, reselect, selection_condition};
+pub use reselect::{Selector, reselect, selection_condition};
+pub use states::{DynamicSelection, Selection};
 
 use crate::dae::Dae;
 use crate::expr::SymbolId;

@@ -9,7 +9,7 @@ use super::alias::Kept;
 use super::error::EquationRef;
 use super::graph::Incidence;
 use crate::dae::{Dae, Equation, Origin, Role};
-use crate::expr::SymbolId;
+use crate::expr::{ExprId, SymbolId};
 use crate::reduced::Known;
 use crate::walk::Walker;
 
@@ -103,6 +103,12 @@ impl System {
         );
         self.rows.push(row);
         (self.rows.len() - 1) as u32
+    }
+
+    /// Writes a row as left − right.
+    pub(crate) fn residual(&mut self, row: u32) -> ExprId {
+        let equation = self.rows[row as usize].equation;
+        self.dae.pool.sub(equation.left, equation.right)
     }
 
     /// Gives the unknown that stays for `s`.

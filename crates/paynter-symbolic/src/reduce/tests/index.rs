@@ -1,145 +1,8 @@
-//! Facts about whole reductions.
+//! Facts about constraints: index, states, projection, dependent storages.
 
-use super::testing::*;
-use super::*;
+use super::super::testing::*;
+use super::super::*;
 use crate::dae::Role;
-
-/// A series circuit: voltage source, resistor, inductor, capacitor, with copies of the current.
-const SERIES_RLC: &str = "
-    param R = 2
-    param L = 0.5
-    param C = 0.1
-    prefer p q
-    us = 5*sin(time) -> us
-    f1 = p/L -> f1
-    fs = f1 -> fs
-    fr = f1 -> fr
-    fc = f1 -> fc
-    ur = R*fr -> ur
-    uc = q/C -> uc
-    der(q) = fc -> der(q)
-    ul = us - ur - uc -> ul
-    der(p) = ul -> der(p)";
-
-#[test]
-fn a_circuit_in_integral_causality_is_a_list_of_assignments() {
-    let r = reduced(SERIES_RLC);
-    assert_eq!(state_names(&r), ["p", "q"]);
-    assert_eq!(r.structural_index, 1);
-    assert!(r.blocks.iter().all(|b| matches!(b, Block::Assign { .. })));
-    let v = run(&r, &[("p", 1.0), ("q", 0.3), ("time", 0.25)]);
-    assert!(largest_residual(&r, &v) < 1e-12);
-    // ṗ = u − R p/L − q/C
-    let expected = 5.0 * 0.25_f64.sin() - 2.0 * 2.0 - 3.0;
-    assert!((v["der(p)"] - expected).abs() < 1e-12);
-    assert!((v["fs"] - 2.0).abs() < 1e-15);
-}
-
-#[test]
-fn without_causality_the_same_values_come_out() {
-    let plain: String = SERIES_RLC
-        .lines()
-        .map(|l| {
-            l.split_once("->")
-                .map_or(l, |(equation, _)| equation)
-                .to_owned()
-                + "\n"
-        })
-        .collect();
-    let given = [("p", 1.0), ("q", 0.3), ("time", 0.25)];
-    assert_same_values(
-        &run(&reduced(SERIES_RLC), &given),
-        &run(&reduced(&plain), &given),
-    );
-}
-
-/// A bridge of resistors fed through one of them: no storage, one loop.
-const WHEATSTONE: &str = "
-    param Ra = 1
-    param R1 = 2
-    param R2 = 3
-    param R3 = 4
-    param R4 = 5
-    param R5 = 6
-    v = 10
-    va = v - Ra*i
-    i = i1 + i2
-    va - v1 = R1*i1
-    va - v2 = R2*i2
-    v1 = R3*i3
-    v2 = R4*i4
-    v1 - v2 = R5*i5
-    i1 = i3 + i5
-    i4 = i2 + i5";
-
-#[test]
-fn a_bridge_of_resistors_is_one_linear_block_torn_small() {
-    let r = reduced(WHEATSTONE);
-    let linear: Vec<_> = r
-        .blocks
-        .iter()
-        .filter_map(|b| match b {
-            Block::Linear { unknowns, .. } => Some(unknowns.len()),
-            Block::Assign { .. } => None,
-            Block::Nonlinear { .. } => panic!("resistors are linear"),
-        })
-        .collect();
-    assert_eq!(linear.len(), 1);
-    assert!(linear[0] <= 3, "torn at {} unknowns", linear[0]);
-    let v = run(&r, &[]);
-    assert!(largest_residual(&r, &v) < 1e-12);
-    assert_same_values(&run_dense(&dae(WHEATSTONE), &[], &[]), &v);
-}
-
-#[test]
-fn a_diode_in_a_loop_is_solved_by_iteration() {
-    let text = "
-        param R = 2
-        u = 3
-        u = ur + ud
-        ur = R*i
-        i = exp(ud) - 1";
-    let r = reduced(text);
-    let nonlinear = r.blocks.iter().find_map(|b| match b {
-        Block::Nonlinear { unknowns, .. } => Some(unknowns.len()),
-        _ => None,
-    });
-    assert_eq!(nonlinear, Some(1));
-    let v = run(&r, &[]);
-    assert!(largest_residual(&r, &v) < 1e-12);
-    assert_same_values(&run_dense(&dae(text), &[], &[]), &v);
-}
-
-#[test]
-fn a_divisor_with_a_state_is_left_to_a_solver_that_pivots() {
-    let r = reduced(
-        "
-        der(x) = 1 -> der(x)
-        cos(x)*y = 2 -> y",
-    );
-    assert!(matches!(
-        &r.blocks[..],
-        [_, Block::Linear { .. }] | [Block::Linear { .. }, _]
-    ));
-}
-
-#[test]
-fn a_parameter_that_is_zero_is_no_divisor() {
-    let text = |value: &str| {
-        format!(
-            "
-        param R = {value}
-        der(x) = 1
-        R*y + z = x
-        z - y = 2*x"
-        )
-    };
-    for value in ["0", "3"] {
-        let r = reduced(&text(value));
-        let v = run(&r, &[("x", 1.5)]);
-        assert!(largest_residual(&r, &v) < 1e-12, "R = {value}");
-    }
-}
 
 #[test]
 fn two_capacitors_in_parallel_have_one_state() {
@@ -236,7 +99,7 @@ fn two_inertias_on_one_shaft_add_up() {
 }
 
 /// Two inertias seen from a third through cos θ and sin θ: the gimbal of a gyroscope.
-const GIMBAL: &str = "
+pub(super) const GIMBAL: &str = "
     param I1 = 2
     param I2 = 3
     param I3 = 5
@@ -290,7 +153,7 @@ fn inertias_behind_modulated_transformers_give_the_textbook_matrix() {
 }
 
 /// A point mass on a rod in x and y, after Pantelides' paper.
-const PENDULUM: &str = "
+pub(super) const PENDULUM: &str = "
     param L = 1
     param g = 9.81
     der(x) = u
@@ -400,144 +263,6 @@ fn a_dependent_inertia_with_a_monotonic_law_is_computed_not_projected() {
     assert!((v["p2"] - 1.0).abs() < 1e-12);
 }
 
-#[test]
-fn order_of_lines_and_symbols_decides_nothing() {
-    let cases: [(&str, &[(&str, f64)]); 4] = [
-        (SERIES_RLC, &[("p", 1.0), ("q", 0.3), ("time", 0.25)]),
-        (WHEATSTONE, &[]),
-        (GIMBAL, &[("p1", 1.3), ("theta", 0.4)]),
-        (PENDULUM, &[("x", 0.6), ("y", -0.8), ("u", 0.8), ("v", 0.6)]),
-    ];
-    for (text, given) in cases {
-        let first = reduced(text);
-        let mut names = state_names(&first);
-        names.sort();
-        let values = run(&first, given);
-        for seed in 0..20 {
-            let r = reduce(shuffled_dae(text, seed)).expect("regular");
-            let mut shuffled = state_names(&r);
-            shuffled.sort();
-            assert_eq!(names, shuffled);
-            assert_eq!(r.structural_index, first.structural_index);
-            assert_same_values(&values, &run(&r, given));
-        }
-    }
-}
-
-#[test]
-fn an_unknown_without_equation_is_named() {
-    let error = failure(
-        "
-        der(x) = y + z
-        y = 2*x*x",
-    );
-    let StructuralError::UnderDetermined { part, .. } = error else {
-        panic!("{error:?}")
-    };
-    let d = dae("
-        der(x) = y + z
-        y = 2*x*x");
-    let names: Vec<String> = part.unknowns.iter().map(|&s| d.name_of(s)).collect();
-    assert!(names.contains(&"z".to_owned()));
-}
-
-#[test]
-fn too_many_equations_are_named() {
-    let error = failure(
-        "
-        a = sin(time)
-        a*b = 1
-        a + exp(b) = 2
-        c = a + b",
-    );
-    let StructuralError::OverDetermined(part) = error else {
-        panic!("{error:?}")
-    };
-    let lines: Vec<usize> = part.equations.iter().map(|e| e.index).collect();
-    assert_eq!(lines, [0, 1, 2]);
-    assert_eq!(part.unknowns.len(), 2);
-}
-
-#[test]
-fn one_wrong_equation_shows_both_parts() {
-    let error = failure(
-        "
-        a = sin(time)
-        a = cos(time)
-        b*c = 1",
-    );
-    let StructuralError::Singular { over, under, .. } = error else {
-        panic!("{error:?}")
-    };
-    assert_eq!(over.equations.len(), 2);
-    assert_eq!(under.unknowns.len(), 2);
-}
-
-#[test]
-fn a_repeated_alias_is_told_beside_what_it_leaves_open() {
-    let error = failure(
-        "
-        a = b
-        b = c
-        c = a
-        d = a*time",
-    );
-    let StructuralError::UnderDetermined { redundant, .. } = error else {
-        panic!("{error:?}")
-    };
-    assert_eq!(redundant.len(), 1);
-}
-
-#[test]
-fn constraints_without_a_force_to_keep_them_end_in_an_error() {
-    // Both flows given: no unknown effort can keep the third equation.
-    let error = failure(
-        "
-        der(x) = 1
-        der(y) = 2
-        x = y*y
-        z = x",
-    );
-    assert!(
-        matches!(error, StructuralError::OverDetermined(_)),
-        "{error:?}"
-    );
-}
-
-#[test]
-fn every_symbol_is_answerable() {
-    for text in [SERIES_RLC, WHEATSTONE, GIMBAL, PENDULUM] {
-        let r = reduced(text);
-        let mut n_given = vec![0; r.dae.symbols.len()];
-        let mut give = |s: SymbolId| n_given[s.0 as usize] += 1;
-        for block in &r.blocks {
-            match block {
-                Block::Assign { symbol, .. } => give(*symbol),
-                Block::Linear {
-                    unknowns, inner, ..
-                }
-                | Block::Nonlinear {
-                    unknowns, inner, ..
-                } => {
-                    unknowns.iter().for_each(|&s| give(s));
-                    inner.iter().for_each(|&(s, _)| give(s));
-                }
-            }
-        }
-        r.states.iter().for_each(|s| give(s.symbol));
-        for (s, symbol) in r.dae.symbols.iter().enumerate() {
-            let is_asked = matches!(symbol.role, Role::Unknown | Role::Derivative { .. })
-                && r.known[s] == crate::reduced::Known::Itself;
-            assert_eq!(
-                n_given[s],
-                usize::from(is_asked),
-                "{}",
-                r.dae.name_of(SymbolId(s as u32))
-            );
-        }
-    }
-}
-
 /// Three rings in each other: one dependent inertia sees two independent ones.
 const TWO_INDEPENDENT: &str = "
     param I1 = 2
@@ -611,55 +336,6 @@ fn several_independent_inertias_give_a_symmetric_positive_definite_matrix() {
         }
         let v = run(&r, &[("p1", 1.0), ("p2", -2.0), ("theta", theta)]);
         assert!(largest_residual(&r, &v) < 1e-11);
-    }
-}
-
-/// Writes a random system y = A y + c x + g(y) + states ẋ = B y, of unknowns of size one with a
-/// dominant diagonal, in random shapes: copies, products with parameters, a nonlinear term.
-fn random_system(seed: u64) -> String {
-    let mut random = crate::testing::RandomExpressions::new(seed);
-    let n = 3 + random.below(9) as usize;
-    let n_states = 1 + random.below(3) as usize;
-    let mut text = String::from("param k = 0.5\n");
-    for i in 0..n {
-        let mut right = format!("{}*x{}", 1 + random.below(3), random.below(n_states as u64));
-        for _ in 0..random.below(3) {
-            let j = random.below(n as u64);
-            match random.below(4) {
-                0 => right += &format!(" + 0.1*sin(y{j})"),
-                1 => right += &format!(" - 0.2*k*y{j}"),
-                2 => right += &format!(" + 0.1*cos(x0)*y{j}"),
-                _ => right += &format!(" + 0.15*copy{j}"),
-            }
-        }
-        text += &match random.below(3) {
-            0 => format!("y{i} = {right}\n"),
-            1 => format!("{right} = k*y{i}/k\n"),
-            _ => format!("0 = {right} - y{i}\n"),
-        };
-        text += &match random.below(3) {
-            0 => format!("copy{i} = y{i}\n"),
-            1 => format!("y{i} - copy{i} = 0\n"),
-            _ => format!("copy{i} = 2*y{i} - y{i}\n"),
-        };
-    }
-    for i in 0..n_states {
-        text += &format!("der(x{i}) = y{} - x{i}\n", random.below(n as u64));
-    }
-    text
-}
-
-#[test]
-fn blocks_solve_to_the_same_point_as_one_dense_newton() {
-    for seed in 0..200 {
-        let text = random_system(seed);
-        let given = [("x0", 0.3), ("x1", -0.4), ("x2", 0.5)];
-        let r = reduced(&text);
-        let original = dae(&text);
-        let states: Vec<SymbolId> = r.states.iter().map(|s| s.symbol).collect();
-        let v = run(&r, &given);
-        assert!(largest_residual(&r, &v) < 1e-10, "{text}");
-        assert_same_values(&run_dense(&original, &states, &given), &v);
     }
 }
 
@@ -861,76 +537,6 @@ fn of_two_locks_that_demand_the_same_one_is_released() {
     assert_eq!(r.constraints.len(), 3);
 }
 
-/// Writes equations without any sense: each a sum of random terms.
-fn nonsense(seed: u64) -> String {
-    let mut random = crate::testing::RandomExpressions::new(seed);
-    let n = 1 + random.below(7);
-    let mut text = String::from("param k = 0.5\nparam z = 0\nmode m = 1\n");
-    for _ in 0..n {
-        let mut terms: Vec<String> = Vec::new();
-        for _ in 0..1 + random.below(4) {
-            let i = random.below(1 + n / 2);
-            terms.push(match random.below(12) {
-                0 => format!("{}", random.below(3)),
-                1 => "time".to_owned(),
-                2 | 3 => format!("y{i}"),
-                4 => format!("(k*y{i})"),
-                5 => format!("der(x{i})"),
-                6 => format!("x{i}"),
-                7 => format!("(x{i}*y{i})"),
-                8 => format!("(z*y{i})"),
-                9 => format!("(m*der(x{i}))"),
-                10 => format!("(cos(x{i})*der(x{i}))"),
-                _ => format!("(x{i}*x{i})"),
-            });
-        }
-        let sign = [" + ", " - "][random.below(2) as usize];
-        text += &format!(
-            "{} = {}\n",
-            terms.join(sign),
-            ["0", "1", "y0", "-y1"][random.below(4) as usize]
-        );
-    }
-    text
-}
-
-#[test]
-fn nonsense_ends_in_an_error_or_in_values_that_fit() {
-    let mut n_solved = 0;
-    for seed in 0..5000 {
-        let text = nonsense(seed);
-        let dynamic = [DynamicSelection::Project, DynamicSelection::Choose][seed as usize % 2];
-        let options = Options {
-            dynamic,
-            ..Options::default()
-        };
-        let Ok(r) = reduce_with(dae(&text), &options) else {
-            continue;
-        };
-        let has_iteration = r
-            .blocks
-            .iter()
-            .any(|b| matches!(b, Block::Nonlinear { .. }));
-        let given = [
-            ("x0", 0.3),
-            ("x1", -0.4),
-            ("x2", 0.5),
-            ("x3", 0.9),
-            ("time", 0.2),
-            ("m", 1.0),
-        ];
-        let v = run(&r, &given);
-        // Off the constraints, singular at this point, or not sure to converge: nothing to compare.
-        let is_projected = !r.constraints.is_empty();
-        if is_projected || has_iteration || v.values().any(|x| x.is_nan() || x.abs() > 1e6) {
-            continue;
-        }
-        n_solved += 1;
-        assert!(largest_residual(&r, &v) < 1e-6, "{seed}: {text} {v:?}");
-    }
-    assert!(n_solved > 300, "only {n_solved} systems had a solution");
-}
-
 #[test]
 fn a_long_train_of_gears_is_one_division() {
     // 300 wheels, each turning 1.1 times as fast as the one before: one moment of inertia.
@@ -962,21 +568,4 @@ fn a_long_train_of_gears_is_one_division() {
     let v = run(&r, &[("p0", 1.0)]);
     // The sum of 300 terms is accurate to a few hundred roundings.
     assert!((v["der(f0)"] * total / 3.0 - 1.0).abs() < 1e-12);
-}
-
-#[test]
-fn a_zero_coefficient_and_a_loop_of_equal_equations_are_named() {
-    let error = failure("param L = 0\n u = sin(time)\n L*i = u");
-    let StructuralError::SingularBlock(part) = error else {
-        panic!("{error:?}")
-    };
-    assert_eq!((part.equations.len(), part.unknowns.len()), (1, 1));
-    // A loop of transformers with ratios 2 and 1/2: any flow may circulate.
-    let error = failure("a = 2*b\n a = 4*c/2\n c = b*(1 + time - time)\n d = a");
-    assert!(
-        matches!(error, StructuralError::SingularBlock(_)),
-        "{error:?}"
-    );
-    // Regular in one position of the switch, so not refused.
-    reduced("mode m = 1\n u = sin(time)\n m*i = u");
 }

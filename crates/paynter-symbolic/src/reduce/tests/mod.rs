@@ -1,0 +1,5 @@
+//! Facts about whole reductions.
+
+mod index;
+mod solution;
+mod structure;
