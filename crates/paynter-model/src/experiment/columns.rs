@@ -10,7 +10,7 @@ use super::settings::wrong_unit;
 use super::{Column, Plan, Planner, Plot, Read, expression_of};
 use crate::code;
 use crate::graph::BondGraph;
-use crate::units::Unit;
+use crate::units::{Dimension, Unit};
 
 /// Plans a run of a model without experiment: every output, or every state if there is none.
 pub fn default_plan(graph: &mut BondGraph) -> Plan {
@@ -192,9 +192,8 @@ impl Planner<'_> {
     }
 }
 
-/// The unit a value is shown in: as declared, or in SI.
+/// The unit a value is shown in: as declared, or in SI; none for a plain number.
 pub(super) fn shown_in(read: &Read) -> Option<Unit> {
-    read.unit
-        .clone()
-        .or_else(|| read.dimension.map(|d| d.unit()))
+    let in_si = || read.dimension.filter(|d| !d.is_one()).map(Dimension::unit);
+    read.unit.clone().or_else(in_si)
 }

@@ -126,10 +126,11 @@ impl Planner<'_> {
             return;
         }
         if let Some(known) = self.measure_of(value, 0) {
+            let in_si = || known.dimension.filter(|d| !d.is_one()).map(Dimension::unit);
             self.plan.measures.push(Measured {
                 name: name.text.to_string(),
                 value: known.value,
-                unit: known.unit.or_else(|| known.dimension.map(Dimension::unit)),
+                unit: known.unit.or_else(in_si),
                 dimension: known.dimension,
                 span: name.span,
             });

@@ -10,6 +10,7 @@
 //! is in the pool of the graph; what could not be read is missing here and has a message.
 
 mod columns;
+mod elaborated;
 mod measures;
 mod settings;
 mod studies;
@@ -20,6 +21,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use crate::units::{Dimension, Unit};
 
 pub use columns::{default_columns, default_plan};
+pub use elaborated::plan;
 
 /// Reads expressions in the scope of the model that an experiment is of.
 pub trait Scope {
@@ -395,10 +397,10 @@ pub struct Linearize {
 /// Largest difference to a file nobody gave: what [`DEFAULT_RTOL`] leaves after a run.
 const DEFAULT_WITHIN: f64 = 1e-5;
 
-/// Reads an experiment.
+/// Reads an experiment in any scope; [`plan`] does so in an elaborated model.
 ///
 /// Every independent mistake is reported to the scope; the plan holds the rest.
-pub fn plan(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
+pub fn plan_in(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
     let name = Some(experiment.name.text.to_string());
     let mut planner = Planner {
         scope,

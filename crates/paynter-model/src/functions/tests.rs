@@ -703,6 +703,19 @@ fn units_of_coefficients_must_fit() {
     assert_eq!(y.dimension, Some(Dimension::POWER));
     let error = Transfer::new(&mut pool, &num, &bad, Span::default()).expect_err("units differ");
     assert_eq!(error.code, code::ARGUMENT_UNIT);
+    // Coefficients that are plain numbers are in SI: the output is of the kind of the input.
+    let plain = |q: Quantity| Quantity {
+        dimension: Some(Dimension::ONE),
+        ..q
+    };
+    let one = Quantity {
+        expr: pool.number(1.0),
+        dimension: None,
+    };
+    let (num, den) = ([plain(one), plain(one)], [one, plain(one)]);
+    let transfer = Transfer::new(&mut pool, &num, &den, Span::default()).expect("good");
+    let y = transfer.realise(&mut pool, u, &[state]).output;
+    assert_eq!(y.dimension, Some(Dimension::CURRENT));
 }
 
 #[test]

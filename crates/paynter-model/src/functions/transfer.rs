@@ -146,6 +146,11 @@ impl Transfer {
 
 /// The dimension of Σ cₖsᵏ: cₖ/secondᵏ must agree where known. Trailing coefficients are of s⁰.
 fn shared_dimension(coefficients: &[Quantity], span: Span) -> Result<Option<Dimension>, Refusal> {
+    // Plain numbers are coefficients in SI, as textbooks write them.
+    let is_plain = |q: &Quantity| q.dimension.is_none_or(Dimension::is_one);
+    if coefficients.iter().all(is_plain) {
+        return Ok(None);
+    }
     let mut shared = None;
     for (power, coefficient) in coefficients.iter().rev().enumerate() {
         let Some(known) = coefficient.dimension else {

@@ -4,6 +4,7 @@
 //! Out: an error where power is certainly created; a warning where it is at some point.
 
 use paynter_symbolic::ExprId;
+use paynter_symbolic::walk::depends_on;
 use paynter_syntax::Diagnostic;
 
 use super::Checker;
@@ -132,7 +133,15 @@ impl Checker<'_> {
             _ => entries.to_vec(),
         };
         let is_complete = element.kind == ElementKind::Rs || entries.len() == element.ports.len();
-        if entries.is_empty() || !is_complete {
+        // Heat that is conducted may flow either way, and still makes entropy: only a loss that
+        // does not know the temperature must be positive.
+        let knows_temperature = element.kind == ElementKind::Rs
+            && element.ports.len() > 1
+            && entries.iter().any(|&(_, _, e)| {
+                let (effort, flow) = (self.effort(element, 1), self.flow(element, 1));
+                depends_on(&self.pool, e, effort) || depends_on(&self.pool, e, flow)
+            });
+        if entries.is_empty() || !is_complete || knows_temperature {
             return;
         }
         let mut gives_at = None;

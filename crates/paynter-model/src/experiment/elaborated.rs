@@ -1,0 +1,190 @@
+//! Reads experiments in an elaborated model.
+//!
+//! In:  an experiment and the [`Elaborated`] model it is of.
+//! Out: a [`Plan`] and the messages about it.
+
+use paynter_symbolic::{ExprId, Pool};
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::{Plan, Read, Scope, Variable, plan_in};
+use crate::domains::Quantity;
+use crate::elaborate::value::{Shape, Value};
+use crate::elaborate::{Elaborated, code};
+use crate::units::{Dimension, Unit};
+
+/// Reads an experiment of a model without errors.
+///
+/// Every independent mistake is in the list; the plan holds the rest.
+pub fn plan(experiment: &ast::Experiment, model: &mut Elaborated<'_>) -> (Plan, Vec<Diagnostic>) {
+    let mut scope = ModelScope {
+        model,
+        found: Vec::new(),
+    };
+    let plan = plan_in(experiment, &mut scope);
+    (plan, scope.found)
+}
+
+struct ModelScope<'m, 'a> {
+    model: &'m mut Elaborated<'a>,
+    found: Vec<Diagnostic>,
+}
+
+impl Scope for ModelScope<'_, '_> {
+    fn read(&mut self, e: &ast::Expr) -> Option<Read> {
+        let value = match self.model.lower(e) {
+            Ok(value) => value,
+            Err(messages) => {
+                self.found.extend(messages);
+                return None;
+            }
+        };
+        if !value.is_numeric() {
+            let message = Diagnostic::error(code::WRONG_TYPE, "a number is needed here");
+            self.found
+                .push(message.primary(e.span, format!("this is {}", value.describe())));
+            return None;
+        }
+        let unit = self.shown_in(e, value.dimension);
+        Some(Read {
+            entries: entries(&value),
+            dimension: value.dimension,
+            unit,
+        })
+    }
+
+    fn constant(&mut self, e: ExprId) -> Option<f64> {
+        self.model.constant(e)
+    }
+
+    fn variable(&mut self, target: &ast::Ref) -> Option<Variable> {
+        let path = self.text(target.span).trim().to_owned();
+        match self.model.settable(target) {
+            Some(true) => Some(Variable {
+                path,
+                dimension: None,
+                is_part: true,
+            }),
+            Some(false) => {
+                let dimension = match self.model.lower_ref(target) {
+                    Ok(value) => value.dimension,
+                    Err(messages) => {
+                        self.found.extend(messages);
+                        return None;
+                    }
+                };
+                Some(Variable {
+                    path,
+                    dimension,
+                    is_part: false,
+                })
+            }
+            None => {
+                // An unknown name has a better message of its own.
+                if let Err(messages) = self.model.lower_ref(target) {
+                    self.found.extend(messages);
+                    return None;
+                }
+                let message = Diagnostic::error(
+                    code::BAD_OVERRIDE,
+                    format!("`{path}` cannot be changed from outside"),
+                );
+                self.found.push(
+                    message.primary(target.span, "not a parameter, input or replaceable part"),
+                );
+                None
+            }
+        }
+    }
+
+    fn text(&self, span: Span) -> String {
+        self.model.text(span).to_owned()
+    }
+
+    fn pool(&mut self) -> &mut Pool {
+        &mut self.model.graph_mut().signals.pool
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.found.push(diagnostic);
+    }
+}
+
+impl ModelScope<'_, '_> {
+    /// The unit a quantity is shown in: as declared with its name, or as its domain has it.
+    fn shown_in(&mut self, e: &ast::Expr, dimension: Option<Dimension>) -> Option<Unit> {
+        if let Some(path) = path_of(e)
+            && let Some(unit) = self.model.display_unit(&path)
+        {
+            return Some(unit);
+        }
+        let (ast::ExprKind::Field { name, .. }, Some(dimension)) = (&e.kind, dimension) else {
+            return None;
+        };
+        // A torque is shown in N*m and an angle in rad, though J and 1 are the same to the SI.
+        let pick: fn(&crate::domains::Domain) -> Option<&Quantity> = match &*name.text {
+            "e" => |d| Some(&d.effort),
+            "f" => |d| Some(&d.flow),
+            "p" => |d| d.momentum.as_ref(),
+            "q" => |d| Some(&d.displacement),
+            _ => return None,
+        };
+        let domains = self.model.domains();
+        domains
+            .iter()
+            .filter_map(|(_, domain)| pick(domain))
+            .map(|quantity| &quantity.unit)
+            .find(|unit| unit.dimension == dimension && unit.factor == 1.0)
+            .cloned()
+    }
+}
+
+/// The dotted path of `a.b[3].c`, if the expression is one.
+fn path_of(e: &ast::Expr) -> Option<String> {
+    let mut endings: Vec<String> = Vec::new();
+    let mut at = e;
+    loop {
+        match &at.kind {
+            ast::ExprKind::Name(name) => {
+                endings.push(name.text.to_string());
+                endings.reverse();
+                return Some(endings.concat());
+            }
+            ast::ExprKind::Field { of, name } => {
+                endings.push(format!(".{}", name.text));
+                at = of;
+            }
+            ast::ExprKind::Index { of, index } => {
+                let [
+                    ast::Expr {
+                        kind: ast::ExprKind::Number { value, .. },
+                        ..
+                    },
+                ] = &index[..]
+                else {
+                    return None;
+                };
+                endings.push(format!("[{value}]"));
+                at = of;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The numbers of a value with the endings of their names.
+fn entries(value: &Value) -> Vec<(String, ExprId)> {
+    let ending = |k: usize| match value.shape {
+        Shape::Scalar => String::new(),
+        Shape::Vector(_) => format!("[{}]", k + 1),
+        Shape::Matrix(_, columns) => {
+            let columns = columns.max(1) as usize;
+            format!("[{},{}]", k / columns + 1, k % columns + 1)
+        }
+    };
+    value
+        .elements
+        .iter()
+        .enumerate()
+        .map(|(k, &e)| (ending(k), e))
+        .collect()
+}
