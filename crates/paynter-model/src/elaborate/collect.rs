@@ -970,8 +970,10 @@ impl<'a> Elaborator<'a> {
                 }
             }
         };
-        let thing = self.add_thing(Some(path), element, Some(kind), scope, span);
-        self.declare(path, Entity::Thing(thing), span);
+        let next = ThingId(self.things.len() as u32);
+        if self.declare(path, Entity::Thing(next), span) {
+            self.add_thing(Some(path), element, Some(kind), scope, span);
+        }
     }
 
     /// Makes a junction or element, named or not.
@@ -1017,6 +1019,7 @@ impl<'a> Elaborator<'a> {
             expansion: Expansion::Scalars,
             ratio: None,
             is_fixed: false,
+            is_excused: false,
         });
         ThingId((self.things.len() - 1) as u32)
     }
@@ -1413,7 +1416,7 @@ impl<'a> Elaborator<'a> {
                 self.structural_symbols.push(s);
             }
         }
-        if x.is_nan() && self.is_lenient {
+        if x.is_nan() && self.has_placeholder {
             return None;
         }
         if !x.is_finite() {

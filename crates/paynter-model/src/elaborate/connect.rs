@@ -58,6 +58,7 @@ impl<'a> Elaborator<'a> {
 
     fn connect_chain(&mut self, scope: ScopeId, chain: &'a ast::Chain, name: Option<NamedBondId>) {
         let mut last: Vec<(Joined, Span)> = Vec::new();
+        let mut is_last_complete = true;
         for (position, group) in chain.groups.iter().enumerate() {
             let mut joined = Vec::with_capacity(group.len());
             for node in group {
@@ -65,15 +66,42 @@ impl<'a> Elaborator<'a> {
                     joined.push((j, node.span));
                 }
             }
+            let is_complete = joined.len() == group.len();
             if position > 0 {
                 let arrow = chain.arrows[position - 1];
                 for (tail, tail_span) in &last {
                     for (head, head_span) in &joined {
+                        let before = (self.graph.bonds.len(), self.edges.len());
                         self.arrow(scope, (tail, *tail_span), (head, *head_span), arrow, name);
+                        if before == (self.graph.bonds.len(), self.edges.len()) {
+                            self.excuse(tail);
+                            self.excuse(head);
+                        }
                     }
+                }
+                if !is_complete {
+                    last.iter().for_each(|(j, _)| self.excuse(j));
+                }
+                if !is_last_complete {
+                    joined.iter().for_each(|(j, _)| self.excuse(j));
                 }
             }
             last = joined;
+            is_last_complete = is_complete;
+        }
+    }
+
+    /// Notes that a bond of a thing was meant but could not be made.
+    fn excuse(&mut self, joined: &Joined) {
+        match joined {
+            Joined::Target(Target::Thing { thing, .. }) => {
+                self.things[thing.at()].is_excused = true;
+            }
+            Joined::Target(Target::Instance(part)) => {
+                self.incomplete.insert(*part);
+            }
+            Joined::Tuple(parts) => parts.iter().for_each(|(j, _)| self.excuse(j)),
+            _ => {}
         }
     }
 
@@ -94,11 +122,13 @@ impl<'a> Elaborator<'a> {
                 let parent = self.instances[instance.at()].path;
                 let path = self.indexed_path(parent, scope, &name.text, index)?;
                 match self.entity(path) {
-                    Entity::Thing(thing) => Some(Joined::Target(Target::Thing {
-                        thing,
-                        component: None,
-                    })),
-                    Entity::Instance(part) => Some(Joined::Target(Target::Instance(part))),
+                    // A second thing of that name was refused where it is made.
+                    Entity::Thing(thing) if self.things[thing.at()].span == name.span => {
+                        Some(Joined::Target(Target::Thing { thing, component: None }))
+                    }
+                    Entity::Instance(part) if self.instances[part.at()].span == name.span => {
+                        Some(Joined::Target(Target::Instance(part)))
+                    }
                     _ => None,
                 }
             }
@@ -635,13 +665,8 @@ impl<'a> Elaborator<'a> {
             }
             *place = Some(edge);
         }
-        self.edges.push(Edge {
-            tail,
-            head,
-            arrow,
-            group,
-            name,
-        });
+        let depth = instance.map_or(0, |i| self.instances[i.at()].depth);
+        self.edges.push(Edge { tail, head, arrow, group, name, depth });
     }
 
     /// Contracts every path through open ports to one bond.
@@ -671,9 +696,14 @@ impl<'a> Elaborator<'a> {
         let mut at = start;
         let mut passed = Vec::new();
         let (mut forced, mut name, mut group) = (None, None, None);
+        // The bond stands where a reader looks first: in the outermost part.
+        let mut outermost = first;
         loop {
             is_used[at] = true;
             let edge = self.edges[at];
+            if edge.depth < outermost.depth {
+                outermost = edge;
+            }
             name = name.or(edge.name);
             group = group.or(edge.group);
             if let Some(stroke) = edge.arrow.stroke.map(stroke_of) {
@@ -690,7 +720,7 @@ impl<'a> Elaborator<'a> {
             let Terminal::Slot(slot) = end else {
                 let (tail, head) = if forward { (begin, end) } else { (end, begin) };
                 if let Some(bond) =
-                    self.make_bond(tail, head, forced, first.arrow.span, group, name)
+                    self.make_bond(tail, head, forced, outermost.arrow.span, group, name)
                 {
                     for slot in passed {
                         self.slot_bonds.insert(slot, bond);
@@ -729,6 +759,11 @@ impl<'a> Elaborator<'a> {
                     .help("turn one of the arrows, or let the port stand for a junction")
                 });
                 is_used[next as usize] = true;
+                for end in [edge.tail, edge.head, onward.tail, onward.head, begin] {
+                    if let Terminal::Thing { thing, .. } = end {
+                        self.things[thing.at()].is_excused = true;
+                    }
+                }
                 return;
             }
             if is_used[next as usize] {
@@ -773,13 +808,7 @@ impl<'a> Elaborator<'a> {
                 (here, end)
             };
             self.slots[slot].outside = Some(self.edges.len() as u32);
-            self.edges.push(Edge {
-                tail,
-                head,
-                arrow,
-                group: None,
-                name: None,
-            });
+            self.edges.push(Edge { tail, head, arrow, group: None, name: None, depth: 0 });
             is_used.push(false);
         }
     }
@@ -796,11 +825,21 @@ impl<'a> Elaborator<'a> {
             }
             let p = &self.ports[port.at()];
             let (decl, instance) = (p.decl, p.instance);
-            let part = &self.instances[instance.at()];
-            let is_top = part.parent.is_none();
+            let is_top = self.instances[instance.at()].parent.is_none();
             if is_top && self.is_lenient && inside.is_some() {
                 continue;
             }
+            if self.incomplete.contains(&instance) {
+                continue;
+            }
+            if let Some(edge) = inside.or(outside) {
+                for end in [self.edges[edge as usize].tail, self.edges[edge as usize].head] {
+                    if let Terminal::Thing { thing, .. } = end {
+                        self.things[thing.at()].is_excused = true;
+                    }
+                }
+            }
+            let part = &self.instances[instance.at()];
             let name = &decl.name.text;
             let (span, text, help) = match inside {
                 None => (

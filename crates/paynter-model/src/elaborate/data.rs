@@ -187,6 +187,8 @@ pub(super) struct Thing<'a> {
     pub ratio: Option<Value>,
     /// Named otherwise only to hold a component still (`_`).
     pub is_fixed: bool,
+    /// A chain that joins it has an error, so that a missing bond is not another one.
+    pub is_excused: bool,
 }
 
 /// A declared port.
@@ -252,6 +254,8 @@ pub(super) struct Edge {
     pub arrow: ast::Arrow,
     pub group: Option<(GroupId, u32)>,
     pub name: Option<NamedBondId>,
+    /// How deep the part is in which the arrow stands.
+    pub depth: u32,
 }
 
 /// `bond shaft: motor -> load`

@@ -177,7 +177,7 @@ impl<'a> Elaborator<'a> {
         }
         let unit = unit.or_else(|| decl.and_then(|d| d.unit.as_ref()));
         if let Some(unit) = unit {
-            self.need_declared_unit(&mut lowered, unit, expr, scope);
+            self.need_declared_unit(&mut lowered, unit, expr);
         }
         Ok(lowered)
     }
@@ -276,6 +276,7 @@ impl<'a> Elaborator<'a> {
             .and_then(|d| d.unit.as_ref())
             .and_then(|u| self.unit(u))
             .map(|u| u.dimension);
+        self.has_placeholder = true;
         let role = match kind {
             DefKind::Param => Role::Parameter {
                 value: f64::NAN,
@@ -334,42 +335,32 @@ impl<'a> Elaborator<'a> {
         value: &mut Value,
         unit: &'a ast::Unit,
         expr: &ast::Expr,
-        scope: ScopeId,
     ) {
         let Some(parsed) = self.unit(unit) else {
             return;
         };
         let wanted = parsed.dimension;
-        match value.dimension {
-            Some(found) if found != wanted => {
-                let from = value.dimension_from;
-                self.report_units(wanted, Some(unit.span), unit.span, found, from, expr.span);
-            }
-            None => {
-                // `param gap [deg] = 5` would be five radians: nobody means that.
-                if let ast::ExprKind::Number {
-                    value: number,
-                    unit: None,
-                } = &expr.kind
-                    && *number != 0.0
-                    && (parsed.factor != 1.0 || parsed.offset != 0.0)
-                {
-                    let (span, text) = (expr.span, parsed.text.clone());
-                    let number = *number;
-                    self.report.add(code::BARE_NUMBER, span, || {
-                        Diagnostic::error(
-                            code::BARE_NUMBER,
-                            format!("{number} has no unit, and {text} is not the SI unit"),
-                        )
-                        .primary(span, "no unit")
-                        .secondary(unit.span, format!("declared in {text}"))
-                        .help(format!("write `{number} [{text}]`"))
-                    });
-                }
-            }
-            Some(_) => {}
+        // `param gap [deg] = 5` would be five radians: nobody means that.
+        if let ast::ExprKind::Number { value: number, unit: None } = &expr.kind
+            && *number != 0.0
+            && (parsed.factor != 1.0 || parsed.offset != 0.0)
+        {
+            let (span, text, number) = (expr.span, parsed.text.clone(), *number);
+            self.report.add(code::BARE_NUMBER, span, || {
+                Diagnostic::error(
+                    code::BARE_NUMBER,
+                    format!("{number} has no unit, and {text} is not the SI unit"),
+                )
+                .primary(span, "no unit")
+                .secondary(unit.span, format!("declared in {text}"))
+                .help(format!("write `{number} [{text}]`"))
+            });
+        } else if let Some(found) = value.dimension
+            && found != wanted
+        {
+            let from = value.dimension_from;
+            self.report_units(wanted, Some(unit.span), unit.span, found, from, expr.span);
         }
-        let _ = scope;
         value.dimension = Some(wanted);
         value.dimension_from = Some(unit.span);
     }
@@ -395,7 +386,7 @@ impl<'a> Elaborator<'a> {
                 });
                 return Err(Stop::Reported);
             };
-            if !x.is_finite() && !self.is_lenient {
+            if !x.is_finite() && !(x.is_nan() && self.has_placeholder) {
                 let name = self.graph.signals.names.display(name);
                 self.report.add(code::NOT_FINITE, span, || {
                     Diagnostic::error(code::NOT_FINITE, format!("the value of `{name}` is {x}"))
@@ -510,9 +501,7 @@ impl<'a> Elaborator<'a> {
             .all(|&e| self.constants.value(&self.graph.signals, e).is_some());
         let kind = self.defs[def.at()].kind;
         if is_fixed {
-            if !self.is_lenient {
-                self.need_finite(def, &value)?;
-            }
+            self.need_finite(def, &value)?;
             return Ok(self.bound_parameters(def, value));
         }
         // What a port passes on as it is needs no name of its own.
@@ -563,6 +552,7 @@ impl<'a> Elaborator<'a> {
         for &e in &value.elements {
             if let Some(x) = self.constants.value(&self.graph.signals, e)
                 && !x.is_finite()
+                && !(x.is_nan() && self.has_placeholder)
             {
                 let d = &self.defs[def.at()];
                 let span = d.value.map_or(d.span, |(e, _)| e.span);
@@ -888,6 +878,10 @@ impl<'a> Elaborator<'a> {
             ast::ExprKind::Binary { op, left, right } => {
                 let a = self.guess(left, scope, next);
                 let b = self.guess(right, scope, next);
+                if *op == ast::BinaryOp::Div && super::lower::is_literal_one(left) {
+                    let dimension = b.dimension.map(|d| d.pow(-1, 1));
+                    return Guess { dimension, ..a };
+                }
                 guess_binary(*op, a, b)
             }
             ast::ExprKind::Name(_) | ast::ExprKind::Field { .. } | ast::ExprKind::Index { .. } => {

@@ -37,7 +37,8 @@ impl<'a> Elaborator<'a> {
         self.domains_of_elements(&mut classes, &mut known);
         for bond in 0..self.graph.bonds.len() {
             let class = classes.find(bond as u32) as usize;
-            self.graph.bonds[bond].domain = known[class].map(|k| k.0);
+            let is_mixed = self.mixed_classes.contains(&(class as u32));
+            self.graph.bonds[bond].domain = known[class].map(|k| k.0).filter(|_| !is_mixed);
         }
     }
 
@@ -53,6 +54,8 @@ impl<'a> Elaborator<'a> {
         match known[class] {
             None => known[class] = Some((domain, span)),
             Some((other, _)) if other == domain => {}
+            // One message for each net of bonds is enough.
+            Some(_) if !self.mixed_classes.insert(class as u32) => {}
             Some((other, first)) => {
                 let (a, b) = (
                     self.domains.get(other).name.clone(),

@@ -121,7 +121,9 @@ impl<'a> Elaborator<'a> {
         self.lower_outputs();
         self.expand_matrices();
         self.make_elements();
-        self.define_quantities();
+        if !self.is_incomplete {
+            self.define_quantities();
+        }
         self.lower_layout();
         self.graph.domains = self.domains.to_graph();
     }
@@ -332,6 +334,22 @@ impl<'a> Elaborator<'a> {
     fn rate(&mut self, rate: &'a ast::Expr, scope: ScopeId) -> Option<(u64, u64)> {
         let value = self.lowered(rate, scope)?;
         let span = rate.span;
+        if let ast::ExprKind::Binary { op: ast::BinaryOp::Div, right, .. } = &rate.kind
+            && let ast::ExprKind::Number { value: period, unit: Some(unit) } = &right.kind
+            && self.unit(unit).is_some_and(|u| u.dimension == Dimension::TIME)
+        {
+            // 1/6000 [s] is 1/(6000 s), a rate in Hz, and never what is meant.
+            let period = *period;
+            self.report.add(code::UNIT_MISMATCH, span, || {
+                Diagnostic::error(
+                    code::UNIT_MISMATCH,
+                    format!("this is a tick every {period} s, since the unit belongs to the {period}"),
+                )
+                .primary(span, "a rate in Hz is written as one number")
+                .help(format!("write `sample at {period} [Hz]`"))
+            });
+            return None;
+        }
         if let Some(d) = value.dimension
             && d != Dimension::FREQUENCY
         {
@@ -782,6 +800,8 @@ impl<'a> Elaborator<'a> {
                 self.make_element(ThingId(at as u32), &mut ends);
             }
         }
+        // A bond whose element could not be made: errors were told, or a model is checked alone.
+        self.is_incomplete |= ends.iter().flatten().any(|end| end.element.0 == u32::MAX);
         for (bond, [tail, head]) in self.graph.bonds.iter_mut().zip(ends) {
             (bond.tail, bond.head) = (tail, head);
         }
@@ -928,6 +948,9 @@ impl<'a> Elaborator<'a> {
         let (Some(entrance), Some(exit)) = (find(0), find(1)) else {
             let (span, name) = (t.span, self.thing_name(thing));
             let which = if find(0).is_none() { "into" } else { "out of" };
+            if t.is_excused {
+                return;
+            }
             self.report.add(code::PORT_OPEN, span, || {
                 Diagnostic::error(code::PORT_OPEN, format!("{name} has no bond {which} it"))
                     .primary(span, "a two-port has one bond in and one bond out")
@@ -971,18 +994,20 @@ impl<'a> Elaborator<'a> {
         if bonds.len() < size as usize {
             let (span, kind, name) = (t.span, t.kind, self.thing_name(thing));
             let n = bonds.len();
-            self.report.add(code::PORT_OPEN, span, || {
-                let text = match (n, is_vector) {
-                    (0, _) => "no bond leads to it".to_owned(),
-                    _ => format!("{n} of its {size} components are joined"),
-                };
-                Diagnostic::error(code::PORT_OPEN, format!("{name} is not connected"))
-                    .primary(span, text)
-                    .help(format!(
-                        "join it to a junction: `junction -> name: {}(…)`",
-                        kind.letters()
-                    ))
-            });
+            if !t.is_excused {
+                self.report.add(code::PORT_OPEN, span, || {
+                    let text = match (n, is_vector) {
+                        (0, _) => "no bond leads to it".to_owned(),
+                        _ => format!("{n} of its {size} components are joined"),
+                    };
+                    Diagnostic::error(code::PORT_OPEN, format!("{name} is not connected"))
+                        .primary(span, text)
+                        .help(format!(
+                            "join it to a junction: `junction -> name: {}(…)`",
+                            kind.letters()
+                        ))
+                });
+            }
             // Its values may hold errors of their own.
         }
         let laws = loop {

@@ -418,7 +418,7 @@ impl<'a> Elaborator<'a> {
         let kind = self.things[thing.at()].kind;
         let domain = domain.map(|d| self.domains.get(d).name.clone());
         self.report.add(code::UNIT_NOT_OF_DOMAIN, span, || {
-            let place = domain.map_or(String::new(), |d| format!(" on a {d} bond"));
+            let place = domain.map_or(String::new(), |d| format!(" on {} {d} bond", article_of(&d)));
             let message = Diagnostic::error(
                 code::UNIT_NOT_OF_DOMAIN,
                 format!(
@@ -820,6 +820,10 @@ impl<'a> Elaborator<'a> {
         let e = self.lower_scalar(&equation.value, ctx)?;
         Ok(Law::Explicit(vec![(0, variable, e)]))
     }
+}
+
+fn article_of(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
 fn article(kind: ElementKind) -> &'static str {

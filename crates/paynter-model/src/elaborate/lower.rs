@@ -1013,18 +1013,18 @@ impl<'a> Elaborator<'a> {
         self.report.add(code::UNIT_MISMATCH, y_span, || {
             let mut message = Diagnostic::error(
                 code::UNIT_MISMATCH,
-                format!("units do not agree: {} and {}", x.describe(), y.describe()),
+                format!("units do not agree: {} and {}", named(x), named(y)),
             )
-            .primary(y_span, format!("this is in {}", y.describe()));
+            .primary(y_span, in_words(y));
             if x_span != y_span {
-                message = message.secondary(x_span, format!("this is in {}", x.describe()));
+                message = message.secondary(x_span, in_words(x));
             }
             for (from, span, d) in [(x_from, x_span, x), (y_from, y_span, y)] {
                 if let Some(from) = from
                     && from != span
                     && !covers(span, from)
                 {
-                    message = message.secondary(from, format!("{} comes from here", d.describe()));
+                    message = message.secondary(from, format!("{} comes from here", named(d)));
                 }
             }
             message
@@ -1078,6 +1078,8 @@ impl<'a> Elaborator<'a> {
                 let elements = a.elements.iter().map(|&e| self.pool().div(e, by)).collect();
                 let dimension = match (a.dimension, b.dimension) {
                     (Some(x), Some(y)) => Some(x.per(y)),
+                    // 1/x is the inverse of x; any other bare number may hide a unit.
+                    (None, Some(y)) if is_literal_one(left) => Some(y.pow(-1, 1)),
                     _ => None,
                 };
                 Ok(Value::array(a.shape, elements).measured(dimension, Some(span)))
@@ -1237,6 +1239,22 @@ pub(super) fn letter_component(letter: &str) -> Option<u32> {
         "y" => Some(1),
         "z" => Some(2),
         _ => None,
+    }
+}
+
+pub(super) fn is_literal_one(e: &ast::Expr) -> bool {
+    matches!(e.kind, ast::ExprKind::Number { value: 1.0, unit: None })
+}
+
+fn named(d: Dimension) -> String {
+    if d.is_one() { "a plain number".to_owned() } else { d.describe() }
+}
+
+fn in_words(d: Dimension) -> String {
+    if d.is_one() {
+        "this is a plain number or an angle".to_owned()
+    } else {
+        format!("this is in {}", d.describe())
     }
 }
 

@@ -97,7 +97,7 @@ impl<'a> Elaborated<'a> {
     /// The messages about it.
     pub fn lower(&mut self, e: &ast::Expr) -> Result<Value, Vec<Diagnostic>> {
         let scope = self.elaborator.reading_scope();
-        self.reporting(|this| this.lower_or_report(e, Ctx::of(scope)))
+        with_stack(|| self.reporting(|this| this.lower_or_report(e, Ctx::of(scope))))
     }
 
     /// Lowers a reference such as the target of a sweep, in the same scope.
@@ -291,29 +291,11 @@ fn elaborate_here<'a>(project: &'a Project, request: &'a Request) -> Elaboration
     let Some((model, file, experiment)) = elaborator.choose(request) else {
         return Elaboration {
             elaborated: None,
-            diagnostics: elaborator.report.list,
+            diagnostics: elaborator.report.in_text_order(),
         };
     };
     elaborator.run(model, file, experiment, request);
-    let is_wrong = elaborator.report.has_errors();
-    if !is_wrong {
-        for message in check_graph(&mut elaborator.graph) {
-            elaborator.report.push(message);
-        }
-    }
-    let is_wrong = elaborator.report.has_errors();
-    let diagnostics = std::mem::take(&mut elaborator.report.list);
-    let structural = elaborator.structural_closure();
-    let elaborated = (!is_wrong).then_some(Elaborated {
-        elaborator,
-        model,
-        experiment: experiment.map(|e| e.0),
-        structural,
-    });
-    Elaboration {
-        elaborated,
-        diagnostics,
-    }
+    elaborator.complete(model, experiment.map(|e| e.0))
 }
 
 /// Checks every model and experiment of the main file.
@@ -330,68 +312,45 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
         return report.list;
     };
     let request = Request::default();
+    // What is wrong in a model is wrong in every experiment of it, and told once.
     for item in &main.ast.items {
         let mut elaborator = Elaborator::new(project);
-        // Reading the files may have told something about domains and names.
-        let told = std::mem::replace(&mut elaborator.report, std::mem::take(&mut report));
-        told.list.into_iter().for_each(|m| elaborator.report.push(m));
-        match &item.kind {
+        let elaboration = match &item.kind {
             ast::ItemKind::Model(model) => {
                 elaborator.is_lenient = true;
                 elaborator.run(model, 0, None, &request);
-                let is_complete = !elaborator.report.has_errors() && !elaborator.has_open();
-                if is_complete {
-                    for message in check_graph(&mut elaborator.graph) {
-                        elaborator.report.push(message);
-                    }
-                }
+                elaborator.complete(model, None)
             }
             ast::ItemKind::Experiment(experiment) => {
-                if let Some((model, file)) = elaborator.find_model(&experiment.of, 0) {
-                    // A report of its own tells whether this elaboration went well; what models
-                    // already said is not said again.
-                    report = std::mem::take(&mut elaborator.report);
-                    elaborator.run(model, file, Some((experiment, 0)), &request);
-                    if !elaborator.report.has_errors() {
-                        for message in check_graph(&mut elaborator.graph) {
-                            elaborator.report.push(message);
-                        }
+                match elaborator.find_model(&experiment.of, 0) {
+                    Some((model, file)) => {
+                        elaborator.run(model, file, Some((experiment, 0)), &request);
+                        elaborator.complete(model, Some(experiment))
                     }
-                    let told = std::mem::take(&mut elaborator.report);
-                    let is_right = !told.has_errors();
-                    told.list.into_iter().for_each(|m| report.push(m));
-                    if is_right {
-                        let structural = elaborator.structural_closure();
-                        let experiment = Some(experiment);
-                        plan_into(
-                            &mut Elaborated {
-                                elaborator,
-                                model,
-                                experiment,
-                                structural,
-                            },
-                            &mut report,
-                        );
-                    }
-                    continue;
+                    None => Elaboration {
+                        elaborated: None,
+                        diagnostics: elaborator.report.list,
+                    },
                 }
             }
-            ast::ItemKind::Function(_)
-            | ast::ItemKind::Constant(_)
-            | ast::ItemKind::Use(_)
-            | ast::ItemKind::Domain(_)
-            | ast::ItemKind::PortType(_) => {}
+            _ => Elaboration {
+                elaborated: None,
+                diagnostics: elaborator.report.list,
+            },
+        };
+        report.merge(elaboration.diagnostics);
+        if let Some(mut elaborated) = elaboration.elaborated {
+            plan_into(&mut elaborated, &mut report);
         }
-        report = std::mem::take(&mut elaborator.report);
     }
-    report.list
+    report.in_text_order()
 }
 
 /// Checks what an experiment asks for. Messages about settings, columns and measures.
 fn plan_into(model: &mut Elaborated<'_>, report: &mut report::Report) {
     if let Some(experiment) = model.experiment {
         let (_, messages) = crate::experiment::plan(experiment, model);
-        messages.into_iter().for_each(|m| report.push(m));
+        report.merge(messages);
     }
 }
 
@@ -571,7 +530,12 @@ struct Elaborator<'a> {
     iterations: u64,
     phase: Phase,
     is_lenient: bool,
-    unconnected_reads: bool,
+    /// A model checked alone has values that nobody knows.
+    has_placeholder: bool,
+    /// Nets of bonds in which two domains meet.
+    mixed_classes: FxHashSet<u32>,
+    /// Some element could not be made.
+    is_incomplete: bool,
     experiment_scope: Option<ScopeId>,
     /// Inputs of the top model that an experiment linearizes from.
     free_inputs: FxHashSet<PathId>,
@@ -649,7 +613,9 @@ impl<'a> Elaborator<'a> {
             iterations: 0,
             phase: Phase::Collecting,
             is_lenient: false,
-            unconnected_reads: false,
+            has_placeholder: false,
+            mixed_classes: FxHashSet::default(),
+            is_incomplete: false,
             experiment_scope: None,
             free_inputs: FxHashSet::default(),
             told_missing: FxHashSet::default(),
@@ -877,6 +843,30 @@ impl<'a> Elaborator<'a> {
         self.phase = Phase::Finished;
     }
 
+    /// Checks the physics of a finished graph and hands it out.
+    fn complete(
+        mut self,
+        model: &'a ast::Model,
+        experiment: Option<&'a ast::Experiment>,
+    ) -> Elaboration<'a> {
+        let is_open = self.has_placeholder || self.is_incomplete;
+        if !self.report.has_errors() && !is_open {
+            for message in check_graph(&mut self.graph) {
+                self.report.push(message);
+            }
+        }
+        let is_right = !self.report.has_errors() && !is_open;
+        let diagnostics = std::mem::take(&mut self.report).in_text_order();
+        let structural = self.structural_closure();
+        let elaborated = is_right.then_some(Elaborated {
+            elaborator: self,
+            model,
+            experiment,
+            structural,
+        });
+        Elaboration { elaborated, diagnostics }
+    }
+
     /// Collects `with` and `--set`; the latter wins.
     fn read_changes(
         &mut self,
@@ -1013,11 +1003,6 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Tells whether anything was left open in a model that is checked alone.
-    fn has_open(&self) -> bool {
-        let nan = |s: &Symbol| matches!(s.role, Role::Parameter { value, .. } if value.is_nan());
-        self.graph.signals.symbols.iter().any(nan)
-    }
 
     /// Lists structural parameters and those they are bound to.
     fn structural_closure(&self) -> Vec<SymbolId> {

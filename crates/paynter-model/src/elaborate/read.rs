@@ -158,7 +158,6 @@ impl<'a> Elaborator<'a> {
             let t = &self.things[thing.at()];
             let Some(&(_, bond)) = t.bonds.iter().find(|(p, _)| *p == port) else {
                 // The missing bond is reported by `finish`, as the cause.
-                self.unconnected_reads = true;
                 return Err(Stop::Reported);
             };
             elements.push(self.bond_symbol(bond, variable));
@@ -449,7 +448,6 @@ impl<'a> Elaborator<'a> {
         let mut domain = None;
         for k in range {
             let Some(&bond) = self.slot_bonds.get(&(first + k)) else {
-                self.unconnected_reads = true;
                 return Err(Stop::Reported);
             };
             let symbol = self.bond_symbol(bond, variable);
