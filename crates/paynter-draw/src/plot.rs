@@ -44,8 +44,9 @@ pub struct Plot {
 }
 
 /// Okabe & Ito's palette, which colour-blind readers can tell apart; dark ones first.
-const COLOURS: [&str; 8] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#f0e442"];
+const COLOURS: [&str; 8] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#f0e442",
+];
 
 const WIDTH: f64 = 760.0;
 const PANEL_HEIGHT: f64 = 240.0;
@@ -105,7 +106,11 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, top: f64) {
         svg.text((LEFT - 6.0, y + 4.0), &y_axis.label(tick), "tick end");
     }
     if panel.marks.len() <= MAX_MARKS {
-        for &t in panel.marks.iter().filter(|&&t| t >= x_axis.low && t <= x_axis.high) {
+        for &t in panel
+            .marks
+            .iter()
+            .filter(|&&t| t >= x_axis.low && t <= x_axis.high)
+        {
             let (x, _) = place(t, y_axis.low);
             svg.line((x, top), (x, bottom), "mark");
         }
@@ -114,7 +119,11 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, top: f64) {
     let mut legend = LEFT + 4.0;
     for (index, series) in panel.series.iter().enumerate() {
         let colour = COLOURS[index % COLOURS.len()];
-        let class = if series.is_reference { "curve ref" } else { "curve" };
+        let class = if series.is_reference {
+            "curve ref"
+        } else {
+            "curve"
+        };
         let (x, y) = thin(&series.x, &series.y);
         for piece in pieces(&x, &y) {
             let points: Vec<(f64, f64)> = piece.iter().map(|&i| place(x[i], y[i])).collect();
@@ -134,7 +143,11 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, top: f64) {
         // 7 px is the mean width of a letter at this size.
         legend += 38.0 + 7.0 * series.name.chars().count() as f64;
     }
-    svg.text((LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 32.0), &panel.x_label, "mid");
+    svg.text(
+        (LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 32.0),
+        &panel.x_label,
+        "mid",
+    );
     svg.raw(&format!(
         r#"<text transform="translate(14,{:.1}) rotate(-90)" class="mid">{}</text>"#,
         top + PANEL_HEIGHT / 2.0,
@@ -154,7 +167,9 @@ impl Axis {
     fn over(values: impl Iterator<Item = f64>, pads: bool) -> Axis {
         let (mut low, mut high) = values
             .filter(|x| x.is_finite())
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
+                (low.min(x), high.max(x))
+            });
         if low > high {
             (low, high) = (0.0, 1.0);
         }
@@ -170,7 +185,12 @@ impl Axis {
         let first = (low / step).ceil() as i64;
         let last = (high / step + 1e-9).floor() as i64;
         let ticks = (first..=last).map(|k| k as f64 * step).collect();
-        Axis { low, high, step, ticks }
+        Axis {
+            low,
+            high,
+            step,
+            ticks,
+        }
     }
 
     fn part(&self, x: f64) -> f64 {
@@ -184,7 +204,11 @@ impl Axis {
             let scale = 10f64.powf(exponent);
             let digits = (exponent - self.step.log10().floor()).max(0.0) as usize;
             let mantissa = format!("{:.*}", digits, tick / scale);
-            return if tick == 0.0 { "0".to_owned() } else { format!("{mantissa}e{exponent}") };
+            return if tick == 0.0 {
+                "0".to_owned()
+            } else {
+                format!("{mantissa}e{exponent}")
+            };
         }
         let digits = (-self.step.log10().floor()).max(0.0) as usize;
         format!("{tick:.digits$}")
@@ -194,7 +218,10 @@ impl Axis {
 /// The next 1, 2 or 5 times a power of ten.
 fn round_step(rough: f64) -> f64 {
     let power = 10f64.powf(rough.log10().floor());
-    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough * 0.999).unwrap_or(10.0);
+    let factor = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .find(|f| f * power >= rough * 0.999)
+        .unwrap_or(10.0);
     factor * power
 }
 
@@ -208,7 +235,10 @@ fn thin(x: &[f64], y: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let mut kept = (Vec::new(), Vec::new());
     for start in (0..n).step_by(per_bin) {
         let bin = start..(start + per_bin).min(n);
-        let low = bin.clone().min_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(start);
+        let low = bin
+            .clone()
+            .min_by(|&a, &b| y[a].total_cmp(&y[b]))
+            .unwrap_or(start);
         let high = bin.max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(start);
         for i in [low.min(high), low.max(high)] {
             kept.0.push(x[i]);
@@ -238,8 +268,20 @@ mod tests {
 
     fn plot(y: Vec<f64>) -> String {
         let x = (0..y.len()).map(|i| i as f64).collect();
-        let series = Series { name: "a<b".into(), x, y, is_reference: false };
-        Plot { title: "t".into(), panels: vec![Panel { series: vec![series], ..Panel::default() }] }.to_svg()
+        let series = Series {
+            name: "a<b".into(),
+            x,
+            y,
+            is_reference: false,
+        };
+        Plot {
+            title: "t".into(),
+            panels: vec![Panel {
+                series: vec![series],
+                ..Panel::default()
+            }],
+        }
+        .to_svg()
     }
 
     #[test]
@@ -257,7 +299,13 @@ mod tests {
     #[test]
     fn ticks_are_round_numbers_inside_the_axis() {
         let axis = Axis::over([0.0, 0.37].into_iter(), false);
-        assert_eq!(axis.ticks.iter().map(|&t| axis.label(t)).collect::<Vec<_>>(), ["0.0", "0.1", "0.2", "0.3"]);
+        assert_eq!(
+            axis.ticks
+                .iter()
+                .map(|&t| axis.label(t))
+                .collect::<Vec<_>>(),
+            ["0.0", "0.1", "0.2", "0.3"]
+        );
     }
 
     #[test]

@@ -25,7 +25,11 @@ pub fn escape(text: &str) -> String {
 /// Prints a coordinate to a hundredth, without trailing zeros.
 pub fn number(x: f64) -> String {
     let x = (x * 100.0).round() / 100.0;
-    if x == 0.0 { "0".to_owned() } else { format!("{x}") }
+    if x == 0.0 {
+        "0".to_owned()
+    } else {
+        format!("{x}")
+    }
 }
 
 /// A drawing in the making.
@@ -58,7 +62,11 @@ impl Svg {
         for (x, y) in points {
             let _ = write!(text, "{},{} ", number(*x), number(*y));
         }
-        let _ = writeln!(self.body, r#"<polyline points="{}" class="{class}" {extra}/>"#, text.trim_end());
+        let _ = writeln!(
+            self.body,
+            r#"<polyline points="{}" class="{class}" {extra}/>"#,
+            text.trim_end()
+        );
     }
 
     /// Adds a rectangle.
@@ -90,10 +98,21 @@ impl Svg {
         self.body.push('\n');
     }
 
+    /// Gives the text so far, to be written on.
+    pub fn body(&mut self) -> &mut String {
+        &mut self.body
+    }
+
     /// Closes the drawing: width, height and a style sheet around it.
     pub fn finish(self, width: f64, height: f64, style: &str) -> String {
+        self.finish_as("plot", width, height, style)
+    }
+
+    /// Closes the drawing under a class of its own, so that style sheets of drawings on one page
+    /// can be kept apart.
+    pub fn finish_as(self, class: &str, width: f64, height: f64, style: &str) -> String {
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" font-family=\"system-ui, Helvetica, Arial, sans-serif\">\n<style>{style}</style>\n{}</svg>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" font-family=\"system-ui, Helvetica, Arial, sans-serif\">\n<style>{style}</style>\n{}</svg>\n",
             self.body,
             w = number(width),
             h = number(height),

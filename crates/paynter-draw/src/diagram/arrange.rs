@@ -1,0 +1,685 @@
+//! From cells to points: widths of columns, ends of bonds, places of small labels, frames.
+//!
+//! In:  a view and the cell of each node.
+//! Out: a [`Diagram`] without causality.
+//!
+//! Columns are as wide as what stands in them. If labels still cover something, everything is
+//! drawn with longer bonds, up to [`MAX_STRETCHES`] times.
+
+use super::geometry::Rectangle;
+use super::place::{PITCH, Placement};
+use super::view::View;
+use super::{
+    Arrow, BondLabels, Diagram, DiagramOptions, Faults, Frame, Line, Node, NodeKind, Point,
+};
+use paynter_model::graph::BondGraph;
+use rustc_hash::FxHashMap;
+
+/// Size of letters of nodes, in points.
+pub(super) const TEXT: f64 = 15.0;
+/// Size of small letters, in points.
+pub(super) const SMALL: f64 = 10.5;
+/// Free space between a node and the ends of its bonds.
+const GAP: f64 = 4.0;
+/// Shortest bond: room for half arrow, stroke and a number.
+const BOND: Point = (46.0, 42.0);
+/// Longer bonds are tried this often, a quarter longer each time.
+const MAX_STRETCHES: usize = 3;
+/// Space around the drawing.
+const MARGIN: f64 = 16.0;
+/// Space between a frame and what it holds.
+const FRAME_GAP: f64 = 12.0;
+/// Distance of bonds between the same two nodes.
+const PARALLEL: f64 = 14.0;
+/// Length of the barb of a half arrow, along and across.
+pub(super) const BARB: Point = (10.0, 5.5);
+/// Half the length of a causal stroke.
+pub(super) const STROKE: f64 = 7.0;
+
+/// Makes the drawing.
+pub(super) fn arrange(
+    graph: &BondGraph,
+    view: &View,
+    signals: &[(usize, usize)],
+    placement: &Placement,
+    options: &DiagramOptions,
+) -> Diagram {
+    let mut best: Option<(Faults, Diagram)> = None;
+    let mut stretch = 1.0;
+    for _ in 0..=MAX_STRETCHES {
+        let drawn = draw(graph, view, signals, placement, options, stretch);
+        let faults = drawn.faults();
+        let n = faults.overlaps + faults.covered;
+        if best
+            .as_ref()
+            .is_none_or(|(least, _)| n < least.overlaps + least.covered)
+        {
+            best = Some((faults, drawn));
+        }
+        if n == 0 || placement.is_pinned {
+            break;
+        }
+        stretch *= 1.25;
+    }
+    best.map(|(_, drawn)| drawn).unwrap_or_default()
+}
+
+fn draw(
+    graph: &BondGraph,
+    view: &View,
+    signals: &[(usize, usize)],
+    placement: &Placement,
+    options: &DiagramOptions,
+    stretch: f64,
+) -> Diagram {
+    let mut diagram = Diagram {
+        title: options.title.clone(),
+        note: view.note.clone(),
+        ..Diagram::default()
+    };
+    diagram.nodes = view
+        .nodes
+        .iter()
+        .map(|node| Node {
+            kind: node.kind,
+            text: node.text.clone(),
+            small: node.small.clone(),
+            small_box: Rectangle::default(),
+            area: Rectangle {
+                center: (0.0, 0.0),
+                half: half_size(node.kind, &node.text),
+            },
+            elements: node.elements.clone(),
+            is_in_conflict: false,
+        })
+        .collect();
+    let heights = frame_heights(view);
+    let members = frame_members(view);
+    put_centers(&mut diagram, view, placement, &heights, &members, stretch);
+    diagram.bonds = lines(view, &diagram.nodes);
+    name_bonds(graph, &mut diagram, options.bond_labels);
+    diagram.signals = arrows(signals, &diagram.nodes);
+    put_labels(&mut diagram);
+    diagram.frames = frames(view, &diagram, &members);
+    shift_to_origin(&mut diagram);
+    diagram
+}
+
+/// Estimates the width of a text. Fonts differ; this is on the wide side for common ones.
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
+    let em: f64 = text
+        .chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | 'I' | '(' | ')' | '[' | ']'
+            | ' ' => 0.36,
+            'f' | 't' | 'r' | '1' | '-' | '/' => 0.5,
+            'm' | 'w' | 'M' | 'W' | '@' | '…' | '%' => 0.95,
+            c if c.is_ascii_uppercase() || !c.is_ascii() => 0.72,
+            _ => 0.6,
+        })
+        .sum();
+    em * size
+}
+
+fn half_size(kind: NodeKind, text: &str) -> Point {
+    let half = 0.5 * text_width(text, TEXT);
+    match kind {
+        NodeKind::Junction => (7.0, 9.0),
+        NodeKind::Element | NodeKind::TwoPort => (half + 1.0, 9.0),
+        NodeKind::Closed | NodeKind::Many | NodeKind::Signals => (half + 9.0, 16.0),
+    }
+}
+
+/// How many frames are nested in each, itself included.
+fn frame_heights(view: &View) -> Vec<usize> {
+    let mut heights = vec![1; view.frames.len()];
+    for (f, frame) in view.frames.iter().enumerate().rev() {
+        if let Some(parent) = frame.parent {
+            heights[parent] = heights[parent].max(heights[f] + 1);
+        }
+    }
+    heights
+}
+
+fn frame_members(view: &View) -> Vec<Vec<usize>> {
+    let mut members = vec![Vec::new(); view.frames.len()];
+    for (k, node) in view.nodes.iter().enumerate() {
+        let mut at = node.frame;
+        while let Some(f) = at {
+            members[f].push(k);
+            at = view.frames[f].parent;
+        }
+    }
+    members
+}
+
+/// Widths of columns and rows from what stands in them, or the fixed pitch of given places.
+fn put_centers(
+    diagram: &mut Diagram,
+    view: &View,
+    placement: &Placement,
+    heights: &[usize],
+    members: &[Vec<usize>],
+    stretch: f64,
+) {
+    if placement.is_pinned {
+        for ((node, seen), cell) in diagram
+            .nodes
+            .iter_mut()
+            .zip(&view.nodes)
+            .zip(&placement.cells)
+        {
+            let on_grid = (f64::from(cell.0) * PITCH.0, f64::from(cell.1) * PITCH.1);
+            node.area.center = seen.pinned.unwrap_or(on_grid);
+        }
+        return;
+    }
+    let columns: Vec<usize> = placement.cells.iter().map(|c| c.0 as usize).collect();
+    let rows: Vec<usize> = placement.cells.iter().map(|c| c.1 as usize).collect();
+    let half_widths: Vec<f64> = diagram.nodes.iter().map(|n| n.area.half.0).collect();
+    let half_heights: Vec<f64> = diagram.nodes.iter().map(|n| n.area.half.1).collect();
+    let x = lanes(
+        &columns,
+        &half_widths,
+        BOND.0 * stretch,
+        heights,
+        members,
+        FRAME_GAP,
+    );
+    // A frame's name stands under its upper border.
+    let y = lanes(
+        &rows,
+        &half_heights,
+        BOND.1 * stretch,
+        heights,
+        members,
+        FRAME_GAP + 0.5 * SMALL,
+    );
+    for (k, node) in diagram.nodes.iter_mut().enumerate() {
+        node.area.center = (x[columns[k]], y[rows[k]]);
+    }
+}
+
+/// Middles of columns (or rows) that hold nodes of the given half sizes.
+fn lanes(
+    lane_of: &[usize],
+    halves: &[f64],
+    bond: f64,
+    heights: &[usize],
+    members: &[Vec<usize>],
+    frame_gap: f64,
+) -> Vec<f64> {
+    let n = lane_of.iter().max().map_or(0, |m| m + 1);
+    let (mut half, mut before, mut after) = (vec![0.0_f64; n], vec![0.0_f64; n], vec![0.0_f64; n]);
+    for (&lane, &h) in lane_of.iter().zip(halves) {
+        half[lane] = half[lane].max(h + GAP);
+    }
+    for (frame, nodes) in members.iter().enumerate() {
+        let lanes = nodes.iter().map(|&k| lane_of[k]);
+        if let (Some(first), Some(last)) = (lanes.clone().min(), lanes.max()) {
+            let gap = heights[frame] as f64 * frame_gap;
+            before[first] = before[first].max(gap);
+            after[last] = after[last].max(gap);
+        }
+    }
+    let mut at = 0.0;
+    let mut middles = Vec::with_capacity(n);
+    for lane in 0..n {
+        if lane > 0 {
+            at += half[lane - 1] + after[lane - 1] + bond + before[lane] + half[lane];
+        }
+        middles.push(at);
+    }
+    middles
+}
+
+fn lines(view: &View, nodes: &[Node]) -> Vec<Line> {
+    let mut n_between: FxHashMap<(usize, usize), usize> = FxHashMap::default();
+    let pair = |tail: usize, head: usize| (tail.min(head), tail.max(head));
+    for edge in &view.edges {
+        *n_between.entry(pair(edge.tail, edge.head)).or_default() += 1;
+    }
+    let mut used: FxHashMap<(usize, usize), usize> = FxHashMap::default();
+    let mut lines = Vec::with_capacity(view.edges.len());
+    for edge in &view.edges {
+        let key = pair(edge.tail, edge.head);
+        let number = used.entry(key).or_default();
+        let offset = PARALLEL * (*number as f64 - 0.5 * (n_between[&key] as f64 - 1.0));
+        *number += 1;
+        lines.push(Line {
+            tail: edge.tail,
+            head: edge.head,
+            points: ends(
+                &nodes[edge.tail].area,
+                &nodes[edge.head].area,
+                offset,
+                edge.tail < edge.head,
+            ),
+            bonds: edge.bonds.clone(),
+            dimension: edge.dimension,
+            strokes: super::Strokes::None,
+            class: super::BondClass::Plain,
+            is_forced: false,
+            is_new: false,
+            label: String::new(),
+            label_box: Rectangle::default(),
+            port_names: edge.port_names.clone(),
+            port_boxes: [Rectangle::default(); 2],
+            share: None,
+        });
+    }
+    lines
+}
+
+/// The ends of a straight bond, beside others between the same nodes.
+fn ends(tail: &Rectangle, head: &Rectangle, offset: f64, is_forward: bool) -> Vec<Point> {
+    let (a, b) = (tail.center, head.center);
+    let (dx, dy) = unit(a, b);
+    // Counted from the lower node to the higher, so that both directions agree on the sides.
+    let sign = if is_forward { 1.0 } else { -1.0 };
+    let aside = (-dy * offset * sign, dx * offset * sign);
+    let moved = |r: &Rectangle, to: Point| {
+        // The shifted line leaves the node where the node still is.
+        let limit = |o: f64, h: f64| o.clamp(-0.8 * h, 0.8 * h);
+        let own = (limit(aside.0, r.half.0), limit(aside.1, r.half.1));
+        let grown = r.grown(GAP);
+        let from = (r.center.0 + own.0, r.center.1 + own.1);
+        let to = (to.0 + aside.0, to.1 + aside.1);
+        leave(&grown, from, to)
+    };
+    vec![moved(tail, b), moved(head, a)]
+}
+
+/// Where the ray from a point inside a rectangle leaves it.
+fn leave(area: &Rectangle, from: Point, to: Point) -> Point {
+    let [left, top, right, bottom] = area.sides();
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let along_x = if dx > 0.0 {
+        (right - from.0) / dx
+    } else if dx < 0.0 {
+        (left - from.0) / dx
+    } else {
+        f64::INFINITY
+    };
+    let along_y = if dy > 0.0 {
+        (bottom - from.1) / dy
+    } else if dy < 0.0 {
+        (top - from.1) / dy
+    } else {
+        f64::INFINITY
+    };
+    let part = along_x.min(along_y).max(0.0);
+    if part.is_finite() {
+        (from.0 + part * dx, from.1 + part * dy)
+    } else {
+        from
+    }
+}
+
+/// The direction from one point to another.
+pub(super) fn unit(a: Point, b: Point) -> Point {
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let length = (dx * dx + dy * dy).sqrt();
+    if length > 0.0 {
+        (dx / length, dy / length)
+    } else {
+        (1.0, 0.0)
+    }
+}
+
+/// The side of the flow, on which the half arrow is drawn: below a level bond, at the right of
+/// an upright one (Karnopp, Margolis & Rosenberg, *System Dynamics*, ch. 2).
+pub(super) fn flow_side(direction: Point) -> Point {
+    let side = (-direction.1, direction.0);
+    if 0.6 * side.0 + 0.8 * side.1 >= 0.0 {
+        side
+    } else {
+        (-side.0, -side.1)
+    }
+}
+
+fn name_bonds(graph: &BondGraph, diagram: &mut Diagram, labels: BondLabels) {
+    for (number, line) in diagram.bonds.iter_mut().enumerate() {
+        let dimension = line.dimension.map(|n| n.to_string()).unwrap_or_default();
+        let own = match labels {
+            BondLabels::None => String::new(),
+            BondLabels::Numbers => (number + 1).to_string(),
+            BondLabels::Names => line
+                .bonds
+                .first()
+                .and_then(|&b| graph.bond(b).name)
+                .map(|p| graph.signals.names.display(p))
+                .unwrap_or_default(),
+        };
+        line.label = match (own.is_empty(), dimension.is_empty()) {
+            (true, _) => dimension,
+            (false, true) => own,
+            (false, false) => format!("{own} ({dimension})"),
+        };
+    }
+}
+
+fn arrows(signals: &[(usize, usize)], nodes: &[Node]) -> Vec<Arrow> {
+    signals
+        .iter()
+        .map(|&(from, to)| {
+            let (a, b) = (nodes[from].area, nodes[to].area);
+            let (dx, dy) = unit(a.center, b.center);
+            let (ax, ay) = a.center;
+            let (bx, by) = b.center;
+            let length = ((bx - ax) * (bx - ax) + (by - ay) * (by - ay)).sqrt();
+            // A curve stays clear of the bond or node that the straight way would cover.
+            let bow = (0.18 * length).min(60.0);
+            let control = (0.5 * (ax + bx) - dy * bow, 0.5 * (ay + by) + dx * bow);
+            Arrow {
+                from,
+                to,
+                points: [
+                    a.grown(GAP).exit(control),
+                    control,
+                    b.grown(GAP).exit(control),
+                ],
+            }
+        })
+        .collect()
+}
+
+/// Everything that a label should not cover.
+struct Obstacles {
+    areas: Vec<Rectangle>,
+    lines: Vec<[Point; 2]>,
+    /// Signals are thin and may be crossed by a label at need.
+    thin: Vec<[Point; 2]>,
+}
+
+impl Obstacles {
+    fn penalty(&self, area: &Rectangle) -> f64 {
+        let hit = self.areas.iter().filter(|a| a.overlaps(area)).count();
+        let cut = self
+            .lines
+            .iter()
+            .filter(|[a, b]| area.is_cut_by(*a, *b))
+            .count();
+        let thin = self
+            .thin
+            .iter()
+            .filter(|[a, b]| area.is_cut_by(*a, *b))
+            .count();
+        10.0 * hit as f64 + 6.0 * cut as f64 + 0.5 * thin as f64
+    }
+
+    /// The first of the places that covers least.
+    fn choose(&mut self, text: &str, places: impl Iterator<Item = Point>) -> Rectangle {
+        let half = label_half(text);
+        let mut best: Option<(f64, Rectangle)> = None;
+        for center in places {
+            let area = Rectangle { center, half };
+            let penalty = self.penalty(&area);
+            if best.is_none_or(|(least, _)| penalty < least) {
+                best = Some((penalty, area));
+            }
+            if penalty == 0.0 {
+                break;
+            }
+        }
+        let area = best.map(|(_, area)| area).unwrap_or_default();
+        self.areas.push(area);
+        area
+    }
+}
+
+fn label_half(text: &str) -> Point {
+    (0.5 * text_width(text, SMALL), 0.5 * SMALL + 0.5)
+}
+
+/// Finds places for names of junctions, moduli, dimensions and names of bonds and ports.
+fn put_labels(diagram: &mut Diagram) {
+    let mut obstacles = Obstacles {
+        areas: diagram.nodes.iter().map(|n| n.area).collect(),
+        lines: diagram.bonds.iter().flat_map(inked_lines).collect(),
+        thin: diagram
+            .signals
+            .iter()
+            .flat_map(|s| [[s.points[0], s.points[1]], [s.points[1], s.points[2]]])
+            .collect(),
+    };
+    for node in diagram.nodes.iter_mut().filter(|n| !n.small.is_empty()) {
+        let half = label_half(&node.small);
+        node.small_box =
+            obstacles.choose(&node.small, around(&node.area, half, node.kind).into_iter());
+    }
+    for line in diagram.bonds.iter_mut() {
+        let (Some(&a), Some(&b)) = (line.points.first(), line.points.last()) else {
+            continue;
+        };
+        let direction = unit(a, b);
+        let side = flow_side(direction);
+        for end in 0..2 {
+            if !line.port_names[end].is_empty() {
+                let name = line.port_names[end].clone();
+                let at = if end == 0 { a } else { b };
+                let inwards = if end == 0 {
+                    direction
+                } else {
+                    (-direction.0, -direction.1)
+                };
+                let half = label_half(&name);
+                let places = beside(at, inwards, side, half, &[0.0, 6.0, 14.0]);
+                line.port_boxes[end] = obstacles.choose(&name, places.into_iter());
+            }
+        }
+        if !line.label.is_empty() {
+            let middle = (0.5 * (a.0 + b.0), 0.5 * (a.1 + b.1));
+            let half = label_half(&line.label);
+            let places = beside(
+                middle,
+                direction,
+                side,
+                half,
+                &[0.0, -8.0, 8.0, -16.0, 16.0],
+            );
+            line.label_box = obstacles.choose(&line.label, places.into_iter());
+        }
+    }
+}
+
+/// The lines of ink of a bond: itself, its half arrow, and both places of a stroke.
+fn inked_lines(line: &Line) -> Vec<[Point; 2]> {
+    let (Some(&a), Some(&b)) = (line.points.first(), line.points.last()) else {
+        return Vec::new();
+    };
+    let d = unit(a, b);
+    let s = flow_side(d);
+    let across = |p: Point| {
+        [
+            (p.0 - STROKE * s.0, p.1 - STROKE * s.1),
+            (p.0 + STROKE * s.0, p.1 + STROKE * s.1),
+        ]
+    };
+    let barb = (
+        b.0 - BARB.0 * d.0 + BARB.1 * s.0,
+        b.1 - BARB.0 * d.1 + BARB.1 * s.1,
+    );
+    vec![[a, b], across(a), across(b), [barb, b]]
+}
+
+/// Places around a node, best first.
+fn around(area: &Rectangle, half: Point, kind: NodeKind) -> Vec<Point> {
+    let (x, y) = area.center;
+    let (w, h) = area.half;
+    let mut places = Vec::new();
+    let is_junction = kind == NodeKind::Junction;
+    for far in [0.0, 4.0, 9.0, 15.0] {
+        let right = x + w + half.0 - 3.0 + far;
+        let left = x - w - half.0 + 3.0 - far;
+        let (above, below) = (
+            y - h - half.1 + 1.0 - 0.5 * far,
+            y + h + half.1 - 1.0 + 0.5 * far,
+        );
+        let corners = [(right, above), (right, below), (left, above), (left, below)];
+        let sides = [(x, below + 1.0), (x, above - 1.0)];
+        if is_junction {
+            places.extend(corners);
+            places.extend(sides);
+        } else {
+            places.extend(sides);
+            places.extend(corners);
+        }
+        places.extend([(right + 4.0, y), (left - 4.0, y)]);
+    }
+    places
+}
+
+/// Places beside a line at a point, the side of the effort first.
+fn beside(at: Point, direction: Point, flow: Point, half: Point, shifts: &[f64]) -> Vec<Point> {
+    // How far the box reaches towards the line.
+    let reach = half.0 * flow.0.abs() + half.1 * flow.1.abs() + 3.5;
+    let along = half.0 * direction.0.abs() + half.1 * direction.1.abs();
+    let mut places = Vec::new();
+    for &shift in shifts {
+        for side in [-1.0, 1.0] {
+            // A label at an end starts behind the causal stroke.
+            let forward = if shifts.contains(&6.0) {
+                along + 3.0 + shift
+            } else {
+                shift
+            };
+            places.push((
+                at.0 + side * reach * flow.0 + forward * direction.0,
+                at.1 + side * reach * flow.1 + forward * direction.1,
+            ));
+        }
+    }
+    places
+}
+
+fn frames(view: &View, diagram: &Diagram, members: &[Vec<usize>]) -> Vec<Frame> {
+    let mut spans: Vec<[f64; 4]> = Vec::new();
+    for nodes in members {
+        let mut span = [
+            f64::INFINITY,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NEG_INFINITY,
+        ];
+        for &k in nodes {
+            let node = &diagram.nodes[k];
+            for area in [node.area, node.small_box].iter().filter(|a| !a.is_empty()) {
+                let [left, top, right, bottom] = area.sides();
+                span = [
+                    span[0].min(left),
+                    span[1].min(top),
+                    span[2].max(right),
+                    span[3].max(bottom),
+                ];
+            }
+        }
+        spans.push(span);
+    }
+    // Inner frames come later in the list; their borders push the outer ones out.
+    for f in (0..spans.len()).rev() {
+        let s = spans[f];
+        spans[f] = [
+            s[0] - FRAME_GAP,
+            s[1] - FRAME_GAP - SMALL,
+            s[2] + FRAME_GAP,
+            s[3] + FRAME_GAP,
+        ];
+        if let Some(parent) = view.frames[f].parent {
+            let (p, s) = (spans[parent], spans[f]);
+            spans[parent] = [
+                p[0].min(s[0]),
+                p[1].min(s[1]),
+                p[2].max(s[2]),
+                p[3].max(s[3]),
+            ];
+        }
+    }
+    spans
+        .into_iter()
+        .zip(&view.frames)
+        .zip(members)
+        .map(|((s, frame), nodes)| Frame {
+            name: frame.name.clone(),
+            area: Rectangle::between((s[0], s[1]), (s[2], s[3])),
+            nodes: nodes.clone(),
+        })
+        .collect()
+}
+
+/// Puts the upper left corner of everything at the margin.
+fn shift_to_origin(diagram: &mut Diagram) {
+    let mut span = [
+        f64::INFINITY,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NEG_INFINITY,
+    ];
+    let mut include = |area: &Rectangle| {
+        let [left, top, right, bottom] = area.sides();
+        span = [
+            span[0].min(left),
+            span[1].min(top),
+            span[2].max(right),
+            span[3].max(bottom),
+        ];
+    };
+    for node in &diagram.nodes {
+        include(&node.area);
+        if !node.small_box.is_empty() {
+            include(&node.small_box);
+        }
+    }
+    let labels = diagram
+        .bonds
+        .iter()
+        .flat_map(|b| [b.label_box, b.port_boxes[0], b.port_boxes[1]]);
+    labels.filter(|a| !a.is_empty()).for_each(|a| include(&a));
+    diagram.frames.iter().for_each(|f| include(&f.area));
+    for arrow in &diagram.signals {
+        // The curve reaches half as far as its control point.
+        let [a, c, b] = arrow.points;
+        let middle = (
+            0.25 * (a.0 + b.0) + 0.5 * c.0,
+            0.25 * (a.1 + b.1) + 0.5 * c.1,
+        );
+        include(&Rectangle {
+            center: middle,
+            half: (2.0, 2.0),
+        });
+    }
+    if span[0] > span[2] {
+        span = [0.0, 0.0, 160.0, 20.0];
+    }
+    let head = if diagram.title.is_empty() { 0.0 } else { 26.0 };
+    let foot = if diagram.note.is_empty() { 0.0 } else { 22.0 };
+    let (dx, dy) = (MARGIN - span[0], MARGIN + head - span[1]);
+    let width = (span[2] - span[0])
+        .max(text_width(&diagram.title, TEXT))
+        .max(text_width(&diagram.note, SMALL));
+    diagram.size = (
+        width + 2.0 * MARGIN,
+        span[3] - span[1] + 2.0 * MARGIN + head + foot,
+    );
+    let shift = |p: &mut Point| *p = (p.0 + dx, p.1 + dy);
+    for node in &mut diagram.nodes {
+        shift(&mut node.area.center);
+        shift(&mut node.small_box.center);
+    }
+    for line in &mut diagram.bonds {
+        line.points.iter_mut().for_each(shift);
+        shift(&mut line.label_box.center);
+        line.port_boxes
+            .iter_mut()
+            .for_each(|b| shift(&mut b.center));
+    }
+    diagram
+        .signals
+        .iter_mut()
+        .flat_map(|s| &mut s.points)
+        .for_each(shift);
+    diagram
+        .frames
+        .iter_mut()
+        .for_each(|f| shift(&mut f.area.center));
+}

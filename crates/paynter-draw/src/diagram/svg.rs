@@ -1,0 +1,244 @@
+//! Writes a diagram as SVG.
+//!
+//! In:  a [`Diagram`].
+//! Out: one self-contained SVG. Colours are Okabe & Ito's, which colour-blind readers can tell
+//!      apart; without colour, weight and dashes say the same. Follows dark mode.
+
+use super::arrange::{BARB, SMALL, STROKE, TEXT, flow_side, text_width, unit};
+use super::{BondClass, Diagram, Line, Node, NodeKind, Point, Strokes};
+use crate::svg::{Svg, escape, number};
+use std::fmt::Write as _;
+
+const STYLE: &str = "\
+.pd .bg{fill:#fff}.pd text{fill:#111;font-size:15px;text-anchor:middle}\
+.pd .small{font-size:10.5px;fill:#555}.pd .title{font-size:15px;font-weight:600}.pd .note{font-size:10.5px;fill:#555;text-anchor:start}\
+.pd .junction{font-weight:700;font-size:16px}.pd .name{font-size:10.5px;fill:#555;text-anchor:start}\
+.pd line,.pd path,.pd polyline{fill:none;stroke:#222;stroke-width:1.4;stroke-linecap:round}\
+.pd .stroke{stroke-width:2.2;stroke-linecap:butt}\
+.pd .preferred{stroke:#0072b2}.pd .derivative{stroke:#d55e00;stroke-width:2;stroke-dasharray:7 3}\
+.pd .derivative.stroke{stroke-width:3.4;stroke-dasharray:none}\
+.pd .forced{stroke:#009e73}.pd .undetermined{stroke:#777;stroke-dasharray:1.5 4}\
+.pd .conflict{stroke:#c8102e;stroke-width:3.2}.pd .new{stroke-width:2.8}\
+.pd .pin{fill:#009e73;stroke:none}.pd .signal{stroke:#888;stroke-width:.9}.pd .tip{fill:#888;stroke:none}\
+.pd .box{fill:#f4f6f8;stroke:#444;stroke-width:1.2}.pd .many{stroke-dasharray:5 3}.pd .frame{fill:none;stroke:#9aa4ad;stroke-width:1;stroke-dasharray:4 3}\
+.pd .clash{fill:none;stroke:#c8102e;stroke-width:2;stroke-dasharray:3 2}\
+@media (prefers-color-scheme:dark){.pd .bg{fill:#16181d}.pd text{fill:#eee}.pd .small,.pd .note,.pd .name{fill:#aaa}\
+.pd line,.pd path,.pd polyline{stroke:#ddd}.pd .preferred{stroke:#56b4e9}.pd .derivative{stroke:#e69f00}.pd .forced{stroke:#2fc99b}\
+.pd .undetermined{stroke:#999}.pd .conflict,.pd .clash{stroke:#ff6b7a}.pd .pin{fill:#2fc99b}.pd .signal{stroke:#888}.pd .tip{fill:#888}\
+.pd .box{fill:#22262d;stroke:#bbb}.pd .frame{stroke:#667}}";
+
+/// Writes the drawing.
+pub fn to_svg(diagram: &Diagram) -> String {
+    let mut svg = Svg::new();
+    svg.rect((0.0, 0.0), diagram.size, "bg");
+    write_body(&mut svg, diagram);
+    svg.finish_as("pd", diagram.size.0, diagram.size.1, STYLE)
+}
+
+/// Writes drawings below each other.
+pub(super) fn stack(diagrams: &[Diagram]) -> String {
+    let width = diagrams
+        .iter()
+        .map(|d| d.size.0.max(note_width(d)))
+        .fold(0.0, f64::max);
+    let height: f64 = diagrams.iter().map(|d| d.size.1).sum();
+    let mut svg = Svg::new();
+    svg.rect((0.0, 0.0), (width, height), "bg");
+    let mut y = 0.0;
+    for (number_of_frame, diagram) in diagrams.iter().enumerate() {
+        svg.raw(&format!(
+            r#"<g class="step" id="step{number_of_frame}" transform="translate(0,{})">"#,
+            number(y)
+        ));
+        if number_of_frame > 0 {
+            svg.line((8.0, 0.0), (width - 8.0, 0.0), "signal");
+        }
+        write_body(&mut svg, diagram);
+        svg.raw("</g>");
+        y += diagram.size.1;
+    }
+    svg.finish_as("pd", width, height, STYLE)
+}
+
+fn note_width(diagram: &Diagram) -> f64 {
+    text_width(&diagram.note, SMALL) + 32.0
+}
+
+fn write_body(svg: &mut Svg, diagram: &Diagram) {
+    if !diagram.title.is_empty() {
+        svg.text((diagram.size.0 / 2.0, 24.0), &diagram.title, "title");
+    }
+    for frame in &diagram.frames {
+        let [left, top, right, bottom] = frame.area.sides();
+        svg.raw(&format!(
+            r#"<rect x="{}" y="{}" width="{}" height="{}" rx="6" class="frame"/>"#,
+            number(left),
+            number(top),
+            number(right - left),
+            number(bottom - top)
+        ));
+        svg.text((left + 6.0, top + SMALL + 1.0), &frame.name, "name");
+    }
+    for arrow in &diagram.signals {
+        let [a, c, b] = arrow.points;
+        svg.raw(&format!(
+            r#"<path d="M{} Q{} {}" class="signal"/>"#,
+            point(a),
+            point(c),
+            point(b)
+        ));
+        let (dx, dy) = unit(c, b);
+        // The tip of a full arrow: 7 long, 5 wide.
+        let left = (b.0 - 7.0 * dx - 2.5 * dy, b.1 - 7.0 * dy + 2.5 * dx);
+        let right = (b.0 - 7.0 * dx + 2.5 * dy, b.1 - 7.0 * dy - 2.5 * dx);
+        svg.raw(&format!(
+            r#"<path d="M{} L{} L{} Z" class="tip"/>"#,
+            point(b),
+            point(left),
+            point(right)
+        ));
+    }
+    for line in &diagram.bonds {
+        write_bond(svg, line);
+    }
+    for node in &diagram.nodes {
+        write_node(svg, node);
+    }
+    if !diagram.note.is_empty() {
+        svg.text((16.0, diagram.size.1 - 9.0), &diagram.note, "note");
+    }
+}
+
+fn point(p: Point) -> String {
+    format!("{},{}", number(p.0), number(p.1))
+}
+
+fn write_node(svg: &mut Svg, node: &Node) {
+    let (x, y) = node.area.center;
+    let [left, top, right, bottom] = node.area.sides();
+    let (corner, size) = ((left, top), (right - left, bottom - top));
+    match node.kind {
+        NodeKind::Closed => svg.rect(corner, size, "box"),
+        NodeKind::Many => {
+            // A second sheet behind the first.
+            svg.rect((corner.0 + 3.0, corner.1 - 3.0), size, "box");
+            svg.rect(corner, size, "box");
+        }
+        NodeKind::Signals => svg.rect(corner, size, "box many"),
+        NodeKind::Junction | NodeKind::Element | NodeKind::TwoPort => {}
+    }
+    // Letters stand on their base line, a third of their size below the middle.
+    let base = y + 0.35 * TEXT;
+    let class = if node.kind == NodeKind::Junction {
+        "junction"
+    } else {
+        "node"
+    };
+    svg.text((x, base), &node.text, class);
+    if node.is_in_conflict {
+        let _ = write!(
+            svg.body(),
+            r#"<rect x="{}" y="{}" width="{}" height="{}" rx="4" class="clash"/>"#,
+            number(left - 3.0),
+            number(top - 2.0),
+            number(right - left + 6.0),
+            number(bottom - top + 4.0)
+        );
+    }
+    if !node.small_box.is_empty() {
+        small(svg, node.small_box.center, &node.small);
+    }
+}
+
+fn small(svg: &mut Svg, center: Point, text: &str) {
+    svg.text((center.0, center.1 + 0.35 * SMALL), text, "small");
+}
+
+fn class_of(class: BondClass) -> &'static str {
+    match class {
+        BondClass::Plain => "bond",
+        BondClass::Preferred => "bond preferred",
+        BondClass::Derivative => "bond derivative",
+        BondClass::Forced => "bond forced",
+        BondClass::Undetermined => "bond undetermined",
+        BondClass::Conflict => "bond conflict",
+    }
+}
+
+fn write_bond(svg: &mut Svg, line: &Line) {
+    let (Some(&a), Some(&b)) = (line.points.first(), line.points.last()) else {
+        return;
+    };
+    let d = unit(a, b);
+    let s = flow_side(d);
+    let new = if line.is_new { " new" } else { "" };
+    let class = format!("{}{new}", class_of(line.class));
+    let style = line.share.map(power_style).unwrap_or_default();
+    let title: Vec<String> = line
+        .bonds
+        .iter()
+        .take(3)
+        .map(|b| format!("bond {}", b.0 + 1))
+        .collect();
+    svg.raw(&format!(
+        r#"<g data-bonds="{}">"#,
+        escape(&title.join(", "))
+    ));
+    // A multibond is two lines, this far from the middle.
+    let apart = if line.dimension.is_some() { 2.0 } else { 0.0 };
+    let shifted = |p: Point, by: f64| (p.0 + by * s.0, p.1 + by * s.1);
+    svg.polyline(&[shifted(a, apart), shifted(b, apart)], &class, &style);
+    if line.dimension.is_some() {
+        svg.polyline(&[shifted(a, -apart), shifted(b, -apart)], &class, &style);
+    }
+    let barb = (
+        b.0 - BARB.0 * d.0 + (BARB.1 + apart) * s.0,
+        b.1 - BARB.0 * d.1 + (BARB.1 + apart) * s.1,
+    );
+    // Dashes would tear the barb and the stroke.
+    svg.polyline(
+        &[shifted(b, apart), barb],
+        &format!("{class} barb"),
+        r#"style="stroke-dasharray:none""#,
+    );
+    for (at, is_here) in [
+        (a, matches!(line.strokes, Strokes::Tail | Strokes::Both)),
+        (b, matches!(line.strokes, Strokes::Head | Strokes::Both)),
+    ] {
+        if is_here {
+            let end = if at == a { "tail" } else { "head" };
+            svg.line(
+                shifted(at, -STROKE),
+                shifted(at, STROKE),
+                &format!("{class} stroke at-{end}"),
+            );
+            if line.is_forced {
+                let corner = shifted(at, -STROKE);
+                svg.rect((corner.0 - 2.5, corner.1 - 2.5), (5.0, 5.0), "pin");
+            }
+        }
+    }
+    if !line.label_box.is_empty() {
+        small(svg, line.label_box.center, &line.label);
+    }
+    for end in 0..2 {
+        if !line.port_boxes[end].is_empty() {
+            small(svg, line.port_boxes[end].center, &line.port_names[end]);
+        }
+    }
+    svg.raw("</g>");
+}
+
+/// Width 1 … 9 points and a colour from grey to vermilion, by the share of the largest power.
+fn power_style(share: f64) -> String {
+    // Power spans decades; the square root keeps small flows visible and the order right.
+    let part = share.clamp(0.0, 1.0).sqrt();
+    let mix = |low: f64, high: f64| (low + part * (high - low)).round() as u8;
+    format!(
+        r#"style="stroke-width:{};stroke:#{:02x}{:02x}{:02x};stroke-linecap:butt""#,
+        number(1.0 + 8.0 * part),
+        mix(170.0, 213.0),
+        mix(175.0, 94.0),
+        mix(180.0, 0.0)
+    )
+}

@@ -1,0 +1,202 @@
+//! Writes a diagram as TikZ, for papers.
+//!
+//! In:  a [`Diagram`].
+//! Out: one `tikzpicture`; it needs `\usepackage{tikz}` and nothing else. One unit is one point.
+
+use super::arrange::{BARB, STROKE, flow_side, unit};
+use super::{BondClass, Diagram, Line, NodeKind, Point, Strokes};
+use std::fmt::Write as _;
+
+/// Writes the drawing.
+pub fn to_tikz(diagram: &Diagram) -> String {
+    let mut out = String::from(
+        "\\begin{tikzpicture}[x=1pt,y=-1pt,line cap=round,\n  \
+         bond/.style={line width=.7pt},preferred/.style={bond},derivative/.style={bond,line width=1pt,dash pattern=on 5pt off 2pt},\n  \
+         forced/.style={bond},undetermined/.style={bond,densely dotted},conflict/.style={bond,line width=1.8pt},\n  \
+         causal/.style={solid,line width=1.2pt,line cap=butt},signal/.style={->,line width=.35pt},\n  \
+         small/.style={font=\\scriptsize},frame/.style={draw,densely dashed,rounded corners=3pt,line width=.3pt}]\n",
+    );
+    if !diagram.title.is_empty() {
+        let at = (diagram.size.0 / 2.0, 18.0);
+        let _ = writeln!(
+            out,
+            "  \\node[font=\\bfseries] at {} {{{}}};",
+            point(at),
+            escape(&diagram.title)
+        );
+    }
+    for frame in &diagram.frames {
+        let [left, top, right, bottom] = frame.area.sides();
+        let _ = writeln!(
+            out,
+            "  \\draw[frame] {} rectangle {};",
+            point((left, top)),
+            point((right, bottom))
+        );
+        let _ = writeln!(
+            out,
+            "  \\node[small,anchor=north west] at {} {{{}}};",
+            point((left, top)),
+            escape(&frame.name)
+        );
+    }
+    for arrow in &diagram.signals {
+        let [a, c, b] = arrow.points;
+        // A quadratic curve as a cubic one: both controls two thirds of the way to its own.
+        let third = |p: Point| ((p.0 + 2.0 * c.0) / 3.0, (p.1 + 2.0 * c.1) / 3.0);
+        let _ = writeln!(
+            out,
+            "  \\draw[signal] {} .. controls {} and {} .. {};",
+            point(a),
+            point(third(a)),
+            point(third(b)),
+            point(b)
+        );
+    }
+    for line in &diagram.bonds {
+        write_bond(&mut out, line);
+    }
+    for node in &diagram.nodes {
+        let [left, top, right, bottom] = node.area.sides();
+        if matches!(
+            node.kind,
+            NodeKind::Closed | NodeKind::Many | NodeKind::Signals
+        ) {
+            let _ = writeln!(
+                out,
+                "  \\draw {} rectangle {};",
+                point((left, top)),
+                point((right, bottom))
+            );
+        }
+        let font = if node.kind == NodeKind::Junction {
+            "[font=\\bfseries]"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "  \\node{font} at {} {{{}}};",
+            point(node.area.center),
+            escape(&node.text)
+        );
+        if !node.small_box.is_empty() {
+            small(&mut out, node.small_box.center, &node.small);
+        }
+    }
+    if !diagram.note.is_empty() {
+        let at = (16.0, diagram.size.1 - 12.0);
+        let _ = writeln!(
+            out,
+            "  \\node[small,anchor=west] at {} {{{}}};",
+            point(at),
+            escape(&diagram.note)
+        );
+    }
+    out.push_str("\\end{tikzpicture}\n");
+    out
+}
+
+fn point(p: Point) -> String {
+    format!("({:.2},{:.2})", p.0 + 0.0, p.1 + 0.0)
+}
+
+fn small(out: &mut String, at: Point, text: &str) {
+    let _ = writeln!(
+        out,
+        "  \\node[small] at {} {{{}}};",
+        point(at),
+        escape(text)
+    );
+}
+
+fn write_bond(out: &mut String, line: &Line) {
+    let (Some(&a), Some(&b)) = (line.points.first(), line.points.last()) else {
+        return;
+    };
+    let (d, apart) = (unit(a, b), if line.dimension.is_some() { 1.5 } else { 0.0 });
+    let s = flow_side(d);
+    let style = match line.class {
+        BondClass::Plain => "bond",
+        BondClass::Preferred => "preferred",
+        BondClass::Derivative => "derivative",
+        BondClass::Forced => "forced",
+        BondClass::Undetermined => "undetermined",
+        BondClass::Conflict => "conflict",
+    };
+    let shifted = |p: Point, by: f64| (p.0 + by * s.0, p.1 + by * s.1);
+    let _ = writeln!(
+        out,
+        "  \\draw[{style}] {} -- {};",
+        point(shifted(a, apart)),
+        point(shifted(b, apart))
+    );
+    if line.dimension.is_some() {
+        let _ = writeln!(
+            out,
+            "  \\draw[{style}] {} -- {};",
+            point(shifted(a, -apart)),
+            point(shifted(b, -apart))
+        );
+    }
+    let barb = (
+        b.0 - BARB.0 * d.0 + (BARB.1 + apart) * s.0,
+        b.1 - BARB.0 * d.1 + (BARB.1 + apart) * s.1,
+    );
+    let _ = writeln!(
+        out,
+        "  \\draw[{style},solid] {} -- {};",
+        point(shifted(b, apart)),
+        point(barb)
+    );
+    for (at, is_here) in [
+        (a, matches!(line.strokes, Strokes::Tail | Strokes::Both)),
+        (b, matches!(line.strokes, Strokes::Head | Strokes::Both)),
+    ] {
+        if is_here {
+            let (from, to) = (shifted(at, -STROKE), shifted(at, STROKE));
+            let _ = writeln!(
+                out,
+                "  \\draw[{style},causal] {} -- {};",
+                point(from),
+                point(to)
+            );
+            if line.is_forced {
+                let _ = writeln!(out, "  \\fill {} circle[radius=1.8pt];", point(from));
+            }
+        }
+    }
+    if !line.label_box.is_empty() {
+        small(out, line.label_box.center, &line.label);
+    }
+    for end in 0..2 {
+        if !line.port_boxes[end].is_empty() {
+            small(out, line.port_boxes[end].center, &line.port_names[end]);
+        }
+    }
+}
+
+/// Escapes text for LaTeX.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\textbackslash{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
+            '|' => out.push_str("\\textbar{}"),
+            '"' => out.push_str("\\textquotedbl{}"),
+            '×' => out.push_str("$\\times$"),
+            '…' => out.push_str("\\ldots{}"),
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
