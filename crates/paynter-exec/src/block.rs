@@ -13,12 +13,19 @@ use crate::code::{Step, run};
 use crate::dense::{NoFactor, factor_cholesky, factor_lu, solve_cholesky, solve_lu};
 use crate::failure::Fault;
 use crate::memory::Memory;
+use crate::sparse::SparseLu;
+
+/// Up to this many unknowns a dense factor is faster than looking for zeros.
+const DENSE_LIMIT: usize = 40;
 
 /// The factor of one block, and room to work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Factor {
     kind: FactorKind,
     matrix: Vec<f64>,
+    /// Takes the place of `matrix` in large blocks.
+    sparse: Option<Box<SparseLu>>,
+    values: Vec<f64>,
     scales: Vec<f64>,
     pivots: Vec<u32>,
     /// Right-hand side, then solution.
@@ -40,13 +47,17 @@ enum FactorKind {
 }
 
 impl Factor {
-    /// Makes room for a block of n unknowns.
-    pub(crate) fn new(n: usize) -> Self {
+    /// Makes room for a block of n unknowns with entries at these places.
+    pub(crate) fn new(n: usize, places: &[(u32, u32)]) -> Self {
+        let is_sparse = n > DENSE_LIMIT;
+        let (n_dense, n_values) = if is_sparse { (0, places.len()) } else { (n, 0) };
         Factor {
             kind: FactorKind::None,
-            matrix: vec![0.0; n * n],
-            scales: vec![0.0; n],
-            pivots: vec![0; n],
+            matrix: vec![0.0; n_dense * n_dense],
+            sparse: is_sparse.then(|| Box::new(SparseLu::new(n, places))),
+            values: vec![0.0; n_values],
+            scales: vec![0.0; n_dense],
+            pivots: vec![0; n_dense],
             x: vec![0.0; n],
             z: vec![0.0; n],
             step: vec![0.0; n],
@@ -70,6 +81,12 @@ impl Factor {
     }
 
     fn load(&mut self, entries: &[(u32, u32, u32)], slots: &[f64]) {
+        if self.sparse.is_some() {
+            for (value, entry) in self.values.iter_mut().zip(entries) {
+                *value = slots[entry.2 as usize];
+            }
+            return;
+        }
         let n = self.x.len();
         self.matrix.fill(0.0);
         for &(row, column, slot) in entries {
@@ -78,6 +95,9 @@ impl Factor {
     }
 
     fn factor(&mut self, is_positive_definite: bool) -> Result<(), NoFactor> {
+        if let Some(sparse) = &mut self.sparse {
+            return sparse.factor(&self.values);
+        }
         let n = self.x.len();
         if is_positive_definite {
             self.kind = FactorKind::Cholesky;
@@ -88,6 +108,9 @@ impl Factor {
     }
 
     fn solve(&mut self) {
+        if let Some(sparse) = &mut self.sparse {
+            return sparse.solve(&mut self.x);
+        }
         let n = self.x.len();
         match self.kind {
             FactorKind::Cholesky => solve_cholesky(&self.matrix, n, &mut self.x),
@@ -196,12 +219,11 @@ pub(crate) struct NewtonBlock {
 
 /// Corrections below this share of z are rounding: Newton is done.
 const DONE: f64 = 1e-14;
-/// From here one more correction, whose error is the square of this, ends below rounding.
-const ALMOST_DONE: f64 = 1e-8;
 /// A correction that is this small but no longer shrinks is the noise of evaluating r.
 const NOISE: f64 = 1e-9;
-/// The old Jacobian is good enough as long as each correction is this much smaller than the last.
-const GOOD_CONTRACTION: f64 = 0.2;
+/// The old Jacobian is good enough as long as each correction is this much smaller than the
+/// last; a new one squares the error, and for most blocks costs no more than an iteration.
+const GOOD_CONTRACTION: f64 = 0.03;
 /// Newton doubles its digits each time; a search this long goes nowhere.
 const MAX_ITERATIONS: usize = 60;
 /// A step cut this often no longer moves z.
@@ -266,7 +288,8 @@ impl NewtonBlock {
                 continue;
             }
             self.accept(memory);
-            if step == 1.0 && next <= ALMOST_DONE && next <= GOOD_CONTRACTION * size {
+            // With contraction θ the error after one more correction is θ times that correction.
+            if step == 1.0 && next * next <= DONE * size {
                 if next > DONE {
                     self.keep_correction(memory);
                     self.move_to(memory, 1.0);

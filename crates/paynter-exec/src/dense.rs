@@ -16,7 +16,7 @@ pub(crate) enum NoFactor {
 
 /// A pivot below this share of its scaled column is made of rounding errors of the
 /// eliminations before it, which grow like n ε (Higham 2002, §9.3).
-fn smallest_pivot(n: usize) -> f64 {
+pub(crate) fn smallest_pivot(n: usize) -> f64 {
     4.0 * f64::EPSILON * n as f64
 }
 

@@ -96,11 +96,20 @@ pub(crate) struct Emitter {
     fixed_roots: Vec<(ExprId, u32)>,
     pub n_externals: u32,
     pub straight_limit: usize,
+    /// Unknowns of blocks that were written out, with their blocks.
+    inlined_blocks: FxHashMap<SymbolId, u32>,
 }
 
 impl Emitter {
     pub(crate) fn new(plan: Plan, straight_limit: usize) -> Self {
+        let mut inlined_blocks = FxHashMap::default();
+        for (number, solved) in plan.solved.iter().enumerate() {
+            if matches!(solved.kind, SolvedKind::Inlined { .. }) {
+                inlined_blocks.extend(solved.unknowns.iter().map(|&s| (s, number as u32)));
+            }
+        }
         Emitter {
+            inlined_blocks,
             plan,
             n_slots: 0,
             constants: Vec::new(),
@@ -176,11 +185,12 @@ impl Emitter {
     pub(crate) fn routine_after(
         &mut self,
         value: ExprId,
-        known: &FxHashMap<SymbolId, u32>,
+        known: &mut FxHashMap<SymbolId, u32>,
     ) -> Routine {
         let mut builder = Builder::new(self, Fixed::Elsewhere);
-        builder.symbols = known.clone();
+        builder.symbols = std::mem::take(known);
         let output = builder.slot(value);
+        *known = std::mem::take(&mut builder.symbols);
         Routine {
             steps: builder.finish(),
             outputs: vec![output],
@@ -226,7 +236,6 @@ impl Emitter {
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         let mut seen_blocks: FxHashSet<u32> = FxHashSet::default();
         let mut stack: Vec<Visit> = wanted.iter().rev().map(|&e| Visit::Node(e)).collect();
-        let inlined_blocks = self.inlined_unknowns();
         while let Some(visit) = stack.pop() {
             let e = match visit {
                 Visit::Done(item) => {
@@ -250,7 +259,7 @@ impl Emitter {
                 }
                 Source::Forward(value) => stack.push(Visit::Node(value)),
                 Source::Assign(value) => {
-                    if let Some(&block) = inlined_blocks.get(&symbol)
+                    if let Some(&block) = self.inlined_blocks.get(&symbol)
                         && seen_blocks.insert(block)
                         && let SolvedKind::Inlined { pivots } =
                             &self.plan.solved[block as usize].kind
@@ -272,16 +281,6 @@ impl Emitter {
             }
         }
         Ok((items, seen.len(), inlined))
-    }
-
-    fn inlined_unknowns(&self) -> FxHashMap<SymbolId, u32> {
-        let mut blocks = FxHashMap::default();
-        for (number, solved) in self.plan.solved.iter().enumerate() {
-            if matches!(solved.kind, SolvedKind::Inlined { .. }) {
-                blocks.extend(solved.unknowns.iter().map(|&s| (s, number as u32)));
-            }
-        }
-        blocks
     }
 
     /// Tells whether an expression keeps its value during a run.

@@ -24,6 +24,7 @@ mod map;
 mod memory;
 mod pattern;
 mod plan;
+mod sparse;
 mod start;
 mod tangent;
 

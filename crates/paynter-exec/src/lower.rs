@@ -254,7 +254,8 @@ pub(crate) struct Image {
     pub power: Power,
     pub energy: Routine,
     pub audit: AuditLayout,
-    pub block_sizes: Vec<usize>,
+    /// For each block its size and the places of its matrix; size 0 if it was written out.
+    pub block_shapes: Vec<(usize, Vec<(u32, u32)>)>,
     pub blocks: Vec<(Vec<SymbolId>, Vec<Origin>)>,
     pub machine_code_bytes: usize,
     pub has_machine_code: bool,
@@ -317,14 +318,20 @@ impl Maker {
             .iter()
             .map(|solved| (solved.unknowns.clone(), solved.origins.clone()))
             .collect();
-        self.image.block_sizes = self
+        self.image.block_shapes = self
             .emitter
             .plan
             .solved
             .iter()
-            .map(|solved| match solved.kind {
-                SolvedKind::Inlined { .. } => 0,
-                _ => solved.unknowns.len(),
+            .map(|solved| match &solved.kind {
+                SolvedKind::Inlined { .. } => (0, Vec::new()),
+                SolvedKind::Linear { matrix, .. }
+                | SolvedKind::Nonlinear {
+                    jacobian: matrix, ..
+                } => (
+                    solved.unknowns.len(),
+                    matrix.iter().map(|&(r, c, _)| (r, c)).collect(),
+                ),
             })
             .collect();
         self.make_discrete();
@@ -603,7 +610,7 @@ impl Maker {
             .map(|&s| self.emitter.plan.dae.pool.symbol(s))
             .collect();
         self.image.sample_inputs = self.emitter.routine(&wanted)?;
-        let known: FxHashMap<SymbolId, u32> = read
+        let mut known: FxHashMap<SymbolId, u32> = read
             .iter()
             .copied()
             .zip(self.image.sample_inputs.outputs.iter().copied())
@@ -611,7 +618,7 @@ impl Maker {
         for number in order {
             let (clock, symbol, value) = equations[number];
             let dst = self.emitter.input(symbol);
-            let routine = self.emitter.routine_after(value, &known);
+            let routine = self.emitter.routine_after(value, &mut known);
             self.image.sampled.push(Sampled {
                 clock,
                 dst,

@@ -79,7 +79,11 @@ pub enum SetError {
 
 impl Machine {
     pub(crate) fn new(image: Arc<Image>) -> Self {
-        let factors = image.block_sizes.iter().map(|&n| Factor::new(n)).collect();
+        let factors = image
+            .block_shapes
+            .iter()
+            .map(|(n, places)| Factor::new(*n, places))
+            .collect();
         let mut slots = vec![0.0; image.n_slots.max(1)];
         for &(slot, value) in &image.constants {
             slots[slot as usize] = value;
@@ -416,6 +420,10 @@ pub(crate) fn fatal(fault: Fault) -> EvalError {
 }
 
 impl System for Machine {
+    fn observe(&mut self, t: f64, y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        Machine::observe(self, t, y, out)
+    }
+
     fn n(&self) -> usize {
         self.image.inputs.n
     }

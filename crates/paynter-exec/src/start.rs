@@ -259,6 +259,18 @@ impl Machine {
         }
         let solved = self.solve_rows(t, y, (map, &rows), &is_free);
         let mut outcome = solved.map_err(|fault| self.fail(fault))?;
+        // What a demand is made of may be constants only, of which the search sees nothing.
+        let mut asked = vec![0.0; n_hard];
+        for (start, &value) in image.starts.iter().zip(values) {
+            if let StartAim::Row(row) = start.aim
+                && !start.is_guess
+            {
+                asked[row] = value;
+            }
+        }
+        outcome
+            .unmet
+            .retain(|&(row, missing)| missing.abs() > MET * asked[row].abs());
         if outcome.unmet.iter().any(|&(row, _)| row >= n_demands) {
             let constraints: Vec<usize> = (n_demands..n_hard).collect();
             let all: Vec<bool> = (0..y.len()).map(|k| k < image.states.len()).collect();
@@ -277,17 +289,11 @@ impl Machine {
         if outcome.unmet.is_empty() {
             return Ok(outcome);
         }
-        Err(self.blame(&outcome, map, set_by, values))
+        Err(self.blame(&outcome, map, set_by))
     }
 
     /// Says which demands stand against each other.
-    fn blame(
-        &self,
-        outcome: &Outcome,
-        map: &Map,
-        set_by: &[Option<usize>],
-        _values: &[f64],
-    ) -> StartError {
+    fn blame(&self, outcome: &Outcome, map: &Map, set_by: &[Option<usize>]) -> StartError {
         let start_of_row = |row: usize| {
             self.image
                 .starts
@@ -296,7 +302,8 @@ impl Machine {
         };
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         let mut lonely = Vec::new();
-        for &(row, _) in &outcome.unmet {
+        // So many are enough to see what is wrong.
+        for &(row, _) in outcome.unmet.iter().take(20) {
             let Some(start) = start_of_row(row) else {
                 continue;
             };
@@ -338,19 +345,19 @@ impl Machine {
     }
 
     fn defaulted(&self, set_by: &[Option<usize>], outcome: &Outcome) -> Vec<SymbolId> {
-        let guessed: Vec<usize> = self
-            .image
-            .starts
-            .iter()
-            .filter_map(|start| match start.aim {
-                StartAim::State { index, .. } => Some(index),
-                _ => None,
-            })
-            .collect();
-        (0..self.image.states.len())
-            .filter(|k| set_by[*k].is_none() && !guessed.contains(k))
-            .filter(|k| !outcome.determined.contains(k))
-            .map(|k| self.image.states[k])
+        let mut is_mentioned: Vec<bool> = set_by.iter().map(Option::is_some).collect();
+        for start in &self.image.starts {
+            if let StartAim::State { index, .. } = start.aim {
+                is_mentioned[index] = true;
+            }
+        }
+        for &column in &outcome.determined {
+            is_mentioned[column] = true;
+        }
+        let states = self.image.states.iter().zip(is_mentioned);
+        states
+            .filter(|(_, is)| !is)
+            .map(|(&symbol, _)| symbol)
             .collect()
     }
 
@@ -446,7 +453,8 @@ impl Machine {
                     has_moved = true;
                 } else {
                     search.damping *= 0.5;
-                    search.is_done = search.damping < 1e-8;
+                    // So small a step that does not help is the noise of the evaluation.
+                    search.is_done = search.damping < 1e-8 || search.length < NOISE;
                 }
                 search.was_better = better;
             }
@@ -536,6 +544,8 @@ struct Search {
     weights: Vec<f64>,
     norm: f64,
     damping: f64,
+    /// Size of the step in the measure of the variables.
+    length: f64,
     pivots: Vec<usize>,
     is_done: bool,
     was_better: bool,
@@ -552,6 +562,7 @@ impl Search {
             columns,
             norm: f64::INFINITY,
             damping: 1.0,
+            length: 0.0,
             pivots: Vec::new(),
             was_better: false,
         }
@@ -600,13 +611,14 @@ impl Search {
             .iter()
             .map(|&c| self.columns[c])
             .collect();
-        // A step that rounding swallows ends the search.
-        let mut is_small = true;
+        self.length = 0.0;
         for (&column, dx) in self.columns.iter().zip(&mut self.step) {
             *dx *= sizes[column];
-            is_small &= dx.abs() <= 1e-15 * sizes[column] + 2.0 * f64::EPSILON * y[column].abs();
+            let share = dx.abs() / (sizes[column].max(y[column].abs()));
+            self.length = self.length.max(share);
         }
-        self.is_done = is_small || !self.norm.is_finite();
+        // A step that rounding swallows ends the search.
+        self.is_done = self.length <= 2.0 * f64::EPSILON || !self.norm.is_finite();
     }
 
     fn step(&self, y: &mut [f64]) {
