@@ -47,6 +47,8 @@ codes! {
         "A tolerance, step or time of the experiment cannot be used.";
     REINIT_FAILED = "E0729", "a reinit that cannot be met",
         "No state gives the value that `reinit` demands.";
+    REFERENCE = "E0731", "a reference that cannot be read",
+        "`compare` names a file that is missing or is not a table of numbers with time in its first column.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
 }

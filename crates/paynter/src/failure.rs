@@ -24,6 +24,17 @@ pub(crate) fn explain_structure(error: &StructuralError, dae: &Dae, graph: &Bond
         StructuralError::Singular { over, under, redundant } => {
             vec![too_many(over, dae, graph), too_few(under, redundant, dae, graph)]
         }
+        StructuralError::SingularBlock(part) => {
+            let names = list_names(&part.unknowns, dae);
+            let d = Diagnostic::error(
+                code::UNDERDETERMINED,
+                format!("these equations never fix {names}, whatever the values"),
+            );
+            vec![
+                at_origins(d, part.equations.iter().map(|e| e.origin), "takes part in it", graph)
+                    .help("a loop of transformers whose ratios multiply to 1, or a coefficient that is zero, leaves it free: open the loop or add an element that sets it"),
+            ]
+        }
         StructuralError::Contradiction { symbol, values, equations } => {
             let name = dae.name_of(*symbol);
             let d = Diagnostic::error(

@@ -6,12 +6,17 @@
 pub mod audit;
 pub mod code;
 pub mod compare;
+pub mod design;
+pub mod experiment;
 mod failure;
 pub mod library;
+pub mod listing;
 pub mod loader;
 pub mod measure;
 mod recorder;
+pub mod run;
 pub mod simulate;
+pub mod sweep;
 pub mod table;
 
 pub use paynter_exec as exec;
@@ -19,3 +24,11 @@ pub use paynter_model as model;
 pub use paynter_solve as solve;
 pub use paynter_symbolic as symbolic;
 pub use paynter_syntax as syntax;
+
+pub use design::{Choice, Design, DesignError, Failed, check, codes, design, experiments, format_file};
+pub use run::{RunSummary, run_experiment};
+
+/// Prints messages as JSON.
+pub fn diagnostics_json(diagnostics: &[syntax::Diagnostic], sources: &syntax::SourceMap) -> String {
+    syntax::to_json(diagnostics, sources)
+}

@@ -235,5 +235,5 @@ fn to_table(rows: &Rows, wanted: &[Wanted]) -> Table {
                 .collect(),
         })
         .collect();
-    Table { time: rows.time.clone(), columns, metadata: Vec::new() }
+    Table { time: rows.time.clone(), columns, ..Table::default() }
 }

@@ -22,10 +22,12 @@ pub struct Column {
     pub values: Vec<f64>,
 }
 
-/// Columns over time.
+/// Columns over time, or over the points of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Times in seconds, never falling.
+    /// Name of the first column; empty means `time`.
+    pub axis: String,
+    /// Times in seconds, never falling; or numbers of points.
     pub time: Vec<f64>,
     /// In the order in which they were recorded.
     pub columns: Vec<Column>,
@@ -51,6 +53,11 @@ impl std::fmt::Display for TableError {
 impl std::error::Error for TableError {}
 
 impl Table {
+    /// Name of the first column.
+    pub fn axis_name(&self) -> &str {
+        if self.axis.is_empty() { "time" } else { &self.axis }
+    }
+
     /// Finds a column by name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|c| c.name == name)
@@ -104,7 +111,7 @@ impl Table {
 
     /// Prints as CSV: `time` first, then the columns, with digits that read back to the same bits.
     pub fn to_csv(&self) -> String {
-        let mut out = String::from("time");
+        let mut out = self.axis_name().to_owned();
         for column in &self.columns {
             out.push(',');
             out.push_str(&csv_name(&column.name));
@@ -152,6 +159,7 @@ impl Table {
                 column.push(value);
             }
         }
+        let names_first = names.first().map(|n| n.trim().to_owned()).unwrap_or_default();
         let mut columns = columns.into_iter();
         let time = columns.next().unwrap_or_default();
         let columns = names
@@ -160,7 +168,7 @@ impl Table {
             .zip(columns)
             .map(|(name, values)| Column { name: name.trim().to_owned(), unit: String::new(), values })
             .collect();
-        Ok(Table { time, columns, metadata: Vec::new() })
+        Ok(Table { axis: names_first, time, columns, metadata: Vec::new() })
     }
 
     fn metadata_json(&self) -> serde_json::Value {
@@ -185,6 +193,7 @@ impl Table {
             .map(|c| serde_json::json!({ "name": c.name, "unit": c.unit, "values": numbers(&c.values) }))
             .collect();
         serde_json::json!({
+            "axis": self.axis_name(),
             "time": numbers(&self.time),
             "columns": columns,
             "metadata": self.metadata_json(),
@@ -213,7 +222,8 @@ impl Table {
             .and_then(|m| m.as_object())
             .map(|m| m.iter().filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect())
             .unwrap_or_default();
-        Ok(Table { time, columns, metadata })
+        let axis = value.get("axis").and_then(|a| a.as_str()).unwrap_or("time").to_owned();
+        Ok(Table { axis, time, columns, metadata })
     }
 
     fn write_parquet(&self, out: &mut Vec<u8>) -> Result<(), parquet::errors::ParquetError> {
@@ -224,7 +234,7 @@ impl Table {
         use parquet::file::writer::SerializedFileWriter;
         use parquet::schema::types::Type;
 
-        let names = std::iter::once("time").chain(self.columns.iter().map(|c| c.name.as_str()));
+        let names = std::iter::once(self.axis_name()).chain(self.columns.iter().map(|c| c.name.as_str()));
         let fields = names
             .map(|name| {
                 Type::primitive_type_builder(name, PhysicalType::DOUBLE)
@@ -261,9 +271,9 @@ impl Table {
         let file = reader.metadata().file_metadata();
         let names: Vec<String> =
             file.schema_descr().columns().iter().map(|c| c.name().to_owned()).collect();
-        if names.first().map(String::as_str) != Some("time") {
-            return Err("the first column is not `time`".to_owned());
-        }
+        let Some(axis) = names.first().cloned() else {
+            return Err("the file has no columns".to_owned());
+        };
         let facts: Vec<(String, String)> = file
             .key_value_metadata()
             .map(|kv| kv.iter().map(|f| (f.key.clone(), f.value.clone().unwrap_or_default())).collect())
@@ -288,7 +298,7 @@ impl Table {
             .map(|(name, values)| Column { name: name.clone(), unit: unit(name), values })
             .collect();
         let metadata = facts.iter().filter(|(k, _)| !k.starts_with("unit:")).cloned().collect();
-        Ok(Table { time, columns, metadata })
+        Ok(Table { axis, time, columns, metadata })
     }
 }
 
@@ -343,6 +353,7 @@ mod tests {
 
     fn sample() -> Table {
         Table {
+            axis: "time".into(),
             time: vec![0.0, 0.1, 1.0 / 3.0],
             columns: vec![
                 Column { name: "a.e".into(), unit: "V".into(), values: vec![1e-300, -0.1, std::f64::consts::PI] },

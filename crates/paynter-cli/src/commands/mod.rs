@@ -8,4 +8,5 @@ pub mod fmt;
 pub mod gallery;
 pub mod new;
 pub mod run;
+pub mod summary;
 pub mod sweep;

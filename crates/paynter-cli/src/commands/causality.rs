@@ -1,0 +1,80 @@
+//! `paynter causality`: everything the graph knows before an equation exists.
+
+use crate::console::{MODEL_WRONG, OK, call_error, design, show};
+use crate::{ModelArgs, say};
+use clap::Args;
+use paynter::Design;
+use paynter::model::causality::{alternatives, causality_diagnostics, report, steps, why};
+use paynter::model::{BondId, ElementId};
+
+/// What to show.
+#[derive(Args)]
+pub struct CausalityArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Say why the bonds of this element, or this named bond, have their strokes
+    #[arg(long, value_name = "NAME")]
+    why: Option<String>,
+    /// Show the assignment step by step
+    #[arg(long)]
+    steps: bool,
+    /// Show other assignments with as few dependent storages (at most this many)
+    #[arg(long, num_args = 0..=1, default_missing_value = "10", value_name = "N")]
+    alternatives: Option<usize>,
+}
+
+/// Assigns and reports; a conflict is a mistake of the model.
+pub fn causality(args: &CausalityArgs) -> u8 {
+    let design = match design(&args.model) {
+        Ok(design) => design,
+        Err(status) => return status,
+    };
+    let graph = &design.graph;
+    let causality = design.causality();
+    if args.model.json {
+        say!("{}", report::to_json(graph, &causality));
+    } else if let Some(name) = &args.why {
+        let bonds = bonds_called(&design, name);
+        if bonds.is_empty() {
+            return call_error(format!("there is no element or bond called `{name}`"));
+        }
+        for bond in bonds {
+            say!("{}", report::stroke_text(graph, &causality, bond));
+            for line in why(graph, &causality, bond) {
+                say!("  {line}");
+            }
+        }
+    } else if args.steps {
+        for (number, step) in steps(graph, &causality).iter().enumerate() {
+            say!("{:>3}. {}", number + 1, step.decision);
+            for line in &step.follows {
+                say!("       {line}");
+            }
+        }
+    } else if let Some(limit) = args.alternatives {
+        say!("{}", report::alternatives_to_text(graph, &alternatives(graph, limit)).trim_end());
+    } else {
+        say!("{}", report::to_text(graph, &causality).trim_end());
+        if let Ok(reduced) = design.reduce(&causality) {
+            say!("\nstructural index of the equations: {}", reduced.structural_index);
+        }
+    }
+    let messages = causality_diagnostics(graph, &causality);
+    let is_wrong = messages.iter().any(|m| m.is_error());
+    if !args.model.json {
+        show(&design.failed(messages), false);
+    }
+    if is_wrong { MODEL_WRONG } else { OK }
+}
+
+/// Finds a named bond, or all bonds of a named element.
+fn bonds_called(design: &Design, name: &str) -> Vec<BondId> {
+    let graph = &design.graph;
+    let names = &graph.signals.names;
+    let named = graph.bonds.iter().position(|b| b.name.is_some_and(|path| names.display(path) == name));
+    if let Some(index) = named {
+        return vec![BondId(index as u32)];
+    }
+    let element = graph.elements.iter().position(|e| e.name.is_some_and(|path| names.display(path) == name));
+    element.map(|index| graph.element(ElementId(index as u32)).ports.clone()).unwrap_or_default()
+}

@@ -1,0 +1,135 @@
+//! `paynter run`: simulates one experiment and says what happened.
+
+use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, design, show, wants_colour};
+use crate::{ModelArgs, say};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use paynter::experiment::Outcome;
+use paynter::run::{RunChoice, run as run_design};
+use paynter::simulate::Ending;
+use paynter::table::Table;
+use paynter::{Design, exec::Engine};
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What to run and where to put it.
+#[derive(Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Write the recorded columns here (.csv, .parquet, .json)
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write the plots here (.svg); PATH.svg beside the model unless given
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Record at the times of this file's first column
+    #[arg(long, value_name = "FILE")]
+    times: Option<PathBuf>,
+    /// How to execute the equations
+    #[arg(long, value_enum, default_value = "auto")]
+    engine: EngineName,
+}
+
+/// Names of engines.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub enum EngineName {
+    /// Machine code where it can be made
+    Auto,
+    /// One operation after another
+    Interpreter,
+    /// Machine code
+    Jit,
+}
+
+impl EngineName {
+    /// The engine.
+    pub fn engine(self) -> Engine {
+        match self {
+            EngineName::Auto => Engine::Auto,
+            EngineName::Interpreter => Engine::Interpreter,
+            EngineName::Jit => Engine::Jit,
+        }
+    }
+}
+
+/// Runs the experiment; a failed run still writes what it computed.
+pub fn run(args: &RunArgs) -> u8 {
+    let design = match design(&args.model) {
+        Ok(design) => design,
+        Err(status) => return status,
+    };
+    let times = match args.times.as_ref().map(|path| Table::read(path)).transpose() {
+        Ok(table) => table.map(|t| t.time),
+        Err(error) => return call_error(error),
+    };
+    let choice = RunChoice { engine: args.engine.engine(), times };
+    let outcome = match run_with_progress(&design, &choice) {
+        Ok(outcome) => outcome,
+        Err(messages) => {
+            show(&design.failed(messages), args.model.json);
+            return MODEL_WRONG;
+        }
+    };
+    if let Some(path) = &args.out
+        && let Err(error) = outcome.run.table.write(path)
+    {
+        return call_error(error);
+    }
+    let plot_path = args.plot.clone().or_else(|| default_plot_path(&design));
+    if let (Some(path), Some(plot)) = (&plot_path, outcome.plots.first())
+        && let Err(error) = std::fs::write(path, plot.to_svg())
+    {
+        return call_error(format!("{}: cannot be written: {error}", path.display()));
+    }
+    if args.model.json {
+        say!("{}", crate::commands::summary::json(&design, &outcome));
+    } else {
+        crate::commands::summary::print(&design, &outcome, args.out.as_deref(), plot_path.as_deref());
+    }
+    match &outcome.run.ending {
+        Ending::Failed { diagnostics, .. } => {
+            if !args.model.json {
+                eprint!("{}", paynter::syntax::render(diagnostics, &design.project.sources, wants_colour()));
+            }
+            RUN_FAILED
+        }
+        _ if outcome.comparisons.iter().any(|c| !c.is_good()) => RUN_FAILED,
+        _ => OK,
+    }
+}
+
+fn default_plot_path(design: &Design) -> Option<PathBuf> {
+    let name = design.plan.name.clone().unwrap_or_else(|| design.model.clone());
+    (!design.plan.plots.is_empty()).then(|| PathBuf::from(format!("{name}.svg")))
+}
+
+/// Shows a bar on a terminal, and lets Ctrl-C end the run with what was computed.
+fn run_with_progress(
+    design: &Design,
+    choice: &RunChoice,
+) -> Result<Outcome, Vec<paynter::syntax::Diagnostic>> {
+    let is_cancelled = Arc::new(AtomicBool::new(false));
+    let flag = is_cancelled.clone();
+    // A second handler cannot be set; without one Ctrl-C simply ends the program.
+    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    let (start, stop) = (design.plan.start, design.plan.stop);
+    let bar = if std::io::stderr().is_terminal() {
+        let bar = ProgressBar::new(1000);
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent}%  {elapsed}, {eta} left") {
+            bar.set_style(style);
+        }
+        bar
+    } else {
+        ProgressBar::hidden()
+    };
+    let result = run_design(design, choice, &mut |t| {
+        bar.set_position((1000.0 * (t - start) / (stop - start)) as u64);
+        if is_cancelled.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    bar.finish_and_clear();
+    result
+}

@@ -1,0 +1,185 @@
+//! What a run has to say for itself, for people and for machines.
+
+use crate::say;
+use paynter::Design;
+use paynter::experiment::Outcome;
+use paynter::simulate::Ending;
+use paynter::solve::{Choice, Reason};
+use std::path::Path;
+
+/// Prints the summary.
+pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, plot: Option<&Path>) {
+    let run = &outcome.run;
+    let statistics = &run.statistics;
+    let name = design.plan.name.as_deref().unwrap_or("(no experiment)");
+    say!("{name} of {}", design.model);
+    say!("  states      {}", shorten(&run.states));
+    let defaulted: Vec<String> =
+        run.start.defaulted.iter().map(|&s| design.graph.signals.name_of(s)).collect();
+    if !defaulted.is_empty() {
+        say!("  start       at zero, for want of a start value: {}", shorten(&defaulted));
+    }
+    for choice in &statistics.choices {
+        say!("  method      {}", method(choice));
+    }
+    say!(
+        "  work        {} steps, {} rejected, {} right-hand sides, {} Jacobians, {} events, {:.1} ms{}",
+        statistics.steps,
+        statistics.rejected,
+        statistics.rhs,
+        statistics.jacobians,
+        statistics.state_events + statistics.time_events,
+        run.elapsed.as_secs_f64() * 1e3,
+        match run.machine_code {
+            Some(bytes) => format!(", {bytes} bytes of machine code"),
+            None => ", interpreted".to_owned(),
+        }
+    );
+    match &run.ending {
+        Ending::Reached => {}
+        Ending::Stopped { time, message } => say!("  stopped     at t = {time} s: {message}"),
+        Ending::Cancelled { time } => say!("  cancelled   at t = {time} s; what was computed is kept"),
+        Ending::Failed { time, .. } => say!("  FAILED      at t = {time} s; what was computed is kept"),
+    }
+    print_audit(outcome);
+    if !run.table.columns.is_empty() {
+        say!("\n  {:<24} {:>14} {:>14} {:>14}", "signal", "least", "most", "last");
+        for column in &run.table.columns {
+            let label = if column.unit.is_empty() { column.name.clone() } else { format!("{} [{}]", column.name, column.unit) };
+            let (low, high) = column
+                .values
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+            let last = column.values.last().copied().unwrap_or(f64::NAN);
+            say!("  {label:<24} {} {} {}", number(low), number(high), number(last));
+        }
+    }
+    if !outcome.measures.is_empty() {
+        say!("");
+        for m in &outcome.measures {
+            let value = m.value.map_or("never".to_owned(), |v| format!("{v:.8e}"));
+            say!("  {:<24} {value} {}", m.name, m.unit);
+        }
+    }
+    for compared in &outcome.comparisons {
+        let verdict = if compared.is_good() { "agrees with" } else { "DIFFERS from" };
+        say!(
+            "\n  {verdict} {}: largest difference {:.2e} of the range, {:.0e} allowed ({} times, {} columns)",
+            compared.path,
+            compared.result.worst(),
+            compared.within,
+            compared.result.n_times,
+            compared.result.columns.len()
+        );
+        if !compared.is_good() {
+            for c in &compared.result.columns {
+                say!("    {:<20} {:.3e} at t = {}", c.name, c.scaled, c.time);
+            }
+        }
+        if !compared.result.missing.is_empty() {
+            say!("    not recorded: {}", compared.result.missing.join(", "));
+        }
+    }
+    if let Some(path) = out {
+        say!("\n  table in {}", path.display());
+    }
+    if let (Some(path), false) = (plot, outcome.plots.is_empty()) {
+        say!("  plot in {}", path.display());
+    }
+}
+
+fn print_audit(outcome: &Outcome) {
+    let Some(audit) = &outcome.run.audit else { return };
+    let mut parts = format!(
+        "{} supplied − {} dissipated − {} stored",
+        joule(audit.supplied),
+        joule(audit.dissipated),
+        joule(audit.stored)
+    );
+    if audit.unpowered != 0.0 {
+        parts.push_str(&format!(" + {} from unpowered elements", joule(audit.unpowered)));
+    }
+    if audit.jumps != 0.0 {
+        parts.push_str(&format!(" + {} at events", joule(audit.jumps)));
+    }
+    say!("  energy      {parts}");
+    let verdict = if audit.is_good() { "accounted for" } else { "NOT ACCOUNTED FOR" };
+    say!(
+        "              residual {} = {:.1e} of the {} that moved: {verdict}",
+        joule(audit.residual),
+        audit.relative(),
+        joule(audit.scale)
+    );
+    if !audit.is_good()
+        && let Some((name, error)) = &audit.worst
+    {
+        say!("              worst: {name}, {} off; a smaller rtol should shrink it", joule(*error));
+    }
+}
+
+fn joule(x: f64) -> String {
+    format!("{} J", number(x).trim())
+}
+
+fn number(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) { format!("{x:>14.7}") } else { format!("{x:>14.6e}") }
+}
+
+fn shorten(names: &[String]) -> String {
+    const MOST: usize = 12;
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { format!("{} in all: {shown}, …", names.len()) } else { shown }
+}
+
+fn method(choice: &Choice) -> String {
+    let name = format!("{:?}", choice.method).to_lowercase();
+    let why = match choice.reason {
+        Reason::Requested => "as asked".to_owned(),
+        Reason::TightTolerance => "high order pays at this tolerance".to_owned(),
+        Reason::LooseTolerance => "cheap steps suffice at this tolerance".to_owned(),
+        Reason::AlgebraicRows => "there are algebraic equations".to_owned(),
+        Reason::Stiff { h_lambda, .. } => format!("stiff: stability limits the step (h·λ = {h_lambda:.1})"),
+        Reason::StepCollapsed { h } => format!("explicit steps fell to {h:.1e} s"),
+        Reason::NoLongerStiff { .. } => "no longer stiff".to_owned(),
+    };
+    if choice.t == 0.0 { format!("{name}: {why}") } else { format!("{name} from t = {:.4} s: {why}", choice.t) }
+}
+
+/// The same for machines.
+pub fn json(design: &Design, outcome: &Outcome) -> serde_json::Value {
+    let run = &outcome.run;
+    let statistics = &run.statistics;
+    serde_json::json!({
+        "model": design.model,
+        "experiment": design.plan.name,
+        "states": run.states,
+        "method": statistics.method().map(|m| format!("{m:?}").to_lowercase()),
+        "steps": statistics.steps,
+        "rejected": statistics.rejected,
+        "rhs": statistics.rhs,
+        "jacobians": statistics.jacobians,
+        "events": statistics.state_events + statistics.time_events,
+        "ending": match &run.ending {
+            Ending::Reached => serde_json::json!({"kind": "reached"}),
+            Ending::Stopped { time, message } => serde_json::json!({"kind": "stopped", "time": time, "message": message}),
+            Ending::Cancelled { time } => serde_json::json!({"kind": "cancelled", "time": time}),
+            Ending::Failed { time, diagnostics } => serde_json::json!({
+                "kind": "failed", "time": time,
+                "messages": diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>(),
+            }),
+        },
+        "audit": run.audit.as_ref().map(|a| serde_json::json!({
+            "supplied": a.supplied, "dissipated": a.dissipated, "stored": a.stored, "unpowered": a.unpowered,
+            "jumps": a.jumps, "residual": a.residual, "scale": a.scale, "is_good": a.is_good(),
+        })),
+        "measures": outcome.measures.iter().map(|m| serde_json::json!({
+            "name": m.name, "value": m.value, "unit": m.unit,
+        })).collect::<Vec<_>>(),
+        "comparisons": outcome.comparisons.iter().map(|c| serde_json::json!({
+            "path": c.path, "within": c.within, "worst": c.result.worst(), "is_good": c.is_good(),
+        })).collect::<Vec<_>>(),
+    })
+}

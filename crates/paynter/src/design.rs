@@ -1,0 +1,220 @@
+//! From a file to a design: graph, plan, and on demand causality and reduced equations.
+//!
+//! In:  a `.bond` file and a [`Choice`] of model, experiment and changed values.
+//! Out: a [`Design`], or every mistake of the file at once.
+
+use crate::failure::explain_structure;
+use crate::loader::{DiskLoader, read_text};
+use paynter_model::causality::{Causality, assign_causality};
+use paynter_model::elaborate::{self, elaborate};
+use paynter_model::equations::build_equations;
+use paynter_model::experiment::{Plan, default_columns, default_plan, plan};
+use paynter_model::project::{Override, Project, Request, load};
+use paynter_model::{BondGraph, code as model_code};
+use paynter_symbolic::reduce::reduce;
+use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::SymbolId;
+use paynter_syntax::{Diagnostic, SourceMap, ast};
+use std::path::{Path, PathBuf};
+
+/// Which model, with what changed.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The model; the one of the experiment, or the last of the file, where none is given.
+    pub model: Option<String>,
+    /// The experiment; the first of the file where neither is given.
+    pub experiment: Option<String>,
+    /// `--set path=value`.
+    pub overrides: Vec<(String, String)>,
+}
+
+/// Messages, and the texts they point into.
+#[derive(Clone, Debug, Default)]
+pub struct Failed {
+    /// The texts.
+    pub sources: SourceMap,
+    /// The messages.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Why there is no design.
+#[derive(Clone, Debug)]
+pub enum DesignError {
+    /// The file cannot be read, or the call names something that is not there.
+    Unreadable(String),
+    /// The model has mistakes.
+    Model(Failed),
+}
+
+/// A model without mistakes.
+#[derive(Clone, Debug)]
+pub struct Design {
+    /// The file.
+    pub path: PathBuf,
+    /// All texts, parsed.
+    pub project: Project,
+    /// The flat bond graph.
+    pub graph: BondGraph,
+    /// What the experiment asks for.
+    pub plan: Plan,
+    /// Name of the model.
+    pub model: String,
+    /// Warnings and notes.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Parameters that shape the graph: changing one means elaborating again.
+    pub structural: Vec<SymbolId>,
+}
+
+fn open(path: &Path) -> Result<(Project, Vec<Diagnostic>), String> {
+    let text = read_text(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(load(&path.display().to_string(), &text, &mut DiskLoader))
+}
+
+/// Reads a file and elaborates the chosen model.
+///
+/// # Errors
+///
+/// The file cannot be read, or the model has mistakes.
+pub fn design(path: &Path, choice: &Choice) -> Result<Design, DesignError> {
+    design_with(path, choice, &[])
+}
+
+/// As [`design`], with further values changed.
+pub(crate) fn design_with(path: &Path, choice: &Choice, changes: &[Override]) -> Result<Design, DesignError> {
+    let (mut project, mut diagnostics) = open(path).map_err(DesignError::Unreadable)?;
+    let failed = |project: Project, diagnostics| {
+        DesignError::Model(Failed { sources: project.sources, diagnostics })
+    };
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(failed(project, diagnostics));
+    }
+    let mut request = Request {
+        model: choice.model.clone(),
+        experiment: choice.experiment.clone(),
+        overrides: changes.to_vec(),
+    };
+    for (target, value) in &choice.overrides {
+        match project.parse_override(target, value) {
+            Ok(change) => request.overrides.push(change),
+            Err(messages) => diagnostics.extend(messages),
+        }
+    }
+    if request.model.is_none() && request.experiment.is_none() {
+        request.experiment = experiment_names(&project).into_iter().next();
+    }
+    let elaboration = elaborate(&project, &request);
+    diagnostics.extend(elaboration.diagnostics);
+    let Some(mut elaborated) = elaboration.elaborated else {
+        return Err(failed(project, diagnostics));
+    };
+    let mut plan = match elaborated.experiment {
+        Some(experiment) => {
+            let (plan, messages) = plan(experiment, &mut elaborated);
+            diagnostics.extend(messages);
+            plan
+        }
+        None => default_plan(elaborated.graph_mut()),
+    };
+    if plan.columns.is_empty() {
+        plan.columns = default_columns(elaborated.graph_mut());
+    }
+    let model = elaborated.model.name.text.to_string();
+    let structural = elaborated.structural.clone();
+    let graph = elaborated.into_graph();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(failed(project, diagnostics));
+    }
+    Ok(Design { path: path.to_owned(), graph, plan, model, diagnostics, structural, project })
+}
+
+/// Checks every model and experiment of a file.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn check(path: &Path) -> Result<Failed, String> {
+    let (project, mut diagnostics) = open(path)?;
+    // After a syntax error things are missing, and everything that names them would be reported.
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.extend(elaborate::check(&project));
+    }
+    Ok(Failed { sources: project.sources, diagnostics })
+}
+
+/// Lists the experiments of a file.
+///
+/// # Errors
+///
+/// The file cannot be read, or its text has mistakes.
+pub fn experiments(path: &Path) -> Result<Vec<String>, DesignError> {
+    let (project, diagnostics) = open(path).map_err(DesignError::Unreadable)?;
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(DesignError::Model(Failed { sources: project.sources, diagnostics }));
+    }
+    Ok(experiment_names(&project))
+}
+
+fn experiment_names(project: &Project) -> Vec<String> {
+    let Some(main) = project.files.first() else { return Vec::new() };
+    main.ast
+        .items
+        .iter()
+        .filter_map(|item| match &item.kind {
+            ast::ItemKind::Experiment(e) => Some(e.name.text.to_string()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Gives the text of a file as `paynter fmt` lays it out; none if it is laid out already.
+///
+/// # Errors
+///
+/// The file cannot be read, or its text has mistakes.
+pub fn format_file(path: &Path) -> Result<Option<String>, DesignError> {
+    let text = read_text(path).map_err(|e| DesignError::Unreadable(format!("{}: {e}", path.display())))?;
+    let mut sources = SourceMap::new();
+    let file = sources.add(path.display().to_string(), text.as_str());
+    let formatted = paynter_syntax::format(file, &text);
+    if formatted.diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(DesignError::Model(Failed { sources, diagnostics: formatted.diagnostics }));
+    }
+    Ok((formatted.text != text).then_some(formatted.text))
+}
+
+/// All diagnostic codes of all stages: (code, title, explanation).
+pub fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
+    let mut all: Vec<_> = paynter_syntax::code::all().to_vec();
+    all.extend_from_slice(model_code::TABLE);
+    all.extend_from_slice(crate::code::ALL);
+    all.sort_unstable();
+    all
+}
+
+impl Design {
+    /// Assigns causality.
+    pub fn causality(&self) -> Causality {
+        assign_causality(&self.graph)
+    }
+
+    /// Writes the equations and reduces them.
+    ///
+    /// # Errors
+    ///
+    /// Why the equations have no unique solution, in the model's names.
+    pub fn reduce(&self, causality: &Causality) -> Result<Reduced, Vec<Diagnostic>> {
+        let dae = build_equations(&self.graph, causality);
+        // `reduce` takes the equations apart, so names for a message are read from a copy of the names only.
+        let names = paynter_symbolic::Dae {
+            names: dae.names.clone(),
+            symbols: dae.symbols.clone(),
+            ..paynter_symbolic::Dae::default()
+        };
+        reduce(dae).map_err(|error| explain_structure(&error, &names, &self.graph))
+    }
+
+    /// Turns messages of a later stage into a failure with this design's texts.
+    pub fn failed(&self, diagnostics: Vec<Diagnostic>) -> Failed {
+        Failed { sources: self.project.sources.clone(), diagnostics }
+    }
+}

@@ -1,0 +1,157 @@
+//! Runs one experiment of a design from beginning to end.
+//!
+//! In:  a [`Design`], and where its references lie.
+//! Out: an [`Outcome`] with metadata in its table, or what kept it from starting.
+
+use crate::design::{Choice, Design, DesignError, design};
+use crate::experiment::{Outcome, carry_out, lay_out, run_spec};
+use crate::loader::beside;
+use crate::recorder::Progress;
+use crate::simulate::{Ending, prepare};
+use crate::table::Table;
+use paynter_exec::Engine;
+use paynter_syntax::{Diagnostic, render};
+use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// What a caller may choose beside the experiment.
+#[derive(Clone, Debug, Default)]
+pub struct RunChoice {
+    /// Interpreter or machine code.
+    pub engine: Engine,
+    /// Record at these times instead of the experiment's.
+    pub times: Option<Vec<f64>>,
+}
+
+/// Runs the experiment of a design.
+///
+/// # Errors
+///
+/// What keeps it from starting: structure, start values, missing references.
+pub fn run(design: &Design, choice: &RunChoice, progress: Progress<'_>) -> Result<Outcome, Vec<Diagnostic>> {
+    let causality = design.causality();
+    let reduced = design.reduce(&causality)?;
+    let references = references(design)?;
+    let layout = lay_out(&design.plan);
+    let mut spec = run_spec(&design.plan, &layout, &references, choice.engine);
+    if let Some(times) = &choice.times {
+        spec.output_times = times.clone();
+    }
+    let mut machine = prepare(&reduced, &design.graph, &spec)?;
+    let mut outcome =
+        carry_out(&mut machine, &reduced, &design.graph, &design.plan, &layout, &spec, &references, progress)?;
+    outcome.run.table.metadata = metadata(design, &outcome);
+    Ok(outcome)
+}
+
+fn references(design: &Design) -> Result<Vec<Table>, Vec<Diagnostic>> {
+    let from = design.path.display().to_string();
+    let mut tables = Vec::new();
+    let mut messages = Vec::new();
+    for asked in &design.plan.comparisons {
+        match Table::read(&beside(&asked.path, Some(&from))) {
+            Ok(table) => tables.push(table),
+            Err(error) => messages.push(
+                Diagnostic::error(crate::code::REFERENCE, format!("the reference cannot be read: {error}"))
+                    .primary(asked.span, "compared with here"),
+            ),
+        }
+    }
+    if messages.is_empty() { Ok(tables) } else { Err(messages) }
+}
+
+fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
+    let statistics = &outcome.run.statistics;
+    let mut facts = vec![
+        ("generator".to_owned(), format!("paynter {}", env!("CARGO_PKG_VERSION"))),
+        ("model".to_owned(), design.model.clone()),
+        ("model_hash".to_owned(), format!("{:016x}", text_hash(design))),
+        ("experiment".to_owned(), design.plan.name.clone().unwrap_or_default()),
+        ("method".to_owned(), statistics.method().map_or(String::new(), |m| format!("{m:?}").to_lowercase())),
+        ("rtol".to_owned(), format!("{:e}", design.plan.rtol)),
+        ("atol".to_owned(), design.plan.atol.map_or("by nominal values".to_owned(), |a| format!("{a:e}"))),
+        ("steps".to_owned(), statistics.steps.to_string()),
+        ("rejected".to_owned(), statistics.rejected.to_string()),
+        ("rhs".to_owned(), statistics.rhs.to_string()),
+        ("jacobians".to_owned(), statistics.jacobians.to_string()),
+        ("events".to_owned(), (statistics.state_events + statistics.time_events).to_string()),
+    ];
+    let dae = &design.graph.signals;
+    for symbol in &dae.symbols {
+        if let paynter_symbolic::Role::Parameter { value, .. } = symbol.role
+            && facts.len() < 500
+        {
+            facts.push((format!("param {}", dae.names.display(symbol.name)), format!("{value:?}")));
+        }
+    }
+    facts
+}
+
+/// A number that changes with any byte of the texts (FNV-1a, stable between versions and machines).
+fn text_hash(design: &Design) -> u64 {
+    struct Fnv(u64);
+    impl Hasher for Fnv {
+        fn finish(&self) -> u64 {
+            self.0
+        }
+        fn write(&mut self, bytes: &[u8]) {
+            for &b in bytes {
+                self.0 = (self.0 ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+    }
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    for (_, source) in design.project.sources.files() {
+        source.text.as_bytes().hash(&mut hash);
+    }
+    hash.finish()
+}
+
+/// A run in one line.
+#[derive(Clone, Debug)]
+pub struct RunSummary {
+    /// It reached its end, agrees with its references and keeps the first law.
+    pub is_good: bool,
+    /// For people.
+    pub text: String,
+}
+
+/// Runs one experiment of a file and sums it up in a line.
+///
+/// # Errors
+///
+/// The messages, rendered.
+pub fn run_experiment(path: &Path, experiment: &str) -> Result<RunSummary, String> {
+    let choice = Choice { experiment: Some(experiment.to_owned()), ..Choice::default() };
+    let design = design(path, &choice).map_err(|e| match e {
+        DesignError::Unreadable(message) => message,
+        DesignError::Model(failed) => render(&failed.diagnostics, &failed.sources, false),
+    })?;
+    let outcome = run(&design, &RunChoice::default(), &mut |_| ControlFlow::Continue(()))
+        .map_err(|messages| render(&messages, &design.project.sources, false))?;
+    let mut is_good = true;
+    let mut text = match &outcome.run.ending {
+        Ending::Reached => format!("{} steps", outcome.run.statistics.steps),
+        Ending::Stopped { time, message } => format!("stopped at {time}: {message}"),
+        Ending::Cancelled { .. } => "cancelled".to_owned(),
+        Ending::Failed { diagnostics, .. } => {
+            is_good = false;
+            render(diagnostics, &design.project.sources, false)
+        }
+    };
+    for compared in &outcome.comparisons {
+        is_good &= compared.is_good();
+        text.push_str(&format!(", differs by {:.1e} (≤ {:.0e})", compared.result.worst(), compared.within));
+        if !compared.is_good() {
+            for c in &compared.result.columns {
+                text.push_str(&format!("\n        {} {:.3e} at {}", c.name, c.scaled, c.time));
+            }
+        }
+    }
+    if let Some(audit) = &outcome.run.audit {
+        is_good &= audit.is_good();
+        text.push_str(&format!(", energy residual {:.1e}", audit.relative()));
+    }
+    Ok(RunSummary { is_good, text })
+}

@@ -1,0 +1,344 @@
+//! Runs one experiment over a grid of values, on several cores.
+//!
+//! In:  a design whose plan has sweeps.
+//! Out: one [`Point`] for each combination, in the order of the grid: the last sweep varies fastest.
+//!
+//! **Invariant:** a point depends on its values alone, so the number of cores changes no bit. Parameters
+//! that do not shape the graph are set in a copy of one compiled machine; anything else
+//! (sizes, replaceable parts, inputs that are signals) is elaborated anew.
+
+use crate::design::{Choice, Design, DesignError, design_with};
+use crate::experiment::{Layout, Measurement, Outcome, carry_out, lay_out, run_spec};
+use crate::simulate::{Ending, RunSpec, prepare};
+use crate::table::{Column, Table};
+use paynter_exec::{Engine, Machine};
+use paynter_model::experiment::{Constraints, SweepSetting, SweepTarget};
+use paynter_model::project::Override;
+use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::{Role, SymbolId};
+use paynter_syntax::{Diagnostic, ast};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// One run of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The swept values as shown.
+    pub labels: Vec<String>,
+    /// The swept values in SI; a position in the list where they are not numbers.
+    pub values: Vec<f64>,
+    /// Numbers read off the curves.
+    pub measures: Vec<Measurement>,
+    /// Last value of every recorded column.
+    pub last: Vec<f64>,
+    /// Residual of the first law as a part of the energy that moved.
+    pub residual: f64,
+    /// Why the run failed, if it did.
+    pub failure: Option<String>,
+}
+
+/// Compiled once, copied for every point.
+struct Common {
+    machine: Machine,
+    reduced: Reduced,
+    layout: Layout,
+    spec: RunSpec,
+    /// The parameter that each sweep sets.
+    symbols: Vec<SymbolId>,
+}
+
+/// Runs all points.
+///
+/// # Errors
+///
+/// What keeps every point from starting.
+pub fn sweep(
+    design: &Design,
+    choice: &Choice,
+    engine: Engine,
+    jobs: usize,
+) -> Result<Vec<Point>, Vec<Diagnostic>> {
+    let sweeps = &design.plan.sweeps;
+    let n_points: usize = sweeps.iter().map(|s| s.values.len()).product();
+    let common = compile_once(design, engine)?;
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Point>>> = Mutex::new(vec![None; n_points]);
+    let work = || {
+        let mut own = common.as_ref().map(|c| c.machine.clone());
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= n_points {
+                return;
+            }
+            let place = place_in_grid(number, sweeps.iter().map(|s| s.values.len()));
+            let point = match (&common, &mut own) {
+                (Some(common), Some(machine)) => fast_point(design, common, machine, &place),
+                _ => slow_point(design, choice, engine, &place),
+            };
+            results.lock().expect("no worker panics while it holds the list")[number] = Some(point);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, n_points.max(1)) {
+            scope.spawn(work);
+        }
+    });
+    let results = results.into_inner().expect("all workers have ended");
+    Ok(results.into_iter().map(|p| p.expect("every number was taken once")).collect())
+}
+
+/// Position on each axis of point `number`; the last axis varies fastest.
+fn place_in_grid(number: usize, sizes: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
+    let mut left = number;
+    let mut place: Vec<usize> = sizes
+        .rev()
+        .map(|size| {
+            let here = left % size.max(1);
+            left /= size.max(1);
+            here
+        })
+        .collect();
+    place.reverse();
+    place
+}
+
+/// Compiles one machine for all points, if every swept value is a plain parameter.
+fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<Diagnostic>> {
+    let mut symbols = Vec::new();
+    for sweep in &design.plan.sweeps {
+        let SweepTarget::Variable { variable, .. } = &sweep.target else { return Ok(None) };
+        let is_numeric = sweep.values.iter().all(|v| matches!(v.setting, SweepSetting::Number(..)));
+        match parameter(design, &variable.path) {
+            Some(symbol) if is_numeric && !design.structural.contains(&symbol) => symbols.push(symbol),
+            _ => return Ok(None),
+        }
+    }
+    let causality = design.causality();
+    let reduced = design.reduce(&causality)?;
+    let layout = lay_out(&design.plan);
+    let spec = run_spec(&design.plan, &layout, &[], engine);
+    let machine = prepare(&reduced, &design.graph, &spec)?;
+    Ok(Some(Common { machine, reduced, layout, spec, symbols }))
+}
+
+fn parameter(design: &Design, path: &str) -> Option<SymbolId> {
+    let dae = &design.graph.signals;
+    let is_it = |s: &paynter_symbolic::Symbol| {
+        matches!(s.role, Role::Parameter { .. }) && dae.names.display(s.name) == path
+    };
+    dae.symbols.iter().position(is_it).map(|index| SymbolId(index as u32))
+}
+
+fn fast_point(design: &Design, common: &Common, machine: &mut Machine, place: &[usize]) -> Point {
+    let mut spec = common.spec.clone();
+    for ((sweep, &at), &symbol) in design.plan.sweeps.iter().zip(place).zip(&common.symbols) {
+        if let SweepSetting::Number(value, _) = sweep.values[at].setting {
+            spec.parameters.push((symbol, value));
+        }
+    }
+    let mut go_on = |_: f64| ControlFlow::Continue(());
+    let result = carry_out(
+        machine,
+        &common.reduced,
+        &design.graph,
+        &design.plan,
+        &common.layout,
+        &spec,
+        &[],
+        &mut go_on,
+    );
+    summarise(design, place, result.map_err(|messages| headline(&messages)))
+}
+
+fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize]) -> Point {
+    let mut changes = Vec::new();
+    let mut method = None;
+    for (sweep, &at) in design.plan.sweeps.iter().zip(place) {
+        match (&sweep.target, &sweep.values[at].setting) {
+            (SweepTarget::Variable { target, .. }, SweepSetting::Number(_, e) | SweepSetting::Expression(e)) => {
+                changes.push(Override { path: path_of(target), value: e.clone(), span: sweep.span });
+            }
+            (SweepTarget::Method, SweepSetting::Method(m, step)) => method = Some((*m, *step)),
+            (SweepTarget::Constraints, SweepSetting::Constraints(c)) if *c == Constraints::Minimal => {}
+            (SweepTarget::Constraints, _) => {
+                let why = "this way to enforce constraints is not available yet".to_owned();
+                return summarise(design, place, Err(why));
+            }
+            _ => {}
+        }
+    }
+    let rtol = design.plan.sweeps.iter().zip(place).find_map(|(s, &at)| match (&s.target, &s.values[at].setting) {
+        (SweepTarget::Rtol, SweepSetting::Number(x, _)) => Some(*x),
+        _ => None,
+    });
+    let result = elaborate_and_run(design, choice, engine, &changes, method, rtol);
+    summarise(design, place, result)
+}
+
+fn elaborate_and_run(
+    design: &Design,
+    choice: &Choice,
+    engine: Engine,
+    changes: &[Override],
+    method: Option<(paynter_model::experiment::Method, Option<f64>)>,
+    rtol: Option<f64>,
+) -> Result<Outcome, String> {
+    let mut choice = choice.clone();
+    choice.experiment = choice.experiment.or_else(|| design.plan.name.clone());
+    let mut varied = design_with(&design.path, &choice, changes).map_err(|e| match e {
+        DesignError::Unreadable(message) => message,
+        DesignError::Model(failed) => headline(&failed.diagnostics),
+    })?;
+    if let Some((method, step)) = method {
+        varied.plan.method = method;
+        varied.plan.fixed_step = step.or(varied.plan.fixed_step);
+    }
+    if let Some(rtol) = rtol {
+        varied.plan.rtol = rtol;
+    }
+    let choice = crate::run::RunChoice { engine, times: None };
+    crate::run::run(&varied, &choice, &mut |_| ControlFlow::Continue(())).map_err(|m| headline(&m))
+}
+
+fn path_of(target: &ast::Ref) -> Vec<(String, Option<i64>)> {
+    target
+        .parts
+        .iter()
+        .map(|part| {
+            let index = part.index.first().and_then(|e| match e.kind {
+                ast::ExprKind::Number { value, .. } => Some(value as i64),
+                _ => None,
+            });
+            (part.name.text.to_string(), index)
+        })
+        .collect()
+}
+
+fn headline(messages: &[Diagnostic]) -> String {
+    messages.iter().find(|m| m.is_error()).or(messages.first()).map_or(String::new(), |m| m.message.clone())
+}
+
+fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) -> Point {
+    let labels = design.plan.sweeps.iter().zip(place).map(|(s, &at)| s.values[at].label.clone()).collect();
+    let values = design
+        .plan
+        .sweeps
+        .iter()
+        .zip(place)
+        .map(|(s, &at)| match s.values[at].setting {
+            SweepSetting::Number(x, _) => x,
+            _ => at as f64,
+        })
+        .collect();
+    match result {
+        Err(why) => Point {
+            labels,
+            values,
+            measures: Vec::new(),
+            last: Vec::new(),
+            residual: f64::NAN,
+            failure: Some(why),
+        },
+        Ok(outcome) => Point {
+            labels,
+            values,
+            failure: match &outcome.run.ending {
+                Ending::Failed { diagnostics, .. } => Some(headline(diagnostics)),
+                _ => None,
+            },
+            last: outcome.run.table.columns.iter().map(|c| c.values.last().copied().unwrap_or(f64::NAN)).collect(),
+            residual: outcome.run.audit.as_ref().map_or(0.0, crate::audit::Audit::relative),
+            measures: outcome.measures,
+        },
+    }
+}
+
+/// Puts the points into a table: one row each.
+pub fn to_table(design: &Design, points: &[Point]) -> Table {
+    let mut table = Table {
+        axis: "point".to_owned(),
+        time: (1..=points.len()).map(|k| k as f64).collect(),
+        ..Table::default()
+    };
+    let mut add = |name: String, unit: String, value: &dyn Fn(&Point) -> f64| {
+        table.columns.push(Column { name, unit, values: points.iter().map(value).collect() });
+    };
+    for (k, sweep) in design.plan.sweeps.iter().enumerate() {
+        add(target_name(&sweep.target), String::new(), &|p| p.values[k]);
+    }
+    for (k, measure) in design.plan.measures.iter().enumerate() {
+        let unit = points.iter().find_map(|p| p.measures.get(k)).map(|m| m.unit.clone()).unwrap_or_default();
+        add(measure.name.clone(), unit, &|p| p.measures.get(k).and_then(|m| m.value).unwrap_or(f64::NAN));
+    }
+    for (k, column) in design.plan.columns.iter().enumerate() {
+        let unit = column.unit.as_ref().map(|u| u.text.clone()).unwrap_or_default();
+        add(format!("final {}", column.name), unit, &|p| p.last.get(k).copied().unwrap_or(f64::NAN));
+    }
+    add("energy residual".to_owned(), String::new(), &|p| p.residual);
+    add("failed".to_owned(), String::new(), &|p| f64::from(u8::from(p.failure.is_some())));
+    for (k, point) in points.iter().enumerate() {
+        if let Some(why) = &point.failure {
+            table.metadata.push((format!("failure of point {}", k + 1), why.clone()));
+        }
+    }
+    table
+}
+
+fn target_name(target: &SweepTarget) -> String {
+    match target {
+        SweepTarget::Variable { variable, .. } => variable.path.clone(),
+        SweepTarget::Constraints => "constraints".to_owned(),
+        SweepTarget::Method => "method".to_owned(),
+        SweepTarget::Rtol => "rtol".to_owned(),
+    }
+}
+
+/// Prints the points for people.
+pub fn to_text(design: &Design, points: &[Point]) -> String {
+    const MOST: usize = 40;
+    let mut out = String::new();
+    let names: Vec<String> = design.plan.sweeps.iter().map(|s| target_name(&s.target)).collect();
+    let measures: Vec<&str> = design.plan.measures.iter().map(|m| m.name.as_str()).collect();
+    for name in &names {
+        out.push_str(&format!("{name:>18} "));
+    }
+    for name in &measures {
+        out.push_str(&format!("{name:>14} "));
+    }
+    out.push('\n');
+    for point in points.iter().take(MOST) {
+        for label in &point.labels {
+            out.push_str(&format!("{label:>18} "));
+        }
+        for k in 0..measures.len() {
+            match point.measures.get(k).and_then(|m| m.value) {
+                Some(value) => out.push_str(&format!("{value:>14.7e} ")),
+                None => out.push_str(&format!("{:>14} ", "—")),
+            }
+        }
+        if let Some(why) = &point.failure {
+            out.push_str(&format!(" failed: {why}"));
+        }
+        out.push('\n');
+    }
+    if points.len() > MOST {
+        out.push_str(&format!("… and {} more\n", points.len() - MOST));
+    }
+    let n_failed = points.iter().filter(|p| p.failure.is_some()).count();
+    out.push_str(&format!("{} runs, {n_failed} failed\n", points.len()));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_axis_varies_fastest() {
+        let places: Vec<Vec<usize>> = (0..6).map(|n| place_in_grid(n, [2, 3].into_iter())).collect();
+        assert_eq!(places[1], [0, 1]);
+        assert_eq!(places[3], [1, 0]);
+        assert_eq!(places[5], [1, 2]);
+    }
+}
