@@ -4,7 +4,7 @@
 //! Out: factors of `c M − J`, and solutions with them; work proportional to the length of the
 //!      band for a given width.
 
-use crate::linear::{Singular, mass_diagonal};
+use crate::linear::{NEGLIGIBLE, Singular, mass_diagonal};
 use crate::system::Pattern;
 
 /// Elimination inside of a band, with row exchanges (as LAPACK's `gbtrf`).
@@ -140,6 +140,10 @@ impl Banded {
             b.swap(j, j + self.pivots[j]);
             let n_below = self.below.min(n - 1 - j);
             let factor = b[j];
+            if factor.abs() < NEGLIGIBLE {
+                b[j] = 0.0;
+                continue;
+            }
             let column = &self.lu[j * width + reach + 1..j * width + reach + 1 + n_below];
             for (value, l) in b[j + 1..].iter_mut().zip(column) {
                 *value -= factor * l;
@@ -150,6 +154,10 @@ impl Banded {
             let column = &self.lu[j * width + reach - n_above..=j * width + reach];
             b[j] /= column[n_above];
             let factor = b[j];
+            if factor.abs() < NEGLIGIBLE {
+                b[j] = 0.0;
+                continue;
+            }
             for (value, u) in b[j - n_above..j].iter_mut().zip(column) {
                 *value -= factor * u;
             }

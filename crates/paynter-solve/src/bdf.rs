@@ -26,6 +26,10 @@ const KAPPA: [f64; MAX_ORDER + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415,
 /// Newton's method stops when it leaves this share of the error the step may make. Smaller
 /// wastes iterations, larger puts noise into the differences that choose the order.
 const NEWTON_SHARE: f64 = 0.03;
+/// Algebraic variables have no inertia: what Newton's method leaves of them is not smoothed by
+/// the next step, and their differences of order 5 magnify it by 2⁵. They also need factors of
+/// the present `c`, not of one near it.
+const NEWTON_SHARE_OF_ALGEBRAIC: f64 = 1e-3;
 const MAX_NEWTON_ITERATIONS: usize = 4;
 /// Beyond this rate of convergence a fresh Jacobian or a smaller step is cheaper.
 const MAX_NEWTON_RATE: f64 = 0.9;
@@ -48,7 +52,7 @@ const SAFETY: f64 = 0.8;
 
 /// The error is taken for this many times its estimate, since errors of many steps add up; with
 /// less, smooth problems err by more than ten times the tolerance. CVODE aims at a sixth.
-const ERROR_WEIGHT: f64 = 4.0;
+const ERROR_WEIGHT: f64 = 5.0;
 
 /// Constants of one order.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +94,7 @@ pub(crate) struct Bdf {
     /// Rate of convergence of Newton's method with these factors; 1 if not yet known.
     newton_rate: f64,
     mass: Vec<f64>,
+    has_algebraic_rows: bool,
     predicted: Vec<f64>,
     psi: Vec<f64>,
     /// Sum of the Newton corrections: the next difference.
@@ -130,6 +135,7 @@ impl Bdf {
             mass: (0..n)
                 .map(|i| if is_algebraic(i) { 0.0 } else { 1.0 })
                 .collect(),
+            has_algebraic_rows: algebraic.contains(&true),
             predicted: zeros(),
             psi: zeros(),
             correction: zeros(),
@@ -189,7 +195,7 @@ impl Bdf {
             self.order = order;
         }
         let mut h_wanted = (self.h * factor).min(cx.h_max);
-        let mut was_rejected = false;
+        let mut n_rejected = 0;
         loop {
             cx.check_work(self.t0)?;
             let h = fit(h_wanted, t_stop - self.t0);
@@ -201,13 +207,14 @@ impl Bdf {
             self.t1 = if lands { t_stop } else { self.t0 + h };
             match self.attempt(cx) {
                 Attempt::Accepted { error, iterations } => {
-                    self.accept(cx, error, iterations, was_rejected);
+                    self.accept(cx, error, iterations, n_rejected > 0);
                     return Ok(());
                 }
                 Attempt::Rejected { factor, trouble } => {
                     cx.statistics.rejected += 1;
-                    was_rejected = true;
+                    n_rejected += 1;
                     h_wanted = self.h * factor;
+                    self.distrust_the_past(cx, n_rejected)?;
                     let is_too_small = h_wanted < min_step(self.t0) || h_wanted.is_nan();
                     if trouble.is_fatal() || is_too_small {
                         return Err(trouble.into_failure());
@@ -215,6 +222,33 @@ impl Bdf {
                 }
             }
         }
+    }
+
+    /// After rejections in a row, doubts first Newton's rate, then the Jacobian, then the
+    /// whole past: a jump in the right-hand side makes the differences worthless (CVODE).
+    fn distrust_the_past(
+        &mut self,
+        cx: &mut Context<'_>,
+        n_rejected: usize,
+    ) -> Result<(), Failure> {
+        self.newton_rate = 1.0;
+        if n_rejected >= 2 {
+            self.jacobian_age = None;
+        }
+        if n_rejected >= 4 && n_rejected % 2 == 0 {
+            self.order = 1;
+            self.planned.1 = 1;
+            self.n_equal_steps = 0;
+            cx.rhs(self.t0, &self.differences[0], &mut self.f)
+                .map_err(Trouble::into_failure)?;
+            for difference in &mut self.differences[2..] {
+                difference.fill(0.0);
+            }
+            for i in 0..self.f.len() {
+                self.differences[1][i] = self.h * self.f[i] * self.mass[i];
+            }
+        }
+        Ok(())
     }
 
     /// Predicts, corrects by Newton's method, and tests the error.
@@ -297,9 +331,14 @@ impl Bdf {
                 self.jacobian_age = Some(0);
                 self.factored = None;
             }
+            let max_drift = if self.has_algebraic_rows {
+                0.0
+            } else {
+                MAX_RATIO_DRIFT
+            };
             let is_factored = self
                 .factored
-                .is_some_and(|factored| (c / factored - 1.0).abs() <= MAX_RATIO_DRIFT);
+                .is_some_and(|factored| (c / factored - 1.0).abs() <= max_drift);
             if !is_factored {
                 cx.statistics.factorisations += 1;
                 let work = self.matrix.factor(c, &self.jacobian.values);
@@ -332,9 +371,15 @@ impl Bdf {
         // ratio, stiff ones the right one; the mean serves both (CVODE).
         let ratio = self.factored.expect("factorised before") / c;
         let damping = 0.5 * (1.0 + ratio);
+        // What the mean leaves of the fastest and slowest components, at best.
+        let drift = 0.5 * (ratio - 1.0).abs();
         self.correction.fill(0.0);
         self.y.copy_from_slice(&self.predicted);
-        let share = NEWTON_SHARE / constants(self.order).error;
+        let share = if self.has_algebraic_rows {
+            NEWTON_SHARE_OF_ALGEBRAIC
+        } else {
+            NEWTON_SHARE
+        } / constants(self.order).error;
         let mut last_size = 0.0;
         for iteration in 1..=MAX_NEWTON_ITERATIONS {
             cx.statistics.newton_iterations += 1;
@@ -361,7 +406,7 @@ impl Bdf {
                 // Remembered over steps, so that one iteration can be enough.
                 self.newton_rate = rate.max(RATE_MEMORY * self.newton_rate);
             }
-            let is_done = size * self.newton_rate.min(1.0) < share;
+            let is_done = size * self.newton_rate.max(drift).min(1.0) < share;
             if is_done {
                 return Ok(iteration);
             }

@@ -20,6 +20,11 @@ const MAX_DENSE: usize = 40;
 /// whose fill and index work cost about this many entries per row on one-dimensional systems.
 const MAX_BAND: usize = 40;
 
+/// Smaller values are taken for 0 in the substitutions along a band. Ahead of a front the
+/// solution decays from cell to cell and would end in subnormal numbers, which never quite
+/// reach 0 and which processors handle a hundred times more slowly. No tolerance sees them.
+pub(crate) const NEGLIGIBLE: f64 = 1e-200;
+
 /// A matrix is singular, where known at the elimination of this variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Singular(pub(crate) Option<usize>);

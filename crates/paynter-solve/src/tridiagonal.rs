@@ -4,7 +4,7 @@
 //! Out: factors of `c M − J`, and solutions with them. The form of ladders and chains, worth
 //!      its own loops: a general band spends most of its time on bookkeeping here.
 
-use crate::linear::{Singular, mass_diagonal};
+use crate::linear::{NEGLIGIBLE, Singular, mass_diagonal};
 use crate::system::Pattern;
 
 /// A tridiagonal matrix and its factors.
@@ -132,24 +132,25 @@ impl Tridiagonal {
                 if self.rows[i].is_exchanged {
                     x.swap(i, i + 1);
                 }
-                x[i + 1] -= self.rows[i].lower * x[i];
+                x[i + 1] = flush(x[i + 1] - self.rows[i].lower * x[i]);
             }
             let (mut next, mut second) = (0.0, 0.0);
             for i in (0..n).rev() {
                 let row = self.rows[i];
                 let value = (x[i] - row.upper * next - self.second[i] * second) * row.inverse;
+                let value = flush(value);
                 x[i] = value;
                 (next, second) = (value, next);
             }
         } else {
             let mut carried = 0.0;
             for (value, row) in x.iter_mut().zip(&self.rows) {
-                *value -= carried;
+                *value = flush(*value - carried);
                 carried = row.lower * *value;
             }
             let mut next = 0.0;
             for (value, row) in x.iter_mut().zip(&self.rows).rev() {
-                next = (*value - row.upper * next) * row.inverse;
+                next = flush((*value - row.upper * next) * row.inverse);
                 *value = next;
             }
         }
@@ -158,4 +159,9 @@ impl Tridiagonal {
         }
         4 * n as u64
     }
+}
+
+#[inline]
+fn flush(value: f64) -> f64 {
+    if value.abs() < NEGLIGIBLE { 0.0 } else { value }
 }

@@ -9,7 +9,7 @@ use paynter_solve::{
 };
 
 const GRAVITY: f64 = 9.81;
-const ADAPTIVE: [Method; 2] = [Method::Tsit5, Method::Dop853];
+const ADAPTIVE: [Method; 4] = [Method::Tsit5, Method::Dop853, Method::Rodas5P, Method::Bdf];
 
 /// A ball above a floor; each fall on the floor turns its velocity by `restitution`.
 fn ball(restitution: f64) -> Closures {
@@ -41,7 +41,9 @@ fn impact_times(restitution: f64, count: i32) -> Vec<f64> {
 
 #[test]
 fn thirty_bounces_come_at_their_times() {
-    for method in ADAPTIVE {
+    // LIMIT: not BDF. Each bounce sends it back to order 1, whose error at these tolerances is
+    // larger than the last bounces are high; it then reports chattering.
+    for method in [Method::Tsit5, Method::Dop853, Method::Rodas5P] {
         for restitution in [0.5, 0.7, 0.8, 0.9, 1.0] {
             let exact = impact_times(restitution, 30);
             let last = exact[29];
@@ -91,6 +93,104 @@ fn a_ball_that_bounces_without_end_is_reported() {
         // Impact velocity, and with it the rest of the time, is known to about 1e-8.
         assert!((t - accumulation).abs() < 1e-6, "{t} {accumulation}");
         assert!(error.y[0].abs() < 1e-9, "the ball stays on the floor");
+    }
+}
+
+/// Two modes by relation, not by direction: the system believes only what it is told.
+#[test]
+fn a_rectifier_switches_twice_per_period_for_a_thousand_periods() {
+    for method in [Method::Tsit5, Method::Dop853, Method::Rodas5P] {
+        let count = std::rc::Rc::new(std::cell::Cell::new(0));
+        let is_open = std::rc::Rc::new(std::cell::Cell::new(true));
+        let (seen, mode) = (count.clone(), is_open.clone());
+        // A source 2 sin(2πt) charges a capacitor through an ideal valve and a resistor.
+        let source = |t: f64| 2.0 * (std::f64::consts::TAU * t).sin();
+        let mut system = ode(1, move |t, y, f| {
+            let current = if is_open.get() { source(t) - y[0] } else { 0.0 };
+            f[0] = current - 0.5 * y[0];
+        })
+        .guards(1, move |t, y, g| g[0] = source(t) - y[0])
+        .on_event(move |_, _, fired| {
+            assert_eq!(fired.len(), 1);
+            let rises = fired[0].direction == Direction::Rising;
+            assert_ne!(rises, mode.get(), "told twice the same");
+            mode.set(rises);
+            seen.set(seen.get() + 1);
+            EventOutcome::Continue { changed: true }
+        });
+        let options = options(method, 1e-6, 1e-8);
+        integrate(&mut system, 0.0, &[0.0], 1000.0, &options, &mut NoObserver).unwrap();
+        // Open at the start; closes and opens once per period, except the last opening.
+        assert_eq!(count.get(), 1999, "{method:?}");
+    }
+}
+
+/// A mass on a moving belt: it sticks until the spring outweighs the friction, slips, sticks.
+#[test]
+fn stick_and_slip_alternate() {
+    use std::cell::Cell;
+    use std::rc::Rc;
+    // Mode 0: sticking; ±1: slipping with the friction in that direction.
+    let mode = Rc::new(Cell::new(0_i32));
+    let log: Rc<std::cell::RefCell<Vec<(f64, i32)>>> = Rc::default();
+    let (m1, m2, m3) = (mode.clone(), mode.clone(), mode);
+    let history = log.clone();
+    let belt = 0.1;
+    let mut system = ode(2, move |_, y, f| {
+        f[0] = y[1];
+        f[1] = match m1.get() {
+            0 => 0.0,
+            side => -y[0] + 0.5 * f64::from(side),
+        };
+    })
+    .guards(2, move |_, y, g| {
+        // Sticking: the spring breaks loose at 1. Slipping: relative speed comes to 0.
+        g[0] = if m2.get() == 0 { 1.0 - y[0] } else { 1.0 };
+        g[1] = if m2.get() == 0 { -1.0 } else { y[1] - belt };
+    })
+    .on_event(move |t, y, fired| {
+        let before = m3.get();
+        for crossing in fired {
+            if m3.get() == 0 && crossing.guard == 0 && crossing.direction == Direction::Falling {
+                m3.set(1);
+            } else if m3.get() == 1
+                && crossing.guard == 1
+                && crossing.direction == Direction::Rising
+            {
+                m3.set(0);
+                y[1] = belt;
+            }
+        }
+        if m3.get() != before {
+            history.borrow_mut().push((t, m3.get()));
+        }
+        EventOutcome::Continue {
+            changed: m3.get() != before,
+        }
+    });
+    let options = options(Method::Dop853, 1e-9, 1e-11);
+    integrate(
+        &mut system,
+        0.0,
+        &[0.0, belt],
+        50.0,
+        &options,
+        &mut NoObserver,
+    )
+    .unwrap();
+    let log = log.borrow();
+    // Sticks from 0 to 1 at belt speed: 10 s.
+    assert!((log[0].0 - 10.0).abs() < 1e-9);
+    assert!(log.windows(2).all(|pair| pair[0].1 != pair[1].1));
+    assert!(log.len() >= 5, "{log:?}");
+    // Slips round the centre 1/2 from ẋ = 0.1 over the crest and the trough until ẋ = 0.1
+    // again: half a turn and twice the angle whose tangent is ẋ / (x − 1/2).
+    let slip = std::f64::consts::PI + 2.0 * (0.1_f64 / 0.5).atan();
+    assert!((log[1].0 - log[0].0 - slip).abs() < 1e-7, "{log:?}");
+    // Each slip and each stick lasts as long as the one before it.
+    let durations: Vec<f64> = log.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    for pair in durations.windows(3).skip(1) {
+        assert!((pair[2] - pair[0]).abs() < 1e-7, "{durations:?}");
     }
 }
 
@@ -215,8 +315,9 @@ fn guards_that_cross_together_are_told_together() {
         assert_eq!(guards, [0, 1]);
         assert_eq!(log.events[0].1[0].direction, Direction::Rising);
         assert_eq!(log.events[0].1[1].direction, Direction::Falling);
-        assert!((log.events[0].0 - 3.7).abs() < 1e-14);
-        assert!((log.events[1].0 - 3.700_001).abs() < 1e-14);
+        // BDF sums differences up, with a rounding error each.
+        assert!((log.events[0].0 - 3.7).abs() < 1e-12);
+        assert!((log.events[1].0 - 3.700_001).abs() < 1e-12);
     }
 }
 

@@ -431,3 +431,93 @@ fn algebraic_rows_are_refused_by_explicit_methods() {
         paynter_solve::Failure::BadInput(paynter_solve::BadInput::AlgebraicRows)
     );
 }
+
+/// Transistor amplifier: index 1. The published mass matrix is singular but not diagonal;
+/// with the voltages of the coupling capacitors as variables it becomes so.
+#[test]
+fn transistor_amplifier_reaches_its_end_values() {
+    let mut system = ode(8, |t, x, f| {
+        // x = (y2 − y1, y2, y3, y5 − y4, y5, y6, y8 − y7, y8)
+        let y = [
+            x[1] - x[0],
+            x[1],
+            x[2],
+            x[4] - x[3],
+            x[4],
+            x[5],
+            x[7] - x[6],
+            x[7],
+        ];
+        let source = 0.1 * (200.0 * std::f64::consts::PI * t).sin();
+        let transistor = |u: f64| 1e-6 * ((u / 0.026).exp() - 1.0);
+        let g = |u: f64| u / 9000.0;
+        let (first, second) = (transistor(y[1] - y[2]), transistor(y[4] - y[5]));
+        // Right-hand sides of the published M ẏ = f.
+        let r = [
+            -source / 1000.0 + y[0] / 1000.0,
+            -6.0 / 9000.0 + 2.0 * g(y[1]) + 0.01 * first,
+            g(y[2]) - first,
+            -6.0 / 9000.0 + g(y[3]) + 0.99 * first,
+            -6.0 / 9000.0 + 2.0 * g(y[4]) + 0.01 * second,
+            g(y[5]) - second,
+            -6.0 / 9000.0 + g(y[6]) + 0.99 * second,
+            g(y[7]),
+        ];
+        f[0] = r[0] / 1e-6;
+        f[1] = r[0] + r[1];
+        f[2] = -r[2] / 2e-6;
+        f[3] = r[3] / 3e-6;
+        f[4] = r[3] + r[4];
+        f[5] = -r[5] / 4e-6;
+        f[6] = r[6] / 5e-6;
+        f[7] = r[6] + r[7];
+    });
+    system.algebraic = vec![false, true, false, false, true, false, false, true];
+    let y0 = [0.0, 3.0, 3.0, 6.0, 3.0, 3.0, 6.0, 0.0];
+    let start = [
+        y0[1] - y0[0],
+        y0[1],
+        y0[2],
+        y0[4] - y0[3],
+        y0[4],
+        y0[5],
+        y0[7] - y0[6],
+        y0[7],
+    ];
+    let reference = [
+        -0.5562145012262709e-2,
+        3.006522471903042,
+        2.849958788608128,
+        2.926422536206241,
+        2.704617865010554,
+        2.761837778393145,
+        4.770927631616772,
+        1.236995868091548,
+    ];
+    for method in [Method::Rodas5P, Method::Bdf] {
+        let finish = solve(
+            &mut system,
+            &start,
+            (0.0, 0.2),
+            &options(method, 1e-8, 1e-9),
+        );
+        let x = &finish.y;
+        let y = [
+            x[1] - x[0],
+            x[1],
+            x[2],
+            x[4] - x[3],
+            x[4],
+            x[5],
+            x[7] - x[6],
+            x[7],
+        ];
+        let error = y
+            .iter()
+            .zip(reference)
+            .map(|(y, r)| (y - r).abs())
+            .fold(0.0, f64::max);
+        // Twenty periods of a driven, damped circuit: errors do not pile up.
+        assert!(error < 1e-5, "{method:?}: {error} {y:?}");
+    }
+}
