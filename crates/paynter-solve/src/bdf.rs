@@ -235,7 +235,7 @@ impl Bdf {
         if n_rejected >= 2 {
             self.jacobian_age = None;
         }
-        if n_rejected >= 4 && n_rejected % 2 == 0 {
+        if n_rejected >= 4 && n_rejected.is_multiple_of(2) {
             self.order = 1;
             self.planned.1 = 1;
             self.n_equal_steps = 0;

@@ -109,6 +109,12 @@ fn largest_step(system: &dyn System, length: f64, options: &Options) -> f64 {
     limit
 }
 
+/// Next exact time event. One that is not later than `t` would stop the clock; the contract
+/// excludes it, and it is passed over.
+fn next_time_event(cx: &mut Context<'_>, t: f64) -> Option<f64> {
+    cx.system.next_time_event(t).filter(|&next| next > t)
+}
+
 /// A run under way: where it is and what accompanies it.
 struct Run<'a> {
     t: f64,
@@ -152,7 +158,7 @@ impl Run<'_> {
                 .arm(cx, self.t, &self.y, stepper.natural_step())?;
         }
 
-        let mut time_event = cx.system.next_time_event(self.t);
+        let mut time_event = next_time_event(cx, self.t);
         loop {
             let t_stop = time_event.map_or(self.t_end, |t| t.min(self.t_end));
             if let Err(failure) = stepper.advance(cx, t_stop) {
@@ -172,7 +178,7 @@ impl Run<'_> {
                 return Ok(FinishReason::ReachedEnd);
             }
             if time_event.is_some_and(|t| t <= self.t) {
-                time_event = cx.system.next_time_event(self.t);
+                time_event = next_time_event(cx, self.t);
             }
             if let Some(method) = next_choice(cx, self.t, self.options, stepper.as_ref()) {
                 stepper = make(method, cx, self.options);

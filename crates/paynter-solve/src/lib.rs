@@ -4,6 +4,28 @@
 //! Out: its trajectory, step by step, to an [`Observer`], and a [`Finish`] with the work done.
 //!
 //! The crate knows numbers only. Names, units and messages are put to them by the caller.
+//!
+//! ```
+//! use paynter_solve::{EvalError, NoObserver, Options, System, integrate};
+//!
+//! /// A mass on a spring, ω = 2 rad/s.
+//! struct Oscillator;
+//!
+//! impl System for Oscillator {
+//!     fn n(&self) -> usize {
+//!         2
+//!     }
+//!     fn rhs(&mut self, _t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError> {
+//!         f[0] = y[1];
+//!         f[1] = -4.0 * y[0];
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let end = integrate(&mut Oscillator, 0.0, &[1.0, 0.0], 3.0, &Options::default(), &mut NoObserver);
+//! let end = end.expect("an oscillator has no trouble");
+//! assert!((end.y[0] - 6.0_f64.cos()).abs() < 1e-5);
+//! ```
 
 mod banded;
 mod bdf;
