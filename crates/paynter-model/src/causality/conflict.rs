@@ -59,8 +59,13 @@ pub(super) fn explain_clash(
     clash: Clash,
     demand: Option<Wish>,
 ) -> Conflict {
-    let mut sides: Vec<Vec<Hop>> = table
-        .culprits(network, clash)
+    let (kind, culprits) = match (clash, demand) {
+        (Clash::Bond(b), Some(wish)) => meeting_place(network, table, b, wish),
+        (Clash::Bond(b), None) => (ConflictKind::Bond(b), vec![b]),
+        (Clash::Twice(e, a, b), _) => (ConflictKind::Twice(e), vec![a, b]),
+        (Clash::Never(e), _) => (ConflictKind::Never(e), table.culprits(network, clash)),
+    };
+    let mut sides: Vec<Vec<Hop>> = culprits
         .iter()
         .take(MAX_SIDES)
         .map(|&b| chain(network, table, b))
@@ -72,11 +77,6 @@ pub(super) fn explain_clash(
             reason: wish.reason,
         }]);
     }
-    let kind = match clash {
-        Clash::Bond(b) => ConflictKind::Bond(b),
-        Clash::Twice(e, _, _) => ConflictKind::Twice(e),
-        Clash::Never(e) => ConflictKind::Never(e),
-    };
     let mut elements: Vec<ElementId> = Vec::new();
     for hop in sides.iter().flatten() {
         for end in network.ends(hop.bond) {
@@ -89,6 +89,45 @@ pub(super) fn explain_clash(
         kind,
         sides,
         elements,
+    }
+}
+
+/// Where a demand meets what was set before: at the element that would have to take both,
+/// with the strokes that speak against the demand there.
+fn meeting_place(
+    network: &Network,
+    table: &Table,
+    bond: BondId,
+    demand: Wish,
+) -> (ConflictKind, Vec<BondId>) {
+    let is_forced = demand.reason == Reason::Forced
+        || chain(network, table, bond)
+            .first()
+            .is_some_and(|root| root.reason == Reason::Forced);
+    if is_forced {
+        return (ConflictKind::Bond(bond), vec![bond]);
+    }
+    match table.reason(bond) {
+        Reason::Weak { element, strong } => (ConflictKind::Twice(element), vec![strong]),
+        Reason::Last { element } => {
+            let others = network
+                .bonds_at(element)
+                .iter()
+                .copied()
+                .filter(|&b| b != bond);
+            (ConflictKind::Never(element), others.collect())
+        }
+        Reason::TwoPort { element, from } => {
+            let is_strong =
+                demand.stroke == network.strong_stroke(bond, network.side(bond, element));
+            let kind = if is_strong {
+                ConflictKind::Twice(element)
+            } else {
+                ConflictKind::Never(element)
+            };
+            (kind, vec![from])
+        }
+        _ => (ConflictKind::Bond(bond), vec![bond]),
     }
 }
 

@@ -148,7 +148,8 @@ impl Network {
         }
     }
 
-    fn side(&self, bond: BondId, element: ElementId) -> usize {
+    /// The end of the bond that is at the element; the tail if both are.
+    pub fn side(&self, bond: BondId, element: ElementId) -> usize {
         usize::from(self.ends(bond)[0].element != element)
     }
 }
