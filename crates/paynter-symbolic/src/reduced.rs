@@ -15,7 +15,8 @@ use crate::reduce::Selector;
 pub struct State {
     /// The state.
     pub symbol: SymbolId,
-    /// Its time derivative, computed by the blocks.
+    /// Its time derivative, computed by the blocks (or a state itself, where the model writes
+    /// second derivatives).
     pub derivative: SymbolId,
 }
 

@@ -37,6 +37,16 @@ struct Entry {
     is_constant: bool,
 }
 
+/// Which columns are picked first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// What never was a state, then states as wished.
+    Wishes,
+    /// What has a constant coefficient, even if something that was no state becomes one: the
+    /// rate of a slider in a turning hole instead of the momentum of the mass in x.
+    ConstantsFirst,
+}
+
 /// A choice from a [`Table`].
 pub(crate) struct Choice {
     /// In how many stages each chain was picked.
@@ -87,6 +97,11 @@ impl Table {
             column.sort_by_key(|e| (!e.is_constant, e.row));
         }
         table
+    }
+
+    /// Counts the constraints.
+    pub(crate) fn n_constraints(&self) -> usize {
+        self.counts.len()
     }
 
     /// Finds the chains whose highest derivative is solved together with a constraint on it.
@@ -140,8 +155,14 @@ impl Table {
         chain
     }
 
-    /// Picks columns in all stages. Projected constraints pick only what was never a state.
-    pub(crate) fn choose(&self, system: &System, wishes: &Wishes, projected: &[bool]) -> Choice {
+    /// Picks columns in all stages. Projected constraints pick nothing.
+    pub(crate) fn choose(
+        &self,
+        system: &System,
+        wishes: &Wishes,
+        projected: &[bool],
+        order: Order,
+    ) -> Choice {
         let n_stages = self.counts.iter().copied().max().unwrap_or(0) as usize;
         let mut choice = Choice {
             depth: vec![0; self.chains.len()],
@@ -153,10 +174,10 @@ impl Table {
             candidates.retain(|&k| self.chains[k].symbols.len() > stage);
             self.sort_by_wish(system, wishes, stage, &mut candidates);
             let mut minor = Minor::new(self, stage);
-            minor.pick(stage, &candidates, projected);
+            minor.pick(stage, &candidates, projected, order);
             if let Some(better) = self.repick_by_numbers(system, stage, &candidates, &minor) {
                 minor = Minor::new(self, stage);
-                minor.pick(stage, &better, projected);
+                minor.pick(stage, &better, projected, order);
             }
             minor.note_dynamic_rows(system, &mut choice.dynamic_rows);
             for row in 0..self.counts.len() {
@@ -365,23 +386,23 @@ impl<'a> Minor<'a> {
         }
     }
 
-    /// Picks columns in the given order until every row has one.
-    fn pick(&mut self, stage: usize, candidates: &[usize], projected: &[bool]) {
+    /// Picks columns in the given order until every row has one; never for projected rows.
+    fn pick(&mut self, stage: usize, candidates: &[usize], projected: &[bool], order: Order) {
         let (were_states, others): (Vec<usize>, Vec<usize>) = candidates
             .iter()
             .partition(|&&k| self.table.chains[k].was_state(stage));
         let is_fixed = |e: &Entry| e.is_constant && !projected[e.row as usize];
+        let is_free = |e: &Entry| !projected[e.row as usize];
         for &k in &others {
             self.augment(k, &is_fixed);
         }
-        for &k in others
-            .iter()
-            .filter(|&&k| self.table.columns[k].iter().any(|e| !is_fixed(e)))
-        {
-            self.augment(k, &|_| true);
+        if order == Order::ConstantsFirst {
+            for &k in &were_states {
+                self.augment(k, &is_fixed);
+            }
         }
-        for &k in &were_states {
-            self.augment(k, &|e| !projected[e.row as usize]);
+        for &k in others.iter().chain(&were_states) {
+            self.augment(k, &is_free);
         }
     }
 

@@ -13,7 +13,7 @@
 //! derivative of order d − j of a picked unknown is then computed, not integrated.
 
 use super::Options;
-use super::minor::{Table, Wishes};
+use super::minor::{Choice, Order, Table, Wishes};
 use super::reselect::Selector;
 use super::system::System;
 use super::terms::Dependence;
@@ -68,20 +68,10 @@ pub(crate) fn select(
     if !levels.is_empty() {
         table = Table::new(system, dependence, &levels);
         table.find_moved(system, row_of_highest, &levels);
-        let mut projected = vec![false; levels.len()];
-        loop {
-            let choice = table.choose(system, &wishes, &projected);
-            let is_new = choice.dynamic_rows.iter().any(|&r| !projected[r]);
-            for &r in &choice.dynamic_rows {
-                projected[r] = true;
-            }
-            picked = choice.depth;
-            unmatched = choice.unmatched;
-            is_dynamic = is_new;
-            if options.dynamic == DynamicSelection::Choose || !is_new {
-                break;
-            }
-        }
+        let choice = choose(system, &table, &wishes, options.dynamic);
+        is_dynamic = !choice.dynamic_rows.is_empty();
+        picked = choice.depth;
+        unmatched = choice.unmatched;
     }
     let mut sets = StateSets {
         is_dynamic,
@@ -107,6 +97,28 @@ pub(crate) fn select(
     collect_states(system, &wishes, &table, &picked, &mut sets);
     sets.selector = table.into_selector();
     sets
+}
+
+/// Chooses as wished if that is safe everywhere, else by constant coefficients, else as asked.
+fn choose(system: &System, table: &Table, wishes: &Wishes, dynamic: DynamicSelection) -> Choice {
+    let mut projected = vec![false; table.n_constraints()];
+    let wished = table.choose(system, wishes, &projected, Order::Wishes);
+    if wished.dynamic_rows.is_empty() {
+        return wished;
+    }
+    let mut choice = table.choose(system, wishes, &projected, Order::ConstantsFirst);
+    if !choice.dynamic_rows.is_empty() && dynamic == DynamicSelection::Choose {
+        return wished;
+    }
+    // Each round projects at least one constraint more, so there are not many.
+    while !choice.dynamic_rows.is_empty() {
+        choice
+            .dynamic_rows
+            .iter()
+            .for_each(|&r| projected[r] = true);
+        choice = table.choose(system, wishes, &projected, Order::ConstantsFirst);
+    }
+    choice
 }
 
 /// Lists for each row that was differentiated the row and its derivatives.
