@@ -285,6 +285,9 @@ impl Emitter {
 
     /// Tells whether an expression keeps its value during a run.
     pub(crate) fn depends_on_parameters_only(&mut self, e: ExprId) -> bool {
+        if let Some(&is_fixed) = self.is_fixed.get(&e) {
+            return is_fixed;
+        }
         let mut stack = vec![(e, false)];
         while let Some((e, is_ready)) = stack.pop() {
             if self.is_fixed.contains_key(&e) && !is_ready {

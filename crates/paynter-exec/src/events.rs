@@ -29,6 +29,9 @@ const THIS_SIDE: f64 = 1e-300;
 /// A whole number is told from its neighbours to this share: what root finding leaves.
 const FLOOR_BAND: f64 = 1e-12;
 
+/// A switch value this small against what it was during the run is zero but for rounding.
+const SWITCH_NOISE: f64 = 1e-10;
+
 impl Machine {
     /// Computes the guards at the point in memory.
     pub(crate) fn compute_guards(&mut self, guards: &mut [f64]) -> Result<(), Fault> {
@@ -44,6 +47,8 @@ impl Machine {
             };
             let value = self.memory.slots[image.switches.outputs[output] as usize];
             let state = self.memory.slots[mode.slot as usize];
+            let size = &mut self.room.switch_sizes[output];
+            *size = size.max(value.abs());
             match mode.kind {
                 SwitchKind::Relation(comparison) => {
                     guards[first_guard] = off_zero(value, is_positive_side(comparison, state));
@@ -127,9 +132,14 @@ impl Machine {
         // Landing on the announced instant of a corner is a change of its own.
         let mut has_changed = self.is_corner(t)?;
         self.next_time = None;
+        self.room.has_crossed.fill(false);
         self.load(t, y)?;
         self.run_switches()?;
         self.keep_left_limits()?;
+        // A source that steps at this very instant has its new value: only states are left limits.
+        self.room.restless.clear();
+        self.settle_modes_by_time(t)?;
+        has_changed |= !self.room.restless.is_empty();
         has_changed |= self.tick(t)?;
         let mut reinit_is_ready = false;
         if !self.image.reinit_values.outputs.is_empty() {
@@ -265,6 +275,7 @@ impl Machine {
             else {
                 continue;
             };
+            self.room.has_crossed[output] = true;
             let held = &mut self.memory.slots[mode.slot as usize];
             let before = *held;
             let is_rising = crossing.direction == Direction::Rising;
@@ -307,6 +318,12 @@ impl Machine {
                 let value = self.room.switches[output];
                 // What did not jump is where the solver saw it: its guard keeps watch.
                 if value.to_bits() == self.room.switches_before[output].to_bits() {
+                    continue;
+                }
+                // A value that was found at zero stays there when other equations take over
+                // (a diode that starts to conduct): its sign is noise, its crossing is not.
+                let is_noise = value.abs() <= SWITCH_NOISE * self.room.switch_sizes[output];
+                if is_noise && (value != 0.0 || self.room.has_crossed[output]) {
                     continue;
                 }
                 let held = &mut self.memory.slots[mode.slot as usize];

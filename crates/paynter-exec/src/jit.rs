@@ -36,7 +36,7 @@ use rustc_hash::FxHashMap;
 use crate::code::{Instr, Kernel, Op, Step, Straight};
 use crate::emit::{Routine, read_slots};
 use crate::lower::{Image, for_each_steps};
-use crate::map::Map;
+use crate::map::{Inputs, Map};
 
 /// Machine code of one step.
 #[derive(Clone, Debug)]
@@ -113,6 +113,39 @@ impl Compiled {
     }
 }
 
+/// A right-hand side that is one function from time and variables to rates: small models,
+/// where copying to and from memory would cost as much as computing.
+#[derive(Clone, Debug)]
+pub(crate) struct WholeRhs {
+    function: *const u8,
+    n: usize,
+    n_slots: usize,
+    /// Keeps the memory of the function.
+    _code: Arc<Code>,
+}
+
+// SAFETY: as for `Compiled`.
+unsafe impl Send for WholeRhs {}
+// SAFETY: as for `Compiled`.
+unsafe impl Sync for WholeRhs {}
+
+type WholeFn = unsafe extern "C" fn(*mut f64, *const f64, *mut f64, f64);
+
+impl WholeRhs {
+    /// Computes the rates.
+    pub(crate) fn run(&self, slots: &mut [f64], (t, y): (f64, &[f64]), f: &mut [f64]) {
+        assert!(
+            slots.len() >= self.n_slots && y.len() >= self.n && f.len() >= self.n,
+            "memory, variables and rates have the lengths of the model"
+        );
+        // SAFETY: `function` was made by `whole_function` with this signature.
+        let function = unsafe { std::mem::transmute::<*const u8, WholeFn>(self.function) };
+        // SAFETY: the code touches slots below `n_slots` and the first `n` variables and rates,
+        // which all exist; the three slices do not overlap.
+        unsafe { function(slots.as_mut_ptr(), y.as_ptr(), f.as_mut_ptr(), t) };
+    }
+}
+
 /// Straight code is cut into functions of this size: compiling takes more than linear time
 /// in the size of a function.
 const FUNCTION_SIZE: usize = 2000;
@@ -137,8 +170,21 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
         }
     });
     result?;
+    let whole = match &image.rhs.routine.steps[..] {
+        [Step::Straight(straight)] if straight.instrs.len() <= FUNCTION_SIZE => {
+            Some(compiler.whole_function(straight, &image.inputs, &image.rhs.routine)?)
+        }
+        _ => None,
+    };
     let n_bytes = compiler.n_bytes;
-    let finished = compiler.finish(n_slots)?;
+    let (finished, whole) = compiler.finish(n_slots, whole)?;
+    let n = image.inputs.n;
+    image.whole_rhs = whole.map(|(function, code)| WholeRhs {
+        function,
+        n,
+        n_slots,
+        _code: code,
+    });
     let mut finished = finished.into_iter();
     for_each_steps(image, &mut |steps| attach(steps, &mut finished));
     image.has_machine_code = true;
@@ -535,10 +581,69 @@ impl Compiler {
         Ok(function)
     }
 
-    fn finish(mut self, n_slots: usize) -> Result<Vec<Option<Compiled>>, String> {
+    /// Makes the right-hand side one function; see [`WholeRhs`].
+    fn whole_function(
+        &mut self,
+        straight: &Straight,
+        inputs: &Inputs,
+        routine: &Routine,
+    ) -> Result<FuncId, String> {
+        let mut signature = self.module.make_signature();
+        signature.params.extend([AbiParam::new(types::I64); 3]);
+        signature.params.push(AbiParam::new(types::F64));
+        let helpers = self.declare_helpers(&straight.instrs)?;
+        let (function, references) = self.begin(&signature, &helpers)?;
+        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder_context);
+        let block = b.create_block();
+        b.append_block_params_for_function_params(block);
+        b.switch_to_block(block);
+        let &[memory, variables, rates, time] = b.block_params(block) else {
+            unreachable!("the signature has four parameters")
+        };
+        let flags = MemFlagsData::trusted();
+        let mut values: FxHashMap<u32, Value> = FxHashMap::default();
+        values.insert(inputs.time, time);
+        let is_variable = |slot: u32| slot >= inputs.first && slot < inputs.first + inputs.n as u32;
+        let read = |b: &mut FunctionBuilder<'_>, slot: u32| {
+            if is_variable(slot) {
+                let offset = (slot - inputs.first) as i32 * 8;
+                b.ins().load(types::F64, flags, variables, offset)
+            } else {
+                b.ins().load(types::F64, flags, memory, slot as i32 * 8)
+            }
+        };
+        for i in &straight.instrs {
+            let mut operands = [memory; 3];
+            for (operand, slot) in operands.iter_mut().zip(i.operands()) {
+                *operand = *values.entry(slot).or_insert_with(|| read(&mut b, slot));
+            }
+            let value = emit(&mut b, &references, i.op, operands);
+            values.insert(i.dst, value);
+        }
+        // Only what the check of pivots looks at goes to memory.
+        for slot in routine
+            .checks
+            .iter()
+            .flat_map(|&(_, pivot, scale)| [pivot, scale])
+        {
+            let value = *values.entry(slot).or_insert_with(|| read(&mut b, slot));
+            b.ins().store(flags, value, memory, slot as i32 * 8);
+        }
+        for (row, &slot) in routine.outputs.iter().enumerate() {
+            let value = *values.entry(slot).or_insert_with(|| read(&mut b, slot));
+            b.ins().store(flags, value, rates, row as i32 * 8);
+        }
+        b.ins().return_(&[]);
+        b.seal_all_blocks();
+        b.finalize(self.module.target_config());
+        self.end(function)
+    }
+
+    fn finish(mut self, n_slots: usize, whole: Option<FuncId>) -> Result<Finished, String> {
         self.module
             .finalize_definitions()
             .map_err(|error| error.to_string())?;
+        let whole = whole.map(|id| self.module.get_finalized_function(id));
         let pointers: Vec<Option<Arc<[*const u8]>>> = self
             .made
             .iter()
@@ -553,7 +658,7 @@ impl Compiler {
             })
             .collect();
         let code = Arc::new(Code(ManuallyDrop::new(self.module)));
-        Ok(pointers
+        let compiled = pointers
             .into_iter()
             .map(|functions| {
                 Some(Compiled {
@@ -562,9 +667,13 @@ impl Compiler {
                     _code: code.clone(),
                 })
             })
-            .collect())
+            .collect();
+        Ok((compiled, whole.map(|function| (function, code))))
     }
 }
+
+/// Code of each step, and of the whole right-hand side.
+type Finished = (Vec<Option<Compiled>>, Option<(*const u8, Arc<Code>)>);
 
 /// Puts functions beside steps, in the order in which they were compiled.
 fn attach(steps: &mut [Step], finished: &mut std::vec::IntoIter<Option<Compiled>>) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use paynter_solve::Pattern;
 use paynter_symbolic::dae::{Action, Role, Switch};
-use paynter_symbolic::expr::{Comparison, ExprId, Node, SymbolId};
+use paynter_symbolic::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::walk::{below, symbols_of};
 use paynter_symbolic::{Dae, Origin};
@@ -105,6 +105,26 @@ pub fn lower_with(
             .map_err(|reason| LowerError::NoMachineCode { reason })?,
     }
     Ok(Machine::new(Arc::new(image)))
+}
+
+/// Two sides of a comparison that differ by less than this part of their size are equal: a voltage
+/// that rests at 200 V wanders by some roundings, and must not switch at each of them.
+const EQUAL_SIDES: f64 = 64.0 * f64::EPSILON;
+
+/// a − b, or exactly zero where that is rounding. Nothing changes for a comparison with zero.
+fn without_noise(pool: &mut Pool, a: ExprId, b: ExprId) -> ExprId {
+    let difference = pool.sub(a, b);
+    if pool.as_number(a) == Some(0.0) || pool.as_number(b) == Some(0.0) {
+        return difference;
+    }
+    let (size_a, size_b) = (pool.call1(Function1::Abs, a), pool.call1(Function1::Abs, b));
+    let size = pool.add(size_a, size_b);
+    let share = pool.number(EQUAL_SIDES);
+    let noise = pool.mul(share, size);
+    let distance = pool.call1(Function1::Abs, difference);
+    let is_noise = pool.compare(Comparison::LessEqual, distance, noise);
+    let zero = pool.number(0.0);
+    pool.if_else(is_noise, zero, difference)
 }
 
 /// How a mode changes.
@@ -257,6 +277,8 @@ pub(crate) struct Image {
     /// For each block its size and the places of its matrix; size 0 if it was written out.
     pub block_shapes: Vec<(usize, Vec<(u32, u32)>)>,
     pub blocks: Vec<(Vec<SymbolId>, Vec<Origin>)>,
+    /// The whole right-hand side as one function, where it is one.
+    pub whole_rhs: Option<crate::jit::WholeRhs>,
     pub machine_code_bytes: usize,
     pub has_machine_code: bool,
 }
@@ -525,6 +547,12 @@ impl Maker {
                 None => {
                     let first_guard = self.image.n_guards;
                     self.image.n_guards += if kind == SwitchKind::Sign { 2 } else { 1 };
+                    let value = match mode.switch {
+                        Switch::Relation { left, right, .. } => {
+                            without_noise(&mut self.emitter.plan.dae.pool, left, right)
+                        }
+                        _ => value,
+                    };
                     by_state.push(value);
                     Decider::State {
                         output: by_state.len() - 1,

@@ -21,6 +21,7 @@ use crate::clock::Ticks;
 use crate::code::{find_not_finite, run};
 use crate::failure::{Failure, Fault};
 use crate::lower::{Image, owner_symbol};
+use crate::map::check_pivots;
 use crate::memory::Memory;
 
 /// A model ready to run. Copies share the code and own their numbers.
@@ -48,6 +49,10 @@ pub struct Machine {
 pub(crate) struct Room {
     pub switches: Vec<f64>,
     pub switches_before: Vec<f64>,
+    /// The largest size of each switch value since the start: what its noise is small against.
+    pub switch_sizes: Vec<f64>,
+    /// Switch values whose guards crossed at the present event.
+    pub has_crossed: Vec<bool>,
     pub reinit: Vec<f64>,
     /// Modes that still changed when the rounds of an event ran out.
     pub restless: Vec<SymbolId>,
@@ -101,6 +106,12 @@ impl Machine {
             factors,
             ..Memory::default()
         };
+        let n_switches = image.switches.outputs.len();
+        let room = Room {
+            switch_sizes: vec![0.0; n_switches],
+            has_crossed: vec![false; n_switches],
+            ..Room::default()
+        };
         Machine {
             is_overridden: vec![false; image.bindings.len()],
             must_set_up: true,
@@ -111,7 +122,7 @@ impl Machine {
                 .collect(),
             conditions: vec![false; image.actions.len()],
             next_time: None,
-            room: Room::default(),
+            room,
             counters: Counters::default(),
             jumps: vec![0.0; image.actions.len()],
             start: Vec::new(),
@@ -439,6 +450,12 @@ impl System for Machine {
 
     fn rhs(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError> {
         self.counters.rhs += 1;
+        if let Some(whole) = &self.image.whole_rhs
+            && !self.must_set_up
+        {
+            whole.run(&mut self.memory.slots, (t, y), f);
+            return check_pivots(&self.image.rhs.routine, &self.memory.slots).map_err(failed);
+        }
         self.load(t, y).map_err(failed)?;
         self.image.rhs.evaluate(&mut self.memory).map_err(failed)?;
         for (value, &slot) in f.iter_mut().zip(&self.image.rhs.routine.outputs) {

@@ -109,6 +109,8 @@ impl Machine {
             ticks.start(t0);
         }
         self.jumps.fill(0.0);
+        self.room.switch_sizes.fill(0.0);
+        self.room.has_crossed.fill(false);
         self.next_time = None;
     }
 

@@ -45,6 +45,9 @@ impl Comparison {
 /// steps, so they differ by roundings only.
 const SAME_TIME: f64 = 1e-9;
 
+/// A column whose range is this small a part of its size is a constant with roundings.
+const ROUNDINGS: f64 = 1e-12;
+
 /// Compares every column that both tables have, at the times they share.
 pub fn compare(result: &Table, reference: &Table) -> Comparison {
     let pairs = shared_times(&result.time, &reference.time);
@@ -63,8 +66,8 @@ pub fn compare(result: &Table, reference: &Table) -> Comparison {
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
         let largest = low.abs().max(high.abs());
-        // A column that does not move is scaled by its size, and one that is zero not at all.
-        let range = if high > low {
+        // A column that moves by nothing but roundings is scaled by its size, and one that is zero not at all.
+        let range = if high - low > ROUNDINGS * largest {
             high - low
         } else if largest > 0.0 {
             largest

@@ -174,12 +174,19 @@ fn output_times(plan: &Plan, references: &[Table]) -> Vec<f64> {
             if (t - plan.stop).abs() <= SAME_TIME * span { plan.stop } else { t }
         }));
     }
-    let inside = |t: f64| t >= plan.start && t <= plan.stop * (1.0 + SAME_TIME);
+    let width = SAME_TIME * span;
+    let inside = |t: f64| t >= plan.start - width && t <= plan.stop + width;
     for reference in references {
-        times.extend(reference.time.iter().copied().filter(|&t| inside(t)).map(|t| t.min(plan.stop)));
+        // A printed time is often cut off: the plan's own one is the better of two that are nearly equal.
+        let n_own = times.len();
+        for &t in reference.time.iter().filter(|&&t| inside(t)) {
+            let next = times[..n_own].partition_point(|&own| own < t - width);
+            if times[..n_own].get(next).is_none_or(|&own| own > t + width) {
+                times.push(t.clamp(plan.start, plan.stop));
+            }
+        }
+        times.sort_by(f64::total_cmp);
     }
-    times.sort_by(f64::total_cmp);
-    times.dedup_by(|b, a| (*b - *a).abs() <= SAME_TIME * span);
     times
 }
 

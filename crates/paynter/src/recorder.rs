@@ -79,16 +79,16 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Adds the present row, or replaces the last one if it is of the same instant.
-    fn keep(rows: &mut Rows, t: f64, row: &[f64], replaces: bool) {
-        if replaces && rows.time.last() == Some(&t) {
-            let at = rows.values.len() - row.len();
-            rows.values[at..].copy_from_slice(row);
-        } else {
-            rows.time.push(t);
-            rows.values.extend_from_slice(row);
-        }
+    fn keep(rows: &mut Rows, t: f64, row: &[f64]) {
+        rows.time.push(t);
+        rows.values.extend_from_slice(row);
     }
+}
+
+/// Tells whether an output time is meant to be that of an event: `4 · 0.00333…` and `16/1200` differ
+/// by roundings only.
+fn is_same(output: f64, event: f64) -> bool {
+    (output - event).abs() <= 8.0 * f64::EPSILON * event.abs()
 }
 
 impl Observer for Recorder<'_> {
@@ -102,10 +102,10 @@ impl Observer for Recorder<'_> {
         self.observe(t, y, system)?;
         if self.output_times.first() == Some(&t) {
             self.next = 1;
-            Self::keep(&mut self.rows, t, &self.row, false);
+            Self::keep(&mut self.rows, t, &self.row);
         }
         if let Some(fine) = &mut self.fine {
-            Self::keep(fine, t, &self.row, false);
+            Self::keep(fine, t, &self.row);
         }
         ControlFlow::Continue(())
     }
@@ -116,7 +116,7 @@ impl Observer for Recorder<'_> {
         while let Some(&t) = self.output_times.get(self.next).filter(|&&t| t <= t1) {
             dense.eval(t, &mut y);
             self.observe(t, &y, system)?;
-            Self::keep(&mut self.rows, t, &self.row, false);
+            Self::keep(&mut self.rows, t, &self.row);
             self.next += 1;
         }
         if self.fine.is_some() {
@@ -129,7 +129,7 @@ impl Observer for Recorder<'_> {
                 dense.eval(t, &mut y);
                 self.observe(t, &y, system)?;
                 let fine = self.fine.as_mut().expect("tested above");
-                Self::keep(fine, t, &self.row, false);
+                Self::keep(fine, t, &self.row);
             }
         }
         self.y = y;
@@ -146,17 +146,18 @@ impl Observer for Recorder<'_> {
         if !event.fired.is_empty() {
             self.event_times.push(event.t);
         }
-        let replaces_last = self.rows.time.last() == Some(&event.t);
+        let replaces_last = self.rows.time.last().is_some_and(|&t| is_same(t, event.t));
         if !replaces_last && self.fine.is_none() {
             return ControlFlow::Continue(());
         }
         self.observe(event.t, event.y_after, system)?;
         if replaces_last {
-            Self::keep(&mut self.rows, event.t, &self.row, true);
+            let at = self.rows.values.len() - self.row.len();
+            self.rows.values[at..].copy_from_slice(&self.row);
         }
         if let Some(fine) = &mut self.fine {
             // Both limits stay, so that a jump is seen as one.
-            Self::keep(fine, event.t, &self.row, false);
+            Self::keep(fine, event.t, &self.row);
         }
         ControlFlow::Continue(())
     }

@@ -7,7 +7,7 @@
 use super::Writer;
 use crate::graph::{BondId, Element, ElementId, ElementKind, End, Law, Variable};
 use paynter_symbolic::dae::{EnergyRole, PowerPort};
-use paynter_symbolic::expr::{External, Pool};
+use paynter_symbolic::expr::{External, Function1, Function2, Node, Pool};
 use paynter_symbolic::{ExprId, Names, SymbolId, evaluate, walk};
 use std::sync::Arc;
 
@@ -129,41 +129,93 @@ fn explicit_energy(w: &mut Writer, element: &Element, entries: &[(u32, Variable,
     if gives_stored { w.dae.pool.sub(products, work) } else { work }
 }
 
-/// ∫₀¹ g(u x) du / u · … as an external function of the scaled symbols and whatever else the law reads,
-/// where g(x) = Σ xᵢ lawᵢ(x), so that the integrand is g(u x)/u.
+/// ∫₀¹ g(u x)/u du with g(x) = Σ xᵢ lawᵢ(x), as an external function of the scaled symbols and
+/// of whatever else the law reads.
 fn line_work(w: &mut Writer, scaled: &[SymbolId], law_sum: ExprId) -> ExprId {
     let mut inputs = scaled.to_vec();
     inputs.extend(walk::symbols_of(&w.dae.pool, law_sum).into_iter().filter(|s| !scaled.contains(s)));
-    let work = LineWork { pool: w.dae.pool.extract(law_sum), inputs: inputs.clone(), n_scaled: scaled.len() };
+    let (pool, root) = w.dae.pool.extract(law_sum);
+    let (pool, switches) = switch_differences(pool, root);
+    let work = LineWork { pool, root, switches, inputs: inputs.clone(), n_scaled: scaled.len() };
     let args: Vec<ExprId> = inputs.iter().map(|&s| w.dae.pool.symbol(s)).collect();
     let external = w.dae.pool.add_external(Arc::new(work));
     w.dae.pool.call_external(external, &args, 0)
 }
 
+/// What changes sign where the law has a corner: a − b of every comparison, a of |a| …
+fn switch_differences(mut pool: Pool, root: ExprId) -> (Pool, Vec<ExprId>) {
+    let mut differences = Vec::new();
+    for id in walk::below(&pool, &[root]) {
+        let difference = match pool.node(id) {
+            Node::Compare(_, a, b) | Node::Call2(Function2::Min | Function2::Max, a, b) => pool.sub(a, b),
+            Node::Call1(Function1::Abs | Function1::Sign, a) => a,
+            _ => continue,
+        };
+        differences.push(difference);
+    }
+    differences.sort_unstable();
+    differences.dedup();
+    (pool, differences)
+}
+
 /// Work done along the straight line from 0 to the present charge.
 #[derive(Debug)]
 struct LineWork {
-    /// The law alone, and its root.
-    pool: (Pool, ExprId),
+    /// The law alone.
+    pool: Pool,
+    root: ExprId,
+    /// Where one of these changes sign the law has a corner: the line is cut there, since a
+    /// corner between the points of a quadrature rule would not be seen.
+    switches: Vec<ExprId>,
     inputs: Vec<SymbolId>,
     n_scaled: usize,
 }
 
 /// Part of the whole work to which the adaptive rule refines: below what any audit looks at.
 const WORK_TOLERANCE: f64 = 1e-13;
+/// A switch this near to zero, as a part of its values at the ends, lies on the cut.
+const ON_CUT: f64 = 1e-13;
 /// Halvings of the line; a kink is then enclosed in 2⁻⁴⁰ of it.
 const MAX_DEPTH: u32 = 40;
 
 impl LineWork {
     /// The integrand Σ xᵢ lawᵢ(u x) at u.
     fn integrand(&self, u: f64, inputs: &[f64]) -> Result<f64, String> {
-        let (pool, root) = &self.pool;
         // law_sum(u x) = Σ u xᵢ lawᵢ(u x), so dividing by u leaves the integrand.
-        let value = evaluate::evaluate(pool, *root, &|symbol| {
+        Ok(self.at(self.root, u, inputs)? / u)
+    }
+
+    /// An expression at the part u of the line.
+    fn at(&self, e: ExprId, u: f64, inputs: &[f64]) -> Result<f64, String> {
+        evaluate::evaluate(&self.pool, e, &|symbol| {
             let position = self.inputs.iter().position(|&s| s == symbol).expect("inputs list every symbol");
             if position < self.n_scaled { u * inputs[position] } else { inputs[position] }
-        })?;
-        Ok(value / u)
+        })
+    }
+
+    /// Ends of the smooth pieces of the line, 0 and 1 included.
+    fn cuts(&self, inputs: &[f64]) -> Result<Vec<f64>, String> {
+        let mut cuts = vec![0.0, 1.0];
+        for &difference in &self.switches {
+            let (mut low, mut high) = (0.0, 1.0);
+            let (first, last) = (self.at(difference, low, inputs)?, self.at(difference, high, inputs)?);
+            if !(first * last < 0.0) {
+                continue;
+            }
+            // Straight for almost every law: then the first guess is exact.
+            let guess = first / (first - last);
+            if self.at(difference, guess, inputs)?.abs() <= ON_CUT * first.abs().max(last.abs()) {
+                cuts.push(guess);
+                continue;
+            }
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if self.at(difference, middle, inputs)? * first > 0.0 { low = middle } else { high = middle }
+            }
+            cuts.push(0.5 * (low + high));
+        }
+        cuts.sort_by(f64::total_cmp);
+        Ok(cuts)
     }
 
     /// Five-point Gauss–Legendre on [a, b]; no end points, so u = 0 is never asked for.
@@ -199,10 +251,14 @@ impl External for LineWork {
         if inputs[..self.n_scaled].iter().all(|&x| x == 0.0) {
             return Ok(());
         }
-        let whole = self.gauss(0.0, 1.0, inputs)?;
-        let mut open = vec![(0.0, 1.0, whole, 0u32)];
+        let mut open = Vec::new();
+        let mut scale = 0.0f64;
+        for piece in self.cuts(inputs)?.windows(2).rev() {
+            let whole = self.gauss(piece[0], piece[1], inputs)?;
+            scale += whole.abs();
+            open.push((piece[0], piece[1], whole, 0u32));
+        }
         let mut total = 0.0;
-        let mut scale = whole.abs();
         while let Some((a, b, coarse, depth)) = open.pop() {
             let middle = 0.5 * (a + b);
             let left = self.gauss(a, middle, inputs)?;
