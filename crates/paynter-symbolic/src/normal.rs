@@ -480,17 +480,18 @@ impl Writer<'_, '_, '_, '_> {
             1.0
         };
         let rest = scaled(poly, &inverse(&common), sign / content);
+        let has_divisor = common.iter().any(|&p| self.is_divided_sum(p));
         let mut by_divisor: BTreeMap<Monomial, Poly> = BTreeMap::new();
         for (m, &c) in &rest {
+            // A sum below the bar of all terms: then everything goes over that one bar.
             let divisor: Monomial = m
                 .iter()
                 .copied()
-                .filter(|&p| self.is_divided_sum(p))
+                .filter(|&p| !has_divisor && self.is_divided_sum(p))
                 .collect();
             let top = times(m, &inverse(&divisor));
             by_divisor.entry(divisor).or_default().insert(top, c);
         }
-        let has_divisor = common.iter().any(|&p| self.is_divided_sum(p));
         let mut terms = Vec::new();
         for (divisor, top) in by_divisor {
             if divisor.is_empty() && !has_divisor {
@@ -720,6 +721,15 @@ mod tests {
             ),
             "SE15 - P2*P3*sin(theta)/I2 + P2^2*sin(theta)*cos(theta)*(I5 - I4)/I2^2"
         );
+    }
+
+    #[test]
+    fn sums_of_parameters_stay_together_and_fractions_share_one_bar() {
+        assert_eq!(
+            normal("(u + a*(p/(A + B)))/(1 + cos(theta)^2/(C + D))"),
+            "(C + D)*(u*(A + B) + a*p)/((A + B)*(C + D + cos(theta)^2))"
+        );
+        assert_eq!(normal("q*(C1 - (A + B1)) + 2*q"), "q*(2 - A - B1 + C1)");
     }
 
     #[test]

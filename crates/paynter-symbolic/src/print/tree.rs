@@ -119,23 +119,20 @@ impl Tree {
     /// Makes a sum of terms; inner sums are opened.
     pub fn sum(terms: Vec<Term>, style: &Style<'_>) -> Tree {
         let mut flat = Vec::with_capacity(terms.len());
-        for term in terms {
+        let mut stack: Vec<Term> = terms.into_iter().rev().collect();
+        while let Some(term) = stack.pop() {
+            let negative = term.negative;
             match term.tree {
-                Tree::Sum(inner) => flat.extend(inner.into_iter().map(|t| Term {
-                    negative: t.negative != term.negative,
+                Tree::Sum(inner) => stack.extend(inner.into_iter().rev().map(|t| Term {
+                    negative: t.negative != negative,
                     tree: t.tree,
                 })),
-                Tree::Number(x) if x < 0.0 => {
-                    flat.push(Term {
-                        negative: !term.negative,
-                        tree: Tree::Number(-x),
-                    });
-                }
-                Tree::Number(0.0) => {}
-                tree => flat.push(Term {
-                    negative: term.negative,
-                    tree,
+                Tree::Number(x) if x < 0.0 => flat.push(Term {
+                    negative: !negative,
+                    tree: Tree::Number(-x),
                 }),
+                Tree::Number(0.0) => {}
+                tree => flat.push(Term { negative, tree }),
             }
         }
         style.sort_terms(&mut flat);
@@ -369,4 +366,45 @@ fn flat_factors(pool: &Pool, e: ExprId) -> (Vec<ExprId>, Vec<ExprId>) {
         }
     }
     (above, below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::to_text;
+
+    #[test]
+    fn what_is_nested_too_deep_is_cut() {
+        let mut pool = Pool::new();
+        let mut e = pool.symbol(SymbolId(0));
+        for _ in 0..100_000 {
+            e = pool.call1(Function1::Sin, e);
+        }
+        let style = Style {
+            name: &|_| "x".to_owned(),
+            is_state: &|_| false,
+        };
+        let text = to_text(&tree_of(&pool, e, &style), style.name);
+        assert!(text.contains('…') && text.len() < 10 * MAX_DEPTH);
+    }
+
+    #[test]
+    fn a_sum_of_many_terms_is_one_flat_list() {
+        let mut pool = Pool::new();
+        let mut e = pool.number(0.0);
+        for i in 0..50_000 {
+            let x = pool.symbol(SymbolId(i));
+            e = if i % 2 == 0 {
+                pool.add(e, x)
+            } else {
+                pool.sub(e, x)
+            };
+        }
+        let style = Style {
+            name: &|s| format!("x{}", s.0),
+            is_state: &|_| false,
+        };
+        let tree = tree_of(&pool, e, &style);
+        assert!(to_text(&tree, style.name).starts_with("x0 - x1 + x2 - x3 + x4"));
+    }
 }
