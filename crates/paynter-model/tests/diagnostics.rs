@@ -51,7 +51,10 @@ fn messages(name: &str) -> (Vec<&'static str>, String) {
         found = elaborate(&project, &Request::default()).diagnostics;
     }
     let codes = found.iter().map(|m| m.code).collect();
-    (codes, paynter_syntax::render(&found, &project.sources, false))
+    (
+        codes,
+        paynter_syntax::render(&found, &project.sources, false),
+    )
 }
 
 #[test]

@@ -35,3 +35,355 @@ i_ind = l1.f
 "
     );
 }
+
+/// The lines of a picture in an order that does not depend on that of the text.
+fn sorted(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn order_of_lines_changes_nothing() {
+    let lines = [
+        "param R1 = k*2, k = 3 [ohm]",
+        "supply: Se(v) -> mesh: 1 -> r: R(R1)",
+        "mesh -> part.p",
+        "part: Part(c = C0)",
+        "param C0 = 1 [uF]",
+        "v = 2*u",
+        "u = sin(phi)*1 [V]",
+        "der(phi) = mesh.f/1 [A*s]",
+        "for i in 1 .. n { mesh -> l[i]: I(1 [mH]) }",
+        "n = m - 1",
+        "param m = 3",
+    ];
+    let part = "model Part { port p: electrical = j; j: 0 -> cap: C(c); param c [F] }\n";
+    let forwards = format!("{part}model M {{\n{}\n}}", lines.join("\n"));
+    let backwards: Vec<&str> = lines.into_iter().rev().collect();
+    let backwards = format!("{part}model M {{\n{}\n}}", backwards.join("\n"));
+    let (a, b) = (graph_of(&forwards), graph_of(&backwards));
+    assert_sound(&a);
+    assert_eq!(sorted(&picture(&a)), sorted(&picture(&b)));
+}
+
+#[test]
+fn values_are_si_whatever_unit_they_are_written_in() {
+    let mut elaborated = Values::of(
+        "model M {
+            a = 5 [mm]; b = 334 [N*m/deg]; c = 20 [degC]; d = 1 [ft]; e = [1, 2] [km]
+            f = 50 [%]; g = 10 [uF]
+            s: Se(1 [V]) -> j: 1 -> r: R(1 [ohm])
+        }",
+    );
+    assert_eq!(elaborated.value("a"), 5e-3);
+    // 334 N·m/deg in N·m/rad, rounded once or twice.
+    let per_radian = 334.0 * 180.0 / std::f64::consts::PI;
+    assert!((elaborated.value("b") - per_radian).abs() < 4.0 * f64::EPSILON * per_radian);
+    assert_eq!(elaborated.value("c"), 293.15);
+    assert_eq!(elaborated.value("d"), 0.3048);
+    assert_eq!(elaborated.value("e[2]"), 2000.0);
+    assert_eq!(elaborated.value("f"), 0.5);
+    assert_eq!(elaborated.value("g"), 1e-5);
+}
+
+#[test]
+fn matrices_follow_linear_algebra() {
+    let mut elaborated = Values::of(
+        "fn gains(a, b = 2*a) { c = a + b; return sum = c, product = a*b }
+        model M {
+            A = [1, 2; 3, 4]; x = [5, 6]
+            y = A*x
+            t = A'
+            xx = x'*x; outer_ = x*x'
+            z = inv(A)*y
+            w = solve(A, y)
+            c = cross([1, 0, 0], [0, 1, 0])
+            n = sum(i^2 for i in 1 .. 4)
+            g = gains(3)
+            h = gains(b = 1, a = 5)
+            p = g.sum + h.product
+            s: Se(1 [V]) -> j: 1 -> r: R(1 [ohm])
+        }",
+    );
+    assert_eq!(elaborated.values("y"), [17.0, 39.0]);
+    assert_eq!(elaborated.values("t"), [1.0, 3.0, 2.0, 4.0]);
+    assert_eq!(elaborated.value("xx"), 61.0);
+    assert_eq!(elaborated.values("outer_"), [25.0, 30.0, 30.0, 36.0]);
+    assert_eq!(elaborated.value("c.z"), 1.0);
+    assert_eq!(elaborated.value("n"), 30.0);
+    assert_eq!(elaborated.value("p"), 9.0 + 5.0);
+    // Elimination of a 2×2 matrix of small whole numbers is exact to a few roundings.
+    for name in ["z", "w"] {
+        for (found, exact) in elaborated.values(name).into_iter().zip([5.0, 6.0]) {
+            assert!((found - exact).abs() < 1e-13, "{name}: {found}");
+        }
+    }
+}
+
+#[test]
+fn a_bond_through_ports_is_one_bond() {
+    let graph = graph_of(
+        "model Wire { port a: electrical, b: electrical; a -> inner.a; inner.b -> b; inner: Core() }
+        model Core { port a: electrical, b: electrical; a -> r: TF(2) -> b }
+        model M { w: Wire(); s: Se(1 [V]) -> w -> load: R(1 [ohm]) }",
+    );
+    assert_sound(&graph);
+    assert_eq!(
+        picture(&graph),
+        "s -> w.inner.r
+w.inner.r -> load
+w.inner.r: TF 2
+s: Se 1
+load: R 1
+"
+    );
+}
+
+#[test]
+fn a_matrix_transformer_keeps_power_entry_by_entry() {
+    let graph = graph_of(
+        "model M {
+            param k = 2
+            a: 1[2] => i: I[2](eye(2))
+            a => TF([1, 0; k, -1]) => z: 0[2] => c: C[2](eye(2))
+        }",
+    );
+    assert_sound(&graph);
+    let text = picture(&graph);
+    // f₂₁ = f₁₁ is a plain bond, f₂₂ = k f₁₁ − f₁₂ two transformers, the zero is nothing.
+    assert_eq!(
+        text.lines().filter(|l| l.contains(": TF")).count(),
+        2,
+        "{text}"
+    );
+    assert!(
+        text.contains(": TF k\n") && text.contains(": TF -1\n"),
+        "{text}"
+    );
+    let groups: Vec<u32> = graph.groups.iter().map(|g| g.size).collect();
+    assert!(groups.contains(&2));
+}
+
+#[test]
+fn a_law_in_either_form_gives_the_modulus() {
+    let graph = graph_of(
+        "model M {
+            p = sin(time/1 [s])
+            s: Se(1 [V]) -> a: 1 -> TF { e2 = p*e1 } -> b: 1 -> TF { e1 = 3*e2 } -> c: 1
+            c -> GY { e2 = f1*4 } -> d: 1 -> i: I(1)
+            a -> l: I(1); b -> m: I(1); c -> n: I(1)
+        }",
+    );
+    let text = picture(&graph);
+    for law in ["TF inverse p modulated, can vanish", "TF 3\n", "GY 4\n"] {
+        assert!(text.contains(law), "{law} in {text}");
+    }
+}
+
+#[test]
+fn experiments_and_settings_change_parameters_inputs_and_parts() {
+    let text = "
+        model Law { input u; output y }
+        model Twice extends Law { y = 2*u }
+        model Thrice extends Law { param k = 3; y = k*u }
+        model Part { param r = 1 [ohm]; port p: electrical = j; j: 0 -> res: R(r) }
+        model M {
+            input v = 1 [V]
+            param n = 1
+            replaceable law: Law = Twice()
+            law.u = v
+            part: Part()
+            s: Se(law.y) -> j: 1 -> part.p
+            for i in 1 .. n { j -> l[i]: I(1 [H]) }
+        }
+        experiment e of M { with v = 5 [V], law = Thrice(k = 7), part.r = 4 [ohm] }";
+    let mut project = project(text, &[]);
+    let set = project.parse_override("n", "2").expect("a number");
+    let over = project
+        .parse_override("part.r", "9 [ohm]")
+        .expect("a number");
+    let request = paynter_model::project::Request {
+        experiment: Some("e".to_owned()),
+        overrides: vec![set, over],
+        ..Default::default()
+    };
+    let elaboration = paynter_model::elaborate::elaborate(&project, &request);
+    let mut elaborated = elaboration.elaborated.expect("no errors");
+    let mut number = |path: &str| {
+        let value = elaborated.read(path).expect("a name");
+        elaborated.constant(value.elements[0]).expect("a constant")
+    };
+    assert_eq!(number("law.y"), 35.0);
+    assert_eq!(number("part.r"), 9.0);
+    let names: Vec<String> = elaborated
+        .structural
+        .iter()
+        .map(|&s| elaborated.graph().signals.name_of(s))
+        .collect();
+    assert_eq!(names, ["n"]);
+    assert!(elaborated.read("l[2].p").is_ok());
+    assert!(elaborated.read("l[3].p").is_err());
+}
+
+#[test]
+fn sampled_values_events_and_starts_arrive() {
+    let graph = graph_of(
+        "model M {
+            weight: Se(-1 [N]) -> v: 1 -> mass: I(1 [kg])
+            der(h) = v.f
+            sample at 1200 [Hz] { u = pre(u) + h/1 [m] }
+            when bounce: h < 0 [m] and v.f < 0 [m/s] {
+                reinit mass.p = -0.8*mass.p
+                count = pre(count) + 1
+                stop \"enough\"
+            }
+            start h = 1 [m], u = 3, v.f = 2 [m/s]
+            guess mass.p = 2 [N*s]
+            invariant h == h
+        }",
+    );
+    assert_eq!(graph.signals.clocks[0].rate, (1200, 1));
+    assert_eq!(graph.signals.whens[0].actions.len(), 3);
+    // `u` is discrete, so its start is part of its symbol.
+    assert_eq!(graph.signals.starts.len(), 3);
+    assert!(
+        graph
+            .signals
+            .symbols
+            .iter()
+            .any(|s| matches!(s.role, paynter_symbolic::Role::Discrete { start: 3.0 }))
+    );
+}
+
+#[test]
+fn quantities_are_read_once_and_sources_count_outwards() {
+    let graph = graph_of(
+        "model M {
+            s: Se(2 [V]) -> j: 1 -> r: R(1 [ohm]), c: C(1 [F])
+            bond tap: j -> l: I(1 [H])
+            a = s.power; b = s.power; d = c.stored; e = r.energy; f = tap.energy; g = system.energy
+            h = integral(r.f) + integral(r.f)
+        }",
+    );
+    assert_eq!(graph.readings.len(), 5);
+    assert!(picture(&graph).contains("s.power = s.e*s.f\n"));
+    assert!(picture(&graph).contains("h = (integral[1] + integral[1])\n"));
+}
+
+#[test]
+fn composite_ports_join_power_and_pass_signals_from_their_giver() {
+    let graph = graph_of(
+        "port Frame { lin: translational[2]; signal r: [2] [m] }
+        model Body {
+            port cg: Frame = (lin = v, r = r)
+            v: 1[2] => i: I[2](2*eye(2))
+            der(r) = v.f
+        }
+        model Spring {
+            port a: Frame, b: Frame
+            d = b.r - a.r
+            a.lin => gap: 0[2] => b.lin
+            gap => c: C[2](eye(2))
+        }
+        model M { one: Body(); two: Body(); k: Spring(); one => k => two }",
+    );
+    assert_sound(&graph);
+    let text = picture(&graph);
+    assert!(text.contains("k.d[1] = (two.r[1] - one.r[1])"), "{text}");
+    assert!(text.contains("one.v[1] -> k.gap[1]"), "{text}");
+    assert!(text.contains("k.gap[2] -> two.v[2]"), "{text}");
+}
+
+#[test]
+fn a_chain_of_definitions_may_be_long_in_any_order() {
+    let n = 20_000;
+    let mut text = String::from("model M {\n s: Se(x1) -> j: 1 -> r: R(1)\n");
+    for i in 1..n {
+        text.push_str(&format!(" x{i} = x{} + 1\n", i + 1));
+    }
+    text.push_str(&format!(" x{n} = time\n}}"));
+    let graph = graph_of(&text);
+    assert_eq!(graph.signals.equations.len(), n);
+}
+
+#[test]
+fn an_error_in_a_repeated_part_is_told_once() {
+    let told = errors_of(
+        "model Cell { port p: electrical = j; j: 0 -> c: C(capacity) }
+        model M { s: Se(1 [V]) -> bus: 1; for i in 1 .. 1000 { cell[i]: Cell(); bus -> cell[i].p } }",
+    );
+    assert_eq!(
+        told.lines().filter(|l| l.starts_with('E')).count(),
+        1,
+        "{told}"
+    );
+}
+
+#[test]
+fn a_bare_number_agrees_with_anything_unless_units_are_strict() {
+    let loose = "model M { s: Se(10) -> j: 1 -> r: R(5 [ohm]), l: I(2) }";
+    assert_eq!(errors_of(loose), "");
+    let strict = errors_of(&format!("units strict\n{loose}"));
+    assert!(
+        strict.contains("write `10 [V]`") && strict.contains("write `2 [H]`"),
+        "{strict}"
+    );
+}
+
+#[test]
+fn all_sketches_are_right() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sketches");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a sketch");
+    let (servo, mechanics) = (read("s10_servo.bond"), read("lib_mechanics3d.bond"));
+    let files = [
+        ("control", ""),
+        ("mechanics3d", &*mechanics),
+        ("s10_servo.bond", &*servo),
+    ];
+    let mut n = 0;
+    for entry in std::fs::read_dir(&folder).expect("the sketches") {
+        let name = entry
+            .expect("a file")
+            .file_name()
+            .into_string()
+            .expect("a plain name");
+        let told = check_text(&read(&name), &files);
+        assert!(
+            !told
+                .lines()
+                .any(|l| l.starts_with("E0") && !l.starts_with("E0455")),
+            "{name}:\n{told}"
+        );
+        n += 1;
+    }
+    assert_eq!(n, 13);
+}
+
+#[test]
+fn no_broken_file_makes_the_elaborator_fail() {
+    // Leave out every word once: parsing and checking must go on, whatever is missing.
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sketches");
+    for name in [
+        "s1_gyroscope.bond",
+        "s2_table_multi.bond",
+        "s10_servo.bond",
+        "ball.bond",
+        "switched.bond",
+    ] {
+        let text = std::fs::read_to_string(folder.join(name)).expect("a sketch");
+        let words: Vec<(usize, &str)> = text
+            .split_inclusive(|c: char| !c.is_alphanumeric() && c != '_')
+            .scan(0, |at, word| {
+                *at += word.len();
+                Some((*at - word.len(), word))
+            })
+            .collect();
+        // Every third word of a file is enough to meet every construct, and keeps the test short.
+        for (at, word) in words.iter().step_by(3) {
+            let broken = format!("{}{}", &text[..*at], &text[at + word.len()..]);
+            let (project, _) = alone(&broken);
+            let _ = paynter_model::elaborate::check(&project);
+        }
+    }
+}

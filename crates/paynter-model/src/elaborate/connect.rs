@@ -124,7 +124,10 @@ impl<'a> Elaborator<'a> {
                 match self.entity(path) {
                     // A second thing of that name was refused where it is made.
                     Entity::Thing(thing) if self.things[thing.at()].span == name.span => {
-                        Some(Joined::Target(Target::Thing { thing, component: None }))
+                        Some(Joined::Target(Target::Thing {
+                            thing,
+                            component: None,
+                        }))
                     }
                     Entity::Instance(part) if self.instances[part.at()].span == name.span => {
                         Some(Joined::Target(Target::Instance(part)))
@@ -666,7 +669,14 @@ impl<'a> Elaborator<'a> {
             *place = Some(edge);
         }
         let depth = instance.map_or(0, |i| self.instances[i.at()].depth);
-        self.edges.push(Edge { tail, head, arrow, group, name, depth });
+        self.edges.push(Edge {
+            tail,
+            head,
+            arrow,
+            group,
+            name,
+            depth,
+        });
     }
 
     /// Contracts every path through open ports to one bond.
@@ -808,7 +818,14 @@ impl<'a> Elaborator<'a> {
                 (here, end)
             };
             self.slots[slot].outside = Some(self.edges.len() as u32);
-            self.edges.push(Edge { tail, head, arrow, group: None, name: None, depth: 0 });
+            self.edges.push(Edge {
+                tail,
+                head,
+                arrow,
+                group: None,
+                name: None,
+                depth: 0,
+            });
             is_used.push(false);
         }
     }
@@ -833,7 +850,10 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             if let Some(edge) = inside.or(outside) {
-                for end in [self.edges[edge as usize].tail, self.edges[edge as usize].head] {
+                for end in [
+                    self.edges[edge as usize].tail,
+                    self.edges[edge as usize].head,
+                ] {
                     if let Terminal::Thing { thing, .. } = end {
                         self.things[thing.at()].is_excused = true;
                     }
@@ -1053,7 +1073,18 @@ impl<'a> Elaborator<'a> {
             }
             None => names.child(way, other.1, None),
         };
-        names.child(towards, letter, None)
+        let name = names.child(towards, letter, None);
+        // Several unnamed things between the same two are told apart by number.
+        let count = self.unnamed_bonds.entry(name).or_insert(0);
+        *count += 1;
+        match (*count, names.parent(towards)) {
+            (1, _) | (_, None) => name,
+            (n, Some(way)) => {
+                let text = names.last(towards).0.to_owned();
+                let towards = names.child(way, &text, Some(n));
+                names.child(towards, letter, None)
+            }
+        }
     }
 
     /// Names a thing for messages.

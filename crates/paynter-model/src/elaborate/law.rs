@@ -418,7 +418,9 @@ impl<'a> Elaborator<'a> {
         let kind = self.things[thing.at()].kind;
         let domain = domain.map(|d| self.domains.get(d).name.clone());
         self.report.add(code::UNIT_NOT_OF_DOMAIN, span, || {
-            let place = domain.map_or(String::new(), |d| format!(" on {} {d} bond", article_of(&d)));
+            let place = domain.map_or(String::new(), |d| {
+                format!(" on {} {d} bond", article_of(&d))
+            });
             let message = Diagnostic::error(
                 code::UNIT_NOT_OF_DOMAIN,
                 format!(
@@ -823,7 +825,11 @@ impl<'a> Elaborator<'a> {
 }
 
 fn article_of(word: &str) -> &'static str {
-    if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+    if word.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    }
 }
 
 fn article(kind: ElementKind) -> &'static str {

@@ -5,12 +5,12 @@
 //!
 //! | pass | file | does |
 //! |---|---|---|
-//! | 1 | `collect` | makes parts, things, ports, named values; expands `for` and `if` |
+//! | 1 | `collect`, `structure` | makes parts, things, ports, named values; expands `for` and `if` |
 //! | 2 | `connect`, `domain` | makes scalar bonds, splices ports, finds domains |
-//! | 3 | `finish` | lowers everything that is left and makes the elements |
+//! | 3 | `finish`, `law`, `elements` | lowers everything that is left and makes the elements |
 //!
-//! `lower`, `call`, `read` and `define` turn expressions into values at any time; definitions
-//! are resolved when first read. `law` reads the laws of elements.
+//! `lower`, `names`, `call`, `read` and `define` turn expressions into values at any time;
+//! definitions are resolved when first read.
 //!
 //! **Invariant:** the order of lines in a model changes no value and no connection. Cost is
 //! linear in the size of the flat graph.
@@ -23,11 +23,15 @@ mod constants;
 mod data;
 mod define;
 mod domain;
+mod elements;
 mod finish;
+mod guess;
 mod law;
 mod lower;
+mod names;
 mod read;
 mod report;
+mod structure;
 pub mod value;
 
 use paynter_symbolic::{ExprId, Names, Origin, PathId, Role, Symbol, SymbolId};
@@ -136,8 +140,8 @@ impl<'a> Elaborated<'a> {
     /// # Errors
     ///
     /// The message about it.
-    pub fn unit(&self, unit: &ast::Unit) -> Result<Unit, Diagnostic> {
-        Unit::parse(unit).map_err(|e| e.to_diagnostic())
+    pub fn unit(&self, unit: &ast::Unit) -> Result<Unit, Box<Diagnostic>> {
+        Unit::parse(unit).map_err(|e| Box::new(e.to_diagnostic()))
     }
 
     /// Gives the unit that a named signal of the top model is shown in.
@@ -166,10 +170,16 @@ impl<'a> Elaborated<'a> {
         let d = &elaborator.defs[def.at()];
         // `input cmd = 0 [deg]` says as much as `input cmd [deg] = 0`.
         let of_literal = |e: &'a ast::Expr| match &e.kind {
-            ast::ExprKind::Number { unit, .. } | ast::ExprKind::Matrix { unit, .. } => unit.as_ref(),
+            ast::ExprKind::Number { unit, .. } | ast::ExprKind::Matrix { unit, .. } => {
+                unit.as_ref()
+            }
             _ => None,
         };
-        let of_decl = |d: &'a ast::Decl| d.unit.as_ref().or_else(|| d.value.as_ref().and_then(of_literal));
+        let of_decl = |d: &'a ast::Decl| {
+            d.unit
+                .as_ref()
+                .or_else(|| d.value.as_ref().and_then(of_literal))
+        };
         let unit = d.unit.or_else(|| d.decl.and_then(of_decl))?;
         elaborator.unit(unit).map(|u| (*u).clone())
     }
@@ -354,6 +364,9 @@ fn plan_into(model: &mut Elaborated<'_>, report: &mut report::Report) {
     }
 }
 
+/// A model with its file, and the experiment with its.
+type Chosen<'a> = (&'a ast::Model, u32, Option<(&'a ast::Experiment, u32)>);
+
 /// A top-level thing and the file it stands in.
 #[derive(Clone, Copy, Debug)]
 enum Item<'a> {
@@ -517,6 +530,8 @@ struct Elaborator<'a> {
     ratios_started: FxHashSet<ThingId>,
     taken_sides: FxHashSet<(ThingId, u32)>,
     slot_bonds: FxHashMap<u32, u32>,
+    /// How many bonds without a name of their own have been given this one.
+    unnamed_bonds: FxHashMap<PathId, i64>,
     net_givers: FxHashMap<PortId, PortId>,
     file_constants: FxHashMap<Span, Progress>,
     structural_symbols: Vec<SymbolId>,
@@ -600,6 +615,7 @@ impl<'a> Elaborator<'a> {
             ratios_started: FxHashSet::default(),
             taken_sides: FxHashSet::default(),
             slot_bonds: FxHashMap::default(),
+            unnamed_bonds: FxHashMap::default(),
             net_givers: FxHashMap::default(),
             file_constants: FxHashMap::default(),
             structural_symbols: Vec::new(),
@@ -676,9 +692,14 @@ impl<'a> Elaborator<'a> {
         }
         for (at, file) in self.project.files.iter().enumerate() {
             for item in &file.ast.items {
-                let ast::ItemKind::Use(used) = &item.kind else { continue };
+                let ast::ItemKind::Use(used) = &item.kind else {
+                    continue;
+                };
                 for name in &used.names {
-                    self.files[at].names.entry(&name.text).or_insert(Item::Missing(name.span));
+                    self.files[at]
+                        .names
+                        .entry(&name.text)
+                        .or_insert(Item::Missing(name.span));
                 }
             }
             for import in &file.imports {
@@ -723,10 +744,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Finds the model and experiment of a request.
-    fn choose(
-        &mut self,
-        request: &Request,
-    ) -> Option<(&'a ast::Model, u32, Option<(&'a ast::Experiment, u32)>)> {
+    fn choose(&mut self, request: &Request) -> Option<Chosen<'a>> {
         let main = self.project.files.first()?;
         let models = || {
             main.ast.items.iter().filter_map(|i| match &i.kind {
@@ -774,7 +792,7 @@ impl<'a> Elaborator<'a> {
             };
         }
         // The last model is usually the whole system; those above are its parts.
-        match models().last() {
+        match models().next_back() {
             Some(model) => Some((model, 0, None)),
             None => {
                 let message = Diagnostic::error(code::NO_MODEL, "the file has no model")
@@ -864,7 +882,10 @@ impl<'a> Elaborator<'a> {
             experiment,
             structural,
         });
-        Elaboration { elaborated, diagnostics }
+        Elaboration {
+            elaborated,
+            diagnostics,
+        }
     }
 
     /// Collects `with` and `--set`; the latter wins.
@@ -1002,7 +1023,6 @@ impl<'a> Elaborator<'a> {
             }
         }
     }
-
 
     /// Lists structural parameters and those they are bound to.
     fn structural_closure(&self) -> Vec<SymbolId> {

@@ -40,16 +40,24 @@ impl Report {
     /// Adds the messages of another elaboration, but not those about places that an earlier
     /// one has already told about.
     pub(super) fn merge(&mut self, messages: Vec<Diagnostic>) {
-        let key = |m: &Diagnostic| (m.code, m.primary.as_ref().map_or_else(Span::default, |l| l.span));
-        let new: Vec<Diagnostic> =
-            messages.into_iter().filter(|m| !self.seen.contains(&key(m))).collect();
+        let key = |m: &Diagnostic| {
+            (
+                m.code,
+                m.primary.as_ref().map_or_else(Span::default, |l| l.span),
+            )
+        };
+        let new: Vec<Diagnostic> = messages
+            .into_iter()
+            .filter(|m| !self.seen.contains(&key(m)))
+            .collect();
         self.seen.extend(new.iter().map(key));
         self.list.extend(new);
     }
 
     /// Gives all messages in the order of the text, those without a place first.
     pub(super) fn in_text_order(mut self) -> Vec<Diagnostic> {
-        self.list.sort_by_key(|m| m.primary.as_ref().map(|l| (l.span.file, l.span.start)));
+        self.list
+            .sort_by_key(|m| m.primary.as_ref().map(|l| (l.span.file, l.span.start)));
         self.list
     }
 

@@ -239,3 +239,35 @@ pub fn assert_sound(graph: &BondGraph) {
 pub fn alone(text: &str) -> (Project, Vec<Diagnostic>) {
     load("model.bond", text, &mut NoFiles)
 }
+
+/// Reads constants of a model by name.
+pub struct Values(&'static str);
+
+impl Values {
+    /// Keeps the text of a model.
+    pub fn of(text: &'static str) -> Self {
+        Values(text)
+    }
+
+    /// The numbers of a constant, row by row.
+    pub fn values(&mut self, path: &str) -> Vec<f64> {
+        let project = project(self.0, &[]);
+        let request = Request::default();
+        let elaboration = elaborate(&project, &request);
+        let messages = plain(&elaboration.diagnostics, &project.sources);
+        let mut elaborated = elaboration
+            .elaborated
+            .unwrap_or_else(|| panic!("{messages}"));
+        let value = elaborated.read(path).unwrap_or_else(|m| panic!("{m:?}"));
+        let elements = value.elements.clone();
+        elements
+            .into_iter()
+            .map(|e| elaborated.constant(e).expect("a constant"))
+            .collect()
+    }
+
+    /// A single constant.
+    pub fn value(&mut self, path: &str) -> f64 {
+        self.values(path)[0]
+    }
+}

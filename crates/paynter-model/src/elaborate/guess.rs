@@ -1,0 +1,383 @@
+//! Shape and unit of an expression, as far as the text alone tells them.
+//!
+//! In:  an expression that may not be lowered yet.
+//! Out: a [`Guess`]; what is not known is left open.
+//!
+//! **Invariant:** nothing is resolved, so guessing never runs in circles; a guess that is
+//! made is right, since lowering would give the same.
+
+use paynter_syntax::ast;
+
+use super::Elaborator;
+use super::data::*;
+use super::value::{Shape, ValueKind};
+use crate::graph::Variable;
+use crate::units::Dimension;
+
+impl<'a> Elaborator<'a> {
+    /// Guesses shape and unit of an expression without resolving any definition, for states
+    /// (which are read before their equation can be lowered) and for domains.
+    pub(super) fn guess(&mut self, e: &ast::Expr, scope: ScopeId, depth: u32) -> Guess {
+        // Deeper than this the guess is not worth its time; unknown is always allowed.
+        const MAX_GUESS_DEPTH: u32 = 40;
+        if depth > MAX_GUESS_DEPTH {
+            return Guess::default();
+        }
+        let next = depth + 1;
+        match &e.kind {
+            ast::ExprKind::Number { unit, .. } => Guess {
+                shape: Some(Shape::Scalar),
+                dimension: unit
+                    .as_ref()
+                    .and_then(|u| self.unit(u))
+                    .map(|u| u.dimension),
+                is_truth: false,
+            },
+            ast::ExprKind::Bool(_) => Guess {
+                shape: Some(Shape::Scalar),
+                dimension: None,
+                is_truth: true,
+            },
+            ast::ExprKind::Matrix { rows, unit } => {
+                let columns = rows.first().map_or(0, Vec::len) as u32;
+                let shape = match rows.len() {
+                    0 | 1 => Shape::Vector(columns),
+                    n => Shape::Matrix(n as u32, columns),
+                };
+                let dimension = match unit {
+                    Some(unit) => self.unit(unit).map(|u| u.dimension),
+                    None => {
+                        let mut found = None;
+                        for entry in rows.iter().flatten().take(16) {
+                            found = found.or(self.guess(entry, scope, next).dimension);
+                        }
+                        found
+                    }
+                };
+                Guess {
+                    shape: Some(shape),
+                    dimension,
+                    is_truth: false,
+                }
+            }
+            ast::ExprKind::Unary { op, of } => match op {
+                ast::UnaryOp::Not => Guess {
+                    shape: Some(Shape::Scalar),
+                    dimension: None,
+                    is_truth: true,
+                },
+                _ => self.guess(of, scope, next),
+            },
+            ast::ExprKind::Transpose(of) => {
+                let guess = self.guess(of, scope, next);
+                Guess {
+                    shape: guess.shape.map(transposed),
+                    ..guess
+                }
+            }
+            ast::ExprKind::If {
+                then, otherwise, ..
+            } => {
+                let (a, b) = (
+                    self.guess(then, scope, next),
+                    self.guess(otherwise, scope, next),
+                );
+                a.or(b)
+            }
+            ast::ExprKind::Binary { op, left, right } => {
+                let a = self.guess(left, scope, next);
+                let b = self.guess(right, scope, next);
+                if *op == ast::BinaryOp::Div && super::lower::is_literal_one(left) {
+                    let dimension = b.dimension.map(|d| d.pow(-1, 1));
+                    return Guess { dimension, ..a };
+                }
+                guess_binary(*op, a, b)
+            }
+            ast::ExprKind::Name(_) | ast::ExprKind::Field { .. } | ast::ExprKind::Index { .. } => {
+                self.guess_name(e, scope, next)
+            }
+            ast::ExprKind::Call { function, args } => {
+                let name = function.segments.last().map_or("", |s| &*s.text);
+                let first = match args.first() {
+                    Some(arg) => self.guess(&arg.value, scope, next),
+                    None => Guess::default(),
+                };
+                guess_call(name, first)
+            }
+            ast::ExprKind::Comprehension { body, .. } => self.guess(body, scope, next),
+            ast::ExprKind::Text(_) => Guess::default(),
+        }
+    }
+
+    pub(super) fn guess_name(&mut self, e: &ast::Expr, scope: ScopeId, depth: u32) -> Guess {
+        // `x`, `part.x`, `thing.f`: follow paths by name only.
+        let mut segments: Vec<(&str, bool)> = Vec::new();
+        let mut at = e;
+        let mut is_indexed = false;
+        loop {
+            match &at.kind {
+                ast::ExprKind::Name(name) => {
+                    segments.push((&name.text, is_indexed));
+                    break;
+                }
+                ast::ExprKind::Field { of, name } => {
+                    segments.push((&name.text, is_indexed));
+                    is_indexed = false;
+                    at = of;
+                }
+                ast::ExprKind::Index { of, .. } => {
+                    is_indexed = true;
+                    at = of;
+                }
+                _ => return Guess::default(),
+            }
+        }
+        segments.reverse();
+        let mut root = scope;
+        while let Some(parent) = self.scopes[root.at()].parent {
+            root = parent;
+        }
+        let Some(instance) = self.scopes[root.at()].instance else {
+            return Guess::default();
+        };
+        let mut path = self.instances[instance.at()].path;
+        for (position, &(text, indexed)) in segments.iter().enumerate() {
+            let rest = &segments[position + 1..];
+            if indexed {
+                let last = rest.is_empty();
+                let guess = match self.graph.signals.names.find(path, text, None) {
+                    Some(p) if last => match self.entity(p) {
+                        Entity::Def(def) => self.guess_def(def, depth),
+                        _ => Guess::default(),
+                    },
+                    _ => Guess::default(),
+                };
+                return Guess {
+                    shape: last
+                        .then_some(Shape::Scalar)
+                        .filter(|_| guess.shape.is_some()),
+                    ..guess
+                };
+            }
+            let Some(next) = self.graph.signals.names.find(path, text, None) else {
+                if segments.len() == 1 {
+                    return self.guess_global(text, root);
+                }
+                return Guess::default();
+            };
+            match self.entity(next) {
+                Entity::Def(def) if rest.is_empty() => return self.guess_def(def, depth),
+                Entity::Thing(thing) => return self.guess_thing(thing, rest),
+                Entity::Port(port) => {
+                    let target = match self.follow_port(port) {
+                        Ok(Some(super::lower::Target::Thing {
+                            thing,
+                            component: None,
+                        })) => thing,
+                        _ => return Guess::default(),
+                    };
+                    return self.guess_thing(target, rest);
+                }
+                Entity::Instance(part) => path = self.instances[part.at()].path,
+                _ => return Guess::default(),
+            }
+        }
+        Guess::default()
+    }
+
+    pub(super) fn guess_global(&mut self, text: &str, scope: ScopeId) -> Guess {
+        let scalar = |dimension| Guess {
+            shape: Some(Shape::Scalar),
+            dimension,
+            is_truth: false,
+        };
+        match text {
+            "time" => scalar(Some(Dimension::TIME)),
+            "pi" => scalar(Some(Dimension::ONE)),
+            "g0" => scalar(Some(Dimension::si(0, 1, -2, 0))),
+            _ => {
+                let file = self.scopes[scope.at()].file as usize;
+                match self.files[file].names.get(text).copied() {
+                    Some(super::Item::Constant(define, file)) => {
+                        match self.constant(define, file) {
+                            Ok(value) => Guess {
+                                shape: Some(value.shape),
+                                dimension: value.dimension,
+                                is_truth: false,
+                            },
+                            Err(_) => Guess::default(),
+                        }
+                    }
+                    _ => Guess::default(),
+                }
+            }
+        }
+    }
+
+    pub(super) fn guess_def(&mut self, def: DefId, depth: u32) -> Guess {
+        let d = &self.defs[def.at()];
+        if let Progress::Done(value) = &d.progress {
+            return Guess {
+                shape: Some(value.shape),
+                dimension: value.dimension,
+                is_truth: value.kind == ValueKind::Truth,
+            };
+        }
+        let (decl, unit, value, is_state, decl_scope) = (
+            d.decl,
+            d.unit,
+            d.value,
+            d.kind == DefKind::State,
+            d.decl_scope,
+        );
+        let unit = unit.or_else(|| decl.and_then(|d| d.unit.as_ref()));
+        let dimension = unit.and_then(|u| self.unit(u)).map(|u| u.dimension);
+        let shape = match decl {
+            Some(decl) if decl.shape.is_some() => {
+                self.declared_shape(decl, decl_scope).ok().flatten()
+            }
+            _ => None,
+        };
+        if dimension.is_some() && shape.is_some() {
+            return Guess {
+                shape,
+                dimension,
+                is_truth: false,
+            };
+        }
+        // Each name read again costs a walk of its definition, so this is bounded more tightly.
+        const COST_OF_NAME: u32 = 8;
+        let own = match value {
+            Some((e, scope)) if !is_state => self.guess(e, scope, depth + COST_OF_NAME),
+            _ => Guess::default(),
+        };
+        Guess {
+            shape: shape.or(own.shape),
+            dimension: dimension.or(own.dimension),
+            ..own
+        }
+    }
+
+    pub(super) fn guess_thing(&mut self, thing: ThingId, rest: &[(&str, bool)]) -> Guess {
+        let t = &self.things[thing.at()];
+        let letter = match rest {
+            [(letter, false)] => *letter,
+            _ => return Guess::default(),
+        };
+        let shape = if t.is_vector {
+            Shape::Vector(t.size)
+        } else {
+            Shape::Scalar
+        };
+        let (kind, bond) = (t.kind, t.bonds.first().map(|b| b.1));
+        let variable = match letter {
+            "e" => Variable::Effort,
+            "f" => Variable::Flow,
+            "q" | "p" => Variable::Stored,
+            _ => return Guess::default(),
+        };
+        let domain = bond.and_then(|b| self.bond_domain(b));
+        let dimension = domain.map(|d| self.dimension_in(d, variable, kind));
+        Guess {
+            shape: Some(shape),
+            dimension,
+            is_truth: false,
+        }
+    }
+}
+
+/// What can be said of an expression without resolving names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Guess {
+    pub shape: Option<Shape>,
+    pub dimension: Option<Dimension>,
+    pub is_truth: bool,
+}
+
+impl Guess {
+    fn or(self, other: Guess) -> Guess {
+        Guess {
+            shape: self.shape.or(other.shape),
+            dimension: self.dimension.or(other.dimension),
+            is_truth: self.is_truth && other.is_truth,
+        }
+    }
+}
+
+fn transposed(shape: Shape) -> Shape {
+    match shape {
+        Shape::Scalar => Shape::Scalar,
+        Shape::Vector(n) => Shape::Matrix(1, n),
+        Shape::Matrix(1, n) => Shape::Vector(n),
+        Shape::Matrix(n, m) => Shape::Matrix(m, n),
+    }
+}
+
+fn guess_binary(op: ast::BinaryOp, a: Guess, b: Guess) -> Guess {
+    use ast::BinaryOp as Op;
+    match op {
+        Op::Add | Op::Sub => a.or(b),
+        Op::Mul => {
+            let dimension = match (a.dimension, b.dimension) {
+                (Some(x), Some(y)) => Some(x.times(y)),
+                _ => None,
+            };
+            let shape = match (a.shape, b.shape) {
+                (Some(Shape::Scalar), s) | (s, Some(Shape::Scalar)) => s,
+                (Some(x), Some(y)) => {
+                    let ((n, _), (_, m)) = (x.rows_columns(), y.rows_columns());
+                    Some(Shape::of_product(n, m, matches!(y, Shape::Vector(_))))
+                }
+                (x, y) => x.or(y),
+            };
+            Guess {
+                shape,
+                dimension,
+                is_truth: false,
+            }
+        }
+        Op::Div => {
+            let dimension = match (a.dimension, b.dimension) {
+                (Some(x), Some(y)) => Some(x.per(y)),
+                _ => None,
+            };
+            Guess { dimension, ..a }
+        }
+        Op::Pow => Guess {
+            shape: Some(Shape::Scalar),
+            dimension: None,
+            is_truth: false,
+        },
+        _ => Guess {
+            shape: Some(Shape::Scalar),
+            dimension: None,
+            is_truth: true,
+        },
+    }
+}
+
+fn guess_call(name: &str, first: Guess) -> Guess {
+    let scalar = Guess {
+        shape: Some(Shape::Scalar),
+        dimension: None,
+        is_truth: false,
+    };
+    match name {
+        "quaternion_rate" => Guess {
+            shape: Some(Shape::Vector(4)),
+            ..Guess::default()
+        },
+        "rotation" | "skew" | "rot_x" | "rot_y" | "rot_z" | "basis" => Guess {
+            shape: Some(Shape::Matrix(3, 3)),
+            ..Guess::default()
+        },
+        "cross" => Guess {
+            shape: Some(Shape::Vector(3)),
+            ..Guess::default()
+        },
+        "smooth" | "abs" | "min" | "max" | "clamp" | "pre" => first,
+        "sin" | "cos" | "tan" | "exp" | "log" | "atan2" | "sqrt" | "dot" | "norm" | "sign"
+        | "floor" | "step" | "pulse" | "ramp" | "pwm" => scalar,
+        _ => Guess::default(),
+    }
+}

@@ -1,0 +1,614 @@
+//! Names: what `x`, `link[i-1].b`, `middle.y.f` mean where they stand.
+//!
+//! In:  a dotted, indexed name and the scope it is read in.
+//! Out: a [`Target`]: a value, or a thing, part or port on the way to one.
+//!
+//! **Invariant:** locals hide loop variables, these hide the names of the part, these hide
+//! what the file defines or imports, and that hides what is built in.
+
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::data::*;
+use super::lower::{Ctx, Lowered, Stop, Target, letter_component};
+use super::value::{Shape, Value, ValueKind};
+use super::{Elaborator, Item, code};
+use crate::suggest::nearest;
+use crate::units::Dimension;
+
+impl<'a> Elaborator<'a> {
+    /// Follows a dotted, indexed name.
+    pub(super) fn target(&mut self, e: &ast::Expr, ctx: Ctx<'_>) -> Result<Target, Stop> {
+        match &e.kind {
+            ast::ExprKind::Name(name) => self.name(name, &[], ctx),
+            ast::ExprKind::Field { of, name } => {
+                let target = self.target(of, ctx)?;
+                self.field(target, name, &[], ctx)
+            }
+            ast::ExprKind::Index { of, index } => match &of.kind {
+                ast::ExprKind::Name(name) => self.name(name, index, ctx),
+                ast::ExprKind::Field { of, name } => {
+                    let target = self.target(of, ctx)?;
+                    self.field(target, name, index, ctx)
+                }
+                _ => {
+                    let target = self.target(of, ctx)?;
+                    self.index(target, index, ctx)
+                }
+            },
+            _ => Ok(Target::Value(self.lower(e, ctx)?)),
+        }
+    }
+
+    /// Follows a reference of a chain, `start` or `reinit`.
+    pub(super) fn ref_target(&mut self, r: &ast::Ref, ctx: Ctx<'_>) -> Result<Target, Stop> {
+        let mut parts = r.parts.iter();
+        let Some(first) = parts.next() else {
+            return Err(Stop::Reported);
+        };
+        let mut target = self.name(&first.name, &first.index, ctx)?;
+        for part in parts {
+            target = self.field(target, &part.name, &part.index, ctx)?;
+        }
+        Ok(target)
+    }
+
+    /// Looks a name up: locals, loop variables, the part, the file, what is built in.
+    pub(super) fn name(
+        &mut self,
+        name: &ast::Ident,
+        index: &[ast::Expr],
+        ctx: Ctx<'_>,
+    ) -> Result<Target, Stop> {
+        let text = &*name.text;
+        if let Some(value) = ctx.locals.and_then(|l| l.find(text)) {
+            let target = Target::Value(value.clone());
+            return self.index(target, index, ctx);
+        }
+        let mut at = ctx.scope;
+        loop {
+            let scope = self.scopes[at.at()];
+            if let Some((variable, value)) = scope.variable
+                && variable == text
+            {
+                let e = self.pool().number(value);
+                return self.index(Target::Value(Value::scalar(e)), index, ctx);
+            }
+            match scope.parent {
+                Some(parent) => at = parent,
+                None => break,
+            }
+        }
+        let scope = self.scopes[at.at()];
+        if let Some(instance) = scope.instance {
+            let parent = self.instances[instance.at()].path;
+            if let Some(found) = self.part_name(parent, name, index, ctx)? {
+                return Ok(found);
+            }
+        }
+        let target = match self.files[scope.file as usize].names.get(text).copied() {
+            Some(Item::Constant(define, file)) => Target::Value(self.constant(define, file)?),
+            Some(Item::Missing(_)) => return Err(Stop::Reported),
+            Some(_) => {
+                let span = name.span;
+                self.report.add(code::WRONG_TYPE, span, || {
+                    Diagnostic::error(code::WRONG_TYPE, format!("`{text}` is not a value"))
+                        .primary(span, "names a model, function or port type")
+                });
+                return Err(Stop::Reported);
+            }
+            None => match self.built_in_name(text) {
+                Some(target) => target,
+                None => {
+                    self.report_unknown(name, scope);
+                    return Err(Stop::Reported);
+                }
+            },
+        };
+        self.index(target, index, ctx)
+    }
+
+    pub(super) fn built_in_name(&mut self, text: &str) -> Option<Target> {
+        // Standard gravity, m/s² (CGPM 1901: exact).
+        const STANDARD_GRAVITY: f64 = 9.806_65;
+        Some(match text {
+            "time" => {
+                let time = self.graph.signals.time.expect("made at the beginning");
+                let e = self.pool().symbol(time);
+                Target::Value(Value::scalar(e).measured(Some(Dimension::TIME), None))
+            }
+            "pi" => {
+                let e = self.pool().number(std::f64::consts::PI);
+                Target::Value(Value::scalar(e).measured(Some(Dimension::ONE), None))
+            }
+            "g0" => {
+                let e = self.pool().number(STANDARD_GRAVITY);
+                let dimension = Dimension::si(0, 1, -2, 0);
+                Target::Value(Value::scalar(e).measured(Some(dimension), None))
+            }
+            "system" => Target::System,
+            _ => return None,
+        })
+    }
+
+    /// Finds `name` or `name[i]` among the names of a part.
+    pub(super) fn part_name(
+        &mut self,
+        parent: paynter_symbolic::PathId,
+        name: &ast::Ident,
+        index: &[ast::Expr],
+        ctx: Ctx<'_>,
+    ) -> Result<Option<Target>, Stop> {
+        let text = &*name.text;
+        if let Some(path) = self.graph.signals.names.find(parent, text, None) {
+            let entity = self.entity(path);
+            if entity != Entity::Nothing {
+                let target = self.entity_target(entity, name)?;
+                return self.index(target, index, ctx).map(Some);
+            }
+            if self.broken_paths.contains(&path) {
+                return Err(Stop::Reported);
+            }
+        }
+        if index.is_empty() {
+            return Ok(None);
+        }
+        let mut numbers = Vec::with_capacity(index.len());
+        for i in index {
+            match self.whole_number(i, ctx) {
+                Some(n) => numbers.push(n),
+                None => return Err(Stop::Reported),
+            }
+        }
+        let names = &self.graph.signals.names;
+        let path = match numbers.as_slice() {
+            [i] => names.find(parent, text, Some(*i)),
+            [i, j] => names.find(parent, &format!("{text}[{i}]"), Some(*j)),
+            _ => None,
+        };
+        if let Some(path) = path {
+            let entity = self.entity(path);
+            if entity != Entity::Nothing {
+                return self.entity_target(entity, name).map(Some);
+            }
+            if self.broken_paths.contains(&path) {
+                return Err(Stop::Reported);
+            }
+        }
+        // An array of that name with other indices?
+        let first = self.graph.signals.names.find(parent, text, Some(1));
+        let is_array = first.is_some_and(|p| self.entity(p) != Entity::Nothing);
+        if is_array {
+            let span = name.span;
+            let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            let mut last = 1;
+            while let Some(p) = self.graph.signals.names.find(parent, text, Some(last + 1))
+                && self.entity(p) != Entity::Nothing
+            {
+                last += 1;
+            }
+            self.report.add(code::BAD_INDEX, span, || {
+                Diagnostic::error(
+                    code::BAD_INDEX,
+                    format!("there is no `{text}[{}]`", shown.join(",")),
+                )
+                .primary(span, format!("`{text}` goes from 1 to {last}"))
+            });
+            return Err(Stop::Reported);
+        }
+        Ok(None)
+    }
+
+    pub(super) fn entity_target(
+        &mut self,
+        entity: Entity,
+        name: &ast::Ident,
+    ) -> Result<Target, Stop> {
+        Ok(match entity {
+            Entity::Nothing => return Err(Stop::Reported),
+            Entity::Def(def) => Target::Value(self.read_def(def)?),
+            Entity::Thing(thing) => Target::Thing {
+                thing,
+                component: None,
+            },
+            Entity::Instance(instance) => Target::Instance(instance),
+            Entity::Port(port) => Target::Port(port),
+            Entity::Bond(bond) => Target::Bond(bond),
+            Entity::Event(_) => {
+                let span = name.span;
+                self.report.add(code::NOT_READABLE, span, || {
+                    Diagnostic::error(
+                        code::NOT_READABLE,
+                        format!("`{}` is the name of an event", name.text),
+                    )
+                    .primary(span, "has no value")
+                });
+                return Err(Stop::Reported);
+            }
+            Entity::Outer(outer) => Target::Instance(self.outer(outer)?),
+        })
+    }
+
+    /// Finds the enclosing part that an `outer` means.
+    pub(super) fn outer(&mut self, outer: u32) -> Result<InstanceId, Stop> {
+        let (instance, name, scope, path) = {
+            let o = &self.outers[outer as usize];
+            (o.instance, o.name, o.scope, o.path)
+        };
+        let mut at = self.instances[instance.at()].parent;
+        while let Some(id) = at {
+            let around = &self.instances[id.at()];
+            let found = self.graph.signals.names.find(around.path, &name.text, None);
+            match found.map(|path| self.entity(path)) {
+                Some(Entity::Instance(part)) => {
+                    let file = self.scopes[scope.at()].file;
+                    let Some((promise, _)) = self.find_model(path, file) else {
+                        return Err(Stop::Reported);
+                    };
+                    let part_data = &self.instances[part.at()];
+                    if part_data.lineage.iter().any(|m| std::ptr::eq(*m, promise)) {
+                        return Ok(part);
+                    }
+                    let (own, at_part) = (part_data.model, part_data.span);
+                    let span = name.span;
+                    self.report.add(code::NO_OUTER, span, || {
+                        Diagnostic::error(
+                            code::NO_OUTER,
+                            format!(
+                                "the enclosing `{}` is not a `{}`",
+                                name.text, promise.name.text
+                            ),
+                        )
+                        .primary(span, "looked for here")
+                        .secondary(at_part, format!("this is a `{}`", own.name.text))
+                    });
+                    return Err(Stop::Reported);
+                }
+                _ => at = around.parent,
+            }
+        }
+        if !self.is_lenient {
+            let span = name.span;
+            let model = path.segments.last().map_or("", |s| &*s.text);
+            self.report.add(code::NO_OUTER, span, || {
+                Diagnostic::error(
+                    code::NO_OUTER,
+                    format!("no enclosing part is called `{}`", name.text),
+                )
+                .primary(span, "looked for in the parts around")
+                .help(format!(
+                    "add `{}: {model}()` to the model that holds this part",
+                    name.text
+                ))
+            });
+        }
+        Err(Stop::Reported)
+    }
+
+    pub(super) fn report_unknown(&mut self, name: &ast::Ident, scope: Scope<'a>) {
+        if scope.instance.is_some_and(|i| self.incomplete.contains(&i)) {
+            return;
+        }
+        let span = name.span;
+        let mut candidates: Vec<String> = Vec::new();
+        if let Some(instance) = scope.instance {
+            candidates.extend(self.names_in(instance));
+        }
+        candidates.extend(
+            self.files[scope.file as usize]
+                .names
+                .keys()
+                .map(|n| (*n).to_owned()),
+        );
+        candidates.extend(["time", "pi", "g0", "system"].map(str::to_owned));
+        candidates.sort_unstable();
+        self.report.add(code::UNKNOWN_NAME, span, || {
+            let message = Diagnostic::error(
+                code::UNKNOWN_NAME,
+                format!("nothing is called `{}`", name.text),
+            )
+            .primary(span, "unknown name");
+            match nearest(&name.text, candidates) {
+                Some(near) => message.help(format!("did you mean `{near}`?")),
+                None => message,
+            }
+        });
+    }
+
+    /// Lists the names that a part declares, for messages.
+    pub(super) fn names_in(&self, instance: InstanceId) -> Vec<String> {
+        let mut found = Vec::new();
+        for model in &self.instances[instance.at()].lineage {
+            let mut blocks: Vec<&[ast::Stmt]> = vec![&model.body];
+            while let Some(body) = blocks.pop() {
+                for stmt in body {
+                    names_of(stmt, &mut found, &mut blocks);
+                }
+                // A list this long helps nobody to find a slip of the finger.
+                if found.len() > 5_000 {
+                    return found;
+                }
+            }
+        }
+        found
+    }
+
+    /// Reads `target.name[index]`.
+    pub(super) fn field(
+        &mut self,
+        target: Target,
+        name: &ast::Ident,
+        index: &[ast::Expr],
+        ctx: Ctx<'_>,
+    ) -> Result<Target, Stop> {
+        let found = match target {
+            Target::Instance(instance) => {
+                let parent = self.instances[instance.at()].path;
+                return match self.part_name(parent, name, index, ctx)? {
+                    Some(found) => Ok(found),
+                    None => {
+                        self.report_unknown_in(instance, name);
+                        Err(Stop::Reported)
+                    }
+                };
+            }
+            Target::Value(value) => Target::Value(self.value_field(&value, name)?),
+            Target::Thing { thing, component } => self.thing_field(thing, component, name)?,
+            Target::Side { thing, side } => self.side_field(thing, side, name)?,
+            Target::Port(port) => self.port_field(port, name)?,
+            Target::Member {
+                port,
+                member,
+                component,
+            } => self.member_field(port, member, component, name)?,
+            Target::Bond(bond) => Target::Value(self.bond_field(bond, name)?),
+            Target::System => Target::Value(self.system_field(name)?),
+        };
+        self.index(found, index, ctx)
+    }
+
+    pub(super) fn report_unknown_in(&mut self, instance: InstanceId, name: &ast::Ident) {
+        if self.incomplete.contains(&instance) {
+            return;
+        }
+        let (span, model) = (name.span, self.instances[instance.at()].model);
+        let candidates = self.names_in(instance);
+        self.report.add(code::UNKNOWN_NAME, span, || {
+            let message = Diagnostic::error(
+                code::UNKNOWN_NAME,
+                format!("`{}` has nothing called `{}`", model.name.text, name.text),
+            )
+            .primary(span, "unknown name")
+            .secondary(model.name.span, "looked for in this model");
+            match nearest(&name.text, candidates) {
+                Some(near) => message.help(format!("did you mean `{near}`?")),
+                None => message,
+            }
+        });
+    }
+
+    pub(super) fn value_field(&mut self, value: &Value, name: &ast::Ident) -> Lowered {
+        if let ValueKind::Results(results) = &value.kind {
+            if let Some((_, found)) = results.iter().find(|(n, _)| *n == name.text) {
+                return Ok(found.clone());
+            }
+            let names: Vec<String> = results.iter().map(|(n, _)| n.to_string()).collect();
+            let span = name.span;
+            self.report.add(code::UNKNOWN_NAME, span, || {
+                Diagnostic::error(
+                    code::UNKNOWN_NAME,
+                    format!("no result is called `{}`", name.text),
+                )
+                .primary(span, "unknown result")
+                .help(format!("the function gives `{}`", names.join("`, `")))
+            });
+            return Err(Stop::Reported);
+        }
+        if let Some(k) = letter_component(&name.text)
+            && let Shape::Vector(n) = value.shape
+            && k < n
+        {
+            return Ok(Value {
+                shape: Shape::Scalar,
+                elements: vec![value.elements[k as usize]],
+                ..value.clone()
+            });
+        }
+        let (span, what) = (name.span, value.describe());
+        self.report.add(code::NOT_READABLE, span, || {
+            Diagnostic::error(
+                code::NOT_READABLE,
+                format!("there is no `.{}` here", name.text),
+            )
+            .primary(span, format!("this is read from {what}"))
+        });
+        Err(Stop::Reported)
+    }
+
+    /// Reads `target[index]`.
+    pub(super) fn index(
+        &mut self,
+        target: Target,
+        index: &[ast::Expr],
+        ctx: Ctx<'_>,
+    ) -> Result<Target, Stop> {
+        if index.is_empty() {
+            return Ok(target);
+        }
+        let mut numbers = Vec::with_capacity(index.len());
+        for i in index {
+            match self.whole_number(i, ctx) {
+                Some(n) => numbers.push(n),
+                None => return Err(Stop::Reported),
+            }
+        }
+        match target {
+            Target::Value(value) => {
+                let (rows, columns) = value.shape.rows_columns();
+                let n = i64::from(rows) * i64::from(columns);
+                let at = match (value.shape, numbers.as_slice()) {
+                    (Shape::Vector(_), [i]) => inside(*i, n),
+                    // One index runs along a matrix that is a single row or column.
+                    (Shape::Matrix(1, _) | Shape::Matrix(_, 1), [i]) => inside(*i, n),
+                    (Shape::Matrix(..), [i, j]) => inside(*i, i64::from(rows)).and_then(|i| {
+                        inside(*j, i64::from(columns)).map(|j| i * columns as usize + j)
+                    }),
+                    _ => None,
+                };
+                match at {
+                    Some(at) if value.is_numeric() => Ok(Target::Value(Value {
+                        shape: Shape::Scalar,
+                        elements: vec![value.elements[at]],
+                        ..value
+                    })),
+                    _ => {
+                        let what = value.describe();
+                        let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                        let at = index[0].span;
+                        self.report.add(code::BAD_INDEX, at, || {
+                            Diagnostic::error(
+                                code::BAD_INDEX,
+                                format!("there is no entry [{}]", shown.join(",")),
+                            )
+                            .primary(at, format!("this is an index into {what}"))
+                        });
+                        Err(Stop::Reported)
+                    }
+                }
+            }
+            Target::Thing {
+                thing,
+                component: None,
+            } => {
+                let size = self.things[thing.at()].size;
+                match numbers.as_slice() {
+                    [i] if (1..=i64::from(size)).contains(i) => Ok(Target::Thing {
+                        thing,
+                        component: Some((*i - 1) as u32),
+                    }),
+                    _ => {
+                        self.report_component(index[0].span, size);
+                        Err(Stop::Reported)
+                    }
+                }
+            }
+            Target::Member {
+                port,
+                member,
+                component: None,
+            } => {
+                let size = match &self.ports[port.at()].members {
+                    Some(members) => match members[member as usize].what {
+                        MemberKind::Power { size, .. } => size,
+                        MemberKind::Signal(_) => 1,
+                    },
+                    None => 1,
+                };
+                match numbers.as_slice() {
+                    [i] if (1..=i64::from(size)).contains(i) => Ok(Target::Member {
+                        port,
+                        member,
+                        component: Some((*i - 1) as u32),
+                    }),
+                    _ => {
+                        self.report_component(index[0].span, size);
+                        Err(Stop::Reported)
+                    }
+                }
+            }
+            Target::Port(port) => match self.follow_port(port)? {
+                Some(target) => self.index(target, index, ctx),
+                None => {
+                    self.report_component(index[0].span, 1);
+                    Err(Stop::Reported)
+                }
+            },
+            _ => {
+                let at = index[0].span;
+                self.report.add(code::BAD_INDEX, at, || {
+                    Diagnostic::error(code::BAD_INDEX, "this has no components")
+                        .primary(at, "cannot be indexed")
+                });
+                Err(Stop::Reported)
+            }
+        }
+    }
+
+    pub(super) fn report_component(&mut self, span: Span, size: u32) {
+        self.report.add(code::BAD_INDEX, span, || {
+            let text = match size {
+                0 | 1 => "it has a single component".to_owned(),
+                n => format!("components go from 1 to {n}"),
+            };
+            Diagnostic::error(code::BAD_INDEX, "there is no such component").primary(span, text)
+        });
+    }
+
+    /// Gives the value that a dotted name stands for in an expression.
+    pub(super) fn value_of(&mut self, target: Target, span: Span) -> Lowered {
+        let (what, help) = match target {
+            Target::Value(value) => return Ok(value),
+            Target::Instance(_) => ("a part", "read one of its outputs or parts: `part.name`"),
+            Target::Thing { thing, .. } => match self.things[thing.at()].kind.letters() {
+                "0" => ("a 0-junction", "its effort is `.e`"),
+                "1" => ("a 1-junction", "its flow is `.f`"),
+                "TF" | "GY" | "RS" => ("a two-port", "read `.in.e`, `.out.f` and so on"),
+                _ => ("an element", "read `.e`, `.f` or `.power`"),
+            },
+            Target::Side { .. } => ("a side of a two-port", "read its `.e` or `.f`"),
+            Target::Port(_) | Target::Member { .. } => ("a port", "read its `.e` or `.f`"),
+            Target::Bond(_) => ("a bond", "read its `.e`, `.f`, `.power` or `.energy`"),
+            Target::System => ("the whole model", "read `system.energy` and so on"),
+        };
+        self.report.add(code::NOT_READABLE, span, || {
+            Diagnostic::error(code::NOT_READABLE, format!("{what} is not a value"))
+                .primary(span, "a value is needed here")
+                .help(help)
+        });
+        Err(Stop::Reported)
+    }
+}
+
+fn inside(i: i64, n: i64) -> Option<usize> {
+    (1..=n).contains(&i).then(|| (i - 1) as usize)
+}
+
+fn names_of<'s>(stmt: &'s ast::Stmt, found: &mut Vec<String>, blocks: &mut Vec<&'s [ast::Stmt]>) {
+    let mut add = |ident: &ast::Ident| found.push(ident.text.to_string());
+    match &stmt.kind {
+        ast::StmtKind::Param(list) | ast::StmtKind::Input(list) | ast::StmtKind::Output(list) => {
+            list.iter().for_each(|d| add(&d.name));
+        }
+        ast::StmtKind::Port(list) => list.iter().for_each(|d| add(&d.name)),
+        ast::StmtKind::Outer { name, .. }
+        | ast::StmtKind::Replaceable { name, .. }
+        | ast::StmtKind::NamedBond { name, .. } => add(name),
+        ast::StmtKind::Chain(chain) => {
+            for node in chain.groups.iter().flatten() {
+                if let ast::NodeKind::Thing { name, .. } = &node.kind {
+                    add(name);
+                }
+            }
+        }
+        ast::StmtKind::Define(define) => {
+            if let [part] = define.target.parts.as_slice() {
+                add(&part.name);
+            }
+        }
+        ast::StmtKind::Solve { unknowns, .. } => unknowns.iter().for_each(add),
+        ast::StmtKind::Sample { body, .. } => {
+            for define in body {
+                if let [part] = define.target.parts.as_slice() {
+                    add(&part.name);
+                }
+            }
+        }
+        ast::StmtKind::For { body, .. } => blocks.push(body),
+        ast::StmtKind::If {
+            then, otherwise, ..
+        } => {
+            blocks.push(then);
+            blocks.push(otherwise);
+        }
+        _ => {}
+    }
+}
