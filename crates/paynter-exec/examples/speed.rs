@@ -133,7 +133,24 @@ fn time_rhs(machine: &mut Machine, n_runs: u32) -> f64 {
     start.elapsed().as_secs_f64() / f64::from(n_runs)
 }
 
+/// x' = −x: nothing but the cost of a call.
+fn decay() -> Dae {
+    let mut dae = Dae::default();
+    let x = add(&mut dae, "x", 0, Role::Unknown);
+    let rate = rate(&mut dae, x);
+    let minus = dae.pool.neg(x);
+    equate(&mut dae, rate, minus);
+    dae
+}
+
 fn main() {
+    let reduced = reduce(decay()).expect("decay is well posed");
+    for engine in [Engine::Interpreter, Engine::Jit] {
+        let mut machine = lower(&reduced, &[], engine).expect("decay can be lowered");
+        machine.initialise(0.0).expect("decay can start");
+        let ns = 1e9 * time_rhs(&mut machine, 10_000_000);
+        println!("decay {engine:?}: rhs {ns:.1} ns");
+    }
     let dae = top();
     let reduced = reduce(dae).expect("the top is well posed");
     for engine in [Engine::Interpreter, Engine::Jit] {

@@ -301,3 +301,25 @@ fn kernels_straight_code_and_machine_code_agree_on_a_ladder() {
         assert_eq!(other, &results[0]);
     }
 }
+
+#[test]
+fn a_machine_can_be_sent_to_another_thread() {
+    fn is_send<T: Send + Clone>(_: &T) {}
+    let (k, states) = ladder(3);
+    let [_, machine, ..] = k.machines(&states);
+    is_send(&machine);
+    let rates = |mut machine: Machine| {
+        machine.initialise(0.0).expect("nothing is demanded");
+        let mut f = [0.0; 3];
+        machine
+            .rhs(0.0, &[1.0, 2.0, 3.0], &mut f)
+            .expect("the ladder is linear");
+        f
+    };
+    let copy = machine.clone();
+    let here = rates(machine);
+    let there = std::thread::spawn(move || rates(copy))
+        .join()
+        .expect("the thread ends");
+    assert_eq!(here, there);
+}

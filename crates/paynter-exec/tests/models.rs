@@ -293,19 +293,20 @@ fn ball(restitution: f64) -> (Kit, ExprId, ExprId, ExprId) {
 fn a_ball_bounces_at_the_instants_of_the_closed_form() {
     let restitution: f64 = 0.9;
     let (k, h, _, count) = ball(restitution);
-    let mut machine = k.machine(&[h, count]);
     // Fall time T = √(2/g); bounce n at T (1 + 2 (e + … + eⁿ⁻¹)). End between bounce 10 and 11.
     let fall = (2.0 / 9.81_f64).sqrt();
     let bounce = |n: i32| fall * (1.0 + 2.0 * (1..n).map(|k| restitution.powi(k)).sum::<f64>());
     let t_end = 0.5 * (bounce(10) + bounce(11));
-    let end = run(&mut machine, Method::Dop853, 1e-10, t_end).expect("the run ends");
-    let columns = observe(&mut machine, t_end, &end.y);
-    assert_eq!(columns[1], 10.0);
-    // At half time between two bounces the ball is at its top, e²ⁿ times the first height.
-    assert_close(columns[0], restitution.powi(20), 1e-9);
-    // Energy lost: m g h₀ (1 − e²ⁿ)
-    let lost = 2.0 * 9.81 * (1.0 - restitution.powi(20));
-    assert_close(machine.energy_jumps()[0], -lost, 1e-7);
+    for mut machine in k.machines(&[h, count]) {
+        let end = run(&mut machine, Method::Dop853, 1e-10, t_end).expect("the run ends");
+        let columns = observe(&mut machine, t_end, &end.y);
+        assert_eq!(columns[1], 10.0);
+        // At half time between two bounces the ball is at its top, e²ⁿ times the first height.
+        assert_close(columns[0], restitution.powi(20), 1e-9);
+        // Energy lost: m g h₀ (1 − e²ⁿ)
+        let lost = 2.0 * 9.81 * (1.0 - restitution.powi(20));
+        assert_close(machine.energy_jumps()[0], -lost, 1e-7);
+    }
 }
 
 #[test]
@@ -638,4 +639,149 @@ fn a_singular_block_names_its_unknowns() {
         unknowns.iter().all(|&s| s == k.id(a) || s == k.id(b)),
         "{unknowns:?}"
     );
+}
+
+/// Piecewise linear through (0, 0), (0.3, 3), (1, 1), constant after.
+#[derive(Debug)]
+struct Tent;
+
+impl paynter_symbolic::expr::External for Tent {
+    fn name(&self) -> &str {
+        "tent"
+    }
+    fn n_inputs(&self) -> usize {
+        1
+    }
+    fn n_outputs(&self) -> usize {
+        1
+    }
+    fn call(&self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), String> {
+        let u = inputs[0];
+        if u < 0.0 {
+            return Err(format!("no value at {u}"));
+        }
+        outputs[0] = if u < 0.3 {
+            10.0 * u
+        } else if u < 1.0 {
+            3.0 - (u - 0.3) / 0.35
+        } else {
+            1.0
+        };
+        Ok(())
+    }
+    fn slopes(&self, inputs: &[f64], slopes: &mut [f64]) -> Result<(), String> {
+        let u = inputs[0];
+        slopes[0] = if u < 0.3 {
+            10.0
+        } else if u < 1.0 {
+            -1.0 / 0.35
+        } else {
+            0.0
+        };
+        Ok(())
+    }
+    fn corners(&self) -> &[f64] {
+        &[0.3, 1.0]
+    }
+}
+
+#[test]
+fn corners_of_a_function_of_time_are_exact_time_events() {
+    let mut k = Kit::new();
+    let tent = k.dae.pool.add_external(std::sync::Arc::new(Tent));
+    let time = k.time();
+    let half = k.scale(0.5, time);
+    let value = k.dae.pool.call_external(tent, &[half], 0);
+    let (x, u) = (k.unknown("x"), k.unknown("u"));
+    let dx = k.der(x);
+    k.eq(u, value);
+    k.eq(dx, u);
+    for mut machine in k.machines(&[u]) {
+        machine.initialise(0.0).expect("nothing is demanded");
+        assert_eq!(machine.next_time_event(0.0), Some(0.6));
+        assert_eq!(machine.next_time_event(0.6), Some(2.0));
+        assert_eq!(machine.next_time_event(2.0), None);
+        let end = run(&mut machine, Method::Tsit5, 1e-6, 3.0).expect("the run ends");
+        // Twice the area of the tent up to 1.5: 0.45 + 1.4 + 0.5. Exact but for rounding,
+        // because each piece is linear and no step crosses a corner.
+        assert_close(end.y[0], 2.0 * 2.35, 1e-12);
+        let mut slope = [0.0];
+        machine
+            .time_derivative(1.0, &end.y, &mut slope)
+            .expect("the tent has slopes");
+        assert_close(slope[0], -0.5 / 0.35, 1e-12);
+    }
+}
+
+#[test]
+fn an_external_function_without_an_answer_says_so_in_its_own_words() {
+    let mut k = Kit::new();
+    let tent = k.dae.pool.add_external(std::sync::Arc::new(Tent));
+    let x = k.unknown("x");
+    let dx = k.der(x);
+    let value = k.dae.pool.call_external(tent, &[x], 0);
+    k.eq(dx, value);
+    let mut machine = k.machine(&[]);
+    let Err(EvalError::Failed { code }) = machine.rhs(0.0, &[-1.0], &mut [0.0]) else {
+        panic!("the tent has no value at -1")
+    };
+    let message = "tent: no value at -1".to_owned();
+    assert_eq!(
+        machine.describe_failure(code),
+        Failure::External { message }
+    );
+}
+
+#[test]
+fn switches_that_drive_each_other_are_named() {
+    // a = (b < 0), b = 2 a − 1 through algebra: a true makes b = 1, a false makes b = −1.
+    let mut k = Kit::new();
+    let b = k.unknown("b");
+    let zero = k.num(0.0);
+    let a = k.less(b, zero);
+    let twice = k.scale(2.0, a);
+    let one = k.num(1.0);
+    let value = k.sub(twice, one);
+    k.eq(b, value);
+    let error = k
+        .machine(&[])
+        .initialise(0.0)
+        .expect_err("no value of the switch is right");
+    let StartError::Failure(Failure::EventLoop { modes }) = error else {
+        panic!("{error:?}")
+    };
+    assert!(modes.contains(&k.id(a)));
+}
+
+#[test]
+fn a_diode_given_by_a_curve_parameter_switches_once_per_crossing() {
+    // (v, i) = (s, G s) blocking, (R₀ s, s) conducting; sin t = v + R i.
+    let mut k = Kit::new();
+    let (s, v, i) = (k.unknown("s"), k.unknown("v"), k.unknown("i"));
+    let (r, r0, g) = (k.param("R", 10.0), k.param("R0", 0.1), k.param("G", 1e-4));
+    let zero = k.num(0.0);
+    let blocks = k.less(s, zero);
+    let on = k.mul(r0, s);
+    let voltage = k.dae.pool.if_else(blocks, s, on);
+    k.eq(v, voltage);
+    let leak = k.mul(g, s);
+    let current = k.dae.pool.if_else(blocks, leak, s);
+    k.eq(i, current);
+    let time = k.time();
+    let source = k.call(Function1::Sin, time);
+    let drop = k.mul(r, i);
+    let sum = k.sum(v, drop);
+    k.eq(sum, source);
+    let q = k.unknown("q");
+    let dq = k.der(q);
+    k.eq(dq, i);
+    for mut machine in k.machines(&[]) {
+        let n_periods = 20.0;
+        let t_end = n_periods * 2.0 * std::f64::consts::PI;
+        let end = run(&mut machine, Method::Dop853, 1e-9, t_end).expect("the run ends");
+        let per_period = 2.0 / (0.1 + 10.0) - 2.0 * 1e-4 / (1.0 + 10.0 * 1e-4);
+        assert_close(end.y[0], n_periods * per_period, 1e-7);
+        let events = end.statistics.state_events;
+        assert!((39..=41).contains(&events), "{events} events");
+    }
 }
