@@ -313,12 +313,33 @@ pub fn restore_functions(pool: &mut Pool, e: ExprId) -> ExprId {
     for id in below(pool, &[e]) {
         let new = rebuild(pool, id, &|a| restored[&a]);
         let new = match pool.node(new) {
-            Node::If(condition, a, b) => function_of_choice(pool, condition, a, b).unwrap_or(new),
+            Node::If(condition, a, b) => {
+                let (condition, a, b) = plain_condition(pool, condition, a, b);
+                function_of_choice(pool, condition, a, b)
+                    .unwrap_or_else(|| pool.if_else(condition, a, b))
+            }
             _ => new,
         };
         restored.insert(id, new);
     }
     restored[&e]
+}
+
+/// `if (if c then 1 else 0) then a else b` is `if c then a else b`.
+fn plain_condition(
+    pool: &Pool,
+    mut condition: ExprId,
+    mut a: ExprId,
+    mut b: ExprId,
+) -> (ExprId, ExprId, ExprId) {
+    while let Node::If(inner, yes, no) = pool.node(condition) {
+        match (pool.as_number(yes), pool.as_number(no)) {
+            (Some(yes), Some(0.0)) if yes != 0.0 => condition = inner,
+            (Some(0.0), Some(no)) if no != 0.0 => (condition, a, b) = (inner, b, a),
+            _ => break,
+        }
+    }
+    (condition, a, b)
 }
 
 fn function_of_choice(pool: &mut Pool, condition: ExprId, a: ExprId, b: ExprId) -> Option<ExprId> {
@@ -503,5 +524,16 @@ mod tests {
         let back = substitute(&mut pool, frozen, &|s| thawed.get(&s).copied());
         let back = restore_functions(&mut pool, back);
         assert_eq!(back, e);
+    }
+
+    #[test]
+    fn truth_values_as_numbers_are_conditions_again() {
+        let mut pool = Pool::new();
+        let (x, y) = (pool.symbol(SymbolId(0)), pool.symbol(SymbolId(1)));
+        let (zero, one) = (pool.number(0.0), pool.number(1.0));
+        let truth = pool.if_else(x, zero, one);
+        let e = pool.if_else(truth, x, y);
+        let plain = restore_functions(&mut pool, e);
+        assert_eq!(pool.node(plain), Node::If(x, y, x));
     }
 }
