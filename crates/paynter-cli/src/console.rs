@@ -30,9 +30,15 @@ pub fn wants_colour() -> bool {
 /// Shows diagnostics: for people on standard error, for machines as JSON on standard output.
 pub fn show(failed: &Failed, json: bool) {
     if json {
-        say!("{}", paynter::diagnostics_json(&failed.diagnostics, &failed.sources));
+        say!(
+            "{}",
+            paynter::diagnostics_json(&failed.diagnostics, &failed.sources)
+        );
     } else if !failed.diagnostics.is_empty() {
-        eprint!("{}", paynter::syntax::render(&failed.diagnostics, &failed.sources, wants_colour()));
+        eprint!(
+            "{}",
+            paynter::syntax::render(&failed.diagnostics, &failed.sources, wants_colour())
+        );
     }
 }
 
@@ -51,7 +57,11 @@ pub fn choice(args: &ModelArgs) -> Result<Choice, String> {
         };
         overrides.push((path.trim().to_owned(), value.trim().to_owned()));
     }
-    Ok(Choice { model: args.model.clone(), experiment: args.experiment.clone(), overrides })
+    Ok(Choice {
+        model: args.model.clone(),
+        experiment: args.experiment.clone(),
+        overrides,
+    })
 }
 
 /// Reads the model and elaborates it; shows what is wrong.
@@ -69,7 +79,10 @@ pub fn design(args: &ModelArgs) -> Result<Design, u8> {
         }
     })?;
     if !args.json && !design.diagnostics.is_empty() {
-        eprint!("{}", paynter::syntax::render(&design.diagnostics, &design.project.sources, wants_colour()));
+        eprint!(
+            "{}",
+            paynter::syntax::render(&design.diagnostics, &design.project.sources, wants_colour())
+        );
     }
     Ok(design)
 }

@@ -43,9 +43,10 @@ pub struct Plot {
     pub panels: Vec<Panel>,
 }
 
-/// Okabe & Ito's palette, which colour-blind readers can tell apart; dark ones first.
+/// Okabe & Ito's palette, which colour-blind readers can tell apart; dark ones first. Black and
+/// yellow are toned to be seen on dark and on white paper.
 const COLOURS: [&str; 8] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#f0e442",
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#b8a800",
 ];
 
 const WIDTH: f64 = 760.0;
@@ -54,36 +55,73 @@ const LEFT: f64 = 74.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 26.0;
 const BELOW: f64 = 42.0;
+const LEGEND_ROW: f64 = 16.0;
 /// More points than this in one curve cannot be seen at this width; extremes of each bin are kept.
 const MAX_POINTS: usize = 4000;
 /// More marks than this make a grey wall instead of marks.
 const MAX_MARKS: usize = 60;
 
-const STYLE: &str = "text{fill:#222;font-size:12px}.title{font-size:14px;font-weight:600}.tick{font-size:11px;fill:#555}\
-.mid{text-anchor:middle}.end{text-anchor:end}.grid{stroke:#e4e4e4;stroke-width:1}.axis{stroke:#888;stroke-width:1;fill:none}\
-.mark{stroke:#bbb;stroke-width:1;stroke-dasharray:1 3}.curve{fill:none;stroke-width:1.6;stroke-linejoin:round}\
-.ref{stroke-dasharray:5 4}.bg{fill:#fff}\
-@media (prefers-color-scheme:dark){.bg{fill:#16181d}text{fill:#ddd}.tick{fill:#aaa}.grid{stroke:#2c3038}.axis{stroke:#777}}";
+const STYLE: &str = ".plot text{fill:#222;font-size:12px}.plot .title{font-size:14px;font-weight:600}.plot .tick{font-size:11px;fill:#555}\
+.plot .mid{text-anchor:middle}.plot .end{text-anchor:end}.plot .grid{stroke:#e4e4e4;stroke-width:1}.plot .axis{stroke:#888;stroke-width:1;fill:none}\
+.plot .mark{stroke:#bbb;stroke-width:1;stroke-dasharray:1 3}.plot .curve{fill:none;stroke-width:1.6;stroke-linejoin:round}\
+.plot .ref{stroke-dasharray:5 4}.plot .bg{fill:#fff}.plot .ink{stroke:#000}\
+@media (prefers-color-scheme:dark){.plot .bg{fill:#16181d}.plot text{fill:#ddd}.plot .tick{fill:#aaa}.plot .grid{stroke:#2c3038}.plot .axis{stroke:#777}}";
 
 impl Plot {
     /// Draws the figure.
     pub fn to_svg(&self) -> String {
         let head = if self.title.is_empty() { 6.0 } else { 28.0 };
-        let height = head + self.panels.len() as f64 * (PANEL_HEIGHT + BELOW + TOP) + 4.0;
+
+        let legends: Vec<Legend> = self.panels.iter().map(Legend::of).collect();
+        let heights = legends.iter().map(|l| PANEL_HEIGHT + BELOW + l.height());
+        let height = head + heights.sum::<f64>() + 4.0;
         let mut svg = Svg::new();
         svg.rect((0.0, 0.0), (WIDTH, height), "bg");
         if !self.title.is_empty() {
             svg.text((WIDTH / 2.0, 20.0), &self.title, "title mid");
         }
-        for (number, panel) in self.panels.iter().enumerate() {
-            let top = head + number as f64 * (PANEL_HEIGHT + BELOW + TOP) + TOP;
-            draw_panel(&mut svg, panel, top);
+
+        let mut top = head;
+        for (panel, legend) in self.panels.iter().zip(&legends) {
+            top += legend.height();
+            draw_panel(&mut svg, panel, legend, top);
+            top += PANEL_HEIGHT + BELOW;
         }
         svg.finish(WIDTH, height, STYLE)
     }
 }
 
-fn draw_panel(svg: &mut Svg, panel: &Panel, top: f64) {
+/// Where the names of the curves stand, in rows above the panel.
+struct Legend {
+    /// Left end and row of each, rows counted from the lowest.
+    places: Vec<(f64, usize)>,
+    n_rows: usize,
+}
+
+impl Legend {
+    fn of(panel: &Panel) -> Legend {
+        let mut places = Vec::new();
+        let (mut x, mut row) = (LEFT + 4.0, 0);
+        for series in &panel.series {
+            // 7 px is the mean width of a letter at this size.
+            let width = 38.0 + 7.0 * series.name.chars().count() as f64;
+            if x + width > WIDTH && x > LEFT + 4.0 {
+                (x, row) = (LEFT + 4.0, row + 1);
+            }
+            places.push((x, row));
+            x += width;
+        }
+        let n_rows = row + 1;
+        places.iter_mut().for_each(|p| p.1 = n_rows - 1 - p.1);
+        Legend { places, n_rows }
+    }
+
+    fn height(&self) -> f64 {
+        TOP + LEGEND_ROW * (self.n_rows as f64 - 1.0)
+    }
+}
+
+fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64) {
     let xs = panel.series.iter().flat_map(|s| &s.x).copied();
     let ys = panel.series.iter().flat_map(|s| &s.y).copied();
     let x_axis = Axis::over(xs, false);
@@ -116,15 +154,14 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, top: f64) {
         }
     }
     svg.rect((LEFT, top), (WIDTH - LEFT - RIGHT, PANEL_HEIGHT), "axis");
-    let mut legend = LEFT + 4.0;
-    for (index, series) in panel.series.iter().enumerate() {
+    for (index, (series, &(left, row))) in panel.series.iter().zip(&legend.places).enumerate() {
         let colour = COLOURS[index % COLOURS.len()];
         let class = if series.is_reference {
             "curve ref"
         } else {
             "curve"
         };
-        let (x, y) = thin(&series.x, &series.y);
+        let (x, y) = thin_to(&series.x, &series.y, MAX_POINTS);
         for piece in pieces(&x, &y) {
             let points: Vec<(f64, f64)> = piece.iter().map(|&i| place(x[i], y[i])).collect();
             svg.polyline(&points, class, &format!(r#"stroke="{colour}""#));
@@ -132,16 +169,14 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, top: f64) {
         let mut key = String::new();
         let _ = write!(
             key,
-            r#"<line x1="{legend:.1}" y1="{y:.1}" x2="{x2:.1}" y2="{y:.1}" class="{class}" stroke="{colour}"/><text x="{tx:.1}" y="{ty:.1}">{name}</text>"#,
-            y = top - 9.0,
-            x2 = legend + 18.0,
-            tx = legend + 23.0,
-            ty = top - 5.0,
+            r#"<line x1="{left:.1}" y1="{y:.1}" x2="{x2:.1}" y2="{y:.1}" class="{class}" stroke="{colour}"/><text x="{tx:.1}" y="{ty:.1}">{name}</text>"#,
+            y = top - 9.0 - LEGEND_ROW * row as f64,
+            x2 = left + 18.0,
+            tx = left + 23.0,
+            ty = top - 5.0 - LEGEND_ROW * row as f64,
             name = escape(&series.name)
         );
         svg.raw(&key);
-        // 7 px is the mean width of a letter at this size.
-        legend += 38.0 + 7.0 * series.name.chars().count() as f64;
     }
     svg.text(
         (LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 32.0),
@@ -155,6 +190,9 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, top: f64) {
     ));
 }
 
+/// Beyond this the width of an axis overflows.
+const LARGEST: f64 = 1e300;
+
 /// A linear axis with round ticks.
 struct Axis {
     low: f64,
@@ -166,7 +204,7 @@ struct Axis {
 impl Axis {
     fn over(values: impl Iterator<Item = f64>, pads: bool) -> Axis {
         let (mut low, mut high) = values
-            .filter(|x| x.is_finite())
+            .filter(|x| x.abs() < LARGEST)
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
                 (low.min(x), high.max(x))
             });
@@ -199,7 +237,7 @@ impl Axis {
 
     fn label(&self, tick: f64) -> String {
         let largest = self.low.abs().max(self.high.abs());
-        if largest >= 1e5 || largest < 1e-3 {
+        if !(1e-3..1e5).contains(&largest) {
             let exponent = largest.log10().floor();
             let scale = 10f64.powf(exponent);
             let digits = (exponent - self.step.log10().floor()).max(0.0) as usize;
@@ -225,27 +263,23 @@ fn round_step(rough: f64) -> f64 {
     factor * power
 }
 
-/// Keeps the extremes of each of many bins, so that a spike is still seen.
-fn thin(x: &[f64], y: &[f64]) -> (Vec<f64>, Vec<f64>) {
+/// Keeps the extremes of each of many bins, so that a spike is still seen; the ends stay, too.
+pub(crate) fn thin_to(x: &[f64], y: &[f64], max_points: usize) -> (Vec<f64>, Vec<f64>) {
     let n = x.len().min(y.len());
-    if n <= MAX_POINTS {
+    if n <= max_points {
         return (x[..n].to_vec(), y[..n].to_vec());
     }
-    let per_bin = n.div_ceil(MAX_POINTS / 2);
-    let mut kept = (Vec::new(), Vec::new());
+    let per_bin = n.div_ceil((max_points / 2).max(1));
+    let mut kept: Vec<usize> = vec![0];
     for start in (0..n).step_by(per_bin) {
         let bin = start..(start + per_bin).min(n);
-        let low = bin
-            .clone()
-            .min_by(|&a, &b| y[a].total_cmp(&y[b]))
-            .unwrap_or(start);
+        let low = bin.clone().min_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(start);
         let high = bin.max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(start);
-        for i in [low.min(high), low.max(high)] {
-            kept.0.push(x[i]);
-            kept.1.push(y[i]);
-        }
+        kept.extend([low.min(high), low.max(high)]);
     }
-    kept
+    kept.push(n - 1);
+    kept.dedup();
+    (kept.iter().map(|&i| x[i]).collect(), kept.iter().map(|&i| y[i]).collect())
 }
 
 /// Runs of points that are all finite.
@@ -309,10 +343,37 @@ mod tests {
     }
 
     #[test]
+    fn thinning_keeps_both_ends() {
+        let x: Vec<f64> = (0..10_001).map(f64::from).collect();
+        let (kept, _) = thin_to(&x, &x.iter().map(|t| (0.37 * t).sin()).collect::<Vec<_>>(), 100);
+        assert_eq!((kept[0], kept[kept.len() - 1]), (0.0, 10_000.0));
+        assert!(kept.len() <= 102 && kept.is_sorted());
+    }
+
+    #[test]
+    fn a_long_legend_takes_several_rows() {
+        let series = |k: usize| Series { name: format!("quantity number {k}"), ..Series::default() };
+        let panel = Panel { series: (0..12).map(series).collect(), ..Panel::default() };
+        let legend = Legend::of(&panel);
+        assert!(legend.n_rows > 1);
+        assert!(legend.places.iter().all(|p| p.0 + 38.0 + 7.0 * 17.0 < WIDTH + 7.0 * 2.0));
+        let svg = Plot { title: String::new(), panels: vec![panel] }.to_svg();
+        assert!(!svg.contains("NaN") && svg.contains("quantity number 11"));
+    }
+
+    #[test]
+    fn huge_and_equal_values_have_axes() {
+        for y in [vec![f64::MAX, f64::MIN, 1.0], vec![3.0, 3.0], vec![1e20, 1.000_001e20], vec![]] {
+            let svg = plot(y);
+            assert!(!svg.contains("NaN"), "{svg}");
+        }
+    }
+
+    #[test]
     fn a_spike_survives_thinning() {
         let mut y = vec![0.0; 100_000];
         y[77_777] = 1.0;
         let x: Vec<f64> = (0..y.len()).map(|i| i as f64).collect();
-        assert!(thin(&x, &y).1.contains(&1.0));
+        assert!(thin_to(&x, &y, MAX_POINTS).1.contains(&1.0));
     }
 }

@@ -51,7 +51,11 @@ impl Audit {
 
     /// The residual as a part of the scale.
     pub fn relative(&self) -> f64 {
-        if self.scale > 0.0 { self.residual.abs() / self.scale } else { self.residual.abs() }
+        if self.scale > 0.0 {
+            self.residual.abs() / self.scale
+        } else {
+            self.residual.abs()
+        }
     }
 }
 
@@ -85,7 +89,12 @@ pub(crate) fn audit(
         .iter()
         .zip(&before.elements)
         .filter(|_| !elements.is_empty())
-        .map(|(&(k, end), &(_, start))| (k, (end - start - quadratures[layout.elements.start + k]).abs()))
+        .map(|(&(k, end), &(_, start))| {
+            (
+                k,
+                (end - start - quadratures[layout.elements.start + k]).abs(),
+            )
+        })
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .map(|(k, error)| (dae.names.display(dae.power[k].name), error));
     let peak = scale.max(before.total.abs()).max(after.total.abs());

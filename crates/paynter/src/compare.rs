@@ -37,7 +37,16 @@ impl Comparison {
     /// The largest scaled difference.
     pub fn worst(&self) -> f64 {
         // A NaN on either side must not pass for agreement.
-        self.columns.iter().map(|c| if c.scaled.is_nan() { f64::INFINITY } else { c.scaled }).fold(0.0, f64::max)
+        self.columns
+            .iter()
+            .map(|c| {
+                if c.scaled.is_nan() {
+                    f64::INFINITY
+                } else {
+                    c.scaled
+                }
+            })
+            .fold(0.0, f64::max)
     }
 }
 
@@ -64,7 +73,9 @@ pub fn compare(result: &Table, reference: &Table) -> Comparison {
         let (low, high) = theirs
             .values
             .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
+                (low.min(x), high.max(x))
+            });
         let largest = low.abs().max(high.abs());
         // A column that moves by nothing but roundings is scaled by its size, and one that is zero not at all.
         let range = if high - low > ROUNDINGS * largest {
@@ -74,8 +85,12 @@ pub fn compare(result: &Table, reference: &Table) -> Comparison {
         } else {
             1.0
         };
-        let mut difference =
-            ColumnDifference { name: theirs.name.clone(), scaled: 0.0, absolute: 0.0, time: f64::NAN };
+        let mut difference = ColumnDifference {
+            name: theirs.name.clone(),
+            scaled: 0.0,
+            absolute: 0.0,
+            time: f64::NAN,
+        };
         for &(i, j) in &pairs {
             let d = (ours.values[i] - theirs.values[j]).abs();
             if d > difference.absolute || d.is_nan() {

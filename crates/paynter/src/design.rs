@@ -11,9 +11,9 @@ use paynter_model::equations::build_equations;
 use paynter_model::experiment::{Plan, default_columns, default_plan, plan};
 use paynter_model::project::{Override, Project, Request, load};
 use paynter_model::{BondGraph, code as model_code};
+use paynter_symbolic::SymbolId;
 use paynter_symbolic::reduce::reduce;
 use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::SymbolId;
 use paynter_syntax::{Diagnostic, SourceMap, ast};
 use std::path::{Path, PathBuf};
 
@@ -80,10 +80,17 @@ pub fn design(path: &Path, choice: &Choice) -> Result<Design, DesignError> {
 }
 
 /// As [`design`], with further values changed.
-pub(crate) fn design_with(path: &Path, choice: &Choice, changes: &[Override]) -> Result<Design, DesignError> {
+pub(crate) fn design_with(
+    path: &Path,
+    choice: &Choice,
+    changes: &[Override],
+) -> Result<Design, DesignError> {
     let (mut project, mut diagnostics) = open(path).map_err(DesignError::Unreadable)?;
     let failed = |project: Project, diagnostics| {
-        DesignError::Model(Failed { sources: project.sources, diagnostics })
+        DesignError::Model(Failed {
+            sources: project.sources,
+            diagnostics,
+        })
     };
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(failed(project, diagnostics));
@@ -124,7 +131,15 @@ pub(crate) fn design_with(path: &Path, choice: &Choice, changes: &[Override]) ->
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(failed(project, diagnostics));
     }
-    Ok(Design { path: path.to_owned(), graph, plan, model, diagnostics, structural, project })
+    Ok(Design {
+        path: path.to_owned(),
+        graph,
+        plan,
+        model,
+        diagnostics,
+        structural,
+        project,
+    })
 }
 
 /// Checks every model and experiment of a file.
@@ -138,7 +153,10 @@ pub fn check(path: &Path) -> Result<Failed, String> {
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(elaborate::check(&project));
     }
-    Ok(Failed { sources: project.sources, diagnostics })
+    Ok(Failed {
+        sources: project.sources,
+        diagnostics,
+    })
 }
 
 /// Lists the experiments of a file.
@@ -149,13 +167,18 @@ pub fn check(path: &Path) -> Result<Failed, String> {
 pub fn experiments(path: &Path) -> Result<Vec<String>, DesignError> {
     let (project, diagnostics) = open(path).map_err(DesignError::Unreadable)?;
     if diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(DesignError::Model(Failed { sources: project.sources, diagnostics }));
+        return Err(DesignError::Model(Failed {
+            sources: project.sources,
+            diagnostics,
+        }));
     }
     Ok(experiment_names(&project))
 }
 
 fn experiment_names(project: &Project) -> Vec<String> {
-    let Some(main) = project.files.first() else { return Vec::new() };
+    let Some(main) = project.files.first() else {
+        return Vec::new();
+    };
     main.ast
         .items
         .iter()
@@ -172,12 +195,16 @@ fn experiment_names(project: &Project) -> Vec<String> {
 ///
 /// The file cannot be read, or its text has mistakes.
 pub fn format_file(path: &Path) -> Result<Option<String>, DesignError> {
-    let text = read_text(path).map_err(|e| DesignError::Unreadable(format!("{}: {e}", path.display())))?;
+    let text =
+        read_text(path).map_err(|e| DesignError::Unreadable(format!("{}: {e}", path.display())))?;
     let mut sources = SourceMap::new();
     let file = sources.add(path.display().to_string(), text.as_str());
     let formatted = paynter_syntax::format(file, &text);
     if formatted.diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(DesignError::Model(Failed { sources, diagnostics: formatted.diagnostics }));
+        return Err(DesignError::Model(Failed {
+            sources,
+            diagnostics: formatted.diagnostics,
+        }));
     }
     Ok((formatted.text != text).then_some(formatted.text))
 }
@@ -215,6 +242,9 @@ impl Design {
 
     /// Turns messages of a later stage into a failure with this design's texts.
     pub fn failed(&self, diagnostics: Vec<Diagnostic>) -> Failed {
-        Failed { sources: self.project.sources.clone(), diagnostics }
+        Failed {
+            sources: self.project.sources.clone(),
+            diagnostics,
+        }
     }
 }

@@ -59,7 +59,9 @@ pub struct Compared {
 impl Compared {
     /// Tells whether the run agrees with the reference.
     pub fn is_good(&self) -> bool {
-        !self.result.columns.is_empty() && self.result.n_times > 0 && self.result.worst() <= self.within
+        !self.result.columns.is_empty()
+            && self.result.n_times > 0
+            && self.result.worst() <= self.within
     }
 }
 
@@ -98,7 +100,13 @@ fn wanted_column(column: &experiment::Column) -> Wanted {
         Some(unit) => (unit.text.clone(), unit.factor, unit.offset),
         None => (String::new(), 1.0, 0.0),
     };
-    Wanted { name: column.name.clone(), value: column.value, unit, factor, offset }
+    Wanted {
+        name: column.name.clone(),
+        value: column.value,
+        unit,
+        factor,
+        offset,
+    }
 }
 
 fn curves_of(measure: &Measure, curves: &mut Vec<ExprId>) {
@@ -168,10 +176,16 @@ fn output_times(plan: &Plan, references: &[Table]) -> Vec<f64> {
     let step = plan.output_step.unwrap_or(span / DEFAULT_POINTS);
     let mut times = Vec::new();
     if step > 0.0 {
-        let n = ((plan.stop - first) / step * (1.0 + SAME_TIME)).floor().max(0.0) as usize;
+        let n = ((plan.stop - first) / step * (1.0 + SAME_TIME))
+            .floor()
+            .max(0.0) as usize;
         times.extend((0..=n).map(|k| {
             let t = first + k as f64 * step;
-            if (t - plan.stop).abs() <= SAME_TIME * span { plan.stop } else { t }
+            if (t - plan.stop).abs() <= SAME_TIME * span {
+                plan.stop
+            } else {
+                t
+            }
         }));
     }
     let width = SAME_TIME * span;
@@ -219,11 +233,18 @@ pub fn carry_out(
             result: compare(&run.table, reference),
         })
         .collect();
-    Ok(Outcome { run, measures, comparisons, plots })
+    Ok(Outcome {
+        run,
+        measures,
+        comparisons,
+        plots,
+    })
 }
 
 fn measure_all(plan: &Plan, run: &Run, layout: &Layout, reduced: &Reduced) -> Vec<Measurement> {
-    let Some(fine) = &run.fine else { return Vec::new() };
+    let Some(fine) = &run.fine else {
+        return Vec::new();
+    };
     let mut values: Vec<Option<f64>> = Vec::new();
     for measured in &plan.measures {
         let value = value_of(&measured.value, &values, fine, layout, reduced);
@@ -233,8 +254,10 @@ fn measure_all(plan: &Plan, run: &Run, layout: &Layout, reduced: &Reduced) -> Ve
         .iter()
         .zip(values)
         .map(|(measured, value)| {
-            let unit: Option<Unit> =
-                measured.unit.clone().or_else(|| measured.dimension.filter(|d| !d.is_one()).map(|d| d.unit()));
+            let unit: Option<Unit> = measured
+                .unit
+                .clone()
+                .or_else(|| measured.dimension.filter(|d| !d.is_one()).map(|d| d.unit()));
             Measurement {
                 name: measured.name.clone(),
                 value: match &unit {
@@ -285,8 +308,14 @@ fn value_of(
 fn functional_value(functional: &Functional, fine: &Table, layout: &Layout) -> Option<f64> {
     // Measures read SI: the curves behind the plots have a factor of 1 and no name.
     let curve = |x: ExprId| {
-        let k = layout.wanted.iter().position(|w| w.value == x && w.name.is_empty())?;
-        Some(Curve { t: &fine.time, x: &fine.columns[k].values })
+        let k = layout
+            .wanted
+            .iter()
+            .position(|w| w.value == x && w.name.is_empty())?;
+        Some(Curve {
+            t: &fine.time,
+            x: &fine.columns[k].values,
+        })
     };
     let target_of = |x: ExprId, target: Option<ExprId>| curve(target.unwrap_or(x))?.last();
     match *functional {
@@ -314,7 +343,10 @@ fn plots(plan: &Plan, run: &Run, layout: &Layout) -> Vec<Plot> {
         let (x, x_label) = match &plot.versus {
             Some(versus) => {
                 next += 1;
-                (run.table.columns[next - 1].values.clone(), label(&versus.name, versus.unit.as_ref()))
+                (
+                    run.table.columns[next - 1].values.clone(),
+                    label(&versus.name, versus.unit.as_ref()),
+                )
             }
             None => (run.table.time.clone(), "time [s]".to_owned()),
         };
@@ -323,7 +355,11 @@ fn plots(plan: &Plan, run: &Run, layout: &Layout) -> Vec<Plot> {
         let series = ys
             .iter()
             .map(|c| Series {
-                name: if is_one_unit || c.unit.is_empty() { c.name.clone() } else { format!("{} [{}]", c.name, c.unit) },
+                name: if is_one_unit || c.unit.is_empty() {
+                    c.name.clone()
+                } else {
+                    format!("{} [{}]", c.name, c.unit)
+                },
                 x: x.clone(),
                 y: c.values.clone(),
                 is_reference: false,
@@ -333,13 +369,25 @@ fn plots(plan: &Plan, run: &Run, layout: &Layout) -> Vec<Plot> {
             Some(unit) if is_one_unit && !unit.is_empty() => format!("[{unit}]"),
             _ => String::new(),
         };
-        let marks = if plot.versus.is_none() { run.event_times.clone() } else { Vec::new() };
-        panels.push(Panel { y_label, x_label, series, marks });
+        let marks = if plot.versus.is_none() {
+            run.event_times.clone()
+        } else {
+            Vec::new()
+        };
+        panels.push(Panel {
+            y_label,
+            x_label,
+            series,
+            marks,
+        });
     }
     if panels.is_empty() {
         return Vec::new();
     }
-    vec![Plot { title: plan.name.clone().unwrap_or_default(), panels }]
+    vec![Plot {
+        title: plan.name.clone().unwrap_or_default(),
+        panels,
+    }]
 }
 
 fn label(name: &str, unit: Option<&Unit>) -> String {

@@ -7,22 +7,35 @@ use crate::code;
 use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
 use paynter_model::BondGraph;
 use paynter_solve::{EvalError, Failure, SolveError};
+use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Dae, Origin};
 use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
 use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::SymbolId;
 use paynter_syntax::Diagnostic;
 
 /// More names than this in one sentence are not read.
 const MOST_NAMES: usize = 6;
 
 /// Explains why the equations have no unique solution by their structure.
-pub(crate) fn explain_structure(error: &StructuralError, dae: &Dae, graph: &BondGraph) -> Vec<Diagnostic> {
+pub(crate) fn explain_structure(
+    error: &StructuralError,
+    dae: &Dae,
+    graph: &BondGraph,
+) -> Vec<Diagnostic> {
     match error {
         StructuralError::OverDetermined(part) => vec![too_many(part, dae, graph)],
-        StructuralError::UnderDetermined { part, redundant } => vec![too_few(part, redundant, dae, graph)],
-        StructuralError::Singular { over, under, redundant } => {
-            vec![too_many(over, dae, graph), too_few(under, redundant, dae, graph)]
+        StructuralError::UnderDetermined { part, redundant } => {
+            vec![too_few(part, redundant, dae, graph)]
+        }
+        StructuralError::Singular {
+            over,
+            under,
+            redundant,
+        } => {
+            vec![
+                too_many(over, dae, graph),
+                too_few(under, redundant, dae, graph),
+            ]
         }
         StructuralError::SingularBlock(part) => {
             let names = list_names(&part.unknowns, dae);
@@ -35,14 +48,27 @@ pub(crate) fn explain_structure(error: &StructuralError, dae: &Dae, graph: &Bond
                     .help("a loop of transformers whose ratios multiply to 1, or a coefficient that is zero, leaves it free: open the loop or add an element that sets it"),
             ]
         }
-        StructuralError::Contradiction { symbol, values, equations } => {
+        StructuralError::Contradiction {
+            symbol,
+            values,
+            equations,
+        } => {
             let name = dae.name_of(*symbol);
             let d = Diagnostic::error(
                 code::CONTRADICTION,
-                format!("`{name}` would have to be {} and {} at once", values.0, values.1),
+                format!(
+                    "`{name}` would have to be {} and {} at once",
+                    values.0, values.1
+                ),
             )
-            .primary(graph.span(equations.1.origin), format!("here it is {}", values.1))
-            .secondary(graph.span(equations.0.origin), format!("here it is {}", values.0))
+            .primary(
+                graph.span(equations.1.origin),
+                format!("here it is {}", values.1),
+            )
+            .secondary(
+                graph.span(equations.0.origin),
+                format!("here it is {}", values.0),
+            )
             .help("remove one of the two, or put an element between them that can give way");
             vec![d]
         }
@@ -60,7 +86,12 @@ fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
     let names = list_names(&part.unknowns, dae);
     let d = Diagnostic::error(
         code::OVERDETERMINED,
-        format!("{} equations for {} unknown{}: {names}", part.equations.len(), part.unknowns.len(), plural(part.unknowns.len())),
+        format!(
+            "{} equations for {} unknown{}: {names}",
+            part.equations.len(),
+            part.unknowns.len(),
+            plural(part.unknowns.len())
+        ),
     );
     at_origins(d, part.equations.iter().map(|e| e.origin), "takes part in it", graph)
         .help("two of these elements fight over one effort or flow; remove one, or put a resistance or compliance between them")
@@ -69,11 +100,18 @@ fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
 fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph) -> Diagnostic {
     let names = list_names(&part.unknowns, dae);
     let d = Diagnostic::error(code::UNDERDETERMINED, format!("nothing fixes {names}"));
-    let d = at_origins(d, part.equations.iter().map(|e| e.origin), "leaves it open", graph);
-    let d = redundant
-        .iter()
-        .take(MOST_NAMES)
-        .fold(d, |d, e| d.secondary(graph.span(e.origin), "this says nothing new: other equations imply it"));
+    let d = at_origins(
+        d,
+        part.equations.iter().map(|e| e.origin),
+        "leaves it open",
+        graph,
+    );
+    let d = redundant.iter().take(MOST_NAMES).fold(d, |d, e| {
+        d.secondary(
+            graph.span(e.origin),
+            "this says nothing new: other equations imply it",
+        )
+    });
     d.help("connect a source, storage or resistor that sets it, or define it by a signal")
 }
 
@@ -92,14 +130,21 @@ fn at_origins(
     }
     let mut d = d;
     for (k, span) in seen.into_iter().enumerate() {
-        d = if k == 0 { d.primary(span, text) } else { d.secondary(span, "and this") };
+        d = if k == 0 {
+            d.primary(span, text)
+        } else {
+            d.secondary(span, "and this")
+        };
     }
     d
 }
 
 fn list_names(symbols: &[SymbolId], dae: &Dae) -> String {
-    let mut names: Vec<String> =
-        symbols.iter().take(MOST_NAMES).map(|&s| format!("`{}`", dae.name_of(s))).collect();
+    let mut names: Vec<String> = symbols
+        .iter()
+        .take(MOST_NAMES)
+        .map(|&s| format!("`{}`", dae.name_of(s)))
+        .collect();
     if symbols.len() > MOST_NAMES {
         names.push(format!("and {} more", symbols.len() - MOST_NAMES));
     }
@@ -111,13 +156,21 @@ fn plural(n: usize) -> &'static str {
 }
 
 /// Explains why equations cannot be turned into a machine.
-pub(crate) fn explain_lowering(error: &LowerError, reduced: &Reduced, graph: &BondGraph) -> Diagnostic {
+pub(crate) fn explain_lowering(
+    error: &LowerError,
+    reduced: &Reduced,
+    graph: &BondGraph,
+) -> Diagnostic {
     let dae = &reduced.dae;
     match error {
-        LowerError::Undefined { symbol } => {
-            Diagnostic::error(code::NOT_RUNNABLE, format!("nothing defines `{}`", dae.name_of(*symbol)))
-                .primary(graph.span(dae.symbol(*symbol).origin), "it is read, but has no equation")
-        }
+        LowerError::Undefined { symbol } => Diagnostic::error(
+            code::NOT_RUNNABLE,
+            format!("nothing defines `{}`", dae.name_of(*symbol)),
+        )
+        .primary(
+            graph.span(dae.symbol(*symbol).origin),
+            "it is read, but has no equation",
+        ),
         LowerError::SampleLoop { symbols } => {
             let names = list_names(symbols, dae);
             let d = Diagnostic::error(
@@ -130,41 +183,69 @@ pub(crate) fn explain_lowering(error: &LowerError, reduced: &Reduced, graph: &Bo
                 None => d,
             }
         }
-        LowerError::NoMachineCode { reason } => {
-            Diagnostic::error(code::NOT_RUNNABLE, format!("no machine code can be made here: {reason}"))
-                .help("use --engine interpreter")
-        }
+        LowerError::NoMachineCode { reason } => Diagnostic::error(
+            code::NOT_RUNNABLE,
+            format!("no machine code can be made here: {reason}"),
+        )
+        .help("use --engine interpreter"),
     }
 }
 
 /// Explains why there is no start.
-pub(crate) fn explain_start(error: &StartError, reduced: &Reduced, graph: &BondGraph) -> Vec<Diagnostic> {
+pub(crate) fn explain_start(
+    error: &StartError,
+    reduced: &Reduced,
+    graph: &BondGraph,
+) -> Vec<Diagnostic> {
     let starts = &reduced.dae.starts;
     match error {
         StartError::Conflict { pairs } => pairs
             .iter()
             .map(|&(a, b)| {
-                Diagnostic::error(code::START_CONFLICT, "two start values contradict each other")
-                    .primary(graph.span(starts[b].origin), "cannot hold together with the other")
-                    .secondary(graph.span(starts[a].origin), "demanded here")
-                    .help("remove one of the two, or make it a `guess`")
+                Diagnostic::error(
+                    code::START_CONFLICT,
+                    "two start values contradict each other",
+                )
+                .primary(
+                    graph.span(starts[b].origin),
+                    "cannot hold together with the other",
+                )
+                .secondary(graph.span(starts[a].origin), "demanded here")
+                .help("remove one of the two, or make it a `guess`")
             })
             .collect(),
         StartError::Unreachable { starts: which } => which
             .iter()
             .map(|&k| {
-                Diagnostic::error(code::START_UNREACHABLE, "no choice of the states gives this start value")
-                    .primary(graph.span(starts[k].origin), "fixed by the equations to another value")
-                    .help("remove it, or give a start value to a state instead")
+                Diagnostic::error(
+                    code::START_UNREACHABLE,
+                    "no choice of the states gives this start value",
+                )
+                .primary(
+                    graph.span(starts[k].origin),
+                    "fixed by the equations to another value",
+                )
+                .help("remove it, or give a start value to a state instead")
             })
             .collect(),
-        StartError::Constraints { rows } => vec![Diagnostic::error(
-            code::START_CONSTRAINT,
-            format!("no start meets all constraints; {} of them stay open", rows.len()),
-        )
-        .help("check lengths and angles, or give a better `guess`")],
+        StartError::Constraints { rows } => vec![
+            Diagnostic::error(
+                code::START_CONSTRAINT,
+                format!(
+                    "no start meets all constraints; {} of them stay open",
+                    rows.len()
+                ),
+            )
+            .help("check lengths and angles, or give a better `guess`"),
+        ],
         StartError::Failure(failure) => {
-            vec![explain_machine(failure, code::START_FAILED, "at the start", reduced, graph)]
+            vec![explain_machine(
+                failure,
+                code::START_FAILED,
+                "at the start",
+                reduced,
+                graph,
+            )]
         }
     }
 }
@@ -179,12 +260,17 @@ pub(crate) fn explain_recording(
 ) -> Diagnostic {
     let when = format!("at t = {}", seconds(time));
     match error {
-        EvalError::Failed { code } | EvalError::Fatal { code } => {
-            explain_machine(&machine.describe_failure(code), code::NOT_FINITE, &when, reduced, graph)
-        }
-        EvalError::NotFinite { .. } => {
-            Diagnostic::error(code::NOT_FINITE, format!("a recorded quantity is not a number {when}"))
-        }
+        EvalError::Failed { code } | EvalError::Fatal { code } => explain_machine(
+            &machine.describe_failure(code),
+            code::NOT_FINITE,
+            &when,
+            reduced,
+            graph,
+        ),
+        EvalError::NotFinite { .. } => Diagnostic::error(
+            code::NOT_FINITE,
+            format!("a recorded quantity is not a number {when}"),
+        ),
     }
 }
 
@@ -199,20 +285,31 @@ fn explain_machine(
     match failure {
         MachineFailure::Singular { unknowns, origins } => {
             let names = list_names(unknowns, dae);
-            let d = Diagnostic::error(code::SINGULAR_BLOCK, format!("the equations do not fix {names} {when}"));
+            let d = Diagnostic::error(
+                code::SINGULAR_BLOCK,
+                format!("the equations do not fix {names} {when}"),
+            );
             at_origins(d, origins.iter().copied(), "takes part in the loop", graph)
         }
         MachineFailure::NoConvergence { unknowns, origins } => {
             let names = list_names(unknowns, dae);
-            let d = Diagnostic::error(code::NO_CONVERGENCE, format!("no solution was found for {names} {when}"));
+            let d = Diagnostic::error(
+                code::NO_CONVERGENCE,
+                format!("no solution was found for {names} {when}"),
+            );
             at_origins(d, origins.iter().copied(), "takes part in the loop", graph)
                 .help("give a `guess` nearer to the solution, or look for a law without one")
         }
-        MachineFailure::NotFinite { symbol: Some(symbol) } => Diagnostic::error(
+        MachineFailure::NotFinite {
+            symbol: Some(symbol),
+        } => Diagnostic::error(
             fallback,
             format!("`{}` is not a number {when}", dae.name_of(*symbol)),
         )
-        .primary(graph.span(dae.symbol(*symbol).origin), "its definition gives infinity or NaN here"),
+        .primary(
+            graph.span(dae.symbol(*symbol).origin),
+            "its definition gives infinity or NaN here",
+        ),
         MachineFailure::NotFinite { symbol: None } => {
             Diagnostic::error(fallback, format!("a value is not a number {when}"))
         }
@@ -220,17 +317,26 @@ fn explain_machine(
             Diagnostic::error(code::EXTERNAL_FAILED, format!("{message} ({when})"))
         }
         MachineFailure::EventLoop { modes } => {
-            let d = Diagnostic::error(code::EVENT_LOOP, format!("switches change each other without end {when}"));
-            at_origins(d, modes.iter().map(|&m| dae.symbol(m).origin), "switches here", graph)
+            let d = Diagnostic::error(
+                code::EVENT_LOOP,
+                format!("switches change each other without end {when}"),
+            );
+            at_origins(
+                d,
+                modes.iter().map(|&m| dae.symbol(m).origin),
+                "switches here",
+                graph,
+            )
         }
         MachineFailure::Reinit { target, origin } => Diagnostic::error(
             code::REINIT_FAILED,
             format!("`{}` cannot be set {when}", dae.name_of(*target)),
         )
         .primary(graph.span(*origin), "no state gives this value"),
-        MachineFailure::Projection => {
-            Diagnostic::error(code::START_CONSTRAINT, format!("no state near the present one meets the constraints {when}"))
-        }
+        MachineFailure::Projection => Diagnostic::error(
+            code::START_CONSTRAINT,
+            format!("no state near the present one meets the constraints {when}"),
+        ),
         MachineFailure::Stop { message, .. } => Diagnostic::note(fallback, message.clone()),
     }
 }
@@ -248,15 +354,24 @@ pub(crate) fn explain_failure(
         Some(&s) => d.primary(graph.span(dae.symbol(s).origin), text),
         None => d,
     };
-    let name = |index: usize| states.get(index).map_or("a variable".to_owned(), |&s| format!("`{}`", dae.name_of(s)));
+    let name = |index: usize| {
+        states.get(index).map_or("a variable".to_owned(), |&s| {
+            format!("`{}`", dae.name_of(s))
+        })
+    };
     match error.failure {
-        Failure::BadInput(what) => {
-            Diagnostic::error(code::BAD_SETTING, format!("the run cannot start with these settings: {what:?}"))
-        }
+        Failure::BadInput(what) => Diagnostic::error(
+            code::BAD_SETTING,
+            format!("the run cannot start with these settings: {what:?}"),
+        ),
         Failure::StepTooSmall { t, h, worst } | Failure::NewtonFailed { t, h, worst } => {
             let d = Diagnostic::error(
                 code::STEP_TOO_SMALL,
-                format!("step size fell to {h:.1e} s at t = {}; {} changes fastest", seconds(t), name(worst)),
+                format!(
+                    "step size fell to {h:.1e} s at t = {}; {} changes fastest",
+                    seconds(t),
+                    name(worst)
+                ),
             );
             about(d, worst, "changes fastest here")
         }
@@ -265,32 +380,50 @@ pub(crate) fn explain_failure(
             match machine.find_not_finite(t, &error.y) {
                 Some(failure) => explain_machine(&failure, code::NOT_FINITE, &when, reduced, graph),
                 None => {
-                    let d = Diagnostic::error(code::NOT_FINITE, format!("the rate of {} is not a number {when}", name(index)));
+                    let d = Diagnostic::error(
+                        code::NOT_FINITE,
+                        format!("the rate of {} is not a number {when}", name(index)),
+                    );
                     about(d, index, "this one")
                 }
             }
         }
-        Failure::Evaluation { t, error: inner, .. } => {
+        Failure::Evaluation {
+            t, error: inner, ..
+        } => {
             let when = format!("at t = {}", seconds(t));
             match inner {
-                EvalError::Failed { code } | EvalError::Fatal { code } => {
-                    explain_machine(&machine.describe_failure(code), code::NOT_FINITE, &when, reduced, graph)
-                }
+                EvalError::Failed { code } | EvalError::Fatal { code } => explain_machine(
+                    &machine.describe_failure(code),
+                    code::NOT_FINITE,
+                    &when,
+                    reduced,
+                    graph,
+                ),
                 EvalError::NotFinite { index } => {
-                    let d = Diagnostic::error(code::NOT_FINITE, format!("{} is not a number {when}", name(index)));
+                    let d = Diagnostic::error(
+                        code::NOT_FINITE,
+                        format!("{} is not a number {when}", name(index)),
+                    );
                     about(d, index, "this one")
                 }
             }
         }
         Failure::TooManySteps { t, limit } => Diagnostic::error(
             code::TOO_MANY_STEPS,
-            format!("{limit} steps were not enough; t = {} was reached", seconds(t)),
+            format!(
+                "{limit} steps were not enough; t = {} was reached",
+                seconds(t)
+            ),
         )
         .help("loosen `rtol`, or look for a fast oscillation in the model"),
         Failure::Singular { t, index } => {
             let d = Diagnostic::error(
                 code::SINGULAR_BLOCK,
-                format!("the matrix of the implicit step is singular at t = {}", seconds(t)),
+                format!(
+                    "the matrix of the implicit step is singular at t = {}",
+                    seconds(t)
+                ),
             );
             match index {
                 Some(index) => about(d, index, "nothing fixes this one"),
@@ -304,14 +437,20 @@ pub(crate) fn explain_failure(
             )
             .help("add hysteresis, use `smooth`, or end the run there with `when … { stop }`");
             match machine.mode_of_guard(guard) {
-                Some(mode) => d.primary(graph.span(dae.symbol(mode).origin), "this switches again and again"),
+                Some(mode) => d.primary(
+                    graph.span(dae.symbol(mode).origin),
+                    "this switches again and again",
+                ),
                 None => d,
             }
         }
         Failure::EventLoop { t, guard, .. } => {
             let d = Diagnostic::error(
                 code::EVENT_LOOP,
-                format!("switches change each other without end at t = {}", seconds(t)),
+                format!(
+                    "switches change each other without end at t = {}",
+                    seconds(t)
+                ),
             );
             match machine.mode_of_guard(guard) {
                 Some(mode) => d.primary(graph.span(dae.symbol(mode).origin), "this is one of them"),
@@ -325,5 +464,12 @@ pub(crate) fn explain_failure(
 pub(crate) fn seconds(t: f64) -> String {
     let text = format!("{t:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    format!("{} s", if text.is_empty() || text == "-0" { "0" } else { text })
+    format!(
+        "{} s",
+        if text.is_empty() || text == "-0" {
+            "0"
+        } else {
+            text
+        }
+    )
 }

@@ -25,7 +25,9 @@ pub use paynter_solve as solve;
 pub use paynter_symbolic as symbolic;
 pub use paynter_syntax as syntax;
 
-pub use design::{Choice, Design, DesignError, Failed, check, codes, design, experiments, format_file};
+pub use design::{
+    Choice, Design, DesignError, Failed, check, codes, design, experiments, format_file,
+};
 pub use run::{RunSummary, run_experiment};
 
 /// Prints messages as JSON.

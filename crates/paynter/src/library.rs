@@ -9,7 +9,10 @@ include!(concat!(env!("OUT_DIR"), "/packed.rs"));
 
 /// Gives the text of a library file.
 pub fn library(name: &str) -> Option<&'static str> {
-    LIBRARY.iter().find(|(n, _)| n.strip_suffix(".bond") == Some(name)).map(|(_, text)| *text)
+    LIBRARY
+        .iter()
+        .find(|(n, _)| n.strip_suffix(".bond") == Some(name))
+        .map(|(_, text)| *text)
 }
 
 /// Lists the names of the library files.
@@ -21,7 +24,9 @@ pub fn library_names() -> impl Iterator<Item = &'static str> {
 pub fn gallery() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
     let mut folders: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
     for (path, text) in GALLERY {
-        let Some((folder, below)) = path.split_once('/') else { continue };
+        let Some((folder, below)) = path.split_once('/') else {
+            continue;
+        };
         match folders.last_mut() {
             Some((name, files)) if *name == folder => files.push((below, text)),
             _ => folders.push((folder, vec![(below, text)])),

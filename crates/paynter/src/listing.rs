@@ -15,9 +15,16 @@ use std::fmt::Write as _;
 fn expression(dae: &Dae, e: ExprId, is_latex: bool) -> String {
     let name = |s: SymbolId| dae.name_of(s);
     let is_state = |_: SymbolId| true;
-    let style = Style { name: &name, is_state: &is_state };
+    let style = Style {
+        name: &name,
+        is_state: &is_state,
+    };
     let tree = tree_of(&dae.pool, e, &style);
-    if is_latex { to_latex(&tree, &name) } else { to_text(&tree, &name) }
+    if is_latex {
+        to_latex(&tree, &name)
+    } else {
+        to_text(&tree, &name)
+    }
 }
 
 /// Lists every equation as the elements and signals give it.
@@ -30,7 +37,11 @@ pub fn dae(design: &Design, causality: &Causality, is_latex: bool) -> String {
     for equation in &dae.equations {
         let left = expression(&dae, equation.left, is_latex);
         let right = expression(&dae, equation.right, is_latex);
-        let _ = if is_latex { writeln!(out, "{left} &= {right} \\\\") } else { writeln!(out, "{left} = {right}") };
+        let _ = if is_latex {
+            writeln!(out, "{left} &= {right} \\\\")
+        } else {
+            writeln!(out, "{left} = {right}")
+        };
     }
     if is_latex {
         out.push_str("\\end{align*}\n");
@@ -38,7 +49,11 @@ pub fn dae(design: &Design, causality: &Causality, is_latex: bool) -> String {
     for mode in &dae.modes {
         let name = dae.name_of(mode.symbol);
         let name = if is_latex { latex_name(&name) } else { name };
-        let _ = writeln!(out, "{name} is frozen between events: {:?}", kind(mode.switch));
+        let _ = writeln!(
+            out,
+            "{name} is frozen between events: {:?}",
+            kind(mode.switch)
+        );
     }
     out
 }
@@ -55,26 +70,66 @@ fn kind(switch: paynter_symbolic::dae::Switch) -> &'static str {
 pub fn blocks(reduced: &Reduced) -> String {
     let dae = &reduced.dae;
     let mut out = String::new();
-    let states: Vec<String> = reduced.states.iter().map(|s| dae.name_of(s.symbol)).collect();
+    let states: Vec<String> = reduced
+        .states
+        .iter()
+        .map(|s| dae.name_of(s.symbol))
+        .collect();
     let _ = writeln!(out, "states: {}", states.join(", "));
     for block in &reduced.blocks {
         match block {
             Block::Assign { symbol, value } => {
-                let _ = writeln!(out, "{} = {}", dae.name_of(*symbol), expression(dae, *value, false));
+                let _ = writeln!(
+                    out,
+                    "{} = {}",
+                    dae.name_of(*symbol),
+                    expression(dae, *value, false)
+                );
             }
-            Block::Linear { unknowns, matrix, right, positive_definite, inner, .. } => {
+            Block::Linear {
+                unknowns,
+                matrix,
+                right,
+                positive_definite,
+                inner,
+                ..
+            } => {
                 let names: Vec<String> = unknowns.iter().map(|&s| dae.name_of(s)).collect();
-                let kind = if *positive_definite { "symmetric positive definite " } else { "" };
-                let _ = writeln!(out, "solve the {kind}linear equations A z = b for z = {}", names.join(", "));
+                let kind = if *positive_definite {
+                    "symmetric positive definite "
+                } else {
+                    ""
+                };
+                let _ = writeln!(
+                    out,
+                    "solve the {kind}linear equations A z = b for z = {}",
+                    names.join(", ")
+                );
                 for &(row, column, value) in matrix {
-                    let _ = writeln!(out, "    A[{},{}] = {}", row + 1, column + 1, expression(dae, value, false));
+                    let _ = writeln!(
+                        out,
+                        "    A[{},{}] = {}",
+                        row + 1,
+                        column + 1,
+                        expression(dae, value, false)
+                    );
                 }
                 for (row, &value) in right.iter().enumerate() {
-                    let _ = writeln!(out, "    b[{}] = {}", row + 1, expression(dae, value, false));
+                    let _ = writeln!(
+                        out,
+                        "    b[{}] = {}",
+                        row + 1,
+                        expression(dae, value, false)
+                    );
                 }
                 write_inner(&mut out, dae, inner);
             }
-            Block::Nonlinear { unknowns, inner, residuals, .. } => {
+            Block::Nonlinear {
+                unknowns,
+                inner,
+                residuals,
+                ..
+            } => {
                 let names: Vec<String> = unknowns.iter().map(|&s| dae.name_of(s)).collect();
                 let _ = writeln!(out, "solve by Newton's method for {}", names.join(", "));
                 write_inner(&mut out, dae, inner);
@@ -89,6 +144,11 @@ pub fn blocks(reduced: &Reduced) -> String {
 
 fn write_inner(out: &mut String, dae: &Dae, inner: &[(SymbolId, ExprId)]) {
     for &(symbol, value) in inner {
-        let _ = writeln!(out, "    {} = {}", dae.name_of(symbol), expression(dae, value, false));
+        let _ = writeln!(
+            out,
+            "    {} = {}",
+            dae.name_of(symbol),
+            expression(dae, value, false)
+        );
     }
 }

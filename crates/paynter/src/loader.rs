@@ -55,8 +55,12 @@ pub fn read_text(path: &Path) -> Result<String, String> {
         return Err(format!("is larger than {} MB", MAX_FILE_BYTES >> 20));
     }
     let bytes = fs::read(path).map_err(|e| plain(&e))?;
-    String::from_utf8(bytes)
-        .map_err(|e| format!("is not a text file: byte {} is not UTF-8", e.utf8_error().valid_up_to() + 1))
+    String::from_utf8(bytes).map_err(|e| {
+        format!(
+            "is not a text file: byte {} is not UTF-8",
+            e.utf8_error().valid_up_to() + 1
+        )
+    })
 }
 
 fn plain(error: &std::io::Error) -> String {

@@ -36,17 +36,24 @@ impl Curve<'_> {
     }
 
     fn extreme(&self, sign: f64) -> Option<(f64, f64)> {
-        let best = (0..self.x.len()).max_by(|&a, &b| (sign * self.x[a]).total_cmp(&(sign * self.x[b])))?;
+        let best =
+            (0..self.x.len()).max_by(|&a, &b| (sign * self.x[a]).total_cmp(&(sign * self.x[b])))?;
         let here = (self.t[best], self.x[best]);
         if best == 0 || best + 1 == self.x.len() {
             return Some(here);
         }
-        let (h1, h2) = (self.t[best] - self.t[best - 1], self.t[best + 1] - self.t[best]);
+        let (h1, h2) = (
+            self.t[best] - self.t[best - 1],
+            self.t[best + 1] - self.t[best],
+        );
         if h1 <= 0.0 || h2 <= 0.0 {
             return Some(here);
         }
         // x(t) ≈ x₀ + a s + b s² around the highest point; its top lies at s = −a/2b.
-        let (d1, d2) = ((here.1 - self.x[best - 1]) / h1, (self.x[best + 1] - here.1) / h2);
+        let (d1, d2) = (
+            (here.1 - self.x[best - 1]) / h1,
+            (self.x[best + 1] - here.1) / h2,
+        );
         let b = (d2 - d1) / (h1 + h2);
         let a = d1 + b * h1;
         if b * sign >= 0.0 {
@@ -78,10 +85,18 @@ impl Curve<'_> {
     /// Slope at point `at`, looking into the interval towards `inner`; one-sided at ends and jumps.
     fn slope(&self, at: usize, inner: usize, x: &[f64]) -> f64 {
         let chord = (x[inner] - x[at]) / (self.t[inner] - self.t[at]);
-        let beyond = if inner > at { at.checked_sub(1) } else { Some(at + 1).filter(|&i| i < x.len()) };
+        let beyond = if inner > at {
+            at.checked_sub(1)
+        } else {
+            Some(at + 1).filter(|&i| i < x.len())
+        };
         let Some(beyond) = beyond.filter(|&i| (self.t[i] - self.t[at]).abs() > 0.0) else {
             // Second-order one-sided slope from the next interval inside, where there is one.
-            let further = if inner > at { Some(inner + 1).filter(|&i| i < x.len()) } else { inner.checked_sub(1) };
+            let further = if inner > at {
+                Some(inner + 1).filter(|&i| i < x.len())
+            } else {
+                inner.checked_sub(1)
+            };
             return match further.filter(|&i| (self.t[i] - self.t[inner]).abs() > 0.0) {
                 Some(f) => {
                     let next = (x[f] - x[inner]) / (self.t[f] - self.t[inner]);
@@ -91,20 +106,32 @@ impl Curve<'_> {
             };
         };
         let other = (x[at] - x[beyond]) / (self.t[at] - self.t[beyond]);
-        let (h, k) = ((self.t[inner] - self.t[at]).abs(), (self.t[at] - self.t[beyond]).abs());
+        let (h, k) = (
+            (self.t[inner] - self.t[at]).abs(),
+            (self.t[at] - self.t[beyond]).abs(),
+        );
         (chord * k + other * h) / (h + k)
     }
 
     /// The mean over time.
     pub fn mean(&self) -> Option<f64> {
         let span = self.t.last()? - self.t.first()?;
-        if span > 0.0 { Some(self.integral() / span) } else { self.last() }
+        if span > 0.0 {
+            Some(self.integral() / span)
+        } else {
+            self.last()
+        }
     }
 
     /// The root of the mean square.
     pub fn rms(&self) -> Option<f64> {
         let squares: Vec<f64> = self.x.iter().map(|x| x * x).collect();
-        Curve { t: self.t, x: &squares }.mean().map(f64::sqrt)
+        Curve {
+            t: self.t,
+            x: &squares,
+        }
+        .mean()
+        .map(f64::sqrt)
     }
 
     /// When the curve first reaches `level`, from index `from` on.
@@ -113,7 +140,9 @@ impl Curve<'_> {
         if self.x.first()? == &level {
             return self.t.first().copied();
         }
-        (1..self.x.len()).find(|&i| (self.x[i] >= level) != above).map(|i| self.crossing(i, level))
+        (1..self.x.len())
+            .find(|&i| (self.x[i] >= level) != above)
+            .map(|i| self.crossing(i, level))
     }
 
     /// Where the cubic of interval `i` meets `level`, by bisection: the interval encloses it.
@@ -123,16 +152,26 @@ impl Curve<'_> {
             return self.t[i];
         }
         let (x0, x1) = (self.x[i - 1], self.x[i]);
-        let (m0, m1) = (self.slope(i - 1, i, self.x) * h, self.slope(i, i - 1, self.x) * h);
+        let (m0, m1) = (
+            self.slope(i - 1, i, self.x) * h,
+            self.slope(i, i - 1, self.x) * h,
+        );
         let at = |s: f64| {
             let (s2, s3) = (s * s, s * s * s);
-            (2.0 * s3 - 3.0 * s2 + 1.0) * x0 + (s3 - 2.0 * s2 + s) * m0 + (3.0 * s2 - 2.0 * s3) * x1 + (s3 - s2) * m1
+            (2.0 * s3 - 3.0 * s2 + 1.0) * x0
+                + (s3 - 2.0 * s2 + s) * m0
+                + (3.0 * s2 - 2.0 * s3) * x1
+                + (s3 - s2) * m1
         };
         let starts_above = x0 >= level;
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
-            if (at(middle) >= level) == starts_above { low = middle } else { high = middle }
+            if (at(middle) >= level) == starts_above {
+                low = middle
+            } else {
+                high = middle
+            }
         }
         self.t[i - 1] + 0.5 * (low + high) * h
     }
@@ -151,7 +190,11 @@ impl Curve<'_> {
         if way == 0.0 {
             return None;
         }
-        let beyond = if way > 0.0 { self.max()? - target } else { target - self.min()? };
+        let beyond = if way > 0.0 {
+            self.max()? - target
+        } else {
+            target - self.min()?
+        };
         Some((beyond / way.abs()).max(0.0))
     }
 
@@ -162,7 +205,11 @@ impl Curve<'_> {
         if way == 0.0 {
             return None;
         }
-        let back = if way > 0.0 { first - self.min()? } else { self.max()? - first };
+        let back = if way > 0.0 {
+            first - self.min()?
+        } else {
+            self.max()? - first
+        };
         Some((back / way.abs()).max(0.0))
     }
 
@@ -170,8 +217,14 @@ impl Curve<'_> {
     pub fn settling_time(&self, band: f64) -> Option<f64> {
         let (first, last) = (*self.x.first()?, self.last()?);
         let width = band * (last - first).abs();
-        let outside = (0..self.x.len()).rev().find(|&i| (self.x[i] - last).abs() > width)?;
-        let level = if self.x[outside] > last { last + width } else { last - width };
+        let outside = (0..self.x.len())
+            .rev()
+            .find(|&i| (self.x[i] - last).abs() > width)?;
+        let level = if self.x[outside] > last {
+            last + width
+        } else {
+            last - width
+        };
         if outside + 1 >= self.x.len() {
             return None;
         }
@@ -192,7 +245,9 @@ mod tests {
     #[test]
     fn rise_time_of_a_lag_is_ln_9_time_constants() {
         let (t, x) = sampled(|t| 1.0 - (-t).exp(), 40.0, 2000);
-        let rise = Curve { t: &t, x: &x }.rise_time(0.1, 0.9).expect("it rises");
+        let rise = Curve { t: &t, x: &x }
+            .rise_time(0.1, 0.9)
+            .expect("it rises");
         // Cubic interpolation at h = 0.02 leaves h⁴/384 times the fourth derivative, below 1e-9.
         assert!((rise - 9f64.ln()).abs() < 1e-8, "{rise}");
     }
@@ -200,7 +255,11 @@ mod tests {
     #[test]
     fn overshoot_of_a_damped_oscillation_follows_its_formula() {
         let (z, w) = (0.3, (1.0 - 0.09f64).sqrt());
-        let (t, x) = sampled(|t| 1.0 - (-z * t).exp() * ((w * t).cos() + z / w * (w * t).sin()), 30.0, 3000);
+        let (t, x) = sampled(
+            |t| 1.0 - (-z * t).exp() * ((w * t).cos() + z / w * (w * t).sin()),
+            30.0,
+            3000,
+        );
         let curve = Curve { t: &t, x: &x };
         let exact = (-std::f64::consts::PI * z / w).exp();
         assert!((curve.overshoot(1.0).expect("it moves") - exact).abs() < 1e-6);
@@ -211,7 +270,10 @@ mod tests {
     fn integral_of_a_cubic_is_exact_and_jumps_are_respected() {
         let (t, x) = sampled(|t| t * t, 3.0, 10);
         assert!((Curve { t: &t, x: &x }.integral() - 9.0).abs() < 1e-12);
-        let curve = Curve { t: &[0.0, 1.0, 1.0, 2.0], x: &[0.0, 0.0, 5.0, 5.0] };
+        let curve = Curve {
+            t: &[0.0, 1.0, 1.0, 2.0],
+            x: &[0.0, 0.0, 5.0, 5.0],
+        };
         assert_eq!(curve.integral(), 5.0);
     }
 }

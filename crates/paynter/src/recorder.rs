@@ -26,7 +26,10 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn column(&self, n_columns: usize, column: usize) -> Vec<f64> {
-        self.values.chunks_exact(n_columns.max(1)).map(|row| row[column]).collect()
+        self.values
+            .chunks_exact(n_columns.max(1))
+            .map(|row| row[column])
+            .collect()
     }
 }
 
@@ -34,7 +37,6 @@ impl Rows {
 pub(crate) struct Recorder<'a> {
     output_times: Vec<f64>,
     next: usize,
-    n_columns: usize,
     pub rows: Rows,
     /// Rows inside every step, if any measure needs them.
     pub fine: Option<Rows>,
@@ -57,7 +59,6 @@ impl<'a> Recorder<'a> {
         Recorder {
             output_times,
             next: 0,
-            n_columns,
             rows: Rows::default(),
             fine: wants_fine.then(Rows::default),
             event_times: Vec::new(),

@@ -121,8 +121,16 @@ pub fn prepare(
     spec: &RunSpec,
 ) -> Result<Machine, Vec<Diagnostic>> {
     let wanted: Vec<ExprId> = spec.wanted.iter().map(|w| w.value).collect();
-    let form = if is_implicit(spec.method) && has_large_block(reduced) { Form::Dae } else { Form::Explicit };
-    let lowering = Lowering { engine: spec.engine, form, ..Lowering::default() };
+    let form = if is_implicit(spec.method) && has_large_block(reduced) {
+        Form::Dae
+    } else {
+        Form::Explicit
+    };
+    let lowering = Lowering {
+        engine: spec.engine,
+        form,
+        ..Lowering::default()
+    };
     lower_with(reduced, &wanted, lowering).map_err(|e| vec![explain_lowering(&e, reduced, graph)])
 }
 
@@ -133,7 +141,9 @@ const LARGE_BLOCK: usize = 40;
 fn has_large_block(reduced: &Reduced) -> bool {
     reduced.blocks.iter().any(|b| match b {
         Block::Assign { .. } => false,
-        Block::Linear { unknowns, .. } | Block::Nonlinear { unknowns, .. } => unknowns.len() > LARGE_BLOCK,
+        Block::Linear { unknowns, .. } | Block::Nonlinear { unknowns, .. } => {
+            unknowns.len() > LARGE_BLOCK
+        }
     })
 }
 
@@ -155,24 +165,42 @@ pub fn simulate(
 ) -> Result<Run, Vec<Diagnostic>> {
     let begin = Instant::now();
     for &(symbol, value) in &spec.parameters {
-        machine.set_parameter(symbol, value).expect("the caller checked that this is a parameter");
+        machine
+            .set_parameter(symbol, value)
+            .expect("the caller checked that this is a parameter");
     }
-    let start = machine.initialise(spec.start).map_err(|e| explain_start(&e, reduced, graph))?;
+    let start = machine
+        .initialise(spec.start)
+        .map_err(|e| explain_start(&e, reduced, graph))?;
     let absolute = match spec.atol {
         Some(atol) => Absolute::Scalar(atol),
         None => Absolute::PerVariable(machine.tolerances(spec.rtol)),
     };
     let options = Options {
         method: spec.method,
-        tolerances: Tolerances { relative: spec.rtol, absolute },
+        tolerances: Tolerances {
+            relative: spec.rtol,
+            absolute,
+        },
         max_step: spec.max_step.unwrap_or(f64::INFINITY),
         fixed_step: spec.fixed_step,
         ..Options::default()
     };
     let energy_before = machine.stored_energy(spec.start, &start.y0).ok();
-    let mut recorder =
-        Recorder::new(spec.output_times.clone(), spec.wanted.len(), spec.wants_fine, progress);
-    let result = integrate(machine, spec.start, &start.y0, spec.stop, &options, &mut recorder);
+    let mut recorder = Recorder::new(
+        spec.output_times.clone(),
+        spec.wanted.len(),
+        spec.wants_fine,
+        progress,
+    );
+    let result = integrate(
+        machine,
+        spec.start,
+        &start.y0,
+        spec.stop,
+        &options,
+        &mut recorder,
+    );
 
     let (t, y, quadratures, statistics, ending) = match result {
         Ok(finish) => {
@@ -187,16 +215,33 @@ pub fn simulate(
                 },
                 (FinishReason::Cancelled, Some((time, error))) => Ending::Failed {
                     time,
-                    diagnostics: vec![crate::failure::explain_recording(machine, error, time, reduced, graph)],
+                    diagnostics: vec![crate::failure::explain_recording(
+                        machine, error, time, reduced, graph,
+                    )],
                 },
                 (FinishReason::Cancelled, None) => Ending::Cancelled { time: finish.t },
             };
-            (finish.t, finish.y, finish.quadratures, finish.statistics, ending)
+            (
+                finish.t,
+                finish.y,
+                finish.quadratures,
+                finish.statistics,
+                ending,
+            )
         }
         Err(error) => {
             let diagnostics = vec![explain_failure(machine, &error, reduced, graph)];
-            let ending = Ending::Failed { time: error.t, diagnostics };
-            (error.t, error.y, error.quadratures, error.statistics, ending)
+            let ending = Ending::Failed {
+                time: error.t,
+                diagnostics,
+            };
+            (
+                error.t,
+                error.y,
+                error.quadratures,
+                error.statistics,
+                ending,
+            )
         }
     };
     let event_times = std::mem::take(&mut recorder.event_times);
@@ -210,7 +255,11 @@ pub fn simulate(
     Ok(Run {
         table: to_table(&rows, &spec.wanted),
         fine: fine.map(|rows| to_table(&rows, &spec.wanted)),
-        states: machine.states().iter().map(|&s| reduced.dae.name_of(s)).collect(),
+        states: machine
+            .states()
+            .iter()
+            .map(|&s| reduced.dae.name_of(s))
+            .collect(),
         machine_code: machine.machine_code(),
         start,
         statistics,
@@ -231,9 +280,19 @@ fn to_table(rows: &Rows, wanted: &[Wanted]) -> Table {
             values: rows
                 .column(wanted.len(), k)
                 .into_iter()
-                .map(|x| if w.factor == 1.0 && w.offset == 0.0 { x } else { (x - w.offset) / w.factor })
+                .map(|x| {
+                    if w.factor == 1.0 && w.offset == 0.0 {
+                        x
+                    } else {
+                        (x - w.offset) / w.factor
+                    }
+                })
                 .collect(),
         })
         .collect();
-    Table { time: rows.time.clone(), columns, ..Table::default() }
+    Table {
+        time: rows.time.clone(),
+        columns,
+        ..Table::default()
+    }
 }

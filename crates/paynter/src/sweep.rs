@@ -76,7 +76,9 @@ pub fn sweep(
                 (Some(common), Some(machine)) => fast_point(design, common, machine, &place),
                 _ => slow_point(design, choice, engine, &place),
             };
-            results.lock().expect("no worker panics while it holds the list")[number] = Some(point);
+            results
+                .lock()
+                .expect("no worker panics while it holds the list")[number] = Some(point);
         }
     };
     std::thread::scope(|scope| {
@@ -85,7 +87,10 @@ pub fn sweep(
         }
     });
     let results = results.into_inner().expect("all workers have ended");
-    Ok(results.into_iter().map(|p| p.expect("every number was taken once")).collect())
+    Ok(results
+        .into_iter()
+        .map(|p| p.expect("every number was taken once"))
+        .collect())
 }
 
 /// Position on each axis of point `number`; the last axis varies fastest.
@@ -107,10 +112,17 @@ fn place_in_grid(number: usize, sizes: impl DoubleEndedIterator<Item = usize>) -
 fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<Diagnostic>> {
     let mut symbols = Vec::new();
     for sweep in &design.plan.sweeps {
-        let SweepTarget::Variable { variable, .. } = &sweep.target else { return Ok(None) };
-        let is_numeric = sweep.values.iter().all(|v| matches!(v.setting, SweepSetting::Number(..)));
+        let SweepTarget::Variable { variable, .. } = &sweep.target else {
+            return Ok(None);
+        };
+        let is_numeric = sweep
+            .values
+            .iter()
+            .all(|v| matches!(v.setting, SweepSetting::Number(..)));
         match parameter(design, &variable.path) {
-            Some(symbol) if is_numeric && !design.structural.contains(&symbol) => symbols.push(symbol),
+            Some(symbol) if is_numeric && !design.structural.contains(&symbol) => {
+                symbols.push(symbol)
+            }
             _ => return Ok(None),
         }
     }
@@ -119,7 +131,13 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<D
     let layout = lay_out(&design.plan);
     let spec = run_spec(&design.plan, &layout, &[], engine);
     let machine = prepare(&reduced, &design.graph, &spec)?;
-    Ok(Some(Common { machine, reduced, layout, spec, symbols }))
+    Ok(Some(Common {
+        machine,
+        reduced,
+        layout,
+        spec,
+        symbols,
+    }))
 }
 
 fn parameter(design: &Design, path: &str) -> Option<SymbolId> {
@@ -127,7 +145,10 @@ fn parameter(design: &Design, path: &str) -> Option<SymbolId> {
     let is_it = |s: &paynter_symbolic::Symbol| {
         matches!(s.role, Role::Parameter { .. }) && dae.names.display(s.name) == path
     };
-    dae.symbols.iter().position(is_it).map(|index| SymbolId(index as u32))
+    dae.symbols
+        .iter()
+        .position(is_it)
+        .map(|index| SymbolId(index as u32))
 }
 
 fn fast_point(design: &Design, common: &Common, machine: &mut Machine, place: &[usize]) -> Point {
@@ -148,7 +169,11 @@ fn fast_point(design: &Design, common: &Common, machine: &mut Machine, place: &[
         &[],
         &mut go_on,
     );
-    summarise(design, place, result.map_err(|messages| headline(&messages)))
+    summarise(
+        design,
+        place,
+        result.map_err(|messages| headline(&messages)),
+    )
 }
 
 fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize]) -> Point {
@@ -156,11 +181,19 @@ fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize])
     let mut method = None;
     for (sweep, &at) in design.plan.sweeps.iter().zip(place) {
         match (&sweep.target, &sweep.values[at].setting) {
-            (SweepTarget::Variable { target, .. }, SweepSetting::Number(_, e) | SweepSetting::Expression(e)) => {
-                changes.push(Override { path: path_of(target), value: e.clone(), span: sweep.span });
+            (
+                SweepTarget::Variable { target, .. },
+                SweepSetting::Number(_, e) | SweepSetting::Expression(e),
+            ) => {
+                changes.push(Override {
+                    path: path_of(target),
+                    value: e.clone(),
+                    span: sweep.span,
+                });
             }
             (SweepTarget::Method, SweepSetting::Method(m, step)) => method = Some((*m, *step)),
-            (SweepTarget::Constraints, SweepSetting::Constraints(c)) if *c == Constraints::Minimal => {}
+            (SweepTarget::Constraints, SweepSetting::Constraints(c))
+                if *c == Constraints::Minimal => {}
             (SweepTarget::Constraints, _) => {
                 let why = "this way to enforce constraints is not available yet".to_owned();
                 return summarise(design, place, Err(why));
@@ -168,9 +201,11 @@ fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize])
             _ => {}
         }
     }
-    let rtol = design.plan.sweeps.iter().zip(place).find_map(|(s, &at)| match (&s.target, &s.values[at].setting) {
-        (SweepTarget::Rtol, SweepSetting::Number(x, _)) => Some(*x),
-        _ => None,
+    let rtol = design.plan.sweeps.iter().zip(place).find_map(|(s, &at)| {
+        match (&s.target, &s.values[at].setting) {
+            (SweepTarget::Rtol, SweepSetting::Number(x, _)) => Some(*x),
+            _ => None,
+        }
     });
     let result = elaborate_and_run(design, choice, engine, &changes, method, rtol);
     summarise(design, place, result)
@@ -197,7 +232,10 @@ fn elaborate_and_run(
     if let Some(rtol) = rtol {
         varied.plan.rtol = rtol;
     }
-    let choice = crate::run::RunChoice { engine, times: None };
+    let choice = crate::run::RunChoice {
+        engine,
+        times: None,
+    };
     crate::run::run(&varied, &choice, &mut |_| ControlFlow::Continue(())).map_err(|m| headline(&m))
 }
 
@@ -216,11 +254,21 @@ fn path_of(target: &ast::Ref) -> Vec<(String, Option<i64>)> {
 }
 
 fn headline(messages: &[Diagnostic]) -> String {
-    messages.iter().find(|m| m.is_error()).or(messages.first()).map_or(String::new(), |m| m.message.clone())
+    messages
+        .iter()
+        .find(|m| m.is_error())
+        .or(messages.first())
+        .map_or(String::new(), |m| m.message.clone())
 }
 
 fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) -> Point {
-    let labels = design.plan.sweeps.iter().zip(place).map(|(s, &at)| s.values[at].label.clone()).collect();
+    let labels = design
+        .plan
+        .sweeps
+        .iter()
+        .zip(place)
+        .map(|(s, &at)| s.values[at].label.clone())
+        .collect();
     let values = design
         .plan
         .sweeps
@@ -247,8 +295,18 @@ fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) 
                 Ending::Failed { diagnostics, .. } => Some(headline(diagnostics)),
                 _ => None,
             },
-            last: outcome.run.table.columns.iter().map(|c| c.values.last().copied().unwrap_or(f64::NAN)).collect(),
-            residual: outcome.run.audit.as_ref().map_or(0.0, crate::audit::Audit::relative),
+            last: outcome
+                .run
+                .table
+                .columns
+                .iter()
+                .map(|c| c.values.last().copied().unwrap_or(f64::NAN))
+                .collect(),
+            residual: outcome
+                .run
+                .audit
+                .as_ref()
+                .map_or(0.0, crate::audit::Audit::relative),
             measures: outcome.measures,
         },
     }
@@ -262,24 +320,44 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
         ..Table::default()
     };
     let mut add = |name: String, unit: String, value: &dyn Fn(&Point) -> f64| {
-        table.columns.push(Column { name, unit, values: points.iter().map(value).collect() });
+        table.columns.push(Column {
+            name,
+            unit,
+            values: points.iter().map(value).collect(),
+        });
     };
     for (k, sweep) in design.plan.sweeps.iter().enumerate() {
         add(target_name(&sweep.target), String::new(), &|p| p.values[k]);
     }
     for (k, measure) in design.plan.measures.iter().enumerate() {
-        let unit = points.iter().find_map(|p| p.measures.get(k)).map(|m| m.unit.clone()).unwrap_or_default();
-        add(measure.name.clone(), unit, &|p| p.measures.get(k).and_then(|m| m.value).unwrap_or(f64::NAN));
+        let unit = points
+            .iter()
+            .find_map(|p| p.measures.get(k))
+            .map(|m| m.unit.clone())
+            .unwrap_or_default();
+        add(measure.name.clone(), unit, &|p| {
+            p.measures.get(k).and_then(|m| m.value).unwrap_or(f64::NAN)
+        });
     }
     for (k, column) in design.plan.columns.iter().enumerate() {
-        let unit = column.unit.as_ref().map(|u| u.text.clone()).unwrap_or_default();
-        add(format!("final {}", column.name), unit, &|p| p.last.get(k).copied().unwrap_or(f64::NAN));
+        let unit = column
+            .unit
+            .as_ref()
+            .map(|u| u.text.clone())
+            .unwrap_or_default();
+        add(format!("final {}", column.name), unit, &|p| {
+            p.last.get(k).copied().unwrap_or(f64::NAN)
+        });
     }
     add("energy residual".to_owned(), String::new(), &|p| p.residual);
-    add("failed".to_owned(), String::new(), &|p| f64::from(u8::from(p.failure.is_some())));
+    add("failed".to_owned(), String::new(), &|p| {
+        f64::from(u8::from(p.failure.is_some()))
+    });
     for (k, point) in points.iter().enumerate() {
         if let Some(why) = &point.failure {
-            table.metadata.push((format!("failure of point {}", k + 1), why.clone()));
+            table
+                .metadata
+                .push((format!("failure of point {}", k + 1), why.clone()));
         }
     }
     table
@@ -298,8 +376,18 @@ fn target_name(target: &SweepTarget) -> String {
 pub fn to_text(design: &Design, points: &[Point]) -> String {
     const MOST: usize = 40;
     let mut out = String::new();
-    let names: Vec<String> = design.plan.sweeps.iter().map(|s| target_name(&s.target)).collect();
-    let measures: Vec<&str> = design.plan.measures.iter().map(|m| m.name.as_str()).collect();
+    let names: Vec<String> = design
+        .plan
+        .sweeps
+        .iter()
+        .map(|s| target_name(&s.target))
+        .collect();
+    let measures: Vec<&str> = design
+        .plan
+        .measures
+        .iter()
+        .map(|m| m.name.as_str())
+        .collect();
     for name in &names {
         out.push_str(&format!("{name:>18} "));
     }
@@ -336,7 +424,9 @@ mod tests {
 
     #[test]
     fn the_last_axis_varies_fastest() {
-        let places: Vec<Vec<usize>> = (0..6).map(|n| place_in_grid(n, [2, 3].into_iter())).collect();
+        let places: Vec<Vec<usize>> = (0..6)
+            .map(|n| place_in_grid(n, [2, 3].into_iter()))
+            .collect();
         assert_eq!(places[1], [0, 1]);
         assert_eq!(places[3], [1, 0]);
         assert_eq!(places[5], [1, 2]);

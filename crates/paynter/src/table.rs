@@ -55,7 +55,11 @@ impl std::error::Error for TableError {}
 impl Table {
     /// Name of the first column.
     pub fn axis_name(&self) -> &str {
-        if self.axis.is_empty() { "time" } else { &self.axis }
+        if self.axis.is_empty() {
+            "time"
+        } else {
+            &self.axis
+        }
     }
 
     /// Finds a column by name.
@@ -71,7 +75,10 @@ impl Table {
     ///
     /// An ending that is none of these, or a file that cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), TableError> {
-        let fail = |message: String| TableError { file: path.display().to_string(), message };
+        let fail = |message: String| TableError {
+            file: path.display().to_string(),
+            message,
+        };
         match ending(path).as_str() {
             "csv" => {
                 write_file(path, self.to_csv().as_bytes())?;
@@ -84,10 +91,13 @@ impl Table {
             "json" => write_file(path, self.to_json().to_string().as_bytes()),
             "parquet" => {
                 let mut bytes = Vec::new();
-                self.write_parquet(&mut bytes).map_err(|e| fail(e.to_string()))?;
+                self.write_parquet(&mut bytes)
+                    .map_err(|e| fail(e.to_string()))?;
                 write_file(path, &bytes)
             }
-            other => Err(fail(format!("unknown ending `.{other}`; use .csv, .json or .parquet"))),
+            other => Err(fail(format!(
+                "unknown ending `.{other}`; use .csv, .json or .parquet"
+            ))),
         }
     }
 
@@ -97,13 +107,17 @@ impl Table {
     ///
     /// A missing file, or one that is not a table of numbers.
     pub fn read(path: &Path) -> Result<Table, TableError> {
-        let fail = |message: String| TableError { file: path.display().to_string(), message };
+        let fail = |message: String| TableError {
+            file: path.display().to_string(),
+            message,
+        };
         let bytes = fs::read(path).map_err(|e| fail(e.to_string()))?;
         match ending(path).as_str() {
             "json" => Table::from_json(&bytes).map_err(fail),
             "parquet" => Table::from_parquet(bytes).map_err(fail),
             _ => {
-                let text = std::str::from_utf8(&bytes).map_err(|_| fail("not a text file".to_owned()))?;
+                let text =
+                    std::str::from_utf8(&bytes).map_err(|_| fail("not a text file".to_owned()))?;
                 Table::from_csv(text).map_err(fail)
             }
         }
@@ -133,8 +147,10 @@ impl Table {
     ///
     /// What is wrong and in which line.
     pub fn from_csv(text: &str) -> Result<Table, String> {
-        let mut lines =
-            text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'));
+        let mut lines = text
+            .lines()
+            .enumerate()
+            .filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'));
         let (_, header) = lines.next().ok_or("the file is empty")?;
         let names = split_csv(header);
         if names.iter().all(|n| n.trim().parse::<f64>().is_ok()) {
@@ -152,23 +168,34 @@ impl Table {
                 ));
             }
             for (column, cell) in columns.iter_mut().zip(&cells) {
-                let value = cell
-                    .trim()
-                    .parse()
-                    .map_err(|_| format!("line {}: `{}` is not a number", number + 1, cell.trim()))?;
+                let value = cell.trim().parse().map_err(|_| {
+                    format!("line {}: `{}` is not a number", number + 1, cell.trim())
+                })?;
                 column.push(value);
             }
         }
-        let names_first = names.first().map(|n| n.trim().to_owned()).unwrap_or_default();
+        let names_first = names
+            .first()
+            .map(|n| n.trim().to_owned())
+            .unwrap_or_default();
         let mut columns = columns.into_iter();
         let time = columns.next().unwrap_or_default();
         let columns = names
             .into_iter()
             .skip(1)
             .zip(columns)
-            .map(|(name, values)| Column { name: name.trim().to_owned(), unit: String::new(), values })
+            .map(|(name, values)| Column {
+                name: name.trim().to_owned(),
+                unit: String::new(),
+                values,
+            })
             .collect();
-        Ok(Table { axis: names_first, time, columns, metadata: Vec::new() })
+        Ok(Table {
+            axis: names_first,
+            time,
+            columns,
+            metadata: Vec::new(),
+        })
     }
 
     fn metadata_json(&self) -> serde_json::Value {
@@ -176,8 +203,11 @@ impl Table {
         for (key, value) in &self.metadata {
             map.insert(key.clone(), serde_json::Value::String(value.clone()));
         }
-        let units: serde_json::Map<String, serde_json::Value> =
-            self.columns.iter().map(|c| (c.name.clone(), c.unit.clone().into())).collect();
+        let units: serde_json::Map<String, serde_json::Value> = self
+            .columns
+            .iter()
+            .map(|c| (c.name.clone(), c.unit.clone().into()))
+            .collect();
         map.insert("units".to_owned(), units.into());
         map.into()
     }
@@ -185,7 +215,11 @@ impl Table {
     /// Prints as JSON. Numbers that are not finite are written as strings, since JSON has none.
     pub fn to_json(&self) -> serde_json::Value {
         let numbers = |values: &[f64]| -> serde_json::Value {
-            values.iter().map(|&x| json_number(x)).collect::<Vec<_>>().into()
+            values
+                .iter()
+                .map(|&x| json_number(x))
+                .collect::<Vec<_>>()
+                .into()
         };
         let columns: Vec<serde_json::Value> = self
             .columns
@@ -203,14 +237,29 @@ impl Table {
     fn from_json(bytes: &[u8]) -> Result<Table, String> {
         let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
         let numbers = |v: &serde_json::Value| -> Option<Vec<f64>> {
-            v.as_array()?.iter().map(|x| x.as_f64().or_else(|| x.as_str()?.parse().ok())).collect()
+            v.as_array()?
+                .iter()
+                .map(|x| x.as_f64().or_else(|| x.as_str()?.parse().ok()))
+                .collect()
         };
         let not_one = || "this JSON is not a result of paynter".to_owned();
         let time = value.get("time").and_then(numbers).ok_or_else(not_one)?;
         let mut columns = Vec::new();
-        for c in value.get("columns").and_then(|c| c.as_array()).ok_or_else(not_one)? {
-            let name = c.get("name").and_then(|n| n.as_str()).ok_or_else(not_one)?.to_owned();
-            let unit = c.get("unit").and_then(|n| n.as_str()).unwrap_or("").to_owned();
+        for c in value
+            .get("columns")
+            .and_then(|c| c.as_array())
+            .ok_or_else(not_one)?
+        {
+            let name = c
+                .get("name")
+                .and_then(|n| n.as_str())
+                .ok_or_else(not_one)?
+                .to_owned();
+            let unit = c
+                .get("unit")
+                .and_then(|n| n.as_str())
+                .unwrap_or("")
+                .to_owned();
             let values = c.get("values").and_then(numbers).ok_or_else(not_one)?;
             if values.len() != time.len() {
                 return Err(format!("column `{name}` is not as long as time"));
@@ -220,10 +269,23 @@ impl Table {
         let metadata = value
             .get("metadata")
             .and_then(|m| m.as_object())
-            .map(|m| m.iter().filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect())
+            .map(|m| {
+                m.iter()
+                    .filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned())))
+                    .collect()
+            })
             .unwrap_or_default();
-        let axis = value.get("axis").and_then(|a| a.as_str()).unwrap_or("time").to_owned();
-        Ok(Table { axis, time, columns, metadata })
+        let axis = value
+            .get("axis")
+            .and_then(|a| a.as_str())
+            .unwrap_or("time")
+            .to_owned();
+        Ok(Table {
+            axis,
+            time,
+            columns,
+            metadata,
+        })
     }
 
     fn write_parquet(&self, out: &mut Vec<u8>) -> Result<(), parquet::errors::ParquetError> {
@@ -234,7 +296,8 @@ impl Table {
         use parquet::file::writer::SerializedFileWriter;
         use parquet::schema::types::Type;
 
-        let names = std::iter::once(self.axis_name()).chain(self.columns.iter().map(|c| c.name.as_str()));
+        let names =
+            std::iter::once(self.axis_name()).chain(self.columns.iter().map(|c| c.name.as_str()));
         let fields = names
             .map(|name| {
                 Type::primitive_type_builder(name, PhysicalType::DOUBLE)
@@ -243,10 +306,21 @@ impl Table {
                     .map(Arc::new)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let schema = Arc::new(Type::group_type_builder("paynter").with_fields(fields).build()?);
-        let mut facts: Vec<KeyValue> =
-            self.metadata.iter().map(|(k, v)| KeyValue::new(k.clone(), v.clone())).collect();
-        facts.extend(self.columns.iter().map(|c| KeyValue::new(format!("unit:{}", c.name), c.unit.clone())));
+        let schema = Arc::new(
+            Type::group_type_builder("paynter")
+                .with_fields(fields)
+                .build()?,
+        );
+        let mut facts: Vec<KeyValue> = self
+            .metadata
+            .iter()
+            .map(|(k, v)| KeyValue::new(k.clone(), v.clone()))
+            .collect();
+        facts.extend(
+            self.columns
+                .iter()
+                .map(|c| KeyValue::new(format!("unit:{}", c.name), c.unit.clone())),
+        );
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_key_value_metadata(Some(facts))
@@ -254,8 +328,12 @@ impl Table {
         let mut file = SerializedFileWriter::new(&mut *out, schema, Arc::new(properties))?;
         let mut group = file.next_row_group()?;
         for values in std::iter::once(&self.time).chain(self.columns.iter().map(|c| &c.values)) {
-            let mut column = group.next_column()?.expect("one column for each field of the schema");
-            column.typed::<DoubleType>().write_batch(values, None, None)?;
+            let mut column = group
+                .next_column()?
+                .expect("one column for each field of the schema");
+            column
+                .typed::<DoubleType>()
+                .write_batch(values, None, None)?;
             column.close()?;
         }
         group.close()?;
@@ -267,16 +345,25 @@ impl Table {
         use parquet::file::reader::{FileReader, SerializedFileReader};
         use parquet::record::RowAccessor;
 
-        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(|e| e.to_string())?;
+        let reader =
+            SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(|e| e.to_string())?;
         let file = reader.metadata().file_metadata();
-        let names: Vec<String> =
-            file.schema_descr().columns().iter().map(|c| c.name().to_owned()).collect();
+        let names: Vec<String> = file
+            .schema_descr()
+            .columns()
+            .iter()
+            .map(|c| c.name().to_owned())
+            .collect();
         let Some(axis) = names.first().cloned() else {
             return Err("the file has no columns".to_owned());
         };
         let facts: Vec<(String, String)> = file
             .key_value_metadata()
-            .map(|kv| kv.iter().map(|f| (f.key.clone(), f.value.clone().unwrap_or_default())).collect())
+            .map(|kv| {
+                kv.iter()
+                    .map(|f| (f.key.clone(), f.value.clone().unwrap_or_default()))
+                    .collect()
+            })
             .unwrap_or_default();
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         for row in reader.get_row_iter(None).map_err(|e| e.to_string())? {
@@ -287,7 +374,11 @@ impl Table {
         }
         let unit = |name: &str| {
             let key = format!("unit:{name}");
-            facts.iter().find(|(k, _)| *k == key).map(|(_, v)| v.clone()).unwrap_or_default()
+            facts
+                .iter()
+                .find(|(k, _)| *k == key)
+                .map(|(_, v)| v.clone())
+                .unwrap_or_default()
         };
         let mut columns = columns.into_iter();
         let time = columns.next().unwrap_or_default();
@@ -295,15 +386,30 @@ impl Table {
             .iter()
             .skip(1)
             .zip(columns)
-            .map(|(name, values)| Column { name: name.clone(), unit: unit(name), values })
+            .map(|(name, values)| Column {
+                name: name.clone(),
+                unit: unit(name),
+                values,
+            })
             .collect();
-        let metadata = facts.iter().filter(|(k, _)| !k.starts_with("unit:")).cloned().collect();
-        Ok(Table { axis, time, columns, metadata })
+        let metadata = facts
+            .iter()
+            .filter(|(k, _)| !k.starts_with("unit:"))
+            .cloned()
+            .collect();
+        Ok(Table {
+            axis,
+            time,
+            columns,
+            metadata,
+        })
     }
 }
 
 fn ending(path: &Path) -> String {
-    path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+    path.extension()
+        .map(|e| e.to_string_lossy().to_ascii_lowercase())
+        .unwrap_or_default()
 }
 
 /// Writes a file whole; a half-written one is never left under its name.
@@ -324,7 +430,11 @@ fn json_number(x: f64) -> serde_json::Value {
 }
 
 fn csv_name(name: &str) -> String {
-    if name.contains([',', '"', '\n']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+    if name.contains([',', '"', '\n']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
 }
 
 /// Splits one line at commas outside quotes.
@@ -356,8 +466,16 @@ mod tests {
             axis: "time".into(),
             time: vec![0.0, 0.1, 1.0 / 3.0],
             columns: vec![
-                Column { name: "a.e".into(), unit: "V".into(), values: vec![1e-300, -0.1, std::f64::consts::PI] },
-                Column { name: "odd, \"name\"".into(), unit: String::new(), values: vec![1.0, 2.0, 1e22] },
+                Column {
+                    name: "a.e".into(),
+                    unit: "V".into(),
+                    values: vec![1e-300, -0.1, std::f64::consts::PI],
+                },
+                Column {
+                    name: "odd, \"name\"".into(),
+                    unit: String::new(),
+                    values: vec![1.0, 2.0, 1e22],
+                },
             ],
             metadata: vec![("method".into(), "dop853".into())],
         }
@@ -380,8 +498,17 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_a_table_is_explained() {
-        assert_eq!(Table::from_csv("").unwrap_err(), "the file is empty");
-        assert_eq!(Table::from_csv("t,x\n0,1\n1\n").unwrap_err(), "line 3 has 1 numbers, the header has 2 names");
-        assert_eq!(Table::from_csv("t,x\n0,abc\n").unwrap_err(), "line 2: `abc` is not a number");
+        assert_eq!(
+            Table::from_csv("").expect_err("it is not a table"),
+            "the file is empty"
+        );
+        assert_eq!(
+            Table::from_csv("t,x\n0,1\n1\n").expect_err("it is not a table"),
+            "line 3 has 1 numbers, the header has 2 names"
+        );
+        assert_eq!(
+            Table::from_csv("t,x\n0,abc\n").expect_err("it is not a table"),
+            "line 2: `abc` is not a number"
+        );
     }
 }

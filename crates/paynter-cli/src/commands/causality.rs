@@ -52,11 +52,17 @@ pub fn causality(args: &CausalityArgs) -> u8 {
             }
         }
     } else if let Some(limit) = args.alternatives {
-        say!("{}", report::alternatives_to_text(graph, &alternatives(graph, limit)).trim_end());
+        say!(
+            "{}",
+            report::alternatives_to_text(graph, &alternatives(graph, limit)).trim_end()
+        );
     } else {
         say!("{}", report::to_text(graph, &causality).trim_end());
         if let Ok(reduced) = design.reduce(&causality) {
-            say!("\nstructural index of the equations: {}", reduced.structural_index);
+            say!(
+                "\nstructural index of the equations: {}",
+                reduced.structural_index
+            );
         }
     }
     let messages = causality_diagnostics(graph, &causality);
@@ -71,10 +77,18 @@ pub fn causality(args: &CausalityArgs) -> u8 {
 fn bonds_called(design: &Design, name: &str) -> Vec<BondId> {
     let graph = &design.graph;
     let names = &graph.signals.names;
-    let named = graph.bonds.iter().position(|b| b.name.is_some_and(|path| names.display(path) == name));
+    let named = graph
+        .bonds
+        .iter()
+        .position(|b| b.name.is_some_and(|path| names.display(path) == name));
     if let Some(index) = named {
         return vec![BondId(index as u32)];
     }
-    let element = graph.elements.iter().position(|e| e.name.is_some_and(|path| names.display(path) == name));
-    element.map(|index| graph.element(ElementId(index as u32)).ports.clone()).unwrap_or_default()
+    let element = graph
+        .elements
+        .iter()
+        .position(|e| e.name.is_some_and(|path| names.display(path) == name));
+    element
+        .map(|index| graph.element(ElementId(index as u32)).ports.clone())
+        .unwrap_or_default()
 }

@@ -46,7 +46,11 @@ pub fn equations(args: &EquationsArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
-    let format = if args.model.json { Format::Json } else { args.format };
+    let format = if args.model.json {
+        Format::Json
+    } else {
+        args.format
+    };
     let causality = design.causality();
     let text = match args.form {
         Form::Dae => paynter::listing::dae(&design, &causality, format == Format::Latex),
@@ -76,7 +80,13 @@ fn state_form(design: &Design, reduced: &Reduced, format: Format) -> String {
         .filter_map(|o| reduced.dae.pool.as_symbol(o.value))
         .collect();
     let name = |s: SymbolId| plain_name(reduced, s);
-    let presentation = present(reduced, &Options { name: Some(&name), outputs: &outputs });
+    let presentation = present(
+        reduced,
+        &Options {
+            name: Some(&name),
+            outputs: &outputs,
+        },
+    );
     match format {
         Format::Text => presentation.to_text(&name),
         Format::Latex => presentation.to_latex(&name),

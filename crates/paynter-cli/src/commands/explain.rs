@@ -19,11 +19,16 @@ pub fn explain(args: &ExplainArgs) -> u8 {
         }
         return OK;
     };
-    match codes.iter().find(|(code, ..)| code.eq_ignore_ascii_case(wanted)) {
+    match codes
+        .iter()
+        .find(|(code, ..)| code.eq_ignore_ascii_case(wanted))
+    {
         Some((code, title, explanation)) => {
             crate::say!("{code}: {title}\n\n{explanation}");
             OK
         }
-        None => call_error(format!("there is no code `{wanted}`; `paynter explain` lists all")),
+        None => call_error(format!(
+            "there is no code `{wanted}`; `paynter explain` lists all"
+        )),
     }
 }

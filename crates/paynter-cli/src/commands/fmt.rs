@@ -20,7 +20,9 @@ pub fn fmt(args: &FmtArgs) -> u8 {
     let mut status = OK;
     for file in &args.files {
         match paynter::format_file(file) {
-            Err(paynter::DesignError::Unreadable(message)) => status = status.max(call_error(message)),
+            Err(paynter::DesignError::Unreadable(message)) => {
+                status = status.max(call_error(message))
+            }
             Err(paynter::DesignError::Model(failed)) => {
                 show(&failed, false);
                 status = status.max(MODEL_WRONG);

@@ -41,7 +41,12 @@ fn run_all(folder: &std::path::Path) -> u8 {
     };
     for entry in entries.flatten() {
         if let Ok(inside) = std::fs::read_dir(entry.path()) {
-            files.extend(inside.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "bond")));
+            files.extend(
+                inside
+                    .flatten()
+                    .map(|e| e.path())
+                    .filter(|p| p.extension().is_some_and(|e| e == "bond")),
+            );
         }
     }
     files.sort();

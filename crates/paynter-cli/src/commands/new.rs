@@ -19,9 +19,15 @@ const STARTER: &str = include_str!("starter.bond");
 /// Makes the file or folder; never writes over one that is there.
 pub fn new(args: &NewArgs) -> u8 {
     let is_name = args.name.chars().next().is_some_and(char::is_alphabetic)
-        && args.name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+        && args
+            .name
+            .chars()
+            .all(|c| c.is_alphanumeric() || c == '_' || c == '-');
     if !is_name {
-        return call_error(format!("`{}` cannot be a file name; use letters, digits, `_` and `-`", args.name));
+        return call_error(format!(
+            "`{}` cannot be a file name; use letters, digits, `_` and `-`",
+            args.name
+        ));
     }
     match &args.from {
         None => write_new(&PathBuf::from(format!("{}.bond", args.name)), STARTER),
@@ -33,7 +39,10 @@ fn copy_gallery(from: &str, folder: &Path) -> u8 {
     let gallery = paynter::library::gallery();
     let Some((_, files)) = gallery.iter().find(|(name, _)| *name == from) else {
         let names: Vec<&str> = gallery.iter().map(|(name, _)| *name).collect();
-        return call_error(format!("the gallery has no `{from}`; it has {}", names.join(", ")));
+        return call_error(format!(
+            "the gallery has no `{from}`; it has {}",
+            names.join(", ")
+        ));
     };
     if folder.exists() {
         return call_error(format!("{} is there already", folder.display()));
@@ -58,6 +67,10 @@ fn write_new(path: &Path, text: &str) -> u8 {
     if let Err(error) = std::fs::write(path, text) {
         return call_error(format!("{}: {error}", path.display()));
     }
-    crate::say!("made {}; try: paynter run {}", path.display(), path.display());
+    crate::say!(
+        "made {}; try: paynter run {}",
+        path.display(),
+        path.display()
+    );
     OK
 }

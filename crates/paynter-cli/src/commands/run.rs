@@ -62,11 +62,19 @@ pub fn run(args: &RunArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
-    let times = match args.times.as_ref().map(|path| Table::read(path)).transpose() {
+    let times = match args
+        .times
+        .as_ref()
+        .map(|path| Table::read(path))
+        .transpose()
+    {
         Ok(table) => table.map(|t| t.time),
         Err(error) => return call_error(error),
     };
-    let choice = RunChoice { engine: args.engine.engine(), times };
+    let choice = RunChoice {
+        engine: args.engine.engine(),
+        times,
+    };
     let outcome = match run_with_progress(&design, &choice) {
         Ok(outcome) => outcome,
         Err(messages) => {
@@ -88,12 +96,20 @@ pub fn run(args: &RunArgs) -> u8 {
     if args.model.json {
         say!("{}", crate::commands::summary::json(&design, &outcome));
     } else {
-        crate::commands::summary::print(&design, &outcome, args.out.as_deref(), plot_path.as_deref());
+        crate::commands::summary::print(
+            &design,
+            &outcome,
+            args.out.as_deref(),
+            plot_path.as_deref(),
+        );
     }
     match &outcome.run.ending {
         Ending::Failed { diagnostics, .. } => {
             if !args.model.json {
-                eprint!("{}", paynter::syntax::render(diagnostics, &design.project.sources, wants_colour()));
+                eprint!(
+                    "{}",
+                    paynter::syntax::render(diagnostics, &design.project.sources, wants_colour())
+                );
             }
             RUN_FAILED
         }
@@ -103,7 +119,11 @@ pub fn run(args: &RunArgs) -> u8 {
 }
 
 fn default_plot_path(design: &Design) -> Option<PathBuf> {
-    let name = design.plan.name.clone().unwrap_or_else(|| design.model.clone());
+    let name = design
+        .plan
+        .name
+        .clone()
+        .unwrap_or_else(|| design.model.clone());
     (!design.plan.plots.is_empty()).then(|| PathBuf::from(format!("{name}.svg")))
 }
 
@@ -119,7 +139,9 @@ fn run_with_progress(
     let (start, stop) = (design.plan.start, design.plan.stop);
     let bar = if std::io::stderr().is_terminal() {
         let bar = ProgressBar::new(1000);
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent}%  {elapsed}, {eta} left") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:40} {percent}%  {elapsed}, {eta} left")
+        {
             bar.set_style(style);
         }
         bar
@@ -128,7 +150,11 @@ fn run_with_progress(
     };
     let result = run_design(design, choice, &mut |t| {
         bar.set_position((1000.0 * (t - start) / (stop - start)) as u64);
-        if is_cancelled.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if is_cancelled.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     bar.finish_and_clear();
     result

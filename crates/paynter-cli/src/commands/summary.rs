@@ -14,10 +14,17 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, plot: Optio
     let name = design.plan.name.as_deref().unwrap_or("(no experiment)");
     say!("{name} of {}", design.model);
     say!("  states      {}", shorten(&run.states));
-    let defaulted: Vec<String> =
-        run.start.defaulted.iter().map(|&s| design.graph.signals.name_of(s)).collect();
+    let defaulted: Vec<String> = run
+        .start
+        .defaulted
+        .iter()
+        .map(|&s| design.graph.signals.name_of(s))
+        .collect();
     if !defaulted.is_empty() {
-        say!("  start       at zero, for want of a start value: {}", shorten(&defaulted));
+        say!(
+            "  start       at zero, for want of a start value: {}",
+            shorten(&defaulted)
+        );
     }
     for choice in &statistics.choices {
         say!("  method      {}", method(choice));
@@ -38,20 +45,41 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, plot: Optio
     match &run.ending {
         Ending::Reached => {}
         Ending::Stopped { time, message } => say!("  stopped     at t = {time} s: {message}"),
-        Ending::Cancelled { time } => say!("  cancelled   at t = {time} s; what was computed is kept"),
-        Ending::Failed { time, .. } => say!("  FAILED      at t = {time} s; what was computed is kept"),
+        Ending::Cancelled { time } => {
+            say!("  cancelled   at t = {time} s; what was computed is kept")
+        }
+        Ending::Failed { time, .. } => {
+            say!("  FAILED      at t = {time} s; what was computed is kept")
+        }
     }
     print_audit(outcome);
     if !run.table.columns.is_empty() {
-        say!("\n  {:<24} {:>14} {:>14} {:>14}", "signal", "least", "most", "last");
+        say!(
+            "\n  {:<24} {:>14} {:>14} {:>14}",
+            "signal",
+            "least",
+            "most",
+            "last"
+        );
         for column in &run.table.columns {
-            let label = if column.unit.is_empty() { column.name.clone() } else { format!("{} [{}]", column.name, column.unit) };
+            let label = if column.unit.is_empty() {
+                column.name.clone()
+            } else {
+                format!("{} [{}]", column.name, column.unit)
+            };
             let (low, high) = column
                 .values
                 .iter()
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
+                    (low.min(x), high.max(x))
+                });
             let last = column.values.last().copied().unwrap_or(f64::NAN);
-            say!("  {label:<24} {} {} {}", number(low), number(high), number(last));
+            say!(
+                "  {label:<24} {} {} {}",
+                number(low),
+                number(high),
+                number(last)
+            );
         }
     }
     if !outcome.measures.is_empty() {
@@ -62,7 +90,11 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, plot: Optio
         }
     }
     for compared in &outcome.comparisons {
-        let verdict = if compared.is_good() { "agrees with" } else { "DIFFERS from" };
+        let verdict = if compared.is_good() {
+            "agrees with"
+        } else {
+            "DIFFERS from"
+        };
         say!(
             "\n  {verdict} {}: largest difference {:.2e} of the range, {:.0e} allowed ({} times, {} columns)",
             compared.path,
@@ -89,7 +121,9 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, plot: Optio
 }
 
 fn print_audit(outcome: &Outcome) {
-    let Some(audit) = &outcome.run.audit else { return };
+    let Some(audit) = &outcome.run.audit else {
+        return;
+    };
     let mut parts = format!(
         "{} supplied − {} dissipated − {} stored",
         joule(audit.supplied),
@@ -97,13 +131,20 @@ fn print_audit(outcome: &Outcome) {
         joule(audit.stored)
     );
     if audit.unpowered != 0.0 {
-        parts.push_str(&format!(" + {} from unpowered elements", joule(audit.unpowered)));
+        parts.push_str(&format!(
+            " + {} from unpowered elements",
+            joule(audit.unpowered)
+        ));
     }
     if audit.jumps != 0.0 {
         parts.push_str(&format!(" + {} at events", joule(audit.jumps)));
     }
     say!("  energy      {parts}");
-    let verdict = if audit.is_good() { "accounted for" } else { "NOT ACCOUNTED FOR" };
+    let verdict = if audit.is_good() {
+        "accounted for"
+    } else {
+        "NOT ACCOUNTED FOR"
+    };
     say!(
         "              residual {} = {:.1e} of the {} that moved: {verdict}",
         joule(audit.residual),
@@ -113,7 +154,10 @@ fn print_audit(outcome: &Outcome) {
     if !audit.is_good()
         && let Some((name, error)) = &audit.worst
     {
-        say!("              worst: {name}, {} off; a smaller rtol should shrink it", joule(*error));
+        say!(
+            "              worst: {name}, {} off; a smaller rtol should shrink it",
+            joule(*error)
+        );
     }
 }
 
@@ -122,7 +166,11 @@ fn joule(x: f64) -> String {
 }
 
 fn number(x: f64) -> String {
-    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) { format!("{x:>14.7}") } else { format!("{x:>14.6e}") }
+    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
+        format!("{x:>14.7}")
+    } else {
+        format!("{x:>14.6e}")
+    }
 }
 
 fn shorten(names: &[String]) -> String {
@@ -130,8 +178,17 @@ fn shorten(names: &[String]) -> String {
     if names.is_empty() {
         return "none".to_owned();
     }
-    let shown = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > MOST { format!("{} in all: {shown}, …", names.len()) } else { shown }
+    let shown = names
+        .iter()
+        .take(MOST)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > MOST {
+        format!("{} in all: {shown}, …", names.len())
+    } else {
+        shown
+    }
 }
 
 fn method(choice: &Choice) -> String {
@@ -141,11 +198,17 @@ fn method(choice: &Choice) -> String {
         Reason::TightTolerance => "high order pays at this tolerance".to_owned(),
         Reason::LooseTolerance => "cheap steps suffice at this tolerance".to_owned(),
         Reason::AlgebraicRows => "there are algebraic equations".to_owned(),
-        Reason::Stiff { h_lambda, .. } => format!("stiff: stability limits the step (h·λ = {h_lambda:.1})"),
+        Reason::Stiff { h_lambda, .. } => {
+            format!("stiff: stability limits the step (h·λ = {h_lambda:.1})")
+        }
         Reason::StepCollapsed { h } => format!("explicit steps fell to {h:.1e} s"),
         Reason::NoLongerStiff { .. } => "no longer stiff".to_owned(),
     };
-    if choice.t == 0.0 { format!("{name}: {why}") } else { format!("{name} from t = {:.4} s: {why}", choice.t) }
+    if choice.t == 0.0 {
+        format!("{name}: {why}")
+    } else {
+        format!("{name} from t = {:.4} s: {why}", choice.t)
+    }
 }
 
 /// The same for machines.

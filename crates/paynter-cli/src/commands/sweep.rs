@@ -29,13 +29,17 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         Err(status) => return status,
     };
     if design.plan.sweeps.is_empty() {
-        return call_error("the experiment has no `sweep` line; write for instance `sweep R1 in [10, 20, 50] [ohm]`");
+        return call_error(
+            "the experiment has no `sweep` line; write for instance `sweep R1 in [10, 20, 50] [ohm]`",
+        );
     }
     let choice = match crate::console::choice(&args.model) {
         Ok(choice) => choice,
         Err(message) => return call_error(message),
     };
-    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let jobs = args
+        .jobs
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let points = match paynter::sweep::sweep(&design, &choice, args.engine.engine(), jobs) {
         Ok(points) => points,
         Err(messages) => {
@@ -54,5 +58,9 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     } else {
         say!("{}", paynter::sweep::to_text(&design, &points).trim_end());
     }
-    if points.iter().any(|p| p.failure.is_some()) { RUN_FAILED } else { OK }
+    if points.iter().any(|p| p.failure.is_some()) {
+        RUN_FAILED
+    } else {
+        OK
+    }
 }

@@ -31,20 +31,40 @@ pub(super) fn write(w: &mut Writer, id: ElementId) {
 /// The strong bond brings the shared variable; causality computes its other variable from the sum.
 fn junction(w: &mut Writer, id: ElementId, element: &Element) {
     let shares_effort = element.kind == ElementKind::Zero;
-    let strong = (0..element.ports.len())
-        .find(|&port| w.gives_effort(id, port) == Some(!shares_effort));
+    let strong =
+        (0..element.ports.len()).find(|&port| w.gives_effort(id, port) == Some(!shares_effort));
     let reference = strong.unwrap_or(0);
-    let Some(&reference_bond) = element.ports.get(reference) else { return };
-    let is_in = |port: usize| w.graph.points_in(element.ports[port], End { element: id, port: port as u32 });
+    let Some(&reference_bond) = element.ports.get(reference) else {
+        return;
+    };
+    let is_in = |port: usize| {
+        w.graph.points_in(
+            element.ports[port],
+            End {
+                element: id,
+                port: port as u32,
+            },
+        )
+    };
     let reference_is_in = is_in(reference);
-    let others: Vec<(usize, bool)> =
-        (0..element.ports.len()).filter(|&port| port != reference).map(|port| (port, is_in(port))).collect();
+    let others: Vec<(usize, bool)> = (0..element.ports.len())
+        .filter(|&port| port != reference)
+        .map(|port| (port, is_in(port)))
+        .collect();
 
     let mut sum = w.dae.pool.number(0.0);
     for (port, other_is_in) in others {
         let bond = w.graph.bond(element.ports[port]);
-        let (shared, summed) = if shares_effort { (bond.effort, bond.flow) } else { (bond.flow, bond.effort) };
-        let common = if shares_effort { w.effort(reference_bond) } else { w.flow(reference_bond) };
+        let (shared, summed) = if shares_effort {
+            (bond.effort, bond.flow)
+        } else {
+            (bond.flow, bond.effort)
+        };
+        let common = if shares_effort {
+            w.effort(reference_bond)
+        } else {
+            w.flow(reference_bond)
+        };
         w.define(shared, common, strong.is_some(), element.origin);
         let summed = w.dae.pool.symbol(summed);
         // Power in = power out: what points the other way than the reference bond adds to it.
@@ -55,12 +75,18 @@ fn junction(w: &mut Writer, id: ElementId, element: &Element) {
         };
     }
     let bond = w.graph.bond(reference_bond);
-    let summed = if shares_effort { bond.flow } else { bond.effort };
+    let summed = if shares_effort {
+        bond.flow
+    } else {
+        bond.effort
+    };
     w.define(summed, sum, strong.is_some(), element.origin);
 }
 
 fn source(w: &mut Writer, element: &Element) {
-    let Law::Source { value, position } = element.law else { unreachable!("a source has a source law") };
+    let Law::Source { value, position } = element.law else {
+        unreachable!("a source has a source law")
+    };
     let bond = w.graph.bond(element.ports[0]);
     let (set, answer) = match element.kind {
         ElementKind::Se => (bond.effort, bond.flow),
@@ -82,29 +108,50 @@ fn source(w: &mut Writer, element: &Element) {
 fn resistor(w: &mut Writer, id: ElementId, element: &Element) {
     let efforts = variables(w, element, Variable::Effort);
     let flows = variables(w, element, Variable::Flow);
-    relate(w, id, element, &efforts, &flows, (Variable::Effort, Variable::Flow));
+    relate(
+        w,
+        id,
+        element,
+        &efforts,
+        &flows,
+        (Variable::Effort, Variable::Flow),
+    );
 }
 
 /// C: q' = f and a law between e and q. I: p' = e and a law between f and p.
 fn storage(w: &mut Writer, id: ElementId, element: &Element) {
     let is_c = element.kind == ElementKind::C;
-    let (rate, answer) =
-        if is_c { (Variable::Flow, Variable::Effort) } else { (Variable::Effort, Variable::Flow) };
+    let (rate, answer) = if is_c {
+        (Variable::Flow, Variable::Effort)
+    } else {
+        (Variable::Effort, Variable::Flow)
+    };
     for (port, &state) in element.states.iter().enumerate() {
         let bond = w.graph.bond(element.ports[port]);
         let rate = if is_c { bond.flow } else { bond.effort };
         let derivative = w.derivative_of(state);
         let right = w.dae.pool.symbol(rate);
         let left = w.dae.pool.symbol(derivative);
-        let solves = w
-            .gives_effort(id, port)
-            .map(|gives_effort| if gives_effort == is_c { derivative } else { rate });
+        let solves = w.gives_effort(id, port).map(|gives_effort| {
+            if gives_effort == is_c {
+                derivative
+            } else {
+                rate
+            }
+        });
         w.equation(left, right, solves, element.origin);
     }
     debug_assert!(rate != answer);
     let stored = variables(w, element, Variable::Stored);
     let answers = variables(w, element, answer);
-    relate(w, id, element, &stored, &answers, (Variable::Stored, answer));
+    relate(
+        w,
+        id,
+        element,
+        &stored,
+        &answers,
+        (Variable::Stored, answer),
+    );
 }
 
 /// Writes the law between two kinds of variable, `outputs` = M `inputs` for a gain or field:
@@ -128,13 +175,21 @@ fn relate(
         })
     };
     match &element.law {
-        Law::Gain(gain) => linear(w, element, outputs, inputs, &[*gain], |w, port| solved(w, port, kinds.0)),
+        Law::Gain(gain) => linear(w, element, outputs, inputs, &[*gain], |w, port| {
+            solved(w, port, kinds.0)
+        }),
         Law::InverseGain(gain) => {
-            linear(w, element, inputs, outputs, &[*gain], |w, port| solved(w, port, kinds.1));
+            linear(w, element, inputs, outputs, &[*gain], |w, port| {
+                solved(w, port, kinds.1)
+            });
         }
-        Law::Field(matrix) => linear(w, element, outputs, inputs, matrix, |w, port| solved(w, port, kinds.0)),
+        Law::Field(matrix) => linear(w, element, outputs, inputs, matrix, |w, port| {
+            solved(w, port, kinds.0)
+        }),
         Law::InverseField(matrix) => {
-            linear(w, element, inputs, outputs, matrix, |w, port| solved(w, port, kinds.1));
+            linear(w, element, inputs, outputs, matrix, |w, port| {
+                solved(w, port, kinds.1)
+            });
         }
         Law::Explicit(entries) => explicit(w, id, element, entries),
         _ => unreachable!("elaboration gives R, C and I a gain, a field or an explicit law"),
@@ -183,13 +238,30 @@ fn explicit(w: &mut Writer, id: ElementId, element: &Element, entries: &[(u32, V
 
 /// f₂ = n f₁, e₁ = n e₂; effort-forward: e₂ = m e₁, f₁ = m f₂.
 fn transformer(w: &mut Writer, id: ElementId, element: &Element) {
-    let (one, two) = (w.graph.bond(element.ports[0]), w.graph.bond(element.ports[1]));
+    let (one, two) = (
+        w.graph.bond(element.ports[0]),
+        w.graph.bond(element.ports[1]),
+    );
     // Port 1 (out) gives effort exactly if the flow enters there.
     let effort_leaves_at_two = w.gives_effort(id, 1);
     match &element.law {
         Law::Gain(n) => {
-            two_way(w, element, two.flow, *n, one.flow, effort_leaves_at_two.map(|b| !b));
-            two_way(w, element, one.effort, *n, two.effort, effort_leaves_at_two.map(|b| !b));
+            two_way(
+                w,
+                element,
+                two.flow,
+                *n,
+                one.flow,
+                effort_leaves_at_two.map(|b| !b),
+            );
+            two_way(
+                w,
+                element,
+                one.effort,
+                *n,
+                two.effort,
+                effort_leaves_at_two.map(|b| !b),
+            );
         }
         Law::InverseGain(m) => {
             two_way(w, element, two.effort, *m, one.effort, effort_leaves_at_two);
@@ -206,7 +278,10 @@ fn gyrator(w: &mut Writer, id: ElementId, element: &Element) {
         explicit(w, id, element, entries);
         return;
     }
-    let (one, two) = (w.graph.bond(element.ports[0]), w.graph.bond(element.ports[1]));
+    let (one, two) = (
+        w.graph.bond(element.ports[0]),
+        w.graph.bond(element.ports[1]),
+    );
     let gives_effort = w.gives_effort(id, 0);
     match &element.law {
         Law::Gain(r) => {
@@ -214,8 +289,22 @@ fn gyrator(w: &mut Writer, id: ElementId, element: &Element) {
             two_way(w, element, two.effort, *r, one.flow, gives_effort);
         }
         Law::InverseGain(g) => {
-            two_way(w, element, one.flow, *g, two.effort, gives_effort.map(|b| !b));
-            two_way(w, element, two.flow, *g, one.effort, gives_effort.map(|b| !b));
+            two_way(
+                w,
+                element,
+                one.flow,
+                *g,
+                two.effort,
+                gives_effort.map(|b| !b),
+            );
+            two_way(
+                w,
+                element,
+                two.flow,
+                *g,
+                one.effort,
+                gives_effort.map(|b| !b),
+            );
         }
         _ => unreachable!("a gyrator has a ratio or an explicit law"),
     }
@@ -239,7 +328,9 @@ fn two_way(
 
 /// The law of port 1 as written; what is lost there leaves as heat: e₂ f₂ = e₁ f₁.
 fn entropy_resistor(w: &mut Writer, id: ElementId, element: &Element) {
-    let Law::Explicit(entries) = &element.law else { unreachable!("RS has an explicit law") };
+    let Law::Explicit(entries) = &element.law else {
+        unreachable!("RS has an explicit law")
+    };
     explicit(w, id, element, entries);
     if entries.iter().any(|&(port, ..)| port == 1) {
         return;
@@ -248,14 +339,20 @@ fn entropy_resistor(w: &mut Writer, id: ElementId, element: &Element) {
     let power = w.bond_power(one);
     let two_is_pseudo = w.is_pseudo(two);
     let effort = w.effort(two);
-    let flow = if two_is_pseudo { power } else { w.dae.pool.div(power, effort) };
+    let flow = if two_is_pseudo {
+        power
+    } else {
+        w.dae.pool.div(power, effort)
+    };
     let symbol = w.graph.bond(two).flow;
     w.define(symbol, flow, true, element.origin);
 }
 
 /// e = r_on f when on, f = g_off e when off.
 fn switch(w: &mut Writer, element: &Element) {
-    let Law::Switch { on, r_on, g_off } = element.law else { unreachable!("Sw has a switch law") };
+    let Law::Switch { on, r_on, g_off } = element.law else {
+        unreachable!("Sw has a switch law")
+    };
     let (e, f) = (w.effort(element.ports[0]), w.flow(element.ports[0]));
     let pool = &mut w.dae.pool;
     let closed = pool.mul(r_on, f);
@@ -270,7 +367,14 @@ fn switch(w: &mut Writer, element: &Element) {
 /// A curve with parameter s: for s > 0 it conducts (f = s, e = threshold + r_on s),
 /// for s ≤ 0 it blocks (e = threshold + s, f = g_off s).
 fn diode(w: &mut Writer, id: ElementId, element: &Element) {
-    let Law::Diode { r_on, g_off, threshold } = element.law else { unreachable!("D has a diode law") };
+    let Law::Diode {
+        r_on,
+        g_off,
+        threshold,
+    } = element.law
+    else {
+        unreachable!("D has a diode law")
+    };
     let s_symbol = w.hidden_unknown(id, "s");
     let bond = w.graph.bond(element.ports[0]);
     let pool = &mut w.dae.pool;
@@ -287,7 +391,9 @@ fn diode(w: &mut Writer, id: ElementId, element: &Element) {
 }
 
 fn variables(w: &Writer, element: &Element, variable: Variable) -> Vec<SymbolId> {
-    (0..element.ports.len()).map(|port| variable_of(w, element, port, variable)).collect()
+    (0..element.ports.len())
+        .map(|port| variable_of(w, element, port, variable))
+        .collect()
 }
 
 fn variable_of(w: &Writer, element: &Element, port: usize, variable: Variable) -> SymbolId {

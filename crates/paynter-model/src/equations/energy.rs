@@ -28,7 +28,13 @@ pub(super) fn write_power(w: &mut Writer) {
         let is_storage = matches!(element.kind, ElementKind::C | ElementKind::I);
         let energy = is_storage.then(|| w.stored_energy(id));
         let name = element.name.unwrap_or(Names::ROOT);
-        w.dae.power.push(PowerPort { name, role, power, energy, origin: element.origin });
+        w.dae.power.push(PowerPort {
+            name,
+            role,
+            power,
+            energy,
+            origin: element.origin,
+        });
     }
 }
 
@@ -36,7 +42,12 @@ impl Writer<'_> {
     /// Tells whether the flow of this bond is itself a power.
     pub(super) fn is_pseudo(&self, bond: BondId) -> bool {
         let domain = self.graph.bond(bond).domain;
-        domain.is_some_and(|d| self.graph.domains.get(d.0 as usize).is_some_and(|d| d.is_pseudo))
+        domain.is_some_and(|d| {
+            self.graph
+                .domains
+                .get(d.0 as usize)
+                .is_some_and(|d| d.is_pseudo)
+        })
     }
 
     /// Power along the arrow of a bond.
@@ -55,7 +66,13 @@ impl Writer<'_> {
         let is_source = matches!(element.kind, ElementKind::Se | ElementKind::Sf);
         let mut total = self.dae.pool.number(0.0);
         for (port, &bond) in element.ports.iter().enumerate() {
-            let enters = self.graph.points_in(bond, End { element: id, port: port as u32 });
+            let enters = self.graph.points_in(
+                bond,
+                End {
+                    element: id,
+                    port: port as u32,
+                },
+            );
             let power = self.bond_power(bond);
             total = if enters == is_source {
                 self.dae.pool.sub(total, power)
@@ -102,8 +119,14 @@ impl Writer<'_> {
 /// H(q) = ∫₀¹ Σ qᵢ eᵢ(u q) du; for a law q(e), H = Σ eᵢ qᵢ − ∫₀¹ Σ eᵢ qᵢ(u e) du.
 ///
 /// The path does not matter for a reciprocal law, and elaboration refuses others.
-fn explicit_energy(w: &mut Writer, element: &Element, entries: &[(u32, Variable, ExprId)]) -> ExprId {
-    let gives_stored = entries.iter().all(|&(_, variable, _)| variable == Variable::Stored);
+fn explicit_energy(
+    w: &mut Writer,
+    element: &Element,
+    entries: &[(u32, Variable, ExprId)],
+) -> ExprId {
+    let gives_stored = entries
+        .iter()
+        .all(|&(_, variable, _)| variable == Variable::Stored);
     let scaled: Vec<SymbolId> = entries
         .iter()
         .map(|&(port, ..)| {
@@ -126,17 +149,31 @@ fn explicit_energy(w: &mut Writer, element: &Element, entries: &[(u32, Variable,
         products = w.dae.pool.add(products, product);
     }
     let work = line_work(w, &scaled, law_sum);
-    if gives_stored { w.dae.pool.sub(products, work) } else { work }
+    if gives_stored {
+        w.dae.pool.sub(products, work)
+    } else {
+        work
+    }
 }
 
 /// ∫₀¹ g(u x)/u du with g(x) = Σ xᵢ lawᵢ(x), as an external function of the scaled symbols and
 /// of whatever else the law reads.
 fn line_work(w: &mut Writer, scaled: &[SymbolId], law_sum: ExprId) -> ExprId {
     let mut inputs = scaled.to_vec();
-    inputs.extend(walk::symbols_of(&w.dae.pool, law_sum).into_iter().filter(|s| !scaled.contains(s)));
+    inputs.extend(
+        walk::symbols_of(&w.dae.pool, law_sum)
+            .into_iter()
+            .filter(|s| !scaled.contains(s)),
+    );
     let (pool, root) = w.dae.pool.extract(law_sum);
     let (pool, switches) = switch_differences(pool, root);
-    let work = LineWork { pool, root, switches, inputs: inputs.clone(), n_scaled: scaled.len() };
+    let work = LineWork {
+        pool,
+        root,
+        switches,
+        inputs: inputs.clone(),
+        n_scaled: scaled.len(),
+    };
     let args: Vec<ExprId> = inputs.iter().map(|&s| w.dae.pool.symbol(s)).collect();
     let external = w.dae.pool.add_external(Arc::new(work));
     w.dae.pool.call_external(external, &args, 0)
@@ -147,7 +184,9 @@ fn switch_differences(mut pool: Pool, root: ExprId) -> (Pool, Vec<ExprId>) {
     let mut differences = Vec::new();
     for id in walk::below(&pool, &[root]) {
         let difference = match pool.node(id) {
-            Node::Compare(_, a, b) | Node::Call2(Function2::Min | Function2::Max, a, b) => pool.sub(a, b),
+            Node::Compare(_, a, b) | Node::Call2(Function2::Min | Function2::Max, a, b) => {
+                pool.sub(a, b)
+            }
             Node::Call1(Function1::Abs | Function1::Sign, a) => a,
             _ => continue,
         };
@@ -188,8 +227,16 @@ impl LineWork {
     /// An expression at the part u of the line.
     fn at(&self, e: ExprId, u: f64, inputs: &[f64]) -> Result<f64, String> {
         evaluate::evaluate(&self.pool, e, &|symbol| {
-            let position = self.inputs.iter().position(|&s| s == symbol).expect("inputs list every symbol");
-            if position < self.n_scaled { u * inputs[position] } else { inputs[position] }
+            let position = self
+                .inputs
+                .iter()
+                .position(|&s| s == symbol)
+                .expect("inputs list every symbol");
+            if position < self.n_scaled {
+                u * inputs[position]
+            } else {
+                inputs[position]
+            }
         })
     }
 
@@ -198,8 +245,11 @@ impl LineWork {
         let mut cuts = vec![0.0, 1.0];
         for &difference in &self.switches {
             let (mut low, mut high) = (0.0, 1.0);
-            let (first, last) = (self.at(difference, low, inputs)?, self.at(difference, high, inputs)?);
-            if !(first * last < 0.0) {
+            let (first, last) = (
+                self.at(difference, low, inputs)?,
+                self.at(difference, high, inputs)?,
+            );
+            if first == 0.0 || last == 0.0 || (first > 0.0) == (last > 0.0) {
                 continue;
             }
             // Straight for almost every law: then the first guess is exact.
@@ -210,7 +260,11 @@ impl LineWork {
             }
             for _ in 0..60 {
                 let middle = 0.5 * (low + high);
-                if self.at(difference, middle, inputs)? * first > 0.0 { low = middle } else { high = middle }
+                if self.at(difference, middle, inputs)? * first > 0.0 {
+                    low = middle
+                } else {
+                    high = middle
+                }
             }
             cuts.push(0.5 * (low + high));
         }
@@ -222,12 +276,17 @@ impl LineWork {
     fn gauss(&self, a: f64, b: f64, inputs: &[f64]) -> Result<f64, String> {
         // Nodes and weights of the 5-point rule (Abramowitz & Stegun, table 25.4).
         const X: [f64; 3] = [0.0, 0.538_469_310_105_683_1, 0.906_179_845_938_664];
-        const W: [f64; 3] = [0.568_888_888_888_888_9, 0.478_628_670_499_366_47, 0.236_926_885_056_189_1];
+        const W: [f64; 3] = [
+            0.568_888_888_888_888_9,
+            0.478_628_670_499_366_47,
+            0.236_926_885_056_189_1,
+        ];
         let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
         let mut sum = W[0] * self.integrand(middle, inputs)?;
         for i in 1..3 {
             sum += W[i]
-                * (self.integrand(middle - half * X[i], inputs)? + self.integrand(middle + half * X[i], inputs)?);
+                * (self.integrand(middle - half * X[i], inputs)?
+                    + self.integrand(middle + half * X[i], inputs)?);
         }
         Ok(sum * half)
     }

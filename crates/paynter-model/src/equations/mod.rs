@@ -55,12 +55,22 @@ impl<'a> Writer<'a> {
                 _ => None,
             })
             .collect();
-        Writer { graph, causality, dae, derivatives }
+        Writer {
+            graph,
+            causality,
+            dae,
+            derivatives,
+        }
     }
 
     /// Adds `left = right`.
     fn equation(&mut self, left: ExprId, right: ExprId, solves: Option<SymbolId>, origin: Origin) {
-        self.dae.equations.push(Equation { left, right, solves, origin });
+        self.dae.equations.push(Equation {
+            left,
+            right,
+            solves,
+            origin,
+        });
     }
 
     /// Adds `symbol = right`, computed for `symbol` if `is_output`.
@@ -75,7 +85,12 @@ impl<'a> Writer<'a> {
             return d;
         }
         let Symbol { name, origin, .. } = *self.dae.symbol(x);
-        let d = self.dae.add_symbol(Symbol { name, role: Role::Derivative { of: x }, nominal: 0.0, origin });
+        let d = self.dae.add_symbol(Symbol {
+            name,
+            role: Role::Derivative { of: x },
+            nominal: 0.0,
+            origin,
+        });
         self.derivatives.insert(x, d);
         d
     }
@@ -86,7 +101,12 @@ impl<'a> Writer<'a> {
         let element = graph.element(element);
         let parent = element.name.unwrap_or(paynter_symbolic::Names::ROOT);
         let name: PathId = self.dae.names.child(parent, name, None);
-        self.dae.add_symbol(Symbol { name, role: Role::Unknown, nominal: 0.0, origin: element.origin })
+        self.dae.add_symbol(Symbol {
+            name,
+            role: Role::Unknown,
+            nominal: 0.0,
+            origin: element.origin,
+        })
     }
 
     fn effort(&mut self, bond: BondId) -> ExprId {
@@ -101,7 +121,15 @@ impl<'a> Writer<'a> {
 
     /// Tells whether causality has the element give the effort of this port; none where undecided.
     fn gives_effort(&self, element: ElementId, port: usize) -> Option<bool> {
-        self.causality.effort_is_input(self.graph, End { element, port: port as u32 }).map(|is_input| !is_input)
+        self.causality
+            .effort_is_input(
+                self.graph,
+                End {
+                    element,
+                    port: port as u32,
+                },
+            )
+            .map(|is_input| !is_input)
     }
 }
 

@@ -20,7 +20,10 @@ pub(super) fn write(w: &mut Writer) {
             ReadingKind::BondEnergy(bond) => (w.bond_power(bond), true),
             ReadingKind::Integral(rate) => (rate, true),
             ReadingKind::SystemEnergy => (system_energy(w), false),
-            ReadingKind::SystemSupplied => (total_power(w, &[EnergyRole::Source, EnergyRole::Unpowered]), true),
+            ReadingKind::SystemSupplied => (
+                total_power(w, &[EnergyRole::Source, EnergyRole::Unpowered]),
+                true,
+            ),
             ReadingKind::SystemDissipated => (total_power(w, &[EnergyRole::Dissipator]), true),
             ReadingKind::SystemResidual => (residual_power(w), true),
         };
@@ -66,6 +69,7 @@ fn residual_power(w: &mut Writer) -> ExprId {
 
 fn sum(w: &mut Writer, terms: &[ExprId]) -> ExprId {
     let zero = w.dae.pool.number(0.0);
-    terms.iter().fold(zero, |total, &term| w.dae.pool.add(total, term))
+    terms
+        .iter()
+        .fold(zero, |total, &term| w.dae.pool.add(total, term))
 }
-

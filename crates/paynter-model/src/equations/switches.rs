@@ -15,13 +15,30 @@ pub(super) fn freeze_all(dae: &mut Dae) {
     let is_constant: Vec<bool> = dae
         .symbols
         .iter()
-        .map(|s| matches!(s.role, Role::Parameter { .. } | Role::Discrete { .. } | Role::Pre { .. }))
+        .map(|s| {
+            matches!(
+                s.role,
+                Role::Parameter { .. } | Role::Discrete { .. } | Role::Pre { .. }
+            )
+        })
         .collect();
     let mut freezer = Freezer::new();
     for index in 0..dae.equations.len() {
         let equation = dae.equations[index];
-        let left = freeze(&mut freezer, dae, &is_constant, equation.left, equation.origin);
-        let right = freeze(&mut freezer, dae, &is_constant, equation.right, equation.origin);
+        let left = freeze(
+            &mut freezer,
+            dae,
+            &is_constant,
+            equation.left,
+            equation.origin,
+        );
+        let right = freeze(
+            &mut freezer,
+            dae,
+            &is_constant,
+            equation.right,
+            equation.origin,
+        );
         dae.equations[index].left = left;
         dae.equations[index].right = right;
     }
@@ -38,14 +55,29 @@ fn freeze(
     e: ExprId,
     origin: Origin,
 ) -> ExprId {
-    let Dae { pool, symbols, modes, names, .. } = dae;
+    let Dae {
+        pool,
+        symbols,
+        modes,
+        names,
+        ..
+    } = dae;
     let is_constant = |s: SymbolId| is_constant.get(s.0 as usize).copied().unwrap_or(false);
     let mut new_mode = |_: &mut Pool, switch: Switch| {
         let symbol = SymbolId(u32::try_from(symbols.len()).expect("fewer than 2^32 symbols"));
         let number = modes.len() as u32;
         let name = names.child(Names::ROOT, "switch", Some(i64::from(number) + 1));
-        symbols.push(Symbol { name, role: Role::Mode { mode: number }, nominal: 1.0, origin });
-        modes.push(Mode { symbol, switch, origin });
+        symbols.push(Symbol {
+            name,
+            role: Role::Mode { mode: number },
+            nominal: 1.0,
+            origin,
+        });
+        modes.push(Mode {
+            symbol,
+            switch,
+            origin,
+        });
         symbol
     };
     freezer.freeze(pool, e, &is_constant, &mut new_mode)
