@@ -84,3 +84,55 @@ fn every_code_of_causality_has_a_fixture() {
         }
     }
 }
+
+/// Order, independent and dependent storages of a sketch, by name.
+fn storages(file: &str, model: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/sketches")
+        .join(file);
+    let text = std::fs::read_to_string(path).expect("the sketch can be read");
+    let (project, _) = load(file, &text, &mut NoFiles);
+    let request = Request {
+        model: Some(model.to_owned()),
+        ..Request::default()
+    };
+    let elaboration = elaborate(&project, &request);
+    let errors = render(&elaboration.diagnostics, &project.sources, false);
+    let Some(elaborated) = elaboration.elaborated else {
+        panic!("{file}\n{errors}")
+    };
+    let graph = elaborated.graph();
+    let causality = assign_causality(graph);
+    assert!(causality.is_complete(), "{file}: {:?}", causality.conflicts);
+    assert!(
+        causality.reversed_moduli.is_empty(),
+        "{file} divides by a modulus that can vanish"
+    );
+    let names = |ends: Vec<paynter_model::graph::End>| -> String {
+        let names: Vec<String> = ends
+            .iter()
+            .map(|end| graph.element_name(end.element))
+            .collect();
+        names.join(" ")
+    };
+    let dependent = causality.dependent.iter().map(|d| d.storage).collect();
+    format!(
+        "{}: {} | {}",
+        causality.order(),
+        names(causality.independent.clone()),
+        names(dependent)
+    )
+}
+
+#[test]
+fn sketches_have_the_storages_of_their_sources() {
+    assert_eq!(
+        storages("s1_gyroscope.bond", "Gyroscope"),
+        "4: i1 i2 i3 | i4 i5"
+    );
+    assert_eq!(
+        storages("s2_table_scalar.bond", "FlightTable"),
+        "5: inner.ix iz3 middle.iy | inner.iy inner.iz middle.ix middle.iz"
+    );
+    assert_eq!(storages("s8_wheatstone.bond", "Wheatstone"), "2: c1 c2 | ");
+}
