@@ -24,6 +24,7 @@ use paynter_symbolic::{ExprId, Pool, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
 
 use crate::code;
+use crate::domains::Domains;
 use crate::graph::{BondGraph, Element, ElementId, ElementKind, End, Law};
 use points::Points;
 
@@ -36,6 +37,7 @@ pub fn check_graph(graph: &mut BondGraph) -> Vec<Diagnostic> {
         graph,
         pool,
         points,
+        has_no_inertia: domains_without_inertia(graph),
         found: Vec::new(),
     };
     checker.check_structure();
@@ -51,6 +53,8 @@ struct Checker<'a> {
     graph: &'a BondGraph,
     pool: Pool,
     points: Points,
+    /// For each domain of the graph whether nature has no momentum there.
+    has_no_inertia: Vec<bool>,
     found: Vec<Diagnostic>,
 }
 
@@ -130,6 +134,17 @@ impl<'a> Checker<'a> {
             },
         )
     }
+}
+
+/// Heat and chemistry have no momentum (McBride 2005, table 3.2).
+fn domains_without_inertia(graph: &BondGraph) -> Vec<bool> {
+    let known = Domains::built_in();
+    let has_none = |name: &str| {
+        known
+            .find(name)
+            .is_some_and(|d| known.get(d).momentum.is_none())
+    };
+    graph.domains.iter().map(|d| has_none(&d.name)).collect()
 }
 
 /// Every expression of a law.

@@ -20,45 +20,31 @@ pub(super) const N_POINTS: usize = 2 * SIZES.len();
 
 /// A table of points.
 pub(super) struct Points {
-    /// The value of each symbol at each point.
-    values: [Vec<f64>; N_POINTS],
+    symbols: Vec<Sampled>,
     evaluators: [Evaluator; N_POINTS],
-    /// Whether each symbol is a parameter.
-    is_fixed: Vec<bool>,
     /// For each expression whether it reads anything but parameters; filled as the pool grows.
     varies: Vec<bool>,
 }
 
+/// How a symbol gets its values.
+#[derive(Clone, Copy)]
+enum Sampled {
+    Parameter(f64),
+    Time,
+    /// Of this typical size.
+    Varying(f64),
+}
+
 impl Points {
     pub(super) fn new(pool: &Pool, symbols: &[Symbol]) -> Self {
-        let value = |point: usize, index: usize, symbol: &Symbol| match symbol.role {
-            Role::Parameter { value, .. } => value,
-            Role::Time => random(index, point / 2).abs(),
-            _ => {
-                let typical = if symbol.nominal > 0.0 {
-                    symbol.nominal
-                } else {
-                    1.0
-                };
-                let sign = if point.is_multiple_of(2) { 1.0 } else { -1.0 };
-                sign * typical * SIZES[point / 2] * random(index, point / 2)
-            }
+        let sampled = |s: &Symbol| match s.role {
+            Role::Parameter { value, .. } => Sampled::Parameter(value),
+            Role::Time => Sampled::Time,
+            _ => Sampled::Varying(if s.nominal > 0.0 { s.nominal } else { 1.0 }),
         };
-        let values = std::array::from_fn(|point| {
-            symbols
-                .iter()
-                .enumerate()
-                .map(|(index, s)| value(point, index, s))
-                .collect()
-        });
-        let is_fixed = symbols
-            .iter()
-            .map(|s| matches!(s.role, Role::Parameter { .. }))
-            .collect();
         let mut points = Points {
-            values,
+            symbols: symbols.iter().map(sampled).collect(),
             evaluators: std::array::from_fn(|_| Evaluator::new()),
-            is_fixed,
             varies: Vec::with_capacity(pool.len()),
         };
         points.catch_up(pool);
@@ -70,7 +56,9 @@ impl Points {
         for index in self.varies.len()..pool.len() {
             let id = ExprId(index as u32);
             let mut varies = match pool.node(id) {
-                Node::Symbol(s) => !self.is_fixed.get(s.0 as usize).copied().unwrap_or(false),
+                Node::Symbol(s) => {
+                    !matches!(self.symbols.get(s.0 as usize), Some(Sampled::Parameter(_)))
+                }
                 _ => false,
             };
             for_each_argument(pool, id, |a| varies |= self.varies[a.0 as usize]);
@@ -96,17 +84,27 @@ impl Points {
     }
 
     fn evaluate(&mut self, pool: &Pool, e: ExprId, point: usize) -> Option<f64> {
-        let values = &self.values[point];
-        let env = |s: SymbolId| values.get(s.0 as usize).copied().unwrap_or(f64::NAN);
+        let symbols = &self.symbols;
+        let env = |s: SymbolId| value_at(symbols, s, point);
         self.evaluators[point].evaluate(pool, e, &env).ok()
     }
 
     /// The value of a symbol at a point.
     pub(super) fn symbol(&self, s: SymbolId, point: usize) -> f64 {
-        self.values[point]
-            .get(s.0 as usize)
-            .copied()
-            .unwrap_or(f64::NAN)
+        value_at(&self.symbols, s, point)
+    }
+}
+
+fn value_at(symbols: &[Sampled], s: SymbolId, point: usize) -> f64 {
+    let index = s.0 as usize;
+    match symbols.get(index) {
+        Some(Sampled::Parameter(value)) => *value,
+        Some(Sampled::Time) => random(index, point / 2).abs(),
+        Some(Sampled::Varying(typical)) => {
+            let sign = if point.is_multiple_of(2) { 1.0 } else { -1.0 };
+            sign * typical * SIZES[point / 2] * random(index, point / 2)
+        }
+        None => f64::NAN,
     }
 }
 

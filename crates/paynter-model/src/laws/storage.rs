@@ -11,7 +11,6 @@ use paynter_syntax::Diagnostic;
 use super::points::N_POINTS;
 use super::{Checker, expressions};
 use crate::code;
-use crate::domains::Domains;
 use crate::functions::care::is_positive_definite;
 use crate::graph::{Element, ElementId, ElementKind, Law, Variable};
 
@@ -39,30 +38,24 @@ impl Checker<'_> {
         }
     }
 
-    /// Heat and chemistry have no momentum (McBride 2005, table 3.2).
     fn check_inertia_exists(&mut self, id: ElementId, element: &Element) {
-        if element.kind != ElementKind::I {
-            return;
-        }
-        let Some(domain) = element
-            .domain
-            .and_then(|d| self.graph.domains.get(d.0 as usize))
-        else {
+        let Some(domain) = element.domain.filter(|_| element.kind == ElementKind::I) else {
             return;
         };
-        let known = Domains::built_in();
-        let has_none = known
-            .find(&domain.name)
-            .is_some_and(|d| known.get(d).momentum.is_none());
-        if has_none {
-            let name = self.name(id);
-            let message = format!("{name} is an inertia in the {} domain", domain.name);
-            self.report(
-                Diagnostic::error(code::NO_INERTIA, message)
-                    .primary(self.span(id), "nature has no such element")
-                    .help("heat and matter are stored in a C"),
-            );
+        let at = domain.0 as usize;
+        if !self.has_no_inertia.get(at).copied().unwrap_or(false) {
+            return;
         }
+        let name = self.name(id);
+        let message = format!(
+            "{name} is an inertia in the {} domain",
+            self.graph.domains[at].name
+        );
+        self.report(
+            Diagnostic::error(code::NO_INERTIA, message)
+                .primary(self.span(id), "nature has no such element")
+                .help("heat and matter are stored in a C"),
+        );
     }
 
     fn refuse_modulation(&mut self, id: ElementId, element: &Element) {

@@ -53,9 +53,9 @@ impl Checker<'_> {
         if !element.kind.is_junction() {
             return;
         }
-        let name = self.name(id);
         match element.ports[..] {
             [] => {
+                let name = self.name(id);
                 self.report(
                     Diagnostic::error(
                         code::JUNCTION_ALONE,
@@ -90,6 +90,7 @@ impl Checker<'_> {
                         ElementKind::R | ElementKind::Se | ElementKind::Sf
                     );
                 if does_nothing {
+                    let name = self.name(id);
                     self.report(
                         Diagnostic::warning(
                             code::JUNCTION_IDLE,
