@@ -36,6 +36,8 @@ pub(crate) struct Factor {
     /// Newton: the last solution found, where the next search starts.
     last: Vec<f64>,
     has_last: bool,
+    /// Newton: the solution may be far from the last one (start, event).
+    may_jump: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -63,12 +65,19 @@ impl Factor {
             step: vec![0.0; n],
             last: vec![0.0; n],
             has_last: false,
+            may_jump: true,
         }
     }
 
     /// Forgets the last solution: a new run must not depend on the one before.
     pub(crate) fn forget(&mut self) {
         self.has_last = false;
+        self.may_jump = true;
+    }
+
+    /// Lets the next solution be far from the last one, as after an event.
+    pub(crate) fn expect_jump(&mut self) {
+        self.may_jump = true;
     }
 
     /// Lets the next Newton search begin at this value of one unknown.
@@ -233,22 +242,38 @@ const SMALLEST_DAMPING: f64 = 1e-6;
 const UNKNOWN_NOMINAL: f64 = 1e-3;
 
 impl NewtonBlock {
-    /// Finds z near the last solution; if that fails, from where the slots stood at the start.
+    /// Finds z near the last solution. At a start or after an event, where there may be no
+    /// solution near it, also from zero and from typical sizes.
+    ///
+    /// Elsewhere a search that fails is an error, not a jump to another solution: the solver
+    /// comes back with a smaller step.
     pub(crate) fn solve(&self, memory: &mut Memory) -> Result<(), Fault> {
         let block = self.block as usize;
+        let mut result = Err(Fault::NoConvergence(self.block));
         if memory.factors[block].has_last {
             let Memory { slots, factors, .. } = &mut *memory;
             for (&z, &slot) in factors[block].last.iter().zip(&self.unknowns) {
                 slots[slot as usize] = z;
             }
-            if self.search(memory).is_ok() {
-                return Ok(());
+            result = self.search(memory);
+        }
+        if result.is_ok() || !memory.factors[block].may_jump {
+            return result;
+        }
+        for share in [0.0, 1.0, -1.0] {
+            for (&slot, &nominal) in self.unknowns.iter().zip(&self.nominals) {
+                let size = if nominal > 0.0 { nominal } else { 1.0 };
+                memory.slots[slot as usize] = share * size;
             }
-            for &slot in &self.unknowns {
-                memory.slots[slot as usize] = 0.0;
+            let found = self.search(memory);
+            if found.is_ok() {
+                return found;
+            }
+            if !memory.factors[block].has_last && share == 0.0 {
+                result = found;
             }
         }
-        self.search(memory)
+        result
     }
 
     fn search(&self, memory: &mut Memory) -> Result<(), Fault> {
@@ -375,6 +400,7 @@ impl NewtonBlock {
             *last = memory.slots[slot as usize];
         }
         factor.has_last = true;
+        factor.may_jump = false;
         Ok(())
     }
 }

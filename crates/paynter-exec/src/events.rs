@@ -147,6 +147,9 @@ impl Machine {
             reinit_is_ready = true;
         }
         has_changed |= self.cross(fired);
+        for factor in &mut self.memory.factors {
+            factor.expect_jump();
+        }
         let mut stop = None;
         for round in 0.. {
             if round == MAX_ROUNDS {

@@ -7,6 +7,37 @@
 //! The stages: `plan` says where every value comes from, `emit` turns that into steps over
 //! numbered slots, `tangent` differentiates steps, `code` interprets them and `jit` compiles
 //! them, `machine` puts them together.
+//!
+//! # Example
+//!
+//! A capacitor that discharges, q' = −q, from q = 2:
+//!
+//! ```
+//! use paynter_exec::{Engine, lower};
+//! use paynter_solve::{NoObserver, Options, integrate};
+//! use paynter_symbolic::dae::Start;
+//! use paynter_symbolic::{Dae, Equation, Names, Origin, Role, Symbol};
+//!
+//! let mut dae = Dae::default();
+//! let name = dae.names.child(Names::ROOT, "q", None);
+//! let symbol = |role| Symbol { name, role, nominal: 0.0, origin: Origin(0) };
+//! let q = dae.add_symbol(symbol(Role::Unknown));
+//! let rate = dae.add_symbol(symbol(Role::Derivative { of: q }));
+//! let (q, rate) = (dae.pool.symbol(q), dae.pool.symbol(rate));
+//! let right = dae.pool.neg(q);
+//! dae.equations.push(Equation { left: rate, right, solves: None, origin: Origin(0) });
+//! let value = dae.pool.number(2.0);
+//! dae.starts.push(Start { target: q, value, is_guess: false, origin: Origin(0) });
+//!
+//! let reduced = paynter_symbolic::reduce::reduce(dae).expect("one equation, one unknown");
+//! let mut machine = lower(&reduced, &[q], Engine::Auto).expect("everything is defined");
+//! let start = machine.initialise(0.0).expect("the start is consistent");
+//! let end = integrate(&mut machine, 0.0, &start.y0, 1.0, &Options::default(), &mut NoObserver)
+//!     .expect("the run ends");
+//! let mut columns = [0.0];
+//! machine.observe(1.0, &end.y, &mut columns).expect("q has a value");
+//! assert!((columns[0] - 2.0 * (-1.0_f64).exp()).abs() < 1e-5);
+//! ```
 
 mod affine;
 mod audit;

@@ -262,3 +262,48 @@ fn a_block_without_solution_is_named() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn a_search_begins_anew_where_zero_is_a_bad_place() {
+    // z² = 4 + x: the slope vanishes at z = 0.
+    let mut k = Kit::new();
+    let (x, z) = (k.unknown("x"), k.unknown("z"));
+    let dx = k.der(x);
+    let square = k.square(z);
+    let four = k.num(4.0);
+    let right = k.sum(four, x);
+    let residual = k.sub(square, right);
+    let slope = k.scale(2.0, z);
+    let blocks = vec![
+        Block::Nonlinear {
+            unknowns: vec![k.id(z)],
+            inner: Vec::new(),
+            residuals: vec![residual],
+            jacobian: vec![(0, 0, slope)],
+            origins: Vec::new(),
+        },
+        Block::Assign {
+            symbol: k.id(dx),
+            value: z,
+        },
+    ];
+    let states = vec![State {
+        symbol: k.id(x),
+        derivative: k.id(dx),
+    }];
+    let known = vec![Known::Itself; k.dae.symbols.len()];
+    let reduced = Reduced {
+        states,
+        blocks,
+        known,
+        dae: k.dae,
+        ..Reduced::default()
+    };
+    let mut machine = machine(&reduced, &[z], Engine::Interpreter, Form::Explicit);
+    for _ in 0..2 {
+        machine.initialise(0.0).expect("nothing is demanded");
+        assert_close(observe(&mut machine, 0.0, &[0.0])[0], 2.0, 1e-14);
+        // From the last solution on, not back to the first one found.
+        assert_close(observe(&mut machine, 0.0, &[5.0])[0], 3.0, 1e-14);
+    }
+}
