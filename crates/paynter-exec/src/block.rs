@@ -73,6 +73,9 @@ impl Factor {
     pub(crate) fn forget(&mut self) {
         self.has_last = false;
         self.may_jump = true;
+        if let Some(sparse) = &mut self.sparse {
+            sparse.forget();
+        }
     }
 
     /// Lets the next solution be far from the last one, as after an event.

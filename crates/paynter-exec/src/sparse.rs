@@ -52,6 +52,11 @@ impl SparseLu {
         }
     }
 
+    /// Forgets the order of elimination: the next one is chosen from the values alone.
+    pub(crate) fn forget(&mut self) {
+        self.is_analysed = false;
+    }
+
     /// Factors the matrix with these values.
     pub(crate) fn factor(&mut self, values: &[f64]) -> Result<(), NoFactor> {
         self.scale(values)?;

@@ -307,3 +307,21 @@ fn a_search_begins_anew_where_zero_is_a_bad_place() {
         assert_close(observe(&mut machine, 0.0, &[5.0])[0], 3.0, 1e-14);
     }
 }
+
+#[test]
+fn a_run_does_not_depend_on_the_runs_before_it() {
+    for kind in [Kind::Linear, Kind::Nonlinear] {
+        let (reduced, z) = ring(90, kind);
+        let fresh = machine(&reduced, &z, Engine::Jit, Form::Explicit);
+        let mut used = fresh.clone();
+        used.initialise(0.0).expect("the ring can start");
+        for x in [-3.0, 0.1, 2.5] {
+            observe(&mut used, 0.0, &[x]);
+        }
+        let columns = |mut machine: Machine| {
+            machine.initialise(0.0).expect("the ring can start");
+            [0.2, 0.9].map(|x| observe(&mut machine, 0.0, &[x]))
+        };
+        assert_eq!(columns(fresh), columns(used));
+    }
+}
