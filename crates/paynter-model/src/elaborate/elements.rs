@@ -544,11 +544,11 @@ impl<'a> Elaborator<'a> {
     pub(super) fn bond_power(&mut self, bond: BondId) -> ExprId {
         let b = self.graph.bond(bond);
         let (e, f, domain) = (b.effort, b.flow, b.domain);
-        let f = self.pool().symbol(f);
         if domain.is_some_and(|d| self.domains.get(d).is_pseudo) {
-            return f;
+            return self.pool().symbol(f);
         }
         let e = self.pool().symbol(e);
+        let f = self.pool().symbol(f);
         self.pool().mul(e, f)
     }
 

@@ -530,6 +530,8 @@ struct Elaborator<'a> {
     ratios_started: FxHashSet<ThingId>,
     taken_sides: FxHashSet<(ThingId, u32)>,
     slot_bonds: FxHashMap<u32, u32>,
+    /// The bond by which the effort or flow of a junction is read, by component.
+    shared_bonds: FxHashMap<(ThingId, u32), u32>,
     /// How many bonds without a name of their own have been given this one.
     unnamed_bonds: FxHashMap<PathId, i64>,
     net_givers: FxHashMap<PortId, PortId>,
@@ -616,6 +618,7 @@ impl<'a> Elaborator<'a> {
             taken_sides: FxHashSet::default(),
             slot_bonds: FxHashMap::default(),
             unnamed_bonds: FxHashMap::default(),
+            shared_bonds: FxHashMap::default(),
             net_givers: FxHashMap::default(),
             file_constants: FxHashMap::default(),
             structural_symbols: Vec::new(),

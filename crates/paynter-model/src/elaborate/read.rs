@@ -155,9 +155,8 @@ impl<'a> Elaborator<'a> {
         let mut elements = Vec::with_capacity(ports.len());
         let mut domain = None;
         for &port in ports {
-            let t = &self.things[thing.at()];
-            let Some(&(_, bond)) = t.bonds.iter().find(|(p, _)| *p == port) else {
-                // The missing bond is reported by `finish`, as the cause.
+            let Some(bond) = self.bond_to_read(thing, port, variable) else {
+                // The missing bond is reported with the elements, as the cause.
                 return Err(Stop::Reported);
             };
             elements.push(self.bond_symbol(bond, variable));
@@ -169,6 +168,35 @@ impl<'a> Elaborator<'a> {
             .collect();
         let dimension = domain.map(|d| self.dimension_in(d, variable, ElementKind::C));
         Ok(Value::array(shape, elements).measured(dimension, None))
+    }
+
+    /// Chooses the bond whose variable is read. All bonds of a junction share it, so the
+    /// choice is by name: the order of lines must not show.
+    fn bond_to_read(&mut self, thing: ThingId, port: u32, variable: Variable) -> Option<u32> {
+        let t = &self.things[thing.at()];
+        let mut own = t
+            .bonds
+            .iter()
+            .filter(|(p, _)| *p == port)
+            .map(|(_, bond)| *bond);
+        if !t.kind.is_junction() {
+            return own.next();
+        }
+        if let Some(&known) = self.shared_bonds.get(&(thing, port)) {
+            return Some(known);
+        }
+        let name_of = |bond: u32| {
+            let name = self
+                .graph
+                .signals
+                .symbol(self.bond_symbol(bond, variable))
+                .name;
+            let is_own = self.graph.signals.names.parent(name) == t.name;
+            (!is_own, self.graph.signals.names.display(name))
+        };
+        let chosen = own.min_by_key(|&bond| name_of(bond))?;
+        self.shared_bonds.insert((thing, port), chosen);
+        Some(chosen)
     }
 
     fn bond_symbol(&self, bond: u32, variable: Variable) -> SymbolId {
