@@ -48,6 +48,10 @@ enum Command {
     Causality(commands::causality::CausalityArgs),
     /// Print the equations in the model's own names
     Equations(commands::equations::EquationsArgs),
+    /// Draw the bond graph
+    Diagram(commands::diagram::DiagramArgs),
+    /// Plot a result file
+    Plot(commands::plot::PlotArgs),
     /// Lay out the text of a model file
     Fmt(commands::fmt::FmtArgs),
     /// Start a new model file
@@ -66,6 +70,8 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::check(&args),
         Command::Causality(args) => commands::causality::causality(&args),
         Command::Equations(args) => commands::equations::equations(&args),
+        Command::Diagram(args) => commands::diagram::diagram(&args),
+        Command::Plot(args) => commands::plot::plot(&args),
         Command::Fmt(args) => commands::fmt::fmt(&args),
         Command::New(args) => commands::new::new(&args),
         Command::Gallery(args) => commands::gallery::gallery(&args),

@@ -5,7 +5,7 @@
 
 use crate::failure::explain_structure;
 use crate::loader::{DiskLoader, read_text};
-use paynter_model::causality::{Causality, assign_causality};
+use paynter_model::causality::{Causality, assign_causality, causality_diagnostics};
 use paynter_model::elaborate::{self, elaborate};
 use paynter_model::equations::build_equations;
 use paynter_model::experiment::{Plan, default_columns, default_plan, plan};
@@ -153,9 +153,66 @@ pub fn check(path: &Path) -> Result<Failed, String> {
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(elaborate::check(&project));
     }
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        for message in check_graphs(&project) {
+            if !diagnostics.contains(&message) {
+                diagnostics.push(message);
+            }
+        }
+    }
     Ok(Failed {
         sources: project.sources,
         diagnostics,
+    })
+}
+
+/// Looks for conflicts of causality and for equations without a unique solution, in every model
+/// that stands alone and in every experiment.
+fn check_graphs(project: &Project) -> Vec<Diagnostic> {
+    let Some(main) = project.files.first() else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for item in &main.ast.items {
+        let mut request = Request::default();
+        match &item.kind {
+            ast::ItemKind::Model(model) => request.model = Some(model.name.text.to_string()),
+            ast::ItemKind::Experiment(e) => request.experiment = Some(e.name.text.to_string()),
+            _ => continue,
+        }
+        // A part with open ports or parameters does not elaborate alone; `elaborate::check` has looked at it.
+        let Some(elaborated) = elaborate(project, &request).elaborated else {
+            continue;
+        };
+        let graph = elaborated.into_graph();
+        let causality = assign_causality(&graph);
+        if let Err(messages) = reduce_graph(&graph, &causality) {
+            found.extend(messages);
+        }
+    }
+    found
+}
+
+/// Writes the equations of a graph and reduces them. Where causality has found a conflict it
+/// explains better than the equations what is wrong.
+fn reduce_graph(graph: &BondGraph, causality: &Causality) -> Result<Reduced, Vec<Diagnostic>> {
+    let dae = build_equations(graph, causality);
+    // `reduce` takes the equations apart, so names for a message are read from a copy of the names only.
+    let names = paynter_symbolic::Dae {
+        names: dae.names.clone(),
+        symbols: dae.symbols.clone(),
+        ..paynter_symbolic::Dae::default()
+    };
+    reduce(dae).map_err(|error| {
+        let conflicts: Vec<Diagnostic> = causality_diagnostics(graph, causality)
+            .into_iter()
+            .filter(Diagnostic::is_error)
+            .collect();
+        if conflicts.is_empty() {
+            explain_structure(&error, &names, graph)
+        } else {
+            conflicts
+        }
     })
 }
 
@@ -230,14 +287,7 @@ impl Design {
     ///
     /// Why the equations have no unique solution, in the model's names.
     pub fn reduce(&self, causality: &Causality) -> Result<Reduced, Vec<Diagnostic>> {
-        let dae = build_equations(&self.graph, causality);
-        // `reduce` takes the equations apart, so names for a message are read from a copy of the names only.
-        let names = paynter_symbolic::Dae {
-            names: dae.names.clone(),
-            symbols: dae.symbols.clone(),
-            ..paynter_symbolic::Dae::default()
-        };
-        reduce(dae).map_err(|error| explain_structure(&error, &names, &self.graph))
+        reduce_graph(&self.graph, causality)
     }
 
     /// Turns messages of a later stage into a failure with this design's texts.

@@ -14,11 +14,13 @@ pub mod listing;
 pub mod loader;
 pub mod measure;
 mod recorder;
+pub mod report;
 pub mod run;
 pub mod simulate;
 pub mod sweep;
 pub mod table;
 
+pub use paynter_draw as draw;
 pub use paynter_exec as exec;
 pub use paynter_model as model;
 pub use paynter_solve as solve;

@@ -10,6 +10,8 @@ use crate::recorder::Progress;
 use crate::simulate::{Ending, prepare};
 use crate::table::Table;
 use paynter_exec::Engine;
+use paynter_model::causality::Causality;
+use paynter_symbolic::reduced::Reduced;
 use paynter_syntax::{Diagnostic, render};
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
@@ -24,6 +26,15 @@ pub struct RunChoice {
     pub times: Option<Vec<f64>>,
 }
 
+/// What lies between a design and its run, for reports.
+#[derive(Clone, Debug)]
+pub struct Stages {
+    /// Strokes.
+    pub causality: Causality,
+    /// Equations.
+    pub reduced: Reduced,
+}
+
 /// Runs the experiment of a design.
 ///
 /// # Errors
@@ -34,6 +45,19 @@ pub fn run(
     choice: &RunChoice,
     progress: Progress<'_>,
 ) -> Result<Outcome, Vec<Diagnostic>> {
+    run_staged(design, choice, progress).map(|(_, outcome)| outcome)
+}
+
+/// As [`run`], and gives the stages in between as well.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub fn run_staged(
+    design: &Design,
+    choice: &RunChoice,
+    progress: Progress<'_>,
+) -> Result<(Stages, Outcome), Vec<Diagnostic>> {
     let causality = design.causality();
     let reduced = design.reduce(&causality)?;
     let references = references(design)?;
@@ -54,7 +78,7 @@ pub fn run(
         progress,
     )?;
     outcome.run.table.metadata = metadata(design, &outcome);
-    Ok(outcome)
+    Ok((Stages { causality, reduced }, outcome))
 }
 
 fn references(design: &Design) -> Result<Vec<Table>, Vec<Diagnostic>> {

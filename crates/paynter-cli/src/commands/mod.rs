@@ -2,11 +2,13 @@
 
 pub mod causality;
 pub mod check;
+pub mod diagram;
 pub mod equations;
 pub mod explain;
 pub mod fmt;
 pub mod gallery;
 pub mod new;
+pub mod plot;
 pub mod run;
 pub mod summary;
 pub mod sweep;

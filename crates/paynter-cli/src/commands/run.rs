@@ -5,7 +5,8 @@ use crate::{ModelArgs, say};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use paynter::experiment::Outcome;
-use paynter::run::{RunChoice, run as run_design};
+use paynter::report::report;
+use paynter::run::{RunChoice, Stages, run_staged};
 use paynter::simulate::Ending;
 use paynter::table::Table;
 use paynter::{Design, exec::Engine};
@@ -23,9 +24,15 @@ pub struct RunArgs {
     /// Write the recorded columns here (.csv, .parquet, .json)
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the plots here (.svg); PATH.svg beside the model unless given
+    /// Write the plots of the experiment here (.svg)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write the report page here; EXPERIMENT.html unless given
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Write no report page
+    #[arg(long, conflicts_with = "report")]
+    no_report: bool,
     /// Record at the times of this file's first column
     #[arg(long, value_name = "FILE")]
     times: Option<PathBuf>,
@@ -75,8 +82,8 @@ pub fn run(args: &RunArgs) -> u8 {
         engine: args.engine.engine(),
         times,
     };
-    let outcome = match run_with_progress(&design, &choice) {
-        Ok(outcome) => outcome,
+    let (stages, outcome) = match run_with_progress(&design, &choice) {
+        Ok(done) => done,
         Err(messages) => {
             show(&design.failed(messages), args.model.json);
             return MODEL_WRONG;
@@ -87,9 +94,22 @@ pub fn run(args: &RunArgs) -> u8 {
     {
         return call_error(error);
     }
-    let plot_path = args.plot.clone().or_else(|| default_plot_path(&design));
-    if let (Some(path), Some(plot)) = (&plot_path, outcome.plots.first())
+    if let (Some(path), Some(plot)) = (&args.plot, outcome.plots.first())
         && let Err(error) = std::fs::write(path, plot.to_svg())
+    {
+        return call_error(format!("{}: cannot be written: {error}", path.display()));
+    }
+    let report_path = (!args.no_report).then(|| {
+        let name = design.plan.name.as_ref().unwrap_or(&design.model);
+        args.report
+            .clone()
+            .unwrap_or_else(|| PathBuf::from(format!("{name}.html")))
+    });
+    if let Some(path) = &report_path
+        && let Err(error) = std::fs::write(
+            path,
+            report(&design, &stages.causality, &stages.reduced, &outcome),
+        )
     {
         return call_error(format!("{}: cannot be written: {error}", path.display()));
     }
@@ -100,7 +120,7 @@ pub fn run(args: &RunArgs) -> u8 {
             &design,
             &outcome,
             args.out.as_deref(),
-            plot_path.as_deref(),
+            report_path.as_deref(),
         );
     }
     match &outcome.run.ending {
@@ -118,20 +138,11 @@ pub fn run(args: &RunArgs) -> u8 {
     }
 }
 
-fn default_plot_path(design: &Design) -> Option<PathBuf> {
-    let name = design
-        .plan
-        .name
-        .clone()
-        .unwrap_or_else(|| design.model.clone());
-    (!design.plan.plots.is_empty()).then(|| PathBuf::from(format!("{name}.svg")))
-}
-
 /// Shows a bar on a terminal, and lets Ctrl-C end the run with what was computed.
 fn run_with_progress(
     design: &Design,
     choice: &RunChoice,
-) -> Result<Outcome, Vec<paynter::syntax::Diagnostic>> {
+) -> Result<(Stages, Outcome), Vec<paynter::syntax::Diagnostic>> {
     let is_cancelled = Arc::new(AtomicBool::new(false));
     let flag = is_cancelled.clone();
     // A second handler cannot be set; without one Ctrl-C simply ends the program.
@@ -148,7 +159,7 @@ fn run_with_progress(
     } else {
         ProgressBar::hidden()
     };
-    let result = run_design(design, choice, &mut |t| {
+    let result = run_staged(design, choice, &mut |t| {
         bar.set_position((1000.0 * (t - start) / (stop - start)) as u64);
         if is_cancelled.load(Ordering::Relaxed) {
             ControlFlow::Break(())

@@ -8,7 +8,7 @@ use paynter::solve::{Choice, Reason};
 use std::path::Path;
 
 /// Prints the summary.
-pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, plot: Option<&Path>) {
+pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Option<&Path>) {
     let run = &outcome.run;
     let statistics = &run.statistics;
     let name = design.plan.name.as_deref().unwrap_or("(no experiment)");
@@ -115,8 +115,8 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, plot: Optio
     if let Some(path) = out {
         say!("\n  table in {}", path.display());
     }
-    if let (Some(path), false) = (plot, outcome.plots.is_empty()) {
-        say!("  plot in {}", path.display());
+    if let Some(path) = report {
+        say!("  report in {}", path.display());
     }
 }
 

@@ -1,0 +1,283 @@
+//! The report page of a run.
+//!
+//! In:  a design and what its run gave.
+//! Out: one HTML file with picture, equations, tables, audit and curves; nothing is asked from outside.
+
+use crate::design::Design;
+use crate::experiment::Outcome;
+use crate::simulate::Ending;
+use paynter_draw::diagram::{DiagramOptions, diagram, to_svg};
+use paynter_draw::report::{Message, Report, Severity, Table, report_html};
+use paynter_draw::sankey::Energy;
+use paynter_model::causality::report::stroke_text;
+use paynter_model::causality::{Causality, StorageForm};
+use paynter_model::units::format_number;
+use paynter_model::{BondId, ElementId};
+use paynter_symbolic::dae::EnergyRole;
+use paynter_symbolic::present::{Options, plain_name, present};
+use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::{Role, SymbolId};
+use paynter_syntax::{Diagnostic, render};
+
+/// Larger graphs are drawn closed by `paynter diagram`, but their tables would not be read.
+const MOST_ROWS: usize = 300;
+/// Beyond this many states the printed equations are longer than any report.
+const MOST_STATES: usize = 200;
+
+/// Writes the page.
+pub fn report(
+    design: &Design,
+    causality: &Causality,
+    reduced: &Reduced,
+    outcome: &Outcome,
+) -> String {
+    let run = &outcome.run;
+    let statistics = &run.statistics;
+    let mut summary = vec![
+        ("model".to_owned(), design.model.clone()),
+        (
+            "states".to_owned(),
+            format!("{}: {}", run.states.len(), shorten(&run.states)),
+        ),
+        (
+            "method".to_owned(),
+            statistics
+                .method()
+                .map_or(String::new(), |m| format!("{m:?}").to_lowercase()),
+        ),
+        (
+            "relative tolerance".to_owned(),
+            format!("{:e}", design.plan.rtol),
+        ),
+        (
+            "work".to_owned(),
+            format!(
+                "{} steps, {} rejected, {} right-hand sides, {} Jacobians, {} events",
+                statistics.steps,
+                statistics.rejected,
+                statistics.rhs,
+                statistics.jacobians,
+                statistics.state_events + statistics.time_events
+            ),
+        ),
+    ];
+    match &run.ending {
+        Ending::Reached => {}
+        Ending::Stopped { time, message } => {
+            summary.push(("stopped".to_owned(), format!("at t = {time} s: {message}")));
+        }
+        Ending::Cancelled { time } => {
+            summary.push(("cancelled".to_owned(), format!("at t = {time} s")))
+        }
+        Ending::Failed { time, .. } => {
+            summary.push(("failed".to_owned(), format!("at t = {time} s")))
+        }
+    }
+    for compared in &outcome.comparisons {
+        let verdict = if compared.is_good() {
+            "agrees"
+        } else {
+            "differs"
+        };
+        let text = format!(
+            "{verdict}: {:.2e} of the range, {:.0e} allowed",
+            compared.result.worst(),
+            compared.within
+        );
+        summary.push((compared.path.clone(), text));
+    }
+    report_html(&Report {
+        title: design
+            .plan
+            .name
+            .clone()
+            .unwrap_or_else(|| design.model.clone()),
+        lead: String::new(),
+        summary,
+        diagram_svg: to_svg(&diagram(
+            &design.graph,
+            Some(causality),
+            &DiagramOptions::default(),
+        )),
+        equations: equations(reduced),
+        tables: vec![
+            signals(outcome),
+            measures(outcome),
+            storages(design, causality),
+            strokes(design, causality),
+            parameters(design),
+        ],
+        plots: outcome
+            .plots
+            .iter()
+            .flat_map(|p| p.panels.clone())
+            .collect(),
+        audit: run.audit.as_ref().map(energy),
+        messages: messages(design, outcome),
+    })
+}
+
+fn equations(reduced: &Reduced) -> Vec<String> {
+    if reduced.states.len() > MOST_STATES {
+        return Vec::new();
+    }
+    let name = |s: SymbolId| plain_name(reduced, s);
+    let text = present(
+        reduced,
+        &Options {
+            name: Some(&name),
+            outputs: &[],
+        },
+    )
+    .to_text(&name);
+    text.lines().map(str::to_owned).collect()
+}
+
+fn shorten(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let shown = names
+        .iter()
+        .take(MOST)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > MOST {
+        format!("{shown}, …")
+    } else {
+        shown
+    }
+}
+
+fn table(caption: &str, header: &[&str], rows: Vec<Vec<String>>) -> Table {
+    Table {
+        caption: caption.to_owned(),
+        header: header.iter().map(|&h| h.to_owned()).collect(),
+        rows,
+    }
+}
+
+fn signals(outcome: &Outcome) -> Table {
+    let rows = outcome
+        .run
+        .table
+        .columns
+        .iter()
+        .map(|c| {
+            let low = c.values.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = c.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let last = c.values.last().copied().unwrap_or(f64::NAN);
+            let numbers = [low, high, last].map(format_number);
+            std::iter::once(c.name.clone())
+                .chain(numbers)
+                .chain([c.unit.clone()])
+                .collect()
+        })
+        .collect();
+    table(
+        "Recorded signals",
+        &["signal", "least", "most", "last", "unit"],
+        rows,
+    )
+}
+
+fn measures(outcome: &Outcome) -> Table {
+    let rows = outcome
+        .measures
+        .iter()
+        .map(|m| {
+            vec![
+                m.name.clone(),
+                m.value.map_or("never".to_owned(), format_number),
+                m.unit.clone(),
+            ]
+        })
+        .collect();
+    table("Measures", &["measure", "value", "unit"], rows)
+}
+
+fn storages(design: &Design, causality: &Causality) -> Table {
+    let graph = &design.graph;
+    let mut rows = Vec::new();
+    for (index, element) in graph.elements.iter().enumerate().take(MOST_ROWS * 10) {
+        let id = ElementId(index as u32);
+        for port in 0..element.states.len() {
+            let form = match causality.form(graph, id, port as u32) {
+                Some(StorageForm::Integral) => "integral: a state",
+                Some(StorageForm::Derivative) => "derivative: depends on others",
+                None => "undecided",
+            };
+            rows.push(vec![
+                graph.element_name(id),
+                element.kind.letters().to_owned(),
+                form.to_owned(),
+            ]);
+        }
+    }
+    rows.truncate(MOST_ROWS);
+    table("Storages", &["element", "kind", "causality"], rows)
+}
+
+fn strokes(design: &Design, causality: &Causality) -> Table {
+    let graph = &design.graph;
+    let rows = (0..graph.bonds.len().min(MOST_ROWS) as u32)
+        .map(|b| {
+            let status = format!("{:?}", causality.status(BondId(b))).to_lowercase();
+            vec![stroke_text(graph, causality, BondId(b)), status]
+        })
+        .collect();
+    table("Causal strokes", &["bond", "status"], rows)
+}
+
+fn parameters(design: &Design) -> Table {
+    let dae = &design.graph.signals;
+    let rows = dae
+        .symbols
+        .iter()
+        .filter_map(|s| match s.role {
+            Role::Parameter { value, .. } => {
+                Some(vec![dae.names.display(s.name), format_number(value)])
+            }
+            _ => None,
+        })
+        .take(MOST_ROWS)
+        .collect();
+    table("Parameters, in SI units", &["parameter", "value"], rows)
+}
+
+fn energy(audit: &crate::audit::Audit) -> Energy {
+    let of = |role: EnergyRole| -> Vec<(String, f64)> {
+        audit
+            .elements
+            .iter()
+            .filter(|(_, r, _)| *r == role)
+            .map(|(n, _, e)| (n.clone(), *e))
+            .collect()
+    };
+    Energy {
+        supplied: of(EnergyRole::Source),
+        dissipated: of(EnergyRole::Dissipator),
+        stored: of(EnergyRole::Storage),
+        residual: audit.residual,
+        ..Energy::default()
+    }
+}
+
+fn messages(design: &Design, outcome: &Outcome) -> Vec<Message> {
+    let failures = match &outcome.run.ending {
+        Ending::Failed { diagnostics, .. } => diagnostics.as_slice(),
+        _ => &[],
+    };
+    let tell = |d: &Diagnostic| Message {
+        severity: match d.severity {
+            paynter_syntax::Severity::Error => Severity::Error,
+            paynter_syntax::Severity::Warning => Severity::Warning,
+            paynter_syntax::Severity::Note => Severity::Note,
+        },
+        text: render(std::slice::from_ref(d), &design.project.sources, false),
+    };
+    failures
+        .iter()
+        .chain(&design.diagnostics)
+        .map(tell)
+        .collect()
+}
