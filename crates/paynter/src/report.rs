@@ -258,7 +258,6 @@ fn energy(audit: &crate::audit::Audit) -> Energy {
         dissipated: of(EnergyRole::Dissipator),
         stored: of(EnergyRole::Storage),
         residual: audit.residual,
-        ..Energy::default()
     }
 }
 
