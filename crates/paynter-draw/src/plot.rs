@@ -273,20 +273,26 @@ pub(crate) fn thin_to(x: &[f64], y: &[f64], max_points: usize) -> (Vec<f64>, Vec
     let mut kept: Vec<usize> = vec![0];
     for start in (0..n).step_by(per_bin) {
         let bin = start..(start + per_bin).min(n);
-        let low = bin.clone().min_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(start);
+        let low = bin
+            .clone()
+            .min_by(|&a, &b| y[a].total_cmp(&y[b]))
+            .unwrap_or(start);
         let high = bin.max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(start);
         kept.extend([low.min(high), low.max(high)]);
     }
     kept.push(n - 1);
     kept.dedup();
-    (kept.iter().map(|&i| x[i]).collect(), kept.iter().map(|&i| y[i]).collect())
+    (
+        kept.iter().map(|&i| x[i]).collect(),
+        kept.iter().map(|&i| y[i]).collect(),
+    )
 }
 
 /// Runs of points that are all finite.
 fn pieces(x: &[f64], y: &[f64]) -> Vec<Vec<usize>> {
     let mut runs = vec![Vec::new()];
     for i in 0..x.len().min(y.len()) {
-        if x[i].is_finite() && y[i].is_finite() {
+        if x[i].abs() < LARGEST && y[i].abs() < LARGEST {
             runs.last_mut().expect("never empty").push(i);
         } else {
             runs.push(Vec::new());
@@ -345,25 +351,49 @@ mod tests {
     #[test]
     fn thinning_keeps_both_ends() {
         let x: Vec<f64> = (0..10_001).map(f64::from).collect();
-        let (kept, _) = thin_to(&x, &x.iter().map(|t| (0.37 * t).sin()).collect::<Vec<_>>(), 100);
+        let (kept, _) = thin_to(
+            &x,
+            &x.iter().map(|t| (0.37 * t).sin()).collect::<Vec<_>>(),
+            100,
+        );
         assert_eq!((kept[0], kept[kept.len() - 1]), (0.0, 10_000.0));
         assert!(kept.len() <= 102 && kept.is_sorted());
     }
 
     #[test]
     fn a_long_legend_takes_several_rows() {
-        let series = |k: usize| Series { name: format!("quantity number {k}"), ..Series::default() };
-        let panel = Panel { series: (0..12).map(series).collect(), ..Panel::default() };
+        let series = |k: usize| Series {
+            name: format!("quantity number {k}"),
+            ..Series::default()
+        };
+        let panel = Panel {
+            series: (0..12).map(series).collect(),
+            ..Panel::default()
+        };
         let legend = Legend::of(&panel);
         assert!(legend.n_rows > 1);
-        assert!(legend.places.iter().all(|p| p.0 + 38.0 + 7.0 * 17.0 < WIDTH + 7.0 * 2.0));
-        let svg = Plot { title: String::new(), panels: vec![panel] }.to_svg();
+        assert!(
+            legend
+                .places
+                .iter()
+                .all(|p| p.0 + 38.0 + 7.0 * 17.0 < WIDTH + 7.0 * 2.0)
+        );
+        let svg = Plot {
+            title: String::new(),
+            panels: vec![panel],
+        }
+        .to_svg();
         assert!(!svg.contains("NaN") && svg.contains("quantity number 11"));
     }
 
     #[test]
     fn huge_and_equal_values_have_axes() {
-        for y in [vec![f64::MAX, f64::MIN, 1.0], vec![3.0, 3.0], vec![1e20, 1.000_001e20], vec![]] {
+        for y in [
+            vec![f64::MAX, f64::MIN, 1.0],
+            vec![3.0, 3.0],
+            vec![1e20, 1.000_001e20],
+            vec![],
+        ] {
             let svg = plot(y);
             assert!(!svg.contains("NaN"), "{svg}");
         }

@@ -6,12 +6,10 @@
 //! Columns are as wide as what stands in them. If labels still cover something, everything is
 //! drawn with longer bonds, up to [`MAX_STRETCHES`] times.
 
-use super::geometry::Rectangle;
+use super::geometry::{Rectangle, cross};
 use super::place::{PITCH, Placement};
 use super::view::View;
-use super::{
-    Arrow, BondLabels, Diagram, DiagramOptions, Faults, Frame, Line, Node, NodeKind, Point,
-};
+use super::{Arrow, BondLabels, Diagram, DiagramOptions, Frame, Line, Node, NodeKind, Point};
 use paynter_model::graph::BondGraph;
 use rustc_hash::FxHashMap;
 
@@ -44,17 +42,14 @@ pub(super) fn arrange(
     placement: &Placement,
     options: &DiagramOptions,
 ) -> Diagram {
-    let mut best: Option<(Faults, Diagram)> = None;
+    let mut best: Option<(usize, Diagram)> = None;
     let mut stretch = 1.0;
     for _ in 0..=MAX_STRETCHES {
         let drawn = draw(graph, view, signals, placement, options, stretch);
         let faults = drawn.faults();
-        let n = faults.overlaps + faults.covered;
-        if best
-            .as_ref()
-            .is_none_or(|(least, _)| n < least.overlaps + least.covered)
-        {
-            best = Some((faults, drawn));
+        let n = faults.overlaps + faults.covered + faults.strangers;
+        if best.as_ref().is_none_or(|(least, _)| n < *least) {
+            best = Some((n, drawn));
         }
         if n == 0 || placement.is_pinned {
             break;
@@ -98,7 +93,7 @@ fn draw(
     put_centers(&mut diagram, view, placement, &heights, &members, stretch);
     diagram.bonds = lines(view, &diagram.nodes);
     name_bonds(graph, &mut diagram, options.bond_labels);
-    diagram.signals = arrows(signals, &diagram.nodes);
+    diagram.signals = arrows(signals, &diagram.nodes, &diagram.bonds);
     put_labels(&mut diagram);
     diagram.frames = frames(view, &diagram, &members);
     shift_to_origin(&mut diagram);
@@ -359,29 +354,71 @@ fn name_bonds(graph: &BondGraph, diagram: &mut Diagram, labels: BondLabels) {
     }
 }
 
-fn arrows(signals: &[(usize, usize)], nodes: &[Node]) -> Vec<Arrow> {
-    signals
-        .iter()
-        .map(|&(from, to)| {
-            let (a, b) = (nodes[from].area, nodes[to].area);
-            let (dx, dy) = unit(a.center, b.center);
-            let (ax, ay) = a.center;
-            let (bx, by) = b.center;
-            let length = ((bx - ax) * (bx - ax) + (by - ay) * (by - ay)).sqrt();
-            // A curve stays clear of the bond or node that the straight way would cover.
-            let bow = (0.18 * length).min(60.0);
-            let control = (0.5 * (ax + bx) - dy * bow, 0.5 * (ay + by) + dx * bow);
-            Arrow {
-                from,
-                to,
-                points: [
-                    a.grown(GAP).exit(control),
-                    control,
-                    b.grown(GAP).exit(control),
-                ],
+/// How far signals bow aside, as a part of their length: gently if that covers nothing.
+const BOWS: [f64; 8] = [0.16, -0.16, 0.3, -0.3, 0.08, -0.08, 0.5, -0.5];
+
+fn arrows(signals: &[(usize, usize)], nodes: &[Node], bonds: &[Line]) -> Vec<Arrow> {
+    let mut arrows: Vec<Arrow> = Vec::new();
+    for &(from, to) in signals {
+        let mut best: Option<(f64, Arrow)> = None;
+        for bow in BOWS {
+            let arrow = bowed(from, to, nodes, bow);
+            let cost = arrow_cost(&arrow, nodes, bonds);
+            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, arrow));
             }
-        })
-        .collect()
+        }
+        arrows.extend(best.map(|(_, arrow)| arrow));
+    }
+    arrows
+}
+
+fn bowed(from: usize, to: usize, nodes: &[Node], bow: f64) -> Arrow {
+    let (a, b) = (nodes[from].area, nodes[to].area);
+    let (dx, dy) = (b.center.0 - a.center.0, b.center.1 - a.center.1);
+    let middle = (
+        0.5 * (a.center.0 + b.center.0),
+        0.5 * (a.center.1 + b.center.1),
+    );
+    let control = (middle.0 - dy * bow, middle.1 + dx * bow);
+    let ends = [a, b].map(|area| area.grown(GAP).exit(control));
+    Arrow {
+        from,
+        to,
+        points: [ends[0], control, ends[1]],
+    }
+}
+
+/// Nodes under a curve count most, then bonds that it crosses.
+fn arrow_cost(arrow: &Arrow, nodes: &[Node], bonds: &[Line]) -> f64 {
+    let [a, c, b] = arrow.points;
+    // Sixteen straight pieces follow the curve closer than a letter is wide.
+    let at = |t: f64| {
+        let (u, v, w) = ((1.0 - t) * (1.0 - t), 2.0 * t * (1.0 - t), t * t);
+        (u * a.0 + v * c.0 + w * b.0, u * a.1 + v * c.1 + w * b.1)
+    };
+    let pieces: Vec<[Point; 2]> = (0..16)
+        .map(|k| [at(f64::from(k) / 16.0), at(f64::from(k + 1) / 16.0)])
+        .collect();
+    let mut cost = 0.0;
+    for node in nodes {
+        // Room for the name of the node, too.
+        let area = node.area.grown(2.0);
+        cost += if pieces.iter().any(|p| area.is_cut_by(p[0], p[1])) {
+            6.0
+        } else {
+            0.0
+        };
+    }
+    for bond in bonds {
+        let hits = |p: &[Point; 2]| {
+            bond.points
+                .windows(2)
+                .any(|l| cross(p[0], p[1], l[0], l[1]))
+        };
+        cost += if pieces.iter().any(hits) { 1.0 } else { 0.0 };
+    }
+    cost
 }
 
 /// Everything that a label should not cover.
@@ -453,31 +490,24 @@ fn put_labels(diagram: &mut Diagram) {
             continue;
         };
         let direction = unit(a, b);
-        let side = flow_side(direction);
+        // Clear of the line, and of the second line of a multibond.
+        let gap = if line.dimension.is_some() { 6.0 } else { 3.5 };
         for end in 0..2 {
-            if !line.port_names[end].is_empty() {
-                let name = line.port_names[end].clone();
-                let at = if end == 0 { a } else { b };
-                let inwards = if end == 0 {
-                    direction
-                } else {
-                    (-direction.0, -direction.1)
-                };
-                let half = label_half(&name);
-                let places = beside(at, inwards, side, half, &[0.0, 6.0, 14.0]);
-                line.port_boxes[end] = obstacles.choose(&name, places.into_iter());
+            if line.port_names[end].is_empty() {
+                continue;
             }
+            let (at, sign) = if end == 0 { (a, 1.0) } else { (b, -1.0) };
+            let half = label_half(&line.port_names[end]);
+            // The name starts behind the causal stroke.
+            let along = half.0 * direction.0.abs() + half.1 * direction.1.abs() + 3.0;
+            let shifts = [along, along + 6.0, along + 14.0].map(|x| sign * x);
+            let places = beside(at, direction, half, gap, &shifts);
+            line.port_boxes[end] = obstacles.choose(&line.port_names[end], places.into_iter());
         }
         if !line.label.is_empty() {
             let middle = (0.5 * (a.0 + b.0), 0.5 * (a.1 + b.1));
             let half = label_half(&line.label);
-            let places = beside(
-                middle,
-                direction,
-                side,
-                half,
-                &[0.0, -8.0, 8.0, -16.0, 16.0],
-            );
+            let places = beside(middle, direction, half, gap, &[0.0, -8.0, 8.0, -16.0, 16.0]);
             line.label_box = obstacles.choose(&line.label, places.into_iter());
         }
     }
@@ -530,23 +560,17 @@ fn around(area: &Rectangle, half: Point, kind: NodeKind) -> Vec<Point> {
     places
 }
 
-/// Places beside a line at a point, the side of the effort first.
-fn beside(at: Point, direction: Point, flow: Point, half: Point, shifts: &[f64]) -> Vec<Point> {
+/// Places beside a line at a point, the side of the effort first; `shifts` go along the line.
+fn beside(at: Point, direction: Point, half: Point, gap: f64, shifts: &[f64]) -> Vec<Point> {
+    let flow = flow_side(direction);
     // How far the box reaches towards the line.
-    let reach = half.0 * flow.0.abs() + half.1 * flow.1.abs() + 3.5;
-    let along = half.0 * direction.0.abs() + half.1 * direction.1.abs();
+    let reach = half.0 * flow.0.abs() + half.1 * flow.1.abs() + gap;
     let mut places = Vec::new();
     for &shift in shifts {
-        for side in [-1.0, 1.0] {
-            // A label at an end starts behind the causal stroke.
-            let forward = if shifts.contains(&6.0) {
-                along + 3.0 + shift
-            } else {
-                shift
-            };
+        for side in [-reach, reach] {
             places.push((
-                at.0 + side * reach * flow.0 + forward * direction.0,
-                at.1 + side * reach * flow.1 + forward * direction.1,
+                at.0 + side * flow.0 + shift * direction.0,
+                at.1 + side * flow.1 + shift * direction.1,
             ));
         }
     }

@@ -47,12 +47,36 @@ pub fn diagram(
         }
         Shown::WhenFew => Vec::new(),
     };
-    let cells = place::place(&view, &signals);
-    let mut diagram = arrange::arrange(graph, &view, &signals, &cells, options);
+
+    let mut diagram = best_of_tries(graph, &view, &signals, options);
     if let Some(causality) = causality {
         mark_causality(&mut diagram, graph, causality);
     }
     diagram
+}
+
+/// Draws with different luck until a drawing has no fault, and takes the one with the fewest.
+fn best_of_tries(
+    graph: &BondGraph,
+    view: &view::View,
+    signals: &[(usize, usize)],
+    options: &DiagramOptions,
+) -> Diagram {
+    let mut best: Option<(usize, Diagram)> = None;
+    for number_of_try in 0..place::N_TRIES {
+        let placement = place::place(view, signals, number_of_try);
+        let drawing = arrange::arrange(graph, view, signals, &placement, options);
+        let faults = drawing.faults();
+        // A crossing is a blemish, a covered name is a fault.
+        let weight = faults.crossings + 4 * (faults.overlaps + faults.covered + faults.strangers);
+        if best.as_ref().is_none_or(|(least, _)| weight < *least) {
+            best = Some((weight, drawing));
+        }
+        if weight == 0 || placement.is_pinned {
+            break;
+        }
+    }
+    best.map(|(_, drawing)| drawing).unwrap_or_default()
 }
 
 /// With more nodes than this, signals make a web that hides the bonds.

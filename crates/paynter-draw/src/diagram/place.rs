@@ -35,19 +35,32 @@ pub(super) struct Placement {
 /// Pairs of things looked at, at most: about a second of work.
 const MAX_WORK: u64 = 60_000_000;
 
-/// Places the nodes of a view.
-pub(super) fn place(view: &View, signals: &[(usize, usize)]) -> Placement {
+/// Ways to place a view that differ by chance only.
+pub(super) const N_TRIES: usize = SEEDS.len();
+
+/// Starts of the random numbers; any would do, and these are from the golden ratio, π, e and √2.
+const SEEDS: [u64; 4] = [
+    0x9e37_79b9_7f4a_7c15,
+    0x2436_f6a8_885a_308d,
+    0xb7e1_5162_8aed_2a6b,
+    0x6a09_e667_f3bc_c908,
+];
+
+/// Places the nodes of a view, in one of [`N_TRIES`] ways.
+pub(super) fn place(view: &View, signals: &[(usize, usize)], number_of_try: usize) -> Placement {
+    let seed = SEEDS[number_of_try % N_TRIES];
     let is_pinned = view.nodes.iter().any(|n| n.pinned.is_some());
     let mut board = Board::of_view(view, signals);
     if is_pinned || view.frames.is_empty() {
         board.build();
     } else {
-        let cells = place_blocks(view, signals);
-        for (node, cell) in cells.into_iter().enumerate() {
-            board.put(node, cell);
+        for part in board.components() {
+            let line = board.main_line(&part);
+            board.mark_main(&line);
         }
+        board.put_all(place_blocks(view, signals, seed));
     }
-    board.improve();
+    board.improve(seed);
     Placement {
         cells: board.normalized(is_pinned),
         is_pinned,
@@ -55,7 +68,7 @@ pub(super) fn place(view: &View, signals: &[(usize, usize)]) -> Placement {
 }
 
 /// Lays out each submodel by itself, innermost first, then as a block in what surrounds it.
-fn place_blocks(view: &View, signals: &[(usize, usize)]) -> Vec<Cell> {
+fn place_blocks(view: &View, signals: &[(usize, usize)], seed: u64) -> Vec<Cell> {
     let n_frames = view.frames.len();
     // Inside of each frame, and of the whole drawing as the last: (member, cell in the frame).
     let mut inside: Vec<Vec<(usize, Cell)>> = vec![Vec::new(); n_frames + 1];
@@ -75,8 +88,10 @@ fn place_blocks(view: &View, signals: &[(usize, usize)]) -> Vec<Cell> {
         }
         let mut board = Board::of_items(view, signals, &own, blocks.len(), &item_of);
         board.build();
-        board.improve();
-        inside[level] = expand(&board.normalized(false), &own, &blocks, &inside);
+
+        board.improve(seed);
+        let cells = trimmed(&board.cells[..own.len() + blocks.len()]);
+        inside[level] = expand(&cells, &own, &blocks, &inside);
     }
     let mut cells = vec![(0, 0); view.nodes.len()];
     for &(k, cell) in &inside[n_frames] {
@@ -124,6 +139,13 @@ fn expand(
     out
 }
 
+/// Cells counted from zero.
+fn trimmed(cells: &[Cell]) -> Vec<Cell> {
+    let left = cells.iter().map(|c| c.0).min().unwrap_or(0);
+    let top = cells.iter().map(|c| c.1).min().unwrap_or(0);
+    cells.iter().map(|c| (c.0 - left, c.1 - top)).collect()
+}
+
 /// What costs how much. A unit is one cell of length; the rest was weighed by looking at drawings.
 mod price {
     /// For every cell of length beyond the first.
@@ -140,8 +162,13 @@ mod price {
     pub(super) const BACKWARDS: f64 = 0.3;
     /// A one-port hangs sideways.
     pub(super) const SIDEWAYS: f64 = 0.25;
+    /// A storage hangs above its junction, or a resistor below. Little, but it settles draws, so
+    /// that a small edit does not turn things over.
+    pub(super) const UPSIDE_DOWN: f64 = 0.08;
     /// A source stands elsewhere than at the left.
     pub(super) const SOURCE_ASIDE: f64 = 0.5;
+    /// The main line leaves its row.
+    pub(super) const BENT: f64 = 0.8;
     /// The two bonds of a two-port make a corner.
     pub(super) const CORNER: f64 = 0.9;
     /// Two bonds leave a node in nearly one direction.
@@ -157,12 +184,24 @@ const ROW_HEIGHT: f64 = 0.8;
 /// An edge that passes the middle of a node nearer than this covers it.
 const NEAR: f64 = 0.42;
 
+/// Annealing has to save this much, in cells of length, to be taken.
+const MIN_GAIN: f64 = 1.5;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Core,
     TwoPort,
     Source,
+    /// A one-port that is drawn above its junction if it has the choice.
+    UpperLeaf,
     Leaf,
+}
+
+impl Role {
+    /// Hangs on one node only.
+    fn is_leaf(self) -> bool {
+        matches!(self, Role::Source | Role::UpperLeaf | Role::Leaf)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -170,9 +209,12 @@ struct Edge {
     tail: usize,
     head: usize,
     is_signal: bool,
+    /// On the main line, which should be straight.
+    is_main: bool,
 }
 
 /// Nodes on a grid.
+#[derive(Clone)]
 struct Board {
     roles: Vec<Role>,
     edges: Vec<Edge>,
@@ -233,20 +275,25 @@ impl Board {
         n_blocks: usize,
         item_of: &FxHashMap<usize, usize>,
     ) -> Board {
-        let n = own.len() + n_blocks;
+        let mut n = own.len() + n_blocks;
         let mut edges: Vec<Edge> = Vec::new();
         let bonds = view.edges.iter().map(|e| (e.tail, e.head, false));
         let arrows = signals.iter().map(|&(from, to)| (from, to, true));
         for (tail, head, is_signal) in bonds.chain(arrows) {
-            if let (Some(&tail), Some(&head)) = (item_of.get(&tail), item_of.get(&head))
-                && tail != head
-            {
-                edges.push(Edge {
-                    tail,
-                    head,
-                    is_signal,
-                });
-            }
+            let (tail, head) = match (item_of.get(&tail), item_of.get(&head)) {
+                (Some(&tail), Some(&head)) if tail != head => (tail, head),
+                // A bond to the outside: a stub keeps one side of the port free for it.
+                (Some(&tail), None) if !is_signal => (tail, n),
+                (None, Some(&head)) if !is_signal => (n, head),
+                _ => continue,
+            };
+            n = n.max(tail.max(head) + 1);
+            edges.push(Edge {
+                tail,
+                head,
+                is_signal,
+                is_main: false,
+            });
         }
         let mut edges_at = vec![Vec::new(); n];
         for (index, edge) in edges.iter().enumerate() {
@@ -260,8 +307,10 @@ impl Board {
                 .count();
             match own.get(item).map(|&k| &view.nodes[k]) {
                 Some(node) if n_bonds <= 1 && node.is_source => Role::Source,
+                Some(node) if n_bonds <= 1 && node.is_resistor => Role::UpperLeaf,
                 Some(node) if n_bonds <= 1 && node.kind != NodeKind::Closed => Role::Leaf,
                 Some(node) if node.kind == NodeKind::TwoPort => Role::TwoPort,
+                None if item >= own.len() + n_blocks => Role::Leaf,
                 _ => Role::Core,
             }
         };
@@ -296,14 +345,20 @@ impl Board {
         self.taken.insert(cell, node);
     }
 
+    fn put_all(&mut self, cells: Vec<Cell>) {
+        self.taken.clear();
+        for (node, cell) in cells.into_iter().enumerate() {
+            self.put(node, cell);
+        }
+    }
+
     /// Cells counted from zero, unless places were given.
     fn normalized(&self, is_pinned: bool) -> Vec<Cell> {
-        if is_pinned || self.cells.is_empty() {
-            return self.cells.clone();
+        if is_pinned {
+            self.cells.clone()
+        } else {
+            trimmed(&self.cells)
         }
-        let left = self.cells.iter().map(|c| c.0).min().unwrap_or(0);
-        let top = self.cells.iter().map(|c| c.1).min().unwrap_or(0);
-        self.cells.iter().map(|c| (c.0 - left, c.1 - top)).collect()
     }
 
     fn neighbours(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
@@ -331,7 +386,9 @@ impl Board {
         for part in self.components() {
             if part.iter().all(|&k| !self.is_placed[k]) {
                 let below = self.taken.keys().map(|c| c.1 + 3).max().unwrap_or(0);
-                for (x, node) in self.main_line(&part).into_iter().enumerate() {
+                let line = self.main_line(&part);
+                self.mark_main(&line);
+                for (x, node) in line.into_iter().enumerate() {
                     self.put(node, (x as i32, below));
                 }
             }
@@ -380,8 +437,7 @@ impl Board {
             .collect();
         if starts.is_empty() {
             // The end of a longest way from anywhere is an end of a longest way in a tree.
-            let (_, far) = self.farthest(first, &is_core);
-            starts.push(*far.last().unwrap_or(&first));
+            starts.extend(self.farthest(first, &is_core).last());
         }
         starts.sort_unstable();
         starts.dedup();
@@ -389,15 +445,34 @@ impl Board {
         starts.truncate(24);
         let mut best: Vec<usize> = Vec::new();
         for start in starts {
-            let (_, line) = self.farthest(start, &is_core);
+            let line = self.farthest(start, &is_core);
             if line.len() > best.len() {
                 best = line;
             }
         }
+        // Power goes from left to right, for most of the line.
+        let goes_on = |a: usize, b: usize| {
+            self.edges_at[a]
+                .iter()
+                .any(|&e| self.edges[e].tail == a && self.edges[e].head == b)
+        };
+        let n_forward = best.windows(2).filter(|p| goes_on(p[0], p[1])).count();
+        let n_backward = best.windows(2).filter(|p| goes_on(p[1], p[0])).count();
+        if n_backward > n_forward {
+            best.reverse();
+        }
         best
     }
 
-    fn farthest(&self, start: usize, is_core: &dyn Fn(usize) -> bool) -> (usize, Vec<usize>) {
+    fn mark_main(&mut self, line: &[usize]) {
+        let follows = |a: usize, b: usize| line.windows(2).any(|p| p[0] == a && p[1] == b);
+        for edge in self.edges.iter_mut().filter(|e| !e.is_signal) {
+            edge.is_main |= follows(edge.tail, edge.head) || follows(edge.head, edge.tail);
+        }
+    }
+
+    /// The way from a core node to the farthest other.
+    fn farthest(&self, start: usize, is_core: &dyn Fn(usize) -> bool) -> Vec<usize> {
         let mut from: FxHashMap<usize, (usize, usize)> = FxHashMap::default();
         from.insert(start, (start, 0));
         let mut queue = VecDeque::from([start]);
@@ -425,12 +500,12 @@ impl Board {
             line.push(before);
         }
         line.reverse();
-        (far.0, line)
+        line
     }
 
     /// Places the rest of a part, core first, each at the cheapest free cell near its neighbours.
     fn hang(&mut self, part: &[usize]) {
-        let is_late = |role: Role| matches!(role, Role::Leaf | Role::Source);
+        let is_late = Role::is_leaf;
         for late in [false, true] {
             let mut waiting: VecDeque<usize> = part
                 .iter()
@@ -544,12 +619,20 @@ impl Board {
             if dy != 0 || dx < 0 {
                 cost += price::SOURCE_ASIDE;
             }
-        } else if tail_role == Role::Leaf || head_role == Role::Leaf {
+        } else if tail_role.is_leaf() || head_role.is_leaf() {
+            let is_upper = tail_role == Role::UpperLeaf || head_role == Role::UpperLeaf;
+            // Seen from the junction.
+            let down = if head_role.is_leaf() { dy } else { -dy };
             if dy == 0 {
                 cost += price::SIDEWAYS;
+            } else if (down > 0) == is_upper {
+                cost += price::UPSIDE_DOWN;
             }
         } else if dx < 0 {
             cost += price::BACKWARDS;
+        }
+        if edge.is_main && dy != 0 {
+            cost += price::BENT;
         }
         cost
     }
@@ -678,13 +761,21 @@ impl Board {
     // Improvement
     // ---------------------------------------------------------------------------------
 
-    fn improve(&mut self) {
+    fn improve(&mut self, seed: u64) {
         if self.cells.len() < 2 {
             return;
         }
         self.descend();
-        self.anneal();
-        self.descend();
+        // The second time from the best found, with half the freedom.
+        let quiet = (self.whole_cost(), self.cells.clone());
+        for heat in [2.5, 1.2] {
+            self.anneal(heat, seed);
+            self.descend();
+        }
+        // What chance finds must be worth it: without it a small edit moves less.
+        if self.whole_cost() > quiet.0 - MIN_GAIN {
+            self.put_all(quiet.1);
+        }
     }
 
     /// Takes every small change that pays, until none does.
@@ -726,7 +817,7 @@ impl Board {
                 ] {
                     is_better |= self.try_move(&members, shift, 0.0);
                 }
-                for turn in [Turn::LeftRight, Turn::UpDown] {
+                for turn in [Turn::LeftRight, Turn::UpDown, Turn::Diagonal] {
                     is_better |= self.try_turn(&members, turn, 0.0);
                 }
             }
@@ -738,19 +829,19 @@ impl Board {
     }
 
     /// Small random changes, at first also some that cost a little.
-    fn anneal(&mut self) {
+    fn anneal(&mut self, first_heat: f64, seed: u64) {
         let n = self.cells.len() as u64;
-        let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+        let mut dice = Dice(seed);
         // Enough for every node to try its surroundings several times.
-        let n_tries = 700 * n.min(60);
-        let allowed = self.work + MAX_WORK / 2;
+        let n_tries = 1500 * n.min(60);
+        let allowed = self.work + MAX_WORK / 3;
         let mut best = (self.whole_cost(), self.cells.clone());
         for step in 0..n_tries {
             if self.work > allowed {
                 break;
             }
             let part_done = step as f64 / n_tries as f64;
-            let heat = 2.5 * (1.0 - part_done) * (1.0 - part_done) + 0.02;
+            let heat = first_heat * (1.0 - part_done) * (1.0 - part_done) + 0.02;
             // A threshold instead of the Metropolis rule (Dueck & Scheuer 1990): no logarithm,
             // whose last bit differs between machines.
             let luck = dice.part();
@@ -764,10 +855,7 @@ impl Board {
             }
         }
         if self.whole_cost() > best.0 {
-            self.taken.clear();
-            for (node, cell) in best.1.into_iter().enumerate() {
-                self.put(node, cell);
-            }
+            self.put_all(best.1);
         }
     }
 
@@ -786,9 +874,10 @@ impl Board {
             }
             2 if !self.frames.is_empty() => {
                 let members = self.frames[dice.below(self.frames.len())].clone();
-                match dice.below(4) {
+                match dice.below(5) {
                     0 => self.try_turn(&members, Turn::LeftRight, credit),
                     1 => self.try_turn(&members, Turn::UpDown, credit),
+                    2 => self.try_turn(&members, Turn::Diagonal, credit),
                     _ => {
                         let shift = (dice.below(5) as i32 - 2, dice.below(5) as i32 - 2);
                         self.try_move(&members, shift, credit)
@@ -845,10 +934,7 @@ impl Board {
     /// A node and the one-ports that hang on it alone.
     fn star(&self, node: usize) -> Vec<usize> {
         let mut star = vec![node];
-        star.extend(
-            self.neighbours(node)
-                .filter(|&k| matches!(self.roles[k], Role::Leaf | Role::Source)),
-        );
+        star.extend(self.neighbours(node).filter(|&k| self.roles[k].is_leaf()));
         star.sort_unstable();
         star.dedup();
         star
@@ -876,6 +962,7 @@ impl Board {
         let turned = |c: Cell| match turn {
             Turn::LeftRight => (low.0 + high.0 - c.0, c.1),
             Turn::UpDown => (c.0, low.1 + high.1 - c.1),
+            Turn::Diagonal => (low.0 + c.1 - low.1, low.1 + c.0 - low.0),
         };
         let to: Vec<Cell> = nodes.iter().map(|&k| turned(self.cells[k])).collect();
         self.try_cells(nodes, &to, credit)
@@ -939,6 +1026,8 @@ impl Board {
 enum Turn {
     LeftRight,
     UpDown,
+    /// Columns become rows.
+    Diagonal,
 }
 
 /// Random numbers that are the same on every machine: Marsaglia 2003, xorshift64.

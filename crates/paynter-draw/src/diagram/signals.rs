@@ -9,7 +9,7 @@
 
 use super::NodeKind;
 use super::view::{View, ViewNode};
-use paynter_model::graph::{BondGraph, ElementId, ElementKind, Law};
+use paynter_model::graph::{BondGraph, BondId, Element, ElementId, ElementKind, Law};
 use paynter_symbolic::walk::symbols_of;
 use paynter_symbolic::{ExprId, Names, PathId, Role, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,9 +34,10 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
     {
         let node = view.node_of[index];
         for e in expressions(&element.law) {
+            let read = symbols_of(&graph.signals.pool, e);
             todo.extend(
-                symbols_of(&graph.signals.pool, e)
-                    .into_iter()
+                read.into_iter()
+                    .filter(|s| !is_own(graph, element, *s))
                     .map(|s| (node, s)),
             );
         }
@@ -81,6 +82,12 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
     arrows.into_iter().collect()
 }
 
+/// A law reads the variables of its own ports without a signal.
+fn is_own(graph: &BondGraph, element: &Element, symbol: SymbolId) -> bool {
+    let is_at = |&b: &BondId| graph.bond(b).effort == symbol || graph.bond(b).flow == symbol;
+    element.states.contains(&symbol) || element.ports.iter().any(is_at)
+}
+
 fn signal_box(graph: &BondGraph, part: PathId) -> ViewNode {
     ViewNode {
         kind: NodeKind::Signals,
@@ -89,6 +96,7 @@ fn signal_box(graph: &BondGraph, part: PathId) -> ViewNode {
         elements: Vec::new(),
         frame: None,
         is_source: false,
+        is_resistor: false,
         pinned: graph
             .layout
             .iter()
@@ -158,9 +166,11 @@ impl Readings {
     /// The submodel without power that a signal belongs to, the outermost.
     fn part_of(&self, graph: &BondGraph, symbol: SymbolId) -> Option<PathId> {
         let dae = &graph.signals;
-        if matches!(dae.symbol(symbol).role, Role::Parameter { .. } | Role::Time) {
-            return None;
-        }
+        let symbol = match dae.symbol(symbol).role {
+            Role::Parameter { .. } | Role::Time => return None,
+            Role::Pre { of } | Role::Derivative { of } => of,
+            Role::Unknown | Role::Discrete { .. } | Role::Mode { .. } => symbol,
+        };
         let mut at = dae.names.parent(dae.symbol(symbol).name)?;
         let mut found = None;
         while !self.powered.contains(&at) {

@@ -6,7 +6,7 @@
 
 use super::arrange::{BARB, SMALL, STROKE, TEXT, flow_side, text_width, unit};
 use super::{BondClass, Diagram, Line, Node, NodeKind, Point, Strokes};
-use crate::svg::{Svg, escape, number};
+use crate::svg::{Svg, number};
 use std::fmt::Write as _;
 
 const STYLE: &str = "\
@@ -174,16 +174,7 @@ fn write_bond(svg: &mut Svg, line: &Line) {
     let new = if line.is_new { " new" } else { "" };
     let class = format!("{}{new}", class_of(line.class));
     let style = line.share.map(power_style).unwrap_or_default();
-    let title: Vec<String> = line
-        .bonds
-        .iter()
-        .take(3)
-        .map(|b| format!("bond {}", b.0 + 1))
-        .collect();
-    svg.raw(&format!(
-        r#"<g data-bonds="{}">"#,
-        escape(&title.join(", "))
-    ));
+    svg.raw("<g>");
     // A multibond is two lines, this far from the middle.
     let apart = if line.dimension.is_some() { 2.0 } else { 0.0 };
     let shifted = |p: Point, by: f64| (p.0 + by * s.0, p.1 + by * s.1);

@@ -51,6 +51,8 @@ pub(super) struct ViewNode {
     pub frame: Option<usize>,
     /// A source: power begins here.
     pub is_source: bool,
+    /// Loses power: drawn above its junction if both sides are free, storages below.
+    pub is_resistor: bool,
     /// Place given in the text.
     pub pinned: Option<(f64, f64)>,
 }
@@ -447,6 +449,7 @@ fn make_node(
         elements: Vec::new(),
         frame: None,
         is_source: false,
+        is_resistor: false,
         pinned: None,
     };
     let closed = homes[here[0]]
@@ -467,6 +470,10 @@ fn make_node(
     }
     let letters = letters(graph, first);
     node.is_source = matches!(first.kind, ElementKind::Se | ElementKind::Sf);
+    node.is_resistor = matches!(
+        first.kind,
+        ElementKind::R | ElementKind::Sw | ElementKind::D
+    );
     if here.len() > 1 {
         node.kind = NodeKind::Many;
         let paths: BTreeSet<PathId> = here.iter().filter_map(|&t| things.list[t].path).collect();
@@ -495,7 +502,7 @@ fn make_node(
         format!("{letters}:{name}")
     };
     if node.kind == NodeKind::TwoPort && first.elements.len() == 1 {
-        node.small = modulus(graph, first.elements[0]);
+        node.small = modulus(graph, first.elements[0], homes[here[0]].last().copied());
     }
     node
 }
@@ -557,10 +564,10 @@ fn cut(name: &str) -> String {
 }
 
 /// The modulus of a transformer or gyrator, if it is short.
-fn modulus(graph: &BondGraph, element: ElementId) -> String {
-    let (prefix, e): (&str, ExprId) = match &graph.element(element).law {
-        Law::Gain(e) => ("", *e),
-        Law::InverseGain(e) => ("1/", *e),
+fn modulus(graph: &BondGraph, element: ElementId, home: Option<PathId>) -> String {
+    let (is_inverse, e): (bool, ExprId) = match &graph.element(element).law {
+        Law::Gain(e) => (false, *e),
+        Law::InverseGain(e) => (true, *e),
         _ => return String::new(),
     };
     let dae = &graph.signals;
@@ -568,15 +575,26 @@ fn modulus(graph: &BondGraph, element: ElementId) -> String {
     if 2 * count_written_operations(&dae.pool, e) > MAX_MODULUS_LETTERS {
         return String::new();
     }
-    let name = |s| dae.name_of(s);
+    // Inside its own submodel a name is written without the path to it.
+    let home = home
+        .map(|p| format!("{}.", dae.names.display(p)))
+        .unwrap_or_default();
+    let name = |s| {
+        let full = dae.name_of(s);
+        full.strip_prefix(&home).map(str::to_owned).unwrap_or(full)
+    };
     let style = Style {
         name: &name,
         is_state: &|_| false,
     };
     let text = to_text(&tree_of(&dae.pool, e, &style), &name);
-    let text = match prefix.is_empty() || text.chars().all(char::is_alphanumeric) {
-        true => format!("{prefix}{text}"),
-        false => format!("{prefix}({text})"),
+    let is_word = text
+        .chars()
+        .all(|c| c.is_alphanumeric() || "._[]".contains(c));
+    let text = match (is_inverse, is_word) {
+        (false, _) => text,
+        (true, true) => format!("1/{text}"),
+        (true, false) => format!("1/({text})"),
     };
     if text.chars().count() <= MAX_MODULUS_LETTERS {
         text

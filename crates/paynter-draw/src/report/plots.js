@@ -1,0 +1,181 @@
+"use strict";
+(function () {
+  var plots = JSON.parse(document.getElementById("plot-data").textContent);
+  var colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#b8a800"];
+  var L = 64, R = 14, T = 8, B = 38;
+  var cursor = null, views = [];
+  var css = function (name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); };
+
+  function range(plot, key) {
+    var lo = Infinity, hi = -Infinity;
+    plot.series.forEach(function (s) {
+      if (s.off) return;
+      for (var i = 0; i < s.x.length; i++) {
+        var x = s.x[i], y = s.y[i];
+        if (x === null || y === null) continue;
+        if (key === "y" && plot.zoom && (x < plot.zoom[0] || x > plot.zoom[1])) continue;
+        var v = key === "x" ? x : y;
+        if (v < lo) lo = v;
+        if (v > hi) hi = v;
+      }
+    });
+    if (lo > hi) return [0, 1];
+    var room = hi - lo;
+    if (room <= 1e-12 * Math.max(Math.abs(lo), Math.abs(hi))) {
+      room = lo === 0 ? 1 : Math.abs(lo) * 0.1;
+      return [lo - room, hi + room];
+    }
+    return key === "y" ? [lo - 0.05 * room, hi + 0.05 * room] : [lo, hi];
+  }
+
+  function ticks(lo, hi, n) {
+    var rough = (hi - lo) / n, power = Math.pow(10, Math.floor(Math.log10(rough)));
+    var step = [1, 2, 5, 10].map(function (f) { return f * power; }).find(function (s) { return s >= rough * 0.999; }) || rough;
+    var out = [];
+    for (var k = Math.ceil(lo / step - 1e-9); k * step <= hi + 1e-9 * step; k++) out.push(k * step);
+    return { at: out, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+  }
+
+  function label(v, t, size) {
+    if (v === 0) return "0";
+    return size >= 1e5 || size < 1e-3 ? v.toExponential(2).replace(/\.?0+e/, "e") : v.toFixed(t.digits);
+  }
+
+  function draw(view) {
+    var plot = view.plot, canvas = view.canvas, ratio = window.devicePixelRatio || 1;
+    var w = canvas.clientWidth, h = canvas.clientHeight;
+    if (!w || !h) return;
+    canvas.width = Math.round(w * ratio);
+    canvas.height = Math.round(h * ratio);
+    var g = canvas.getContext("2d");
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.clearRect(0, 0, w, h);
+    var xr = plot.zoom || range(plot, "x"), yr = range(plot, "y");
+    view.xr = xr;
+    view.w = w;
+    var X = function (x) { return L + (x - xr[0]) / (xr[1] - xr[0]) * (w - L - R); };
+    var Y = function (y) { return h - B - (y - yr[0]) / (yr[1] - yr[0]) * (h - T - B); };
+    var tx = ticks(xr[0], xr[1], Math.max(2, Math.floor(w / 110))), ty = ticks(yr[0], yr[1], 5);
+    g.font = "12px system-ui, sans-serif";
+    g.strokeStyle = css("--line");
+    g.fillStyle = css("--dim");
+    g.lineWidth = 1;
+    g.textAlign = "center";
+    tx.at.forEach(function (v) {
+      g.beginPath(); g.moveTo(X(v), T); g.lineTo(X(v), h - B); g.stroke();
+      g.fillText(label(v, tx, Math.max(Math.abs(xr[0]), Math.abs(xr[1]))), X(v), h - B + 15);
+    });
+    g.textAlign = "right";
+    ty.at.forEach(function (v) {
+      g.beginPath(); g.moveTo(L, Y(v)); g.lineTo(w - R, Y(v)); g.stroke();
+      g.fillText(label(v, ty, Math.max(Math.abs(yr[0]), Math.abs(yr[1]))), L - 6, Y(v) + 4);
+    });
+    g.textAlign = "center";
+    g.fillText(plot.x_label, L + (w - L - R) / 2, h - 6);
+    g.save(); g.translate(12, T + (h - T - B) / 2); g.rotate(-Math.PI / 2); g.fillText(plot.y_label, 0, 0); g.restore();
+    g.save();
+    g.beginPath(); g.rect(L, T, w - L - R, h - T - B); g.clip();
+    g.setLineDash([1, 3]);
+    g.strokeStyle = css("--dim");
+    plot.marks.forEach(function (t) { g.beginPath(); g.moveTo(X(t), T); g.lineTo(X(t), h - B); g.stroke(); });
+    plot.series.forEach(function (s, k) {
+      if (s.off) return;
+      g.strokeStyle = colours[k % colours.length];
+      g.lineWidth = 1.7;
+      g.setLineDash(s.is_reference ? [6, 4] : []);
+      g.beginPath();
+      var pen = false;
+      for (var i = 0; i < s.x.length; i++) {
+        if (s.x[i] === null || s.y[i] === null) { pen = false; continue; }
+        if (pen) g.lineTo(X(s.x[i]), Y(s.y[i])); else g.moveTo(X(s.x[i]), Y(s.y[i]));
+        pen = true;
+      }
+      g.stroke();
+    });
+    g.setLineDash([]);
+    if (view.drag && Math.abs(view.drag[1] - view.drag[0]) > 3) {
+      g.fillStyle = "rgba(128,128,128,.2)";
+      g.fillRect(Math.min(view.drag[0], view.drag[1]), T, Math.abs(view.drag[1] - view.drag[0]), h - T - B);
+    }
+    var shown = cursor !== null && cursor.label === plot.x_label && cursor.x >= xr[0] && cursor.x <= xr[1];
+    if (shown) {
+      g.strokeStyle = css("--fg");
+      g.lineWidth = 1;
+      g.beginPath(); g.moveTo(X(cursor.x), T); g.lineTo(X(cursor.x), h - B); g.stroke();
+    }
+    g.restore();
+    g.strokeStyle = css("--dim");
+    g.strokeRect(L, T, w - L - R, h - T - B);
+    plot.series.forEach(function (s, k) {
+      var v = shown && !s.off && plot.is_over_time ? value(s, cursor.x) : null;
+      view.values[k].textContent = v === null ? "" : Number(v.toPrecision(5)).toString();
+    });
+    view.readout.textContent = shown ? plot.x_label + " = " + Number(cursor.x.toPrecision(6)) : "";
+  }
+
+  function value(s, x) {
+    var lo = 0, hi = s.x.length - 1;
+    if (hi < 0 || x < s.x[0] || x > s.x[hi]) return null;
+    while (hi - lo > 1) { var mid = (lo + hi) >> 1; if (s.x[mid] <= x) lo = mid; else hi = mid; }
+    var a = s.y[lo], b = s.y[hi];
+    if (a === null || b === null) return null;
+    var span = s.x[hi] - s.x[lo];
+    return span > 0 ? a + (b - a) * (x - s.x[lo]) / span : b;
+  }
+
+  function redraw() { views.forEach(draw); }
+
+  plots.forEach(function (plot, number) {
+    plot.zoom = null;
+    plot.is_over_time = plot.series.every(function (s) {
+      for (var i = 1; i < s.x.length; i++) if (s.x[i] < s.x[i - 1]) return false;
+      return true;
+    });
+    var root = document.getElementById("plot-" + number);
+    var legend = root.querySelector(".legend"), canvas = root.querySelector("canvas");
+    var view = { plot: plot, canvas: canvas, values: [], readout: document.createElement("span"), drag: null };
+    view.readout.className = "value";
+    plot.series.forEach(function (s, k) {
+      var button = document.createElement("button"), key = document.createElement("span"), v = document.createElement("span");
+      key.className = "key" + (s.is_reference ? " ref" : "");
+      key.style.borderColor = colours[k % colours.length];
+      v.className = "value";
+      button.append(key, s.name, v);
+      button.setAttribute("aria-pressed", "true");
+      button.addEventListener("click", function () {
+        s.off = !s.off;
+        button.classList.toggle("off", s.off);
+        button.setAttribute("aria-pressed", String(!s.off));
+        draw(view);
+      });
+      view.values.push(v);
+      legend.append(button);
+    });
+    legend.append(view.readout);
+    var at = function (e) { return e.clientX - canvas.getBoundingClientRect().left; };
+    var time = function (px) { return view.xr[0] + (Math.min(Math.max(px, L), view.w - R) - L) / (view.w - L - R) * (view.xr[1] - view.xr[0]); };
+    canvas.addEventListener("pointerdown", function (e) { view.drag = [at(e), at(e)]; canvas.setPointerCapture(e.pointerId); });
+    canvas.addEventListener("pointermove", function (e) {
+      if (view.drag) view.drag[1] = at(e);
+      cursor = { x: time(at(e)), label: plot.x_label };
+      redraw();
+    });
+    canvas.addEventListener("pointerup", function () {
+      if (view.drag && Math.abs(view.drag[1] - view.drag[0]) > 6) {
+        var a = time(view.drag[0]), b = time(view.drag[1]);
+        plots.forEach(function (p) { if (p.x_label === plot.x_label) p.zoom = [Math.min(a, b), Math.max(a, b)]; });
+      }
+      view.drag = null;
+      redraw();
+    });
+    canvas.addEventListener("pointerleave", function () { if (!view.drag) { cursor = null; redraw(); } });
+    canvas.addEventListener("dblclick", function () {
+      plots.forEach(function (p) { if (p.x_label === plot.x_label) p.zoom = null; });
+      redraw();
+    });
+    views.push(view);
+  });
+  window.addEventListener("resize", redraw);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  redraw();
+})();
