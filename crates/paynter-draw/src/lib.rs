@@ -9,7 +9,7 @@ pub mod report;
 pub mod sankey;
 pub mod svg;
 
-pub use diagram::{Diagram, DiagramOptions, diagram, to_svg, to_tikz};
+pub use diagram::{Diagram, DiagramOptions, diagram, to_pdf, to_svg, to_tikz};
 pub use plot::{Panel, Plot, Series};
 pub use report::{Report, report_html};
 pub use sankey::{Energy, sankey};

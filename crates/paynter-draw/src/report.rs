@@ -78,6 +78,11 @@ const MAX_EQUATIONS: usize = 300;
 /// More marks than this make a grey wall instead of marks.
 const MAX_MARKS: usize = 60;
 
+/// What the colours and weights of bonds say.
+const LEGEND: &str = "Bars are causal strokes: the effort is an input there. Blue: as preferred, integral storages. \
+    Orange, dashed: dependent storages, in derivative causality. Green, with a square: forced by the text. \
+    Red, thick: a conflict. Dotted: undetermined. Thin arrows: signals.";
+
 const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/plots.js");
 
@@ -100,7 +105,7 @@ pub fn report_html(report: &Report) -> String {
     if !report.diagram_svg.is_empty() {
         let _ = writeln!(
             body,
-            "<h2 id=\"graph\">Bond graph</h2>\n<div class=\"scroll\">{}</div>",
+            "<h2 id=\"graph\">Bond graph</h2>\n<div class=\"scroll\">{}</div>\n<p class=\"hint\">{LEGEND}</p>",
             report.diagram_svg
         );
     }
@@ -362,6 +367,7 @@ fn name_html(name: &str, is_derivative: bool) -> String {
         }
         let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
         let digits = &part[stem.len()..];
+        let stem = greek(stem).unwrap_or(stem);
         // A dot above the first letter, as in ẋ.
         let dotted = match (
             is_derivative && k + 1 == name.split('.').count(),
@@ -382,6 +388,46 @@ fn name_html(name: &str, is_derivative: bool) -> String {
         }
     }
     out
+}
+
+/// The letter that a name spells.
+fn greek(name: &str) -> Option<&'static str> {
+    const LETTERS: [(&str, &str); 30] = [
+        ("alpha", "α"),
+        ("beta", "β"),
+        ("gamma", "γ"),
+        ("delta", "δ"),
+        ("epsilon", "ε"),
+        ("zeta", "ζ"),
+        ("eta", "η"),
+        ("theta", "θ"),
+        ("iota", "ι"),
+        ("kappa", "κ"),
+        ("lambda", "λ"),
+        ("mu", "μ"),
+        ("nu", "ν"),
+        ("xi", "ξ"),
+        ("pi", "π"),
+        ("rho", "ρ"),
+        ("sigma", "σ"),
+        ("tau", "τ"),
+        ("phi", "φ"),
+        ("chi", "χ"),
+        ("psi", "ψ"),
+        ("omega", "ω"),
+        ("Gamma", "Γ"),
+        ("Delta", "Δ"),
+        ("Theta", "Θ"),
+        ("Lambda", "Λ"),
+        ("Sigma", "Σ"),
+        ("Phi", "Φ"),
+        ("Psi", "Ψ"),
+        ("Omega", "Ω"),
+    ];
+    LETTERS
+        .iter()
+        .find(|(word, _)| *word == name)
+        .map(|(_, letter)| *letter)
 }
 
 fn write_audit(body: &mut String, energy: &Energy) {
@@ -529,7 +575,7 @@ mod tests {
     fn equations_are_set_as_books_do() {
         assert_eq!(
             equation_html("der(I5.p) = -R1*x^2 + cos(theta)"),
-            "<i>I</i><sub>5</sub>.<i>p\u{307}</i> = \u{2212}<i>R</i><sub>1</sub>\u{b7}<i>x</i><sup>2</sup> + cos(<i>theta</i>)"
+            "<i>I</i><sub>5</sub>.<i>p\u{307}</i> = \u{2212}<i>R</i><sub>1</sub>\u{b7}<i>x</i><sup>2</sup> + cos(<i>θ</i>)"
         );
         assert_eq!(equation_html("a < b"), "<i>a</i> &lt; <i>b</i>");
         assert_eq!(equation_html("der("), "der(");

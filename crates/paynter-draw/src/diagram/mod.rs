@@ -2,7 +2,8 @@
 //!
 //! In:  a flat [`BondGraph`] and, if known, its [`Causality`].
 //! Out: a [`Diagram`]: nodes, bonds, signals and frames with their places, in points of 1/72 inch
-//!      with y downwards. [`to_svg`] and [`to_tikz`] only write it down.
+//!      with y downwards. [`to_svg`], [`to_tikz`] and [`to_pdf`] only
+//!      write it down.
 //!
 //! | step | file | does |
 //! |---|---|---|
@@ -15,6 +16,7 @@
 
 mod arrange;
 pub mod geometry;
+mod pdf;
 mod place;
 mod power;
 mod sequence;
@@ -24,6 +26,7 @@ mod tikz;
 mod view;
 
 pub use geometry::Rectangle;
+pub use pdf::to_pdf;
 pub use power::color_by_power;
 pub use sequence::{frames, frames_svg};
 pub use svg::to_svg;
