@@ -155,7 +155,7 @@ fn curves(file: &Path) -> Vec<Panel> {
         name: names[k].to_owned(),
         x: column(0),
         y: column(k),
-        is_reference: k % 2 == 0,
+        is_reference: k.is_multiple_of(2),
     };
     let all: Vec<Series> = (1..names.len()).map(series).collect();
     let panel = |part: &[Series]| Panel {

@@ -40,7 +40,7 @@ pub fn to_pdf(diagram: &Diagram) -> Vec<u8> {
     let table = out.len();
     let _ = write!(out, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for start in starts {
-        let _ = write!(out, "{start:010} 00000 n \n");
+        let _ = writeln!(out, "{start:010} 00000 n ");
     }
     let _ = write!(
         out,

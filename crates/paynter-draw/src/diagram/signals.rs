@@ -181,15 +181,15 @@ impl Readings {
     }
 }
 
-/// The element that a reading of a bond is drawn from: its one-port, or the junction that shares it.
+/// The element that a reading of a bond is drawn from: the junction that shares it, or a one-port.
 fn reader(graph: &BondGraph, ends: [ElementId; 2], shared: ElementKind) -> ElementId {
     let is_one_port = |e: &ElementId| {
         let element = graph.element(*e);
         element.ports.len() == 1 && !element.kind.is_junction()
     };
     let find = |test: &dyn Fn(&ElementId) -> bool| ends.into_iter().find(|e| test(e));
-    find(&is_one_port)
-        .or_else(|| find(&|&e| graph.element(e).kind == shared))
+    find(&|&e| graph.element(e).kind == shared)
+        .or_else(|| find(&is_one_port))
         .unwrap_or(ends[0])
 }
 
