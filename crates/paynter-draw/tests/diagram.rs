@@ -505,3 +505,47 @@ fn power_widens_bonds() {
     color_by_power(&mut drawing, &[f64::NAN]);
     assert!(!to_svg(&drawing).contains("NaN"));
 }
+
+#[test]
+fn a_forced_stroke_is_marked() {
+    let graph = graph("model M { s: Se(1) -> j: 1 -> i: I(1) \n j ->| r: R(1) }");
+    let drawing = diagram(
+        &graph,
+        Some(&assign_causality(&graph)),
+        &DiagramOptions::default(),
+    );
+    let forced: Vec<_> = drawing.bonds.iter().filter(|b| b.is_forced).collect();
+    assert_eq!(forced.len(), 1);
+    assert_eq!(
+        (forced[0].class, forced[0].strokes),
+        (BondClass::Forced, Strokes::Head)
+    );
+    assert!(to_svg(&drawing).contains("class=\"pin\""));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 16, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(7), ..Default::default() })]
+
+    /// Any tree of junctions with one-ports is drawn without overlap, and with its own strokes.
+    #[test]
+    fn trees_are_drawn_without_overlap(parents in proptest::collection::vec((0usize..100, 0usize..4), 1..25)) {
+        let mut text = String::from("model Tree { s: Se(1) -> j0: 1 -> r: R(1) \n");
+        for (k, (parent, kind)) in parents.iter().enumerate() {
+            let (parent, child) = (parent % (k + 1), k + 1);
+            let element = ["R", "C", "I", "TF"][*kind];
+            let junction = if child % 2 == 0 { 1 } else { 0 };
+            text += &match element {
+                "TF" => format!("j{parent} -> TF(2) -> j{child}: {junction} -> rr{child}: R(1) \n"),
+                _ => format!("j{parent} -> j{child}: {junction} -> x{child}: {element}(1) \n"),
+            };
+        }
+        let graph = graph(&(text + "}"));
+        let causality = assign_causality(&graph);
+        let drawing = diagram(&graph, Some(&causality), &DiagramOptions::default());
+        check_strokes(&graph, &causality, &drawing);
+        let faults = drawing.faults();
+        proptest::prop_assert_eq!(faults.overlaps, 0);
+        // A tree has a drawing without crossings; the search may miss it by a few.
+        proptest::prop_assert!(faults.crossings + faults.covered <= 2, "{:?}", faults);
+    }
+}
