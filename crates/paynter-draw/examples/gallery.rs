@@ -10,7 +10,7 @@ use paynter_draw::sankey::Energy;
 use paynter_model::causality::{assign_causality, report::stroke_text};
 use paynter_model::elaborate::elaborate;
 use paynter_model::graph::{BondGraph, BondId};
-use paynter_model::project::{NoFiles, Request, load};
+use paynter_model::project::{Loader, Request, load};
 use paynter_syntax::ast::ItemKind;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = arguments.next().ok_or("the first argument is a folder")?;
     for file in arguments {
         let text = std::fs::read_to_string(&file)?;
-        let (project, _) = load(&file, &text, &mut NoFiles);
+        let (project, _) = load(&file, &text, &mut Disk);
         let stem = Path::new(&file)
             .file_stem()
             .ok_or("not a file")?
@@ -42,6 +42,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     Ok(())
+}
+
+/// Reads files beside the model, and the library.
+struct Disk;
+
+impl Loader for Disk {
+    fn library(&mut self, name: &str) -> Option<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library");
+        std::fs::read_to_string(folder.join(format!("{name}.bond"))).ok()
+    }
+
+    fn file(&mut self, path: &str, from: Option<&str>) -> Result<(String, String), String> {
+        let file = Path::new(from.unwrap_or_default()).with_file_name(path);
+        let file = file.canonicalize().map_err(|e| e.to_string())?;
+        let text = std::fs::read_to_string(&file).map_err(|e| e.to_string())?;
+        Ok((file.to_string_lossy().into_owned(), text))
+    }
 }
 
 fn draw(graph: &BondGraph, base: &str, file: &Path) -> std::io::Result<()> {

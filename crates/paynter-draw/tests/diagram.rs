@@ -7,7 +7,7 @@ use paynter_draw::diagram::{
 use paynter_model::causality::{Causality, assign_causality};
 use paynter_model::elaborate::elaborate;
 use paynter_model::graph::{BondGraph, BondId, Stroke};
-use paynter_model::project::{NoFiles, Project, Request, load};
+use paynter_model::project::{Loader, NoFiles, Project, Request, load};
 use paynter_symbolic::Names;
 use paynter_syntax::ast::ItemKind;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,23 @@ fn node<'d>(diagram: &'d Diagram, text: &str) -> &'d paynter_draw::diagram::Node
         .unwrap_or_else(|| panic!("{text} is not drawn"))
 }
 
+/// Reads files beside the model, and the library.
+struct Disk;
+
+impl Loader for Disk {
+    fn library(&mut self, name: &str) -> Option<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library");
+        std::fs::read_to_string(folder.join(format!("{name}.bond"))).ok()
+    }
+
+    fn file(&mut self, path: &str, from: Option<&str>) -> Result<(String, String), String> {
+        let file = Path::new(from.unwrap_or_default()).with_file_name(path);
+        let file = file.canonicalize().map_err(|e| e.to_string())?;
+        let text = std::fs::read_to_string(&file).map_err(|e| e.to_string())?;
+        Ok((file.to_string_lossy().into_owned(), text))
+    }
+}
+
 /// Every model of the gallery that stands by itself, with its name.
 fn gallery() -> Vec<(String, BondGraph)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gallery");
@@ -63,7 +80,7 @@ fn gallery() -> Vec<(String, BondGraph)> {
     let mut graphs = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a gallery file is text");
-        let (project, _) = load("gallery.bond", &text, &mut NoFiles);
+        let (project, _) = load(&file.to_string_lossy(), &text, &mut Disk);
         graphs.extend(models(&project));
     }
     graphs
@@ -332,6 +349,7 @@ fn a_dependent_inertia_is_marked() {
 fn an_empty_model_is_an_empty_drawing() {
     let drawing = diagram(&BondGraph::default(), None, &DiagramOptions::default());
     assert!(drawing.nodes.is_empty());
+    assert_eq!(drawing.note, "no elements to draw");
     assert!(to_svg(&drawing).starts_with("<svg") && to_tikz(&drawing).contains("tikzpicture"));
     assert_eq!(
         frames(

@@ -387,6 +387,9 @@ fn build(
         view.nodes.push(node);
     }
     add_edges(graph, &mut view);
+    if view.nodes.is_empty() {
+        view.note = "no elements to draw".to_owned();
+    }
     if merging != Merging::Nothing {
         view.note = format!(
             "{} elements and {} bonds, like ones drawn as one",
