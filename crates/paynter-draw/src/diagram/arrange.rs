@@ -626,9 +626,42 @@ fn frames(view: &View, diagram: &Diagram, members: &[Vec<usize>]) -> Vec<Frame> 
         .map(|((s, frame), nodes)| Frame {
             name: frame.name.clone(),
             area: Rectangle::between((s[0], s[1]), (s[2], s[3])),
+            name_box: frame_name_box(&frame.name, s, diagram),
             nodes: nodes.clone(),
         })
         .collect()
+}
+
+/// The first corner of a frame, from the upper left, where its name meets no ink.
+fn frame_name_box(
+    name: &str,
+    [left, top, right, bottom]: [f64; 4],
+    diagram: &Diagram,
+) -> Rectangle {
+    let half = label_half(name);
+    let obstacles = Obstacles {
+        areas: diagram
+            .nodes
+            .iter()
+            .flat_map(|n| [n.area, n.small_box])
+            .filter(|a| !a.is_empty())
+            .collect(),
+        lines: diagram.bonds.iter().flat_map(inked_lines).collect(),
+        thin: Vec::new(),
+    };
+    let (x, y) = (half.0 + 5.0, half.1 + 1.5);
+    let corners = [
+        (left + x, top + y),
+        (right - x, top + y),
+        (left + x, bottom - y),
+        (right - x, bottom - y),
+    ];
+    let boxes = corners.map(|center| Rectangle { center, half });
+    let best = boxes
+        .iter()
+        .copied()
+        .min_by(|a, b| obstacles.penalty(a).total_cmp(&obstacles.penalty(b)));
+    best.unwrap_or(boxes[0])
 }
 
 /// Puts the upper left corner of everything at the margin.
@@ -705,5 +738,6 @@ fn shift_to_origin(diagram: &mut Diagram) {
     diagram
         .frames
         .iter_mut()
-        .for_each(|f| shift(&mut f.area.center));
+        .flat_map(|f| [&mut f.area.center, &mut f.name_box.center])
+        .for_each(shift);
 }

@@ -273,8 +273,10 @@ pub struct Arrow {
 pub struct Frame {
     /// Its name.
     pub name: String,
-    /// Its border; the name stands inside at the upper left.
+    /// Its border.
     pub area: Rectangle,
+    /// Where its name stands: inside, in a corner that no bond passes.
+    pub name_box: Rectangle,
     /// Its parts: positions in [`Diagram::nodes`].
     pub nodes: Vec<usize>,
 }

@@ -124,7 +124,7 @@ impl Page {
                     ..GREY
                 },
             );
-            self.text((left + 6.0, top + 8.0), &frame.name, SMALL, false, 0.0);
+            self.text(frame.name_box.center, &frame.name, SMALL, false, 0.5);
         }
         for arrow in &diagram.signals {
             self.arrow(arrow.points);

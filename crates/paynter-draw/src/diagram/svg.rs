@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 const STYLE: &str = "\
 .pd .bg{fill:#fff}.pd text{fill:#111;font-size:15px;text-anchor:middle}\
 .pd .small{font-size:10.5px;fill:#555}.pd .title{font-size:15px;font-weight:600}.pd .note{font-size:10.5px;fill:#555;text-anchor:start}\
-.pd .junction{font-weight:700;font-size:16px}.pd .name{font-size:10.5px;fill:#555;text-anchor:start}\
+.pd .junction{font-weight:700;font-size:16px}\
 .pd line,.pd path,.pd polyline{fill:none;stroke:#222;stroke-width:1.4;stroke-linecap:round}\
 .pd .stroke{stroke-width:2.2;stroke-linecap:butt}\
 .pd .preferred{stroke:#0072b2}.pd .derivative{stroke:#d55e00;stroke-width:2;stroke-dasharray:7 3}\
@@ -22,7 +22,7 @@ const STYLE: &str = "\
 .pd .pin{fill:#009e73;stroke:none}.pd .signal{stroke:#888;stroke-width:.9}.pd .tip{fill:#888;stroke:none}\
 .pd .box{fill:#f4f6f8;stroke:#444;stroke-width:1.2}.pd .many{stroke-dasharray:5 3}.pd .frame{fill:none;stroke:#9aa4ad;stroke-width:1;stroke-dasharray:4 3}\
 .pd .clash{fill:none;stroke:#c8102e;stroke-width:2;stroke-dasharray:3 2}\
-@media (prefers-color-scheme:dark){.pd .bg{fill:#16181d}.pd text{fill:#eee}.pd .small,.pd .note,.pd .name{fill:#aaa}\
+@media (prefers-color-scheme:dark){.pd .bg{fill:#16181d}.pd text{fill:#eee}.pd .small,.pd .note{fill:#aaa}\
 .pd line,.pd path,.pd polyline{stroke:#ddd}.pd .preferred{stroke:#56b4e9}.pd .derivative{stroke:#e69f00}.pd .forced{stroke:#2fc99b}\
 .pd .undetermined{stroke:#999}.pd .conflict,.pd .clash{stroke:#ff6b7a}.pd .pin{fill:#2fc99b}.pd .signal{stroke:#888}.pd .tip{fill:#888}\
 .pd .box{fill:#22262d;stroke:#bbb}.pd .frame{stroke:#667}}";
@@ -77,7 +77,7 @@ fn write_body(svg: &mut Svg, diagram: &Diagram) {
             number(right - left),
             number(bottom - top)
         ));
-        svg.text((left + 6.0, top + SMALL + 1.0), &frame.name, "name");
+        small(svg, frame.name_box.center, &frame.name);
     }
     for arrow in &diagram.signals {
         let [a, c, b] = arrow.points;

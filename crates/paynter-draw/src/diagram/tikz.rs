@@ -33,12 +33,7 @@ pub fn to_tikz(diagram: &Diagram) -> String {
             point((left, top)),
             point((right, bottom))
         );
-        let _ = writeln!(
-            out,
-            "  \\node[small,anchor=north west] at {} {{{}}};",
-            point((left, top)),
-            escape(&frame.name)
-        );
+        small(&mut out, frame.name_box.center, &frame.name);
     }
     for arrow in &diagram.signals {
         let [a, c, b] = arrow.points;
