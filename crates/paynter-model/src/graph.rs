@@ -281,7 +281,10 @@ impl BondGraph {
 
     /// Gives the place in the text of an origin.
     pub fn span(&self, origin: Origin) -> Span {
-        self.origins.get(origin.0 as usize).copied().unwrap_or_default()
+        self.origins
+            .get(origin.0 as usize)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Names an element for messages: its path, or its kind for an unnamed one.

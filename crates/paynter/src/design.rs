@@ -8,12 +8,13 @@ use crate::loader::{DiskLoader, read_text};
 use paynter_model::causality::{Causality, assign_causality, causality_diagnostics};
 use paynter_model::elaborate::{self, elaborate};
 use paynter_model::equations::build_equations;
-use paynter_model::experiment::{Plan, default_columns, default_plan, plan};
+use paynter_model::experiment::{Functional, Measure, Plan, default_columns, default_plan, plan};
+use paynter_model::graph::{Reading, ReadingKind};
 use paynter_model::project::{Override, Project, Request, load};
 use paynter_model::{BondGraph, code as model_code};
-use paynter_symbolic::SymbolId;
 use paynter_symbolic::reduce::reduce;
 use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::{Names, Origin, Role, Symbol, SymbolId};
 use paynter_syntax::{Diagnostic, SourceMap, ast};
 use std::path::{Path, PathBuf};
 
@@ -127,7 +128,8 @@ pub(crate) fn design_with(
     }
     let model = elaborated.model.name.text.to_string();
     let structural = elaborated.structural.clone();
-    let graph = elaborated.into_graph();
+    let mut graph = elaborated.into_graph();
+    integrate_measures(&mut plan, &mut graph);
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(failed(project, diagnostics));
     }
@@ -176,7 +178,9 @@ fn check_graphs(project: &Project) -> Vec<Diagnostic> {
     for item in &main.ast.items {
         let mut request = Request::default();
         match &item.kind {
-            ast::ItemKind::Model(model) => request.model = Some(model.name.text.to_string()),
+            ast::ItemKind::Model(model) if !is_part(project, model) => {
+                request.model = Some(model.name.text.to_string());
+            }
             ast::ItemKind::Experiment(e) => request.experiment = Some(e.name.text.to_string()),
             _ => continue,
         }
@@ -191,6 +195,69 @@ fn check_graphs(project: &Project) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// Tells whether a model has ports, of its own or of a model it extends: its bonds are made elsewhere.
+fn is_part(project: &Project, model: &ast::Model) -> bool {
+    // More levels than this are a circle, which elaboration reports.
+    const DEEPEST: usize = 64;
+    let mut model = model;
+    for _ in 0..DEEPEST {
+        if model
+            .body
+            .iter()
+            .any(|s| matches!(s.kind, ast::StmtKind::Port(_)))
+        {
+            return true;
+        }
+        let base = model.extends.as_ref().and_then(|e| e.path.segments.last());
+        let items = project.files.iter().flat_map(|f| &f.ast.items);
+        let found = items.filter_map(|item| match &item.kind {
+            ast::ItemKind::Model(m) if base.is_some_and(|b| b.text == m.name.text) => Some(m),
+            _ => None,
+        });
+        match found.last() {
+            Some(next) => model = next,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// Makes every `integral(…)` of a measure a state, so that it is as exact as the run and sees every
+/// corner of what it integrates.
+fn integrate_measures(plan: &mut Plan, graph: &mut BondGraph) {
+    for measured in &mut plan.measures {
+        let mut open = vec![&mut measured.value];
+        while let Some(measure) = open.pop() {
+            match measure {
+                Measure::Of(functional) => {
+                    if let Functional::Integral(rate) = *functional {
+                        let dae = &mut graph.signals;
+                        let name = dae.names.child(Names::ROOT, &measured.name, None);
+                        let origin = Origin(graph.origins.len() as u32);
+                        graph.origins.push(measured.span);
+                        let symbol = dae.add_symbol(Symbol {
+                            name,
+                            role: Role::Unknown,
+                            nominal: 0.0,
+                            origin,
+                        });
+                        graph.readings.push(Reading {
+                            symbol,
+                            what: ReadingKind::Integral(rate),
+                        });
+                        *functional = Functional::Final(dae.pool.symbol(symbol));
+                    }
+                }
+                Measure::Negative(a) | Measure::Call1(_, a) => open.push(a),
+                Measure::Arithmetic(_, a, b) | Measure::Call2(_, a, b) => {
+                    open.extend([&mut **a, &mut **b])
+                }
+                Measure::Constant(_) | Measure::Earlier(_) => {}
+            }
+        }
+    }
 }
 
 /// Writes the equations of a graph and reduces them. Where causality has found a conflict it

@@ -130,11 +130,10 @@ fn functional_curves(functional: &Functional) -> Vec<ExprId> {
         | Functional::Rms(x)
         | Functional::Integral(x)
         | Functional::PeakTime(x)
-        | Functional::RiseTime { x, .. }
         | Functional::SettlingTime { x, .. } => vec![x],
-        Functional::Overshoot { x, target } | Functional::Undershoot { x, target } => {
-            std::iter::once(x).chain(target).collect()
-        }
+        Functional::RiseTime { x, target, .. }
+        | Functional::Overshoot { x, target }
+        | Functional::Undershoot { x, target } => std::iter::once(x).chain(target).collect(),
         // Margins belong to the linearised loop, not to a curve.
         Functional::GainMargin(_) | Functional::PhaseMargin(_) => Vec::new(),
     }
@@ -326,7 +325,12 @@ fn functional_value(functional: &Functional, fine: &Table, layout: &Layout) -> O
         Functional::Rms(x) => curve(x)?.rms(),
         Functional::Integral(x) => Some(curve(x)?.integral()),
         Functional::PeakTime(x) => curve(x)?.peak_time(),
-        Functional::RiseTime { x, low, high } => curve(x)?.rise_time(low, high),
+        Functional::RiseTime {
+            x,
+            low,
+            high,
+            target,
+        } => curve(x)?.rise_time(low, high, target_of(x, target)?),
         Functional::Overshoot { x, target } => curve(x)?.overshoot(target_of(x, target)?),
         Functional::Undershoot { x, target } => curve(x)?.undershoot(target_of(x, target)?),
         Functional::SettlingTime { x, band } => curve(x)?.settling_time(band),

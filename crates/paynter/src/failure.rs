@@ -140,6 +140,15 @@ fn at_origins(
 }
 
 fn list_names(symbols: &[SymbolId], dae: &Dae) -> String {
+    // Derivatives that index reduction made have no name in the model.
+    let symbols: Vec<SymbolId> = symbols
+        .iter()
+        .copied()
+        .filter(|s| (s.0 as usize) < dae.symbols.len())
+        .collect();
+    if symbols.is_empty() {
+        return "the rates of some quantities".to_owned();
+    }
     let mut names: Vec<String> = symbols
         .iter()
         .take(MOST_NAMES)

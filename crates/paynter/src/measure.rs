@@ -176,11 +176,11 @@ impl Curve<'_> {
         self.t[i - 1] + 0.5 * (low + high) * h
     }
 
-    /// Time from the part `low` to the part `high` of the way from the first to the last value.
-    pub fn rise_time(&self, low: f64, high: f64) -> Option<f64> {
-        let (first, last) = (*self.x.first()?, self.last()?);
-        let from = self.first_crossing(first + low * (last - first))?;
-        let to = self.first_crossing(first + high * (last - first))?;
+    /// Time from the part `low` to the part `high` of the way from the first value to `target`.
+    pub fn rise_time(&self, low: f64, high: f64, target: f64) -> Option<f64> {
+        let first = *self.x.first()?;
+        let from = self.first_crossing(first + low * (target - first))?;
+        let to = self.first_crossing(first + high * (target - first))?;
         Some(to - from)
     }
 
@@ -248,8 +248,8 @@ mod tests {
         let rise = Curve { t: &t, x: &x }
             .rise_time(0.1, 0.9)
             .expect("it rises");
-        // Cubic interpolation at h = 0.02 leaves h⁴/384 times the fourth derivative, below 1e-9.
-        assert!((rise - 9f64.ln()).abs() < 1e-8, "{rise}");
+        // Slopes from neighbouring points are right to h², so the cubic at h = 0.02 to about h⁴/10.
+        assert!((rise - 9f64.ln()).abs() < 5e-8, "{rise}");
     }
 
     #[test]

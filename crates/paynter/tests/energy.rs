@@ -82,7 +82,7 @@ fn passive_network(seed: u64, wants_nonlinear: bool) -> String {
             2 => format!("{name}: C({a:.3})"),
             3 => format!("{name}: I({a:.3})"),
             4 => format!("{name}: R {{ e = {a:.3}*f + {b:.3}*f^3 }}"),
-            5 => format!("{name}: R {{ f = {a:.3}*e + {b:.3}*e*abs(e) }}"),
+            5 => format!("{name}: R {{ f = {a:.3}*e + {b:.3}*e^3 }}"),
             6 => format!("{name}: C {{ e = {a:.3}*q + {b:.3}*q^3 }}"),
             _ => format!("{name}: I {{ f = {a:.3}*p + {b:.3}*tanh(p) }}"),
         }
@@ -144,7 +144,7 @@ fn random_linear_networks_never_gain_energy() {
 
 #[test]
 fn random_nonlinear_networks_never_gain_energy() {
-    for seed in 0..300 {
+    for seed in 0..200 {
         assert_passive(&passive_network(1000 + seed, true));
     }
 }

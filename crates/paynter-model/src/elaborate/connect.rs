@@ -843,7 +843,8 @@ impl<'a> Elaborator<'a> {
             let p = &self.ports[port.at()];
             let (decl, instance) = (p.decl, p.instance);
             let is_top = self.instances[instance.at()].parent.is_none();
-            if is_top && self.is_lenient && inside.is_some() {
+            // A part alone leaves its ports open, and a base model may leave joining them to those that extend it.
+            if is_top && self.is_lenient {
                 continue;
             }
             if self.incomplete.contains(&instance) {

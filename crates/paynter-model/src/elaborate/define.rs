@@ -175,7 +175,9 @@ impl<'a> Elaborator<'a> {
                 });
             }
         }
-        let unit = unit.or_else(|| decl.and_then(|d| d.unit.as_ref()));
+        let unit = unit
+            .or_else(|| decl.and_then(|d| d.unit.as_ref()))
+            .or_else(|| decl.and_then(|d| unit_of_default(d, expr)));
         if let Some(unit) = unit {
             self.need_declared_unit(&mut lowered, unit, expr);
         }
@@ -798,5 +800,18 @@ impl<'a> Elaborator<'a> {
         };
         self.file_constants.insert(define.span, progress);
         result
+    }
+}
+
+/// The unit that the default of a declaration is written in, where another value replaces it:
+/// `param k = 2 [N/m]` declares a stiffness as well as `param k [N/m]` does.
+fn unit_of_default<'a>(decl: &'a ast::Decl, given: &ast::Expr) -> Option<&'a ast::Unit> {
+    let default = decl.value.as_ref()?;
+    if std::ptr::eq(default, given) {
+        return None;
+    }
+    match &default.kind {
+        ast::ExprKind::Number { unit, .. } | ast::ExprKind::Matrix { unit, .. } => unit.as_ref(),
+        _ => None,
     }
 }

@@ -192,7 +192,7 @@ impl<'a> Elaborator<'a> {
             is_truth: false,
         };
         match text {
-            "time" => scalar(Some(Dimension::TIME)),
+            "time" => scalar(self.dimension_of_time(scope)),
             "pi" => scalar(Some(Dimension::ONE)),
             "g0" => scalar(Some(Dimension::si(0, 1, -2, 0))),
             _ => {

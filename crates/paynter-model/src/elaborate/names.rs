@@ -96,7 +96,7 @@ impl<'a> Elaborator<'a> {
                 });
                 return Err(Stop::Reported);
             }
-            None => match self.built_in_name(text) {
+            None => match self.built_in_name(text, at) {
                 Some(target) => target,
                 None => {
                     self.report_unknown(name, scope);
@@ -107,14 +107,21 @@ impl<'a> Elaborator<'a> {
         self.index(target, index, ctx)
     }
 
-    pub(super) fn built_in_name(&mut self, text: &str) -> Option<Target> {
+    /// Seconds in a strict file. Elsewhere a model that mentions no units just works, so `sin(time)` must.
+    pub(super) fn dimension_of_time(&self, scope: ScopeId) -> Option<Dimension> {
+        let file = self.scopes[scope.at()].file as usize;
+        self.files[file].is_strict.then_some(Dimension::TIME)
+    }
+
+    pub(super) fn built_in_name(&mut self, text: &str, scope: ScopeId) -> Option<Target> {
         // Standard gravity, m/s² (CGPM 1901: exact).
         const STANDARD_GRAVITY: f64 = 9.806_65;
         Some(match text {
             "time" => {
                 let time = self.graph.signals.time.expect("made at the beginning");
                 let e = self.pool().symbol(time);
-                Target::Value(Value::scalar(e).measured(Some(Dimension::TIME), None))
+                let dimension = self.dimension_of_time(scope);
+                Target::Value(Value::scalar(e).measured(dimension, None))
             }
             "pi" => {
                 let e = self.pool().number(std::f64::consts::PI);

@@ -25,8 +25,7 @@ pub(super) fn write_power(w: &mut Writer) {
             ElementKind::Tf | ElementKind::Gy | ElementKind::Rs => EnergyRole::Conserving,
         };
         let power = w.element_power(id);
-        let is_storage = matches!(element.kind, ElementKind::C | ElementKind::I);
-        let energy = is_storage.then(|| w.stored_energy(id));
+        let energy = (role == EnergyRole::Storage).then(|| w.stored_energy(id));
         let name = element.name.unwrap_or(Names::ROOT);
         w.dae.power.push(PowerPort {
             name,
@@ -65,6 +64,11 @@ impl Writer<'_> {
         let element = self.graph.element(id);
         let is_source = matches!(element.kind, ElementKind::Se | ElementKind::Sf);
         let mut total = self.dae.pool.number(0.0);
+        // Heat that a pseudo resistor conducts goes on along the other bonds: nothing is lost in it.
+        if element.kind == ElementKind::R && element.ports.iter().all(|&bond| self.is_pseudo(bond))
+        {
+            return total;
+        }
         for (port, &bond) in element.ports.iter().enumerate() {
             let enters = self.graph.points_in(
                 bond,
@@ -86,6 +90,18 @@ impl Writer<'_> {
     /// Energy in a storage, from its law.
     pub(super) fn stored_energy(&mut self, id: ElementId) -> ExprId {
         let element = self.graph.element(id);
+        // In a pseudo domain the flow is the power, so the charge is the energy.
+        if element.ports.iter().all(|&bond| self.is_pseudo(bond)) {
+            let states: Vec<ExprId> = element
+                .states
+                .iter()
+                .map(|&s| self.dae.pool.symbol(s))
+                .collect();
+            let zero = self.dae.pool.number(0.0);
+            return states
+                .into_iter()
+                .fold(zero, |sum, q| self.dae.pool.add(sum, q));
+        }
         match &element.law {
             Law::Explicit(entries) => explicit_energy(self, element, entries),
             Law::Gain(gain) if element.ports.len() == 1 => {

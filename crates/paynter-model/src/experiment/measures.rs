@@ -65,7 +65,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "rise_time",
-        parameters: &["x", "low?", "high?"],
+        parameters: &["x", "low?", "high?", "target?"],
         make: rise_time,
     },
     Row {
@@ -471,10 +471,10 @@ fn peak_time(p: &mut Planner, args: &[Option<&ast::Expr>], _: Span) -> Option<Kn
 }
 
 fn rise_time(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Option<Known> {
-    let curve = p.curve(args[0]?);
+    let curve = with_target(p, &[args[0], args[3]]);
     // The usual definition of rise time.
     let (low, high) = (p.part(args[1], "low", 0.1), p.part(args[2], "high", 0.9));
-    let ((x, ..), low, high) = (curve?, low?, high?);
+    let ((x, target), low, high) = (curve?, low?, high?);
     if low >= high {
         let diagnostic = Diagnostic::error(
             code::MEASURE_ARGUMENTS,
@@ -484,7 +484,13 @@ fn rise_time(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Option
         p.report(diagnostic);
         return None;
     }
-    shown_as(Functional::RiseTime { x, low, high }, Dimension::TIME, "s")
+    let functional = Functional::RiseTime {
+        x,
+        low,
+        high,
+        target,
+    };
+    shown_as(functional, Dimension::TIME, "s")
 }
 
 /// Curve and target of a shoot, in one unit.

@@ -263,7 +263,7 @@ pub enum Functional {
     Integral(ExprId),
     /// When the largest value is reached.
     PeakTime(ExprId),
-    /// Time from the part `low` to the part `high` of the way from first to last value.
+    /// Time from the part `low` to the part `high` of the way from the first value to the target.
     RiseTime {
         /// The curve.
         x: ExprId,
@@ -271,6 +271,8 @@ pub enum Functional {
         low: f64,
         /// Such as 0.9.
         high: f64,
+        /// Its last value is the target; the last of `x` itself if none is given.
+        target: Option<ExprId>,
     },
     /// How far beyond the target, as a part of the way.
     Overshoot {

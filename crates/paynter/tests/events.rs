@@ -1,0 +1,275 @@
+//! Events at their exact instants: bounces, diodes, stick and slip, play, clocks, short dips.
+
+mod kit;
+
+use kit::{assert_close, column, distance, last, run_text};
+use paynter::simulate::Ending;
+
+/// Thirty bounces against the closed form: the k-th flight takes 2 eᵏ t₀, t₀ = √(2h/g).
+#[test]
+fn ball_follows_its_closed_form_for_thirty_bounces_at_five_restitutions() {
+    let (g, h) = (9.81_f64, 1.0_f64);
+    for e in [0.5, 0.7, 0.8, 0.9, 0.99_f64] {
+        let outcome = run_text(&format!(
+            "model Ball {{
+                v: 1 -> m: I(1)
+                weight: Se(-9.81) -> v
+                der(h) = v.f
+                when bounce: h < 0 and v.f < 0 {{ reinit m.p = -{e}*m.p; n = pre(n) + 1 }}
+                when enough: n >= 30 {{ stop \"thirty\" }}
+                start h = 1
+            }}
+            experiment x of Ball {{ stop = 1000; rtol = 1e-10; record h }}"
+        ));
+        let Ending::Stopped { time, .. } = outcome.run.ending else {
+            panic!("restitution {e}: {:?}", outcome.run.ending);
+        };
+        let fall = (2.0 * h / g).sqrt();
+        let flights: f64 = (1..30).map(|k| 2.0 * e.powi(k)).sum();
+        assert_close(time, fall * (1.0 + flights), 1e-9);
+    }
+}
+
+#[test]
+fn half_wave_rectifier_keeps_its_charge_for_a_thousand_periods() {
+    let outcome = run_text(
+        "model M {
+            src: Se(10 [V]*sin(2*pi*50 [Hz]*time)) -> in: 1 -> out: 0 -> c: C(100 [uF]), r: R(100 [ohm])
+            in -> rs: R(1 [ohm]), d: D()
+            output charge [C] = integral(in.f), used [C] = integral(r.f)
+        }
+        experiment x of M { stop = 20 [s]; output_step = 0.02 [s]; rtol = 1e-8; record c.e as v, c.q as q, charge, used }",
+    );
+    let (v, used) = (column(&outcome, "v"), last(&outcome, "used"));
+    // What came in either stands in the capacitor or went through the load.
+    let balance = last(&outcome, "charge") - used - last(&outcome, "q");
+    assert!(balance.abs() < 1e-6 * used, "{balance:e}");
+    // After the first ten periods every period is like the one before.
+    assert!(
+        distance(&v[10..v.len() - 1], &v[11..]) < 1e-5,
+        "{:e}",
+        distance(&v[10..v.len() - 1], &v[11..])
+    );
+}
+
+const BRIDGE: &str = "model M {
+    src: Se(10 [V]*sin(2*pi*50 [Hz]*time)) -> in: 1 -> rs: R(1 [ohm])
+    minus: 0
+    ground: Se(0 [V]) -> minus
+    b: 0 -> in -> a: 0
+    a -> p1: 1 -> plus: 0
+    b -> p2: 1 -> plus
+    minus -> p3: 1 -> a
+    minus -> p4: 1 -> b
+    p1 -> d1: D(Ron = 0.01 [ohm], Roff = 1e6 [ohm])
+    p2 -> d2: D(Ron = 0.01 [ohm], Roff = 1e6 [ohm])
+    p3 -> d3: D(Ron = 0.01 [ohm], Roff = 1e6 [ohm])
+    p4 -> d4: D(Ron = 0.01 [ohm], Roff = 1e6 [ohm])
+    plus -> out: 1 -> minus
+    out -> load: R(100 [ohm])
+    plus -> store: 1 -> minus
+    store -> c: C(100 [uF])
+    output up [C] = integral(p1.f) + integral(p2.f), used [C] = integral(out.f)
+}
+experiment x of M { stop = 1 [s]; output_step = 0.01 [s]; rtol = 1e-8; record c.e as v, c.q as q, up, used }";
+
+#[test]
+fn bridge_rectifier_keeps_its_charge_and_ripples_twice_each_period() {
+    let outcome = run_text(BRIDGE);
+    let used = last(&outcome, "used");
+    let balance = last(&outcome, "up") - used - last(&outcome, "q");
+    assert!(balance.abs() < 1e-6 * used, "{balance:e}");
+    // Both half waves charge it: the voltage repeats every half period.
+    let v = column(&outcome, "v");
+    assert!(
+        distance(&v[20..v.len() - 1], &v[21..]) < 1e-5,
+        "{:e}",
+        distance(&v[20..v.len() - 1], &v[21..])
+    );
+    assert!(outcome.run.audit.as_ref().is_some_and(|a| a.is_good()));
+}
+
+#[test]
+fn play_lets_a_mass_through_freely_and_gives_its_energy_back() {
+    // Between the flanks it moves at 1 m/s for 0.2 s, on each flank half an oscillation of π s.
+    let outcome = run_text(
+        "model M {
+            v: 1 -> m: I(1), tooth: C { e = if q > 0.1 then q - 0.1 else if q < -0.1 then q + 0.1 else 0 }
+            start m.f = 1
+        }
+        experiment x of M { stop = 66.83185307179586; rtol = 1e-11; record tooth.q as x, m.f as v, system.energy as E }",
+    );
+    // Ten full rounds of 2·0.2 + 2π.
+    assert_close(last(&outcome, "x"), 0.0, 1e-8);
+    assert_close(last(&outcome, "v"), 1.0, 1e-8);
+    assert_close(last(&outcome, "E"), 0.5, 1e-9);
+}
+
+#[test]
+fn mass_on_a_rough_floor_comes_to_rest_where_the_closed_form_says() {
+    // v = 2 m/s, F = 1 N, m = 1 kg: rest after v²/(2 F/m) = 2 m; tanh(v/v0) instead of sign(v)
+    // adds v0² π²/12 · m/F = 8.2e-7 m.
+    let outcome = run_text(
+        "use translational: Mass, CoulombFriction, Fixed
+        model M {
+            wall: Fixed()
+            body: Mass(m = 1 [kg]) -> rub: CoulombFriction(F = 1 [N]) -> wall
+            start body.v = 2 [m/s]
+        }
+        experiment e of M { stop = 4 [s]; rtol = 1e-10; record body.x as x }",
+    );
+    assert_close(last(&outcome, "x"), 2.0 + 8.2e-7, 1e-8);
+}
+
+#[test]
+fn belt_drags_a_mass_that_sticks_and_slips_in_a_steady_rhythm() {
+    let outcome = run_text(
+        "model M {
+            drive: Sf(0.1) -> gap: 0 -> v: 1 -> m: I(1)
+            gap -> k: C(0.1)
+            v -> rub: R { e = (1 + exp(-(f/0.01)^2))*tanh(f/1e-4) }
+            when loose: v.f > 0.01 { n = pre(n) + 1; at = time; since = time - pre(at) }
+        }
+        experiment e of M { stop = 20; rtol = 1e-8; output_step = 0.5; record n, since, v.f as v }",
+    );
+    let n = last(&outcome, "n");
+    assert!(n >= 5.0, "{n} slips");
+    // Every slip takes the time of the one before, once the start is forgotten.
+    let since = column(&outcome, "since");
+    assert_close(
+        since[since.len() - 1],
+        since[since.len() / 2],
+        1e-4 * last(&outcome, "since"),
+    );
+    assert!(outcome.run.audit.as_ref().is_some_and(|a| a.is_good()));
+}
+
+#[test]
+fn clocks_of_six_and_one_point_two_kilohertz_meet_exactly() {
+    let outcome = run_text(
+        "model M {
+            sample at 6000 [Hz] { fast = pre(fast) + 1; at_fast = time }
+            sample at 1200 [Hz] { slow = pre(slow) + 1; seen = fast; at_slow = time }
+        }
+        experiment x of M { stop = 10 [s]; output_step = 0.1 [s]; record fast, slow, seen, at_fast, at_slow }",
+    );
+    // Tick k is at k/6000: in whole numbers, not by adding up.
+    let fast = column(&outcome, "fast");
+    let slow = column(&outcome, "slow");
+    for (k, t) in outcome.run.table.time.iter().enumerate() {
+        assert_eq!(fast[k], (6000.0 * t).round() + 1.0);
+        assert_eq!(slow[k], (1200.0 * t).round() + 1.0);
+    }
+    assert_eq!(column(&outcome, "seen"), fast);
+    assert_eq!(column(&outcome, "at_fast"), column(&outcome, "at_slow"));
+    assert_eq!(last(&outcome, "at_fast"), 10.0);
+}
+
+#[test]
+fn two_clocks_keep_time_for_a_million_ticks() {
+    let outcome = run_text(
+        "model M {
+            sample at 6000 [Hz] { fast = pre(fast) + 1; at = time }
+            sample at 1200 [Hz] { slow = pre(slow) + 1 }
+        }
+        experiment x of M { stop = 166.66666666666666 [s]; output_step = 1 [s]; record fast, slow, at }",
+    );
+    assert_eq!(last(&outcome, "fast"), 6000.0 * 166.0 + 1.0);
+    assert_eq!(last(&outcome, "slow"), 1200.0 * 166.0 + 1.0);
+    assert_eq!(last(&outcome, "at"), 166.0);
+    assert_eq!(outcome.run.statistics.time_events, 1_000_000);
+}
+
+#[test]
+fn pwm_spends_its_duty_switched_on() {
+    let outcome = run_text(
+        "model M {
+            u = pwm(time, 1000 [Hz], 0.3)
+            s: Se(10 [V]*u) -> j: 1 -> r: R(1 [ohm]), l: I(10 [mH])
+            area [s] = integral(u)
+        }
+        experiment x of M { stop = 0.1 [s]; rtol = 1e-9; record area, s.energy as E, r.energy as D, l.stored as L }",
+    );
+    assert_close(last(&outcome, "area"), 0.03, 1e-12);
+    let balance = last(&outcome, "E") - last(&outcome, "D") - last(&outcome, "L");
+    assert_close(balance, 0.0, 1e-9 * last(&outcome, "E"));
+}
+
+#[test]
+fn dip_of_a_ten_thousandth_of_a_step_is_seen() {
+    // y < 0 for 1e-5 s in the middle; steps are about 0.1 s.
+    let outcome = run_text(
+        "model M {
+            der(x) = 1
+            y = (x - 0.513)^2 - 2.5e-11
+            when dip: y < 0 { n = pre(n) + 1 }
+        }
+        experiment e of M { stop = 1; rtol = 1e-4; record n }",
+    );
+    assert_eq!(last(&outcome, "n"), 1.0);
+    assert!(outcome.run.statistics.steps < 100);
+}
+
+#[test]
+fn two_guards_at_one_instant_both_act() {
+    let outcome = run_text(
+        "model M {
+            der(x) = 1
+            when a: x > 0.5 { n = pre(n) + 1 }
+            when b: 2*x > 1 { m = pre(m) + 1 }
+        }
+        experiment e of M { stop = 1; record n, m }",
+    );
+    assert_eq!((last(&outcome, "n"), last(&outcome, "m")), (1.0, 1.0));
+}
+
+#[test]
+fn tick_sees_a_source_that_steps_at_the_same_instant() {
+    let outcome = run_text(
+        "model M {
+            u = step(time, 1, at = 0.5 [s])
+            sample at 10 [Hz] { s = u }
+        }
+        experiment e of M { stop = 1 [s]; output_step = 0.1 [s]; record s }",
+    );
+    let expected: Vec<f64> = (0..=10).map(|k| f64::from(u8::from(k >= 5))).collect();
+    assert_eq!(column(&outcome, "s"), expected);
+}
+
+#[test]
+fn tick_reads_the_left_limit_of_what_it_writes() {
+    // The plant integrates the held value: exact staircase, one tick behind.
+    let outcome = run_text(
+        "model M {
+            der(x) = u
+            sample at 10 [Hz] { u = x + 1 }
+        }
+        experiment e of M { stop = 0.3 [s]; output_step = 0.1 [s]; rtol = 1e-10; record x }",
+    );
+    // x[k+1] = x[k] + 0.1 (x[k] + 1)
+    let mut x = 0.0;
+    for value in column(&outcome, "x") {
+        assert_close(*value, x, 1e-12);
+        x += 0.1 * (x + 1.0);
+    }
+}
+
+#[test]
+fn bounces_without_end_are_reported_and_what_was_computed_is_kept() {
+    let text = "model M {
+            v: 1 -> m: I(1)
+            weight: Se(-9.81) -> v
+            der(h) = v.f
+            when bounce: h < 0 and v.f < 0 { reinit m.p = -0.5*m.p }
+            start h = 1
+        }
+        experiment x of M { stop = 3; record h }";
+    let outcome = kit::try_run(text).unwrap_or_else(|f| panic!("{:?}", f.diagnostics));
+    let Ending::Failed { time, diagnostics } = &outcome.run.ending else {
+        panic!("{:?}", outcome.run.ending)
+    };
+    assert_eq!(diagnostics[0].code, paynter::code::CHATTERING);
+    // All bounces end at 3 √(2h/g).
+    assert_close(*time, 3.0 * (2.0_f64 / 9.81).sqrt(), 1e-6);
+    assert!(outcome.run.table.time.len() > 100);
+}
