@@ -49,6 +49,10 @@ codes! {
         "No state gives the value that `reinit` demands.";
     REFERENCE = "E0731", "a reference that cannot be read",
         "`compare` names a file that is missing or is not a table of numbers with time in its first column.";
+    NOT_CARRIED_OUT = "W0732", "something the run does not do yet",
+        "The experiment asks for something that this version reads and checks but does not carry out: a search, a trim, a linear model, a margin, or another way to enforce constraints.";
+    IMPULSE = "W0733", "a step that would need an impulse",
+        "A storage is tied to a source that jumps. The jump would need an impulse of flow or effort, whose energy the audit cannot see. Put a resistance between them, or give the source a rise time.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
 }

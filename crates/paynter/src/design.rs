@@ -62,11 +62,22 @@ pub struct Design {
     pub model: String,
     /// Warnings and notes.
     pub diagnostics: Vec<Diagnostic>,
+    /// All experiments of the file.
+    pub experiments: Vec<String>,
     /// Parameters that shape the graph: changing one means elaborating again.
     pub structural: Vec<SymbolId>,
 }
 
 fn open(path: &Path) -> Result<(Project, Vec<Diagnostic>), String> {
+    // A file that is there but is no text is a mistake of the file, with a code of its own.
+    if let Ok(bytes) = std::fs::read(path)
+        && std::str::from_utf8(&bytes).is_err()
+    {
+        let mut project = Project::default();
+        let file = project.sources.add(path.display().to_string(), "");
+        let parsed = paynter_syntax::parse_bytes(file, &bytes);
+        return Ok((project, parsed.diagnostics));
+    }
     let text = read_text(path).map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(load(&path.display().to_string(), &text, &mut DiskLoader))
 }
@@ -133,7 +144,9 @@ pub(crate) fn design_with(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(failed(project, diagnostics));
     }
+    let experiments = experiment_names(&project);
     Ok(Design {
+        experiments,
         path: path.to_owned(),
         graph,
         plan,

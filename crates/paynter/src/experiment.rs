@@ -32,6 +32,8 @@ pub struct Outcome {
     pub comparisons: Vec<Compared>,
     /// Pictures the experiment asks for.
     pub plots: Vec<Plot>,
+    /// What the user should know although the run went well.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A number read off the curves.
@@ -237,6 +239,7 @@ pub fn carry_out(
         measures,
         comparisons,
         plots,
+        warnings: Vec::new(),
     })
 }
 

@@ -5,7 +5,7 @@
 
 use crate::code;
 use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
-use paynter_model::BondGraph;
+use paynter_model::{BondGraph, ElementKind};
 use paynter_solve::{EvalError, Failure, SolveError};
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Dae, Origin};
@@ -350,8 +350,35 @@ fn explain_machine(
     }
 }
 
+/// Adds the advice for ideal switches and diodes, where one takes part.
+fn mind_switches(d: Diagnostic, graph: &BondGraph) -> Diagnostic {
+    let has_ideal = graph
+        .elements
+        .iter()
+        .any(|e| matches!(e.kind, ElementKind::Sw | ElementKind::D));
+    if has_ideal {
+        d.help("ideal switches and diodes can leave a coil without a path or short a capacitor: give them `Ron` and `Roff`, such as `Sw(on, Ron = 1 [mohm], Roff = 1 [Mohm])`")
+    } else {
+        d
+    }
+}
+
 /// Explains why a run ended too soon.
 pub(crate) fn explain_failure(
+    machine: &mut Machine,
+    error: &SolveError,
+    reduced: &Reduced,
+    graph: &BondGraph,
+) -> Diagnostic {
+    let d = explain_solver(machine, error, reduced, graph);
+    if matches!(d.code, code::NOT_FINITE | code::SINGULAR_BLOCK) {
+        mind_switches(d, graph)
+    } else {
+        d
+    }
+}
+
+fn explain_solver(
     machine: &mut Machine,
     error: &SolveError,
     reduced: &Reduced,
@@ -439,10 +466,13 @@ pub(crate) fn explain_failure(
                 None => d,
             }
         }
-        Failure::Chattering { t, guard, count } => {
+        Failure::Chattering { t, guard, .. } => {
             let d = Diagnostic::error(
                 code::CHATTERING,
-                format!("{count} events in hardly any time at t = {}", seconds(t)),
+                format!(
+                    "a switch fires again and again in hardly any time at t = {}",
+                    seconds(t)
+                ),
             )
             .help("add hysteresis, use `smooth`, or end the run there with `when … { stop }`");
             match machine.mode_of_guard(guard) {

@@ -21,6 +21,8 @@ use paynter_syntax::{Diagnostic, render};
 
 /// Larger graphs are drawn closed by `paynter diagram`, but their tables would not be read.
 const MOST_ROWS: usize = 300;
+/// A picture of more elements takes longer to arrange than a run takes.
+const MOST_DRAWN: usize = 80;
 /// Beyond this many states the printed equations are longer than any report.
 const MOST_STATES: usize = 200;
 
@@ -94,11 +96,7 @@ pub fn report(
             .unwrap_or_else(|| design.model.clone()),
         lead: String::new(),
         summary,
-        diagram_svg: to_svg(&diagram(
-            &design.graph,
-            Some(causality),
-            &DiagramOptions::default(),
-        )),
+        diagram_svg: picture(design, causality),
         equations: equations(reduced),
         tables: vec![
             signals(outcome),
@@ -115,6 +113,18 @@ pub fn report(
         audit: run.audit.as_ref().map(energy),
         messages: messages(design, outcome),
     })
+}
+
+/// The bond graph; a large one is left to `paynter diagram`, which takes its time to arrange it.
+fn picture(design: &Design, causality: &Causality) -> String {
+    if design.graph.elements.len() > MOST_DRAWN {
+        return String::new();
+    }
+    to_svg(&diagram(
+        &design.graph,
+        Some(causality),
+        &DiagramOptions::default(),
+    ))
 }
 
 fn equations(reduced: &Reduced) -> Vec<String> {

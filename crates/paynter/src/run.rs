@@ -3,6 +3,7 @@
 //! In:  a [`Design`], and where its references lie.
 //! Out: an [`Outcome`] with metadata in its table, or what kept it from starting.
 
+use crate::code;
 use crate::design::{Choice, Design, DesignError, design};
 use crate::experiment::{Outcome, carry_out, lay_out, run_spec};
 use crate::loader::beside;
@@ -11,6 +12,7 @@ use crate::simulate::{Ending, prepare};
 use crate::table::Table;
 use paynter_exec::Engine;
 use paynter_model::causality::Causality;
+use paynter_model::experiment::{Constraints, Functional, Measure, Measured};
 use paynter_symbolic::reduced::Reduced;
 use paynter_syntax::{Diagnostic, render};
 use std::hash::{Hash, Hasher};
@@ -78,6 +80,7 @@ pub fn run_staged(
         progress,
     )?;
     outcome.run.table.metadata = metadata(design, &outcome);
+    outcome.warnings = warnings(design, &reduced, &outcome);
     Ok((Stages { causality, reduced }, outcome))
 }
 
@@ -90,7 +93,7 @@ fn references(design: &Design) -> Result<Vec<Table>, Vec<Diagnostic>> {
             Ok(table) => tables.push(table),
             Err(error) => messages.push(
                 Diagnostic::error(
-                    crate::code::REFERENCE,
+                    code::REFERENCE,
                     format!("the reference cannot be read: {error}"),
                 )
                 .primary(asked.span, "compared with here"),
@@ -102,6 +105,71 @@ fn references(design: &Design) -> Result<Vec<Table>, Vec<Diagnostic>> {
     } else {
         Err(messages)
     }
+}
+
+/// What the user should know although the run went well.
+fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagnostic> {
+    let plan = &design.plan;
+    let mut found = Vec::new();
+    let mut not_yet = |is_asked: bool, what: &str| {
+        if is_asked {
+            found.push(Diagnostic::warning(
+                code::NOT_CARRIED_OUT,
+                format!("{what} is read and checked, but not carried out yet"),
+            ));
+        }
+    };
+    not_yet(plan.optimize.is_some(), "`optimize`");
+    not_yet(!plan.trim.is_empty(), "`trim`");
+    not_yet(!plan.linearize.is_empty(), "`linearize`");
+    let is_locked =
+        !design.graph.signals.constraints.is_empty() || !reduced.dae.constraints.is_empty();
+    let is_other = !matches!(
+        plan.constraints,
+        Constraints::Minimal | Constraints::Implicit
+    );
+    not_yet(
+        is_other && (is_locked || plan.constraints == Constraints::Delayed),
+        "this choice of `constraints`",
+    );
+    let is_margin = |m: &Measured| {
+        matches!(
+            m.value,
+            Measure::Of(Functional::GainMargin(_) | Functional::PhaseMargin(_))
+        )
+    };
+    not_yet(plan.measures.iter().any(is_margin), "a margin");
+    for &(origin, symbol) in &reduced.differentiated_switches {
+        found.push(
+            Diagnostic::warning(
+                code::IMPULSE,
+                "a storage follows a source that jumps: the jump would need an impulse",
+            )
+            .primary(
+                design.graph.span(origin),
+                "tied to the source without a resistance",
+            )
+            .secondary(
+                design.graph.span(reduced.dae.symbol(symbol).origin),
+                "jumps here",
+            )
+            .help("put a resistance between them, or give the source a rise time"),
+        );
+    }
+    if let Some(audit) = outcome.run.audit.as_ref().filter(|a| !a.is_good()) {
+        let worst = audit
+            .worst
+            .as_ref()
+            .map_or(String::new(), |(name, _)| format!("; `{name}` is off most"));
+        found.push(
+            Diagnostic::warning(
+                code::AUDIT,
+                format!("{:.1e} of the energy that moved is not accounted for{worst}", audit.relative()),
+            )
+            .help("a smaller `rtol` should shrink it; if it does not, the laws of the model do not agree with each other"),
+        );
+    }
+    found
 }
 
 fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {

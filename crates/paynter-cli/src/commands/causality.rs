@@ -19,7 +19,7 @@ pub struct CausalityArgs {
     #[arg(long)]
     steps: bool,
     /// Show other assignments with as few dependent storages (at most this many)
-    #[arg(long, num_args = 0..=1, default_missing_value = "10", value_name = "N")]
+    #[arg(long, num_args = 0..=1, default_missing_value = "10", require_equals = true, value_name = "N")]
     alternatives: Option<usize>,
 }
 

@@ -4,7 +4,7 @@ use crate::console::{OK, call_error, design};
 use crate::{ModelArgs, say};
 use clap::Args;
 use paynter::draw::diagram::{
-    BondLabels, DiagramOptions, Parts, Shown, diagram as draw, frames_svg,
+    BondLabels, DiagramOptions, Parts, Shown, diagram as draw, frames_svg, to_pdf,
 };
 use paynter::draw::{to_svg, to_tikz};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub struct DiagramArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Write here: .svg, or .tex for TikZ; MODEL.svg unless given
+    /// Write here: .svg, .pdf, or .tex for TikZ; MODEL.svg unless given
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw submodels opened
@@ -68,13 +68,14 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
         .map(|e| e.to_string_lossy().to_ascii_lowercase())
         .unwrap_or_default();
     let text = match (ending.as_str(), args.frames) {
-        ("svg", true) => frames_svg(&design.graph, &causality, &options),
-        ("svg", false) => to_svg(&draw(&design.graph, Some(&causality), &options)),
-        ("tex", false) => to_tikz(&draw(&design.graph, Some(&causality), &options)),
-        ("tex", true) => return call_error("frames can only be written as .svg"),
+        ("svg", true) => frames_svg(&design.graph, &causality, &options).into_bytes(),
+        ("svg", false) => to_svg(&draw(&design.graph, Some(&causality), &options)).into_bytes(),
+        ("tex", false) => to_tikz(&draw(&design.graph, Some(&causality), &options)).into_bytes(),
+        ("pdf", false) => to_pdf(&draw(&design.graph, Some(&causality), &options)),
+        ("tex" | "pdf", true) => return call_error("frames can only be written as .svg"),
         _ => {
             return call_error(format!(
-                "unknown ending of {}; use .svg or .tex",
+                "unknown ending of {}; use .svg, .pdf or .tex",
                 path.display()
             ));
         }

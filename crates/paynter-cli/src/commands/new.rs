@@ -35,26 +35,52 @@ pub fn new(args: &NewArgs) -> u8 {
     }
 }
 
+/// Copies a gallery folder, and beside it the folders that its models use.
 fn copy_gallery(from: &str, folder: &Path) -> u8 {
     let gallery = paynter::library::gallery();
-    let Some((_, files)) = gallery.iter().find(|(name, _)| *name == from) else {
+    if !gallery.iter().any(|(name, _)| *name == from) {
         let names: Vec<&str> = gallery.iter().map(|(name, _)| *name).collect();
         return call_error(format!(
             "the gallery has no `{from}`; it has {}",
             names.join(", ")
         ));
-    };
+    }
     if folder.exists() {
         return call_error(format!("{} is there already", folder.display()));
     }
-    for (below, text) in files {
-        let path = folder.join(below);
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        if let Err(error) = made.and_then(|()| std::fs::write(&path, text)) {
-            return call_error(format!("{}: {error}", path.display()));
+    let mut wanted = vec![from];
+    let mut next = 0;
+    while next < wanted.len() {
+        let present = wanted[next];
+        let files = gallery
+            .iter()
+            .filter(|(name, _)| *name == present)
+            .flat_map(|(_, files)| files);
+        for (_, text) in files {
+            for (name, _) in &gallery {
+                if text.contains(&format!("use \"../{name}/")) && !wanted.contains(name) {
+                    wanted.push(name);
+                }
+            }
         }
-        if path.extension().is_some_and(|e| e == "bond") {
-            crate::say!("made {}", path.display());
+        next += 1;
+    }
+    for (name, files) in gallery.iter().filter(|(name, _)| wanted.contains(name)) {
+        // Alone it lies in the new folder itself; with others, each in a folder of its own name.
+        let target = if wanted.len() == 1 {
+            folder.to_owned()
+        } else {
+            folder.join(name)
+        };
+        for (below, text) in files {
+            let path = target.join(below);
+            let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            if let Err(error) = made.and_then(|()| std::fs::write(&path, text)) {
+                return call_error(format!("{}: {error}", path.display()));
+            }
+            if path.extension().is_some_and(|e| e == "bond") {
+                crate::say!("made {}", path.display());
+            }
         }
     }
     OK

@@ -123,6 +123,12 @@ pub fn run(args: &RunArgs) -> u8 {
             report_path.as_deref(),
         );
     }
+    if !args.model.json {
+        eprint!(
+            "{}",
+            paynter::syntax::render(&outcome.warnings, &design.project.sources, wants_colour())
+        );
+    }
     match &outcome.run.ending {
         Ending::Failed { diagnostics, .. } => {
             if !args.model.json {

@@ -13,6 +13,18 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
     let statistics = &run.statistics;
     let name = design.plan.name.as_deref().unwrap_or("(no experiment)");
     say!("{name} of {}", design.model);
+    let others: Vec<String> = design
+        .experiments
+        .iter()
+        .filter(|e| Some(*e) != design.plan.name.as_ref())
+        .cloned()
+        .collect();
+    if !others.is_empty() {
+        say!(
+            "  others      {} (choose with --experiment)",
+            shorten(&others)
+        );
+    }
     say!("  states      {}", shorten(&run.states));
     let defaulted: Vec<String> = run
         .start
@@ -151,14 +163,6 @@ fn print_audit(outcome: &Outcome) {
         audit.relative(),
         joule(audit.scale)
     );
-    if !audit.is_good()
-        && let Some((name, error)) = &audit.worst
-    {
-        say!(
-            "              worst: {name}, {} off; a smaller rtol should shrink it",
-            joule(*error)
-        );
-    }
 }
 
 fn joule(x: f64) -> String {

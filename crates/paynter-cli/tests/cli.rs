@@ -1,0 +1,308 @@
+//! The command as a user meets it: exit status, files, text for machines.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A folder that disappears with its value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let n = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("paynter-cli-{}-{n}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).expect("the folder was just made");
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    fn call(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_paynter"))
+            .args(args)
+            .current_dir(&self.0)
+            .output()
+            .expect("the command was built")
+    }
+
+    #[track_caller]
+    fn expect(&self, status: i32, args: &[&str]) -> String {
+        let output = self.call(args);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{args:?}\n{errors}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const GOOD: &str = "model M {
+    param k = 4 [N/m]
+    v: 1 -> m: I(1 [kg]), s: C(1/k)
+    start s.q = 1 [m]
+}
+experiment swing of M { stop = 1 [s]; output_step = 0.1 [s]; record s.q as x, v.f as v; plot x }
+experiment stiffer of M { stop = 1 [s]; record s.q as x; measure end = final(x); sweep k in [1, 2, 4, 8, 16, 32] [N/m] }
+";
+
+fn with_good() -> Folder {
+    let folder = Folder::new();
+    folder.write("m.bond", GOOD);
+    folder
+}
+
+#[test]
+fn good_run_exits_with_0() {
+    with_good().expect(0, &["run", "m.bond", "--no-report"]);
+}
+
+#[test]
+fn wrong_model_exits_with_1() {
+    let folder = Folder::new();
+    folder.write(
+        "m.bond",
+        "model M { s: Se(1) -> n: 0; t: Se(2) -> n; n -> r: R(1) }",
+    );
+    folder.expect(1, &["check", "m.bond"]);
+    folder.expect(1, &["run", "m.bond"]);
+    folder.write("m.bond", "model M {");
+    folder.expect(1, &["check", "m.bond"]);
+    folder.expect(1, &["fmt", "m.bond"]);
+}
+
+#[test]
+fn wrong_call_exits_with_2() {
+    let folder = with_good();
+    folder.expect(2, &["run", "missing.bond"]);
+    folder.expect(2, &["run", "m.bond", "--no-such-option"]);
+    folder.expect(2, &["run", "m.bond", "--set", "k"]);
+    folder.expect(2, &["run", "m.bond", "--no-report", "--out", "x.xls"]);
+    folder.expect(
+        2,
+        &["run", "m.bond", "--no-report", "--out", "m.bond/x.csv"],
+    );
+    folder.expect(2, &["sweep", "m.bond", "-e", "swing"]);
+}
+
+#[test]
+fn failed_run_exits_with_3_and_keeps_what_it_computed() {
+    let folder = Folder::new();
+    folder.write(
+        "m.bond",
+        "model M { der(x) = x^2; start x = 1 }
+         experiment e of M { stop = 2 [s]; output_step = 0.1 [s]; record x }",
+    );
+    folder.expect(3, &["run", "m.bond", "--no-report", "--out", "x.csv"]);
+    assert!(folder.read("x.csv").lines().count() > 9);
+}
+
+#[test]
+fn reference_that_is_missed_exits_with_3() {
+    let folder = with_good();
+    folder.write("r.csv", "time,x\n0,1\n1,5\n");
+    let text = GOOD.replace("plot x }", "compare \"r.csv\" within 1e-3 }");
+    folder.write("m.bond", &text);
+    folder.expect(3, &["run", "m.bond", "--no-report"]);
+}
+
+#[test]
+fn every_json_can_be_read() {
+    let folder = with_good();
+    for args in [
+        &["run", "m.bond", "--no-report", "--json"][..],
+        &["sweep", "m.bond", "-e", "stiffer", "--json"],
+        &["check", "m.bond", "--json"],
+        &["causality", "m.bond", "--json"],
+        &["equations", "m.bond", "--format", "json"],
+    ] {
+        let out = folder.expect(0, args);
+        let value: Result<serde_json::Value, _> = serde_json::from_str(&out);
+        assert!(value.is_ok(), "{args:?}: {value:?}\n{out}");
+    }
+    folder.write("bad.bond", "model M { s: Sx(1) -> n: 0 }");
+    let out = folder.expect(1, &["check", "bad.bond", "--json"]);
+    let messages: serde_json::Value = serde_json::from_str(&out).expect("messages are JSON too");
+    assert!(out.contains("Sx"), "{messages}");
+}
+
+fn gallery_files() -> Vec<PathBuf> {
+    let gallery = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gallery");
+    let folders = std::fs::read_dir(gallery).expect("part of the project");
+    let mut files: Vec<PathBuf> = folders
+        .flatten()
+        .filter_map(|f| std::fs::read_dir(f.path()).ok())
+        .flat_map(|entries| entries.flatten())
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "bond"))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn fmt_lays_out_crooked_text_once_and_for_all() {
+    let folder = Folder::new();
+    for file in gallery_files() {
+        let straight = std::fs::read_to_string(&file).expect("part of the project");
+        let crooked: String = straight
+            .lines()
+            .map(|l| format!("  {}  \n", l.trim()))
+            .collect();
+        folder.write("m.bond", &crooked);
+        folder.expect(0, &["fmt", "m.bond"]);
+        let once = folder.read("m.bond");
+        folder.expect(0, &["fmt", "--check", "m.bond"]);
+        folder.expect(0, &["fmt", "m.bond"]);
+        assert_eq!(folder.read("m.bond"), once, "{}", file.display());
+    }
+}
+
+#[test]
+fn starter_runs_as_it_is() {
+    let folder = Folder::new();
+    folder.expect(0, &["new", "first"]);
+    folder.expect(0, &["check", "first.bond"]);
+    folder.expect(0, &["run", "first.bond", "--out", "x.csv"]);
+    assert!(folder.read("x.csv").starts_with("time,x,speed"));
+    // Never writes over a file that is there.
+    folder.expect(2, &["new", "first"]);
+    folder.expect(2, &["new", "no/such"]);
+}
+
+#[test]
+fn gallery_model_can_be_copied_and_run() {
+    let folder = Folder::new();
+    folder.expect(0, &["new", "mine", "--from", "circuit"]);
+    folder.expect(0, &["run", "mine/circuit.bond", "--no-report"]);
+}
+
+#[test]
+fn every_format_holds_the_same_numbers() {
+    let folder = with_good();
+    let mut tables = Vec::new();
+    for name in ["x.csv", "x.json", "x.parquet"] {
+        folder.expect(0, &["run", "m.bond", "--no-report", "--out", name]);
+        let table = paynter::table::Table::read(&folder.0.join(name)).expect("just written");
+        tables.push((
+            table.time,
+            table
+                .columns
+                .into_iter()
+                .map(|c| (c.name, c.values))
+                .collect::<Vec<_>>(),
+        ));
+    }
+    assert_eq!(tables[0].0.len(), 11);
+    assert_eq!(tables[0], tables[1]);
+    assert_eq!(tables[0], tables[2]);
+}
+
+#[test]
+fn sweep_gives_the_same_numbers_on_one_core_and_on_two() {
+    let folder = with_good();
+    for jobs in ["1", "2"] {
+        let out = format!("s{jobs}.csv");
+        folder.expect(
+            0,
+            &[
+                "sweep", "m.bond", "-e", "stiffer", "--jobs", jobs, "--out", &out,
+            ],
+        );
+    }
+    let one = folder.read("s1.csv");
+    assert_eq!(one, folder.read("s2.csv"));
+    assert_eq!(one.lines().count(), 7);
+}
+
+#[test]
+fn failed_point_of_a_sweep_does_not_stop_the_others() {
+    let folder = Folder::new();
+    folder.write(
+        "m.bond",
+        "model M { param a = 1; der(x) = a*x^2; start x = 1 }
+         experiment e of M { stop = 2 [s]; record x; measure end = final(x); sweep a in [0.1, 1, 0.2] }",
+    );
+    folder.expect(3, &["sweep", "m.bond", "--out", "s.csv"]);
+    let table = paynter::table::Table::read(&folder.0.join("s.csv")).expect("just written");
+    let failed = table.column("failed").expect("every sweep has this column");
+    assert_eq!(failed.values, [0.0, 1.0, 0.0]);
+}
+
+#[test]
+fn report_fetches_nothing() {
+    let folder = with_good();
+    folder.expect(0, &["run", "m.bond", "--report", "r.html"]);
+    let page = folder.read("r.html");
+    assert!(page.contains("<svg"));
+    for fetch in [
+        "src=\"http",
+        "href=\"http",
+        "url(http",
+        "@import",
+        "<link",
+        "src=\"//",
+    ] {
+        assert!(!page.contains(fetch), "the page has {fetch}");
+    }
+}
+
+#[test]
+fn explain_knows_every_code() {
+    let folder = Folder::new();
+    for (code, title, _) in paynter::codes() {
+        let out = folder.expect(0, &["explain", code]);
+        assert!(out.contains(title), "{code}: {out}");
+    }
+    folder.expect(2, &["explain", "E9999"]);
+}
+
+#[test]
+fn values_set_in_the_call_reach_the_run() {
+    let folder = with_good();
+    folder.expect(
+        0,
+        &[
+            "run",
+            "m.bond",
+            "--no-report",
+            "--set",
+            "k=16 [N/m]",
+            "--out",
+            "x.csv",
+        ],
+    );
+    let table = paynter::table::Table::read(&folder.0.join("x.csv")).expect("just written");
+    let x = &table.column("x").expect("it is recorded").values;
+    assert!((x[10] - 4.0_f64.cos()).abs() < 1e-4, "{}", x[10]);
+}
+
+#[test]
+fn times_of_a_file_are_the_times_of_the_table() {
+    let folder = with_good();
+    folder.write("t.csv", "time\n0\n0.125\n0.9\n");
+    folder.expect(
+        0,
+        &[
+            "run",
+            "m.bond",
+            "--no-report",
+            "--times",
+            "t.csv",
+            "--out",
+            "x.csv",
+        ],
+    );
+    let table = paynter::table::Table::read(&folder.0.join("x.csv")).expect("just written");
+    assert_eq!(table.time, [0.0, 0.125, 0.9]);
+}
