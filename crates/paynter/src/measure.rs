@@ -246,7 +246,7 @@ mod tests {
     fn rise_time_of_a_lag_is_ln_9_time_constants() {
         let (t, x) = sampled(|t| 1.0 - (-t).exp(), 40.0, 2000);
         let rise = Curve { t: &t, x: &x }
-            .rise_time(0.1, 0.9)
+            .rise_time(0.1, 0.9, 1.0)
             .expect("it rises");
         // Slopes from neighbouring points are right to h², so the cubic at h = 0.02 to about h⁴/10.
         assert!((rise - 9f64.ln()).abs() < 5e-8, "{rise}");

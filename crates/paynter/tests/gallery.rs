@@ -51,6 +51,7 @@ folders!(
     gyroscope,
     missile,
     pendulum,
+    platform,
     rate_gyro,
     servo,
     spring_mass_damper,

@@ -1,0 +1,145 @@
+//! What the READMEs of the gallery show is what the tool prints, and their pictures are its drawings.
+//!
+//! A fenced block whose first line is `$ paynter …` holds the exact output of that command, run in
+//! the folder of the README. A row ``| `experiment` | `measure` | value | …`` holds a measured value.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn folders() -> Vec<PathBuf> {
+    let gallery = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gallery");
+    let entries = std::fs::read_dir(gallery).expect("the gallery is part of the project");
+    let mut folders: Vec<PathBuf> = entries
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.is_dir())
+        .collect();
+    folders.sort();
+    folders
+}
+
+fn paynter(folder: &Path, words: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_paynter"))
+        .args(words)
+        .current_dir(folder)
+        .output()
+        .expect("the program was just built");
+    String::from_utf8(output.stdout).expect("the program prints text")
+}
+
+/// Splits a command at blanks outside quotes.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for c in command.chars() {
+        match (c, quote) {
+            ('"' | '\'', None) => quote = Some(c),
+            (c, Some(q)) if c == q => quote = None,
+            (' ', None) => words.push(String::new()),
+            (c, _) => words.last_mut().expect("never empty").push(c),
+        }
+    }
+    words.retain(|w| !w.is_empty());
+    words
+}
+
+#[test]
+fn every_folder_has_a_readme_with_a_title() {
+    for folder in folders() {
+        let text = std::fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+        assert!(
+            text.starts_with("# "),
+            "{} has no README with a title",
+            folder.display()
+        );
+    }
+}
+
+#[test]
+fn outputs_shown_in_readmes_are_those_of_the_tool() {
+    let mut n_blocks = 0;
+    for folder in folders() {
+        let text = std::fs::read_to_string(folder.join("README.md")).expect("tested above");
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            if !line.starts_with("```text") {
+                continue;
+            }
+            let block: Vec<&str> = lines
+                .by_ref()
+                .take_while(|l| !l.starts_with("```"))
+                .collect();
+            let Some(command) = block.first().and_then(|l| l.strip_prefix("$ paynter ")) else {
+                continue;
+            };
+            let words = words(command);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let found = paynter(&folder, &words);
+            // Sampled runs go through thousands of events; their last digits depend on the processor.
+            let is_numeric = words[0] == "sweep" || words[0] == "run";
+            let expected = block[1..].join("\n");
+            if is_numeric {
+                assert_close(
+                    &found,
+                    &expected,
+                    &format!("{}: {command}", folder.display()),
+                );
+            } else {
+                assert_eq!(
+                    found.trim_end(),
+                    expected.trim_end(),
+                    "{}: {command}",
+                    folder.display()
+                );
+            }
+            n_blocks += 1;
+        }
+    }
+    assert!(n_blocks > 10, "the READMEs show outputs");
+}
+
+/// Compares word by word; numbers to 1e-6.
+fn assert_close(found: &str, expected: &str, place: &str) {
+    let (a, b): (Vec<&str>, Vec<&str>) = (
+        found.split_whitespace().collect(),
+        expected.split_whitespace().collect(),
+    );
+    assert_eq!(a.len(), b.len(), "{place}:\n{found}");
+    for (x, y) in a.iter().zip(&b) {
+        match (x.parse::<f64>(), y.parse::<f64>()) {
+            (Ok(p), Ok(q)) => assert!(
+                (p - q).abs() <= 1e-6 * q.abs().max(1e-12),
+                "{place}: {p} is not {q}"
+            ),
+            _ => assert_eq!(x, y, "{place}"),
+        }
+    }
+}
+
+#[test]
+fn pictures_of_the_gallery_are_those_of_the_tool() {
+    let made = std::env::temp_dir().join(format!("paynter-pictures-{}", std::process::id()));
+    std::fs::create_dir_all(&made).expect("a temporary folder can be made");
+    for folder in folders() {
+        let name = folder
+            .file_name()
+            .expect("a folder has a name")
+            .to_string_lossy()
+            .into_owned();
+        let out = made.join(format!("{name}.svg"));
+        let file = format!("{name}.bond");
+        let file = if folder.join(&file).exists() {
+            file
+        } else {
+            panic!("{name} has no {file}")
+        };
+        paynter(
+            &folder,
+            &["diagram", &file, "--out", &out.display().to_string()],
+        );
+        let drawn = std::fs::read_to_string(&out).expect("the drawing was written");
+        let kept = std::fs::read_to_string(folder.join("diagram.svg")).unwrap_or_default();
+        assert_eq!(drawn, kept, "{name}/diagram.svg is not up to date");
+    }
+    std::fs::remove_dir_all(made).expect("made above");
+}
