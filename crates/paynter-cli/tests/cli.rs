@@ -51,9 +51,10 @@ const GOOD: &str = "model M {
     param k = 4 [N/m]
     v: 1 -> m: I(1 [kg]), s: C(1/k)
     start s.q = 1 [m]
+    output x [m] = s.q
 }
-experiment swing of M { stop = 1 [s]; output_step = 0.1 [s]; record s.q as x, v.f as v; plot x }
-experiment stiffer of M { stop = 1 [s]; record s.q as x; measure end = final(x); sweep k in [1, 2, 4, 8, 16, 32] [N/m] }
+experiment swing of M { stop = 1 [s]; output_step = 0.1 [s]; record x, v.f as v; plot x }
+experiment stiffer of M { stop = 1 [s]; record x; measure end = final(x); sweep k in [1, 2, 4, 8, 16, 32] [N/m] }
 ";
 
 fn with_good() -> Folder {
@@ -250,7 +251,7 @@ fn report_fetches_nothing() {
         "href=\"http",
         "url(http",
         "@import",
-        "<link",
+        "<link rel=\"stylesheet\"",
         "src=\"//",
     ] {
         assert!(!page.contains(fetch), "the page has {fetch}");

@@ -81,8 +81,9 @@ fn unknown_record_name_is_named() {
 
 #[test]
 fn output_that_cannot_be_written_says_why() {
-    let outcome =
-        run_text("model M { a: 1 -> m: I(2), k: C(1) } experiment e of M { stop = 1; record a.f }");
+    let outcome = run_text(
+        "model M { a: 1 -> m: I(2), k: C(1) }\n experiment e of M { stop = 1; record a.f }",
+    );
     let table = &outcome.run.table;
     // A file where a folder would have to be.
     let file = kit::scratch("");
@@ -112,7 +113,7 @@ fn model_without_states_runs_as_algebra_over_time() {
 #[test]
 fn model_without_anything_that_moves_runs() {
     let outcome =
-        run_text("model M { param a = 2; y = 3*a } experiment e of M { stop = 1; record y }");
+        run_text("model M { param a = 2; y = 3*a }\n experiment e of M { stop = 1; record y }");
     assert_eq!(last(&outcome, "y"), 6.0);
 }
 

@@ -67,18 +67,30 @@ fn difference(a: &Outcome, b: &Outcome) -> f64 {
 /// Roundings only: other lines, same numbers.
 const SAME: f64 = 1e-12;
 
+/// Largest difference between a text and five orders of its lines.
+fn order_matters_by(text: &str) -> f64 {
+    let plain = run_text(text);
+    (0..5)
+        .map(|seed| difference(&plain, &run_text(&shuffle_models(text, seed))))
+        .fold(0.0, f64::max)
+}
+
 fn assert_order_does_not_matter(file: &str) {
-    let text = portable(file);
-    let plain = run_text(&text);
-    for seed in 0..5 {
-        let d = difference(&plain, &run_text(&shuffle_models(&text, seed)));
-        assert!(d <= SAME, "{file}, seed {seed}: {d:e}");
-    }
+    let d = order_matters_by(&portable(file));
+    assert!(d <= SAME, "{file}: {d:e}");
 }
 
 #[test]
 fn order_of_lines_does_not_matter_in_the_gyroscope() {
-    assert_order_does_not_matter("gyroscope/gyroscope.bond");
+    let text = portable("gyroscope/gyroscope.bond");
+    let fixed = text.replace("method = dop853", "method = rk4(step = 1 [ms])");
+    assert!(fixed != text);
+    let d = order_matters_by(&fixed);
+    assert!(d <= SAME, "{d:e}");
+    // LIMIT: sums in another order differ by roundings, and at rtol 1e-11 a rounding may decide
+    // whether a step is rejected. The trajectories then differ by no more than the error asked for.
+    let d = order_matters_by(&text);
+    assert!(d <= 10.0 * 1e-11, "{d:e}");
 }
 
 #[test]
@@ -178,14 +190,19 @@ fn names_do_not_matter_in_the_flight_table() {
     assert!(d <= SAME, "{d:e}");
 }
 
-/// Interpreter and machine code give the same bits on every experiment of a folder.
+/// Experiments of one file differ in values more than in code, and the interpreter is slow.
+const MOST_EXPERIMENTS: usize = 5;
+
+/// Interpreter and machine code give the same bits on the experiments of a folder.
 fn assert_engines_agree(folder: &str) {
     let mut n_runs = 0;
     for file in kit::gallery_files() {
         if file.parent().and_then(Path::file_name) != Some(folder.as_ref()) {
             continue;
         }
-        for experiment in paynter::experiments(&file).expect("the file parses") {
+        let experiments = paynter::experiments(&file).expect("the file parses");
+        let step = experiments.len().div_ceil(MOST_EXPERIMENTS);
+        for experiment in experiments.into_iter().step_by(step.max(1)) {
             let choice = Choice {
                 experiment: Some(experiment.clone()),
                 ..Choice::default()
