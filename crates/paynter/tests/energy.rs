@@ -3,7 +3,7 @@
 
 mod kit;
 
-use kit::{Seeded, column, design, gallery_models, run_text};
+use kit::{column, design, gallery_models, passive_network, run_text};
 use paynter::audit::Audit;
 use paynter::exec::Engine;
 use paynter::experiment::{Outcome, lay_out, run_spec};
@@ -66,54 +66,6 @@ fn gyroscope_keeps_its_energy_for_a_hundred_nutations() {
         "{:e}",
         energy_change(&outcome)
     );
-}
-
-/// A random network of resistors, storages, transformers and gyrators: nodes are 0-junctions, the
-/// branches between them 1-junctions, so that loops arise. Every law rises, so every network is
-/// well posed; storages may depend on each other. A pulse gives it energy for one second.
-fn passive_network(seed: u64, wants_nonlinear: bool) -> String {
-    let mut random = Seeded(seed);
-    let n_nodes = 2 + random.below(4);
-    let mut text = String::from("model M {\n");
-    let element = |random: &mut Seeded, name: &str| {
-        let (a, b) = (random.between(0.3, 3.0), random.between(0.1, 1.0));
-        match random.below(if wants_nonlinear { 8 } else { 4 }) {
-            0 | 1 => format!("{name}: R({a:.3})"),
-            2 => format!("{name}: C({a:.3})"),
-            3 => format!("{name}: I({a:.3})"),
-            4 => format!("{name}: R {{ e = {a:.3}*f + {b:.3}*f^3 }}"),
-            5 => format!("{name}: R {{ f = {a:.3}*e + {b:.3}*e^3 }}"),
-            6 => format!("{name}: C {{ e = {a:.3}*q + {b:.3}*q^3 }}"),
-            _ => format!("{name}: I {{ f = {a:.3}*p + {b:.3}*tanh(p) }}"),
-        }
-    };
-    for k in 0..n_nodes {
-        let own = element(&mut random, &format!("own{k}"));
-        let leak = random.between(0.3, 3.0);
-        text += &format!("n{k}: 0 -> {own}, leak{k}: R({leak:.3})\n");
-    }
-    // A tree first, then branches that close loops.
-    for k in 1..n_nodes + random.below(3) {
-        let (from, to) = match k < n_nodes {
-            true => (random.below(k), k),
-            false => (random.below(n_nodes), random.below(n_nodes)),
-        };
-        if from == to {
-            continue;
-        }
-        let ratio = random.between(0.5, 2.0);
-        let between = match random.below(4) {
-            0 => format!("TF({ratio:.3}) -> "),
-            1 => format!("GY({ratio:.3}) -> "),
-            _ => String::new(),
-        };
-        let own = element(&mut random, &format!("on{k}"));
-        let r = random.between(0.3, 3.0);
-        text += &format!("n{from} -> {between}b{k}: 1 -> n{to}\nb{k} -> {own}, r{k}: R({r:.3})\n");
-    }
-    text += "s: Se(pulse(time, 1, from = 0, to = 1)) -> feed: 1 -> n0\nfeed -> rs: R(1)\n}\n";
-    text + "experiment x of M { stop = 5; output_step = 0.05; rtol = 1e-8
-        record system.energy as E, system.dissipated as D }\n"
 }
 
 fn assert_passive(text: &str) {

@@ -2,7 +2,7 @@
 
 mod kit;
 
-use kit::{Seeded, distance, gallery, gallery_text, run_text, size};
+use kit::{Seeded, distance, gallery, gallery_text, passive_network, run_text, size};
 use paynter::Choice;
 use paynter::exec::Engine;
 use paynter::experiment::Outcome;
@@ -121,6 +121,25 @@ fn order_of_lines_does_not_matter_among_dependent_capacitors() {
         &run("n -> c2: C(3)\nn -> c1: C(1)"),
     );
     assert!(d <= SAME, "{d:e}");
+}
+
+/// Ten thousand tolerances: far above what methods may differ by, far below a wrong equation.
+const SAME_BY_ANOTHER_METHOD: f64 = 1e-4;
+
+#[test]
+fn method_and_order_of_lines_do_not_matter_in_random_networks() {
+    for seed in 0..60 {
+        let text = passive_network(5000 + seed, true);
+        let plain = run_text(&text);
+        for method in ["rodas5p", "bdf", "tsit5"] {
+            let other = text.replace("rtol = 1e-8", &format!("rtol = 1e-8; method = {method}"));
+            let d = difference(&plain, &run_text(&other));
+            assert!(d <= SAME_BY_ANOTHER_METHOD, "{method} {d:e}\n{text}");
+        }
+        // Ten tolerances: a step may be rejected by a rounding.
+        let d = difference(&plain, &run_text(&shuffle_models(&text, seed)));
+        assert!(d <= 1e-7, "{d:e}\n{text}");
+    }
 }
 
 /// Puts other names for whole words.
