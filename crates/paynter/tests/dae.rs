@@ -100,6 +100,45 @@ fn cartesian_pendulum_keeps_its_length_through_twenty_turns() {
     assert!(e.iter().all(|x| (x - e[0]).abs() < 1e-7 * e[0]));
 }
 
+/// Five point masses on rods, held together by locks only; the top one hangs from a fixed point.
+const CHAIN: &str = "model Chain {
+    param n = 5
+    for i in 1 .. n {
+        vx[i]: 1 -> mx[i]: I(1)
+        vy[i]: 1 -> my[i]: I(1)
+        weight[i]: Se(-9.81) -> vy[i]
+        der(x[i]) = vx[i].f
+        der(y[i]) = vy[i].f
+        start x[i] = i
+        guess y[i] = 0
+    }
+    vx[1] -> TF(x[1]) -> rod[1]: 0
+    vy[1] -> TF(y[1]) -> rod[1]
+    lock[1]: Sf(0, position = (x[1]^2 + y[1]^2 - 1)/2) -> rod[1]
+    for i in 2 .. n {
+        vx[i] -> TF(x[i] - x[i-1]) -> rod[i]: 0
+        vy[i] -> TF(y[i] - y[i-1]) -> rod[i]
+        vx[i-1] -> TF(x[i-1] - x[i]) -> rod[i]
+        vy[i-1] -> TF(y[i-1] - y[i]) -> rod[i]
+        lock[i]: Sf(0, position = ((x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 - 1)/2) -> rod[i]
+    }
+}
+experiment e of Chain { stop = 1000; output_step = 0.5; rtol = 1e-8; atol = 1e-8
+    record system.energy - system.supplied as drift, system.energy as E
+    record sqrt(x[1]^2 + y[1]^2) - 1 as gap1, sqrt((x[5] - x[4])^2 + (y[5] - y[4])^2) - 1 as gap5 }";
+
+#[test]
+fn chain_of_five_holds_together_for_a_thousand_seconds() {
+    let outcome = run_text(CHAIN);
+    // The demands: gaps below 10 atol, energy within 100 rtol.
+    for gap in ["gap1", "gap5"] {
+        let gap = size(column(&outcome, gap));
+        assert!(gap < 1e-7, "{gap:e}");
+    }
+    let (drift, energy) = (size(column(&outcome, "drift")), size(column(&outcome, "E")));
+    assert!(drift < 1e-6 * energy, "{drift:e} of {energy}");
+}
+
 #[test]
 fn cartesian_pendulum_agrees_with_the_one_in_its_angle() {
     let cartesian = run_text(CARTESIAN);
