@@ -386,7 +386,13 @@ impl Call<'_, '_, '_> {
             if !self.is_given(slot) {
                 continue;
             }
-            let Some(found) = self.number(slot)?.dimension else {
+            let quantity = self.number(slot)?;
+            // `time` has no known unit in a file that is not strict; beside a known one it has.
+            let is_time = self
+                .context
+                .time
+                .is_some_and(|time| time.expr == quantity.expr);
+            let Some(found) = quantity.dimension.or(is_time.then_some(Dimension::TIME)) else {
                 continue;
             };
             match shared {

@@ -118,7 +118,12 @@ impl Quadratures {
                 self.rough[i] += rough * self.rates[i];
             }
         }
-        let difference: f64 = self.sum.iter().zip(&self.rough).map(|(a, b)| (a - b).abs()).sum();
+        let difference: f64 = self
+            .sum
+            .iter()
+            .zip(&self.rough)
+            .map(|(a, b)| (a - b).abs())
+            .sum();
         let size: f64 = self.sum.iter().map(|a| a.abs()).sum();
         Ok(if size > 0.0 { difference / size } else { 0.0 })
     }

@@ -158,7 +158,7 @@ fn transistor_amplifier_reaches_its_end_values() {
     for (resistor, node) in [("r2", "n2"), ("r4", "n4"), ("r6", "n5"), ("r8", "n7")] {
         text += &format!("rail -> to_{node}: 1 -> {node}\nto_{node} -> {resistor}: R(9000)\n");
     }
-    text += "}\nexperiment e of M { stop = 0.2; rtol = 1e-9; atol = 1e-11; record n1.e, n2.e, n3.e, n4.e, n5.e, n6.e, n7.e, n8.e }";
+    text += "}\nexperiment e of M { stop = 0.2; rtol = 1e-9; atol = 1e-16; record n1.e, n2.e, n3.e, n4.e, n5.e, n6.e, n7.e, n8.e }";
     let error = worst(
         &text,
         &[

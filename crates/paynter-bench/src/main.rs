@@ -1,0 +1,38 @@
+//! Measures Paynter beside hand-written Rust.
+//!
+//! In:  what to measure: `gyroscope`, `rhs`, `ladder`, `sweep`, `growth FILES`, `stages FILE [STAGE]`.
+//! Out: lines for `BENCHMARKS.md`. `benches/run.sh` calls it.
+
+mod dop853;
+mod gyroscope;
+mod ladder;
+mod meter;
+mod stages;
+mod unaudited;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let models: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/models");
+    match arguments.first().map(String::as_str) {
+        Some("gyroscope") => gyroscope::whole_run(&models),
+        Some("rhs") => gyroscope::rhs(&models),
+        Some("ladder") => ladder::ladder(&models),
+        Some("sweep") => gyroscope::sweep(&models),
+        Some("growth") => stages::growth(&arguments[1..]),
+        Some("stages") if arguments.len() > 1 => {
+            let last = arguments.get(2).map_or("step", String::as_str);
+            stages::stages(Path::new(&arguments[1]), last);
+        }
+        _ => {
+            eprintln!(
+                "usage: paynter-bench gyroscope|rhs|ladder|sweep|growth FILES|stages FILE [{}]",
+                stages::STAGES.join("|")
+            );
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
