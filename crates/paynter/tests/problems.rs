@@ -130,6 +130,7 @@ fn pleiades_reach_their_end_values() {
 #[test]
 fn transistor_amplifier_reaches_its_end_values() {
     // A bond graph: nodes are 0-junctions, capacitors couple them, transistors draw currents.
+    // Its states are charges of some 1e-6 C, hence the absolute tolerance.
     let mut text = String::from(
         "model M {
             g1 = 1e-6*(exp((n2.e - n3.e)/0.026) - 1)
