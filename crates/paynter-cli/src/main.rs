@@ -28,7 +28,7 @@ struct ModelArgs {
     /// The experiment to take
     #[arg(long, short, value_name = "NAME")]
     experiment: Option<String>,
-    /// Change a parameter or input: --set R1="50 [ohm]", --set body.Xcg="9 [ft]"
+    /// Change a parameter or input, such as `--set R1="50 [ohm]"`
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
     /// Print for machines instead of people

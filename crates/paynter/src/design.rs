@@ -225,11 +225,11 @@ fn is_part(project: &Project, model: &ast::Model) -> bool {
         }
         let base = model.extends.as_ref().and_then(|e| e.path.segments.last());
         let items = project.files.iter().flat_map(|f| &f.ast.items);
-        let found = items.filter_map(|item| match &item.kind {
+        let mut found = items.filter_map(|item| match &item.kind {
             ast::ItemKind::Model(m) if base.is_some_and(|b| b.text == m.name.text) => Some(m),
             _ => None,
         });
-        match found.last() {
+        match found.next_back() {
             Some(next) => model = next,
             None => return false,
         }

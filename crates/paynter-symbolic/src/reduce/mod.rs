@@ -6,9 +6,9 @@
 //! **Invariant:** the order in which equations and symbols are given decides nothing that can
 //! be seen in the solution: not the states, not the value of any unknown.
 //!
-//! The stages, each in its own file: [`alias`] removes ± copies and constants; [`pantelides`]
-//! checks the structure and differentiates constraints; [`states`] selects the states;
-//! [`matching`] and [`blocks`] order the equations; [`tearing`] and [`affine`] solve the groups.
+//! The stages, each in its own file: `alias` removes ± copies and constants; `pantelides`
+//! checks the structure and differentiates constraints; `states` selects the states;
+//! `matching` and `blocks` order the equations; `tearing` and `affine` solve the groups.
 //! Nothing here recurses, and all but the solution of large groups is linear in the size of the
 //! equations.
 
