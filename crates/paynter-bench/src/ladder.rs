@@ -223,12 +223,14 @@ pub fn ladder(models: &Path) {
                 &options,
                 &mut NoObserver,
             )
+            .expect("it runs")
         });
         ours.push(time);
         let system = &mut Unaudited(&mut prepared.machine);
-        let (time, _) = clock(|| integrate(system, 0.0, &start.y0, 1.0, &options, &mut NoObserver));
+        let (time, _) = clock(|| {
+            integrate(system, 0.0, &start.y0, 1.0, &options, &mut NoObserver).expect("it runs")
+        });
         plain.push(time);
-        let finish = finish.expect("it runs");
         let before = cpu();
         let text = open(&models.join("ladder.bond"), "stiff", None);
         whole.push(cpu() - before);
