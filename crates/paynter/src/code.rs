@@ -53,6 +53,10 @@ codes! {
         "The experiment asks for something that this version reads and checks but does not carry out: a search, a trim, a linear model, a margin, or another way to enforce constraints.";
     IMPULSE = "W0733", "a step that would need an impulse",
         "A storage is tied to a source that jumps. The jump would need an impulse of flow or effort, whose energy the audit cannot see. Put a resistance between them, or give the source a rise time.";
+    START_CHANGED = "W0734", "a start value that gave way",
+        "A constraint does not allow the demanded start value; the run starts with the nearest value that it allows.";
+    NOT_FINITE_COLUMN = "W0735", "a recorded signal that is not a number",
+        "A recorded quantity was infinite or NaN at some time although the states were not: a logarithm of zero, a division by zero. The table holds it as it is.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
 }

@@ -139,6 +139,29 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
         )
     };
     not_yet(plan.measures.iter().any(is_margin), "a margin");
+    for change in &outcome.run.start.changed {
+        let origin = reduced.dae.starts[change.start].origin;
+        found.push(
+            Diagnostic::warning(
+                code::START_CHANGED,
+                format!(
+                    "a start value gave way: {} was demanded, {} is used (SI units)",
+                    change.asked, change.got
+                ),
+            )
+            .primary(design.graph.span(origin), "a constraint does not allow it")
+            .help("make it a `guess`, or give the value that the constraint allows"),
+        );
+    }
+    for column in &outcome.run.table.columns {
+        if let Some(row) = column.values.iter().position(|x| !x.is_finite()) {
+            let time = outcome.run.table.time[row];
+            found.push(Diagnostic::warning(
+                code::NOT_FINITE_COLUMN,
+                format!("`{}` is not a number at t = {time} s", column.name),
+            ));
+        }
+    }
     for &(origin, symbol) in &reduced.differentiated_switches {
         found.push(
             Diagnostic::warning(
