@@ -117,6 +117,71 @@ fn assert_close(found: &str, expected: &str, place: &str) {
 }
 
 #[test]
+fn values_shown_in_readmes_are_measured() {
+    let mut n_values = 0;
+    for folder in folders() {
+        let text = std::fs::read_to_string(folder.join("README.md")).expect("tested above");
+        for row in text.lines().filter(|l| l.starts_with("| `")) {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let [_, experiment, measure, value, ..] = cells[..] else {
+                continue;
+            };
+            let Some(measure) = measure.strip_prefix('`').and_then(|m| m.strip_suffix('`')) else {
+                continue;
+            };
+            let words: Vec<&str> = experiment.split('`').collect();
+            let (experiment, file) = (words[1], words.get(3));
+            let Some(shown) = value
+                .split_whitespace()
+                .next()
+                .and_then(|v| v.parse::<f64>().ok())
+            else {
+                continue;
+            };
+            let file = file.map_or_else(|| file_with(&folder, experiment), |f| (*f).to_owned());
+            let output = paynter(
+                &folder,
+                &["run", &file, "-e", experiment, "--json", "--no-report"],
+            );
+            let json: serde_json::Value =
+                serde_json::from_str(&output).expect("--json prints JSON");
+            let measures = json["measures"].as_array().expect("a list of measures");
+            let found = measures
+                .iter()
+                .find(|m| m["name"] == measure)
+                .and_then(|m| m["value"].as_f64());
+            let found = found.unwrap_or_else(|| panic!("{experiment} has no measure {measure}"));
+            // Printed with nine digits; sampled runs keep about seven between processors.
+            assert!(
+                (found - shown).abs() <= 1e-6 * shown.abs().max(1e-9),
+                "{experiment} {measure}: {found}, shown {shown}"
+            );
+            n_values += 1;
+        }
+    }
+    assert!(n_values > 30, "the READMEs show measured values");
+}
+
+fn file_with(folder: &Path, experiment: &str) -> String {
+    let entries = std::fs::read_dir(folder).expect("a folder of the gallery");
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "bond"))
+        .collect();
+    files.sort();
+    let head = format!("experiment {experiment} of");
+    let found = files
+        .iter()
+        .find(|f| std::fs::read_to_string(f).is_ok_and(|t| t.contains(&head)));
+    let file = found.unwrap_or_else(|| panic!("no file of {} has {experiment}", folder.display()));
+    file.file_name()
+        .expect("a file has a name")
+        .to_string_lossy()
+        .into_owned()
+}
+
+#[test]
 fn pictures_of_the_gallery_are_those_of_the_tool() {
     let made = std::env::temp_dir().join(format!("paynter-pictures-{}", std::process::id()));
     std::fs::create_dir_all(&made).expect("a temporary folder can be made");

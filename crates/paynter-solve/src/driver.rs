@@ -63,7 +63,7 @@ pub fn integrate(
         y: y0.to_vec(),
         y_before: vec![0.0; n],
         guards: Guards::new(system.n_guards(), n),
-        quadratures: Quadratures::new(system.n_quadratures(), n),
+        quadratures: Quadratures::new(system.n_quadratures(), n, options.tolerances.relative),
         fired: Vec::new(),
         options,
         observer,

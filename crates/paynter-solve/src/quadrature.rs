@@ -32,9 +32,11 @@ const ROUGH_WEIGHTS: [f64; 5] = {
     [0.0, outer, 2.0 - 2.0 * outer, outer, 0.0]
 };
 
-/// Two rules of degree 3 and 9 that agree to this part leave an error of the better one near
-/// rounding: its error is about the 5/2 power of the other's.
-const SMOOTH: f64 = 1e-5;
+/// Share of the relative tolerance that the quadrature may add: it must not be seen beside the solver's error.
+const SHARE_OF_TOLERANCE: f64 = 1e-2;
+/// Bounds of the difference of the two rules below which a panel is smooth: rounding, and no more
+/// than a rough look.
+const SMOOTH_BOUNDS: (f64, f64) = (1e-5, 1e-2);
 /// Halvings of a step whose integrands are rough: each gains a thousandfold.
 const MAX_HALVINGS: u32 = 4;
 
@@ -48,13 +50,18 @@ pub(crate) struct Quadratures {
     sum: Vec<f64>,
     rough: Vec<f64>,
     y: Vec<f64>,
+    /// Difference of the two rules, as a part of the integrals, below which a panel is smooth.
+    smooth: f64,
     /// Panels still to be summed: from, to, number of halvings.
     open: Vec<(f64, f64, u32)>,
 }
 
 impl Quadratures {
-    pub(crate) fn new(n_quadratures: usize, n: usize) -> Self {
+    pub(crate) fn new(n_quadratures: usize, n: usize, rtol: f64) -> Self {
+        // The error of the rule of degree 9 is about the 5/2 power of that of degree 3.
+        let (low, high) = SMOOTH_BOUNDS;
         Self {
+            smooth: (SHARE_OF_TOLERANCE * rtol).powf(0.4).clamp(low, high),
             values: vec![0.0; n_quadratures],
             lost: vec![0.0; n_quadratures],
             rates: vec![0.0; n_quadratures],
@@ -84,7 +91,7 @@ impl Quadratures {
             let half = 0.5 * (to - from);
             let middle = from + half;
             let roughness = self.panel(middle, half, dense, system)?;
-            if roughness > SMOOTH && depth < MAX_HALVINGS {
+            if roughness > self.smooth && depth < MAX_HALVINGS {
                 self.open.push((middle, to, depth + 1));
                 self.open.push((from, middle, depth + 1));
                 continue;
