@@ -99,31 +99,8 @@ pub fn count_written_with(pool: &Pool, e: ExprId, weight: &dyn Fn(SymbolId) -> u
 }
 
 /// Calls a function for each argument of a node, first to last.
-pub fn for_each_argument(pool: &Pool, e: ExprId, mut f: impl FnMut(ExprId)) {
-    match pool.node(e) {
-        Node::Number(_) | Node::Symbol(_) => {}
-        Node::Neg(a) | Node::Call1(_, a) | Node::Not(a) | Node::Smooth(a) => f(a),
-        Node::Add(a, b)
-        | Node::Sub(a, b)
-        | Node::Mul(a, b)
-        | Node::Div(a, b)
-        | Node::Power(a, b)
-        | Node::Call2(_, a, b)
-        | Node::Compare(_, a, b)
-        | Node::And(a, b)
-        | Node::Or(a, b) => {
-            f(a);
-            f(b);
-        }
-        Node::If(a, b, c) => {
-            f(a);
-            f(b);
-            f(c);
-        }
-        Node::External(_, args, _) | Node::ExternalSlope(_, args, _) => {
-            pool.args(args).iter().for_each(|&a| f(a));
-        }
-    }
+pub fn for_each_argument(pool: &Pool, e: ExprId, f: impl FnMut(ExprId)) {
+    pool.each_argument(e, f);
 }
 
 /// Makes the node anew with other arguments, through the folding constructors.
