@@ -38,6 +38,8 @@ enum Form {
     Dae,
     /// Blocks in the order in which they are solved
     Blocks,
+    /// A, B, C, D of a linear model, in its states and in efforts and flows
+    Matrix,
 }
 
 /// Prints the equations.
@@ -54,7 +56,7 @@ pub fn equations(args: &EquationsArgs) -> u8 {
     let causality = design.causality();
     let text = match args.form {
         Form::Dae => paynter::listing::dae(&design, &causality, format == Format::Latex),
-        Form::State | Form::Blocks => {
+        Form::State | Form::Blocks | Form::Matrix => {
             let reduced = match design.reduce(&causality) {
                 Ok(reduced) => reduced,
                 Err(messages) => {
@@ -64,6 +66,15 @@ pub fn equations(args: &EquationsArgs) -> u8 {
             };
             match args.form {
                 Form::Blocks => paynter::listing::blocks(&reduced),
+                Form::Matrix => {
+                    match paynter::listing::matrices(&design, &reduced, format == Format::Latex) {
+                        Ok(text) => text,
+                        Err(why) => {
+                            eprintln!("error: {why}");
+                            return MODEL_WRONG;
+                        }
+                    }
+                }
                 _ => state_form(&design, &reduced, format),
             }
         }
