@@ -93,8 +93,7 @@ fn is_same(output: f64, event: f64) -> bool {
 }
 
 impl Observer for Recorder<'_> {
-    fn needs_dense(&mut self, t0: f64, t1: f64) -> bool {
-        let _ = t0;
+    fn needs_dense(&mut self, _t0: f64, t1: f64) -> bool {
         self.fine.is_some() || self.output_times.get(self.next).is_some_and(|&t| t < t1)
     }
 
