@@ -3,9 +3,10 @@
 //! In:  a bond graph.
 //! Out: assignments with as many integral storages as the one chosen, each by what changes.
 
-use super::assign::{Granted, Problem, assign, grant};
+use super::assign::{Granted, Order, Problem, grant};
 use super::propagate::{Network, opposite};
 use super::ranking::rank;
+use super::velocities::assign_safely;
 use super::wishes::{Wish, collect_wishes, reversed_moduli};
 use super::{Reason, StorageForm};
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
@@ -46,7 +47,7 @@ pub fn alternatives(graph: &BondGraph, limit: usize) -> Vec<Alternative> {
     let network = Network::new(graph, &ranking);
     let wishes = collect_wishes(graph, &ranking);
     let problem = Problem::new(graph, &network, &ranking, &wishes);
-    let chosen = assign(&problem);
+    let chosen = assign_safely(graph, &problem);
     let all_moduli: Vec<usize> = (0..wishes.moduli.len()).collect();
     let strokes = |granted: &Granted| -> Vec<Option<Stroke>> {
         (0..graph.bonds.len() as u32)
@@ -85,12 +86,21 @@ pub fn alternatives(graph: &BondGraph, limit: usize) -> Vec<Alternative> {
                 reason: Reason::Assumed,
             });
             n_tried += 1;
-            let granted = grant(&problem, &all_moduli, &extra);
+            let granted = grant(
+                &problem,
+                Order {
+                    moduli_first: &all_moduli,
+                    extra: &extra,
+                    ..Order::default()
+                },
+            );
             let other = strokes(&granted);
             let is_granted = extra
                 .iter()
                 .all(|w| other[w.bond.0 as usize] == Some(w.stroke));
-            if !is_granted || granted.n_integral != chosen.n_integral || !seen.insert(other.clone())
+            if !is_granted
+                || granted.n_independent() != chosen.n_independent()
+                || !seen.insert(other.clone())
             {
                 continue;
             }

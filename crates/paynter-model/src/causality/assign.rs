@@ -14,6 +14,10 @@
 //! The sets of storages that can be integral together form a matroid (they are the covered
 //! vertices of matchings), so granting one by one gives as many as any assignment has.
 //!
+//! Where a modulus that can vanish would have to be divided by, the variable of a junction takes the
+//! place of a storage as independent variable (see [`super::velocities`]): such a junction is *free*,
+//! and all its bonds get their variable from it.
+//!
 //! **Invariant:** what was granted is never taken back by a later wish.
 
 use super::Reason;
@@ -32,6 +36,10 @@ pub(super) struct Granted {
     pub conflicts: Vec<Conflict>,
     /// How many storages are integral.
     pub n_integral: usize,
+    /// Junctions whose variable is independent though no storage sets it.
+    pub free: Vec<ElementId>,
+    /// A free junction has its variable set by a demand after all.
+    pub is_refused: bool,
     /// Ports looked at, matching included.
     pub n_visits: u64,
     /// A complete matching had to be kept beside propagation.
@@ -46,12 +54,27 @@ pub(super) struct Problem<'a> {
     multibonds: Vec<Vec<BondId>>,
 }
 
-/// Where moduli that can vanish stand among the wishes: those listed come before the storages.
-type ModuliFirst<'a> = &'a [usize];
+/// What one run adds to the wishes of the ports.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Order<'a> {
+    /// Moduli that can vanish: those listed come before the storages, the others after.
+    pub moduli_first: &'a [usize],
+    /// Wishes that come before all others, to explore alternatives.
+    pub extra: &'a [Wish],
+    /// Junctions whose variable is independent.
+    pub free: &'a [ElementId],
+}
 
 /// The search for the largest set of moduli that costs no integral storage runs the whole
 /// assignment each time; beyond this many runs the moduli not yet tried come after the storages.
-const MAX_RUNS: usize = 200;
+pub(super) const MAX_RUNS: usize = 200;
+
+impl Granted {
+    /// Storages in integral form, and junctions whose variable takes the place of one.
+    pub fn n_independent(&self) -> usize {
+        self.n_integral + self.free.len()
+    }
+}
 
 impl<'a> Problem<'a> {
     pub fn new(
@@ -90,27 +113,41 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Assigns all strokes.
+/// Assigns all strokes, with these junctions free.
 ///
 /// Moduli that can vanish come before the storages, except those that would cost a
 /// storage its integral form: an order that is too low is worse than a division.
-pub(super) fn assign(problem: &Problem) -> Granted {
+pub(super) fn assign(problem: &Problem, free: &[ElementId], n_runs: &mut usize) -> Granted {
     let all: Vec<usize> = (0..problem.wishes.moduli.len()).collect();
-    let with_all = grant(problem, &all, &[]);
-    if all.is_empty() || with_all.n_integral == problem.wishes.storages.len() {
+    let run = |moduli_first: &[usize]| {
+        grant(
+            problem,
+            Order {
+                moduli_first,
+                free,
+                ..Order::default()
+            },
+        )
+    };
+    let with_all = run(&all);
+    *n_runs += 1;
+    if all.is_empty()
+        || with_all.is_refused
+        || with_all.n_integral == problem.wishes.storages.len()
+    {
         return with_all;
     }
-    let best = grant(problem, &[], &[]).n_integral;
+    let best = run(&[]).n_integral;
+    *n_runs += 1;
     if with_all.n_integral >= best {
         return with_all;
     }
     let mut first: Vec<usize> = Vec::new();
     let mut next = 0;
-    let mut n_runs = 0;
     let mut costs_nothing = |first: &[usize], more: std::ops::Range<usize>| {
-        n_runs += 1;
+        *n_runs += 1;
         let tried: Vec<usize> = first.iter().copied().chain(more).collect();
-        n_runs <= MAX_RUNS && grant(problem, &tried, &[]).n_integral >= best
+        *n_runs <= MAX_RUNS && run(&tried).n_integral >= best
     };
     // Bisection for the first modulus that costs something; skip it; go on behind it.
     while next < all.len() {
@@ -133,13 +170,13 @@ pub(super) fn assign(problem: &Problem) -> Granted {
         first.extend(next..good);
         next = good + 1;
     }
-    grant(problem, &first, &[])
+    run(&first)
 }
 
-/// Grants `extra` after the demands (to explore alternatives), then everything else in order.
-pub(super) fn grant(problem: &Problem, first: ModuliFirst, extra: &[Wish]) -> Granted {
+/// Grants everything in order, once.
+pub(super) fn grant(problem: &Problem, order: Order) -> Granted {
     let mut run = Run::new(problem, None);
-    if run.all(first, extra).is_err() {
+    if run.all(order).is_err() {
         let n_visits = run.table.n_visits;
         run = Run::new(
             problem,
@@ -147,13 +184,15 @@ pub(super) fn grant(problem: &Problem, first: ModuliFirst, extra: &[Wish]) -> Gr
         );
         run.table.n_visits = n_visits;
         // With a witness nothing is granted that cannot be completed.
-        run.all(first, extra).unwrap_or(());
+        run.all(order).unwrap_or(());
     }
     let n_visits = run.table.n_visits + run.witness.as_ref().map_or(0, |w| w.n_visits);
     let integral = |w: &&Wish| run.table.stroke(w.bond) == Some(w.stroke);
     let n_integral = problem.wishes.storages.iter().filter(integral).count();
     Granted {
         n_integral,
+        free: order.free.to_vec(),
+        is_refused: run.is_refused,
         n_visits,
         is_matched: run.witness.is_some(),
         table: run.table,
@@ -169,6 +208,7 @@ struct Run<'a> {
     table: Table,
     witness: Option<Witness>,
     conflicts: Vec<Conflict>,
+    is_refused: bool,
 }
 
 impl<'a> Run<'a> {
@@ -178,16 +218,24 @@ impl<'a> Run<'a> {
             table: Table::new(problem.network),
             witness,
             conflicts: Vec::new(),
+            is_refused: false,
         }
     }
 
-    fn all(&mut self, first: ModuliFirst, extra: &[Wish]) -> Result<(), DeadEnd> {
+    fn all(&mut self, order: Order) -> Result<(), DeadEnd> {
         let wishes = self.problem.wishes;
+        let first = order.moduli_first;
+        for &junction in order.free {
+            self.table.break_rule(junction);
+        }
         self.start();
         for &demand in &wishes.demands {
             self.demand(demand);
         }
-        for &wish in extra {
+        for &junction in order.free {
+            self.free(junction);
+        }
+        for &wish in order.extra {
             self.prefer(wish)?;
         }
         for &unit in first {
@@ -247,6 +295,30 @@ impl<'a> Run<'a> {
                 Some(element) => self.table.break_rule(element),
                 // A bond between elements without rules takes any stroke.
                 None => return,
+            }
+        }
+    }
+
+    /// Lets a junction give its variable to all its bonds, as if a source of it stood there.
+    fn free(&mut self, junction: ElementId) {
+        let network = self.problem.network;
+        for &bond in network.bonds_at(junction) {
+            let mark = self.table.trail().len();
+            let stroke = opposite(network.strong_stroke(bond, network.side(bond, junction)));
+            let reason = Reason::Independent(junction);
+            let is_set = self.table.assume(network, bond, stroke, reason).is_ok();
+            let is_completable = is_set
+                && self
+                    .witness
+                    .as_mut()
+                    .is_none_or(|w| w.repair(network, &self.table, mark).is_ok());
+            if !is_completable {
+                self.table.undo(network, mark);
+                self.is_refused = true;
+                if let Some(witness) = &mut self.witness {
+                    witness.complete(network, &self.table).unwrap_or(());
+                }
+                return;
             }
         }
     }

@@ -18,7 +18,8 @@ pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Di
         .iter()
         .map(|c| conflict(graph, c))
         .collect();
-    for &element in &causality.reversed_moduli {
+    let divides = |e: &&ElementId| !causality.harmless_moduli.contains(e);
+    for &element in causality.reversed_moduli.iter().filter(divides) {
         let name = describe(graph, element);
         found.push(
             Diagnostic::warning(code::MODULUS_INVERTED, format!("the equations divide by the modulus of {name}, which can vanish"))

@@ -137,6 +137,12 @@ pub fn sentence(graph: &BondGraph, hop: Hop) -> String {
                 act(e)
             )
         }
+        Reason::Independent(e) => format!(
+            "the {} of {} is an independent variable, so that no modulus that can vanish is divided by: it {}",
+            shared(graph, e),
+            name(e),
+            act(e)
+        ),
         Reason::Integral(end) => {
             format!("{} is integral: it {}", name(end.element), act(end.element))
         }

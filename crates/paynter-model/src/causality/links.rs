@@ -204,7 +204,7 @@ impl Writer<'_> {
             .find(|s| s.effort_is_input == shares_effort)
             .copied()
         else {
-            return;
+            return self.free_junction(id, sides.into_iter().flatten());
         };
         for weak in sides
             .into_iter()
@@ -213,6 +213,20 @@ impl Writer<'_> {
         {
             self.link(strong.input, weak.output, Kind::Copy, Some(id));
             self.link(weak.input, strong.output, Kind::Algebra, Some(id));
+        }
+    }
+
+    /// A free junction gives its variable to all bonds; what they answer with changes it over time.
+    fn free_junction(&mut self, id: ElementId, sides: impl Iterator<Item = Sides>) {
+        let Some(free) = self.causality.free.iter().find(|f| f.junction == id) else {
+            return;
+        };
+        let symbol = free.symbol;
+        for weak in sides {
+            if weak.output != symbol {
+                self.link(symbol, weak.output, Kind::Copy, Some(id));
+            }
+            self.link(weak.input, symbol, Kind::Integration, Some(id));
         }
     }
 

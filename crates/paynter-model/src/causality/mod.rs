@@ -8,7 +8,7 @@
 //!
 //! **Invariant:** the result depends on names and physics, never on the order of the text;
 //! a conflict is reported exactly if no complete assignment meets all demands; no assignment that
-//! meets them has more integral storages.
+//! meets them has more integral storages than this one has independent variables.
 
 mod alternatives;
 mod assign;
@@ -24,6 +24,7 @@ mod propagate;
 mod ranking;
 pub mod report;
 mod storages;
+mod velocities;
 mod wishes;
 
 pub use alternatives::{Alternative, Change, alternatives};
@@ -64,6 +65,8 @@ pub enum Reason {
     Forced,
     /// The modulus of this element can vanish, so its law is used as written.
     Modulus(ElementId),
+    /// The variable of this junction is independent, in the place of a storage's.
+    Independent(ElementId),
     /// The storage is integral.
     Integral(End),
     /// The nonlinear law is used in the direction in which it is written.
@@ -103,7 +106,7 @@ impl Reason {
     /// Gives the element that the reason is about.
     pub fn element(self) -> Option<ElementId> {
         match self {
-            Reason::Source(e) | Reason::Modulus(e) => Some(e),
+            Reason::Source(e) | Reason::Modulus(e) | Reason::Independent(e) => Some(e),
             Reason::Law(end)
             | Reason::Integral(end)
             | Reason::OneSided(end)
@@ -126,7 +129,10 @@ impl Reason {
             Reason::Open | Reason::Assumed => Status::Open,
             Reason::Source(_) | Reason::Law(_) => Status::Fixed,
             Reason::Forced => Status::Forced,
-            Reason::Modulus(_) | Reason::Integral(_) | Reason::OneSided(_) => Status::Preferred,
+            Reason::Modulus(_)
+            | Reason::Independent(_)
+            | Reason::Integral(_)
+            | Reason::OneSided(_) => Status::Preferred,
             Reason::Free(_) | Reason::Arbitrary | Reason::Multibond => Status::Chosen,
             Reason::Excluded
             | Reason::Weak { .. }
@@ -204,6 +210,31 @@ pub struct Dependence {
     pub through: Vec<ElementId>,
 }
 
+/// A junction whose flow or effort is an independent variable, in the place of a storage's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreeJunction {
+    /// The junction.
+    pub junction: ElementId,
+    /// Its flow (1) or effort (0), as that of one of its bonds.
+    pub symbol: SymbolId,
+}
+
+/// An algebraic loop that closes through dependent storages: the rate of an independent variable
+/// depends on their efforts (or flows), and these on the rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StorageLoop {
+    /// The storage or free junction whose rate has to be solved for.
+    pub independent: ElementId,
+    /// The storages that depend on it.
+    pub dependent: Vec<End>,
+    /// Other elements whose rates have to be solved for at the same time.
+    pub together_with: Vec<ElementId>,
+    /// The variables on the shortest way to a dependent storage; the loop goes back the same way.
+    pub path: Vec<SymbolId>,
+    /// The elements on that way.
+    pub elements: Vec<ElementId>,
+}
+
 /// A zero-order causal path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ZeroOrderPath {
@@ -240,8 +271,13 @@ pub struct Causality {
     pub split_multibonds: Vec<Vec<BondId>>,
     /// Storage ports in integral form: the independent storages.
     pub independent: Vec<End>,
+    /// Junctions whose variable is independent though no storage sets it, so that no modulus that can
+    /// vanish is divided by.
+    pub free: Vec<FreeJunction>,
     /// Storage ports in derivative form, with what they depend on.
     pub dependent: Vec<Dependent>,
+    /// Loops through dependent storages, one for each independent variable whose rate they load.
+    pub storage_loops: Vec<StorageLoop>,
     /// Symbols with `der(x) = …` that act on the dynamics.
     pub coordinates: Vec<SymbolId>,
     /// Symbols with `der(x) = …` or `integral(…)` that act on nothing: not states of the dynamics.
@@ -250,8 +286,12 @@ pub struct Causality {
     pub loops: Vec<AlgebraicLoop>,
     /// Zero-order causal paths: one for each dependent storage and storage that sets it, one for each loop along power bonds.
     pub zero_order_paths: Vec<ZeroOrderPath>,
-    /// Elements whose modulus can vanish and is divided by all the same.
+    /// Elements whose modulus can vanish and which the strokes turn round: followed stroke by
+    /// stroke, the equations would divide by it.
     pub reversed_moduli: Vec<ElementId>,
+    /// Those of them whose modulus the equations, solved together, do not divide by. Empty until
+    /// equations exist.
+    pub harmless_moduli: Vec<ElementId>,
     /// Ports whose nonlinear law is used against the direction in which it is written.
     pub inverted_laws: Vec<End>,
     /// Number of ports looked at while assigning: a measure of work that no machine changes.
@@ -268,7 +308,7 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
     let network = propagate::Network::new(graph, &ranking);
     let wishes = wishes::collect_wishes(graph, &ranking);
     let problem = assign::Problem::new(graph, &network, &ranking, &wishes);
-    let granted = assign::assign(&problem);
+    let granted = velocities::assign_safely(graph, &problem);
     let bonds = (0..graph.bonds.len() as u32).map(BondId);
     let table = &granted.table;
     let is_split = |members: &&Vec<BondId>| {
@@ -288,6 +328,11 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
             .collect(),
         reversed_moduli: wishes::reversed_moduli(graph, &wishes, |b| table.stroke(b)),
         inverted_laws: wishes::inverted_laws(&wishes, |b| table.stroke(b)),
+        free: granted
+            .free
+            .iter()
+            .filter_map(|&j| free_junction(graph, &ranking, j))
+            .collect(),
         n_visits: granted.n_visits,
         is_matched: granted.is_matched,
         conflicts: granted.conflicts,
@@ -295,6 +340,35 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
     };
     analyse(graph, &ranking, &mut causality);
     causality
+}
+
+/// Picks the bond that stands for the variable of a junction: a one-port's if there is one, the first by name.
+fn free_junction(
+    graph: &BondGraph,
+    ranking: &ranking::Ranking,
+    junction: ElementId,
+) -> Option<FreeJunction> {
+    let is_one_port = |b: BondId| {
+        let bond = graph.bond(b);
+        [bond.tail.element, bond.head.element]
+            .iter()
+            .any(|&e| graph.element(e).ports.len() == 1 && !graph.element(e).kind.is_junction())
+    };
+    let bond = graph
+        .element(junction)
+        .ports
+        .iter()
+        .copied()
+        .min_by_key(|&b| (!is_one_port(b), ranking.bond[b.0 as usize]))?;
+    let bond = graph.bond(bond);
+    Some(FreeJunction {
+        junction,
+        symbol: if graph.element(junction).kind == ElementKind::One {
+            bond.flow
+        } else {
+            bond.effort
+        },
+    })
 }
 
 /// Reads off the strokes what they mean for the equations.
@@ -311,18 +385,23 @@ fn analyse(graph: &BondGraph, ranking: &ranking::Ranking, causality: &mut Causal
             .sort_by_key(|d| ranking.element[d.element.0 as usize]);
         for on in &mut dependent.on {
             on.through = elements_along(&links, &on.path, false);
+            // The way from a free junction begins at one of its bonds.
+            if graph.element(on.element).kind.is_junction()
+                && on.through.first() != Some(&on.element)
+            {
+                on.through.insert(0, on.element);
+            }
         }
     }
+    causality.free.sort_by_key(|f| ranking.element[f.junction.0 as usize]);
+    causality.storage_loops = storages::loops_through_storages(graph, causality, ranking);
     causality.loops = loops::find_loops(graph, causality, &links, ranking);
     let coordinates = storages::sort_coordinates(graph, causality, &links);
     causality.coordinates = coordinates.states;
     causality.outside = coordinates.outside;
     for dependent in &causality.dependent {
         for on in &dependent.on {
-            if !matches!(
-                graph.element(on.element).kind,
-                ElementKind::C | ElementKind::I
-            ) {
+            if !storages::is_independent(graph, on.element) {
                 continue;
             }
             let elements = on.through.clone();
@@ -395,9 +474,9 @@ impl Causality {
         }
     }
 
-    /// Gives the order of the system: independent storages and coordinates that act on the dynamics.
+    /// Gives the order of the system: independent storages and junctions, and coordinates that act on the dynamics.
     pub fn order(&self) -> usize {
-        self.independent.len() + self.coordinates.len()
+        self.independent.len() + self.free.len() + self.coordinates.len()
     }
 
     /// Gives the variables to tear the algebraic loops at.

@@ -133,19 +133,7 @@ const MAX_LINES: usize = 60;
 pub fn to_text(graph: &BondGraph, causality: &Causality) -> String {
     let names_of = VariableNames::new(graph);
     let mut out = String::new();
-    let head = format!(
-        "order {}: {}{}",
-        causality.order(),
-        plural(
-            causality.independent.len(),
-            "independent storage",
-            "independent storages"
-        ),
-        match causality.coordinates.len() {
-            0 => String::new(),
-            n => format!(" and {}", plural(n, "coordinate", "coordinates")),
-        }
-    );
+    let head = format!("order {}: {}", causality.order(), order_text(graph, causality));
     let _ = writeln!(out, "{head}");
     section(&mut out, "storages", storage_lines(graph, causality));
     let mut coordinates = Vec::new();
@@ -170,17 +158,35 @@ pub fn to_text(graph: &BondGraph, causality: &Causality) -> String {
             format!("{class}: {} →", cut_path(&path)),
         )
     });
-    section(&mut out, "algebraic loops", loops.collect());
+    let through_storages = causality.storage_loops.iter().map(|l| {
+        let way: Vec<String> = l.elements.iter().map(|&e| plain(graph, e)).collect();
+        let with: Vec<String> = l.together_with.iter().map(|&e| rate(graph, e)).collect();
+        let with = match with.as_slice() {
+            [] => String::new(),
+            others => format!(", together with {}", cut_list(others)),
+        };
+        (
+            format!("solve {}", rate(graph, l.independent)),
+            format!("class 1{with}: {} and back", cut_path(&way)),
+        )
+    });
+    section(
+        &mut out,
+        "algebraic loops",
+        loops.chain(through_storages).collect(),
+    );
     let paths = causality.zero_order_paths.iter().map(|p| {
         let names: Vec<String> = p.elements.iter().map(|&e| plain(graph, e)).collect();
         (format!("class {}", p.class.number()), cut_path(&names))
     });
     section(&mut out, "zero-order causal paths", paths.collect());
     let name_of = |&e: &ElementId| {
-        (
-            plain(graph, e),
-            "divides by a modulus that can vanish".to_owned(),
-        )
+        let text = if causality.harmless_moduli.contains(&e) {
+            "turned round by the strokes; the equations are solved without dividing by its modulus"
+        } else {
+            "divides by a modulus that can vanish"
+        };
+        (plain(graph, e), text.to_owned())
     };
     section(&mut out, "used against the written direction", {
         let mut lines: Vec<(String, String)> =
@@ -209,6 +215,65 @@ pub fn to_text(graph: &BondGraph, causality: &Causality) -> String {
     });
     section(&mut out, "bonds", bonds.collect());
     out
+}
+
+/// What the order is made of.
+fn order_text(graph: &BondGraph, causality: &Causality) -> String {
+    let kinds = |kind: ElementKind, junction: ElementKind| {
+        let storages = causality.independent.iter().map(|end| end.element);
+        storages
+            .map(|e| graph.element(e).kind == kind)
+            .chain(
+                causality
+                    .free
+                    .iter()
+                    .map(|f| graph.element(f.junction).kind == junction),
+            )
+            .all(|is| is)
+    };
+    let mut parts = Vec::new();
+    let n_all = causality.independent.len() + causality.free.len();
+    if !causality.free.is_empty() && kinds(ElementKind::I, ElementKind::One) {
+        let text = plural(n_all, "independent velocity", "independent velocities");
+        parts.push(text);
+    } else {
+        let n = causality.independent.len();
+        parts.push(plural(n, "independent storage", "independent storages"));
+        if !causality.free.is_empty() {
+            let n = causality.free.len();
+            parts.push(plural(n, "independent junction", "independent junctions"));
+        }
+    }
+    if !causality.coordinates.is_empty() {
+        let n = causality.coordinates.len();
+        parts.push(plural(n, "coordinate", "coordinates"));
+    }
+    match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => parts.concat(),
+    }
+}
+
+/// Names the rate of an independent variable: `disc.f'`, the acceleration of an inertia.
+fn rate(graph: &BondGraph, element: ElementId) -> String {
+    let letter = match graph.element(element).kind {
+        ElementKind::I | ElementKind::One => "f",
+        _ => "e",
+    };
+    format!("{}.{letter}'", plain(graph, element))
+}
+
+/// A list in one line, cut where it gets long.
+fn cut_list(names: &[String]) -> String {
+    const MAX_NAMES: usize = 8;
+    if names.len() <= MAX_NAMES {
+        return names.join(", ");
+    }
+    format!(
+        "{} and {} more",
+        names[..MAX_NAMES].join(", "),
+        names.len() - MAX_NAMES
+    )
 }
 
 /// A path in one line; the middle of a very long one is left out.
@@ -254,6 +319,17 @@ fn storage_lines(graph: &BondGraph, causality: &Causality) -> Vec<(String, Strin
         .iter()
         .map(|&end| (port_name(graph, end), "integral".to_owned()))
         .collect();
+    for free in &causality.free {
+        let what = if graph.element(free.junction).kind == ElementKind::One {
+            "an independent velocity: its flow is a state"
+        } else {
+            "its effort is a state"
+        };
+        lines.push((
+            plain(graph, free.junction),
+            format!("junction, {what}, so that no modulus that can vanish is divided by"),
+        ));
+    }
     for (number, dependent) in causality.dependent.iter().enumerate() {
         let mut text = "derivative".to_owned();
         // Beyond what is printed anyway the paths are not drawn.
@@ -341,6 +417,21 @@ pub fn to_json(graph: &BondGraph, causality: &Causality) -> String {
             ("path", names(&l.path)),
         ])
     });
+    let through_storages = causality.storage_loops.iter().map(|l| {
+        object(&[
+            ("tearing", text(&rate(graph, l.independent))),
+            ("class", "1".to_owned()),
+            ("path", names(&l.path)),
+            (
+                "dependent",
+                ports(&mut l.dependent.iter().copied().take(MAX_LINES)),
+            ),
+            (
+                "together_with",
+                array(l.together_with.iter().map(|&e| text(&rate(graph, e)))),
+            ),
+        ])
+    });
     let paths = causality.zero_order_paths.iter().map(|p| {
         object(&[
             ("class", p.class.number().to_string()),
@@ -401,12 +492,22 @@ pub fn to_json(graph: &BondGraph, causality: &Causality) -> String {
             "independent",
             ports(&mut causality.independent.iter().copied()),
         ),
+        (
+            "independent_junctions",
+            array(
+                causality
+                    .free
+                    .iter()
+                    .map(|f| text(&plain(graph, f.junction))),
+            ),
+        ),
         ("dependent", array(dependent)),
         ("coordinates", names(&causality.coordinates)),
         ("not_states", names(&causality.outside)),
-        ("loops", array(loops)),
+        ("loops", array(loops.chain(through_storages))),
         ("zero_order_paths", array(paths)),
         ("reversed_moduli", elements(&causality.reversed_moduli)),
+        ("harmless_moduli", elements(&causality.harmless_moduli)),
         (
             "inverted_laws",
             ports(&mut causality.inverted_laws.iter().copied()),

@@ -5,7 +5,8 @@
 
 use super::components::components;
 use super::links::{Kind, Links};
-use super::{Causality, Dependence, Dependent, StorageForm};
+use super::ranking::Ranking;
+use super::{Causality, Dependence, Dependent, StorageForm, StorageLoop};
 use crate::graph::{BondGraph, ElementId, ElementKind, End, ReadingKind};
 use paynter_symbolic::SymbolId;
 use rustc_hash::FxHashMap;
@@ -58,6 +59,9 @@ pub(super) fn trace_dependents(
             };
             giver.insert(given, ElementId(index as u32));
         }
+    }
+    for free in &causality.free {
+        giver.insert(free.symbol, free.junction);
     }
     let mut n_visits = 0;
     storages(graph, causality, StorageForm::Derivative)
@@ -124,6 +128,80 @@ fn trace(
     on
 }
 
+/// Tells whether what a dependent storage depends on has a rate (a storage, a free junction), or is a source.
+pub(super) fn is_independent(graph: &BondGraph, element: ElementId) -> bool {
+    let kind = graph.element(element).kind;
+    kind.is_junction() || matches!(kind, ElementKind::C | ElementKind::I)
+}
+
+/// Gives one loop for each independent variable that dependent storages load, by name.
+///
+/// Rates that load the same dependent storage have to be solved for together.
+pub(super) fn loops_through_storages(
+    graph: &BondGraph,
+    causality: &Causality,
+    ranking: &Ranking,
+) -> Vec<StorageLoop> {
+    let mut place: FxHashMap<ElementId, usize> = FxHashMap::default();
+    let mut loops: Vec<StorageLoop> = Vec::new();
+    // Union by the smallest number; a set is named by its first member.
+    let mut set: Vec<usize> = Vec::new();
+    fn root(set: &mut [usize], mut i: usize) -> usize {
+        while set[i] != i {
+            set[i] = set[set[i]];
+            i = set[i];
+        }
+        i
+    }
+    for dependent in &causality.dependent {
+        let mut first = None;
+        for on in dependent.on.iter().filter(|on| is_independent(graph, on.element)) {
+            let i = *place.entry(on.element).or_insert_with(|| {
+                set.push(loops.len());
+                loops.push(StorageLoop {
+                    independent: on.element,
+                    dependent: Vec::new(),
+                    together_with: Vec::new(),
+                    path: on.path.clone(),
+                    elements: on.through.clone(),
+                });
+                loops.len() - 1
+            });
+            loops[i].dependent.push(dependent.storage);
+            if on.path.len() < loops[i].path.len() {
+                loops[i].path.clone_from(&on.path);
+                loops[i].elements.clone_from(&on.through);
+            }
+            let here = root(&mut set, i);
+            let there = first.map_or(here, |f| root(&mut set, f));
+            let (low, high) = (here.min(there), here.max(there));
+            set[high] = low;
+            first = Some(low);
+        }
+    }
+    let roots: Vec<usize> = (0..loops.len()).map(|i| root(&mut set, i)).collect();
+    let mut members: Vec<Vec<ElementId>> = vec![Vec::new(); loops.len()];
+    for (i, &r) in roots.iter().enumerate() {
+        members[r].push(loops[i].independent);
+    }
+    members
+        .iter_mut()
+        .for_each(|m| m.sort_by_key(|e| ranking.element[e.0 as usize]));
+    for (i, found) in loops.iter_mut().enumerate() {
+        let others = members[roots[i]].iter().copied();
+        found.together_with = others
+            .filter(|&e| e != found.independent)
+            .take(MAX_TOGETHER)
+            .collect();
+    }
+    loops.sort_by_key(|l| ranking.element[l.independent.0 as usize]);
+    loops
+}
+
+/// Rates solved for together that are listed at each loop: all of them in any mechanism drawn by hand;
+/// a list for every one of thousands would be quadratic.
+const MAX_TOGETHER: usize = 100;
+
 /// Coordinates (`der(x) = …`, `integral(…)`) inside and outside the dynamics.
 pub(super) struct Coordinates {
     pub states: Vec<SymbolId>,
@@ -156,6 +234,9 @@ pub(super) fn sort_coordinates(
         if let Some(&state) = graph.element(end.element).states.get(end.port as usize) {
             is_dynamic[found.of[state.0 as usize] as usize] = true;
         }
+    }
+    for free in &causality.free {
+        is_dynamic[found.of[free.symbol.0 as usize] as usize] = true;
     }
     for (c, members) in found.members.iter().enumerate() {
         let acts = members.iter().any(|&v| {

@@ -7,7 +7,9 @@
 //!
 //! 1. demands: sources, strokes forced in the text, laws that have no inverse;
 //! 2. moduli that can vanish (`cos(theta)`, a momentum, a pulse width): the direction in which
-//!    their law is written, so that nothing divides by them;
+//!    their law is written, so that nothing divides by them; where that would cost an integral
+//!    storage, the flow or effort of a junction is taken as independent variable instead
+//!    ([`super::velocities`]), and only if that fails is a modulus turned round;
 //! 3. integral storages: first those whose law is hard to invert, then the less deep in the
 //!    tree of parts, then the larger constant, then the name;
 //! 4. components of a multibond like their fellows (rule C1);

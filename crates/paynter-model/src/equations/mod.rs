@@ -150,5 +150,7 @@ fn prefer_states(writer: &mut Writer) {
             }
         }
     }
+    let free = writer.causality.free.iter().map(|f| f.symbol);
+    writer.dae.preferred_states.extend(free);
     writer.dae.tearing = writer.causality.tearing_symbols();
 }

@@ -143,9 +143,21 @@ fn obeys(graph: &BondGraph, strokes: &[Option<Stroke>], id: ElementId) -> bool {
     }
 }
 
+fn gives_to_all(graph: &BondGraph, strokes: &[Option<Stroke>], id: ElementId) -> bool {
+    let element = graph.element(id);
+    element.ports.iter().enumerate().all(|(port, &b)| {
+        let end = End {
+            element: id,
+            port: port as u32,
+        };
+        let effort_in = (graph.bond(b).head == end) == (strokes[b.0 as usize] == Some(Stroke::Head));
+        effort_in == (element.kind == ElementKind::One)
+    })
+}
+
 fn compare(seed: u64, n_graphs: usize, has_vanishing: bool) {
     let mut random = Random(seed);
-    let (mut n_feasible, mut n_conflicts, mut n_matched) = (0, 0, 0);
+    let (mut n_feasible, mut n_conflicts, mut n_matched, mut n_free) = (0, 0, 0, 0);
     for number in 0..n_graphs {
         let graph = random_graph(&mut random, has_vanishing);
         let causality = assign_causality(&graph);
@@ -164,11 +176,22 @@ fn compare(seed: u64, n_graphs: usize, has_vanishing: bool) {
                     show()
                 );
                 assert!(causality.is_complete(), "open bonds in {}", show());
-                assert_eq!(storages, best, "integral storages in {}", show());
+                assert_eq!(
+                    storages + causality.free.len(),
+                    best,
+                    "independent variables in {}",
+                    show()
+                );
                 let strokes: Vec<_> = (0..graph.bonds.len() as u32)
                     .map(|b| causality.stroke(BondId(b)))
                     .collect();
+                n_free += causality.free.len();
                 for e in 0..graph.elements.len() as u32 {
+                    // A free junction gives its variable to all its bonds, as if a source stood there.
+                    if let Some(f) = causality.free.iter().find(|f| f.junction.0 == e) {
+                        assert!(gives_to_all(&graph, &strokes, f.junction), "{}", show());
+                        continue;
+                    }
                     assert!(
                         obeys(&graph, &strokes, ElementId(e)),
                         "rule of element {e} in {}",
@@ -190,6 +213,7 @@ fn compare(seed: u64, n_graphs: usize, has_vanishing: bool) {
     assert!(n_feasible * 10 > n_graphs, "{n_feasible} feasible");
     assert!(n_conflicts * 10 > n_graphs, "{n_conflicts} conflicts");
     assert!(n_matched * 200 > n_graphs, "{n_matched} needed a matching");
+    assert_eq!(n_free > 0, has_vanishing, "{n_free} free junctions");
 }
 
 pub(super) fn describe(graph: &BondGraph) -> Vec<String> {
