@@ -9,7 +9,7 @@ use paynter_model::causality::{Causality, assign_causality, causality_diagnostic
 use paynter_model::elaborate::{self, elaborate};
 use paynter_model::equations::build_equations;
 use paynter_model::experiment::{Functional, Measure, Plan, default_columns, default_plan, plan};
-use paynter_model::graph::{Reading, ReadingKind};
+use paynter_model::graph::{ElementId, Law, Reading, ReadingKind};
 use paynter_model::project::{Override, Project, Request, load};
 use paynter_model::{BondGraph, code as model_code};
 use paynter_symbolic::reduce::reduce;
@@ -296,6 +296,26 @@ fn reduce_graph(graph: &BondGraph, causality: &Causality) -> Result<Reduced, Vec
     })
 }
 
+/// Moduli that are looked at one by one, each by reducing the whole model once more; the warning stands for
+/// those beyond.
+const MAX_PROBED: usize = 16;
+
+/// Tells whether the equations stay solvable, with as many states, where the modulus of an element is
+/// zero: then nothing divides by it.
+fn stays_regular_without(graph: &BondGraph, element: ElementId, reduced: &Reduced) -> bool {
+    let mut graph = graph.clone();
+    let zero = graph.signals.pool.number(0.0);
+    let law = &mut graph.elements[element.0 as usize].law;
+    match law {
+        Law::Gain(modulus) | Law::InverseGain(modulus) => *modulus = zero,
+        _ => return false,
+    }
+    let causality = assign_causality(&graph);
+    causality.is_complete()
+        && reduce(build_equations(&graph, &causality))
+            .is_ok_and(|r| r.states.len() == reduced.states.len())
+}
+
 /// Lists the experiments of a file.
 ///
 /// # Errors
@@ -368,6 +388,21 @@ impl Design {
     /// Why the equations have no unique solution, in the model's names.
     pub fn reduce(&self, causality: &Causality) -> Result<Reduced, Vec<Diagnostic>> {
         reduce_graph(&self.graph, causality)
+    }
+
+    /// Assigns causality and reduces the equations, and says of every modulus that the strokes turn
+    /// round whether the equations divide by it.
+    pub fn causality_and_equations(&self) -> (Causality, Result<Reduced, Vec<Diagnostic>>) {
+        let mut causality = self.causality();
+        let reduced = self.reduce(&causality);
+        if let Ok(reduced) = &reduced {
+            let turned = causality.reversed_moduli.iter().take(MAX_PROBED);
+            causality.harmless_moduli = turned
+                .copied()
+                .filter(|&e| stays_regular_without(&self.graph, e, reduced))
+                .collect();
+        }
+        (causality, reduced)
     }
 
     /// Turns messages of a later stage into a failure with this design's texts.

@@ -9,9 +9,9 @@ use super::alternatives::{Alternative, Change};
 use super::explain::sentence;
 use super::ranking::{describe, describe_bond, natural, rank};
 use super::{Causality, Dependence, Status, StorageForm, explain};
-use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
+use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, ReadingKind, Stroke};
 use paynter_symbolic::SymbolId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write as _;
 
 /// Names variables as the model would: `r3.e` for the effort of a one-port's bond.
@@ -19,14 +19,35 @@ pub struct VariableNames<'g> {
     graph: &'g BondGraph,
     /// The bond of each effort (false) and flow (true).
     owner: FxHashMap<SymbolId, (BondId, bool)>,
+    /// The name that the text gives to an `integral(…)`: `gamma` in `gamma = integral(outer.f)`.
+    defined_as: FxHashMap<SymbolId, SymbolId>,
 }
 
 impl<'g> VariableNames<'g> {
     /// Prepares to name the variables of a graph.
     pub fn new(graph: &'g BondGraph) -> Self {
+        let integrals: FxHashSet<SymbolId> = graph
+            .readings
+            .iter()
+            .filter(|r| matches!(r.what, ReadingKind::Integral(_)))
+            .map(|r| r.symbol)
+            .collect();
+        let mut defined_as = FxHashMap::default();
+        if !integrals.is_empty() {
+            let pool = &graph.signals.pool;
+            for equation in &graph.signals.equations {
+                let sides = pool
+                    .as_symbol(equation.left)
+                    .zip(pool.as_symbol(equation.right));
+                if let Some((name, of)) = sides.filter(|(_, of)| integrals.contains(of)) {
+                    defined_as.entry(of).or_insert(name);
+                }
+            }
+        }
         VariableNames {
             graph,
             owner: super::loops::owners(graph),
+            defined_as,
         }
     }
 
@@ -34,6 +55,7 @@ impl<'g> VariableNames<'g> {
     pub fn name(&self, symbol: SymbolId) -> String {
         let graph = self.graph;
         let Some(&(bond, is_flow)) = self.owner.get(&symbol) else {
+            let symbol = self.defined_as.get(&symbol).copied().unwrap_or(symbol);
             return graph.signals.name_of(symbol);
         };
         let bond = graph.bond(bond);

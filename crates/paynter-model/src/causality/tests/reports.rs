@@ -27,6 +27,9 @@ fn report_of_the_gyroscope_names_what_ties_the_dependent_inertias() {
     coordinates
       theta  state of the dynamics
 
+    algebraic loops
+      solve i2.f'  class 1: i2 → turn → tf_cos → along → i4 and back
+
     zero-order causal paths
       class 1  i2 → turn → tf_cos → along → i4
       class 1  i2 → turn → tf_sin → across → i5
@@ -91,43 +94,104 @@ fn report_of_the_bridge_names_the_tearing_variable() {
 }
 
 #[test]
-fn report_of_the_disc_shows_which_modulus_is_divided_by() {
+fn report_of_the_disc_shows_two_velocities_and_the_double_loop() {
     assert_snapshot!(text(&disc()), @r#"
-    order 4: 2 independent storages and 2 coordinates
+    order 4: 2 independent velocities and 2 coordinates
 
     storages
       j   integral
-      mx  integral
-      my  derivative, set by `j` through gamma → radius → y1 → t22 → y0 → vy, set by `mx` through vx → x0 → t11 → x1 → t21 → y0 → vy
+      mx  derivative, set by `j` through gamma → radius → y1 → t12 → x0 → vx, set by `x1` through t11 → x0 → vx
+      my  derivative, set by `j` through gamma → radius → y1 → t22 → y0 → vy, set by `x1` through t21 → y0 → vy
+      x1  junction, an independent velocity: its flow is a state, so that no modulus that can vanish is divided by
 
     coordinates
       angle  state of the dynamics
       x      state of the dynamics
 
-    zero-order causal paths
-      class 1  j → gamma → radius → y1 → t22 → y0 → vy → my
-      class 1  mx → vx → x0 → t11 → x1 → t21 → y0 → vy → my
+    algebraic loops
+      solve j.f'   class 1, together with x1.f': j → gamma → radius → y1 → t12 → x0 → vx → mx and back
+      solve x1.f'  class 1, together with j.f': x1 → t11 → x0 → vx → mx and back
 
-    used against the written direction
-      t11  divides by a modulus that can vanish
+    zero-order causal paths
+      class 1  j → gamma → radius → y1 → t12 → x0 → vx → mx
+      class 1  x1 → t11 → x0 → vx → mx
+      class 1  j → gamma → radius → y1 → t22 → y0 → vy → my
+      class 1  x1 → t21 → y0 → vy → my
 
     bonds
       gamma ->| j       propagated
       gamma |-> radius  propagated
       gravity ->| vy    fixed
       radius |-> y1     preferred
-      t11 ->| x0        propagated
+      t11 |-> x0        propagated
       t12 |-> x0        propagated
       t21 |-> y0        propagated
       t22 |-> y0        propagated
-      vx ->| mx         preferred
+      vx |-> mx         propagated
       vy |-> my         propagated
-      x0 ->| vx         propagated
-      x1 |-> friction   propagated
-      x1 ->| t11        propagated
-      x1 |-> t21        propagated
+      x0 |-> vx         propagated
+      x1 |-> friction   preferred
+      x1 |-> t11        preferred
+      x1 |-> t21        preferred
       y0 |-> vy         propagated
       y1 |-> t12        propagated
+      y1 |-> t22        propagated
+    "#);
+}
+
+#[test]
+fn report_of_the_disc_of_fig_11_shows_which_moduli_are_divided_by() {
+    let mut g = disc();
+    for name in ["mx", "my"] {
+        let bond = g.graph.element(g.id(name)).ports[0];
+        g.force(bond, crate::graph::Stroke::Head);
+    }
+    assert_snapshot!(text(&g), @r#"
+    order 4: 2 independent storages and 2 coordinates
+
+    storages
+      j   derivative, set by `mx` through vx → x0 → t12 → y1 → radius → gamma, set by `my` through vy → y0 → t21 → x1 → t11 → x0 → t12 → y1 → radius → gamma
+      mx  integral
+      my  integral
+
+    coordinates
+      angle  state of the dynamics
+      x      state of the dynamics
+
+    algebraic loops
+      tear x0.e     class 4: x0.e → bond4.e → bond10.e → y0.e → y0.e → bond14.e → bond8.e → x0.e →
+      tear bond5.f  class 4: bond5.f → bond9.f → y1.f → y1.f → bond15.f → bond11.f → x1.f → x1.f →
+      solve mx.f'   class 1, together with my.f': mx → vx → x0 → t12 → y1 → radius → gamma → j and back
+      solve my.f'   class 1, together with mx.f': my → vy → y0 → t21 → x1 → t11 → x0 → t12 → y1 → radius → gamma → j and back
+
+    zero-order causal paths
+      class 1  mx → vx → x0 → t12 → y1 → radius → gamma → j
+      class 1  my → vy → y0 → t21 → x1 → t11 → x0 → t12 → y1 → radius → gamma → j
+      class 4  x0 → t11 → x1 → t21 → y0 → t22 → y1 → t12
+      class 4  t11 → x0 → t12 → y1 → t22 → y0 → t21 → x1
+
+    used against the written direction
+      radius  divides by a modulus that can vanish
+      t12     divides by a modulus that can vanish
+      t21     divides by a modulus that can vanish
+
+    bonds
+      gamma |-> j       propagated
+      gamma ->| radius  propagated
+      gravity ->| vy    fixed
+      radius ->| y1     propagated
+      t11 |-> x0        preferred
+      t12 ->| x0        propagated
+      t21 ->| y0        propagated
+      t22 |-> y0        propagated
+      vx ->| mx         forced
+      vy ->| my         forced
+      x0 ->| vx         propagated
+      x1 |-> friction   propagated
+      x1 |-> t11        propagated
+      x1 ->| t21        propagated
+      y0 ->| vy         propagated
+      y1 ->| t12        propagated
       y1 |-> t22        propagated
     "#);
 }

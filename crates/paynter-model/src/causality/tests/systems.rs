@@ -323,37 +323,71 @@ pub(super) fn disc() -> Builder {
 }
 
 #[test]
-fn disc_with_sliding_mass_has_two_independent_velocities() {
+fn disc_with_sliding_mass_has_two_independent_velocities_and_a_double_loop() {
     let g = disc();
     let c = assign_causality(&g.graph);
     assert!(c.is_complete(), "{:?}", c.conflicts);
-    assert_eq!(c.independent.len(), 2);
     assert_eq!(c.order(), 4);
-    // The radius goes through zero, so the disc keeps its own state; the rotation matrix never does.
-    assert_eq!(integral(&g.graph, &c), "j mx");
-    // Two loops, from the dependent velocity to each of the others and back.
-    let [dependent] = c.dependent.as_slice() else {
-        panic!("one dependent storage")
-    };
-    assert_eq!(dependent.on.len(), 2);
+    // γ' is the disc's; x' is nobody's, because each of the mass's inertias reaches it through a
+    // cosine or sine that vanishes somewhere.
+    assert_eq!(integral(&g.graph, &c), "j");
+    let free: Vec<String> = c
+        .free
+        .iter()
+        .map(|f| g.graph.element_name(f.junction))
+        .collect();
+    assert_eq!(free, ["x1"]);
+    assert_eq!(derivative(&g.graph, &c), "mx my");
+    assert!(c.reversed_moduli.is_empty());
+    // Both inertias depend on both velocities, so both accelerations are solved for together.
+    assert!(c.dependent.iter().all(|d| d.on.len() == 2));
+    let loops: Vec<(String, usize, usize)> = c
+        .storage_loops
+        .iter()
+        .map(|l| {
+            let name = g.graph.element_name(l.independent);
+            (name, l.dependent.len(), l.together_with.len())
+        })
+        .collect();
+    assert_eq!(loops, [("j".to_owned(), 2, 1), ("x1".to_owned(), 2, 1)]);
     assert_eq!(
         c.zero_order_paths
             .iter()
             .filter(|p| p.class.number() == 1)
             .count(),
-        2
+        4
     );
+}
+
+#[test]
+fn disc_keeps_its_velocities_whatever_the_friction_and_the_constants() {
+    for (friction, j, m) in [(0.0, 0.05, 0.5), (8.0, 5.0, 0.5), (0.0, 5.0, 0.5)] {
+        let mut g = disc();
+        for (name, value) in [("friction", friction), ("j", j), ("mx", m), ("my", m)] {
+            let value = g.number(value);
+            let id = g.id(name);
+            g.graph.elements[id.0 as usize].law = crate::graph::Law::Gain(value);
+        }
+        let c = assign_causality(&g.graph);
+        assert!(c.is_complete());
+        assert_eq!(integral(&g.graph, &c), "j");
+        assert_eq!(c.free.len(), 1);
+        assert!(c.reversed_moduli.is_empty());
+    }
 }
 
 #[test]
 fn disc_with_both_mass_velocities_as_states_has_a_double_loop_within_the_transformers() {
     // The choice of fig. 11, forced: the rotation is then used backwards, as a whole.
     let mut g = disc();
-    let j = g.graph.element(g.id("j")).ports[0];
-    g.force(j, crate::graph::Stroke::Tail);
+    for name in ["mx", "my"] {
+        let bond = g.graph.element(g.id(name)).ports[0];
+        g.force(bond, crate::graph::Stroke::Head);
+    }
     let c = assign_causality(&g.graph);
     assert!(c.is_complete(), "{:?}", c.conflicts);
     assert_eq!(integral(&g.graph, &c), "mx my");
+    assert!(c.free.is_empty());
     assert_eq!(
         c.loops.len(),
         2,
@@ -365,6 +399,28 @@ fn disc_with_both_mass_velocities_as_states_has_a_double_loop_within_the_transfo
             .iter()
             .all(|l| l.class.map(|c| c.number()) == Some(4))
     );
+}
+
+/// The speed of a lever without mass between a source of speed and a spring is no degree of freedom.
+#[test]
+fn a_junction_that_no_storage_determines_is_never_free() {
+    let mut g = Builder::new();
+    g.add("drive", Sf, 1.0);
+    g.add("spring", C, 1.0);
+    g.add("a", One, 0.0);
+    g.add("b", Zero, 0.0);
+    let (_, rate) = g.coordinate("x");
+    let x = g.read(rate);
+    g.modulated("lever", Tf, x);
+    g.add("load", R, 1.0);
+    // Written from a to b, driven from b to a: it has to be turned round.
+    g.chain("a lever b");
+    g.chain("a load");
+    g.chain("drive b");
+    g.add("c", Zero, 0.0);
+    g.chain("a c spring");
+    let c = assign_causality(&g.graph);
+    assert!(c.free.is_empty(), "{:?}", c.free);
 }
 
 #[test]
