@@ -131,9 +131,7 @@ pub(super) fn assign(problem: &Problem, free: &[ElementId], n_runs: &mut usize) 
     };
     let with_all = run(&all);
     *n_runs += 1;
-    if all.is_empty()
-        || with_all.is_refused
-        || with_all.n_integral == problem.wishes.storages.len()
+    if all.is_empty() || with_all.is_refused || with_all.n_integral == problem.wishes.storages.len()
     {
         return with_all;
     }

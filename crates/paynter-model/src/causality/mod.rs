@@ -393,7 +393,9 @@ fn analyse(graph: &BondGraph, ranking: &ranking::Ranking, causality: &mut Causal
             }
         }
     }
-    causality.free.sort_by_key(|f| ranking.element[f.junction.0 as usize]);
+    causality
+        .free
+        .sort_by_key(|f| ranking.element[f.junction.0 as usize]);
     causality.storage_loops = storages::loops_through_storages(graph, causality, ranking);
     causality.loops = loops::find_loops(graph, causality, &links, ranking);
     let coordinates = storages::sort_coordinates(graph, causality, &links);

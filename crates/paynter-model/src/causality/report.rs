@@ -155,7 +155,11 @@ const MAX_LINES: usize = 60;
 pub fn to_text(graph: &BondGraph, causality: &Causality) -> String {
     let names_of = VariableNames::new(graph);
     let mut out = String::new();
-    let head = format!("order {}: {}", causality.order(), order_text(graph, causality));
+    let head = format!(
+        "order {}: {}",
+        causality.order(),
+        order_text(graph, causality)
+    );
     let _ = writeln!(out, "{head}");
     section(&mut out, "storages", storage_lines(graph, causality));
     let mut coordinates = Vec::new();

@@ -155,7 +155,11 @@ pub(super) fn loops_through_storages(
     }
     for dependent in &causality.dependent {
         let mut first = None;
-        for on in dependent.on.iter().filter(|on| is_independent(graph, on.element)) {
+        for on in dependent
+            .on
+            .iter()
+            .filter(|on| is_independent(graph, on.element))
+        {
             let i = *place.entry(on.element).or_insert_with(|| {
                 set.push(loops.len());
                 loops.push(StorageLoop {

@@ -150,7 +150,8 @@ fn gives_to_all(graph: &BondGraph, strokes: &[Option<Stroke>], id: ElementId) ->
             element: id,
             port: port as u32,
         };
-        let effort_in = (graph.bond(b).head == end) == (strokes[b.0 as usize] == Some(Stroke::Head));
+        let effort_in =
+            (graph.bond(b).head == end) == (strokes[b.0 as usize] == Some(Stroke::Head));
         effort_in == (element.kind == ElementKind::One)
     })
 }
