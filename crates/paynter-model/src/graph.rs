@@ -264,6 +264,9 @@ pub struct BondGraph {
     pub inputs: Vec<SymbolId>,
     /// Places in the text, by [`Origin`].
     pub origins: Vec<Span>,
+    /// Parts of the top model and where each is made, sorted by path. What comes from a library has its own
+    /// place there; this is the place in the user's text.
+    pub parts: Vec<(PathId, Span)>,
     /// Positions given in `layout` blocks: (path, x, y).
     pub layout: Vec<(PathId, f64, f64)>,
 }
@@ -285,6 +288,20 @@ impl BondGraph {
             .get(origin.0 as usize)
             .copied()
             .unwrap_or_default()
+    }
+
+    /// Gives the place where the part of the top model is made that a name lies in; none for things
+    /// of the top model itself.
+    pub fn part_span(&self, name: PathId) -> Option<Span> {
+        let names = &self.signals.names;
+        let mut path = name;
+        while let Some(parent) = names.parent(path) {
+            if let Ok(i) = self.parts.binary_search_by_key(&parent, |&(path, _)| path) {
+                return Some(self.parts[i].1);
+            }
+            path = parent;
+        }
+        None
     }
 
     /// Names an element for messages: its path, or its kind for an unnamed one.

@@ -93,7 +93,13 @@ fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
             plural(part.unknowns.len())
         ),
     );
-    at_origins(d, part.equations.iter().map(|e| e.origin), "takes part in it", graph)
+    let d = at_origins(
+        d,
+        part.equations.iter().map(|e| e.origin),
+        "takes part in it",
+        graph,
+    );
+    in_parts(d, &part.unknowns, dae, graph)
         .help("two of these elements fight over one effort or flow; remove one, or put a resistance or compliance between them")
 }
 
@@ -106,6 +112,7 @@ fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph)
         "leaves it open",
         graph,
     );
+    let d = in_parts(d, &part.unknowns, dae, graph);
     let d = redundant.iter().take(MOST_NAMES).fold(d, |d, e| {
         d.secondary(
             graph.span(e.origin),
@@ -113,6 +120,24 @@ fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph)
         )
     });
     d.help("connect a source, storage or resistor that sets it, or define it by a signal")
+}
+
+/// Adds the lines that make the parts in which the unknowns lie: the equations of a library part point
+/// into the library.
+fn in_parts(d: Diagnostic, unknowns: &[SymbolId], dae: &Dae, graph: &BondGraph) -> Diagnostic {
+    let mut spans = Vec::new();
+    for &s in unknowns {
+        let span = graph.part_span(dae.symbol(s).name);
+        if let Some(span) = span.filter(|s| !spans.contains(s)) {
+            spans.push(span);
+        }
+        if spans.len() == MOST_NAMES {
+            break;
+        }
+    }
+    spans
+        .into_iter()
+        .fold(d, |d, span| d.secondary(span, "in this part"))
 }
 
 fn at_origins(

@@ -24,6 +24,7 @@ pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Di
         found.push(
             Diagnostic::warning(code::MODULUS_INVERTED, format!("the equations divide by the modulus of {name}, which can vanish"))
                 .primary(graph.span(graph.element(element).origin), "used against the direction in which its law is written")
+                .in_part(graph, element)
                 .help("let the storages or sources around it leave its direction open, or write its law the other way round"),
         );
     }
@@ -38,6 +39,7 @@ pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Di
                 graph.span(graph.element(end.element).origin),
                 "what this law computes is given from outside",
             )
+            .in_part(graph, end.element)
             .help("write the law solved for the other variable if it can be"),
         );
     }
@@ -135,19 +137,25 @@ fn conflict(graph: &BondGraph, conflict: &Conflict) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(code, headline(graph, conflict));
     // The last side is that of the demand which came too late; equal places are pointed at once.
     let mut told: Vec<Span> = Vec::new();
-    for (number, side) in conflict.sides.iter().rev().enumerate() {
-        let Some(&root) = side.first() else { continue };
-        let span = root_span(graph, root);
-        let label = root_label(graph, root);
-        if told.contains(&span) {
-            continue;
+    let mut point = |mut diagnostic: Diagnostic, span: Span, label: String| {
+        if !told.contains(&span) {
+            diagnostic = match told.is_empty() {
+                true => diagnostic.primary(span, label),
+                false => diagnostic.secondary(span, label),
+            };
+            told.push(span);
         }
-        told.push(span);
-        diagnostic = if number == 0 {
-            diagnostic.primary(span, label)
-        } else {
-            diagnostic.secondary(span, label)
-        };
+        diagnostic
+    };
+    for root in conflict.sides.iter().rev().filter_map(|s| s.first()) {
+        // A line of a library says less than the line that makes the part.
+        if let Some((span, label)) = part_label(graph, *root) {
+            diagnostic = point(diagnostic, span, label);
+        }
+    }
+    for root in conflict.sides.iter().rev().filter_map(|s| s.first()) {
+        let (span, label) = (root_span(graph, *root), root_label(graph, *root));
+        diagnostic = point(diagnostic, span, label);
     }
     if diagnostic.primary.is_none()
         && let Some(&element) = conflict.elements.first()
@@ -186,6 +194,35 @@ fn root_span(graph: &BondGraph, root: Hop) -> Span {
         other => other
             .element()
             .map_or(bond_span, |e| graph.span(graph.element(e).origin)),
+    }
+}
+
+/// Where the part is made that holds the first cause of a chain, and what it does there.
+fn part_label(graph: &BondGraph, root: Hop) -> Option<(Span, String)> {
+    let element = root.reason.element()?;
+    let span = graph.part_span(graph.element(element).name?)?;
+    let name = describe(graph, element);
+    let what = match root.reason {
+        Reason::Source(e) if graph.element(e).kind == ElementKind::Se => "sets an effort",
+        Reason::Source(_) => "sets a flow",
+        Reason::Law(_) => "works in one direction only",
+        Reason::Last { .. } => "has no other bond",
+        _ => "takes part in it",
+    };
+    Some((span, format!("{name} of this part {what}")))
+}
+
+/// Adds the line that makes the part to a message about an element of a library.
+trait InPart {
+    fn in_part(self, graph: &BondGraph, element: ElementId) -> Self;
+}
+
+impl InPart for Diagnostic {
+    fn in_part(self, graph: &BondGraph, element: ElementId) -> Self {
+        match graph.element(element).name.and_then(|n| graph.part_span(n)) {
+            Some(span) => self.secondary(span, "in this part"),
+            None => self,
+        }
     }
 }
 

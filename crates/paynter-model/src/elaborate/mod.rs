@@ -881,6 +881,9 @@ impl<'a> Elaborator<'a> {
         }
         let is_right = !self.report.has_errors() && !is_open;
         let diagnostics = std::mem::take(&mut self.report).in_text_order();
+        let parts = self.instances.iter().filter(|i| i.depth == 1);
+        self.graph.parts = parts.map(|i| (i.path, i.span)).collect();
+        self.graph.parts.sort_unstable_by_key(|&(path, _)| path);
         let structural = self.structural_closure();
         let elaborated = is_right.then_some(Elaborated {
             elaborator: self,
