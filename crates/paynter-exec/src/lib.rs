@@ -42,6 +42,7 @@
 mod affine;
 mod audit;
 mod block;
+mod carry;
 mod clock;
 mod code;
 mod dense;

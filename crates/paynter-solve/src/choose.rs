@@ -33,6 +33,9 @@ pub(crate) fn first_choice(cx: &mut Context<'_>, t: f64, options: &Options) -> M
     let has_algebraic_rows = cx.system.algebraic().contains(&true);
     let is_tight = cx.weights.relative() <= DOP853_RTOL;
     let (method, reason) = match options.method {
+        Method::Auto if options.resume.is_some() => {
+            (options.resume.unwrap_or(Method::Auto), Reason::Resumed)
+        }
         Method::Auto if has_algebraic_rows => (stiff_method(cx, 1.0), Reason::AlgebraicRows),
         Method::Auto if is_tight => (Method::Dop853, Reason::TightTolerance),
         Method::Auto => (Method::Tsit5, Reason::LooseTolerance),

@@ -72,6 +72,8 @@ pub struct Options {
     pub max_step: f64,
     /// First step; `None` lets the solver choose.
     pub initial_step: Option<f64>,
+    /// Method with which `Auto` begins, where an earlier run over the same system ended with it.
+    pub resume: Option<Method>,
     /// Step of the methods of fixed step; required by them.
     pub fixed_step: Option<f64>,
     /// Number of accepted and rejected steps after which the run ends as failed.
@@ -85,6 +87,7 @@ impl Default for Options {
             tolerances: Tolerances::default(),
             max_step: f64::INFINITY,
             initial_step: None,
+            resume: None,
             fixed_step: None,
             // A run of this many steps takes minutes even for a tiny system, so it is more
             // often a mistake in the model than a wish; the caller may raise it.
@@ -104,6 +107,8 @@ pub enum Reason {
     LooseTolerance,
     /// The system has algebraic rows.
     AlgebraicRows,
+    /// An earlier part of the run ended with it.
+    Resumed,
     /// Stability, not accuracy, limits the explicit step: `h |λ| ≈ h_lambda` for many steps.
     Stiff {
         /// Product of step and estimated dominant eigenvalue.
@@ -171,6 +176,26 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// Adds the work of a later part of the same run.
+    pub fn add(&mut self, later: &Statistics) {
+        self.steps += later.steps;
+        self.rejected += later.rejected;
+        self.rhs += later.rhs;
+        self.rhs_for_jacobian += later.rhs_for_jacobian;
+        self.jacobians += later.jacobians;
+        self.factorisations += later.factorisations;
+        self.linear_solves += later.linear_solves;
+        self.newton_iterations += later.newton_iterations;
+        self.newton_failures += later.newton_failures;
+        self.state_events += later.state_events;
+        self.time_events += later.time_events;
+        self.guard_evaluations += later.guard_evaluations;
+        self.projections += later.projections;
+        self.linear_work += later.linear_work;
+        let is_new = |c: &&Choice| c.reason != Reason::Resumed;
+        self.choices.extend(later.choices.iter().filter(is_new));
+    }
+
     /// Method in use at the end.
     pub fn method(&self) -> Option<Method> {
         self.choices.last().map(|choice| choice.method)

@@ -57,6 +57,14 @@ codes! {
         "A constraint does not allow the demanded start value; the run starts with the nearest value that it allows.";
     NOT_FINITE_COLUMN = "W0735", "a recorded signal that is not a number",
         "A recorded quantity was infinite or NaN at some time although the states were not: a logarithm of zero, a division by zero. The table holds it as it is.";
+    CUT_FLOW = "E0740", "a flow that is cut off",
+        "An ideal switch opens while an inertia (a coil, a mass) still has a flow through it, and no other path is left. The flow would have to stop at once, which takes an effort without bound. Give it a path: a diode or a resistance across the inertia, or a leak of the switch (`Roff`).";
+    NO_CONDUCTION = "E0741", "ideal contacts that fit no state",
+        "At this instant no choice of which ideal diodes conduct solves the equations: closed contacts short a source, open ones leave a part without connection, or two contacts in parallel or in series share what nothing divides. Give some of them resistances (`Ron`, `Roff`).";
+    CONTACT_LOSS = "W0742", "energy lost in an ideal contact",
+        "An ideal contact closed between storages with different efforts, for instance two capacitors. They are equal at once: charge is conserved, and the energy that a resistance would have taken is lost. The audit books it as a jump.";
+    SLIDING = "W0743", "a switch that rests between its sides",
+        "A law jumps at a surface (the friction `F*sign(f)`, a relay) and drives the model back to it from both sides. The run goes on along the surface, with the value between the two sides that keeps it there: a body sticks, a relay gives its mean. This is the solution in the sense of Filippov.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
 }

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod code;
 pub mod compare;
+mod course;
 pub mod design;
 pub mod experiment;
 mod failure;
@@ -17,6 +18,7 @@ mod recorder;
 pub mod report;
 pub mod run;
 pub mod simulate;
+mod structure;
 pub mod sweep;
 pub mod table;
 

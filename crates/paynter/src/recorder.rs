@@ -43,6 +43,7 @@ pub(crate) struct Recorder<'a> {
     pub event_times: Vec<f64>,
     progress: Progress<'a>,
     steps_since_progress: u32,
+    has_started: bool,
     y: Vec<f64>,
     row: Vec<f64>,
     /// What went wrong while computing a recorded quantity.
@@ -64,6 +65,7 @@ impl<'a> Recorder<'a> {
             event_times: Vec::new(),
             progress,
             steps_since_progress: 0,
+            has_started: false,
             y: Vec::new(),
             row: vec![0.0; n_columns],
             failure: None,
@@ -100,7 +102,13 @@ impl Observer for Recorder<'_> {
     fn start(&mut self, t: f64, y: &[f64], system: &mut dyn System) -> ControlFlow<()> {
         self.y = y.to_vec();
         self.observe(t, y, system)?;
-        if self.output_times.first() == Some(&t) {
+        if std::mem::replace(&mut self.has_started, true) {
+            // A later part of the run: at the change of structure the row holds the values after it.
+            if self.rows.time.last().is_some_and(|&last| is_same(last, t)) {
+                let at = self.rows.values.len() - self.row.len();
+                self.rows.values[at..].copy_from_slice(&self.row);
+            }
+        } else if self.output_times.first() == Some(&t) {
             self.next = 1;
             Self::keep(&mut self.rows, t, &self.row);
         }

@@ -179,6 +179,7 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
             .help("put a resistance between them, or give the source a rise time"),
         );
     }
+    found.extend(crate::course::reports(design, reduced, &outcome.run));
     if let Some(audit) = outcome.run.audit.as_ref().filter(|a| !a.is_good()) {
         let worst = audit
             .worst

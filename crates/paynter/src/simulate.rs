@@ -4,12 +4,13 @@
 //! Out: a [`Run`]; if the solver gave up, what it computed until then and why it stopped.
 
 use crate::audit::{Audit, audit};
-use crate::failure::{explain_failure, explain_lowering, explain_start};
+use crate::course::{Course, End};
+use crate::failure::explain_lowering;
 use crate::recorder::{Progress, Recorder, Rows};
 use crate::table::{Column, Table};
-use paynter_exec::{Engine, Form, Lowering, Machine, StartReport, lower_with};
+use paynter_exec::{Engine, Form, LowerError, Lowering, Machine, StartReport, lower_with};
 use paynter_model::BondGraph;
-use paynter_solve::{Absolute, FinishReason, Method, Options, Statistics, Tolerances, integrate};
+use paynter_solve::{Method, Statistics};
 use paynter_symbolic::reduced::{Block, Reduced};
 use paynter_symbolic::{ExprId, SymbolId};
 use paynter_syntax::Diagnostic;
@@ -72,6 +73,10 @@ pub struct Run {
     pub statistics: Statistics,
     /// Where the energy went.
     pub audit: Option<Audit>,
+    /// Energy lost where ideal contacts joined storages: time, number of the contact, J.
+    pub losses: Vec<(f64, usize, f64)>,
+    /// Switches that stayed on their surface: mode, first time, how often.
+    pub slides: Vec<(SymbolId, f64, usize)>,
     /// Times of state events.
     pub event_times: Vec<f64>,
     /// Why it ended.
@@ -120,7 +125,17 @@ pub fn prepare(
     graph: &BondGraph,
     spec: &RunSpec,
 ) -> Result<Machine, Vec<Diagnostic>> {
-    let wanted: Vec<ExprId> = spec.wanted.iter().map(|w| w.value).collect();
+    prepare_wanted(reduced, spec, &[]).map_err(|e| vec![explain_lowering(&e, reduced, graph)])
+}
+
+/// As [`prepare`], with further columns after those of the run.
+pub(crate) fn prepare_wanted(
+    reduced: &Reduced,
+    spec: &RunSpec,
+    further: &[ExprId],
+) -> Result<Machine, LowerError> {
+    let mut wanted: Vec<ExprId> = spec.wanted.iter().map(|w| w.value).collect();
+    wanted.extend_from_slice(further);
     let form = if is_implicit(spec.method) && has_large_block(reduced) {
         Form::Dae
     } else {
@@ -131,7 +146,7 @@ pub fn prepare(
         form,
         ..Lowering::default()
     };
-    lower_with(reduced, &wanted, lowering).map_err(|e| vec![explain_lowering(&e, reduced, graph)])
+    lower_with(reduced, &wanted, lowering)
 }
 
 /// Beyond this many unknowns a block solved inside the right-hand side makes the Jacobian of an
@@ -169,101 +184,44 @@ pub fn simulate(
             .set_parameter(symbol, value)
             .expect("the caller checked that this is a parameter");
     }
-    let start = machine
-        .initialise(spec.start)
-        .map_err(|e| explain_start(&e, reduced, graph))?;
-    let absolute = match spec.atol {
-        Some(atol) => Absolute::Scalar(atol),
-        None => Absolute::PerVariable(machine.tolerances(spec.rtol)),
-    };
-    let options = Options {
-        method: spec.method,
-        tolerances: Tolerances {
-            relative: spec.rtol,
-            absolute,
-        },
-        max_step: spec.max_step.unwrap_or(f64::INFINITY),
-        fixed_step: spec.fixed_step,
-        ..Options::default()
-    };
-    let energy_before = machine.stored_energy(spec.start, &start.y0).ok();
+    let mut course = Course::new(machine, reduced, graph, spec);
+    let start = course.start()?;
+    let (machine, at_start) = course.at_present();
+    let states = machine.states().iter();
+    let states = states.map(|&s| at_start.dae.name_of(s)).collect();
+    let energy_before = course.at_present().0.stored_energy(spec.start, &start.y0);
     let mut recorder = Recorder::new(
         spec.output_times.clone(),
         spec.wanted.len(),
         spec.wants_fine,
         progress,
     );
-    let result = integrate(
-        machine,
-        spec.start,
-        &start.y0,
-        spec.stop,
-        &options,
-        &mut recorder,
-    );
-
-    let (t, y, quadratures, statistics, ending) = match result {
-        Ok(finish) => {
-            let ending = match (finish.reason, recorder.failure) {
-                (FinishReason::ReachedEnd, _) => Ending::Reached,
-                (FinishReason::Stopped { code }, _) => Ending::Stopped {
-                    time: finish.t,
-                    message: match machine.describe_failure(code) {
-                        paynter_exec::Failure::Stop { message, .. } => message,
-                        _ => String::new(),
-                    },
-                },
-                (FinishReason::Cancelled, Some((time, error))) => Ending::Failed {
-                    time,
-                    diagnostics: vec![crate::failure::explain_recording(
-                        machine, error, time, reduced, graph,
-                    )],
-                },
-                (FinishReason::Cancelled, None) => Ending::Cancelled { time: finish.t },
-            };
-            (
-                finish.t,
-                finish.y,
-                finish.quadratures,
-                finish.statistics,
-                ending,
-            )
-        }
-        Err(error) => {
-            let diagnostics = vec![explain_failure(machine, &error, reduced, graph)];
-            let ending = Ending::Failed {
-                time: error.t,
-                diagnostics,
-            };
-            (
-                error.t,
-                error.y,
-                error.quadratures,
-                error.statistics,
-                ending,
-            )
-        }
-    };
+    let End { t, y, ending } = course.go(&start.y0, &mut recorder);
     let event_times = std::mem::take(&mut recorder.event_times);
     let rows = std::mem::take(&mut recorder.rows);
     let fine = recorder.fine.take();
     drop(recorder);
+    let quadratures = std::mem::take(&mut course.quadratures);
+    let statistics = std::mem::take(&mut course.statistics);
+    let (losses, slides) = (
+        std::mem::take(&mut course.losses),
+        std::mem::take(&mut course.slides),
+    );
+    let (machine, at_end) = course.at_present();
     let audit = match (energy_before, machine.stored_energy(t, &y)) {
-        (Some(before), Ok(after)) => audit(machine, reduced, &before, &after, &quadratures, spec),
+        (Ok(before), Ok(after)) => audit(machine, at_end, &before, &after, &quadratures, spec),
         _ => None,
     };
     Ok(Run {
         table: to_table(&rows, &spec.wanted),
         fine: fine.map(|rows| to_table(&rows, &spec.wanted)),
-        states: machine
-            .states()
-            .iter()
-            .map(|&s| reduced.dae.name_of(s))
-            .collect(),
+        states,
         machine_code: machine.machine_code(),
         start,
         statistics,
         audit,
+        losses,
+        slides,
         event_times,
         ending,
         elapsed: begin.elapsed(),

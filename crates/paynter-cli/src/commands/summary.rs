@@ -202,6 +202,7 @@ fn method(choice: &Choice) -> String {
         Reason::TightTolerance => "high order pays at this tolerance".to_owned(),
         Reason::LooseTolerance => "cheap steps suffice at this tolerance".to_owned(),
         Reason::AlgebraicRows => "there are algebraic equations".to_owned(),
+        Reason::Resumed => "it ran before the last change of structure".to_owned(),
         Reason::Stiff { h_lambda, .. } => {
             format!("stiff: stability limits the step (h·λ = {h_lambda:.1})")
         }

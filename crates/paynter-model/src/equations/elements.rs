@@ -21,8 +21,14 @@ pub(super) fn write(w: &mut Writer, id: ElementId) {
         ElementKind::Tf => transformer(w, id, element),
         ElementKind::Gy => gyrator(w, id, element),
         ElementKind::Rs => entropy_resistor(w, id, element),
-        ElementKind::Sw => switch(w, element),
-        ElementKind::D => diode(w, id, element),
+        ElementKind::Sw => match w.conduction(id) {
+            Some(conducts) => super::conduction::switch(w, id, element, conducts),
+            None => switch(w, element),
+        },
+        ElementKind::D => match w.conduction(id) {
+            Some(conducts) => super::conduction::diode(w, id, element, conducts),
+            None => diode(w, id, element),
+        },
     }
 }
 

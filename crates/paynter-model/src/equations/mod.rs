@@ -7,6 +7,7 @@
 //! **Invariant:** as many equations as unknowns; each equation has an origin; where
 //! causality is complete, `solves` names the variable it computes from that equation.
 
+mod conduction;
 mod elements;
 mod energy;
 mod readings;
@@ -18,20 +19,26 @@ use paynter_symbolic::dae::{Dae, Equation, Origin, Role, Symbol};
 use paynter_symbolic::{ExprId, PathId, SymbolId};
 use rustc_hash::FxHashMap;
 
+pub use conduction::{Contact, Contacts, Control, build_equations_conducting, ideal_contacts};
+
 /// Writes the equations of a bond graph.
 ///
 /// Linear in the number of ports. Causality only adds hints: a graph without a complete
 /// assignment gives the same equations.
 pub fn build_equations(graph: &BondGraph, causality: &Causality) -> Dae {
     let mut writer = Writer::new(graph, causality);
-    for index in 0..graph.elements.len() {
-        elements::write(&mut writer, ElementId(index as u32));
-    }
-    energy::write_power(&mut writer);
-    readings::write(&mut writer);
+    write_all(&mut writer);
     switches::freeze_all(&mut writer.dae);
     prefer_states(&mut writer);
     writer.dae
+}
+
+fn write_all(writer: &mut Writer) {
+    for index in 0..writer.graph.elements.len() {
+        elements::write(writer, ElementId(index as u32));
+    }
+    energy::write_power(writer);
+    readings::write(writer);
 }
 
 /// The equations written so far, and what is needed to write more.
@@ -41,6 +48,10 @@ struct Writer<'a> {
     dae: Dae,
     /// der(x) by x.
     derivatives: FxHashMap<SymbolId, SymbolId>,
+    /// Ideal contacts whose conduction is given, with whether they conduct.
+    conducting: FxHashMap<ElementId, bool>,
+    /// What was written for them.
+    contacts: Vec<Contact>,
 }
 
 impl<'a> Writer<'a> {
@@ -60,7 +71,14 @@ impl<'a> Writer<'a> {
             causality,
             dae,
             derivatives,
+            conducting: FxHashMap::default(),
+            contacts: Vec::new(),
         }
+    }
+
+    /// Tells whether an ideal contact conducts, where that is given.
+    fn conduction(&self, id: ElementId) -> Option<bool> {
+        self.conducting.get(&id).copied()
     }
 
     /// Adds `left = right`.

@@ -1,0 +1,938 @@
+//! The course of a run through one or more structures.
+//!
+//! In:  a machine for the equations as they stand, and where contacts are ideal or a switch slides,
+//!      [`Structures`] to go on with.
+//! Out: where the run ended and why, with the work, the energies and the jumps of all parts.
+//!
+//! At an event that a structure cannot pass, the next one is searched by flipping contacts until every
+//! conducting diode carries a flow and every blocking one is pushed back; a very short implicit step
+//! shows both. Storages that the new structure ties together jump, with charge and flux conserved.
+//!
+//! **Invariant:** recorded rows, quadratures and held values go on without a gap.
+
+use crate::code;
+use crate::failure::{explain_failure, seconds};
+use crate::recorder::Recorder;
+use crate::simulate::{Ending, RunSpec};
+use crate::structure::{Sight, Structure, Structures, bounds};
+use paynter_exec::{Machine, StartError, StartReport};
+use paynter_model::BondGraph;
+use paynter_model::equations::{Control, ideal_contacts};
+use paynter_model::graph::{ElementKind, Law};
+use paynter_solve::{
+    Absolute, Dense, EventOutcome, EventRecord, Failure, FinishReason, Method, Observer, Options,
+    SolveError, Statistics, System, Tolerances, integrate,
+};
+use paynter_symbolic::SymbolId;
+use paynter_symbolic::dae::Dae;
+use paynter_symbolic::reduced::Reduced;
+use paynter_syntax::Diagnostic;
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+/// Where a run came to an end.
+pub(crate) struct End {
+    pub t: f64,
+    pub y: Vec<f64>,
+    pub ending: Ending,
+}
+
+/// The short step is this part of the mean step of the run so far: long against rounding, short
+/// against anything the model does.
+const PROBE_SHARE: f64 = 1e-4;
+/// Before any step it is this part of the run.
+const FIRST_PROBE_SHARE: f64 = 1e-9;
+/// A jump is computed with a step this much shorter still: what flows in it meanwhile is an error.
+const JUMP_SHARE: f64 = 1e-5;
+/// A contact is wrong when it is beyond zero by more than this part of the largest effort or flow
+/// among contacts.
+const CONTACT_NOISE: f64 = 1e-9;
+/// A state that differs by more than this part of its size has jumped.
+const JUMP_NOISE: f64 = 1e-8;
+/// So many structures are tried at one instant; real circuits need a handful.
+const MOST_TRIALS: usize = 4096;
+/// So many changes at one instant are a circle.
+const MOST_CHANGES: usize = 40;
+
+/// Values by symbol.
+type Values<'v> = &'v [(SymbolId, f64)];
+
+/// A run under way.
+pub(crate) struct Course<'a> {
+    graph: &'a BondGraph,
+    spec: &'a RunSpec,
+    plain: &'a mut Machine,
+    plain_reduced: &'a Reduced,
+    structures: Structures<'a>,
+    /// None while the equations run as they stand.
+    current: Option<Structure>,
+    pub statistics: Statistics,
+    pub quadratures: Vec<f64>,
+    /// Largest value of each carried symbol at changes of structure.
+    sizes: HashMap<SymbolId, f64>,
+    /// Largest effort and flow of any contact.
+    contact_sizes: (f64, f64),
+    /// Contacts that lost energy in a jump: time, element, J.
+    pub losses: Vec<(f64, usize, f64)>,
+    /// Switches that slid: mode, first time, how often.
+    pub slides: Vec<(SymbolId, f64, usize)>,
+}
+
+impl<'a> Course<'a> {
+    pub(crate) fn new(
+        plain: &'a mut Machine,
+        plain_reduced: &'a Reduced,
+        graph: &'a BondGraph,
+        spec: &'a RunSpec,
+    ) -> Self {
+        Course {
+            graph,
+            spec,
+            plain,
+            plain_reduced,
+            structures: Structures::new(graph, spec, ideal_contacts(graph)),
+            current: None,
+            statistics: Statistics::default(),
+            quadratures: Vec::new(),
+            sizes: HashMap::new(),
+            contact_sizes: (0.0, 0.0),
+            losses: Vec::new(),
+            slides: Vec::new(),
+        }
+    }
+
+    /// The machine and the equations at present.
+    pub(crate) fn at_present(&mut self) -> (&mut Machine, &Reduced) {
+        match &self.current {
+            None => (self.plain, self.plain_reduced),
+            Some(structure) => {
+                let entry = self
+                    .structures
+                    .get(structure)
+                    .expect("the present structure was made");
+                (&mut entry.machine, &entry.reduced)
+            }
+        }
+    }
+
+    /// Finds the start, and the structure at the start where contacts are ideal.
+    pub(crate) fn start(&mut self) -> Result<StartReport, Vec<Diagnostic>> {
+        let t = self.spec.start;
+        let explain = |e: &StartError, reduced: &Reduced, graph: &BondGraph| {
+            crate::failure::explain_start(e, reduced, graph)
+        };
+        if self.structures.contacts.is_empty() {
+            let (reduced, graph) = (self.plain_reduced, self.graph);
+            return self
+                .plain
+                .initialise(t)
+                .map_err(|e| explain(&e, reduced, graph));
+        }
+        let structure = self.first_structure(t)?;
+        let graph = self.graph;
+        let report = self
+            .structures
+            .initialise(&structure, t)
+            .expect("the first structure was made");
+        let entry = self
+            .structures
+            .get(&structure)
+            .expect("the first structure was made");
+        let report = report.map_err(|e| explain(&e, &entry.reduced, graph))?;
+        self.current = Some(structure);
+        self.arm(t, &report.y0);
+        Ok(report)
+    }
+
+    fn first_structure(&mut self, t: f64) -> Result<Structure, Vec<Diagnostic>> {
+        let n = self.structures.contacts.len();
+        let is_switch = self.are_switches();
+        let mut guess = Structure {
+            conducting: vec![false; n],
+            sliding: Vec::new(),
+        };
+        let mut first_error = None;
+        for _ in 0..MOST_CHANGES {
+            // A structure with these commands that has a start at all.
+            let mut found = None;
+            for candidate in neighbours(&guess, &is_switch).take(MOST_TRIALS) {
+                match self.structures.initialise(&candidate, t) {
+                    Some(Ok(report)) => {
+                        let sight = self.structures.look(&candidate, t, &report.y0);
+                        if let Some(sight) = sight {
+                            found = Some((candidate, sight));
+                            break;
+                        }
+                    }
+                    Some(Err(error)) => {
+                        let entry = self.structures.get(&candidate).expect("it was just used");
+                        let why = crate::failure::explain_start(&error, &entry.reduced, self.graph);
+                        first_error.get_or_insert(why);
+                    }
+                    None => {}
+                }
+            }
+            let Some((candidate, sight)) = found else {
+                return Err(first_error.unwrap_or_else(|| vec![self.no_structure(t)]));
+            };
+            let mut commanded = candidate.clone();
+            for k in 0..n {
+                if is_switch[k] {
+                    commanded.conducting[k] = sight.contacts[k][0] != 0.0;
+                }
+            }
+            let changes_command =
+                (0..n).any(|k| is_switch[k] && commanded.conducting[k] != guess.conducting[k]);
+            if changes_command {
+                guess = commanded;
+                continue;
+            }
+            let h = FIRST_PROBE_SHARE * (self.spec.stop - self.spec.start);
+            return self
+                .search(&commanded, (t, h), &sight.x, &[])
+                .ok_or_else(|| vec![self.no_structure(t)]);
+        }
+        Err(vec![self.no_structure(t)])
+    }
+
+    fn are_switches(&self) -> Vec<bool> {
+        let contacts = self.structures.contacts.iter();
+        contacts
+            .map(|&id| self.graph.element(id).kind == ElementKind::Sw)
+            .collect()
+    }
+
+    /// Runs to the end.
+    pub(crate) fn go(&mut self, y0: &[f64], recorder: &mut Recorder<'_>) -> End {
+        let mut t = self.spec.start;
+        let mut y = y0.to_vec();
+        let mut changes_here = 0;
+        loop {
+            let t_before = t;
+            let options = self.options();
+            let spec = self.spec;
+            let (machine, _) = self.at_present();
+            let mut watch = Watch {
+                recorder,
+                largest: vec![0.0; y.len()],
+            };
+            let result = integrate(machine, t, &y, spec.stop, &options, &mut watch);
+            let largest = std::mem::take(&mut watch.largest);
+            self.note_largest(&largest);
+            let (failure, reason) = match result {
+                Ok(finish) => {
+                    self.count(&finish.statistics, &finish.quadratures);
+                    (t, y) = (finish.t, finish.y);
+                    (None, Some(finish.reason))
+                }
+                Err(error) => {
+                    self.count(&error.statistics, &error.quadratures);
+                    (t, y) = (error.t, error.y.clone());
+                    (Some(error), None)
+                }
+            };
+            if t > t_before {
+                changes_here = 0;
+            }
+            let is_circle = changes_here > MOST_CHANGES;
+            match (failure, reason) {
+                (Some(error), _) => {
+                    if let Failure::Chattering { guard, .. } = error.failure
+                        && !is_circle
+                        && let Some(next) = self.begin_to_slide(t, &y, guard)
+                    {
+                        changes_here += 1;
+                        self.arm(t, &next);
+                        y = next;
+                        continue;
+                    }
+                    return self.failed(t, y, &error);
+                }
+                (None, Some(FinishReason::Stopped { code })) => {
+                    let (machine, _) = self.at_present();
+                    let paynter_exec::Failure::Stop { message, when } =
+                        machine.describe_failure(code)
+                    else {
+                        unreachable!("a stop has a message")
+                    };
+                    if when < self.first_own_when() {
+                        let ending = Ending::Stopped { time: t, message };
+                        return End { t, y, ending };
+                    }
+                    if is_circle {
+                        let ending = Ending::Failed {
+                            time: t,
+                            diagnostics: vec![self.no_structure(t)],
+                        };
+                        return End { t, y, ending };
+                    }
+                    let mut changed = self.change_over(t, &y);
+                    while let Ok(next) = &changed {
+                        changes_here += 1;
+                        if changes_here > MOST_CHANGES || !self.disobeys(t, next) {
+                            break;
+                        }
+                        changed = self.change_over(t, &next.clone());
+                    }
+                    match changed {
+                        Ok(next) => y = next,
+                        Err(diagnostic) => {
+                            let ending = Ending::Failed {
+                                time: t,
+                                diagnostics: vec![*diagnostic],
+                            };
+                            return End { t, y, ending };
+                        }
+                    }
+                }
+                (None, Some(FinishReason::Cancelled)) => {
+                    let graph = self.graph;
+                    let failure = recorder.failure;
+                    let (machine, reduced) = self.at_present();
+                    let ending = match failure {
+                        Some((time, error)) => Ending::Failed {
+                            time,
+                            diagnostics: vec![crate::failure::explain_recording(
+                                machine, error, time, reduced, graph,
+                            )],
+                        },
+                        None => Ending::Cancelled { time: t },
+                    };
+                    return End { t, y, ending };
+                }
+                (None, _) => {
+                    let ending = Ending::Reached;
+                    return End { t, y, ending };
+                }
+            }
+        }
+    }
+
+    fn failed(&mut self, t: f64, y: Vec<f64>, error: &SolveError) -> End {
+        let graph = self.graph;
+        let (machine, reduced) = self.at_present();
+        let diagnostics = vec![explain_failure(machine, error, reduced, graph)];
+        let ending = Ending::Failed {
+            time: t,
+            diagnostics,
+        };
+        End { t, y, ending }
+    }
+
+    fn options(&mut self) -> Options {
+        let spec = self.spec;
+        let resume: Option<Method> = self.statistics.method();
+        let sizes = std::mem::take(&mut self.sizes);
+        let (machine, _) = self.at_present();
+        let absolute = match spec.atol {
+            Some(atol) => Absolute::Scalar(atol),
+            None => {
+                let mut all = machine.tolerances(spec.rtol);
+                for (atol, symbol) in all.iter_mut().zip(machine.states()) {
+                    if let Some(size) = sizes.get(symbol) {
+                        *atol = atol.max(1e-2 * spec.rtol * size);
+                    }
+                }
+                Absolute::PerVariable(all)
+            }
+        };
+        self.sizes = sizes;
+        Options {
+            method: spec.method,
+            tolerances: Tolerances {
+                relative: spec.rtol,
+                absolute,
+            },
+            max_step: spec.max_step.unwrap_or(f64::INFINITY),
+            fixed_step: spec.fixed_step,
+            resume,
+            ..Options::default()
+        }
+    }
+
+    fn count(&mut self, statistics: &Statistics, quadratures: &[f64]) {
+        self.statistics.add(statistics);
+        self.quadratures.resize(quadratures.len(), 0.0);
+        for (sum, part) in self.quadratures.iter_mut().zip(quadratures) {
+            *sum += part;
+        }
+    }
+
+    fn first_own_when(&mut self) -> usize {
+        match &self.current {
+            None => usize::MAX,
+            Some(structure) => {
+                let entry = self.structures.get(structure);
+                entry.map_or(usize::MAX, |e| e.first_when)
+            }
+        }
+    }
+
+    fn probe_step(&self, t: f64) -> f64 {
+        let span = self.spec.stop - self.spec.start;
+        let steps = self.statistics.steps;
+        let h = if steps == 0 {
+            FIRST_PROBE_SHARE * span
+        } else {
+            PROBE_SHARE * (t - self.spec.start) / steps as f64
+        };
+        h.max(1e4 * f64::EPSILON * t.abs())
+    }
+
+    /// Goes on after the present structure has come to its end at `t`.
+    fn change_over(&mut self, t: f64, y: &[f64]) -> Result<Vec<f64>, Box<Diagnostic>> {
+        let present = self
+            .current
+            .clone()
+            .expect("only structures with contacts or sliding end so");
+        let sight = self
+            .structures
+            .look(&present, t, y)
+            .ok_or_else(|| Box::new(self.no_structure(t)))?;
+        self.note_sizes(&sight);
+        let mut target = present.clone();
+        let mut held = Vec::new();
+        for (&symbol, &value) in present.sliding.iter().zip(&sight.sliding) {
+            let (low, high) = self.bounds_of(symbol).unwrap_or((0.0, 1.0));
+            // Its output has reached a bound: it goes on to that side.
+            let margin = 1e-9 * (high - low);
+            if value <= low + margin || value >= high - margin {
+                target.sliding.retain(|&s| s != symbol);
+                held.push((symbol, if value <= low + margin { low } else { high }));
+            }
+        }
+        for (k, is_switch) in self.are_switches().into_iter().enumerate() {
+            if is_switch {
+                target.conducting[k] = sight.contacts[k][0] != 0.0;
+            }
+        }
+        let entry = self.structures.get(&present);
+        let discrete = entry.map_or(Vec::new(), |e| e.machine.discrete_values());
+        let mut h = self.probe_step(t);
+        // Where fast motion follows the event, a shorter look is needed to see its beginning.
+        for _ in 0..4 {
+            let next = if target.conducting.is_empty() {
+                Some(target.clone())
+            } else {
+                self.search(&target, (t, h), &sight.x, &discrete)
+            };
+            let Some(next) = next else {
+                break;
+            };
+            let opened: Vec<usize> = (0..next.conducting.len())
+                .filter(|&k| present.conducting[k] && !next.conducting[k])
+                .collect();
+            if next == present {
+                self.arm(t, y);
+                return Ok(y.to_vec());
+            }
+            let moved =
+                self.move_to(&present, &next, (t, h), &sight, (&discrete, &held), &opened)?;
+            if self.is_consistent(t, &moved) {
+                self.arm(t, &moved);
+                return Ok(moved);
+            }
+            h *= 1e-2;
+        }
+        Err(Box::new(self.no_structure(t)))
+    }
+
+    /// Takes over into another structure, with a jump where it ties storages together.
+    fn move_to(
+        &mut self,
+        present: &Structure,
+        next: &Structure,
+        (t, h): (f64, f64),
+        sight: &Sight,
+        (discrete, held): (Values<'_>, Values<'_>),
+        opened: &[usize],
+    ) -> Result<Vec<f64>, Box<Diagnostic>> {
+        let lost = || Box::new(Diagnostic::error(code::NO_CONDUCTION, ""));
+        let states_of = |this: &mut Self, x: &[f64]| -> Vec<f64> {
+            let carried = this.structures.carried.clone();
+            let Some(entry) = this.structures.get(next) else {
+                return Vec::new();
+            };
+            let mut y = vec![0.0; entry.machine.n()];
+            for (y, symbol) in y.iter_mut().zip(entry.machine.states()) {
+                if let Ok(place) = carried.binary_search(symbol) {
+                    *y = x[place];
+                }
+            }
+            y
+        };
+        let mut y = states_of(self, &sight.x);
+        self.carry(present, next, (t, &mut y), held)
+            .ok_or_else(lost)?;
+        let landed = self.structures.look(next, t, &y).ok_or_else(lost)?;
+        let has_jumped = self.has_jumped(&sight.x, &landed.x);
+        if has_jumped {
+            let h = h * JUMP_SHARE;
+            let after = self
+                .structures
+                .probe(next, (t, h), &sight.x, discrete)
+                .ok_or_else(lost)?;
+            self.refuse_cut(t, h, (sight, &after), next, opened)?;
+            let energy = |this: &mut Self, s: &Structure, y: &[f64]| {
+                let entry = this.structures.get(s)?;
+                entry.machine.stored_energy(t, y).ok().map(|e| e.total)
+            };
+            let y_before = {
+                let carried = self.structures.carried.clone();
+                let entry = self.structures.get(present).ok_or_else(lost)?;
+                let mut y = vec![0.0; entry.machine.n()];
+                for (y, symbol) in y.iter_mut().zip(entry.machine.states()) {
+                    if let Ok(place) = carried.binary_search(symbol) {
+                        *y = sight.x[place];
+                    }
+                }
+                y
+            };
+            let before = energy(self, present, &y_before);
+            y = states_of(self, &after.x);
+            self.carry(present, next, (t, &mut y), held)
+                .ok_or_else(lost)?;
+            let later = energy(self, next, &y);
+            if let (Some(before), Some(later)) = (before, later) {
+                let contact = (0..next.conducting.len())
+                    .find(|&k| next.conducting[k] && !present.conducting[k])
+                    .unwrap_or(0);
+                if next.conducting != present.conducting {
+                    self.losses.push((t, contact, before - later));
+                }
+                if let Some(entry) = self.structures.get(next) {
+                    let when = entry.first_when;
+                    entry.machine.book_jump(when, later - before);
+                }
+            }
+        }
+        self.current = Some(next.clone());
+        Ok(y)
+    }
+
+    fn carry(
+        &mut self,
+        present: &Structure,
+        next: &Structure,
+        (t, y): (f64, &mut Vec<f64>),
+        held: &[(SymbolId, f64)],
+    ) -> Option<EventOutcome> {
+        let (to, from) = self.structures.pair(next, present)?;
+        let n_whens = to.first_when.min(from.first_when);
+        to.machine
+            .take_over(&from.machine, (t, y), n_whens, held)
+            .ok()
+    }
+
+    fn has_jumped(&self, before: &[f64], after: &[f64]) -> bool {
+        let carried = &self.structures.carried;
+        carried.iter().zip(before).zip(after).any(|((s, a), b)| {
+            let size = self.sizes.get(s).copied().unwrap_or(0.0);
+            let size = size.max(a.abs()).max(b.abs());
+            (a - b).abs() > JUMP_NOISE * size
+        })
+    }
+
+    /// Refuses to cut the flow of an inertia: an effort without bound would be needed.
+    fn refuse_cut(
+        &self,
+        t: f64,
+        h: f64,
+        (before, after): (&Sight, &Sight),
+        next: &Structure,
+        opened: &[usize],
+    ) -> Result<(), Box<Diagnostic>> {
+        let carried = &self.structures.carried;
+        let jump_of = |symbol: SymbolId| {
+            let place = carried.binary_search(&symbol).ok()?;
+            Some((before.x[place], after.x[place]))
+        };
+        for element in &self.graph.elements {
+            if element.kind != ElementKind::I {
+                continue;
+            }
+            for &state in &element.states {
+                let Some((a, b)) = jump_of(state) else {
+                    continue;
+                };
+                let size = self.sizes.get(&state).copied().unwrap_or(0.0).max(a.abs());
+                if (a - b).abs() <= 1e-6 * size {
+                    continue;
+                }
+                // The contact that takes the impulse of effort.
+                let cut = (0..next.conducting.len())
+                    .filter(|&k| !next.conducting[k])
+                    .max_by(|&j, &k| {
+                        let impulse = |k: usize| (after.contacts[k][2] * h).abs();
+                        let is_new = |k: usize| opened.contains(&k);
+                        (is_new(j), impulse(j))
+                            .partial_cmp(&(is_new(k), impulse(k)))
+                            .unwrap_or(std::cmp::Ordering::Equal)
+                    });
+                let Some(cut) =
+                    cut.filter(|&k| (after.contacts[k][2] * h).abs() >= 1e-3 * (a - b).abs())
+                else {
+                    continue;
+                };
+                return Err(Box::new(self.cut(t, element, a, cut)));
+            }
+        }
+        Ok(())
+    }
+
+    fn cut(&self, t: f64, element: &paynter_model::Element, p: f64, contact: usize) -> Diagnostic {
+        let name = |e: &paynter_model::Element| {
+            e.name.map_or("an element".to_owned(), |n| {
+                format!("`{}`", self.graph.signals.names.display(n))
+            })
+        };
+        let switch = self.graph.element(self.structures.contacts[contact]);
+        Diagnostic::error(
+            code::CUT_FLOW,
+            format!(
+                "the flow of {} has no path when {} opens at t = {}",
+                name(element),
+                name(switch),
+                seconds(t)
+            ),
+        )
+        .primary(self.graph.span(switch.origin), "cuts it off")
+        .secondary(
+            self.graph.span(element.origin),
+            format!("holds a momentum of {p:.4e} (SI units) at that instant"),
+        )
+        .help("give the flow another path, such as a diode or a resistance across the inertia, or give the switch a leak: `Roff = 1 [Mohm]`")
+    }
+
+    /// Finds the structure that fits, from one whose commands are right: contacts that are wrong are
+    /// flipped together, then one by one, then all combinations are tried, nearest first.
+    fn search(
+        &mut self,
+        from: &Structure,
+        (t, h): (f64, f64),
+        x: &[f64],
+        discrete: &[(SymbolId, f64)],
+    ) -> Option<Structure> {
+        let is_switch = self.are_switches();
+        let mut tried: HashSet<Structure> = HashSet::new();
+        let mut candidate = from.clone();
+        while tried.insert(candidate.clone()) {
+            let Some(wrong) = self.wrong_contacts(&candidate, (t, h), x, discrete) else {
+                break;
+            };
+            if wrong.is_empty() {
+                return Some(candidate);
+            }
+            let mut all = candidate.clone();
+            for &k in &wrong {
+                all.conducting[k] = !all.conducting[k];
+            }
+            if tried.contains(&all) {
+                let first = wrong[0];
+                candidate.conducting[first] = !candidate.conducting[first];
+            } else {
+                candidate = all;
+            }
+        }
+        let rest: Vec<Structure> = neighbours(from, &is_switch).take(MOST_TRIALS).collect();
+        for candidate in rest {
+            if !tried.insert(candidate.clone()) {
+                continue;
+            }
+            let wrong = self.wrong_contacts(&candidate, (t, h), x, discrete);
+            if wrong.is_some_and(|w| w.is_empty()) {
+                return Some(candidate);
+            }
+        }
+        None
+    }
+
+    /// Diodes that would carry a flow backwards or hold back a push; none if the structure has no
+    /// solution.
+    fn wrong_contacts(
+        &mut self,
+        candidate: &Structure,
+        (t, h): (f64, f64),
+        x: &[f64],
+        discrete: &[(SymbolId, f64)],
+    ) -> Option<Vec<usize>> {
+        let sight = self.structures.probe(candidate, (t, h), x, discrete)?;
+        // A structure without a probe has equations; one without equations is no candidate either.
+        self.structures.get(candidate)?;
+        Some(self.wrong_in(candidate, &sight))
+    }
+
+    fn wrong_in(&self, structure: &Structure, sight: &Sight) -> Vec<usize> {
+        let (mut e, mut f) = self.contact_sizes;
+        for contact in &sight.contacts {
+            e = e.max(contact[2].abs());
+            f = f.max(contact[3].abs());
+        }
+        let is_switch = self.are_switches();
+        (0..sight.contacts.len())
+            .filter(|&k| !is_switch[k])
+            .filter(|&k| {
+                let s = sight.contacts[k][1];
+                if structure.conducting[k] {
+                    s < -CONTACT_NOISE * f
+                } else {
+                    s > CONTACT_NOISE * e
+                }
+            })
+            .collect()
+    }
+
+    /// Tells whether the contacts of the present structure are right at a point.
+    fn is_consistent(&mut self, t: f64, y: &[f64]) -> bool {
+        let Some(structure) = self.current.clone() else {
+            return true;
+        };
+        let Some(sight) = self.structures.look(&structure, t, y) else {
+            return false;
+        };
+        self.wrong_in(&structure, &sight).is_empty()
+    }
+
+    /// Tells whether a switch is not as its command has it: a jump may have moved the command.
+    fn disobeys(&mut self, t: f64, y: &[f64]) -> bool {
+        let Some(structure) = self.current.clone() else {
+            return false;
+        };
+        let is_switch = self.are_switches();
+        self.structures.look(&structure, t, y).is_some_and(|sight| {
+            let contacts = sight.contacts.iter().zip(&structure.conducting);
+            contacts
+                .zip(is_switch)
+                .any(|((contact, &conducts), is)| is && (contact[0] != 0.0) != conducts)
+        })
+    }
+
+    fn note_largest(&mut self, largest: &[f64]) {
+        let states = self.at_present().0.states().to_vec();
+        for (symbol, &value) in states.into_iter().zip(largest) {
+            let size = self.sizes.entry(symbol).or_insert(0.0);
+            *size = size.max(value);
+        }
+    }
+
+    fn note_sizes(&mut self, sight: &Sight) {
+        for (&symbol, &value) in self.structures.carried.iter().zip(&sight.x) {
+            let size = self.sizes.entry(symbol).or_insert(0.0);
+            *size = size.max(value.abs());
+        }
+        for contact in &sight.contacts {
+            self.contact_sizes.0 = self.contact_sizes.0.max(contact[2].abs());
+            self.contact_sizes.1 = self.contact_sizes.1.max(contact[3].abs());
+        }
+    }
+
+    /// Lets every diode be beyond zero by what rounding has left, and no more, and watches from here.
+    fn arm(&mut self, t: f64, y: &[f64]) {
+        let Some(structure) = self.current.clone() else {
+            return;
+        };
+        let Some(sight) = self.structures.look(&structure, t, y) else {
+            return;
+        };
+        let Some(entry) = self.structures.get(&structure) else {
+            return;
+        };
+        for (k, contact) in entry.contacts.iter().enumerate() {
+            let Control::Sign { band, .. } = contact.control else {
+                continue;
+            };
+            let s = sight.contacts[k][1];
+            let beyond = if structure.conducting[k] { -s } else { s };
+            let width = if beyond > 0.0 { 2.0 * beyond } else { 0.0 };
+            // A parameter that nothing reads, or a value that is not finite, changes nothing.
+            let _ = entry.machine.set_parameter(band, width);
+        }
+        entry.machine.rearm(entry.first_when, &entry.watch_modes);
+    }
+
+    fn bounds_of(&self, symbol: SymbolId) -> Option<(f64, f64)> {
+        mode_of(&self.plain_reduced.dae, symbol)
+    }
+
+    /// Lets a switch that chatters slide along its surface. None where its equations do not allow
+    /// that, or where its output would have to be beyond what it can give.
+    fn begin_to_slide(&mut self, t: f64, y: &[f64], guard: usize) -> Option<Vec<f64>> {
+        let (machine, reduced) = self.at_present();
+        let symbol = machine.mode_of_guard(guard)?;
+        let (low, high) = mode_of(&reduced.dae, symbol)?;
+        let mut y = y.to_vec();
+        let present = match &self.current {
+            Some(structure) => structure.clone(),
+            None => {
+                // The same equations, with the columns that a change of structure needs.
+                let same = Structure::default();
+                let entry = self.structures.get(&same)?;
+                let n_whens = entry.first_when;
+                entry
+                    .machine
+                    .take_over(self.plain, (t, &mut y), n_whens, &[])
+                    .ok()?;
+                same
+            }
+        };
+        let sight = self.structures.look(&present, t, &y)?;
+        self.note_sizes(&sight);
+        let mut next = present.clone();
+        next.sliding.push(symbol);
+        next.sliding.sort_unstable();
+        self.structures.get(&next)?;
+        let h = self.probe_step(t);
+        let before = self.current.replace(present.clone());
+        let moved = self.move_to(&present, &next, (t, h), &sight, (&[], &[]), &[]);
+        let there = moved
+            .ok()
+            .and_then(|y| Some((self.structures.look(&next, t, &y)?, y)));
+        let place = next.sliding.iter().position(|&s| s == symbol)?;
+        match there {
+            Some((sight, y)) if (low..=high).contains(&sight.sliding[place]) => {
+                match self.slides.iter_mut().find(|s| s.0 == symbol) {
+                    Some(known) => known.2 += 1,
+                    None => self.slides.push((symbol, t, 1)),
+                }
+                Some(y)
+            }
+            _ => {
+                self.current = before;
+                None
+            }
+        }
+    }
+
+    fn no_structure(&self, t: f64) -> Diagnostic {
+        let mut d = Diagnostic::error(
+            code::NO_CONDUCTION,
+            format!(
+                "no choice of conducting and blocking contacts fits at t = {}",
+                seconds(t)
+            ),
+        );
+        for (k, &id) in self.structures.contacts.iter().take(4).enumerate() {
+            let element = self.graph.element(id);
+            let span = self.graph.span(element.origin);
+            let is_switch = matches!(element.law, Law::Switch { .. });
+            d = match (k, is_switch) {
+                (0, true) => d.primary(span, "an ideal switch"),
+                (0, false) => d.primary(span, "an ideal diode"),
+                (_, true) => d.secondary(span, "an ideal switch"),
+                (_, false) => d.secondary(span, "an ideal diode"),
+            };
+        }
+        d.help("ideal contacts may short a source or leave a part without connection: give them resistances, such as `Sw(on, Ron = 1 [mohm], Roff = 1 [Mohm])`")
+    }
+}
+
+/// Looks at the size of the states on the way.
+struct Watch<'r, 'p> {
+    recorder: &'r mut Recorder<'p>,
+    largest: Vec<f64>,
+}
+
+impl Observer for Watch<'_, '_> {
+    fn needs_dense(&mut self, t0: f64, t1: f64) -> bool {
+        self.recorder.needs_dense(t0, t1)
+    }
+
+    fn start(&mut self, t: f64, y: &[f64], system: &mut dyn System) -> ControlFlow<()> {
+        self.recorder.start(t, y, system)
+    }
+
+    fn step(&mut self, d: &dyn Dense, q: &[f64], system: &mut dyn System) -> ControlFlow<()> {
+        for (largest, y) in self.largest.iter_mut().zip(d.y1()) {
+            *largest = largest.max(y.abs());
+        }
+        self.recorder.step(d, q, system)
+    }
+
+    fn event(&mut self, event: &EventRecord<'_>, system: &mut dyn System) -> ControlFlow<()> {
+        self.recorder.event(event, system)
+    }
+}
+
+fn mode_of(dae: &Dae, symbol: SymbolId) -> Option<(f64, f64)> {
+    let mode = dae.modes.iter().find(|m| m.symbol == symbol)?;
+    bounds(mode.switch)
+}
+
+/// All structures with the same commands, those with the fewest diodes flipped first.
+fn neighbours(from: &Structure, is_switch: &[bool]) -> impl Iterator<Item = Structure> {
+    let diodes: Vec<usize> = (0..is_switch.len()).filter(|&k| !is_switch[k]).collect();
+    // Beyond this the number of combinations passes any limit on trials anyway.
+    let n = diodes.len().min(20);
+    let mut masks: Vec<u32> = (0..1_u32 << n.min(13)).collect();
+    if n > 13 {
+        // All single and double flips of the rest.
+        for a in 0..n {
+            for b in a..n {
+                let mask = (1 << a) | (1 << b);
+                if mask >= 1 << 13 {
+                    masks.push(mask);
+                }
+            }
+        }
+    }
+    masks.sort_by_key(|mask| mask.count_ones());
+    let from = from.clone();
+    masks.into_iter().map(move |mask| {
+        let mut next = from.clone();
+        for (bit, &k) in diodes.iter().take(n).enumerate() {
+            if mask & (1 << bit) != 0 {
+                next.conducting[k] = !next.conducting[k];
+            }
+        }
+        next
+    })
+}
+
+/// Tells of energy lost in contacts and of switches that slid.
+pub(crate) fn reports(
+    design: &crate::design::Design,
+    reduced: &Reduced,
+    run: &crate::simulate::Run,
+) -> Vec<Diagnostic> {
+    let graph = &design.graph;
+    let mut found = Vec::new();
+    if let Some(&(t, contact, _)) = run.losses.first() {
+        let lost: f64 = run.losses.iter().map(|loss| loss.2).sum();
+        let times = match run.losses.len() {
+            1 => format!("at t = {}", seconds(t)),
+            n => format!("at {n} instants, first at t = {}", seconds(t)),
+        };
+        let d = Diagnostic::warning(
+            code::CONTACT_LOSS,
+            format!(
+                "ideal contacts made storages equal at once {times}: {lost:.4e} J less are stored"
+            ),
+        );
+        let element = ideal_contacts(graph).get(contact).copied();
+        found.push(match element {
+            Some(id) => d.primary(graph.span(graph.element(id).origin), "closes here"),
+            None => d,
+        });
+    }
+    for &(symbol, t, times) in &run.slides {
+        let often = if times == 1 {
+            String::new()
+        } else {
+            format!(", {times} times in all")
+        };
+        found.push(
+            Diagnostic::note(
+                code::SLIDING,
+                format!(
+                    "a law rests between its two sides from t = {}{often}",
+                    seconds(t)
+                ),
+            )
+            .primary(
+                graph.span(reduced.dae.symbol(symbol).origin),
+                "driven back from both sides: it sticks, or gives its mean",
+            ),
+        );
+    }
+    found
+}
