@@ -68,6 +68,9 @@ pub enum StartError {
     Failure(Failure),
 }
 
+/// Roundings of the largest variable that a solution of the constraints can leave in another.
+const LEFT_OF_ZERO: f64 = 64.0 * f64::EPSILON;
+
 /// Steps of Gauss–Newton, damped ones included; a search this long goes nowhere.
 const MAX_STEPS: usize = 80;
 /// Demands are met when they miss by no more than this share of what they are made of:
@@ -371,6 +374,8 @@ impl Machine {
         }
         self.load(t, y)?;
         image.demands.evaluate(&mut self.memory)?;
+        // What the constraints leave of a zero is a rounding of the other variables.
+        let noise = LEFT_OF_ZERO * y.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         for (k, start) in image
             .starts
             .iter()
@@ -389,7 +394,7 @@ impl Machine {
                 _ => continue,
             };
             let size = values[k].abs().max(got.abs());
-            if (got - values[k]).abs() > MET * size {
+            if (got - values[k]).abs() > (MET * size).max(noise) {
                 changed.push(ChangedStart {
                     start: k,
                     asked: values[k],

@@ -48,7 +48,8 @@ pub(crate) struct Kept {
 /// Removes aliases and constants from the continuous equations; `dae` itself only gains
 /// expressions.
 ///
-/// Linear in the size of the equations.
+/// Linear in the size of the equations. Equations in `untouched` (positions, in order) stay, even
+/// if they make an unknown constant.
 ///
 /// # Errors
 ///
@@ -56,6 +57,7 @@ pub(crate) struct Kept {
 pub(crate) fn remove_aliases(
     dae: &mut Dae,
     dependence: &mut Dependence,
+    untouched: &[usize],
 ) -> Result<Kept, StructuralError> {
     let mut classes = Classes::new(dae);
     let mut rows: Vec<(Equation, usize)> = dae
@@ -70,7 +72,10 @@ pub(crate) fn remove_aliases(
     for _ in 0..MAX_ROUNDS {
         dependence.update(&dae.pool, &dae.symbols);
         let n_before = rows.len();
-        let mut is_open = vec![true; rows.len()];
+        let mut is_open: Vec<bool> = rows
+            .iter()
+            .map(|(_, index)| untouched.binary_search(index).is_err())
+            .collect();
         for _ in 0..MAX_PASSES {
             let mut is_taken = vec![false; rows.len()];
             for (i, (equation, index)) in rows.iter().enumerate() {
@@ -456,7 +461,7 @@ mod tests {
 
     fn kept(text: &str) -> (Dae, Kept) {
         let mut dae = dae(text);
-        let kept = remove_aliases(&mut dae, &mut Dependence::default()).expect("no conflict");
+        let kept = remove_aliases(&mut dae, &mut Dependence::default(), &[]).expect("no conflict");
         (dae, kept)
     }
 
@@ -570,7 +575,7 @@ mod tests {
             });
             before = right;
         }
-        let kept = remove_aliases(&mut dae, &mut Dependence::default()).expect("no conflict");
+        let kept = remove_aliases(&mut dae, &mut Dependence::default(), &[]).expect("no conflict");
         assert_eq!(kept.rows.len(), 1);
     }
 }

@@ -9,13 +9,13 @@
 use super::Options;
 use super::blocks::sort_blocks;
 use super::graph::{Incidence, Marks, NONE};
+use super::point::{Definitions, Point};
 use super::reselect::{Chain, MIN_INDEPENDENT_PART, Selector};
 use super::system::System;
 use super::tearing::made_up;
 use super::terms::Dependence;
 use crate::calculus::gradient;
 use crate::dae::Role;
-use crate::evaluate::Evaluator;
 use crate::expr::{ExprId, SymbolId};
 
 /// The matrix J of the differentiated constraints, by columns.
@@ -97,11 +97,6 @@ impl Table {
             column.sort_by_key(|e| (!e.is_constant, e.row));
         }
         table
-    }
-
-    /// Counts the constraints.
-    pub(crate) fn n_constraints(&self) -> usize {
-        self.counts.len()
     }
 
     /// Finds the chains whose highest derivative is solved together with a constraint on it.
@@ -241,16 +236,15 @@ impl Table {
             return None;
         }
         let symbols = &system.dae.symbols;
-        let mut evaluator = Evaluator::new();
+        let free = |s: SymbolId| made_up(&symbols[s.0 as usize].role, s, stage as u64);
+        let definitions = Definitions::new(system);
+        let mut point = Point::new(system, &definitions, &free);
         let mut basis = Basis::new(rows.len());
         let mut column_at = |k: usize| -> Option<Vec<f64>> {
             let mut column = vec![0.0; rows.len()];
             for entry in &self.columns[k] {
                 if let Ok(i) = rows.binary_search(&(entry.row as usize)) {
-                    let value = evaluator.evaluate(&system.dae.pool, entry.value, &|s| {
-                        made_up(&symbols[s.0 as usize].role, s, stage as u64)
-                    });
-                    column[i] = value.ok().filter(|v| v.is_finite())?;
+                    column[i] = point.value(entry.value)?;
                 }
             }
             Some(column)
@@ -333,13 +327,21 @@ const N_SIGN_POINTS: u64 = 24;
 /// angles see all signs of sine and cosine.
 const SIGN_RANGE: f64 = 3.0;
 
-/// A determinant that is this small a part of its largest value is about to vanish.
+/// A determinant that is this small a part of what its rows could span is about to vanish.
 const NEARLY_ZERO: f64 = 1e-6;
 
-/// Computes a determinant by elimination with partial pivoting.
+/// Computes the determinant of a matrix whose rows are scaled to length 1, by elimination with
+/// partial pivoting. A rotation gives 1, however large the quaternion that it was made from.
 fn determinant(mut a: Vec<Vec<f64>>) -> f64 {
     let n = a.len();
     let mut product = 1.0;
+    for row in &mut a {
+        let size = norm(row);
+        if size == 0.0 {
+            return 0.0;
+        }
+        row.iter_mut().for_each(|x| *x /= size);
+    }
     for k in 0..n {
         let pivot = (k..n)
             .max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))
@@ -457,7 +459,7 @@ impl<'a> Minor<'a> {
         let rows: Vec<u32> = (0..n_rows as u32)
             .filter(|&r| self.column_of[r as usize] != NONE)
             .collect();
-        let mut evaluator = Evaluator::new();
+        let definitions = Definitions::new(system);
         let mut part_of = vec![usize::MAX; n_rows];
         for (number, part) in sort_blocks(&graph, &self.row_of, &rows, &mut 0)
             .into_iter()
@@ -471,7 +473,7 @@ impl<'a> Minor<'a> {
                     .iter()
                     .all(|e| e.is_constant || !is_in_part(e.row))
             });
-            if !is_constant && self.can_vanish(system, &mut evaluator, &part) {
+            if !is_constant && self.can_vanish(system, &definitions, &part) {
                 dynamic_rows.extend(part.iter().map(|&r| r as usize));
             }
         }
@@ -480,7 +482,7 @@ impl<'a> Minor<'a> {
     /// Tells whether the determinant of a part changes sign or nearly vanishes at made-up points.
     ///
     /// The slope of a monotonic law does not; a direction cosine does.
-    fn can_vanish(&self, system: &System, evaluator: &mut Evaluator, part: &[u32]) -> bool {
+    fn can_vanish(&self, system: &System, definitions: &Definitions, part: &[u32]) -> bool {
         let n = part.len();
         if n > MAX_NUMERIC_ROWS {
             return true;
@@ -490,13 +492,13 @@ impl<'a> Minor<'a> {
         let symbols = &system.dae.symbols;
         let mut determinants: Vec<f64> = Vec::new();
         for point in 0..N_SIGN_POINTS {
-            evaluator.restart();
-            let at = |s: SymbolId| match symbols[s.0 as usize].role {
+            let free = |s: SymbolId| match symbols[s.0 as usize].role {
                 Role::Unknown | Role::Derivative { .. } => {
                     SIGN_RANGE * (2.0 * made_up(&Role::Unknown, s, point) - 1.5)
                 }
                 ref role => made_up(role, s, point),
             };
+            let mut point = Point::new(system, definitions, &free);
             let mut a = vec![vec![0.0; n]; n];
             let mut is_finite = true;
             for (j, &r) in rows.iter().enumerate() {
@@ -504,8 +506,7 @@ impl<'a> Minor<'a> {
                     let Ok(i) = rows.binary_search(&entry.row) else {
                         continue;
                     };
-                    let value = evaluator.evaluate(&system.dae.pool, entry.value, &at);
-                    a[i][j] = value.unwrap_or(f64::NAN);
+                    a[i][j] = point.value(entry.value).unwrap_or(f64::NAN);
                     is_finite &= a[i][j].is_finite();
                 }
             }
@@ -513,8 +514,7 @@ impl<'a> Minor<'a> {
                 determinants.push(determinant(a));
             }
         }
-        let largest = determinants.iter().fold(0.0_f64, |m, d| m.max(d.abs()));
-        let is_near_zero = |d: &f64| d.abs() <= NEARLY_ZERO * largest;
+        let is_near_zero = |d: &f64| d.abs() <= NEARLY_ZERO;
         let has_both_signs =
             determinants.iter().any(|d| *d > 0.0) && determinants.iter().any(|d| *d < 0.0);
         (determinants.len() as u64) < N_SIGN_POINTS / 2

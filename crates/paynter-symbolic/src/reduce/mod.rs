@@ -22,6 +22,7 @@ mod growth_tests;
 mod matching;
 mod minor;
 mod pantelides;
+mod point;
 mod reselect;
 mod states;
 mod system;
@@ -36,11 +37,12 @@ pub use error::{EquationRef, Part, StructuralError};
 pub use reselect::{Selector, reselect, selection_condition};
 pub use states::{DynamicSelection, Selection};
 
-use crate::dae::Dae;
+use crate::dae::{Dae, Equation, Origin, PositionConstraint};
 use crate::expr::SymbolId;
 use crate::reduced::{Block, Reduced};
 use graph::{Incidence, NONE};
 use matching::{Matching, maximize, unpaired};
+use rustc_hash::FxHashMap;
 use states::StateSets;
 use system::System;
 use tearing::Solver;
@@ -56,6 +58,22 @@ pub struct Options {
     /// Locks that others imply, by position in [`Dae::constraints`]: their flow is not demanded
     /// again and their reaction is set to 0. Their positions stay in [`Reduced::constraints`].
     pub released: Vec<usize>,
+    /// How the locks of [`Dae::constraints`] are kept.
+    pub enforcement: Enforcement,
+}
+
+/// How locks with a declared position are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Enforcement {
+    /// As [`Enforcement::Implicit`] if one choice of states is safe everywhere, else as
+    /// [`Enforcement::Multipliers`].
+    #[default]
+    Automatic,
+    /// Each lock makes a storage depend on others.
+    Implicit,
+    /// All storages stay states. The reactions of the locks are unknowns that keep the lock's
+    /// acceleration at zero; its rate and position are kept by projection.
+    Multipliers,
 }
 
 /// Reduces a system to index 1 or 0 with the states that it prefers.
@@ -73,34 +91,90 @@ pub fn reduce(dae: Dae) -> Result<Reduced, StructuralError> {
 /// # Errors
 ///
 /// As for [`reduce`].
-pub fn reduce_with(mut dae: Dae, options: &Options) -> Result<Reduced, StructuralError> {
-    release(&mut dae, &options.released);
+pub fn reduce_with(dae: Dae, options: &Options) -> Result<Reduced, StructuralError> {
+    let is_locked = options.released.len() < dae.constraints.len();
+    match options.enforcement {
+        Enforcement::Automatic if is_locked => {
+            let first = reduce_once(dae.clone(), options, false);
+            // Rates that had to be projected although locks were eliminated: no choice was safe.
+            let is_safe = |r: &Reduced| r.constraints.len() == r.dae.constraints.len();
+            if first.as_ref().is_ok_and(is_safe) {
+                return first;
+            }
+            reduce_once(dae, options, true).or(first)
+        }
+        Enforcement::Automatic | Enforcement::Implicit => reduce_once(dae, options, false),
+        Enforcement::Multipliers => reduce_once(dae, options, true),
+    }
+}
+
+fn reduce_once(
+    mut dae: Dae,
+    options: &Options,
+    by_multipliers: bool,
+) -> Result<Reduced, StructuralError> {
+    let mut demands = demands_of_locks(&dae);
+    release(&mut dae, &options.released, &demands);
+    let mut lock_rows = Vec::new();
+    if by_multipliers {
+        options.released.iter().for_each(|&i| {
+            if let Some(demand) = demands.get_mut(i) {
+                *demand = None;
+            }
+        });
+        lock_rows.extend(demands.into_iter().flatten());
+        lock_rows.sort_unstable();
+    }
     let mut dependence = Dependence::default();
-    let kept = alias::remove_aliases(&mut dae, &mut dependence)?;
+    let kept = alias::remove_aliases(&mut dae, &mut dependence, &lock_rows)?;
     let redundant = kept.redundant.clone();
     let mut system = System::new(dae, kept);
     pantelides::check_structure(&mut system, &redundant)?;
     let row_of_highest = pantelides::differentiate(&mut system);
-    let sets = states::select(&mut system, &mut dependence, &row_of_highest, options);
+    let sets = states::select(
+        &mut system,
+        &mut dependence,
+        &row_of_highest,
+        options,
+        &lock_rows,
+    );
     let (order, matching) = order_rows(&mut system, &sets)?;
     let blocks = solve_groups(&mut system, dependence, &sets, &order, &matching)?;
     Ok(finish(system, sets, blocks))
 }
 
+/// Finds for each lock the equation that demands its flow to be zero.
+fn demands_of_locks(dae: &Dae) -> Vec<Option<usize>> {
+    let mut by_origin: FxHashMap<Origin, Vec<usize>> = FxHashMap::default();
+    for lock in &dae.constraints {
+        by_origin.entry(lock.origin).or_default();
+    }
+    if by_origin.is_empty() {
+        return Vec::new();
+    }
+    for (i, equation) in dae.equations.iter().enumerate() {
+        if let Some(list) = by_origin.get_mut(&equation.origin) {
+            list.push(i);
+        }
+    }
+    let demand = |lock: &PositionConstraint| {
+        let is_demand = |e: &Equation| e.left == lock.flow || e.right == lock.flow;
+        let mut candidates = by_origin[&lock.origin].iter().copied();
+        candidates.find(|&i| is_demand(&dae.equations[i]))
+    };
+    dae.constraints.iter().map(demand).collect()
+}
+
 /// Replaces the demand of each released lock by `reaction = 0`.
-fn release(dae: &mut Dae, released: &[usize]) {
+fn release(dae: &mut Dae, released: &[usize], demands: &[Option<usize>]) {
     for &i in released {
-        let Some(&lock) = dae.constraints.get(i) else {
+        let (Some(&lock), Some(&Some(demand))) = (dae.constraints.get(i), demands.get(i)) else {
             continue;
         };
-        let is_demand = |e: &&mut crate::dae::Equation| {
-            e.origin == lock.origin && (e.left == lock.flow || e.right == lock.flow)
-        };
-        if let Some(demand) = dae.equations.iter_mut().find(is_demand) {
-            demand.left = dae.pool.symbol(lock.reaction);
-            demand.right = dae.pool.number(0.0);
-            demand.solves = Some(lock.reaction);
-        }
+        let demand = &mut dae.equations[demand];
+        demand.left = dae.pool.symbol(lock.reaction);
+        demand.right = dae.pool.number(0.0);
+        demand.solves = Some(lock.reaction);
     }
 }
 

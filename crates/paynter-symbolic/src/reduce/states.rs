@@ -52,12 +52,14 @@ pub(crate) struct StateSets {
     pub(crate) structural_index: u32,
 }
 
-/// Chooses the states.
+/// Chooses the states. The demands in `lock_rows` (positions among the given equations, in order)
+/// are kept by projection.
 pub(crate) fn select(
     system: &mut System,
     dependence: &mut Dependence,
     row_of_highest: &[u32],
     options: &Options,
+    lock_rows: &[usize],
 ) -> StateSets {
     let wishes = Wishes::new(system, options);
     let levels = levels_of_constraints(system);
@@ -68,7 +70,12 @@ pub(crate) fn select(
     if !levels.is_empty() {
         table = Table::new(system, dependence, &levels);
         table.find_moved(system, row_of_highest, &levels);
-        let choice = choose(system, &table, &wishes, options.dynamic);
+        let is_lock = |level: &Vec<u32>| {
+            let source = system.rows[level[0] as usize].source;
+            lock_rows.binary_search(&source).is_ok()
+        };
+        let projected = levels.iter().map(is_lock).collect();
+        let choice = choose(system, &table, &wishes, options.dynamic, projected);
         is_dynamic = !choice.dynamic_rows.is_empty();
         picked = choice.depth;
         unmatched = choice.unmatched;
@@ -100,8 +107,13 @@ pub(crate) fn select(
 }
 
 /// Chooses as wished if that is safe everywhere, else by constant coefficients, else as asked.
-fn choose(system: &System, table: &Table, wishes: &Wishes, dynamic: DynamicSelection) -> Choice {
-    let mut projected = vec![false; table.n_constraints()];
+fn choose(
+    system: &System,
+    table: &Table,
+    wishes: &Wishes,
+    dynamic: DynamicSelection,
+    mut projected: Vec<bool>,
+) -> Choice {
     let wished = table.choose(system, wishes, &projected, Order::Wishes);
     if wished.dynamic_rows.is_empty() {
         return wished;

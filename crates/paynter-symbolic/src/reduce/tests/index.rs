@@ -538,6 +538,31 @@ fn of_two_locks_that_demand_the_same_one_is_released() {
 }
 
 #[test]
+fn multipliers_keep_every_storage_a_state_and_agree_with_elimination() {
+    // One mass on a circle that is written as the turn of a rod: elimination keeps the rod's rate,
+    // multipliers the momenta of the mass, and the reaction is the same.
+    let with = |enforcement| {
+        let options = Options {
+            enforcement,
+            ..Options::default()
+        };
+        reduce_with(locked_pendulum(1), &options).expect("regular")
+    };
+    let r = with(Enforcement::Multipliers);
+    let mut names = state_names(&r);
+    names.sort();
+    assert_eq!(names, ["px", "py", "x", "y"]);
+    assert_eq!(r.constraints.len(), 2);
+    let given = [("x", 0.6), ("y", -0.8), ("px", 0.8), ("py", 0.6)];
+    let reaction = run(&r, &given)["el0"];
+    for other in [Enforcement::Implicit, Enforcement::Automatic] {
+        let v = run(&with(other), &given);
+        assert!((v["el0"] - reaction).abs() < 1e-11);
+    }
+    assert!((reaction - (2.0 * 9.81 * 0.8 + 0.5)).abs() < 1e-11);
+}
+
+#[test]
 fn a_long_train_of_gears_is_one_division() {
     // 300 wheels, each turning 1.1 times as fast as the one before: one moment of inertia.
     let n = 300;
