@@ -40,6 +40,7 @@
 //! ```
 
 mod affine;
+mod assemble;
 mod audit;
 mod block;
 mod carry;
@@ -60,6 +61,7 @@ mod sparse;
 mod start;
 mod tangent;
 
+pub use assemble::{Assembly, Mismatch, Redundant, assemble};
 pub use audit::{AuditLayout, StoredEnergy};
 pub use emit::LowerError;
 pub use failure::Failure;

@@ -61,8 +61,8 @@ pub enum StartError {
     /// Constraints that no state near the demands meets: positions in `Reduced::constraints`,
     /// then those of the invariants.
     Constraints {
-        /// Which.
-        rows: Vec<usize>,
+        /// Which, and how far each stays from zero.
+        rows: Vec<(usize, f64)>,
     },
     /// The equations have no value at the start.
     Failure(Failure),
@@ -285,7 +285,7 @@ impl Machine {
                 let rows = forced
                     .unmet
                     .iter()
-                    .map(|&(row, _)| row - n_demands)
+                    .map(|&(row, missing)| (row - n_demands, missing))
                     .collect();
                 return Err(StartError::Constraints { rows });
             }
@@ -406,7 +406,7 @@ impl Machine {
     }
 
     /// A typical size of each variable.
-    fn sizes(&self, y: &[f64]) -> Vec<f64> {
+    pub(crate) fn sizes(&self, y: &[f64]) -> Vec<f64> {
         y.iter()
             .enumerate()
             .map(|(k, x)| {
@@ -483,7 +483,7 @@ impl Machine {
         Ok(outcome)
     }
 
-    fn residuals(&mut self, t: f64, y: &[f64], map: &Map) -> Result<Vec<f64>, Fault> {
+    pub(crate) fn residuals(&mut self, t: f64, y: &[f64], map: &Map) -> Result<Vec<f64>, Fault> {
         self.load(t, y)?;
         map.evaluate(&mut self.memory)?;
         Ok((0..map.routine.outputs.len())
@@ -492,7 +492,7 @@ impl Machine {
     }
 
     /// Entries of the Jacobian, row by row in the order of `map.rows`.
-    fn entries(&mut self, map: &Map) -> Result<Vec<Vec<f64>>, Fault> {
+    pub(crate) fn entries(&mut self, map: &Map) -> Result<Vec<Vec<f64>>, Fault> {
         let image = self.image.clone();
         let mut entries: Vec<Vec<f64>> = map.rows.iter().map(|row| vec![0.0; row.len()]).collect();
         map.jacobian(&image.inputs, &mut self.memory, |row, column, value| {

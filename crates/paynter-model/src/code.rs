@@ -94,6 +94,10 @@ pub const MODULUS_INVERTED: &str = "E0606";
 pub const LAW_INVERTED: &str = "E0607";
 /// Components of a multibond have different strokes.
 pub const MULTIBOND_SPLIT: &str = "E0608";
+/// Ratios round a ring of two-ports disagree.
+pub const RING_LOCKS: &str = "E0609";
+/// Ratios round a ring of two-ports agree: one is redundant.
+pub const RING_REDUNDANT: &str = "E0610";
 
 // E05xx: experiments.
 
@@ -324,6 +328,16 @@ const OWN: &[Row] = &[
         MULTIBOND_SPLIT,
         "multibond with different strokes",
         "The components of a multibond should all have one stroke (rule C1). Here that would cost an integral storage or contradict a demand, so they are treated as scalar bonds.",
+    ),
+    (
+        RING_LOCKS,
+        "ring of transformers that locks",
+        "Transformers or gyrators form a ring in which a flow or effort comes back multiplied by their ratios. Unless these multiply to 1, the variable can only be zero: gears in a circle whose ratios disagree do not turn. The values of the parameters decide.",
+    ),
+    (
+        RING_REDUNDANT,
+        "ring of transformers that is redundant",
+        "Transformers or gyrators form a ring and their ratios multiply to 1. The ring can move, but what goes round in it (the torque in a circle of gears) is not determined by rigid elements; the member that closes it is given no load.",
     ),
     (
         UNKNOWN_SETTING,

@@ -26,7 +26,9 @@ codes! {
     START_FAILED = "E0712", "no values at the start",
         "The equations cannot be evaluated at the start: a division by zero, a root of a negative number, or an algebraic loop without a solution. Give other `start` or `guess` values.";
     START_CONSTRAINT = "E0713", "constraints that cannot be assembled",
-        "No state near the start and guess values meets all constraints.";
+        "No state near the start and guess values meets all constraints: the locks of a mechanism ask for lengths or angles that do not fit together, or the search began too far away. The message tells how far each lock stays from zero. Check lengths and angles, or give better `guess` values.";
+    LOCK_POSITION = "E0714", "a position that does not belong to its lock",
+        "A lock `Sf(0, position = …)` holds a flow at zero and declares the position that stays zero with it. Here the position changes in another way than the flow says, so that holding the one does not hold the other. Correct the position, or the transformers that make the flow.";
     STEP_TOO_SMALL = "E0720", "the step size fell to nothing",
         "The solver had to take ever smaller steps: the solution grows without bound in finite time, or jumps where no event says so.";
     NOT_FINITE = "E0721", "a value that is not a number",
@@ -57,6 +59,12 @@ codes! {
         "A constraint does not allow the demanded start value; the run starts with the nearest value that it allows.";
     NOT_FINITE_COLUMN = "W0735", "a recorded signal that is not a number",
         "A recorded quantity was infinite or NaN at some time although the states were not: a logarithm of zero, a division by zero. The table holds it as it is.";
+    REDUNDANT_LOCK = "W0736", "a lock that others imply",
+        "The mechanism is held more often than needed: other locks demand the same already. It moves as it should, but how the locks share the load is not determined by rigid bodies; the redundant one is given none. Take it away, or make the part that it holds elastic.";
+    SINGULAR_PLACE = "W0737", "a start at a dead centre",
+        "At the start, and only there, a lock demands what others demand already: the mechanism stands at a dead centre or fork, from where it can go on in more than one way. Start a little beside it if the run fails.";
+    LOCK_SCALE = "W0738", "a position in another scale than its flow",
+        "The declared position of a lock changes at a constant multiple of its flow. Both demand the same, so the run is right; but the two should agree.";
     CUT_FLOW = "E0740", "a flow that is cut off",
         "An ideal switch opens while an inertia (a coil, a mass) still has a flow through it, and no other path is left. The flow would have to stop at once, which takes an effort without bound. Give it a path: a diode or a resistance across the inertia, or a leak of the switch (`Roff`).";
     NO_CONDUCTION = "E0741", "ideal contacts that fit no state",

@@ -3,6 +3,7 @@
 //! In:  a `.bond` file and a [`Choice`] of model, experiment and changed values.
 //! Out: a [`Design`], or every mistake of the file at once.
 
+use crate::assembly::{LockError, reduce_locked};
 use crate::failure::explain_structure;
 use crate::loader::{DiskLoader, read_text};
 use paynter_model::causality::{Causality, assign_causality, causality_diagnostics};
@@ -145,6 +146,8 @@ pub(crate) fn design_with(
         return Err(failed(project, diagnostics));
     }
     let experiments = experiment_names(&project);
+    let mut structural = structural;
+    structural.extend(paynter_model::causality::ring_parameters(&graph));
     Ok(Design {
         experiments,
         path: path.to_owned(),
@@ -203,8 +206,9 @@ fn check_graphs(project: &Project) -> Vec<Diagnostic> {
         };
         let graph = elaborated.into_graph();
         let causality = assign_causality(&graph);
-        if let Err(messages) = reduce_graph(&graph, &causality) {
-            found.extend(messages);
+        match reduce_graph(&graph, &causality, 0.0) {
+            Ok((_, warnings)) => found.extend(warnings),
+            Err(messages) => found.extend(messages),
         }
     }
     found
@@ -275,7 +279,23 @@ fn integrate_measures(plan: &mut Plan, graph: &mut BondGraph) {
 
 /// Writes the equations of a graph and reduces them. Where causality has found a conflict it
 /// explains better than the equations what is wrong.
-fn reduce_graph(graph: &BondGraph, causality: &Causality) -> Result<Reduced, Vec<Diagnostic>> {
+///
+/// Also gives warnings about locks.
+fn reduce_graph(
+    graph: &BondGraph,
+    causality: &Causality,
+    t0: f64,
+) -> Result<(Reduced, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let messages = causality_diagnostics(graph, causality);
+    let of_code = |code: &str| {
+        let found = messages.iter().filter(|m| m.code == code);
+        found.cloned().collect::<Vec<Diagnostic>>()
+    };
+    // The equations of a ring that holds itself at zero can be solved; nobody wants the answer.
+    let held = of_code(model_code::RING_LOCKS);
+    if !held.is_empty() {
+        return Err(held);
+    }
     let dae = build_equations(graph, causality);
     // `reduce` takes the equations apart, so names for a message are read from a copy of the names only.
     let names = paynter_symbolic::Dae {
@@ -283,17 +303,20 @@ fn reduce_graph(graph: &BondGraph, causality: &Causality) -> Result<Reduced, Vec
         symbols: dae.symbols.clone(),
         ..paynter_symbolic::Dae::default()
     };
-    reduce(dae).map_err(|error| {
-        let conflicts: Vec<Diagnostic> = causality_diagnostics(graph, causality)
-            .into_iter()
-            .filter(Diagnostic::is_error)
-            .collect();
-        if conflicts.is_empty() {
-            explain_structure(&error, &names, graph)
-        } else {
-            conflicts
+    let reduced = reduce_locked(dae, graph, t0).map_err(|error| {
+        let conflicts: Vec<Diagnostic> =
+            messages.iter().filter(|m| m.is_error()).cloned().collect();
+        match error {
+            LockError::Explained(messages) => messages,
+            LockError::Structure(error) if conflicts.is_empty() => {
+                explain_structure(&error, &names, graph)
+            }
+            LockError::Structure(_) => conflicts,
         }
-    })
+    })?;
+    let (reduced, mut warnings) = reduced;
+    warnings.extend(of_code(model_code::RING_REDUNDANT));
+    Ok((reduced, warnings))
 }
 
 /// Moduli that are looked at one by one, each by reducing the whole model once more; the warning stands for
@@ -387,7 +410,19 @@ impl Design {
     ///
     /// Why the equations have no unique solution, in the model's names.
     pub fn reduce(&self, causality: &Causality) -> Result<Reduced, Vec<Diagnostic>> {
-        reduce_graph(&self.graph, causality)
+        self.reduce_and_tell(causality).map(|(reduced, _)| reduced)
+    }
+
+    /// As [`Design::reduce`], and gives warnings about locks: redundant ones, dead centres.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Design::reduce`].
+    pub fn reduce_and_tell(
+        &self,
+        causality: &Causality,
+    ) -> Result<(Reduced, Vec<Diagnostic>), Vec<Diagnostic>> {
+        reduce_graph(&self.graph, causality, self.plan.start)
     }
 
     /// Assigns causality and reduces the equations, and says of every modulus that the strokes turn

@@ -225,6 +225,68 @@ pub(crate) fn explain_lowering(
     }
 }
 
+/// Says which locks and invariants stay open, and by how much.
+fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) -> Diagnostic {
+    let dae = &reduced.dae;
+    // Positions of locks are the last of the constraints; invariants come after them.
+    let n = reduced.constraints.len();
+    let first_lock = n - dae.constraints.len();
+    let mut open: Vec<(String, Origin)> = Vec::new();
+    for &(row, missing) in rows {
+        if (first_lock..n).contains(&row) {
+            let lock = &dae.constraints[row - first_lock];
+            let unit = displacement_unit(graph, lock.reaction);
+            let name = dae.names.display(lock.name);
+            open.push((
+                format!("`{name}` stays {missing:.6}{unit} from zero"),
+                lock.origin,
+            ));
+        } else if let Some(invariant) = row.checked_sub(n).and_then(|i| dae.invariants.get(i)) {
+            let text = format!("an invariant is off by {missing:.6}");
+            open.push((text, invariant.origin));
+        }
+    }
+    let what = match open.first() {
+        Some((text, _)) if open.len() == 1 => {
+            format!("the constraints cannot be assembled: {text}")
+        }
+        Some((text, _)) => format!(
+            "the constraints cannot be assembled: {text}, and {} more stay open",
+            open.len() - 1
+        ),
+        None => format!(
+            "no start meets all constraints; {} of them stay open",
+            rows.len()
+        ),
+    };
+    let mut d = Diagnostic::error(code::START_CONSTRAINT, what);
+    for (k, (text, origin)) in open.into_iter().take(MOST_NAMES).enumerate() {
+        d = match k {
+            0 => d.primary(graph.span(origin), text),
+            _ => d.secondary(graph.span(origin), text),
+        };
+    }
+    d.help("check lengths and angles, or give a better `guess`")
+}
+
+/// The unit of the displacement at the bond of a lock, with a space before it; nothing if its domain is not known.
+fn displacement_unit(graph: &BondGraph, reaction: SymbolId) -> &'static str {
+    let bond = graph
+        .bonds
+        .iter()
+        .find(|b| b.effort == reaction || b.flow == reaction);
+    let domain = bond
+        .and_then(|b| b.domain)
+        .map(|d| &graph.domains[d.0 as usize]);
+    match domain.map(|d| d.name.as_str()) {
+        Some("translational") => " m",
+        Some("rotational") => " rad",
+        Some("electrical") => " C",
+        Some("hydraulic") => " m^3",
+        _ => " (SI units)",
+    }
+}
+
 /// Explains why there is no start.
 pub(crate) fn explain_start(
     error: &StartError,
@@ -262,16 +324,7 @@ pub(crate) fn explain_start(
                 .help("remove it, or give a start value to a state instead")
             })
             .collect(),
-        StartError::Constraints { rows } => vec![
-            Diagnostic::error(
-                code::START_CONSTRAINT,
-                format!(
-                    "no start meets all constraints; {} of them stay open",
-                    rows.len()
-                ),
-            )
-            .help("check lengths and angles, or give a better `guess`"),
-        ],
+        StartError::Constraints { rows } => vec![cannot_assemble(rows, reduced, graph)],
         StartError::Failure(failure) => {
             vec![explain_machine(
                 failure,

@@ -3,6 +3,7 @@
 //! In:  a `.bond` file.
 //! Out: its design (graph, plan), causality, equations, runs, tables.
 
+mod assembly;
 pub mod audit;
 pub mod code;
 pub mod compare;

@@ -61,7 +61,7 @@ pub fn run_staged(
     progress: Progress<'_>,
 ) -> Result<(Stages, Outcome), Vec<Diagnostic>> {
     let causality = design.causality();
-    let reduced = design.reduce(&causality)?;
+    let (reduced, about_locks) = design.reduce_and_tell(&causality)?;
     let references = references(design)?;
     let layout = lay_out(&design.plan);
     let mut spec = run_spec(&design.plan, &layout, &references, choice.engine);
@@ -80,7 +80,10 @@ pub fn run_staged(
         progress,
     )?;
     outcome.run.table.metadata = metadata(design, &outcome);
-    outcome.warnings = warnings(design, &reduced, &outcome);
+    outcome.warnings = about_locks;
+    outcome
+        .warnings
+        .extend(warnings(design, &reduced, &outcome));
     Ok((Stages { causality, reduced }, outcome))
 }
 

@@ -181,16 +181,6 @@ fn sources_that_fight_through_a_transformer_are_refused() {
 }
 
 #[test]
-fn loop_of_transformers_that_fixes_nothing_is_refused() {
-    // 2 · 1/2 = 1: the flow round the loop is free.
-    let (found, shown) = messages(
-        "model M { a: 0 -> TF(2) -> b: 0 -> TF(0.5) -> a; s: Se(1) -> j: 1 -> a; j -> r: R(1); b -> rb: R(1) }
-         experiment e of M { stop = 2; record r.f }",
-    );
-    assert!(found.iter().any(|d| d.is_error()), "{shown}");
-}
-
-#[test]
 fn law_that_cannot_be_inverted_is_named() {
     // No effort gives a flow of −1.
     let (found, shown) = messages(

@@ -6,6 +6,7 @@
 use super::assign::{Granted, Order, Problem, grant};
 use super::propagate::{Network, opposite};
 use super::ranking::rank;
+use super::rings::find_rings;
 use super::velocities::assign_safely;
 use super::wishes::{Wish, collect_wishes, reversed_moduli};
 use super::{Reason, StorageForm};
@@ -44,8 +45,9 @@ const MAX_TRIED: usize = 400;
 /// Finds up to `limit` alternatives, those with fewest changes first.
 pub fn alternatives(graph: &BondGraph, limit: usize) -> Vec<Alternative> {
     let ranking = rank(graph);
-    let network = Network::new(graph, &ranking);
-    let wishes = collect_wishes(graph, &ranking);
+    let rings = find_rings(graph, &ranking);
+    let network = Network::new(graph, &ranking, &rings);
+    let wishes = collect_wishes(graph, &ranking, &rings);
     let problem = Problem::new(graph, &network, &ranking, &wishes);
     let chosen = assign_safely(graph, &problem);
     let all_moduli: Vec<usize> = (0..wishes.moduli.len()).collect();

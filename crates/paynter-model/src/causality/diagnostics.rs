@@ -6,7 +6,7 @@
 use super::conflict::{Conflict, ConflictKind, Hop};
 use super::explain::{sentence, shared};
 use super::ranking::{describe, describe_bond};
-use super::{Causality, Reason};
+use super::{Causality, Reason, Ring};
 use crate::code;
 use crate::graph::{BondGraph, ElementId, ElementKind};
 use paynter_syntax::{Diagnostic, Span};
@@ -18,6 +18,7 @@ pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Di
         .iter()
         .map(|c| conflict(graph, c))
         .collect();
+    found.extend(causality.rings.iter().map(|r| ring(graph, r)));
     let divides = |e: &&ElementId| !causality.harmless_moduli.contains(e);
     for &element in causality.reversed_moduli.iter().filter(divides) {
         let name = describe(graph, element);
@@ -60,6 +61,69 @@ pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Di
         );
     }
     found
+}
+
+/// Words a ring of two-ports.
+fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
+    let mut names: Vec<String> = ring.members.iter().map(|&e| describe(graph, e)).collect();
+    if names.len() > MAX_NAMES {
+        let more = names.len() - MAX_NAMES;
+        names.truncate(MAX_NAMES);
+        names.push(format!("{more} more"));
+    }
+    let names = match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    };
+    let (what, other) = if ring.is_of_flows {
+        ("flow", "effort")
+    } else {
+        ("effort", "flow")
+    };
+    let mut diagnostic = if ring.is_redundant() {
+        Diagnostic::warning(
+            code::RING_REDUNDANT,
+            format!("the {other} that goes round in the ring of {names} is not determined"),
+        )
+        .help("the ratios multiply to 1, so the ring closes; open it, or make one of its members elastic, to know how they share the load")
+    } else {
+        let headline = match ring.product {
+            Some(k) => format!(
+                "the ratios of {names} multiply to {} round their ring, not to 1: its {what} is held at zero",
+                short(k)
+            ),
+            None => format!(
+                "the ratios of {names} do not multiply to 1 round their ring: its {what} is held at zero"
+            ),
+        };
+        Diagnostic::error(code::RING_LOCKS, headline)
+            .help("make the ratios agree (write 1/3, not 0.333), or open the ring")
+    };
+    let mut told: Vec<Span> = Vec::new();
+    for &member in ring.members.iter().rev() {
+        let element = graph.element(member);
+        let place = element.name.and_then(|n| graph.part_span(n));
+        let span = place.unwrap_or_else(|| graph.span(element.origin));
+        if told.contains(&span) || told.len() == MAX_NAMES {
+            continue;
+        }
+        diagnostic = match (told.is_empty(), ring.is_redundant()) {
+            (true, true) => diagnostic.primary(
+                span,
+                format!("closes the ring; its {other} is taken as zero"),
+            ),
+            (true, false) => diagnostic.primary(span, "closes the ring"),
+            _ => diagnostic.secondary(span, "in the ring"),
+        };
+        told.push(span);
+    }
+    diagnostic
+}
+
+/// A factor in as many digits as it needs, at most ten.
+fn short(k: f64) -> String {
+    let text = format!("{k:.9}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// What a conflict is, in one line.

@@ -85,11 +85,22 @@ fn fold<T: Copy>(pool: &Pool, e: ExprId, value: impl Fn(ExprId, &dyn Fn(ExprId) 
 
 /// Gives the value of an expression of numbers and parameters; none if it reads anything else.
 pub(super) fn constant_value(graph: &BondGraph, e: ExprId) -> Option<f64> {
-    let pool = &graph.signals.pool;
-    let symbol = |s: SymbolId| match graph.signals.symbol(s).role {
-        Role::Parameter { value, .. } => Some(value),
-        _ => None,
-    };
+    evaluate(
+        &graph.signals.pool,
+        e,
+        &|s| match graph.signals.symbol(s).role {
+            Role::Parameter { value, .. } => Some(value),
+            _ => None,
+        },
+    )
+}
+
+/// Gives the value of an expression from those of its symbols; none if one has none.
+pub(super) fn evaluate(
+    pool: &Pool,
+    e: ExprId,
+    symbol: &dyn Fn(SymbolId) -> Option<f64>,
+) -> Option<f64> {
     // The usual cases, without a table.
     match pool.node(e) {
         Node::Number(bits) => return Some(f64::from_bits(bits)),

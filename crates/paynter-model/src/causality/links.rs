@@ -176,6 +176,15 @@ impl Writer<'_> {
     }
 
     fn element(&mut self, id: ElementId, element: &Element) {
+        // Passes nothing on.
+        if self
+            .causality
+            .rings
+            .iter()
+            .any(|r| r.left_out() == Some(id))
+        {
+            return;
+        }
         match element.kind {
             ElementKind::Zero | ElementKind::One => self.junction(id, element),
             ElementKind::Tf | ElementKind::Gy if element.ports.len() == 2 => {

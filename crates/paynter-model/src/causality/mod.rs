@@ -23,6 +23,7 @@ mod matching;
 mod propagate;
 mod ranking;
 pub mod report;
+mod rings;
 mod storages;
 mod velocities;
 mod wishes;
@@ -31,6 +32,7 @@ pub use alternatives::{Alternative, Change, alternatives};
 pub use conflict::{Conflict, ConflictKind, Hop};
 pub use diagnostics::causality_diagnostics;
 pub use explain::{Step, chain, sentence, steps, why};
+pub use rings::{Closing, Ring};
 
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
 use paynter_symbolic::SymbolId;
@@ -282,6 +284,8 @@ pub struct Causality {
     pub coordinates: Vec<SymbolId>,
     /// Symbols with `der(x) = …` or `integral(…)` that act on nothing: not states of the dynamics.
     pub outside: Vec<SymbolId>,
+    /// Rings of two-ports in which a variable sets itself.
+    pub rings: Vec<Ring>,
     /// Algebraic loops, each with the variable to tear it at.
     pub loops: Vec<AlgebraicLoop>,
     /// Zero-order causal paths: one for each dependent storage and storage that sets it, one for each loop along power bonds.
@@ -305,8 +309,9 @@ pub struct Causality {
 /// Linear in the number of bonds, except where junction loops lead propagation into a dead end.
 pub fn assign_causality(graph: &BondGraph) -> Causality {
     let ranking = ranking::rank(graph);
-    let network = propagate::Network::new(graph, &ranking);
-    let wishes = wishes::collect_wishes(graph, &ranking);
+    let rings = rings::find_rings(graph, &ranking);
+    let network = propagate::Network::new(graph, &ranking, &rings);
+    let wishes = wishes::collect_wishes(graph, &ranking, &rings);
     let problem = assign::Problem::new(graph, &network, &ranking, &wishes);
     let granted = velocities::assign_safely(graph, &problem);
     let bonds = (0..graph.bonds.len() as u32).map(BondId);
@@ -333,6 +338,7 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
             .iter()
             .filter_map(|&j| free_junction(graph, &ranking, j))
             .collect(),
+        rings,
         n_visits: granted.n_visits,
         is_matched: granted.is_matched,
         conflicts: granted.conflicts,
@@ -340,6 +346,19 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
     };
     analyse(graph, &ranking, &mut causality);
     causality
+}
+
+/// Lists the parameters that the ratios of rings read: with other values a ring may lock, or no longer close.
+pub fn ring_parameters(graph: &BondGraph) -> Vec<SymbolId> {
+    let rings = rings::find_rings(graph, &ranking::rank(graph));
+    let members = rings.iter().flat_map(|r| &r.members);
+    let mut found: Vec<SymbolId> = members
+        .flat_map(|&e| ranking::law_expressions(&graph.element(e).law))
+        .flat_map(|e| laws::reads(&graph.signals.pool, e))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// Picks the bond that stands for the variable of a junction: a one-port's if there is one, the first by name.

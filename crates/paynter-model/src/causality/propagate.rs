@@ -13,6 +13,7 @@
 
 use super::Reason;
 use super::ranking::Ranking;
+use super::rings::Ring;
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
 
 /// The rules of the junction structure.
@@ -64,12 +65,16 @@ pub(super) struct Table {
 }
 
 impl Network {
-    pub fn new(graph: &BondGraph, ranking: &Ranking) -> Self {
-        let is_two_port: Vec<bool> = graph
+    pub fn new(graph: &BondGraph, ranking: &Ranking, rings: &[Ring]) -> Self {
+        let mut is_two_port: Vec<bool> = graph
             .elements
             .iter()
             .map(|e| matches!(e.kind, ElementKind::Tf | ElementKind::Gy) && e.ports.len() == 2)
             .collect();
+        // A two-port that is left out passes nothing on.
+        for element in rings.iter().filter_map(Ring::left_out) {
+            is_two_port[element.0 as usize] = false;
+        }
         let is_node: Vec<bool> = graph
             .elements
             .iter()

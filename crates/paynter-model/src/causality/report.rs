@@ -175,7 +175,9 @@ pub fn to_text(graph: &BondGraph, causality: &Causality) -> String {
     coordinates.sort_by(|a, b| natural(&a.0, &b.0));
     section(&mut out, "coordinates", coordinates);
     let loops = causality.loops.iter().map(|l| {
-        let path: Vec<String> = l.path.iter().map(|&s| names_of.name(s)).collect();
+        let mut path: Vec<String> = l.path.iter().map(|&s| names_of.name(s)).collect();
+        // Both bonds of a junction carry its flow.
+        path.dedup();
         let class = l.class.map_or("through signals".to_owned(), |c| {
             format!("class {}", c.number())
         });

@@ -21,10 +21,12 @@
 
 use super::laws::{Shape, constant_value, shape};
 use super::ranking::Ranking;
+use super::rings::{Closing, Ring};
 use super::{Reason, Strokes};
 use crate::graph::{
     BondGraph, BondId, Element, ElementId, ElementKind, End, Law, Stroke, Variable,
 };
+use rustc_hash::FxHashMap;
 
 /// One port's wish for the stroke of its bond.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +121,7 @@ impl StorageKey {
 }
 
 /// Asks every port.
-pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking) -> Wishes {
+pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking, rings: &[Ring]) -> Wishes {
     let mut c = Collector {
         graph,
         ranking,
@@ -144,8 +146,16 @@ pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking) -> Wishes {
             ));
         }
     }
+    let left_out: FxHashMap<ElementId, Closing> = rings
+        .iter()
+        .filter_map(|r| Some((r.left_out()?, r.closes)))
+        .collect();
     for (index, element) in graph.elements.iter().enumerate() {
-        ask(&mut c, ElementId(index as u32), element);
+        let id = ElementId(index as u32);
+        match left_out.get(&id) {
+            Some(closes) => ask_left_out(&mut c, id, closes),
+            None => ask(&mut c, id, element),
+        }
     }
     c.into_wishes()
 }
@@ -222,6 +232,15 @@ impl Collector<'_> {
             free: by_name(self.graph, self.ranking, self.free),
             switching: by_name(self.graph, self.ranking, self.switching),
         }
+    }
+}
+
+/// A two-port that closes a redundant ring takes the variable that the ring has already and gives nothing of
+/// the other sort.
+fn ask_left_out(c: &mut Collector, id: ElementId, closes: &Closing) {
+    for (port, takes_flow) in [(0, closes.first_is_flow), (1, closes.second_is_flow)] {
+        let end = End { element: id, port };
+        c.demand(end, !takes_flow, Reason::Law(end));
     }
 }
 

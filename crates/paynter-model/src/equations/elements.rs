@@ -18,6 +18,7 @@ pub(super) fn write(w: &mut Writer, id: ElementId) {
         ElementKind::Se | ElementKind::Sf => source(w, element),
         ElementKind::R => resistor(w, id, element),
         ElementKind::C | ElementKind::I => storage(w, id, element),
+        ElementKind::Tf | ElementKind::Gy if let_out(w, id, element) => {}
         ElementKind::Tf => transformer(w, id, element),
         ElementKind::Gy => gyrator(w, id, element),
         ElementKind::Rs => entropy_resistor(w, id, element),
@@ -243,6 +244,26 @@ fn explicit(w: &mut Writer, id: ElementId, element: &Element, entries: &[(u32, V
 }
 
 /// f₂ = n f₁, e₁ = n e₂; effort-forward: e₂ = m e₁, f₁ = m f₂.
+/// Writes the equations of a two-port that closes a redundant ring: what the ring has already it takes, and of
+/// the other sort it gives nothing. False for every other two-port.
+fn let_out(w: &mut Writer, id: ElementId, element: &Element) -> bool {
+    let rings = &w.causality.rings;
+    let Some(closes) = rings
+        .iter()
+        .find(|r| r.left_out() == Some(id))
+        .map(|r| r.closes)
+    else {
+        return false;
+    };
+    for (port, takes_flow) in [(0, closes.first_is_flow), (1, closes.second_is_flow)] {
+        let bond = w.graph.bond(element.ports[port]);
+        let given = if takes_flow { bond.effort } else { bond.flow };
+        let zero = w.dae.pool.number(0.0);
+        w.define(given, zero, true, element.origin);
+    }
+    true
+}
+
 fn transformer(w: &mut Writer, id: ElementId, element: &Element) {
     let (one, two) = (
         w.graph.bond(element.ports[0]),

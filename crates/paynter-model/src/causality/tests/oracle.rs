@@ -51,7 +51,8 @@ pub(super) fn random_graph(random: &mut Random, has_vanishing: bool) -> BondGrap
             continue;
         }
         n += 1;
-        let two = g.add(&format!("t{n}"), kind, 2.0);
+        // Ratios that never multiply to 1, so that no ring of two-ports is redundant by chance.
+        let two = g.add(&format!("t{n}"), kind, (2.0 + 0.377 * n as f64).sqrt());
         g.graph.elements[two.0 as usize].can_vanish = has_vanishing && random.below(3) == 0;
         connect(&mut g, random, a, two);
         connect(&mut g, random, two, b);
@@ -159,9 +160,15 @@ fn gives_to_all(graph: &BondGraph, strokes: &[Option<Stroke>], id: ElementId) ->
 fn compare(seed: u64, n_graphs: usize, has_vanishing: bool) {
     let mut random = Random(seed);
     let (mut n_feasible, mut n_conflicts, mut n_matched, mut n_free) = (0, 0, 0, 0);
+    let mut n_redundant = 0;
     for number in 0..n_graphs {
         let graph = random_graph(&mut random, has_vanishing);
         let causality = assign_causality(&graph);
+        // A two-port both ways round an isolated junction: left out, and no rule of strokes binds it.
+        if causality.rings.iter().any(|r| r.is_redundant()) {
+            n_redundant += 1;
+            continue;
+        }
         let expected = brute_force(&graph);
         let storages = (0..graph.elements.len() as u32)
             .filter(|&e| causality.form(&graph, ElementId(e), 0) == Some(StorageForm::Integral))
@@ -211,6 +218,7 @@ fn compare(seed: u64, n_graphs: usize, has_vanishing: bool) {
         }
     }
     // The law is worth something only if all three kinds of graph occur.
+    assert!(n_redundant * 20 < n_graphs, "{n_redundant} left aside");
     assert!(n_feasible * 10 > n_graphs, "{n_feasible} feasible");
     assert!(n_conflicts * 10 > n_graphs, "{n_conflicts} conflicts");
     assert!(n_matched * 200 > n_graphs, "{n_matched} needed a matching");

@@ -159,8 +159,8 @@ fn report_of_the_disc_of_fig_11_shows_which_moduli_are_divided_by() {
       x      state of the dynamics
 
     algebraic loops
-      tear x0.e     class 4: x0.e → bond4.e → bond10.e → y0.e → y0.e → bond14.e → bond8.e → x0.e →
-      tear bond5.f  class 4: bond5.f → bond9.f → y1.f → y1.f → bond15.f → bond11.f → x1.f → x1.f →
+      tear x0.e     class 4: x0.e → bond4.e → bond10.e → y0.e → bond14.e → bond8.e → x0.e →
+      tear bond5.f  class 4: bond5.f → bond9.f → y1.f → bond15.f → bond11.f → x1.f →
       solve mx.f'   class 1, together with my.f': mx → vx → x0 → t12 → y1 → radius → gamma → j and back
       solve my.f'   class 1, together with mx.f': my → vy → y0 → t21 → x1 → t11 → x0 → t12 → y1 → radius → gamma → j and back
 

@@ -1,0 +1,326 @@
+//! Puts closed mechanisms together: consistent positions, and which locks say nothing new.
+//!
+//! In:  equations in which every lock ([`Dae::constraints`](paynter_symbolic::Dae)) is released, so that all
+//!      positions and rates are states of their own.
+//! Out: an [`Assembly`]: positions that meet all locks; locks that others imply, each with those others;
+//!      locks whose declared position does not belong to their flow.
+//!
+//! Locks are independent if the gradients of their positions are. They are taken one by one in the order
+//! given (by name), and one whose gradient lies in the span of those before is redundant if it
+//! does so at other assembled positions too. If it does so only here, the mechanism stands at a
+//! singular place, a dead centre, and the lock is needed elsewhere.
+//!
+//! Redundancy and mismatch are properties of the geometry, so the other positions are random ones
+//! nearby, made consistent again; the random numbers are the same on every machine.
+//!
+//! **Invariant:** the locks that are not redundant have gradients of full rank at one of the
+//! positions looked at; nothing here changes the equations.
+
+use paynter_solve::System;
+use paynter_symbolic::reduced::Reduced;
+
+use crate::failure::Fault;
+use crate::lower::{Engine, lower};
+use crate::machine::Machine;
+use crate::start::StartError;
+
+/// What was found about the locks of a mechanism; numbers are positions in `Dae::constraints`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Assembly {
+    /// Locks that others imply.
+    pub redundant: Vec<Redundant>,
+    /// Locks that say nothing new at the start only: a singular place.
+    pub singular: Vec<Redundant>,
+    /// Locks whose declared position is not the integral of their flow.
+    pub mismatched: Vec<Mismatch>,
+    /// Degrees of freedom that the locks leave to the positions they read.
+    pub rank: usize,
+}
+
+/// A lock that others imply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Redundant {
+    /// The lock.
+    pub lock: usize,
+    /// The locks that together demand the same.
+    pub implied_by: Vec<usize>,
+}
+
+/// A lock whose declared position does not change as its flow says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mismatch {
+    /// The lock.
+    pub lock: usize,
+    /// How fast its position changes at a point looked at.
+    pub rate: f64,
+    /// Its flow there.
+    pub flow: f64,
+    /// Rate by flow (one of ±, as the arrow of the lock has it), if that is the same everywhere: the two demand the same all the same.
+    pub factor: Option<f64>,
+}
+
+/// Positions looked at beside the start.
+const N_PLACES: usize = 3;
+/// How far the other positions are from the start, as a share of the size of each variable: far enough
+/// to leave a dead centre, near enough to be assembled again.
+const AWAY: f64 = 0.05;
+/// A gradient is new if this share of it lies outside the span of the others. Positions are assembled to
+/// about 1e-9 of themselves, and the slopes are as exact as the positions.
+const NEW: f64 = 1e-7;
+/// Rate and flow are the same up to rounding and the error of assembly.
+const SAME: f64 = 1e-6;
+/// Dense orthogonalisation costs the cube of this; larger mechanisms are taken as they are.
+// LIMIT: redundant locks in larger mechanisms are reported by `reduce` as equations that contradict each other.
+const MAX_LOCKS: usize = 400;
+
+/// Puts a mechanism together at time `t0` and looks at its locks, in the order given.
+///
+/// None if the released equations cannot be run or the mechanism is too large to be looked at.
+///
+/// # Errors
+///
+/// The start demands contradict each other, or the locks cannot all be met.
+pub fn assemble(
+    released: &Reduced,
+    t0: f64,
+    order: &[usize],
+) -> Result<Option<Assembly>, StartError> {
+    let locks = &released.dae.constraints;
+    if locks.is_empty() || locks.len() > MAX_LOCKS {
+        return Ok(None);
+    }
+    let flows: Vec<_> = locks.iter().map(|lock| lock.flow).collect();
+    let Ok(mut machine) = lower(released, &flows, Engine::Interpreter) else {
+        return Ok(None);
+    };
+    let start = match machine.initialise(t0) {
+        Ok(report) => report.y0,
+        // The equations as they are say better what has no value.
+        Err(StartError::Failure(_)) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut look = Look {
+        first_row: released.constraints.len() - locks.len(),
+        machine,
+        t0,
+        order,
+        random: 0x9E37_79B9_7F4A_7C15,
+    };
+    Ok(look.around(&start).ok())
+}
+
+struct Look<'a> {
+    machine: Machine,
+    t0: f64,
+    /// Row of the first lock among the constraints.
+    first_row: usize,
+    order: &'a [usize],
+    random: u64,
+}
+
+impl Look<'_> {
+    fn around(&mut self, start: &[f64]) -> Result<Assembly, Fault> {
+        let here = self.dependent(start)?;
+        let mut places = Vec::new();
+        for _ in 0..N_PLACES {
+            if let Ok(place) = self.place_near(start) {
+                places.push(place);
+            }
+        }
+        let mut elsewhere: Vec<Vec<Redundant>> = Vec::new();
+        for place in &places {
+            elsewhere.push(self.dependent(place)?);
+        }
+        let is_everywhere = |found: &&Redundant| {
+            elsewhere
+                .iter()
+                .all(|there| there.iter().any(|r| r.lock == found.lock))
+        };
+        let (redundant, singular): (Vec<_>, Vec<_>) =
+            here.iter().cloned().partition(|r| is_everywhere(&r));
+        places.insert(0, start.to_vec());
+        Ok(Assembly {
+            rank: self.order.len() - redundant.len(),
+            redundant,
+            singular,
+            mismatched: self.mismatches(&places)?,
+        })
+    }
+
+    /// A number in −1 … 1 (xorshift64*).
+    fn draw(&mut self) -> f64 {
+        self.random ^= self.random >> 12;
+        self.random ^= self.random << 25;
+        self.random ^= self.random >> 27;
+        let bits = self.random.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
+        bits as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// Another assembled position near the start, with rates of its own.
+    fn place_near(&mut self, start: &[f64]) -> Result<Vec<f64>, Fault> {
+        let sizes = self.machine.sizes(start);
+        let mut y = start.to_vec();
+        for (x, size) in y.iter_mut().zip(&sizes) {
+            *x += AWAY * size * self.draw();
+        }
+        self.machine.project_on_constraints(self.t0, &mut y)?;
+        Ok(y)
+    }
+
+    /// Locks whose gradients lie in the span of those before them.
+    fn dependent(&mut self, y: &[f64]) -> Result<Vec<Redundant>, Fault> {
+        let image = self.machine.image.clone();
+        let map = &image.constraints;
+        self.machine.residuals(self.t0, y, map)?;
+        let entries = self.machine.entries(map)?;
+        let sizes = self.machine.sizes(y);
+        let n = y.len();
+        let gradient = |row: usize| -> Option<Vec<f64>> {
+            let mut dense = vec![0.0; n];
+            for (&column, &slope) in map.rows[row].iter().zip(&entries[row]) {
+                dense[column as usize] = slope * sizes[column as usize];
+            }
+            let norm = length(&dense);
+            if norm == 0.0 || !norm.is_finite() {
+                return None;
+            }
+            dense.iter_mut().for_each(|x| *x /= norm);
+            Some(dense)
+        };
+        let mut basis = Basis::default();
+        // Invariants, and constraints that the equations have without any lock, come first.
+        let n_rows = map.rows.len();
+        let last_row = self.first_row + self.order.len();
+        for row in (0..self.first_row).chain(last_row..n_rows) {
+            if let Some(g) = gradient(row) {
+                basis.add(g, None);
+            }
+        }
+        let mut found = Vec::new();
+        for &lock in self.order {
+            let implied_by = match gradient(self.first_row + lock) {
+                Some(g) => basis.add(g, Some(lock)),
+                None => Some(Vec::new()),
+            };
+            found.extend(implied_by.map(|implied_by| Redundant { lock, implied_by }));
+        }
+        Ok(found)
+    }
+
+    /// Compares d(position)/dt with the flow of each lock.
+    fn mismatches(&mut self, places: &[Vec<f64>]) -> Result<Vec<Mismatch>, Fault> {
+        let m = self.order.len();
+        let mut is_position = vec![false; self.machine.image.inputs.n];
+        for &column in self.machine.image.constraints.rows.iter().flatten() {
+            is_position[column as usize] = true;
+        }
+        let mut samples: Vec<Vec<(f64, f64)>> = vec![Vec::new(); m];
+        for place in places {
+            // Any rates will do, and zero ones would show nothing.
+            let sizes = self.machine.sizes(place);
+            let mut y = place.clone();
+            for k in 0..y.len() {
+                if !is_position[k] {
+                    y[k] += sizes[k] * self.draw();
+                }
+            }
+            let mut dy = vec![0.0; y.len()];
+            let mut flows = vec![0.0; m];
+            let is_known = self.machine.rhs(self.t0, &y, &mut dy).is_ok()
+                && self.machine.observe(self.t0, &y, &mut flows).is_ok();
+            if !is_known {
+                continue;
+            }
+            let image = self.machine.image.clone();
+            let map = &image.constraints;
+            self.machine.residuals(self.t0, &y, map)?;
+            let mut rates = vec![0.0; map.rows.len()];
+            let along = (1.0, Some(dy.as_slice()));
+            map.along(&image.inputs, &mut self.machine.memory, along, |k, rate| {
+                rates[k] = rate;
+            })?;
+            for (lock, samples) in samples.iter_mut().enumerate() {
+                samples.push((rates[self.first_row + lock], flows[lock]));
+            }
+        }
+        let mut found = Vec::new();
+        for &lock in self.order {
+            // The arrow of the lock decides the sign of its flow.
+            let agrees = |sign: f64| {
+                let worst = samples[lock].iter().map(|&(r, f)| (r - sign * f).abs());
+                let largest = samples[lock].iter().map(|&(r, f)| r.abs().max(f.abs()));
+                worst.fold(0.0, f64::max) <= SAME * largest.fold(0.0, f64::max)
+            };
+            if agrees(1.0) || agrees(-1.0) {
+                continue;
+            }
+            let size = |&(rate, flow): &(f64, f64)| rate.abs().max(flow.abs());
+            let largest = samples[lock].iter().map(size).fold(0.0, f64::max);
+            let differs = |&&(rate, flow): &&(f64, f64)| (rate - flow).abs() > SAME * largest;
+            let Some(&(rate, flow)) = samples[lock].iter().find(differs) else {
+                continue;
+            };
+            let factor = rate / flow;
+            let is_constant = factor.is_finite()
+                && factor != 0.0
+                && samples[lock]
+                    .iter()
+                    .all(|&(rate, flow)| (rate - factor * flow).abs() <= SAME * largest);
+            found.push(Mismatch {
+                lock,
+                rate,
+                flow,
+                factor: is_constant.then_some(factor),
+            });
+        }
+        Ok(found)
+    }
+}
+
+/// Orthonormal vectors, each with the combination of gradients that it is.
+#[derive(Default)]
+struct Basis {
+    vectors: Vec<Vec<f64>>,
+    /// Shares of the locks in each vector.
+    shares: Vec<Vec<(usize, f64)>>,
+}
+
+impl Basis {
+    /// Adds a vector of length 1; if it is not new, gives the locks it is made of.
+    fn add(&mut self, gradient: Vec<f64>, lock: Option<usize>) -> Option<Vec<usize>> {
+        let mut rest = gradient;
+        let mut parts = vec![0.0; self.vectors.len()];
+        // Twice is enough (Giraud, Langou & Rozložník 2005).
+        for _ in 0..2 {
+            for (v, part) in self.vectors.iter().zip(&mut parts) {
+                let dot: f64 = v.iter().zip(&rest).map(|(a, b)| a * b).sum();
+                *part += dot;
+                rest.iter_mut().zip(v).for_each(|(r, a)| *r -= dot * a);
+            }
+        }
+        let norm = length(&rest);
+        let mut shares: Vec<(usize, f64)> = Vec::new();
+        for (of, part) in self.shares.iter().zip(&parts) {
+            for &(other, share) in of {
+                match shares.iter_mut().find(|(l, _)| *l == other) {
+                    Some((_, sum)) => *sum += part * share,
+                    None => shares.push((other, part * share)),
+                }
+            }
+        }
+        if norm <= NEW {
+            let implied = shares.into_iter().filter(|(_, share)| share.abs() > NEW);
+            return Some(implied.map(|(other, _)| other).collect());
+        }
+        rest.iter_mut().for_each(|x| *x /= norm);
+        shares.iter_mut().for_each(|(_, share)| *share /= -norm);
+        shares.extend(lock.map(|l| (l, 1.0 / norm)));
+        self.vectors.push(rest);
+        self.shares.push(shares);
+        None
+    }
+}
+
+fn length(x: &[f64]) -> f64 {
+    x.iter().map(|v| v * v).sum::<f64>().sqrt()
+}

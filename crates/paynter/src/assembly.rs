@@ -1,0 +1,183 @@
+//! Reduces equations with locks: finds the redundant ones by numbers first, and leaves them out.
+//!
+//! In:  the equations of a model, which may hold a mechanism more often than needed.
+//! Out: reduced equations, and what to say about the locks.
+//!
+//! **Invariant:** the positions of all locks, redundant ones too, stay among the constraints that the
+//! start must meet and that projection keeps.
+
+use crate::code;
+use crate::failure::explain_start;
+use paynter_exec::{Assembly, StartError, assemble};
+use paynter_model::BondGraph;
+use paynter_symbolic::reduce::{Options, StructuralError, reduce, reduce_with};
+use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::{Dae, PathId};
+use paynter_syntax::Diagnostic;
+
+/// Why equations with locks could not be reduced.
+pub(crate) enum LockError {
+    /// By their structure.
+    Structure(StructuralError),
+    /// By what was found when putting the mechanism together, already explained.
+    Explained(Vec<Diagnostic>),
+}
+
+/// Reduces; for a mechanism with redundant locks leaves these out and says so.
+///
+/// # Errors
+///
+/// As for [`reduce`]; locks that cannot all be met, where nothing else explains the failure.
+pub(crate) fn reduce_locked(
+    dae: Dae,
+    graph: &BondGraph,
+    t0: f64,
+) -> Result<(Reduced, Vec<Diagnostic>), LockError> {
+    let plain = |dae: Dae| {
+        reduce(dae)
+            .map(|r| (r, Vec::new()))
+            .map_err(LockError::Structure)
+    };
+    if dae.constraints.is_empty() {
+        return plain(dae);
+    }
+    let all = Options {
+        released: (0..dae.constraints.len()).collect(),
+        ..Options::default()
+    };
+    let Ok(released) = reduce_with(dae.clone(), &all) else {
+        return plain(dae);
+    };
+    match assemble(&released, t0, &by_name(&dae)) {
+        Ok(Some(assembly)) => {
+            let messages = explain_locks(&assembly, &dae, graph);
+            if messages.iter().any(Diagnostic::is_error) {
+                return Err(LockError::Explained(messages));
+            }
+            let options = Options {
+                released: assembly.redundant.iter().map(|r| r.lock).collect(),
+                ..Options::default()
+            };
+            let reduced = reduce_with(dae, &options).map_err(LockError::Structure)?;
+            Ok((reduced, messages))
+        }
+        // A model that is only looked at needs no start; a run finds out by itself.
+        Err(error @ StartError::Constraints { .. }) => {
+            plain(dae).map_err(|_| LockError::Explained(explain_start(&error, &released, graph)))
+        }
+        _ => plain(dae),
+    }
+}
+
+/// Locks in the order of their names, so that the order of the text does not decide which is redundant.
+fn by_name(dae: &Dae) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..dae.constraints.len()).collect();
+    order.sort_by_cached_key(|&i| {
+        let name = dae.names.display(dae.constraints[i].name);
+        // Numbers in names count as numbers: pad them.
+        let mut key = String::new();
+        let mut digits = String::new();
+        for c in name.chars().chain([' ']) {
+            if c.is_ascii_digit() {
+                digits.push(c);
+            } else {
+                key.push_str(&format!("{digits:0>20}"));
+                digits.clear();
+                key.push(c);
+            }
+        }
+        key
+    });
+    order
+}
+
+/// Names in one sentence.
+const MOST_NAMES: usize = 6;
+
+fn names(dae: &Dae, locks: &[usize]) -> String {
+    let name = |&i: &usize| format!("`{}`", lock_name(dae, dae.constraints[i].name));
+    let mut list: Vec<String> = locks.iter().take(MOST_NAMES).map(name).collect();
+    if locks.len() > MOST_NAMES {
+        list.push(format!("{} more", locks.len() - MOST_NAMES));
+    }
+    match list.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => list.concat(),
+    }
+}
+
+fn lock_name(dae: &Dae, name: PathId) -> String {
+    match dae.names.display(name) {
+        name if name.is_empty() => "the lock without a name".to_owned(),
+        name => name,
+    }
+}
+
+fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagnostic> {
+    let span = |lock: usize| graph.span(dae.constraints[lock].origin);
+    let mut found = Vec::new();
+    for m in &assembly.mismatched {
+        let name = names(dae, &[m.lock]);
+        // Six digits: more are rounding of the place looked at.
+        let digits = |x: f64| {
+            let text = format!("{x:.6}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        };
+        found.push(match m.factor.map(|f| digits(f.abs())) {
+            Some(factor) => Diagnostic::warning(
+                code::LOCK_SCALE,
+                format!("the position of {name} changes at {factor} times its flow"),
+            )
+            .primary(span(m.lock), "position and flow demand the same, in different scales")
+            .help(format!("divide the position by {factor}")),
+            None => Diagnostic::error(
+                code::LOCK_POSITION,
+                format!("the position of {name} is not the integral of its flow"),
+            )
+            .primary(
+                span(m.lock),
+                format!(
+                    "at an assembled place the position changes by {:.6} per second and the flow is {:.6} (SI units)",
+                    m.rate, m.flow
+                ),
+            )
+            .help("correct the position, or the ratios of the transformers that make the flow"),
+        });
+    }
+    for r in &assembly.redundant {
+        let name = names(dae, &[r.lock]);
+        let text = match r.implied_by.as_slice() {
+            [] => format!("{name} holds something that cannot move"),
+            [one] => format!(
+                "{} demands what {name} demands: one is enough",
+                names(dae, &[*one])
+            ),
+            many => format!("{} together demand what {name} demands", names(dae, many)),
+        };
+        let mut d = Diagnostic::warning(code::REDUNDANT_LOCK, text).primary(
+            span(r.lock),
+            "redundant: it is left out, and its reaction is given as zero",
+        );
+        for &other in r.implied_by.iter().take(MOST_NAMES) {
+            if span(other) != span(r.lock) {
+                d = d.secondary(span(other), "demands the same");
+            }
+        }
+        found.push(d.help("how these locks share the load is not determined by rigid bodies: take one away, or make a part elastic"));
+    }
+    for r in &assembly.singular {
+        let name = names(dae, &[r.lock]);
+        found.push(
+            Diagnostic::warning(
+                code::SINGULAR_PLACE,
+                format!("the mechanism starts at a dead centre: here {name} demands nothing new"),
+            )
+            .primary(
+                span(r.lock),
+                "implied by the others at the start, and only there",
+            )
+            .help("start a little beside it"),
+        );
+    }
+    found
+}
