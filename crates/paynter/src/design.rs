@@ -6,7 +6,9 @@
 use crate::assembly::{LockError, reduce_locked};
 use crate::failure::explain_structure;
 use crate::loader::{DiskLoader, read_text};
-use paynter_model::causality::{Causality, assign_causality, causality_diagnostics};
+use paynter_model::causality::{
+    Causality, assign_causality, causality_diagnostics, conflict_diagnostic, needs_an_inverse,
+};
 use paynter_model::elaborate::{self, elaborate};
 use paynter_model::equations::build_equations;
 use paynter_model::experiment::{Functional, Measure, Plan, default_columns, default_plan, plan};
@@ -291,6 +293,16 @@ fn reduce_graph(
         let found = messages.iter().filter(|m| m.code == code);
         found.cloned().collect::<Vec<Diagnostic>>()
     };
+    // A law that nothing can invert leaves values open, or has none, even where the structure is regular.
+    let stuck: Vec<Diagnostic> = causality
+        .conflicts
+        .iter()
+        .filter(|c| needs_an_inverse(graph, c))
+        .map(|c| conflict_diagnostic(graph, c))
+        .collect();
+    if !stuck.is_empty() {
+        return Err(stuck);
+    }
     // The equations of a ring that holds itself at zero can be solved; nobody wants the answer.
     let held = of_code(model_code::RING_LOCKS);
     if !held.is_empty() {
@@ -431,6 +443,7 @@ impl Design {
         let mut causality = self.causality();
         let reduced = self.reduce(&causality);
         if let Ok(reduced) = &reduced {
+            causality.structural_index = Some(reduced.structural_index);
             let turned = causality.reversed_moduli.iter().take(MAX_PROBED);
             causality.harmless_moduli = turned
                 .copied()

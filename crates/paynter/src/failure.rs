@@ -7,10 +7,11 @@ use crate::code;
 use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
 use paynter_model::{BondGraph, ElementKind};
 use paynter_solve::{EvalError, Failure, SolveError};
-use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Dae, Origin};
 use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
 use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::walk::symbols_of;
+use paynter_symbolic::{Role, SymbolId};
 use paynter_syntax::Diagnostic;
 
 /// More names than this in one sentence are not read.
@@ -244,6 +245,17 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
         } else if let Some(invariant) = row.checked_sub(n).and_then(|i| dae.invariants.get(i)) {
             let text = format!("an invariant is off by {missing:.6}");
             open.push((text, invariant.origin));
+        } else if let Some(&constraint) = reduced.constraints.get(row) {
+            let tied = symbols_of(&dae.pool, constraint);
+            let tied: Vec<SymbolId> = tied
+                .into_iter()
+                .filter(|&s| !matches!(dae.symbol(s).role, Role::Parameter { .. } | Role::Time))
+                .collect();
+            if let Some(&first) = tied.first() {
+                let names = list_names(&tied, dae);
+                let text = format!("what ties {names} is off by {missing:.6} (SI units)");
+                open.push((text, dae.symbol(first).origin));
+            }
         }
     }
     let what = match open.first() {

@@ -191,6 +191,25 @@ fn law_that_cannot_be_inverted_is_named() {
 }
 
 #[test]
+fn law_with_a_flat_piece_in_the_wrong_causality_is_refused_by_name() {
+    // The source sets the effort; below q = 1 every charge gives the same.
+    for source in ["Se(0.5)", "Se(1)", "Se(2)"] {
+        let text = format!(
+            "model M {{ s: {source} -> n: 0 -> c: C {{ e = max(q, 1) }} }}
+             experiment e of M {{ stop = 1; record c.q }}"
+        );
+        assert_message(&text, "E0601", &["`n`"]);
+    }
+}
+
+#[test]
+fn charge_that_no_start_gives_is_named() {
+    let text = "model M { s: Se(-1) -> n: 0 -> c: C { e = q^2 } }
+         experiment e of M { stop = 1; record c.q }";
+    assert_message(text, "E0713", &["`c.q`"]);
+}
+
+#[test]
 fn law_without_a_solution_at_the_start_is_named() {
     let (found, shown) = messages(
         "model M { s: Sf(-1) -> a: 0 -> r: R { f = e^2 }, l: R(1e9); }

@@ -3,7 +3,7 @@
 mod kit;
 
 use kit::{assert_close, design, last, run_text};
-use paynter::model::causality::causality_diagnostics;
+use paynter::model::causality::{causality_diagnostics, report};
 
 /// A mass in the hole of a disc (Tiernego & Bos 1985); `mx` and `my` are its inertias at rest.
 fn disc(arrow: &str, experiment: &str) -> String {
@@ -76,4 +76,23 @@ fn crank_driven_by_its_piston_is_said_to_divide_by_its_sine() {
             der(angle) = crank.f
         }";
     assert_eq!(warnings(text), ["E0606"]);
+}
+
+#[test]
+fn structural_index_stands_beside_the_classes_of_paths() {
+    for (text, index) in [
+        ("model M { s: Se(1) -> j: 1 -> r: R(1), c: C(1) }", 1),
+        ("model M { s: Se(1) -> w: 1 -> a: I(1), b: I(3) }", 2),
+    ] {
+        let design = design(text);
+        let (causality, _) = design.causality_and_equations();
+        let shown = report::to_text(&design.graph, &causality);
+        let line = format!("structural index of the equations: {index}\n");
+        assert!(shown.contains(&line), "{shown}");
+        let json = report::to_json(&design.graph, &causality);
+        assert!(
+            json.contains(&format!("\"structural_index\":{index}")),
+            "{json}"
+        );
+    }
 }

@@ -30,7 +30,7 @@ pub fn causality(args: &CausalityArgs) -> u8 {
         Err(status) => return status,
     };
     let graph = &design.graph;
-    let (causality, reduced) = design.causality_and_equations();
+    let (causality, _) = design.causality_and_equations();
     if args.model.json {
         say!("{}", report::to_json(graph, &causality));
     } else if let Some(name) = &args.why {
@@ -58,12 +58,6 @@ pub fn causality(args: &CausalityArgs) -> u8 {
         );
     } else {
         say!("{}", report::to_text(graph, &causality).trim_end());
-        if let Ok(reduced) = &reduced {
-            say!(
-                "\nstructural index of the equations: {}",
-                reduced.structural_index
-            );
-        }
     }
     let messages = causality_diagnostics(graph, &causality);
     let is_wrong = messages.iter().any(|m| m.is_error());

@@ -8,7 +8,7 @@ use super::explain::{sentence, shared};
 use super::ranking::{describe, describe_bond};
 use super::{Causality, Reason, Ring};
 use crate::code;
-use crate::graph::{BondGraph, ElementId, ElementKind};
+use crate::graph::{BondGraph, ElementId, ElementKind, Law};
 use paynter_syntax::{Diagnostic, Span};
 
 /// Gives a message for every conflict and every remark.
@@ -16,7 +16,7 @@ pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Di
     let mut found: Vec<Diagnostic> = causality
         .conflicts
         .iter()
-        .map(|c| conflict(graph, c))
+        .map(|c| conflict_diagnostic(graph, c))
         .collect();
     found.extend(causality.rings.iter().map(|r| ring(graph, r)));
     let divides = |e: &&ElementId| !causality.harmless_moduli.contains(e);
@@ -190,7 +190,23 @@ const MAX_NAMES: usize = 5;
 /// Hops of one chain that are told; the middle of a longer one says nothing new.
 const MAX_HOPS: usize = 12;
 
-fn conflict(graph: &BondGraph, conflict: &Conflict) -> Diagnostic {
+/// Tells whether a conflict comes from a law with flat or jumping pieces that would have to be inverted.
+pub fn needs_an_inverse(graph: &BondGraph, conflict: &Conflict) -> bool {
+    let roots = conflict.sides.iter().filter_map(|side| side.first());
+    roots.into_iter().any(|root| match root.reason {
+        Reason::Law(end) => {
+            let element = graph.element(end.element);
+            matches!(
+                element.kind,
+                ElementKind::R | ElementKind::C | ElementKind::I
+            ) && matches!(element.law, Law::Explicit(_))
+        }
+        _ => false,
+    })
+}
+
+/// Words a conflict.
+pub fn conflict_diagnostic(graph: &BondGraph, conflict: &Conflict) -> Diagnostic {
     let code = match conflict.kind {
         ConflictKind::Twice(e) if shared(graph, e) == "flow" => code::FLOW_SET_TWICE,
         ConflictKind::Twice(_) => code::EFFORT_SET_TWICE,

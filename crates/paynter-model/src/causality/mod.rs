@@ -30,7 +30,7 @@ mod wishes;
 
 pub use alternatives::{Alternative, Change, alternatives};
 pub use conflict::{Conflict, ConflictKind, Hop};
-pub use diagnostics::causality_diagnostics;
+pub use diagnostics::{causality_diagnostics, conflict_diagnostic, needs_an_inverse};
 pub use explain::{Step, chain, sentence, steps, why};
 pub use rings::{Closing, Ring};
 
@@ -290,6 +290,8 @@ pub struct Causality {
     pub loops: Vec<AlgebraicLoop>,
     /// Zero-order causal paths: one for each dependent storage and storage that sets it, one for each loop along power bonds.
     pub zero_order_paths: Vec<ZeroOrderPath>,
+    /// Structural index of the equations; none until they exist.
+    pub structural_index: Option<u32>,
     /// Elements whose modulus can vanish and which the strokes turn round: followed stroke by
     /// stroke, the equations would divide by it.
     pub reversed_moduli: Vec<ElementId>,

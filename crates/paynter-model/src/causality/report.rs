@@ -208,6 +208,9 @@ pub fn to_text(graph: &BondGraph, causality: &Causality) -> String {
         (format!("class {}", p.class.number()), cut_path(&names))
     });
     section(&mut out, "zero-order causal paths", paths.collect());
+    if let Some(index) = causality.structural_index {
+        let _ = writeln!(out, "\nstructural index of the equations: {index}");
+    }
     let name_of = |&e: &ElementId| {
         let text = if causality.harmless_moduli.contains(&e) {
             "turned round by the strokes; the equations are solved without dividing by its modulus"
@@ -534,6 +537,12 @@ pub fn to_json(graph: &BondGraph, causality: &Causality) -> String {
         ("not_states", names(&causality.outside)),
         ("loops", array(loops.chain(through_storages))),
         ("zero_order_paths", array(paths)),
+        (
+            "structural_index",
+            causality
+                .structural_index
+                .map_or("null".to_owned(), |i| i.to_string()),
+        ),
         ("reversed_moduli", elements(&causality.reversed_moduli)),
         ("harmless_moduli", elements(&causality.harmless_moduli)),
         (
