@@ -1,15 +1,17 @@
 //! Pictures: bond-graph diagrams, plots, energy ribbons and the report page.
 //!
 //! In:  plain values: series of numbers, a graph with its causality.
-//! Out: text; equal input gives equal bytes.
+//! Out: text, or the bytes of a PNG; equal input gives equal bytes.
 
 pub mod diagram;
 pub mod plot;
+pub mod png;
 pub mod report;
 pub mod sankey;
 pub mod svg;
 
 pub use diagram::{Diagram, DiagramOptions, diagram, to_pdf, to_svg, to_tikz};
 pub use plot::{Panel, Plot, Series};
+pub use png::to_png;
 pub use report::{Report, report_html};
 pub use sankey::{Energy, sankey};

@@ -1,12 +1,24 @@
 //! Plots of quantities over time or over each other.
 //!
-//! In:  panels, each with series of numbers.
+//! In:  panels, each with series of numbers; [`panels_by_unit`] makes them from quantities with units.
 //! Out: one SVG with the panels below each other, sharing the horizontal axis' style.
 //!
-//! **Invariant:** points that are not finite break the curve; they are never joined over.
+//! **Invariant:** points that are not finite break the curve; they are never joined over. Quantities
+//! of different units never share an axis. Curves of one panel differ by colour and by marker, so
+//! that they are told apart in black and white, too.
 
 use crate::svg::{Svg, escape};
 use std::fmt::Write as _;
+
+/// Which vertical axis a curve is read on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// The axis at the left.
+    #[default]
+    Left,
+    /// The axis at the right.
+    Right,
+}
 
 /// One curve.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,19 +31,29 @@ pub struct Series {
     pub y: Vec<f64>,
     /// Drawn dashed: a reference or a command.
     pub is_reference: bool,
+    /// The axis of its values.
+    pub side: Side,
 }
 
-/// One pair of axes.
+/// One horizontal axis with one or two vertical ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
     /// Label of the vertical axis; usually the unit.
     pub y_label: String,
+    /// Label of the vertical axis at the right; drawn if a curve is on it.
+    pub right_label: String,
     /// Label of the horizontal axis.
     pub x_label: String,
     /// Its curves.
     pub series: Vec<Series>,
     /// Times of events, marked by thin lines.
     pub marks: Vec<f64>,
+}
+
+impl Panel {
+    fn has_right(&self) -> bool {
+        self.series.iter().any(|s| s.side == Side::Right)
+    }
 }
 
 /// A figure.
@@ -41,6 +63,51 @@ pub struct Plot {
     pub title: String,
     /// From top to bottom.
     pub panels: Vec<Panel>,
+}
+
+/// Puts curves with their units on axes: one unit takes one axis, two units take the left and the
+/// right one of a panel, and of more units each takes a panel of its own.
+pub fn panels_by_unit(curves: Vec<(Series, String)>, x_label: &str, marks: &[f64]) -> Vec<Panel> {
+    let mut units: Vec<String> = Vec::new();
+    for (_, unit) in &curves {
+        if !units.contains(unit) {
+            units.push(unit.clone());
+        }
+    }
+    let label = |unit: &str| match unit {
+        "" => String::new(),
+        unit => format!("[{unit}]"),
+    };
+    let blank = || Panel {
+        x_label: x_label.to_owned(),
+        marks: marks.to_vec(),
+        ..Panel::default()
+    };
+    let mut panels: Vec<Panel> = Vec::new();
+    if units.len() > 2 {
+        panels.extend(units.iter().map(|unit| Panel {
+            y_label: label(unit),
+            ..blank()
+        }));
+    } else {
+        panels.push(Panel {
+            y_label: units.first().map(|u| label(u)).unwrap_or_default(),
+            right_label: units.get(1).map(|u| label(u)).unwrap_or_default(),
+            ..blank()
+        });
+    }
+    for (mut series, unit) in curves {
+        let at = units.iter().position(|u| *u == unit).unwrap_or(0);
+        if units.len() == 2 {
+            if !unit.is_empty() {
+                series.name = format!("{} [{unit}]", series.name);
+            }
+            series.side = [Side::Left, Side::Right][at];
+        }
+        let panel = if units.len() > 2 { at } else { 0 };
+        panels[panel].series.push(series);
+    }
+    panels
 }
 
 /// Okabe & Ito's palette, which colour-blind readers can tell apart; dark ones first. Black and
@@ -53,6 +120,8 @@ const WIDTH: f64 = 760.0;
 const PANEL_HEIGHT: f64 = 240.0;
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 18.0;
+/// Room for the numbers and the label of an axis at the right.
+const RIGHT_AXIS: f64 = 66.0;
 const TOP: f64 = 26.0;
 const BELOW: f64 = 42.0;
 const LEGEND_ROW: f64 = 16.0;
@@ -60,18 +129,25 @@ const LEGEND_ROW: f64 = 16.0;
 const MAX_POINTS: usize = 4000;
 /// More marks than this make a grey wall instead of marks.
 const MAX_MARKS: usize = 60;
+/// Markers on a curve: enough to follow it, too few to hide it.
+const N_MARKERS: usize = 8;
 
 const STYLE: &str = ".plot text{fill:#222;font-size:12px}.plot .title{font-size:14px;font-weight:600}.plot .tick{font-size:11px;fill:#555}\
 .plot .mid{text-anchor:middle}.plot .end{text-anchor:end}.plot .grid{stroke:#e4e4e4;stroke-width:1}.plot .axis{stroke:#888;stroke-width:1;fill:none}\
 .plot .mark{stroke:#bbb;stroke-width:1;stroke-dasharray:1 3}.plot .curve{fill:none;stroke-width:1.6;stroke-linejoin:round}\
-.plot .ref{stroke-dasharray:5 4}.plot .bg{fill:#fff}.plot .ink{stroke:#000}\
-@media (prefers-color-scheme:dark){.plot .bg{fill:#16181d}.plot text{fill:#ddd}.plot .tick{fill:#aaa}.plot .grid{stroke:#2c3038}.plot .axis{stroke:#777}}";
+.plot .dot{fill:#fff;stroke-width:1.3}.plot .ref{stroke-dasharray:5 4}.plot .bg{fill:#fff}.plot .ink{stroke:#000}\
+@media (prefers-color-scheme:dark){.plot .bg,.plot .dot{fill:#16181d}.plot text{fill:#ddd}.plot .tick{fill:#aaa}.plot .grid{stroke:#2c3038}.plot .axis{stroke:#777}}";
 
 impl Plot {
     /// Draws the figure.
     pub fn to_svg(&self) -> String {
         let head = if self.title.is_empty() { 6.0 } else { 28.0 };
-
+        // Panels share the place of their horizontal axes, so that times stand above each other.
+        let right = if self.panels.iter().any(Panel::has_right) {
+            RIGHT_AXIS
+        } else {
+            RIGHT
+        };
         let legends: Vec<Legend> = self.panels.iter().map(Legend::of).collect();
         let heights = legends.iter().map(|l| PANEL_HEIGHT + BELOW + l.height());
         let height = head + heights.sum::<f64>() + 4.0;
@@ -84,7 +160,7 @@ impl Plot {
         let mut top = head;
         for (panel, legend) in self.panels.iter().zip(&legends) {
             top += legend.height();
-            draw_panel(&mut svg, panel, legend, top);
+            draw_panel(&mut svg, panel, legend, top, right);
             top += PANEL_HEIGHT + BELOW;
         }
         svg.finish(WIDTH, height, STYLE)
@@ -121,73 +197,171 @@ impl Legend {
     }
 }
 
-fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64) {
+fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f64) {
     let xs = panel.series.iter().flat_map(|s| &s.x).copied();
-    let ys = panel.series.iter().flat_map(|s| &s.y).copied();
     let x_axis = Axis::over(xs, false);
-    let y_axis = Axis::over(ys, true);
+    let values = |side: Side| {
+        let on_side = panel.series.iter().filter(move |s| s.side == side);
+        on_side.flat_map(|s| &s.y).copied()
+    };
+    let y_axes = [Side::Left, Side::Right].map(|side| Axis::over(values(side), true));
     let bottom = top + PANEL_HEIGHT;
-    let place = |x: f64, y: f64| {
-        (
-            LEFT + x_axis.part(x) * (WIDTH - LEFT - RIGHT),
-            bottom - y_axis.part(y) * PANEL_HEIGHT,
-        )
+    let end = WIDTH - right;
+    let across = |x: f64| LEFT + x_axis.part(x) * (end - LEFT);
+    let place = |side: Side, x: f64, y: f64| {
+        let axis = &y_axes[usize::from(side == Side::Right)];
+        (across(x), bottom - axis.part(y) * PANEL_HEIGHT)
     };
     for &tick in &x_axis.ticks {
-        let (x, _) = place(tick, y_axis.low);
+        let x = across(tick);
         svg.line((x, top), (x, bottom), "grid");
         svg.text((x, bottom + 15.0), &x_axis.label(tick), "tick mid");
     }
-    for &tick in &y_axis.ticks {
-        let (_, y) = place(x_axis.low, tick);
-        svg.line((LEFT, y), (WIDTH - RIGHT, y), "grid");
-        svg.text((LEFT - 6.0, y + 4.0), &y_axis.label(tick), "tick end");
+    for &tick in &y_axes[0].ticks {
+        let (_, y) = place(Side::Left, x_axis.low, tick);
+        svg.line((LEFT, y), (end, y), "grid");
+        svg.text((LEFT - 6.0, y + 4.0), &y_axes[0].label(tick), "tick end");
+    }
+    if panel.has_right() {
+        for &tick in &y_axes[1].ticks {
+            let (_, y) = place(Side::Right, x_axis.low, tick);
+            svg.line((end - 5.0, y), (end, y), "axis");
+            svg.text((end + 6.0, y + 4.0), &y_axes[1].label(tick), "tick");
+        }
+        upright(svg, WIDTH - 8.0, top, &panel.right_label);
     }
     if panel.marks.len() <= MAX_MARKS {
-        for &t in panel
-            .marks
-            .iter()
-            .filter(|&&t| t >= x_axis.low && t <= x_axis.high)
-        {
-            let (x, _) = place(t, y_axis.low);
-            svg.line((x, top), (x, bottom), "mark");
+        let is_inside = |t: &&f64| **t >= x_axis.low && **t <= x_axis.high;
+        for &t in panel.marks.iter().filter(is_inside) {
+            svg.line((across(t), top), (across(t), bottom), "mark");
         }
     }
-    svg.rect((LEFT, top), (WIDTH - LEFT - RIGHT, PANEL_HEIGHT), "axis");
-    for (index, (series, &(left, row))) in panel.series.iter().zip(&legend.places).enumerate() {
-        let colour = COLOURS[index % COLOURS.len()];
-        let class = if series.is_reference {
-            "curve ref"
-        } else {
-            "curve"
-        };
+    svg.rect((LEFT, top), (end - LEFT, PANEL_HEIGHT), "axis");
+    let n = panel.series.len();
+    for (index, series) in panel.series.iter().enumerate() {
         let (x, y) = thin_to(&series.x, &series.y, MAX_POINTS);
+        let pen = Pen::of(index, series);
         for piece in pieces(&x, &y) {
-            let points: Vec<(f64, f64)> = piece.iter().map(|&i| place(x[i], y[i])).collect();
-            svg.polyline(&points, class, &format!(r#"stroke="{colour}""#));
+            let points: Vec<(f64, f64)> = piece
+                .iter()
+                .map(|&i| place(series.side, x[i], y[i]))
+                .collect();
+            svg.polyline(&points, pen.class, &format!(r#"stroke="{}""#, pen.colour));
         }
-        let mut key = String::new();
-        let _ = write!(
-            key,
-            r#"<line x1="{left:.1}" y1="{y:.1}" x2="{x2:.1}" y2="{y:.1}" class="{class}" stroke="{colour}"/><text x="{tx:.1}" y="{ty:.1}">{name}</text>"#,
-            y = top - 9.0 - LEGEND_ROW * row as f64,
-            x2 = left + 18.0,
-            tx = left + 23.0,
-            ty = top - 5.0 - LEGEND_ROW * row as f64,
-            name = escape(&series.name)
+        if n > 1 {
+            for i in marked(&x, &y, &x_axis, index, n) {
+                pen.dot(svg, place(series.side, x[i], y[i]));
+            }
+        }
+    }
+    for (index, (series, &(left, row))) in panel.series.iter().zip(&legend.places).enumerate() {
+        let pen = Pen::of(index, series);
+        let y = top - 9.0 - LEGEND_ROW * row as f64;
+        svg.polyline(
+            &[(left, y), (left + 18.0, y)],
+            pen.class,
+            &format!(r#"stroke="{}""#, pen.colour),
         );
-        svg.raw(&key);
+        if n > 1 {
+            pen.dot(svg, (left + 9.0, y));
+        }
+        svg.text((left + 23.0, y + 4.0), &series.name, "name");
     }
     svg.text(
-        (LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 32.0),
+        (LEFT + (end - LEFT) / 2.0, bottom + 32.0),
         &panel.x_label,
         "mid",
     );
+    upright(svg, 14.0, top, &panel.y_label);
+}
+
+/// The label of a vertical axis, read from below.
+fn upright(svg: &mut Svg, x: f64, top: f64, label: &str) {
     svg.raw(&format!(
-        r#"<text transform="translate(14,{:.1}) rotate(-90)" class="mid">{}</text>"#,
+        r#"<text transform="translate({x},{:.1}) rotate(-90)" class="mid">{}</text>"#,
         top + PANEL_HEIGHT / 2.0,
-        escape(&panel.y_label)
+        escape(label)
     ));
+}
+
+/// How a curve is drawn.
+struct Pen {
+    colour: &'static str,
+    class: &'static str,
+    shape: usize,
+}
+
+/// Corners of markers, on a circle of radius 1: round, square, triangle, diamond, …
+const SHAPES: [&[(f64, f64)]; 6] = [
+    &[],
+    &[(-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)],
+    &[(0.0, -1.1), (1.0, 0.8), (-1.0, 0.8)],
+    &[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)],
+    &[(0.0, 1.1), (1.0, -0.8), (-1.0, -0.8)],
+    &[(1.1, 0.0), (-0.8, 1.0), (-0.8, -1.0)],
+];
+
+impl Pen {
+    fn of(index: usize, series: &Series) -> Pen {
+        Pen {
+            colour: COLOURS[index % COLOURS.len()],
+            class: if series.is_reference {
+                "curve ref"
+            } else {
+                "curve"
+            },
+            shape: index % SHAPES.len(),
+        }
+    }
+
+    /// A marker that tells the curve without its colour.
+    fn dot(&self, svg: &mut Svg, (x, y): (f64, f64)) {
+        const RADIUS: f64 = 3.2;
+        let colour = self.colour;
+        let mut text = String::new();
+        if SHAPES[self.shape].is_empty() {
+            let _ = write!(
+                text,
+                r#"<circle cx="{x:.1}" cy="{y:.1}" r="{RADIUS}" class="dot" stroke="{colour}"/>"#
+            );
+        } else {
+            text.push_str("<polygon points=\"");
+            for (dx, dy) in SHAPES[self.shape] {
+                let _ = write!(text, "{:.1},{:.1} ", x + RADIUS * dx, y + RADIUS * dy);
+            }
+            let _ = write!(text, r#"" class="dot" stroke="{colour}"/>"#);
+        }
+        svg.raw(&text);
+    }
+}
+
+/// Points that carry a marker: spread over the width, beside those of the other curves.
+fn marked(x: &[f64], y: &[f64], axis: &Axis, index: usize, n: usize) -> Vec<usize> {
+    let is_sorted = x.windows(2).all(|w| w[0] <= w[1]);
+    let shift = (index as f64 + 0.5) / n as f64;
+    let mut found: Vec<usize> = (0..N_MARKERS)
+        .map(|k| (k as f64 + shift) / N_MARKERS as f64)
+        .filter_map(|part| {
+            if x.is_empty() {
+                return None;
+            }
+            let last = x.len() - 1;
+            if !is_sorted {
+                return Some((part * last as f64).round() as usize);
+            }
+            let at = axis.low + part * (axis.high - axis.low);
+            let next = x.partition_point(|&v| v < at);
+            let near = if next > 0 && next <= last && at - x[next - 1] < x[next] - at {
+                next - 1
+            } else {
+                next
+            };
+            (at >= x[0] && near <= last).then_some(near)
+        })
+        .filter(|&i| x[i].abs() < LARGEST && y[i].abs() < LARGEST)
+        .collect();
+    found.dedup();
+    found
 }
 
 /// Beyond this the width of an axis overflows.
@@ -312,7 +486,7 @@ mod tests {
             name: "a<b".into(),
             x,
             y,
-            is_reference: false,
+            ..Series::default()
         };
         Plot {
             title: "t".into(),
@@ -334,6 +508,78 @@ mod tests {
         let svg = plot(vec![0.0, 1.0, f64::NAN, 2.0, 3.0]);
         assert_eq!(svg.matches("<polyline").count(), 2);
         assert!(!svg.contains("NaN"));
+    }
+
+    fn curve(name: &str, unit: &str) -> (Series, String) {
+        let series = Series {
+            name: name.to_owned(),
+            x: vec![0.0, 1.0, 2.0],
+            y: vec![0.0, 1.0, 4.0],
+            ..Series::default()
+        };
+        (series, unit.to_owned())
+    }
+
+    #[test]
+    fn two_units_take_two_axes_and_three_take_three_panels() {
+        let one = panels_by_unit(vec![curve("a", "V"), curve("b", "V")], "time [s]", &[]);
+        assert_eq!((one.len(), one[0].has_right()), (1, false));
+        assert_eq!(one[0].series[0].name, "a");
+        let curves = vec![curve("a", "V"), curve("b", "mA"), curve("c", "V")];
+        let two = panels_by_unit(curves.clone(), "time [s]", &[1.0]);
+        assert_eq!(two.len(), 1);
+        assert_eq!((&*two[0].y_label, &*two[0].right_label), ("[V]", "[mA]"));
+        let sides: Vec<Side> = two[0].series.iter().map(|s| s.side).collect();
+        assert_eq!(sides, [Side::Left, Side::Right, Side::Left]);
+        assert_eq!(two[0].series[1].name, "b [mA]");
+        let more = curves.into_iter().chain([curve("d", "K")]).collect();
+        let three = panels_by_unit(more, "time [s]", &[1.0]);
+        let labels: Vec<&str> = three.iter().map(|p| p.y_label.as_str()).collect();
+        assert_eq!(labels, ["[V]", "[mA]", "[K]"]);
+        assert!(three.iter().all(|p| p.marks == [1.0] && !p.has_right()));
+    }
+
+    #[test]
+    fn a_curve_at_the_right_is_read_on_its_own_axis() {
+        let (mut small, unit) = curve("small", "mV");
+        small.y = vec![0.0, 1e-6, 4e-6];
+        let panels = panels_by_unit(vec![curve("large", "V"), (small, unit)], "t", &[]);
+        let svg = Plot {
+            title: String::new(),
+            panels,
+        }
+        .to_svg();
+        let heights = |line: &str| -> Vec<String> {
+            let points = line.split('"').nth(1).unwrap_or_default();
+            points
+                .split(' ')
+                .filter_map(|p| p.split(',').nth(1))
+                .map(str::to_owned)
+                .collect()
+        };
+        let curves: Vec<Vec<String>> = svg
+            .lines()
+            .filter(|l| l.starts_with("<polyline") && l.matches(',').count() == 3)
+            .map(heights)
+            .collect();
+        assert_eq!(curves.len(), 2);
+        assert_eq!(curves[0], curves[1], "same shape, each on its own scale");
+        assert!(svg.contains(">4e-6<") || svg.contains("e-6<"), "{svg}");
+    }
+
+    #[test]
+    fn curves_of_one_panel_are_told_apart_without_colour() {
+        let panels = panels_by_unit(vec![curve("a", ""), curve("b", "")], "t", &[]);
+        let svg = Plot {
+            title: String::new(),
+            panels,
+        }
+        .to_svg();
+        assert!(svg.contains("<circle") && svg.contains("<polygon"));
+        assert!(
+            !plot(vec![0.0, 1.0]).contains("class=\"dot\""),
+            "one curve needs none"
+        );
     }
 
     #[test]

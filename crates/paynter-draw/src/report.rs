@@ -6,7 +6,7 @@
 //! **Invariant:** every word of the model is escaped; only the drawings, which this crate made,
 //! go in as they are. Curves are thinned so that the data stays below a megabyte.
 
-use crate::plot::{Panel, thin_to};
+use crate::plot::{Panel, Side, thin_to};
 use crate::sankey::{Energy, joules_text, sankey};
 use crate::svg::escape;
 use std::fmt::Write as _;
@@ -187,9 +187,10 @@ fn plot_data(plots: &[Panel]) -> String {
         }
         let _ = write!(
             out,
-            "{{\"x_label\":{},\"y_label\":{},\"marks\":",
+            "{{\"x_label\":{},\"y_label\":{},\"right_label\":{},\"marks\":",
             quoted(&plot.x_label),
-            quoted(&plot.y_label)
+            quoted(&plot.y_label),
+            quoted(&plot.right_label)
         );
         let marks = if plot.marks.len() <= MAX_MARKS {
             plot.marks.as_slice()
@@ -205,9 +206,10 @@ fn plot_data(plots: &[Panel]) -> String {
             let (x, y) = thin_to(&series.x, &series.y, n_points);
             let _ = write!(
                 out,
-                "{{\"name\":{},\"is_reference\":{},\"x\":",
+                "{{\"name\":{},\"is_reference\":{},\"side\":{},\"x\":",
                 quoted(&series.name),
-                series.is_reference
+                series.is_reference,
+                usize::from(series.side == Side::Right)
             );
             numbers(&mut out, &x);
             out.push_str(",\"y\":");
@@ -489,7 +491,7 @@ mod tests {
             name: evil.clone(),
             x: vec![0.0],
             y: vec![1.0],
-            is_reference: false,
+            ..Series::default()
         };
         let report = Report {
             title: evil.clone(),
@@ -505,7 +507,7 @@ mod tests {
                 y_label: evil.clone(),
                 x_label: evil.clone(),
                 series: vec![series],
-                marks: vec![],
+                ..Panel::default()
             }],
             audit: Some(Energy {
                 supplied: vec![(evil.clone(), 1.0)],
@@ -540,7 +542,7 @@ mod tests {
             name: format!("x{k}"),
             x: x.clone(),
             y: y.clone(),
-            is_reference: false,
+            ..Series::default()
         };
         let plots = vec![Panel {
             series: (0..60).map(series).collect(),

@@ -157,32 +157,39 @@ fn ribbon(svg: &mut Svg, from: (f64, f64), to: (f64, f64), h: f64, class: &str) 
 
 /// `12.3 kJ`.
 pub(crate) fn joules_text(joules: f64) -> String {
-    const PREFIXES: [(f64, &str); 7] = [
-        (1e9, "GJ"),
-        (1e6, "MJ"),
-        (1e3, "kJ"),
-        (1.0, "J"),
-        (1e-3, "mJ"),
-        (1e-6, "µJ"),
-        (1e-9, "nJ"),
+    with_prefix(joules, "J")
+}
+
+/// `12.3 kW`.
+pub(crate) fn with_prefix(value: f64, unit: &str) -> String {
+    const PREFIXES: [(f64, &str); 8] = [
+        (1e9, "G"),
+        (1e6, "M"),
+        (1e3, "k"),
+        (1.0, ""),
+        (1e-3, "m"),
+        (1e-6, "µ"),
+        (1e-9, "n"),
+        (1e-12, "p"),
     ];
-    let size = joules.abs();
-    for (unit, name) in PREFIXES {
-        if size >= unit {
-            let digits = if size >= 100.0 * unit {
+    let size = value.abs();
+    for (factor, prefix) in PREFIXES {
+        // 999.6 mW would be written as 1000 mW.
+        if size >= 0.9995 * factor {
+            let digits = if size >= 99.95 * factor {
                 0
-            } else if size >= 10.0 * unit {
+            } else if size >= 9.995 * factor {
                 1
             } else {
                 2
             };
-            return format!("{:.digits$} {name}", joules / unit);
+            return format!("{:.digits$} {prefix}{unit}", value / factor);
         }
     }
     if size == 0.0 {
-        "0 J".to_owned()
+        format!("0 {unit}")
     } else {
-        format!("{joules:.1e} J")
+        format!("{value:.1e} {unit}")
     }
 }
 

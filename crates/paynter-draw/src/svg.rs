@@ -16,6 +16,7 @@ pub fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             // XML 1.0 has no place for control characters, not even escaped.
             c if (c as u32) < 0x20 && c != '\n' && c != '\t' => out.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

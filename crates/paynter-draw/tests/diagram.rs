@@ -1,8 +1,8 @@
 //! Drawings of small models and of the whole gallery.
 
 use paynter_draw::diagram::{
-    BondClass, BondLabels, Diagram, DiagramOptions, NodeKind, Parts, Shown, Strokes,
-    color_by_power, diagram, frames, frames_svg, to_svg, to_tikz,
+    BondClass, BondLabels, Diagram, DiagramOptions, NodeKind, Parts, PowerFlow, Shown, Strokes,
+    diagram, frames, frames_svg, to_pdf, to_svg, to_tikz,
 };
 use paynter_model::causality::{Causality, assign_causality};
 use paynter_model::elaborate::elaborate;
@@ -504,24 +504,63 @@ fn steps_add_strokes_until_all_are_set_and_move_nothing() {
 }
 
 #[test]
-fn power_widens_bonds() {
+fn power_is_shown_by_bands_with_a_scale_and_triangles_that_point_where_it_goes() {
     let graph = graph(CIRCUIT);
-    let mut drawing = diagram(&graph, None, &DiagramOptions::default());
-    let powers: Vec<f64> = (0..graph.bonds.len())
-        .map(|k| if k == 0 { -4.0 } else { 1.0 })
-        .collect();
-    color_by_power(&mut drawing, &powers);
-    let share = |bond: u32| {
-        drawing
-            .bonds
-            .iter()
-            .find(|l| l.bonds[0] == BondId(bond))
-            .and_then(|l| l.share)
+    // Four watts from the source, one of them back out of the capacitor.
+    let mut watts = vec![1.0; graph.bonds.len()];
+    let bond_of = |name: &str| {
+        let is_at = |e| graph.element_name(e) == name;
+        let ends = |b: &paynter_model::graph::Bond| is_at(b.tail.element) || is_at(b.head.element);
+        graph.bonds.iter().position(ends).expect("it is there")
     };
-    assert_eq!((share(0), share(1)), (Some(1.0), Some(0.25)));
-    assert!(to_svg(&drawing).contains("stroke-width:9"));
-    color_by_power(&mut drawing, &[f64::NAN]);
-    assert!(!to_svg(&drawing).contains("NaN"));
+    let (supply, c1, r1) = (bond_of("supply"), bond_of("c1"), bond_of("r1"));
+    (watts[supply], watts[c1], watts[r1]) = (4.0, -1.0, f64::NAN);
+    let options = DiagramOptions {
+        power: Some(PowerFlow {
+            watts,
+            title: "mean power".to_owned(),
+        }),
+        ..DiagramOptions::default()
+    };
+    let drawing = diagram(&graph, Some(&assign_causality(&graph)), &options);
+    let line = |bond: usize| {
+        let is_it = |l: &&paynter_draw::diagram::Line| l.bonds[0].0 as usize == bond;
+        drawing.bonds.iter().find(is_it).expect("it is drawn")
+    };
+    let power = |bond: usize| line(bond).power.map(|p| (p.watts, p.share));
+    assert_eq!(power(supply), Some((4.0, 1.0)));
+    assert_eq!(power(c1), Some((-1.0, 0.25)));
+    assert_eq!(power(r1), None);
+    assert_eq!(line(supply).label, "4.00 W");
+    assert_eq!(line(r1).label, "not a number");
+    let scale: Vec<&str> = drawing.scale.iter().map(|m| m.text.as_str()).collect();
+    assert_eq!(scale, ["4.00 W", "1.00 W", "250 mW"]);
+    assert_eq!(drawing.faults().overlaps, 0);
+    let svg = to_svg(&drawing);
+    assert!(!svg.contains("NaN") && svg.contains("stroke-width:10;"));
+    // The triangle of the capacitor points away from it: its tip is nearer to the junction.
+    let triangles = svg.matches("class=\"goes\"").count();
+    assert_eq!(triangles, drawing.bonds.len() - 1);
+    let group = svg
+        .split("<g>")
+        .find(|g| g.contains("1.00 W") && g.contains("at-tail"))
+        .expect("the bond of the capacitor has its stroke at the junction");
+    let path = group.split("<path d=\"M").nth(1).expect("a triangle");
+    let ys: Vec<f64> = path
+        .split('"')
+        .next()
+        .unwrap_or_default()
+        .split([' ', 'L', 'Z'])
+        .filter_map(|p| p.split(',').nth(1)?.parse().ok())
+        .collect();
+    let up = node(&drawing, "C:c1").area.center.1 > node(&drawing, "node").area.center.1;
+    assert_eq!(ys[0] < ys[1], up, "{ys:?}");
+    for text in [
+        to_tikz(&drawing),
+        String::from_utf8_lossy(&to_pdf(&drawing)).into_owned(),
+    ] {
+        assert!(text.contains("4.00 W") && !text.contains("NaN"));
+    }
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::compare::{Comparison, compare};
 use crate::measure::Curve;
 use crate::recorder::Progress;
 use crate::simulate::{Run, RunSpec, Wanted, simulate};
-use crate::table::Table;
-use paynter_draw::plot::{Panel, Plot, Series};
+use crate::table::{self, Table};
+use paynter_draw::plot::{Plot, Series, panels_by_unit};
 use paynter_exec::{Engine, Machine};
 use paynter_model::BondGraph;
 use paynter_model::experiment::{self, Functional, Measure, Operation, Plan};
@@ -222,7 +222,7 @@ pub fn carry_out(
 ) -> Result<Outcome, Vec<Diagnostic>> {
     let mut run = simulate(machine, reduced, graph, spec, progress)?;
     let measures = measure_all(plan, &run, layout, reduced);
-    let plots = plots(plan, &run, layout);
+    let plots = plots(plan, &run, layout, references);
     run.table.columns.truncate(layout.n_recorded);
     let comparisons = plan
         .comparisons
@@ -341,52 +341,42 @@ fn functional_value(functional: &Functional, fine: &Table, layout: &Layout) -> O
     }
 }
 
-fn plots(plan: &Plan, run: &Run, layout: &Layout) -> Vec<Plot> {
+fn plots(plan: &Plan, run: &Run, layout: &Layout, references: &[Table]) -> Vec<Plot> {
     let mut next = layout.n_recorded;
     let mut panels = Vec::new();
     for plot in &plan.plots {
         let ys = &run.table.columns[next..next + plot.ys.len()];
         next += plot.ys.len();
-        let (x, x_label) = match &plot.versus {
-            Some(versus) => {
-                next += 1;
-                (
-                    run.table.columns[next - 1].values.clone(),
-                    label(&versus.name, versus.unit.as_ref()),
-                )
-            }
+        let versus = plot.versus.as_ref().map(|versus| {
+            next += 1;
+            (&run.table.columns[next - 1], versus)
+        });
+        let (x, x_label) = match versus {
+            Some((column, versus)) => (
+                column.values.clone(),
+                label(&versus.name, versus.unit.as_ref()),
+            ),
             None => (run.table.time.clone(), "time [s]".to_owned()),
         };
-        let units: Vec<&str> = ys.iter().map(|c| c.unit.as_str()).collect();
-        let is_one_unit = units.windows(2).all(|w| w[0] == w[1]);
-        let series = ys
-            .iter()
-            .map(|c| Series {
-                name: if is_one_unit || c.unit.is_empty() {
-                    c.name.clone()
-                } else {
-                    format!("{} [{}]", c.name, c.unit)
-                },
+        let mut curves: Vec<(Series, String)> = Vec::new();
+        for column in ys {
+            let own = Series {
+                name: column.name.clone(),
                 x: x.clone(),
-                y: c.values.clone(),
-                is_reference: false,
-            })
-            .collect();
-        let y_label = match units.first() {
-            Some(unit) if is_one_unit && !unit.is_empty() => format!("[{unit}]"),
-            _ => String::new(),
+                y: column.values.clone(),
+                ..Series::default()
+            };
+            curves.push((own, column.unit.clone()));
+            let beside = references
+                .iter()
+                .filter_map(|r| beside(plan, r, column, versus.map(|(c, _)| c)));
+            curves.extend(beside.map(|series| (series, column.unit.clone())));
+        }
+        let marks = match versus {
+            None => run.event_times.as_slice(),
+            Some(_) => &[],
         };
-        let marks = if plot.versus.is_none() {
-            run.event_times.clone()
-        } else {
-            Vec::new()
-        };
-        panels.push(Panel {
-            y_label,
-            x_label,
-            series,
-            marks,
-        });
+        panels.extend(panels_by_unit(curves, &x_label, marks));
     }
     if panels.is_empty() {
         return Vec::new();
@@ -395,6 +385,34 @@ fn plots(plan: &Plan, run: &Run, layout: &Layout) -> Vec<Plot> {
         title: plan.name.clone().unwrap_or_default(),
         panels,
     }]
+}
+
+/// The curve of a reference for a plotted quantity, if the run is compared with it there: both then
+/// have the unit in which the quantity is recorded.
+fn beside(
+    plan: &Plan,
+    reference: &Table,
+    y: &table::Column,
+    versus: Option<&table::Column>,
+) -> Option<Series> {
+    let find = |wanted: &table::Column| {
+        let unit =
+            |c: &experiment::Column| c.unit.as_ref().map_or("", |u| u.text.as_str()) == wanted.unit;
+        plan.columns
+            .iter()
+            .find(|c| c.name == wanted.name && unit(c))?;
+        Some(reference.column(&wanted.name)?.values.clone())
+    };
+    Some(Series {
+        name: format!("{}, reference", y.name),
+        x: match versus {
+            None => reference.time.clone(),
+            Some(x) => find(x)?,
+        },
+        y: find(y)?,
+        is_reference: true,
+        ..Series::default()
+    })
 }
 
 fn label(name: &str, unit: Option<&Unit>) -> String {

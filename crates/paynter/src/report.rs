@@ -19,10 +19,8 @@ use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{Role, SymbolId};
 use paynter_syntax::{Diagnostic, render};
 
-/// Larger graphs are drawn closed by `paynter diagram`, but their tables would not be read.
+/// Longer tables would not be read.
 const MOST_ROWS: usize = 300;
-/// A picture of more elements takes longer to arrange than a run takes.
-const MOST_DRAWN: usize = 80;
 /// Beyond this many states the printed equations are longer than any report.
 const MOST_STATES: usize = 200;
 
@@ -115,11 +113,8 @@ pub fn report(
     })
 }
 
-/// The bond graph; a large one is left to `paynter diagram`, which takes its time to arrange it.
+/// The bond graph; submodels of a large one are closed, and like things drawn as one.
 fn picture(design: &Design, causality: &Causality) -> String {
-    if design.graph.elements.len() > MOST_DRAWN {
-        return String::new();
-    }
     to_svg(&diagram(
         &design.graph,
         Some(causality),
@@ -263,12 +258,30 @@ fn energy(audit: &crate::audit::Audit) -> Energy {
             .map(|(n, _, e)| (n.clone(), *e))
             .collect()
     };
-    Energy {
+    let mut energy = Energy {
         supplied: of(EnergyRole::Source),
         dissipated: of(EnergyRole::Dissipator),
         stored: of(EnergyRole::Storage),
         residual: audit.residual,
+    };
+    if audit.elements.is_empty() {
+        let total = |name: &str, joules: f64| vec![(name.to_owned(), joules)];
+        energy.supplied = total("all sources", audit.supplied);
+        energy.dissipated = total("all resistors", audit.dissipated);
+        energy.stored = total("all storages", audit.stored);
+        energy
+            .supplied
+            .extend(total("all `unpowered`", audit.unpowered));
+    } else {
+        let unpowered = of(EnergyRole::Unpowered).into_iter();
+        let given = unpowered.map(|(name, joules)| (format!("{name}, unpowered"), -joules));
+        energy.supplied.extend(given);
     }
+    energy
+        .supplied
+        .push(("set by reinit".to_owned(), audit.jumps));
+    energy.supplied.retain(|(_, joules)| *joules != 0.0);
+    energy
 }
 
 fn messages(design: &Design, outcome: &Outcome) -> Vec<Message> {

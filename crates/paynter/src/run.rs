@@ -199,6 +199,11 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
     found
 }
 
+/// The fact of a result that holds the times of its state events, in s, with spaces between.
+pub const EVENT_TIMES: &str = "event_times";
+/// More events than this cannot be marked in a plot, and are only counted.
+const MOST_EVENT_TIMES: usize = 1000;
+
 fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
     let statistics = &outcome.run.statistics;
     let mut facts = vec![
@@ -238,6 +243,11 @@ fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
             (statistics.state_events + statistics.time_events).to_string(),
         ),
     ];
+    let event_times = &outcome.run.event_times;
+    if !event_times.is_empty() && event_times.len() <= MOST_EVENT_TIMES {
+        let times: Vec<String> = event_times.iter().map(|t| format!("{t:?}")).collect();
+        facts.push((EVENT_TIMES.to_owned(), times.join(" ")));
+    }
     let dae = &design.graph.signals;
     for symbol in &dae.symbols {
         if let paynter_symbolic::Role::Parameter { value, .. } = symbol.role

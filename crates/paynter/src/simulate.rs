@@ -77,6 +77,8 @@ pub struct Run {
     pub losses: Vec<(f64, usize, f64)>,
     /// Switches that stayed on their surface: mode, first time, how often.
     pub slides: Vec<(SymbolId, f64, usize)>,
+    /// The integrals of `Dae::quadratures` over the run.
+    pub integrals: Vec<f64>,
     /// Times of state events.
     pub event_times: Vec<f64>,
     /// Why it ended.
@@ -212,6 +214,11 @@ pub fn simulate(
         (Ok(before), Ok(after)) => audit(machine, at_end, &before, &after, &quadratures, spec),
         _ => None,
     };
+    let own = machine.audit_layout().own.clone();
+    let integrals = quadratures
+        .get(own)
+        .map(<[f64]>::to_vec)
+        .unwrap_or_default();
     Ok(Run {
         table: to_table(&rows, &spec.wanted),
         fine: fine.map(|rows| to_table(&rows, &spec.wanted)),
@@ -222,6 +229,7 @@ pub fn simulate(
         audit,
         losses,
         slides,
+        integrals,
         event_times,
         ending,
         elapsed: begin.elapsed(),

@@ -118,9 +118,49 @@ impl Table {
             _ => {
                 let text =
                     std::str::from_utf8(&bytes).map_err(|_| fail("not a text file".to_owned()))?;
-                Table::from_csv(text).map_err(fail)
+                let mut table = Table::from_csv(text).map_err(fail)?;
+                let side = path.with_extension("csv.meta.json");
+                if ending(path) == "csv"
+                    && let Ok(bytes) = fs::read(&side)
+                {
+                    table.add_metadata(&bytes).map_err(|message| TableError {
+                        file: side.display().to_string(),
+                        message,
+                    })?;
+                }
+                Ok(table)
             }
         }
+    }
+
+    /// Takes units and facts from the file beside a CSV.
+    fn add_metadata(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+        let facts = value
+            .as_object()
+            .ok_or("this JSON does not describe a result of paynter")?;
+        for (key, value) in facts {
+            match value {
+                serde_json::Value::Object(units) if key == "units" => {
+                    for column in &mut self.columns {
+                        if let Some(unit) = units.get(&column.name).and_then(|u| u.as_str()) {
+                            column.unit = unit.to_owned();
+                        }
+                    }
+                }
+                serde_json::Value::String(text) => self.metadata.push((key.clone(), text.clone())),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds a fact about the run.
+    pub fn fact(&self, key: &str) -> Option<&str> {
+        self.metadata
+            .iter()
+            .find(|(k, _)| k == key)
+            .map(|(_, v)| v.as_str())
     }
 
     /// Prints as CSV: `time` first, then the columns, with digits that read back to the same bits.
@@ -491,7 +531,9 @@ mod tests {
             assert_eq!(back.time, sample().time, "{ending}");
             for (a, b) in back.columns.iter().zip(&sample().columns) {
                 assert_eq!((&a.name, &a.values), (&b.name, &b.values), "{ending}");
+                assert_eq!(a.unit, b.unit, "{ending}");
             }
+            assert_eq!(back.fact("method"), Some("dop853"), "{ending}");
         }
         fs::remove_dir_all(folder).expect("made above");
     }

@@ -1,12 +1,18 @@
 //! `paynter diagram`: the bond graph as the textbook draws it.
 
-use crate::console::{OK, call_error, design};
+use crate::commands::picture::{ending, write, write_svg};
+use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, design, show};
 use crate::{ModelArgs, say};
 use clap::Args;
+use paynter::Design;
 use paynter::draw::diagram::{
-    BondLabels, DiagramOptions, Parts, Shown, diagram as draw, frames_svg, to_pdf,
+    BondLabels, DiagramOptions, Parts, PowerFlow, Shown, diagram as draw, frames_svg, to_pdf,
 };
 use paynter::draw::{to_svg, to_tikz};
+use paynter::exec::Engine;
+use paynter::power::{PowerError, powers_of_run, powers_of_table, read_when};
+use paynter::table::Table;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// What to draw and where to put it.
@@ -14,7 +20,7 @@ use std::path::PathBuf;
 pub struct DiagramArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Write here: .svg, .pdf, or .tex for TikZ; MODEL.svg unless given
+    /// Write here: .svg, .png, .pdf, or .tex for TikZ; MODEL.svg unless given
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw submodels opened
@@ -30,8 +36,15 @@ pub struct DiagramArgs {
     #[arg(long)]
     no_signals: bool,
     /// Draw the assignment of causality step by step
-    #[arg(long)]
+    #[arg(long, conflicts_with = "power")]
     frames: bool,
+    /// Show how much power flows where: `--power` runs the experiment and takes means,
+    /// `--power=0.1` or `--power="20 [ms]"` takes an instant
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "mean")]
+    power: Option<String>,
+    /// Take the power from the columns of this result instead of running
+    #[arg(long, value_name = "FILE", requires = "power")]
+    result: Option<PathBuf>,
 }
 
 /// Draws; a model with conflicts is drawn too, with the conflict marked.
@@ -41,7 +54,12 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
         Err(status) => return status,
     };
     let causality = design.causality();
+    let power = match power_flow(args, &design) {
+        Ok(power) => power,
+        Err(status) => return status,
+    };
     let options = DiagramOptions {
+        power,
         title: design.model.clone(),
         parts: match (args.open, args.closed) {
             (true, _) => Parts::Open,
@@ -63,26 +81,49 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{}.svg", design.model)));
-    let ending = path
-        .extension()
-        .map(|e| e.to_string_lossy().to_ascii_lowercase())
-        .unwrap_or_default();
-    let text = match (ending.as_str(), args.frames) {
-        ("svg", true) => frames_svg(&design.graph, &causality, &options).into_bytes(),
-        ("svg", false) => to_svg(&draw(&design.graph, Some(&causality), &options)).into_bytes(),
-        ("tex", false) => to_tikz(&draw(&design.graph, Some(&causality), &options)).into_bytes(),
-        ("pdf", false) => to_pdf(&draw(&design.graph, Some(&causality), &options)),
-        ("tex" | "pdf", true) => return call_error("frames can only be written as .svg"),
+    let drawn = || draw(&design.graph, Some(&causality), &options);
+    let written = match (ending(&path).as_str(), args.frames) {
+        ("svg" | "png", true) => write_svg(&path, &frames_svg(&design.graph, &causality, &options)),
+        ("svg" | "png", false) => write_svg(&path, &to_svg(&drawn())),
+        ("tex", false) => write(&path, to_tikz(&drawn()).as_bytes()),
+        ("pdf", false) => write(&path, &to_pdf(&drawn())),
+        ("tex" | "pdf", true) => return call_error("frames can only be written as .svg or .png"),
         _ => {
             return call_error(format!(
-                "unknown ending of {}; use .svg, .pdf or .tex",
+                "unknown ending of {}; use .svg, .png, .pdf or .tex",
                 path.display()
             ));
         }
     };
-    if let Err(error) = std::fs::write(&path, text) {
-        return call_error(format!("{}: cannot be written: {error}", path.display()));
+    if let Err(message) = written {
+        return call_error(message);
     }
     say!("drawn in {}", path.display());
     OK
+}
+
+/// The powers that the drawing shows, if any.
+fn power_flow(args: &DiagramArgs, design: &Design) -> Result<Option<PowerFlow>, u8> {
+    let Some(text) = &args.power else {
+        return Ok(None);
+    };
+    let when = read_when(text).map_err(call_error)?;
+    let found = match &args.result {
+        Some(path) => {
+            let table = Table::read(path).map_err(call_error)?;
+            powers_of_table(design, &table, when)
+        }
+        None => powers_of_run(design, when, Engine::Auto, &mut |_| {
+            ControlFlow::Continue(())
+        }),
+    };
+    found.map(Some).map_err(|error| {
+        let (diagnostics, status) = match error {
+            PowerError::Call(message) => return call_error(message),
+            PowerError::Model(diagnostics) => (diagnostics, MODEL_WRONG),
+            PowerError::Run(diagnostics) => (diagnostics, RUN_FAILED),
+        };
+        show(&design.failed(diagnostics), args.model.json);
+        status
+    })
 }

@@ -8,6 +8,7 @@ pub mod explain;
 pub mod fmt;
 pub mod gallery;
 pub mod new;
+pub mod picture;
 pub mod plot;
 pub mod run;
 pub mod summary;

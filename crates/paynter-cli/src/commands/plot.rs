@@ -1,109 +1,87 @@
 //! `paynter plot`: curves of result files.
 
+use crate::commands::picture::{ending, write_svg};
 use crate::console::{OK, call_error};
 use crate::say;
 use clap::Args;
-use paynter::draw::{Panel, Plot, Series};
+use paynter::draw::Plot;
+use paynter::figure::{FigureChoice, figure};
 use paynter::table::Table;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to plot and where to put it.
 #[derive(Args)]
 pub struct PlotArgs {
-    /// Result files (.csv, .parquet, .json); further ones are drawn dashed, for comparison
-    #[arg(required = true)]
-    results: Vec<PathBuf>,
-    /// Columns to plot, each with an axis of its own; all unless given
+    /// Result files (.csv, .parquet, .json), then columns.
+    ///
+    /// Further files are drawn dashed, for comparison. Columns with commas between share axes, a unit
+    /// in brackets is the unit of the axis: `plot r.csv "theta[deg],command[deg]" current`.
+    /// Without columns all are plotted, those of a unit together.
+    #[arg(required = true, value_name = "RESULT|COLUMNS")]
+    what: Vec<String>,
+    /// Columns to plot, each with an axis of its own
     #[arg(long, short, value_name = "NAME", value_delimiter = ',')]
     columns: Vec<String>,
-    /// Column to the right instead of time
+    /// Column to the right instead of time: a phase plot
     #[arg(long, value_name = "NAME")]
     versus: Option<String>,
-    /// Write here (.svg); RESULT.svg unless given
+    /// Above the plot
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    title: String,
+    /// Write here (.svg, .png); RESULT.svg unless given
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 /// Plots.
 pub fn plot(args: &PlotArgs) -> u8 {
+    let is_file = |word: &&String| {
+        let path = Path::new(word);
+        matches!(ending(path).as_str(), "csv" | "parquet" | "json") || path.is_file()
+    };
+    let (files, groups): (Vec<&String>, Vec<&String>) = args.what.iter().partition(is_file);
     let mut tables = Vec::new();
-    for path in &args.results {
-        match Table::read(path) {
-            Ok(table) => tables.push((path.display().to_string(), table)),
+    for file in &files {
+        match Table::read(Path::new(file)) {
+            Ok(table) => tables.push((legend_name(file, &files), table)),
             Err(error) => return call_error(error),
         }
     }
-    let Some((_, first)) = tables.first() else {
-        return call_error("no result file was given");
+    let choice = FigureChoice {
+        groups: groups.into_iter().chain(&args.columns).cloned().collect(),
+        versus: args.versus.clone(),
     };
-    let names: Vec<String> = if args.columns.is_empty() {
-        first
-            .columns
-            .iter()
-            .map(|c| c.name.clone())
-            .filter(|n| Some(n) != args.versus.as_ref())
-            .collect()
-    } else {
-        args.columns.clone()
+    let figure = match figure(&tables, &choice) {
+        Ok(figure) => figure,
+        Err(message) => return call_error(message),
     };
-    let mut panels = Vec::new();
-    for name in &names {
-        let Some(column) = first.column(name) else {
-            let known: Vec<&str> = first.columns.iter().map(|c| c.name.as_str()).collect();
-            return call_error(format!(
-                "there is no column `{name}`; the file has {}",
-                known.join(", ")
-            ));
-        };
-        let mut series = Vec::new();
-        for (index, (file, table)) in tables.iter().enumerate() {
-            let Some(column) = table.column(name) else {
-                continue;
-            };
-            let x = match &args.versus {
-                None => table.time.clone(),
-                Some(versus) => match table.column(versus) {
-                    Some(x) => x.values.clone(),
-                    None => return call_error(format!("there is no column `{versus}` in {file}")),
-                },
-            };
-            let label = if tables.len() > 1 {
-                format!("{name} ({file})")
-            } else {
-                name.clone()
-            };
-            series.push(Series {
-                name: label,
-                x,
-                y: column.values.clone(),
-                is_reference: index > 0,
-            });
-        }
-        panels.push(Panel {
-            y_label: if column.unit.is_empty() {
-                String::new()
-            } else {
-                format!("[{}]", column.unit)
-            },
-            x_label: args
-                .versus
-                .clone()
-                .unwrap_or_else(|| format!("{} [s]", first.axis_name())),
-            series,
-            ..Panel::default()
-        });
+    for note in &figure.notes {
+        eprintln!("note: {note}");
     }
+    let plot = Plot {
+        title: args.title.clone(),
+        panels: figure.panels,
+    };
     let path = args
         .out
         .clone()
-        .unwrap_or_else(|| args.results[0].with_extension("svg"));
-    let plot = Plot {
-        title: String::new(),
-        panels,
-    };
-    if let Err(error) = std::fs::write(&path, plot.to_svg()) {
-        return call_error(format!("{}: cannot be written: {error}", path.display()));
+        .unwrap_or_else(|| Path::new(files[0]).with_extension("svg"));
+    if let Err(message) = write_svg(&path, &plot.to_svg()) {
+        return call_error(message);
     }
     say!("plotted in {}", path.display());
     OK
+}
+
+/// The file's name without folder and ending, where that tells it from the others.
+fn legend_name(file: &str, all: &[&String]) -> String {
+    let stem = |f: &str| {
+        Path::new(f)
+            .file_stem()
+            .map(|s| s.to_string_lossy().into_owned())
+    };
+    let own = stem(file);
+    let n_same = all.iter().filter(|f| stem(f) == own).count();
+    own.filter(|_| n_same == 1)
+        .unwrap_or_else(|| file.to_owned())
 }

@@ -1,5 +1,6 @@
 //! `paynter run`: simulates one experiment and says what happened.
 
+use crate::commands::picture::{write, write_svg};
 use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, design, show, wants_colour};
 use crate::{ModelArgs, say};
 use clap::Args;
@@ -24,7 +25,7 @@ pub struct RunArgs {
     /// Write the recorded columns here (.csv, .parquet, .json)
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the plots of the experiment here (.svg)
+    /// Write the plots of the experiment here (.svg, .png)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Write the report page here; EXPERIMENT.html unless given
@@ -94,10 +95,13 @@ pub fn run(args: &RunArgs) -> u8 {
     {
         return call_error(error);
     }
-    if let (Some(path), Some(plot)) = (&args.plot, outcome.plots.first())
-        && let Err(error) = std::fs::write(path, plot.to_svg())
-    {
-        return call_error(format!("{}: cannot be written: {error}", path.display()));
+    if let Some(path) = &args.plot {
+        let Some(plot) = outcome.plots.first() else {
+            return call_error("the experiment plots nothing; add `plot NAME` to it");
+        };
+        if let Err(message) = write_svg(path, &plot.to_svg()) {
+            return call_error(message);
+        }
     }
     let report_path = (!args.no_report).then(|| {
         let name = design.plan.name.as_ref().unwrap_or(&design.model);
@@ -106,12 +110,12 @@ pub fn run(args: &RunArgs) -> u8 {
             .unwrap_or_else(|| PathBuf::from(format!("{name}.html")))
     });
     if let Some(path) = &report_path
-        && let Err(error) = std::fs::write(
+        && let Err(message) = write(
             path,
-            report(&design, &stages.causality, &stages.reduced, &outcome),
+            report(&design, &stages.causality, &stages.reduced, &outcome).as_bytes(),
         )
     {
-        return call_error(format!("{}: cannot be written: {error}", path.display()));
+        return call_error(message);
     }
     if args.model.json {
         say!("{}", crate::commands::summary::json(&design, &outcome));

@@ -8,6 +8,7 @@
 
 use super::geometry::{Rectangle, cross};
 use super::place::{PITCH, Placement};
+use super::power::{self, SCALE_BAND};
 use super::view::View;
 use super::{Arrow, BondLabels, Diagram, DiagramOptions, Frame, Line, Node, NodeKind, Point};
 use paynter_model::graph::BondGraph;
@@ -93,6 +94,10 @@ fn draw(
     put_centers(&mut diagram, view, placement, &heights, &members, stretch);
     diagram.bonds = lines(view, &diagram.nodes);
     name_bonds(graph, &mut diagram, options.bond_labels);
+    if let Some(flow) = &options.power {
+        power::put_powers(&mut diagram.bonds, flow);
+        power::put_scale(&mut diagram, flow);
+    }
     diagram.signals = arrows(signals, &diagram.nodes, &diagram.bonds);
     put_labels(&mut diagram);
     diagram.frames = frames(view, &diagram, &members);
@@ -260,7 +265,7 @@ fn lines(view: &View, nodes: &[Node]) -> Vec<Line> {
             label_box: Rectangle::default(),
             port_names: edge.port_names.clone(),
             port_boxes: [Rectangle::default(); 2],
-            share: None,
+            power: None,
         });
     }
     lines
@@ -491,7 +496,8 @@ fn put_labels(diagram: &mut Diagram) {
         };
         let direction = unit(a, b);
         // Clear of the line, and of the second line of a multibond.
-        let gap = if line.dimension.is_some() { 6.0 } else { 3.5 };
+        let gap: f64 = if line.dimension.is_some() { 6.0 } else { 3.5 };
+        let gap = gap.max(line.power.map_or(0.0, |p| 0.5 * p.width() + 4.5));
         for end in 0..2 {
             if line.port_names[end].is_empty() {
                 continue;
@@ -664,6 +670,11 @@ fn frame_name_box(
     best.unwrap_or(boxes[0])
 }
 
+fn scale_width(diagram: &Diagram) -> f64 {
+    let texts = diagram.scale.iter().map(|m| text_width(&m.text, SMALL));
+    texts.map(|w| w + SCALE_BAND + 24.0).sum()
+}
+
 /// Puts the upper left corner of everything at the margin.
 fn shift_to_origin(diagram: &mut Diagram) {
     let mut span = [
@@ -709,15 +720,22 @@ fn shift_to_origin(diagram: &mut Diagram) {
         span = [0.0, 0.0, 160.0, 20.0];
     }
     let head = if diagram.title.is_empty() { 0.0 } else { 26.0 };
-    let foot = if diagram.note.is_empty() { 0.0 } else { 22.0 };
+    let foot = if diagram.note.is_empty() { 0.0 } else { 22.0 }
+        + if diagram.scale.is_empty() { 0.0 } else { 20.0 };
     let (dx, dy) = (MARGIN - span[0], MARGIN + head - span[1]);
     let width = (span[2] - span[0])
         .max(text_width(&diagram.title, TEXT))
-        .max(text_width(&diagram.note, SMALL));
+        .max(text_width(&diagram.note, SMALL))
+        .max(scale_width(diagram));
     diagram.size = (
         width + 2.0 * MARGIN,
         span[3] - span[1] + 2.0 * MARGIN + head + foot,
     );
+    let mut at = (MARGIN, diagram.size.1 - 34.0);
+    for mark in &mut diagram.scale {
+        mark.at = at;
+        at.0 += SCALE_BAND + text_width(&mark.text, SMALL) + 24.0;
+    }
     let shift = |p: &mut Point| *p = (p.0 + dx, p.1 + dy);
     for node in &mut diagram.nodes {
         shift(&mut node.area.center);

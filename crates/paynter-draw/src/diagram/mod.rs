@@ -11,6 +11,7 @@
 //! | 2 | `signals` | what reads what |
 //! | 3 | `place` | a cell of the grid for every node |
 //! | 4 | `arrange` | cells to points, ends of bonds, places of small labels |
+//! | 5 | `sequence`, `power` | strokes and classes, all at once or step by step; bands of power |
 //!
 //! **Invariant:** equal graphs give equal diagrams; places depend on names and structure only.
 
@@ -27,7 +28,7 @@ mod view;
 
 pub use geometry::Rectangle;
 pub use pdf::to_pdf;
-pub use power::color_by_power;
+pub use power::{LinePower, PowerFlow, ScaleMark};
 pub use sequence::{frames, frames_svg};
 pub use svg::to_svg;
 pub use tikz::to_tikz;
@@ -58,7 +59,10 @@ pub fn diagram(
     diagram
 }
 
-/// Draws with different luck until a drawing has no fault, and takes the one with the fewest.
+/// One crossing among so many bonds is not worth another try.
+const GOOD_ENOUGH: usize = 20;
+
+/// Draws with different luck until a drawing is good, and takes the one with the fewest faults.
 fn best_of_tries(
     graph: &BondGraph,
     view: &view::View,
@@ -70,12 +74,13 @@ fn best_of_tries(
         let placement = place::place(view, signals, number_of_try);
         let drawing = arrange::arrange(graph, view, signals, &placement, options);
         let faults = drawing.faults();
+        let drawing_size = drawing.bonds.len();
         // A crossing is a blemish, a covered name is a fault.
         let weight = faults.crossings + 4 * (faults.overlaps + faults.covered + faults.strangers);
         if best.as_ref().is_none_or(|(least, _)| weight < *least) {
             best = Some((weight, drawing));
         }
-        if weight == 0 || placement.is_pinned {
+        if weight * GOOD_ENOUGH <= drawing_size || placement.is_pinned {
             break;
         }
     }
@@ -96,6 +101,8 @@ pub struct DiagramOptions {
     pub signals: Shown,
     /// What is written at bonds.
     pub bond_labels: BondLabels,
+    /// Power to show on the bonds.
+    pub power: Option<PowerFlow>,
 }
 
 /// How submodels are drawn.
@@ -152,6 +159,8 @@ pub struct Diagram {
     pub signals: Vec<Arrow>,
     /// Frames around opened submodels, outer ones first.
     pub frames: Vec<Frame>,
+    /// What the bands of power mean, where powers are shown.
+    pub scale: Vec<ScaleMark>,
     /// Below everything: what a collapsed drawing leaves out, or the sentence of a step.
     pub note: String,
 }
@@ -253,8 +262,8 @@ pub struct Line {
     pub port_names: [String; 2],
     /// Where these stand.
     pub port_boxes: [Rectangle; 2],
-    /// Part of the largest power in the drawing, 0 … 1, where powers are shown.
-    pub share: Option<f64>,
+    /// Power through it, where powers are shown.
+    pub power: Option<LinePower>,
 }
 
 /// A signal.

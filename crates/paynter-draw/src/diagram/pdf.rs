@@ -7,6 +7,7 @@
 //! `?`. SVG and TikZ have them all.
 
 use super::arrange::{BARB, SMALL, STROKE, TEXT, flow_side, unit};
+use super::power::{SCALE_BAND, band_colour, band_width, pointer};
 use super::{BondClass, Diagram, Line, NodeKind, Point, Strokes};
 use std::fmt::Write as _;
 
@@ -156,6 +157,11 @@ impl Page {
                 self.text(node.small_box.center, &node.small, SMALL, false, 0.5);
             }
         }
+        for mark in &diagram.scale {
+            let (x, y) = mark.at;
+            self.band((x, y), (x + SCALE_BAND, y), mark.share);
+            self.text((x + SCALE_BAND + 6.0, y), &mark.text, SMALL, false, 0.0);
+        }
         if !diagram.note.is_empty() {
             self.text(
                 (16.0, diagram.size.1 - 13.0),
@@ -222,6 +228,22 @@ impl Page {
         );
     }
 
+    /// A band behind a bond, as wide and as coloured as its power.
+    fn band(&mut self, a: Point, b: Point, share: f64) {
+        let colour = band_colour(share).map(|c| (f64::from(c) / 2.55).round() / 100.0);
+        self.content.push_str("0 J\n");
+        self.line(
+            a,
+            b,
+            Pen {
+                width: band_width(share),
+                colour,
+                dash: "",
+            },
+        );
+        self.content.push_str("1 J\n");
+    }
+
     fn arrow(&mut self, [a, c, b]: [Point; 3]) {
         self.take(GREY);
         // A quadratic curve as a cubic one: both controls two thirds of the way to its own.
@@ -252,10 +274,13 @@ impl Page {
         };
         let d = unit(a, b);
         let s = flow_side(d);
-        let mut pen = pen(line.class);
-        if let Some(share) = line.share {
-            pen.width = 1.0 + 8.0 * share.clamp(0.0, 1.0).sqrt();
-        }
+        let pen = match line.power {
+            None => pen(line.class),
+            Some(power) => {
+                self.band(a, b, power.share);
+                INK
+            }
+        };
         let shifted = |p: Point, by: f64| (p.0 + by * s.0, p.1 + by * s.1);
         let apart = if line.dimension.is_some() { 2.0 } else { 0.0 };
         self.line(shifted(a, apart), shifted(b, apart), pen);
@@ -290,6 +315,10 @@ impl Page {
                     self.rectangle(sides, solid);
                 }
             }
+        }
+        if let Some(corners) = pointer(line) {
+            let [tip, left, right] = corners.map(|p| self.at(p));
+            let _ = writeln!(self.content, "0.1 g {tip} m {left} l {right} l f");
         }
         let labels = [
             (line.label_box, &line.label),

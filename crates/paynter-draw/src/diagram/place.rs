@@ -19,7 +19,9 @@ mod first;
 mod improve;
 
 use super::view::View;
+
 use super::{NodeKind, Point};
+use cost::CellLine;
 use rustc_hash::FxHashMap;
 
 /// A cell: column and row, rows downwards.
@@ -190,6 +192,27 @@ struct Board {
     is_placed: Vec<bool>,
     taken: FxHashMap<Cell, usize>,
     work: u64,
+    /// Counts the changes that were kept.
+    generation: u64,
+    /// The cost of each node alone, and the generation for which it holds.
+    known_costs: Vec<(u64, f64)>,
+    /// The cost of everything, likewise.
+    known_whole: (u64, f64),
+    /// Where the edges go, those without a place nowhere.
+    lines: Vec<CellLine>,
+    /// Room for the spans of frames.
+    spans: Vec<[i32; 4]>,
+}
+
+impl Edge {
+    /// The end that is not this node.
+    fn other(&self, node: usize) -> usize {
+        if self.tail == node {
+            self.head
+        } else {
+            self.tail
+        }
+    }
 }
 
 impl Board {
@@ -283,6 +306,7 @@ impl Board {
         let pins: Vec<Option<Cell>> = (0..n)
             .map(|i| own.get(i).and_then(|&k| view.nodes[k].pinned).map(cell))
             .collect();
+        let lines = vec![CellLine::NOWHERE; edges.len()];
         Board {
             roles: (0..n).map(role).collect(),
             is_pinned: pins.iter().map(Option::is_some).collect(),
@@ -296,6 +320,11 @@ impl Board {
             is_placed: vec![false; n],
             taken: FxHashMap::default(),
             work: 0,
+            generation: 1,
+            known_costs: vec![(0, 0.0); n],
+            known_whole: (0, 0.0),
+            spans: Vec::new(),
+            lines,
         }
     }
 
@@ -303,9 +332,11 @@ impl Board {
         self.cells[node] = cell;
         self.is_placed[node] = true;
         self.taken.insert(cell, node);
+        self.draw_lines(node);
     }
 
     fn put_all(&mut self, cells: Vec<Cell>) {
+        self.generation += 1;
         self.taken.clear();
         for (node, cell) in cells.into_iter().enumerate() {
             self.put(node, cell);
@@ -322,13 +353,7 @@ impl Board {
     }
 
     fn neighbours(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.edges_at[node].iter().map(move |&e| {
-            let edge = &self.edges[e];
-            if edge.tail == node {
-                edge.head
-            } else {
-                edge.tail
-            }
-        })
+        let other = move |&e: &usize| self.edges[e].other(node);
+        self.edges_at[node].iter().map(other)
     }
 }

@@ -5,6 +5,7 @@
 //!      apart; without colour, weight and dashes say the same. Follows dark mode.
 
 use super::arrange::{BARB, SMALL, STROKE, TEXT, flow_side, text_width, unit};
+use super::power::{SCALE_BAND, band_colour, band_width, pointer};
 use super::{BondClass, Diagram, Line, Node, NodeKind, Point, Strokes};
 use crate::svg::{Svg, number};
 use std::fmt::Write as _;
@@ -21,11 +22,12 @@ const STYLE: &str = "\
 .pd .conflict{stroke:#c8102e;stroke-width:3.2}.pd .new{stroke-width:2.8}\
 .pd .pin{fill:#009e73;stroke:none}.pd .signal{stroke:#888;stroke-width:.9}.pd .tip{fill:#888;stroke:none}\
 .pd .box{fill:#f4f6f8;stroke:#444;stroke-width:1.2}.pd .many{stroke-dasharray:5 3}.pd .frame{fill:none;stroke:#9aa4ad;stroke-width:1;stroke-dasharray:4 3}\
+.pd .band{stroke-linecap:butt}.pd .goes{fill:#222;stroke:#fff;stroke-width:.8}\
 .pd .clash{fill:none;stroke:#c8102e;stroke-width:2;stroke-dasharray:3 2}\
 @media (prefers-color-scheme:dark){.pd .bg{fill:#16181d}.pd text{fill:#eee}.pd .small,.pd .note{fill:#aaa}\
 .pd line,.pd path,.pd polyline{stroke:#ddd}.pd .preferred{stroke:#56b4e9}.pd .derivative{stroke:#e69f00}.pd .forced{stroke:#2fc99b}\
 .pd .undetermined{stroke:#999}.pd .conflict,.pd .clash{stroke:#ff6b7a}.pd .pin{fill:#2fc99b}.pd .signal{stroke:#888}.pd .tip{fill:#888}\
-.pd .box{fill:#22262d;stroke:#bbb}.pd .frame{stroke:#667}}";
+.pd .goes{fill:#eee;stroke:#16181d}.pd .box{fill:#22262d;stroke:#bbb}.pd .frame{stroke:#667}}";
 
 /// Writes the drawing.
 pub fn to_svg(diagram: &Diagram) -> String {
@@ -104,6 +106,11 @@ fn write_body(svg: &mut Svg, diagram: &Diagram) {
     for node in &diagram.nodes {
         write_node(svg, node);
     }
+    for mark in &diagram.scale {
+        let (x, y) = mark.at;
+        band(svg, (x, y), (x + SCALE_BAND, y), mark.share);
+        svg.text((x + SCALE_BAND + 6.0, y + 0.35 * SMALL), &mark.text, "note");
+    }
     if !diagram.note.is_empty() {
         svg.text((16.0, diagram.size.1 - 9.0), &diagram.note, "note");
     }
@@ -172,15 +179,23 @@ fn write_bond(svg: &mut Svg, line: &Line) {
     let d = unit(a, b);
     let s = flow_side(d);
     let new = if line.is_new { " new" } else { "" };
-    let class = format!("{}{new}", class_of(line.class));
-    let style = line.share.map(power_style).unwrap_or_default();
+    // Colours say either causality or power.
+    let shown = if line.power.is_some() {
+        BondClass::Plain
+    } else {
+        line.class
+    };
+    let class = format!("{}{new}", class_of(shown));
     svg.raw("<g>");
+    if let Some(power) = line.power {
+        band(svg, a, b, power.share);
+    }
     // A multibond is two lines, this far from the middle.
     let apart = if line.dimension.is_some() { 2.0 } else { 0.0 };
     let shifted = |p: Point, by: f64| (p.0 + by * s.0, p.1 + by * s.1);
-    svg.polyline(&[shifted(a, apart), shifted(b, apart)], &class, &style);
+    svg.polyline(&[shifted(a, apart), shifted(b, apart)], &class, "");
     if line.dimension.is_some() {
-        svg.polyline(&[shifted(a, -apart), shifted(b, -apart)], &class, &style);
+        svg.polyline(&[shifted(a, -apart), shifted(b, -apart)], &class, "");
     }
     let barb = (
         b.0 - BARB.0 * d.0 + (BARB.1 + apart) * s.0,
@@ -209,6 +224,14 @@ fn write_bond(svg: &mut Svg, line: &Line) {
             }
         }
     }
+    if let Some([tip, left, right]) = pointer(line) {
+        svg.raw(&format!(
+            r#"<path d="M{} L{} L{} Z" class="goes"/>"#,
+            point(tip),
+            point(left),
+            point(right)
+        ));
+    }
     if !line.label_box.is_empty() {
         small(svg, line.label_box.center, &line.label);
     }
@@ -220,16 +243,13 @@ fn write_bond(svg: &mut Svg, line: &Line) {
     svg.raw("</g>");
 }
 
-/// Width 1 … 9 points and a colour from grey to vermilion, by the share of the largest power.
-fn power_style(share: f64) -> String {
-    // Power spans decades; the square root keeps small flows visible and the order right.
-    let part = share.clamp(0.0, 1.0).sqrt();
-    let mix = |low: f64, high: f64| (low + part * (high - low)).round() as u8;
-    format!(
-        r#"style="stroke-width:{};stroke:#{:02x}{:02x}{:02x};stroke-linecap:butt""#,
-        number(1.0 + 8.0 * part),
-        mix(170.0, 213.0),
-        mix(175.0, 94.0),
-        mix(180.0, 0.0)
-    )
+/// A band behind a bond, as wide and as coloured as its power.
+fn band(svg: &mut Svg, a: Point, b: Point, share: f64) {
+    let [red, green, blue] = band_colour(share);
+    let width = number(band_width(share));
+    svg.polyline(
+        &[a, b],
+        "band",
+        &format!(r#"style="stroke-width:{width};stroke:#{red:02x}{green:02x}{blue:02x}""#),
+    );
 }

@@ -4,6 +4,7 @@
 //! Out: one `tikzpicture`; it needs `\usepackage{tikz}` and nothing else. One unit is one point.
 
 use super::arrange::{BARB, STROKE, flow_side, unit};
+use super::power::{SCALE_BAND, band_colour, band_width, pointer};
 use super::{BondClass, Diagram, Line, NodeKind, Point, Strokes};
 use std::fmt::Write as _;
 
@@ -79,6 +80,16 @@ pub fn to_tikz(diagram: &Diagram) -> String {
             small(&mut out, node.small_box.center, &node.small);
         }
     }
+    for mark in &diagram.scale {
+        let (x, y) = mark.at;
+        band(&mut out, (x, y), (x + SCALE_BAND, y), mark.share);
+        let _ = writeln!(
+            out,
+            "  \\node[small,anchor=west] at {} {{{}}};",
+            point((x + SCALE_BAND + 2.0, y)),
+            escape(&mark.text)
+        );
+    }
     if !diagram.note.is_empty() {
         let at = (16.0, diagram.size.1 - 12.0);
         let _ = writeln!(
@@ -111,7 +122,11 @@ fn write_bond(out: &mut String, line: &Line) {
     };
     let (d, apart) = (unit(a, b), if line.dimension.is_some() { 1.5 } else { 0.0 });
     let s = flow_side(d);
+    if let Some(power) = line.power {
+        band(out, a, b, power.share);
+    }
     let style = match line.class {
+        _ if line.power.is_some() => "bond",
         BondClass::Plain => "bond",
         BondClass::Preferred => "preferred",
         BondClass::Derivative => "derivative",
@@ -161,6 +176,15 @@ fn write_bond(out: &mut String, line: &Line) {
             }
         }
     }
+    if let Some([tip, left, right]) = pointer(line) {
+        let _ = writeln!(
+            out,
+            "  \\filldraw[draw=white,line width=.4pt] {} -- {} -- {} -- cycle;",
+            point(tip),
+            point(left),
+            point(right)
+        );
+    }
     if !line.label_box.is_empty() {
         small(out, line.label_box.center, &line.label);
     }
@@ -169,6 +193,18 @@ fn write_bond(out: &mut String, line: &Line) {
             small(out, line.port_boxes[end].center, &line.port_names[end]);
         }
     }
+}
+
+/// A band behind a bond, as wide and as coloured as its power.
+fn band(out: &mut String, a: Point, b: Point, share: f64) {
+    let [red, green, blue] = band_colour(share);
+    let _ = writeln!(
+        out,
+        "  \\draw[line cap=butt,line width={:.2}pt,color={{rgb,255:red,{red};green,{green};blue,{blue}}}] {} -- {};",
+        band_width(share),
+        point(a),
+        point(b)
+    );
 }
 
 /// Escapes text for LaTeX.

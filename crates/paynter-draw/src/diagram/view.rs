@@ -594,10 +594,14 @@ fn modulus(graph: &BondGraph, element: ElementId, home: Option<PathId>) -> Strin
     let is_word = text
         .chars()
         .all(|c| c.is_alphanumeric() || "._[]".contains(c));
-    let text = match (is_inverse, is_word) {
-        (false, _) => text,
-        (true, true) => format!("1/{text}"),
-        (true, false) => format!("1/({text})"),
+    // e₁ : e₂ along the half arrow, as the textbook writes ratios: a modulus that may vanish is not
+    // divided by.
+    let is_gyrator = graph.element(element).kind == ElementKind::Gy;
+    let text = match (is_inverse, is_gyrator, is_word) {
+        (false, _, _) => text,
+        (true, false, _) => format!("1 : {text}"),
+        (true, true, true) => format!("1/{text}"),
+        (true, true, false) => format!("1/({text})"),
     };
     if text.chars().count() <= MAX_MODULUS_LETTERS {
         text

@@ -2,14 +2,20 @@
 (function () {
   var plots = JSON.parse(document.getElementById("plot-data").textContent);
   var colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#b8a800"];
-  var L = 64, R = 14, T = 8, B = 38;
+  var L = 64, T = 8, B = 38, MARKERS = 8;
+  // Corners of markers, as in plot.rs: curves are told apart without colour, too.
+  var shapes = [null, [-0.8, -0.8, 0.8, -0.8, 0.8, 0.8, -0.8, 0.8], [0, -1.1, 1, 0.8, -1, 0.8], [0, -1.2, 1.2, 0, 0, 1.2, -1.2, 0],
+    [0, 1.1, 1, -0.8, -1, -0.8], [1.1, 0, -0.8, 1, -0.8, -1]];
+  // Times stand above each other only if all plots leave the same room at the right.
+  var has_right = plots.some(function (p) { return p.series.some(function (s) { return s.side === 1; }); });
+  var R = has_right ? 64 : 14;
   var cursor = null, views = [];
   var css = function (name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); };
 
-  function range(plot, key) {
+  function range(plot, key, side) {
     var lo = Infinity, hi = -Infinity;
     plot.series.forEach(function (s) {
-      if (s.off) return;
+      if (s.off || (key === "y" && s.side !== side)) return;
       for (var i = 0; i < s.x.length; i++) {
         var x = s.x[i], y = s.y[i];
         if (x === null || y === null) continue;
@@ -50,11 +56,11 @@
     var g = canvas.getContext("2d");
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     g.clearRect(0, 0, w, h);
-    var xr = plot.zoom || range(plot, "x"), yr = range(plot, "y");
+    var xr = plot.zoom || range(plot, "x"), yrs = [range(plot, "y", 0), range(plot, "y", 1)], yr = yrs[0];
     view.xr = xr;
     view.w = w;
     var X = function (x) { return L + (x - xr[0]) / (xr[1] - xr[0]) * (w - L - R); };
-    var Y = function (y) { return h - B - (y - yr[0]) / (yr[1] - yr[0]) * (h - T - B); };
+    var Y = function (y, side) { var r = yrs[side || 0]; return h - B - (y - r[0]) / (r[1] - r[0]) * (h - T - B); };
     var tx = ticks(xr[0], xr[1], Math.max(2, Math.floor(w / 110))), ty = ticks(yr[0], yr[1], 5);
     g.font = "12px system-ui, sans-serif";
     g.strokeStyle = css("--line");
@@ -70,6 +76,16 @@
       g.beginPath(); g.moveTo(L, Y(v)); g.lineTo(w - R, Y(v)); g.stroke();
       g.fillText(label(v, ty, Math.max(Math.abs(yr[0]), Math.abs(yr[1]))), L - 6, Y(v) + 4);
     });
+    if (plot.series.some(function (s) { return s.side === 1; })) {
+      var tr = ticks(yrs[1][0], yrs[1][1], 5);
+      g.textAlign = "left";
+      tr.at.forEach(function (v) {
+        g.beginPath(); g.moveTo(w - R - 5, Y(v, 1)); g.lineTo(w - R, Y(v, 1)); g.stroke();
+        g.fillText(label(v, tr, Math.max(Math.abs(yrs[1][0]), Math.abs(yrs[1][1]))), w - R + 6, Y(v, 1) + 4);
+      });
+      g.textAlign = "center";
+      g.save(); g.translate(w - 6, T + (h - T - B) / 2); g.rotate(-Math.PI / 2); g.fillText(plot.right_label, 0, 0); g.restore();
+    }
     g.textAlign = "center";
     g.fillText(plot.x_label, L + (w - L - R) / 2, h - 6);
     g.save(); g.translate(12, T + (h - T - B) / 2); g.rotate(-Math.PI / 2); g.fillText(plot.y_label, 0, 0); g.restore();
@@ -87,10 +103,14 @@
       var pen = false;
       for (var i = 0; i < s.x.length; i++) {
         if (s.x[i] === null || s.y[i] === null) { pen = false; continue; }
-        if (pen) g.lineTo(X(s.x[i]), Y(s.y[i])); else g.moveTo(X(s.x[i]), Y(s.y[i]));
+        if (pen) g.lineTo(X(s.x[i]), Y(s.y[i], s.side)); else g.moveTo(X(s.x[i]), Y(s.y[i], s.side));
         pen = true;
       }
       g.stroke();
+      g.setLineDash([]);
+      if (plot.series.length > 1) marked(s, xr, k, plot.series.length, plot.is_over_time).forEach(function (i) {
+        dot(g, X(s.x[i]), Y(s.y[i], s.side), k);
+      });
     });
     g.setLineDash([]);
     if (view.drag && Math.abs(view.drag[1] - view.drag[0]) > 3) {
@@ -111,6 +131,33 @@
       view.values[k].textContent = v === null ? "" : Number(v.toPrecision(5)).toString();
     });
     view.readout.textContent = shown ? plot.x_label + " = " + Number(cursor.x.toPrecision(6)) : "";
+  }
+
+  function dot(g, x, y, k) {
+    var shape = shapes[k % shapes.length], r = 3.2;
+    g.beginPath();
+    if (!shape) g.arc(x, y, r, 0, 2 * Math.PI);
+    else for (var i = 0; i < shape.length; i += 2) g.lineTo(x + r * shape[i], y + r * shape[i + 1]);
+    g.closePath();
+    g.fillStyle = css("--bg");
+    g.lineWidth = 1.3;
+    g.fill();
+    g.stroke();
+  }
+
+  function marked(s, xr, k, n, is_over_time) {
+    var found = [], last = s.x.length - 1;
+    for (var j = 0; j < MARKERS && last >= 0; j++) {
+      var part = (j + (k + 0.5) / n) / MARKERS, i;
+      if (is_over_time) {
+        var at = xr[0] + part * (xr[1] - xr[0]), lo = 0, hi = last;
+        if (at < s.x[0] || at > s.x[last]) continue;
+        while (hi - lo > 1) { var mid = (lo + hi) >> 1; if (s.x[mid] <= at) lo = mid; else hi = mid; }
+        i = at - s.x[lo] < s.x[hi] - at ? lo : hi;
+      } else i = Math.round(part * last);
+      if (s.x[i] !== null && s.y[i] !== null && found[found.length - 1] !== i) found.push(i);
+    }
+    return found;
   }
 
   function value(s, x) {

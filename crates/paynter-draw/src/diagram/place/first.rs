@@ -182,6 +182,7 @@ impl Board {
                         }
                         self.cells[node] = cell;
                         self.is_placed[node] = true;
+                        self.draw_lines(node);
                         let cost = self.cost_at(&[node]);
                         if best.is_none_or(|(least, _)| cost < least - 1e-9) {
                             best = Some((cost, cell));

@@ -5,7 +5,7 @@
 
 use super::{Board, Cell};
 
-/// Pairs of things looked at, at most: about a second of work.
+/// Pairs of things looked at, at most: some tenths of a second of work.
 const MAX_WORK: u64 = 60_000_000;
 
 /// Annealing has to save this much, in cells of length, to be taken.
@@ -17,9 +17,9 @@ impl Board {
             return;
         }
         self.descend();
-        // The second time from the best found, with half the freedom.
+        // Hot enough to pass over a crossing (`price::CROSSING`); the second time, from the best found, not.
         let quiet = (self.whole_cost(), self.cells.clone());
-        for heat in [2.5, 1.2] {
+        for heat in [8.0, 3.0] {
             self.anneal(heat, seed);
             self.descend();
         }
@@ -84,7 +84,7 @@ impl Board {
         let n = self.cells.len() as u64;
         let mut dice = Dice(seed);
         // Enough for every node to try its surroundings several times.
-        let n_tries = 1500 * n.min(60);
+        let n_tries = 400 * n.min(60);
         let allowed = self.work + MAX_WORK / 3;
         let mut best = (self.whole_cost(), self.cells.clone());
         for step in 0..n_tries {
@@ -108,11 +108,6 @@ impl Board {
         if self.whole_cost() > best.0 {
             self.put_all(best.1);
         }
-    }
-
-    pub(super) fn whole_cost(&mut self) -> f64 {
-        let all: Vec<usize> = (0..self.cells.len()).collect();
-        self.cost_at(&all)
     }
 
     fn try_random(&mut self, dice: &mut Dice, credit: f64) {
@@ -246,20 +241,53 @@ impl Board {
             return false;
         }
         let from: Vec<Cell> = nodes.iter().map(|&k| self.cells[k]).collect();
-        let before = self.cost_at(nodes);
+        let before = self.present_cost(nodes);
         self.set_cells(nodes, to);
-        let after = self.cost_at(nodes);
         // Less than rounding is no gain; without this two equal places would alternate for ever.
         let limit = if credit > 0.0 {
             before + credit
         } else {
             before - 1e-6
         };
+        let after = if self.is_many(nodes) {
+            self.whole_cost_up_to(limit)
+        } else {
+            self.cost_up_to(nodes, limit)
+        };
         if after < limit {
+            self.generation += 1;
             return true;
         }
         self.set_cells(nodes, &from);
         false
+    }
+
+    /// For so many nodes everything is weighed: that looks at each pair once, and is known before.
+    fn is_many(&self, nodes: &[usize]) -> bool {
+        5 * nodes.len() > self.cells.len()
+    }
+
+    /// The cost of nodes where they stand, remembered until something moves.
+    fn present_cost(&mut self, nodes: &[usize]) -> f64 {
+        if self.is_many(nodes) {
+            let (generation, known) = self.known_whole;
+            if generation == self.generation {
+                return known;
+            }
+            let cost = self.whole_cost();
+            self.known_whole = (self.generation, cost);
+            return cost;
+        }
+        let [node] = *nodes else {
+            return self.cost_at(nodes);
+        };
+        let (generation, known) = self.known_costs[node];
+        if generation == self.generation {
+            return known;
+        }
+        let cost = self.cost_at(nodes);
+        self.known_costs[node] = (self.generation, cost);
+        cost
     }
 
     fn set_cells(&mut self, nodes: &[usize], to: &[Cell]) {
@@ -269,6 +297,9 @@ impl Board {
         for (&k, &cell) in nodes.iter().zip(to) {
             self.cells[k] = cell;
             self.taken.insert(cell, k);
+        }
+        for &k in nodes {
+            self.draw_lines(k);
         }
     }
 }
