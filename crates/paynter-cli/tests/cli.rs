@@ -307,3 +307,121 @@ fn times_of_a_file_are_the_times_of_the_table() {
     let table = paynter::table::Table::read(&folder.0.join("x.csv")).expect("just written");
     assert_eq!(table.time, [0.0, 0.125, 0.9]);
 }
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+#[track_caller]
+fn is_png(folder: &Folder, name: &str) {
+    let bytes = std::fs::read(folder.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert!(bytes.starts_with(PNG) && bytes.len() > 2000, "{name}");
+}
+
+#[test]
+fn pictures_are_written_as_their_ending_says() {
+    let folder = with_good();
+    let run = ["run", "m.bond", "--no-report", "--out", "x.csv"];
+    folder.expect(0, &[&run[..], &["--plot", "p.png"]].concat());
+    is_png(&folder, "p.png");
+    folder.expect(0, &["plot", "x.csv", "-o", "new/q.png"]);
+    is_png(&folder, "new/q.png");
+    folder.expect(0, &["diagram", "m.bond", "-o", "d.png"]);
+    is_png(&folder, "d.png");
+    folder.expect(0, &["diagram", "m.bond", "--frames", "-o", "f.png"]);
+    is_png(&folder, "f.png");
+    folder.expect(2, &["plot", "x.csv", "-o", "q.gif"]);
+    folder.expect(2, &["diagram", "m.bond", "-o", "q.gif"]);
+    folder.expect(2, &["diagram", "m.bond", "--frames", "-o", "q.tex"]);
+    folder.expect(2, &["run", "m.bond", "--no-report", "--plot", "q.gif"]);
+}
+
+#[test]
+fn plot_knows_units_groups_and_other_runs() {
+    let folder = with_good();
+    folder.expect(0, &["run", "m.bond", "--no-report", "--out", "x.csv"]);
+    folder.expect(0, &["plot", "x.csv", "x[mm],v", "-o", "p.svg"]);
+    let svg = folder.read("p.svg");
+    assert!(svg.contains("[mm]") && svg.contains("[m/s]") && svg.contains("1000"));
+    // One panel: one label of the axis of time.
+    assert_eq!(svg.matches("time [s]").count(), 1);
+    folder.write("ref.csv", "time,x\n0,1\n1,-0.4\n");
+    folder.expect(0, &["plot", "x.csv", "ref.csv", "x", "-o", "both.svg"]);
+    let svg = folder.read("both.svg");
+    assert!(svg.contains("x (ref)") && svg.contains("curve ref"));
+    folder.expect(
+        0,
+        &[
+            "plot",
+            "x.csv",
+            "--versus",
+            "x",
+            "-c",
+            "v",
+            "-o",
+            "phase.svg",
+        ],
+    );
+    assert!(folder.read("phase.svg").contains("x [m]"));
+    for wrong in [
+        &["plot", "x.csv", "y"][..],
+        &["plot", "x.csv", "x[V]"],
+        &["plot", "x.csv", "x", "--versus", "y"],
+        &["plot", "x"],
+        &["plot", "missing.csv"],
+    ] {
+        folder.expect(2, wrong);
+    }
+}
+
+#[test]
+fn a_result_file_that_is_not_one_is_explained() {
+    let folder = with_good();
+    folder.write("a.csv", "hello\nworld\n");
+    folder.write("b.json", "{\"a\": 1}");
+    folder.write("c.parquet", "PAR1 this is none PAR1");
+    folder.write("d.csv", "time,x\n0,1\n");
+    folder.write("d.csv.meta.json", "[1, 2");
+    std::fs::write(folder.0.join("e.csv"), [0xff, 0xfe, 0, 1]).expect("the folder is there");
+    folder.write("f.csv", "");
+    for name in [
+        "m.bond",
+        "a.csv",
+        "b.json",
+        "c.parquet",
+        "d.csv",
+        "e.csv",
+        "f.csv",
+    ] {
+        let output = folder.call(&["plot", name, "-o", "p.svg"]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{name}: {message}");
+        assert!(
+            message.starts_with("error: ") && message.contains(name),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn diagram_shows_where_power_flows() {
+    let folder = with_good();
+    folder.expect(0, &["diagram", "m.bond", "--power", "-o", "p.svg"]);
+    let svg = folder.read("p.svg");
+    assert!(svg.contains("mean power from 0 s to 1 s") && svg.contains("class=\"band\""));
+    for name in ["p.svg", "p.pdf", "p.tex", "p.png"] {
+        folder.expect(0, &["diagram", "m.bond", "--power=100 [ms]", "-o", name]);
+    }
+    assert!(folder.read("p.svg").contains("power at 0.1 s"));
+    folder.expect(2, &["diagram", "m.bond", "--power=2"]);
+    folder.expect(2, &["diagram", "m.bond", "--power=soon"]);
+    folder.expect(0, &["run", "m.bond", "--no-report", "--out", "x.csv"]);
+    let from_result = ["diagram", "m.bond", "--power", "--result", "x.csv"];
+    let output = folder.call(&from_result);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("`record m.power, s.power`"), "{message}");
+    folder.write(
+        "m.bond",
+        &GOOD.replace("record x, v.f as v", "record m.power"),
+    );
+    folder.expect(0, &["run", "m.bond", "--no-report", "--out", "x.csv"]);
+    folder.expect(0, &from_result);
+}

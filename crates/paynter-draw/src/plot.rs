@@ -257,11 +257,12 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
     for (index, (series, &(left, row))) in panel.series.iter().zip(&legend.places).enumerate() {
         let pen = Pen::of(index, series);
         let y = top - 9.0 - LEGEND_ROW * row as f64;
-        svg.polyline(
-            &[(left, y), (left + 18.0, y)],
+        svg.raw(&format!(
+            r#"<line x1="{left:.1}" y1="{y:.1}" x2="{:.1}" y2="{y:.1}" class="{}" stroke="{}"/>"#,
+            left + 18.0,
             pen.class,
-            &format!(r#"stroke="{}""#, pen.colour),
-        );
+            pen.colour
+        ));
         if n > 1 {
             pen.dot(svg, (left + 9.0, y));
         }

@@ -83,6 +83,10 @@ const LEGEND: &str = "Bars are causal strokes: the effort is an input there. Blu
     Orange, dashed: dependent storages, in derivative causality. Green, with a square: forced by the text. \
     Red, thick: a conflict. Dotted: undetermined. Thin arrows: signals.";
 
+/// The browser itself refuses whatever would ask for something outside the file.
+const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
 const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/plots.js");
 
@@ -113,11 +117,13 @@ pub fn report_html(report: &Report) -> String {
     if let Some(energy) = &report.audit {
         write_audit(&mut body, energy);
     }
-    for (number, table) in report.tables.iter().enumerate() {
+    let filled = report.tables.iter().filter(|t| !t.rows.is_empty());
+    for (number, table) in filled.enumerate() {
         write_table(&mut body, table, number);
     }
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n{}</body>\n</html>\n",
         escape(&report.title),
         script(&report.plots)

@@ -195,11 +195,13 @@ fn gallery_drawings_have_strokes_at_the_right_ends_and_nothing_covers_anything()
             (0, 0),
             "{name}: {faults:?}"
         );
-        // The flight table cannot be drawn without crossings; nothing needs more of them per bond.
-        assert!(
-            faults.crossings * 6 <= drawing.bonds.len(),
-            "{name}: {faults:?}"
-        );
+        // The flight table is no planar graph: one crossing must be. Nothing else needs any.
+        let most = if name.starts_with("FlightTable") {
+            2
+        } else {
+            0
+        };
+        assert!(faults.crossings <= most, "{name}: {faults:?}");
         assert!(
             faults.covered * 20 <= drawing.bonds.len(),
             "{name}: {faults:?}"
@@ -331,6 +333,7 @@ fn a_conflict_is_drawn_and_marked() {
     assert!(drawing.bonds.iter().any(|b| b.class == BondClass::Conflict));
     assert!(node(&drawing, "n").is_in_conflict);
     assert!(to_svg(&drawing).contains("bond conflict") && to_svg(&drawing).contains("clash"));
+    assert!(to_tikz(&drawing).contains("densely dotted] ("));
 }
 
 #[test]
@@ -365,7 +368,7 @@ fn an_empty_model_is_an_empty_drawing() {
 #[test]
 fn odd_names_are_escaped() {
     let mut graph = graph(CIRCUIT);
-    let odd = "a<b>&\"'\\_{}$\u{1}é";
+    let odd = "a<b>&\"'\\_{}$\u{1}éθΩ";
     let path = graph.signals.names.child(Names::ROOT, odd, None);
     graph.elements[0].name = Some(path);
     let options = DiagramOptions {
@@ -380,6 +383,8 @@ fn odd_names_are_escaped() {
     let tikz = to_tikz(&drawing);
     assert!(tikz.contains("a\\textless{}b\\textgreater{}\\&"));
     assert!(tikz.contains("\\textbackslash{}\\_\\{\\}\\$"));
+    assert!(tikz.contains("$\\theta$$\\Omega$"));
+    assert!(paynter_draw::to_png(&svg).is_ok());
 }
 
 #[test]

@@ -76,6 +76,15 @@ pub fn to_tikz(diagram: &Diagram) -> String {
             point(node.area.center),
             escape(&node.text)
         );
+        if node.is_in_conflict {
+            let [left, top, right, bottom] = node.area.grown(3.0).sides();
+            let _ = writeln!(
+                out,
+                "  \\draw[line width=1pt,densely dotted] {} rectangle {};",
+                point((left, top)),
+                point((right, bottom))
+            );
+        }
         if !node.small_box.is_empty() {
             small(&mut out, node.small_box.center, &node.small);
         }
@@ -226,8 +235,39 @@ fn escape(text: &str) -> String {
                 out.push(c);
             }
             c if c.is_control() => out.push(' '),
-            c => out.push(c),
+            c => match greek(c) {
+                Some(name) => {
+                    let _ = write!(out, "$\\{name}$");
+                }
+                None => out.push(c),
+            },
         }
     }
     out
+}
+
+/// The command for a Greek letter: not every LaTeX knows the letter itself.
+fn greek(c: char) -> Option<&'static str> {
+    const SMALL: [&str; 25] = [
+        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
+        "lambda", "mu", "nu", "xi", "o", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "phi",
+        "chi", "psi", "omega",
+    ];
+    const LARGE: [(char, &str); 11] = [
+        ('Γ', "Gamma"),
+        ('Δ', "Delta"),
+        ('Θ', "Theta"),
+        ('Λ', "Lambda"),
+        ('Ξ', "Xi"),
+        ('Π', "Pi"),
+        ('Σ', "Sigma"),
+        ('Υ', "Upsilon"),
+        ('Φ', "Phi"),
+        ('Ψ', "Psi"),
+        ('Ω', "Omega"),
+    ];
+    if ('α'..='ω').contains(&c) {
+        return Some(SMALL[c as usize - 'α' as usize]);
+    }
+    LARGE.iter().find(|(l, _)| *l == c).map(|(_, name)| *name)
 }

@@ -201,7 +201,11 @@
     legend.append(view.readout);
     var at = function (e) { return e.clientX - canvas.getBoundingClientRect().left; };
     var time = function (px) { return view.xr[0] + (Math.min(Math.max(px, L), view.w - R) - L) / (view.w - L - R) * (view.xr[1] - view.xr[0]); };
-    canvas.addEventListener("pointerdown", function (e) { view.drag = [at(e), at(e)]; canvas.setPointerCapture(e.pointerId); });
+    canvas.addEventListener("pointerdown", function (e) {
+      view.drag = [at(e), at(e)];
+      // Only a real pointer can be captured; a script's cannot.
+      if (e.isTrusted) canvas.setPointerCapture(e.pointerId);
+    });
     canvas.addEventListener("pointermove", function (e) {
       if (view.drag) view.drag[1] = at(e);
       cursor = { x: time(at(e)), label: plot.x_label };
