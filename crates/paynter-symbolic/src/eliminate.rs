@@ -68,6 +68,8 @@ pub(crate) struct Elimination {
     /// Unknowns of groups that were solved by formula and that several formulas read: they
     /// stay in full formulas by name.
     pub(crate) kept: FxHashSet<SymbolId>,
+    /// What stays by name however short it is: inputs.
+    pub(crate) always: FxHashSet<SymbolId>,
     /// Systems that are needed, with their position in [`Reduced::blocks`].
     pub(crate) systems: Vec<(usize, System)>,
     /// ± copies, resolved.
@@ -76,11 +78,14 @@ pub(crate) struct Elimination {
 
 /// Whether unknowns of groups that were solved by formula keep their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum Keep<'a> {
     /// Where several formulas read them, and they are not derivatives of states.
-    LoopUnknowns,
-    /// None: full formulas read states and inputs only.
-    Nothing,
+    LoopUnknowns {
+        /// These keep their names, too, however short their formulas are.
+        always: &'a [SymbolId],
+    },
+    /// These only: full formulas read them and states.
+    Only(&'a [SymbolId]),
 }
 
 /// A formula of so few operations is copied rather than named.
@@ -91,9 +96,9 @@ fn kept_unknowns(
     pool: &Pool,
     own: &FxHashMap<SymbolId, ExprId>,
     solved: &[SymbolId],
-    keep: Keep,
+    keep: Keep<'_>,
 ) -> FxHashSet<SymbolId> {
-    if keep == Keep::Nothing || solved.is_empty() {
+    if matches!(keep, Keep::Only(_)) || solved.is_empty() {
         return FxHashSet::default();
     }
     let mut n_readers: FxHashMap<SymbolId, usize> = FxHashMap::default();
@@ -116,7 +121,7 @@ pub(crate) fn eliminate(
     roots: &[SymbolId],
     solve_up_to: usize,
     unsolved: &FxHashSet<usize>,
-    keep: Keep,
+    keep: Keep<'_>,
 ) -> Elimination {
     let mut pool = reduced.dae.pool.clone();
     let aliases = resolve_aliases(reduced, &mut pool);
@@ -131,13 +136,18 @@ pub(crate) fn eliminate(
         .filter_map(|s| Some((*s, collected.own.remove(s)?)))
         .collect();
     let kept = kept_unknowns(&pool, &own, &collected.solved, keep);
+    let (Keep::LoopUnknowns { always } | Keep::Only(always)) = keep;
+    let always: FxHashSet<SymbolId> = always
+        .iter()
+        .filter_map(|s| aliases.get(s).map_or(Some(*s), |&e| pool.as_symbol(e)))
+        .collect();
     let mut full: FxHashMap<SymbolId, Full> = FxHashMap::default();
     for symbol in &order {
         let e = own[symbol];
         let n_operations =
             count_written_with(&pool, e, &|s| full.get(&s).map_or(0, |f| f.n_operations));
         let value = substitute(&mut pool, e, &|s| full.get(&s).map(|f| f.value));
-        if kept.contains(symbol) && n_operations > LONGEST_COPY {
+        if (kept.contains(symbol) && n_operations > LONGEST_COPY) || always.contains(symbol) {
             continue;
         }
         let formula = Full {
@@ -156,6 +166,7 @@ pub(crate) fn eliminate(
         own,
         full,
         kept,
+        always,
         systems,
         aliases,
     }
@@ -166,6 +177,18 @@ impl Elimination {
     pub(crate) fn resolved(&mut self, e: ExprId) -> ExprId {
         let aliases = &self.aliases;
         substitute(&mut self.pool, e, &|s| aliases.get(&s).copied())
+    }
+
+    /// As [`Elimination::resolved`], with `abs`, `min` and `max` written as such again.
+    pub(crate) fn thawed(&mut self, e: ExprId) -> ExprId {
+        let e = self.resolved(e);
+        restore_functions(&mut self.pool, e)
+    }
+
+    /// What a symbol is a copy of; itself if it is none, or a negative one.
+    pub(crate) fn original(&self, s: SymbolId) -> SymbolId {
+        let copied = self.aliases.get(&s).and_then(|&e| self.pool.as_symbol(e));
+        copied.unwrap_or(s)
     }
 
     /// Puts everything into an expression of the reduced system.
@@ -197,6 +220,14 @@ fn resolve_aliases(reduced: &Reduced, pool: &mut Pool) -> FxHashMap<SymbolId, Ex
             resolved.insert(SymbolId(i as u32), e);
         }
     }
+    // A part's parameter that is given by another one is that one: `arm.J` is `J`.
+    for i in 0..reduced.dae.symbols.len() {
+        let target = given_by(reduced, SymbolId(i as u32));
+        if target != SymbolId(i as u32) {
+            let e = pool.symbol(target);
+            resolved.insert(SymbolId(i as u32), e);
+        }
+    }
     let modes: Vec<_> = reduced
         .dae
         .modes
@@ -208,6 +239,26 @@ fn resolve_aliases(reduced: &Reduced, pool: &mut Pool) -> FxHashMap<SymbolId, Ex
         resolved.insert(symbol, e);
     }
     resolved
+}
+
+/// Follows parameters that are given by other parameters as they are.
+pub(crate) fn given_by(reduced: &Reduced, mut s: SymbolId) -> SymbolId {
+    // Bindings are made in order, so a circle cannot be; the bound keeps a broken promise finite.
+    for _ in 0..reduced.dae.symbols.len() {
+        let Role::Parameter {
+            binding: Some(e), ..
+        } = reduced.dae.symbol(s).role
+        else {
+            break;
+        };
+        match reduced.dae.pool.as_symbol(e) {
+            Some(other) if matches!(reduced.dae.symbol(other).role, Role::Parameter { .. }) => {
+                s = other;
+            }
+            _ => break,
+        }
+    }
+    s
 }
 
 struct Collected {
@@ -245,27 +296,31 @@ fn collect(
                 ..
             } => {
                 definitions.extend(inner.iter().copied());
-                let n = unknowns.len();
-                if n <= solve_up_to && !unsolved.contains(&i) {
-                    let is_rate = |s: &SymbolId| {
-                        matches!(reduced.dae.symbol(*s).role, Role::Derivative { .. })
-                    };
-                    let values = solve_by_formula(pool, unknowns, matrix, right, &is_rate);
+                let mut group = Group {
+                    unknowns: unknowns.clone(),
+                    matrix: matrix.clone(),
+                    right: right.clone(),
+                };
+                if unknowns.len() > solve_up_to {
+                    definitions.extend(group.without_efforts(reduced, pool));
+                }
+                let Group {
+                    unknowns,
+                    matrix,
+                    right,
+                } = group;
+                if unknowns.len() <= solve_up_to && !unsolved.contains(&i) {
+                    let is_rate = |s: &SymbolId| is_rate(reduced, *s);
+                    let values = solve_by_formula(pool, &unknowns, &matrix, &right, &is_rate);
                     definitions.extend(unknowns.iter().copied().zip(values));
                     solved.extend(unknowns.iter().copied().filter(|s| !is_rate(s)));
                 } else {
                     let kind = SystemKind::Linear {
-                        matrix: matrix.clone(),
-                        right: right.clone(),
+                        matrix,
+                        right,
                         is_symmetric: *positive_definite,
                     };
-                    systems.push((
-                        i,
-                        System {
-                            unknowns: unknowns.clone(),
-                            kind,
-                        },
-                    ));
+                    systems.push((i, System { unknowns, kind }));
                 }
             }
             Block::Nonlinear {
@@ -308,6 +363,100 @@ fn collect(
         solved,
     }
 }
+
+fn is_rate(reduced: &Reduced, s: SymbolId) -> bool {
+    matches!(reduced.dae.symbol(s).role, Role::Derivative { .. })
+}
+
+/// Linear equations A z = b on their way to the reader.
+struct Group {
+    unknowns: Vec<SymbolId>,
+    matrix: Vec<(u32, u32, ExprId)>,
+    right: Vec<ExprId>,
+}
+
+impl Group {
+    /// Takes out unknowns that are no rates, as books do with reactions: where one stands in a
+    /// row with a factor that never varies, that row gives it. Gives their formulas.
+    fn without_efforts(&mut self, reduced: &Reduced, pool: &mut Pool) -> Vec<(SymbolId, ExprId)> {
+        let mut formulas = Vec::new();
+        if !self.unknowns.iter().any(|&s| is_rate(reduced, s)) || self.unknowns.len() > MOST_TAKEN {
+            return formulas;
+        }
+        while let Some((row, column, pivot)) = self.constant_pivot(reduced, pool) {
+            let unknown = self.unknowns[column as usize];
+            let own: Vec<(u32, ExprId)> = self
+                .matrix
+                .iter()
+                .filter(|&&(r, c, _)| r == row && c != column)
+                .map(|&(_, c, e)| (c, e))
+                .collect();
+            let mut value = self.right[row as usize];
+            for &(c, e) in &own {
+                let z = pool.symbol(self.unknowns[c as usize]);
+                let part = pool.mul(e, z);
+                value = pool.sub(value, part);
+            }
+            formulas.push((unknown, pool.div(value, pivot)));
+            let below: Vec<(u32, ExprId)> = self
+                .matrix
+                .iter()
+                .filter(|&&(r, c, _)| c == column && r != row)
+                .map(|&(r, _, e)| (r, e))
+                .collect();
+            for (r, e) in below {
+                let factor = pool.div(e, pivot);
+                let part = pool.mul(factor, self.right[row as usize]);
+                self.right[r as usize] = pool.sub(self.right[r as usize], part);
+                for &(c, e) in &own {
+                    let part = pool.mul(factor, e);
+                    let part = pool.neg(part);
+                    self.add(pool, r, c, part);
+                }
+            }
+            self.remove(row, column);
+        }
+        formulas
+    }
+
+    /// A factor that reads no state, of an unknown that is no rate.
+    fn constant_pivot(&self, reduced: &Reduced, pool: &Pool) -> Option<(u32, u32, ExprId)> {
+        if self.unknowns.len() < 2 {
+            return None;
+        }
+        self.matrix.iter().copied().find(|&(_, column, e)| {
+            !is_rate(reduced, self.unknowns[column as usize])
+                && pool.as_number(e) != Some(0.0)
+                && symbols_of(pool, e)
+                    .iter()
+                    .all(|&s| matches!(reduced.dae.symbol(s).role, Role::Parameter { .. }))
+        })
+    }
+
+    fn add(&mut self, pool: &mut Pool, row: u32, column: u32, e: ExprId) {
+        let place = self
+            .matrix
+            .iter()
+            .position(|&(r, c, _)| (r, c) == (row, column));
+        match place {
+            Some(k) => self.matrix[k].2 = pool.add(self.matrix[k].2, e),
+            None => self.matrix.push((row, column, e)),
+        }
+    }
+
+    fn remove(&mut self, row: u32, column: u32) {
+        self.matrix.retain(|&(r, c, _)| r != row && c != column);
+        for (r, c, _) in &mut self.matrix {
+            *r -= u32::from(*r > row);
+            *c -= u32::from(*c > column);
+        }
+        self.right.remove(row as usize);
+        self.unknowns.remove(column as usize);
+    }
+}
+
+/// Larger groups are not rearranged: nobody reads what they become.
+const MOST_TAKEN: usize = 12;
 
 fn resolve(
     reduced: &Reduced,

@@ -10,6 +10,7 @@ use crate::eliminate::{Elimination, Keep, eliminate};
 use crate::expr::{ExprId, Pool, SymbolId};
 use crate::linear::linear_in;
 use crate::normal::normal_form;
+use crate::print::json::json_string;
 use crate::print::{Style, Tree, to_latex, to_text};
 use crate::reduced::Reduced;
 use crate::walk::symbols_of;
@@ -63,7 +64,7 @@ pub enum NotLinear {
 
 /// Writes a linear model in matrix form.
 ///
-/// `inputs` may be any symbols that are not computed: parameters, discrete symbols, time.
+/// `inputs` may be any symbols but states; one that is computed from time keeps its name.
 ///
 /// # Errors
 ///
@@ -78,14 +79,15 @@ pub fn state_space(
     let mut roots = rates.clone();
     roots.extend(outputs);
     let none = FxHashSet::default();
-    let mut elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &none, Keep::Nothing);
+    let keep = Keep::Only(inputs);
+    let mut elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &none, keep);
     if let Some((_, system)) = elimination.systems.first() {
         return Err(NotLinear::Group {
             unknowns: system.unknowns.clone(),
         });
     }
     let mut variables = states.clone();
-    variables.extend(inputs);
+    variables.extend(inputs.iter().map(|&u| elimination.original(u)));
     let dynamics = rows(&mut elimination, &rates, &variables, states.len())?;
     let readout = rows(&mut elimination, outputs, &variables, states.len())?;
     Ok(StateSpace {
@@ -175,7 +177,7 @@ impl StateSpace {
         new
     }
 
-    /// Writes A, B, C and D row by row as text.
+    /// Writes A, B, C, D, and f and g if they are not zero, row by row as text.
     pub fn to_text(&mut self, name: &dyn Fn(SymbolId) -> String) -> String {
         let mut out = String::new();
         for (letter, table) in self.tables(name) {
@@ -214,7 +216,7 @@ impl StateSpace {
         out
     }
 
-    /// Writes A, B, C and D as LaTeX matrices.
+    /// Writes A, B, C, D, and f and g if they are not zero, as LaTeX matrices.
     pub fn to_latex(&mut self, name: &dyn Fn(SymbolId) -> String) -> String {
         let mut lines = Vec::new();
         for (letter, table) in self.tables(name) {
@@ -233,6 +235,42 @@ impl StateSpace {
         format!(
             "\\begin{{align*}}\n{}\n\\end{{align*}}\n",
             lines.join(" \\\\\n")
+        )
+    }
+
+    /// Writes one JSON object: rows of texts by the letter of the matrix.
+    pub fn to_json(&mut self, name: &dyn Fn(SymbolId) -> String) -> String {
+        let names = |symbols: &[SymbolId]| {
+            let names: Vec<String> = symbols.iter().map(|&s| json_string(&name(s))).collect();
+            format!("[{}]", names.join(","))
+        };
+        let mut fields = vec![
+            format!("\"x\":{}", names(&self.states)),
+            format!("\"u\":{}", names(&self.inputs)),
+            format!("\"y\":{}", names(&self.outputs)),
+        ];
+        for (letter, table) in self.tables(name) {
+            let rows: Vec<String> = table
+                .iter()
+                .map(|row| {
+                    let cells: Vec<String> = row
+                        .iter()
+                        .map(|tree| json_string(&to_text(tree, name)))
+                        .collect();
+                    format!("[{}]", cells.join(","))
+                })
+                .collect();
+            fields.push(format!("\"{letter}\":[{}]", rows.join(",")));
+        }
+        format!("{{{}}}", fields.join(","))
+    }
+
+    /// Tells whether something constant is added to the rates, and to the outputs.
+    pub fn has_offsets(&self) -> (bool, bool) {
+        let is_there = |list: &[ExprId]| list.iter().any(|&e| self.pool.as_number(e) != Some(0.0));
+        (
+            is_there(&self.state_offsets),
+            is_there(&self.output_offsets),
         )
     }
 
@@ -257,9 +295,19 @@ impl StateSpace {
             }
             let mut table = vec![vec![Tree::Number(0.0); n_columns]; n_rows];
             for &(row, column, value) in entries {
-                table[row as usize][column as usize] = normal_form(pool, value, &style);
+                table[row as usize][column as usize] =
+                    normal_form(pool, value, &style).with_numbers(name);
             }
             tables.push((letter, table));
+        }
+        for (letter, offsets) in [('f', &self.state_offsets), ('g', &self.output_offsets)] {
+            let column: Vec<Vec<Tree>> = offsets
+                .iter()
+                .map(|&e| vec![normal_form(pool, e, &style).with_numbers(name)])
+                .collect();
+            if column.iter().any(|row| row[0] != Tree::Number(0.0)) {
+                tables.push((letter, column));
+            }
         }
         tables
     }

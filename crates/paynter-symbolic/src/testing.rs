@@ -246,6 +246,7 @@ impl Parser<'_> {
         match word.as_str() {
             "inf" => self.pool.number(f64::INFINITY),
             "NaN" => self.pool.number(f64::NAN),
+            "pi" => self.pool.number(std::f64::consts::PI),
             _ => match word.parse() {
                 Ok(x) => self.pool.number(x),
                 Err(_) => {

@@ -283,7 +283,7 @@ fn integrate_measures(plan: &mut Plan, graph: &mut BondGraph) {
 /// explains better than the equations what is wrong.
 ///
 /// Also gives warnings about locks.
-fn reduce_graph(
+pub(crate) fn reduce_graph(
     graph: &BondGraph,
     causality: &Causality,
     t0: f64,

@@ -17,6 +17,7 @@ pub mod listing;
 pub mod loader;
 pub mod measure;
 pub mod power;
+pub mod readable;
 mod recorder;
 pub mod report;
 pub mod run;

@@ -1,203 +1,131 @@
-//! Prints equations as they stand before and after reduction.
+//! Lists equations as they stand before and after reduction, and linear models as matrices.
 //!
-//! In:  a design, or its reduced equations.
-//! Out: text, one equation a line, in the model's own names.
+//! In:  a design, or equations made readable.
+//! Out: text, LaTeX or JSON, in the model's own names.
+//!
+//! **Invariant:** the three carry the same equations in the same order.
 
 use crate::design::Design;
+use crate::readable::Readable;
 use paynter_model::causality::Causality;
 use paynter_model::equations::build_equations;
 use paynter_model::{ElementKind, Law};
-use paynter_symbolic::print::latex::latex_name;
-use paynter_symbolic::print::{Style, to_latex, to_text, tree_of};
-use paynter_symbolic::reduced::{Block, Reduced};
-use paynter_symbolic::state_space::{NotLinear, state_space};
-use paynter_symbolic::{Dae, ExprId, Pool, Role, SymbolId};
+use paynter_symbolic::dae::Switch;
+use paynter_symbolic::print::json::json_string;
+use paynter_symbolic::print::latex::{latex_name, latex_text};
+use paynter_symbolic::print::{Style, Tree, to_json, to_latex, to_text, tree_of};
+use paynter_symbolic::reduced::Block;
+use paynter_symbolic::state_space::{NotLinear, StateSpace, state_space};
+use paynter_symbolic::{ExprId, Pool, SymbolId};
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 
-fn expression(dae: &Dae, e: ExprId, is_latex: bool) -> String {
-    let name = |s: SymbolId| dae.name_of(s);
-    let is_state = |_: SymbolId| true;
-    let style = Style {
-        name: &name,
-        is_state: &is_state,
-    };
-    let tree = tree_of(&dae.pool, e, &style);
-    if is_latex {
-        to_latex(&tree, &name)
-    } else {
-        to_text(&tree, &name)
-    }
+/// How to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For reading.
+    Text,
+    /// For papers.
+    Latex,
+    /// For machines.
+    Json,
 }
 
-fn in_pool(pool: &Pool, e: ExprId, name: &dyn Fn(SymbolId) -> String) -> String {
+type Naming<'a> = &'a dyn Fn(SymbolId) -> String;
+
+/// One entry of a list.
+enum Entry {
+    /// Words.
+    Note(String),
+    /// An equation.
+    Equation { left: Tree, right: Tree },
+    /// An equation whose left side is no symbol: `A[1,2]`.
+    Named { left: String, right: Tree },
+}
+
+fn tree(pool: &Pool, e: ExprId, name: Naming<'_>) -> Tree {
     let style = Style {
         name,
         is_state: &|_| true,
     };
-    to_text(&tree_of(pool, e, &style), name)
+    tree_of(pool, e, &style).with_numbers(name)
 }
 
 /// Lists every equation as the elements and signals give it.
-pub fn dae(design: &Design, causality: &Causality, is_latex: bool) -> String {
+pub fn dae(design: &Design, causality: &Causality, format: Format) -> String {
     let dae = build_equations(&design.graph, causality);
-    let mut out = String::new();
-    if is_latex {
-        out.push_str("\\begin{align*}\n");
-    }
-    for equation in &dae.equations {
-        let left = expression(&dae, equation.left, is_latex);
-        let right = expression(&dae, equation.right, is_latex);
-        let _ = if is_latex {
-            writeln!(out, "{left} &= {right} \\\\")
-        } else {
-            writeln!(out, "{left} = {right}")
-        };
-    }
-    if is_latex {
-        out.push_str("\\end{align*}\n");
-    }
-    for mode in &dae.modes {
-        let name = dae.name_of(mode.symbol);
-        let name = if is_latex { latex_name(&name) } else { name };
-        let _ = writeln!(
-            out,
-            "{name} is frozen between events: {:?}",
-            kind(mode.switch)
-        );
-    }
-    out
-}
-
-fn kind(switch: paynter_symbolic::dae::Switch) -> &'static str {
-    match switch {
-        paynter_symbolic::dae::Switch::Relation { .. } => "a comparison",
-        paynter_symbolic::dae::Switch::Floor { .. } => "a whole number",
-        paynter_symbolic::dae::Switch::Sign { .. } => "a sign",
-    }
-}
-
-/// Writes a linear model as ẋ = A x + B u, y = C x + D u: first in its states, then in common variables,
-/// efforts and flows, with the transformation between them.
-///
-/// # Errors
-///
-/// Why there is no matrix form, in a sentence.
-pub fn matrices(design: &Design, reduced: &Reduced, is_latex: bool) -> Result<String, String> {
-    let dae = &reduced.dae;
-    let is_constant = |s: &SymbolId| matches!(dae.symbol(*s).role, Role::Parameter { .. });
-    let inputs: Vec<SymbolId> = design
-        .graph
-        .inputs
-        .iter()
-        .copied()
-        .filter(is_constant)
-        .collect();
-    let outputs: Vec<SymbolId> = design
-        .graph
-        .outputs
-        .iter()
-        .filter_map(|o| dae.pool.as_symbol(o.value))
-        .collect();
-    let mut plain = state_space(reduced, &inputs, &outputs).map_err(|e| match e {
-        NotLinear::Curved { symbol } => {
-            format!(
-                "the model is not linear: `{}` is not a sum of states and inputs",
-                dae.name_of(symbol)
-            )
-        }
-        NotLinear::Group { unknowns } => {
-            let names: Vec<String> = unknowns
-                .iter()
-                .map(|&s| format!("`{}`", dae.name_of(s)))
-                .collect();
-            format!(
-                "{} are solved together and have no short formula",
-                names.join(", ")
-            )
-        }
-    })?;
     let name = |s: SymbolId| dae.name_of(s);
-    let print = |m: &mut paynter_symbolic::state_space::StateSpace,
-                 name: &dyn Fn(SymbolId) -> String| {
-        if is_latex {
-            m.to_latex(name)
-        } else {
-            m.to_text(name)
-        }
-    };
-    let mut out = String::new();
-    for (letter, symbols) in [
-        ("x", &plain.states),
-        ("u", &plain.inputs),
-        ("y", &plain.outputs),
-    ] {
-        let names: Vec<String> = symbols.iter().map(|&s| dae.name_of(s)).collect();
-        let _ = writeln!(out, "{letter} = ({})", names.join(", "));
-    }
-    out.push_str(&print(&mut plain, &name));
-    // q = C e and p = I f: the common variable is 1/C or 1/I of the state.
-    let mut common: FxHashMap<SymbolId, (ExprId, String)> = FxHashMap::default();
-    for element in &design.graph.elements {
-        if let (Law::Gain(gain), [state], Some(path)) =
-            (&element.law, &element.states[..], element.name)
-        {
-            let letter = if element.kind == ElementKind::C {
-                "e"
-            } else {
-                "f"
-            };
-            common.insert(
-                *state,
-                (*gain, format!("{}.{letter}", dae.names.display(path))),
-            );
-        }
-    }
-    if plain.states.iter().any(|s| !common.contains_key(s)) {
-        return Ok(out);
-    }
-    let one = plain.pool.number(1.0);
-    let scale: Vec<ExprId> = plain
-        .states
-        .clone()
+    let mut entries: Vec<Entry> = dae
+        .equations
         .iter()
-        .map(|s| plain.pool.div(one, common[s].0))
+        .map(|equation| Entry::Equation {
+            left: tree(&dae.pool, equation.left, &name),
+            right: tree(&dae.pool, equation.right, &name),
+        })
         .collect();
-    out.push_str("\nin efforts and flows, z = T x with T = diag(");
-    let entries: Vec<String> = scale
-        .iter()
-        .map(|&e| in_pool(&plain.pool, e, &name))
-        .collect();
-    let _ = writeln!(out, "{})", entries.join(", "));
-    let common_name = |s: SymbolId| {
-        common
-            .get(&s)
-            .map_or_else(|| dae.name_of(s), |(_, name)| name.clone())
-    };
-    out.push_str(&print(&mut plain.in_variables(&scale), &common_name));
-    Ok(out)
+    // What a switch stands for: between events it keeps its value.
+    for mode in &dae.modes {
+        let right = match mode.switch {
+            Switch::Relation {
+                comparison,
+                left,
+                right,
+            } => Tree::Compare(
+                comparison,
+                Box::new(tree(&dae.pool, left, &name)),
+                Box::new(tree(&dae.pool, right, &name)),
+            ),
+            Switch::Floor { of } => {
+                Tree::Call("floor".to_owned(), vec![tree(&dae.pool, of, &name)])
+            }
+            Switch::Sign { of } => Tree::Call("sign".to_owned(), vec![tree(&dae.pool, of, &name)]),
+        };
+        entries.push(Entry::Equation {
+            left: Tree::Symbol(mode.symbol),
+            right,
+        });
+    }
+    for (rate, equations) in dae.clocks.iter().map(|c| (c.rate, &c.equations)) {
+        entries.push(Entry::Note(format!("at {} Hz", fraction(rate))));
+        for &(symbol, e) in equations {
+            entries.push(Entry::Equation {
+                left: Tree::Symbol(symbol),
+                right: tree(&dae.pool, e, &name),
+            });
+        }
+    }
+    write(&entries, format, &name)
+}
+
+fn fraction((n, d): (u64, u64)) -> String {
+    if d == 1 {
+        n.to_string()
+    } else {
+        format!("{n}/{d}")
+    }
 }
 
 /// Lists the blocks in the order in which they are solved.
-pub fn blocks(reduced: &Reduced) -> String {
-    let dae = &reduced.dae;
-    let mut out = String::new();
-    let states: Vec<String> = reduced
-        .states
-        .iter()
-        .map(|s| dae.name_of(s.symbol))
-        .collect();
-    let _ = writeln!(out, "states: {}", states.join(", "));
-    for block in &reduced.blocks {
+pub fn blocks(readable: &Readable, format: Format) -> String {
+    let dae = &readable.reduced.dae;
+    let name = |s: SymbolId| readable.name(s);
+    let joined = |symbols: &[SymbolId]| {
+        let names: Vec<String> = symbols.iter().map(|&s| name(s)).collect();
+        names.join(", ")
+    };
+    let states: Vec<SymbolId> = readable.reduced.states.iter().map(|s| s.symbol).collect();
+    let mut entries = vec![Entry::Note(format!("states: {}", joined(&states)))];
+    let assign = |entries: &mut Vec<Entry>, list: &[(SymbolId, ExprId)]| {
+        for &(symbol, value) in list {
+            entries.push(Entry::Equation {
+                left: Tree::Symbol(symbol),
+                right: tree(&dae.pool, value, &name),
+            });
+        }
+    };
+    for block in &readable.reduced.blocks {
         match block {
-            Block::Assign { symbol, value } => {
-                let _ = writeln!(
-                    out,
-                    "{} = {}",
-                    dae.name_of(*symbol),
-                    expression(dae, *value, false)
-                );
-            }
+            Block::Assign { symbol, value } => assign(&mut entries, &[(*symbol, *value)]),
             Block::Linear {
                 unknowns,
                 matrix,
@@ -206,35 +134,31 @@ pub fn blocks(reduced: &Reduced) -> String {
                 inner,
                 ..
             } => {
-                let names: Vec<String> = unknowns.iter().map(|&s| dae.name_of(s)).collect();
                 let kind = if *positive_definite {
                     "symmetric positive definite "
                 } else {
                     ""
                 };
-                let _ = writeln!(
-                    out,
-                    "solve the {kind}linear equations A z = b for z = {}",
-                    names.join(", ")
-                );
+                let names = joined(unknowns);
+                entries.push(Entry::Note(format!(
+                    "solve the {kind}linear equations A z = b for z = {names}"
+                )));
                 for &(row, column, value) in matrix {
-                    let _ = writeln!(
-                        out,
-                        "    A[{},{}] = {}",
-                        row + 1,
-                        column + 1,
-                        expression(dae, value, false)
-                    );
+                    entries.push(Entry::Named {
+                        left: format!("A[{},{}]", row + 1, column + 1),
+                        right: tree(&dae.pool, value, &name),
+                    });
                 }
                 for (row, &value) in right.iter().enumerate() {
-                    let _ = writeln!(
-                        out,
-                        "    b[{}] = {}",
-                        row + 1,
-                        expression(dae, value, false)
-                    );
+                    entries.push(Entry::Named {
+                        left: format!("b[{}]", row + 1),
+                        right: tree(&dae.pool, value, &name),
+                    });
                 }
-                write_inner(&mut out, dae, inner);
+                if !inner.is_empty() {
+                    entries.push(Entry::Note("then".to_owned()));
+                }
+                assign(&mut entries, inner);
             }
             Block::Nonlinear {
                 unknowns,
@@ -242,25 +166,243 @@ pub fn blocks(reduced: &Reduced) -> String {
                 residuals,
                 ..
             } => {
-                let names: Vec<String> = unknowns.iter().map(|&s| dae.name_of(s)).collect();
-                let _ = writeln!(out, "solve by Newton's method for {}", names.join(", "));
-                write_inner(&mut out, dae, inner);
+                let names = joined(unknowns);
+                entries.push(Entry::Note(format!("solve by Newton's method for {names}")));
+                assign(&mut entries, inner);
                 for &residual in residuals {
-                    let _ = writeln!(out, "    0 = {}", expression(dae, residual, false));
+                    entries.push(Entry::Equation {
+                        left: Tree::Number(0.0),
+                        right: tree(&dae.pool, residual, &name),
+                    });
                 }
             }
         }
     }
+    write(&entries, format, &name)
+}
+
+fn write(entries: &[Entry], format: Format, name: Naming<'_>) -> String {
+    match format {
+        Format::Text => write_text(entries, name),
+        Format::Latex => write_latex(entries, name),
+        Format::Json => write_json(entries, name),
+    }
+}
+
+fn write_text(entries: &[Entry], name: Naming<'_>) -> String {
+    let mut out = String::new();
+    for entry in entries {
+        let _ = match entry {
+            Entry::Note(words) => writeln!(out, "{words}"),
+            Entry::Equation { left, right } => {
+                writeln!(out, "{} = {}", to_text(left, name), to_text(right, name))
+            }
+            Entry::Named { left, right } => writeln!(out, "{left} = {}", to_text(right, name)),
+        };
+    }
     out
 }
 
-fn write_inner(out: &mut String, dae: &Dae, inner: &[(SymbolId, ExprId)]) {
-    for &(symbol, value) in inner {
-        let _ = writeln!(
-            out,
-            "    {} = {}",
-            dae.name_of(symbol),
-            expression(dae, value, false)
-        );
+fn write_latex(entries: &[Entry], name: Naming<'_>) -> String {
+    let mut out = String::new();
+    let mut lines: Vec<String> = Vec::new();
+    let close = |lines: &mut Vec<String>, out: &mut String| {
+        if !lines.is_empty() {
+            let _ = writeln!(
+                out,
+                "\\begin{{align*}}\n{}\n\\end{{align*}}",
+                lines.join(" \\\\\n")
+            );
+            lines.clear();
+        }
+    };
+    for entry in entries {
+        match entry {
+            Entry::Note(words) => {
+                close(&mut lines, &mut out);
+                let _ = writeln!(out, "{}", latex_text(words));
+            }
+            Entry::Equation { left, right } => lines.push(format!(
+                "{} &= {}",
+                to_latex(left, name),
+                to_latex(right, name)
+            )),
+            Entry::Named { left, right } => {
+                lines.push(format!("{} &= {}", latex_name(left), to_latex(right, name)));
+            }
+        }
+    }
+    close(&mut lines, &mut out);
+    out
+}
+
+fn write_json(entries: &[Entry], name: Naming<'_>) -> String {
+    let lines: Vec<String> = entries
+        .iter()
+        .map(|entry| match entry {
+            Entry::Note(words) => format!("{{\"note\":{}}}", json_string(words)),
+            Entry::Equation { left, right } => format!(
+                "{{\"left\":{},\"right\":{},\"text\":{}}}",
+                to_json(left, name),
+                to_json(right, name),
+                json_string(&format!(
+                    "{} = {}",
+                    to_text(left, name),
+                    to_text(right, name)
+                ))
+            ),
+            Entry::Named { left, right } => format!(
+                "{{\"entry\":{},\"right\":{},\"text\":{}}}",
+                json_string(left),
+                to_json(right, name),
+                json_string(&format!("{left} = {}", to_text(right, name)))
+            ),
+        })
+        .collect();
+    format!("[{}]", lines.join(","))
+}
+
+/// Writes a linear model as ẋ = A x + B u, y = C x + D u: first in its states, then in common variables,
+/// efforts and flows, with the transformation between them.
+///
+/// # Errors
+///
+/// Why there is no matrix form, in a sentence.
+pub fn matrices(design: &Design, readable: &Readable, format: Format) -> Result<String, String> {
+    let name = |s: SymbolId| readable.name(s);
+    let mut plain = state_space(&readable.reduced, readable.inputs(), readable.outputs())
+        .map_err(|e| not_linear(&e, &name))?;
+    // q = C e and p = I f: the common variable is 1/C or 1/I of the state.
+    let mut common: FxHashMap<SymbolId, (ExprId, String)> = FxHashMap::default();
+    for element in readable.elements() {
+        if let (Law::Gain(gain), [state], Some(path)) =
+            (&element.law, &element.states[..], element.name)
+        {
+            let letter = if element.kind == ElementKind::C {
+                "e"
+            } else {
+                "f"
+            };
+            let path = design.graph.signals.names.display(path);
+            common.insert(*state, (*gain, format!("{path}.{letter}")));
+        }
+    }
+    let scale: Option<Vec<ExprId>> = plain
+        .states
+        .clone()
+        .iter()
+        .map(|s| {
+            let one = plain.pool.number(1.0);
+            common.get(s).map(|c| plain.pool.div(one, c.0))
+        })
+        .collect();
+    let common_name = |s: SymbolId| common.get(&s).map_or_else(|| name(s), |c| c.1.clone());
+    let common = scale.filter(|s| !s.is_empty()).map(|scale| {
+        let transformation: Vec<Tree> =
+            scale.iter().map(|&e| tree(&plain.pool, e, &name)).collect();
+        (plain.in_variables(&scale), transformation)
+    });
+    Ok(match format {
+        Format::Text => {
+            let mut out = text_of(&mut plain, "x", &name);
+            if let Some((mut model, diagonal)) = common {
+                let entries: Vec<String> = diagonal.iter().map(|t| to_text(t, &name)).collect();
+                let _ = write!(
+                    out,
+                    "\nin efforts and flows, z = T x with T = diag({})\n{}",
+                    entries.join(", "),
+                    text_of(&mut model, "z", &common_name)
+                );
+            }
+            out
+        }
+        Format::Latex => {
+            let mut out = plain.to_latex(&name);
+            if let Some((mut model, diagonal)) = common {
+                let entries: Vec<String> = diagonal.iter().map(|t| to_latex(t, &name)).collect();
+                let _ = write!(
+                    out,
+                    "in efforts and flows, \\(z = T x\\) with \\(T = \\operatorname{{diag}}\\left({}\\right)\\)\n{}",
+                    entries.join(", "),
+                    model.to_latex(&common_name)
+                );
+            }
+            out
+        }
+        Format::Json => {
+            let own = plain.to_json(&name);
+            match common {
+                Some((mut model, diagonal)) => {
+                    let entries: Vec<String> = diagonal
+                        .iter()
+                        .map(|t| json_string(&to_text(t, &name)))
+                        .collect();
+                    format!(
+                        "{{\"states\":{own},\"T\":[{}],\"common\":{}}}",
+                        entries.join(","),
+                        model.to_json(&common_name)
+                    )
+                }
+                None => format!("{{\"states\":{own}}}"),
+            }
+        }
+    })
+}
+
+/// The model with the letter x for its states, and what the matrices stand for.
+fn text_of(model: &mut StateSpace, x: &str, name: Naming<'_>) -> String {
+    let list = |symbols: &[SymbolId]| {
+        let names: Vec<String> = symbols.iter().map(|&s| name(s)).collect();
+        names.join(", ")
+    };
+    let mut out = String::new();
+    for (letter, symbols) in [
+        (x, &model.states),
+        ("u", &model.inputs),
+        ("y", &model.outputs),
+    ] {
+        if !symbols.is_empty() {
+            let _ = writeln!(out, "{letter} = ({})", list(symbols));
+        }
+    }
+    let by_inputs = |letter: &str| {
+        if model.inputs.is_empty() {
+            String::new()
+        } else {
+            format!(" + {letter} u")
+        }
+    };
+    let (has_f, has_g) = model.has_offsets();
+    let offset = |has: bool, letter: &str| {
+        if has {
+            format!(" + {letter}")
+        } else {
+            String::new()
+        }
+    };
+    let _ = write!(out, "{x}' = A {x}{}{}", by_inputs("B"), offset(has_f, "f"));
+    if !model.outputs.is_empty() {
+        let _ = write!(out, ", y = C {x}{}{}", by_inputs("D"), offset(has_g, "g"));
+    }
+    out.push('\n');
+    out.push_str(&model.to_text(name));
+    out
+}
+
+fn not_linear(why: &NotLinear, name: Naming<'_>) -> String {
+    match why {
+        NotLinear::Curved { symbol } => {
+            format!(
+                "the model is not linear: `{}` is not a sum of states and inputs",
+                name(*symbol)
+            )
+        }
+        NotLinear::Group { unknowns } => {
+            let names: Vec<String> = unknowns.iter().map(|&s| format!("`{}`", name(s))).collect();
+            format!(
+                "{} are solved together and have no short formula",
+                names.join(", ")
+            )
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::design::Design;
 use crate::experiment::Outcome;
+use crate::readable::readable;
 use crate::simulate::Ending;
 use paynter_draw::diagram::{DiagramOptions, diagram, to_svg};
 use paynter_draw::report::{Message, Report, Severity, Table, report_html};
@@ -13,10 +14,8 @@ use paynter_model::causality::report::stroke_text;
 use paynter_model::causality::{Causality, StorageForm};
 use paynter_model::units::format_number;
 use paynter_model::{BondId, ElementId};
+use paynter_symbolic::Role;
 use paynter_symbolic::dae::EnergyRole;
-use paynter_symbolic::present::{Options, plain_name, present};
-use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::{Role, SymbolId};
 use paynter_syntax::{Diagnostic, render};
 
 /// Longer tables would not be read.
@@ -25,12 +24,7 @@ const MOST_ROWS: usize = 300;
 const MOST_STATES: usize = 200;
 
 /// Writes the page.
-pub fn report(
-    design: &Design,
-    causality: &Causality,
-    reduced: &Reduced,
-    outcome: &Outcome,
-) -> String {
+pub fn report(design: &Design, causality: &Causality, outcome: &Outcome) -> String {
     let run = &outcome.run;
     let statistics = &run.statistics;
     let mut summary = vec![
@@ -95,7 +89,7 @@ pub fn report(
         lead: String::new(),
         summary,
         diagram_svg: picture(design, causality),
-        equations: equations(reduced),
+        equations: equations(design, causality, run.states.len()),
         tables: vec![
             signals(outcome),
             measures(outcome),
@@ -122,19 +116,15 @@ fn picture(design: &Design, causality: &Causality) -> String {
     ))
 }
 
-fn equations(reduced: &Reduced) -> Vec<String> {
-    if reduced.states.len() > MOST_STATES {
+fn equations(design: &Design, causality: &Causality, n_states: usize) -> Vec<String> {
+    if n_states > MOST_STATES {
         return Vec::new();
     }
-    let name = |s: SymbolId| plain_name(reduced, s);
-    let text = present(
-        reduced,
-        &Options {
-            name: Some(&name),
-            outputs: &[],
-        },
-    )
-    .to_text(&name);
+    // The run would not have come so far if the equations could not be reduced.
+    let Ok(readable) = readable(design, causality) else {
+        return Vec::new();
+    };
+    let text = readable.present_states().to_text(&|s| readable.name(s));
     text.lines().map(str::to_owned).collect()
 }
 

@@ -3,9 +3,9 @@
 use crate::console::{MODEL_WRONG, OK, design, show};
 use crate::{ModelArgs, say};
 use clap::Args;
-use paynter::Design;
-use paynter::symbolic::present::{Options, plain_name, present};
-use paynter::symbolic::{Reduced, SymbolId};
+use paynter::listing;
+use paynter::readable::{Readable, readable};
+use paynter::symbolic::SymbolId;
 
 /// Which equations and how.
 #[derive(Args)]
@@ -48,59 +48,44 @@ pub fn equations(args: &EquationsArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
-    let format = if args.model.json {
-        Format::Json
-    } else {
-        args.format
+    let format = match (args.model.json, args.format) {
+        (true, _) | (_, Format::Json) => listing::Format::Json,
+        (_, Format::Latex) => listing::Format::Latex,
+        (_, Format::Text) => listing::Format::Text,
     };
     let causality = design.causality();
-    let text = match args.form {
-        Form::Dae => paynter::listing::dae(&design, &causality, format == Format::Latex),
-        Form::State | Form::Blocks | Form::Matrix => {
-            let reduced = match design.reduce(&causality) {
-                Ok(reduced) => reduced,
-                Err(messages) => {
-                    show(&design.failed(messages), args.model.json);
-                    return MODEL_WRONG;
-                }
-            };
-            match args.form {
-                Form::Blocks => paynter::listing::blocks(&reduced),
-                Form::Matrix => {
-                    match paynter::listing::matrices(&design, &reduced, format == Format::Latex) {
-                        Ok(text) => text,
-                        Err(why) => {
-                            eprintln!("error: {why}");
-                            return MODEL_WRONG;
-                        }
-                    }
-                }
-                _ => state_form(&design, &reduced, format),
-            }
+    if args.form == Form::Dae {
+        say!("{}", listing::dae(&design, &causality, format).trim_end());
+        return OK;
+    }
+    let readable = match readable(&design, &causality) {
+        Ok(readable) => readable,
+        Err(messages) => {
+            show(&design.failed(messages), args.model.json);
+            return MODEL_WRONG;
         }
+    };
+    let text = match args.form {
+        Form::Blocks => listing::blocks(&readable, format),
+        Form::Matrix => match listing::matrices(&design, &readable, format) {
+            Ok(text) => text,
+            Err(why) => {
+                eprintln!("error: {why}");
+                return MODEL_WRONG;
+            }
+        },
+        Form::State | Form::Dae => state_form(&readable, format),
     };
     say!("{}", text.trim_end());
     OK
 }
 
-fn state_form(design: &Design, reduced: &Reduced, format: Format) -> String {
-    let outputs: Vec<SymbolId> = design
-        .graph
-        .outputs
-        .iter()
-        .filter_map(|o| reduced.dae.pool.as_symbol(o.value))
-        .collect();
-    let name = |s: SymbolId| plain_name(reduced, s);
-    let presentation = present(
-        reduced,
-        &Options {
-            name: Some(&name),
-            outputs: &outputs,
-        },
-    );
+fn state_form(readable: &Readable, format: listing::Format) -> String {
+    let name = |s: SymbolId| readable.name(s);
+    let presentation = readable.present();
     match format {
-        Format::Text => presentation.to_text(&name),
-        Format::Latex => presentation.to_latex(&name),
-        Format::Json => presentation.to_json(&name),
+        listing::Format::Text => presentation.to_text(&name),
+        listing::Format::Latex => presentation.to_latex(&name),
+        listing::Format::Json => presentation.to_json(&name),
     }
 }

@@ -112,7 +112,7 @@ pub fn run(args: &RunArgs) -> u8 {
     if let Some(path) = &report_path
         && let Err(message) = write(
             path,
-            report(&design, &stages.causality, &stages.reduced, &outcome).as_bytes(),
+            report(&design, &stages.causality, &outcome).as_bytes(),
         )
     {
         return call_error(message);

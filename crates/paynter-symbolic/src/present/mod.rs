@@ -1,17 +1,18 @@
 //! State equations that people can read.
 //!
 //! In:  a [`Reduced`].
-//! Out: one line for each state, then systems that are solved together, then what they need
-//!      under "where"; as text, LaTeX or JSON.
+//! Out: one line for each state, then systems that are solved together, what happens at
+//!      ticks and events, then what they need under "where"; as text, LaTeX or JSON.
 //!
-//! **Invariant:** every quantity on a right side is a state, a parameter, time, an input, an
-//! unknown of a printed system, or has its own line. The whole text has at most
+//! **Invariant:** every quantity on a right side is a state, a parameter with a value of its
+//! own, time, an unknown of a printed system, or has its own line. The whole text has at most
 //! [`BUDGET_FACTOR`] times the operations of the equations nothing was put into.
 //!
 //! A line gets everything put in if it stays short. Otherwise only what is used once or is
 //! very short is put in, and the rest keeps its name and its line under "where".
 
 mod group;
+mod happenings;
 mod write;
 
 use crate::eliminate::{Elimination, Keep, SystemKind, eliminate, varies};
@@ -25,6 +26,7 @@ use crate::walk::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use group::Loop;
+pub use happenings::{Cause, Effect, Happening};
 
 /// Longest line into which everything is put, in operations: about three printed lines.
 pub const LONGEST_LINE: usize = 60;
@@ -48,6 +50,8 @@ pub struct Options<'a> {
     pub name: Option<&'a dyn Fn(SymbolId) -> String>,
     /// Quantities to print besides the states.
     pub outputs: &'a [SymbolId],
+    /// Quantities that keep their names, with their formulas under "where": inputs.
+    pub named: &'a [SymbolId],
 }
 
 /// `symbol = right`, once or for a range of indices.
@@ -94,7 +98,9 @@ pub struct Presentation {
     pub implicit: Vec<ImplicitEquations>,
     /// Asked for besides the states.
     pub outputs: Vec<Line>,
-    /// What the others use.
+    /// What happens at ticks and events.
+    pub happenings: Vec<Happening>,
+    /// What the others use; parameters that follow from others last.
     pub where_lines: Vec<Line>,
 }
 
@@ -112,16 +118,20 @@ pub fn present(reduced: &Reduced, options: &Options<'_>) -> Presentation {
     };
     let mut roots: Vec<SymbolId> = reduced.states.iter().map(|s| s.derivative).collect();
     roots.extend(options.outputs);
-    let mut elimination = eliminate(
-        reduced,
-        &roots,
-        SOLVE_UP_TO,
-        &FxHashSet::default(),
-        Keep::LoopUnknowns,
-    );
+    roots.extend(happenings::symbols(reduced));
+    let keep = Keep::LoopUnknowns {
+        always: options.named,
+    };
+    let mut elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &FxHashSet::default(), keep);
     let unsolved = groups_without_short_formula(reduced, &mut elimination, &style);
     if !unsolved.is_empty() {
-        elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &unsolved, Keep::LoopUnknowns);
+        elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &unsolved, keep);
+    }
+    let mut named = options.named.to_vec();
+    named.extend(quantities_of_rates(reduced, &elimination));
+    if named.len() > options.named.len() {
+        let keep = Keep::LoopUnknowns { always: &named };
+        elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &unsolved, keep);
     }
     let mut presenter = Presenter::new(elimination, style, PutIn::Everything);
     let everything = presenter.present(reduced, options);
@@ -158,6 +168,18 @@ pub fn plain_name(reduced: &Reduced, s: SymbolId) -> String {
         crate::dae::Role::Derivative { of } => format!("{}'", plain_name(reduced, of)),
         _ => reduced.dae.name_of(s),
     }
+}
+
+/// What systems give the rates of: a system for ω' is written in ω, not in p/J.
+fn quantities_of_rates(reduced: &Reduced, elimination: &Elimination) -> Vec<SymbolId> {
+    let unknowns = elimination.systems.iter().flat_map(|(_, s)| &s.unknowns);
+    unknowns
+        .filter_map(|&z| match reduced.dae.symbol(z).role {
+            crate::dae::Role::Derivative { of } => Some(elimination.original(of)),
+            _ => None,
+        })
+        .filter(|s| elimination.own.contains_key(s))
+        .collect()
 }
 
 /// Blocks of two unknowns whose formulas would be too long; one unknown is always solved.
@@ -199,6 +221,8 @@ struct Presenter<'a> {
     /// Operations that may still be written.
     budget: usize,
     put_in: PutIn,
+    /// Left sides of lines among the states and outputs.
+    printed_names: FxHashSet<String>,
 }
 
 impl<'a> Presenter<'a> {
@@ -210,6 +234,7 @@ impl<'a> Presenter<'a> {
             is_inlined: FxHashSet::default(),
             budget: 0,
             put_in,
+            printed_names: FxHashSet::default(),
         };
         let n_operations: usize = presenter.count_unsubstituted();
         // A model of two or three lines may always be written out.
@@ -243,6 +268,7 @@ impl<'a> Presenter<'a> {
             order,
             own,
             kept,
+            always,
             ..
         } = &mut self.elimination;
         let mut n_operations: FxHashMap<SymbolId, usize> = FxHashMap::default();
@@ -254,6 +280,9 @@ impl<'a> Presenter<'a> {
             self.partial.insert(symbol, value);
             let is_used_once = uses.get(&symbol).copied().unwrap_or(0) <= 1;
             let is_kept = kept.contains(&symbol);
+            if always.contains(&symbol) {
+                continue;
+            }
             if n <= SHORT || (is_used_once && n <= LONGEST_LINE && !is_kept) {
                 self.is_inlined.insert(symbol);
                 n_operations.insert(symbol, n);
@@ -302,8 +331,12 @@ impl<'a> Presenter<'a> {
         let states = self.formulas(&states, &in_system, &mut needed);
         let outputs = self.formulas(options.outputs, &in_system, &mut needed);
         let (matrices, implicit) = self.systems(&mut needed);
-        let where_lines = self.where_formulas(&needed);
+        let happenings = self.happenings(reduced, &mut needed);
+        let mut where_lines = self.where_formulas(&needed);
+        needed.extend(where_lines.iter().map(|line| line.1));
+        where_lines.extend(self.computed_parameters(reduced, &needed));
         Presentation {
+            happenings,
             states: group::lines(&mut self.elimination.pool, &self.style, &states),
             matrices,
             implicit,
@@ -325,7 +358,20 @@ impl<'a> Presenter<'a> {
             let resolved = self.elimination.resolved(symbol);
             let own = own.unwrap_or(resolved);
             let value = self.choose(own);
+            // A copy that is printed under the name asked for says nothing, `x' = x'`; but what
+            // is copied may have a formula.
+            let same = self
+                .elimination
+                .pool
+                .as_symbol(value)
+                .filter(|&v| (self.style.name)(v) == (self.style.name)(s));
+            let value = match same.map(|v| (v, self.elimination.own.get(&v).copied())) {
+                None => value,
+                Some((v, Some(own))) if v != s => self.choose(own),
+                Some(_) => continue,
+            };
             needed.push(value);
+            self.printed_names.insert((self.style.name)(s));
             formulas.push((s, value));
         }
         formulas
@@ -367,7 +413,7 @@ impl<'a> Presenter<'a> {
     }
 
     fn tree(&mut self, e: ExprId) -> Tree {
-        normal_form(&mut self.elimination.pool, e, &self.style)
+        normal_form(&mut self.elimination.pool, e, &self.style).with_numbers(self.style.name)
     }
 
     fn systems(
@@ -422,13 +468,41 @@ impl<'a> Presenter<'a> {
         self.add_symbols(needed, &mut is_read);
         let mut formulas = Vec::new();
         for symbol in self.elimination.order.clone().into_iter().rev() {
-            if is_read.contains(&symbol) {
+            let is_printed = self.printed_names.contains(&(self.style.name)(symbol));
+            if is_read.contains(&symbol) && !is_printed {
                 let value = self.choose(self.elimination.own[&symbol]);
                 self.add_symbols(&[value], &mut is_read);
                 formulas.push((symbol, value));
             }
         }
         formulas.reverse();
+        formulas
+    }
+
+    /// Formulas of parameters that are computed from others, those they read first.
+    fn computed_parameters(
+        &mut self,
+        reduced: &Reduced,
+        needed: &[ExprId],
+    ) -> Vec<(SymbolId, ExprId)> {
+        let mut is_read: FxHashSet<SymbolId> = FxHashSet::default();
+        self.add_symbols(needed, &mut is_read);
+        let mut open: Vec<SymbolId> = is_read.into_iter().collect();
+        let mut bindings: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+        while let Some(s) = open.pop() {
+            if let crate::dae::Role::Parameter {
+                binding: Some(e), ..
+            } = reduced.dae.symbol(s).role
+                && !bindings.contains_key(&s)
+            {
+                let e = self.elimination.resolved(e);
+                bindings.insert(s, e);
+                open.extend(crate::walk::symbols_of(&self.elimination.pool, e));
+            }
+        }
+        // A parameter is declared after those it is computed from.
+        let mut formulas: Vec<(SymbolId, ExprId)> = bindings.into_iter().collect();
+        formulas.sort_unstable();
         formulas
     }
 

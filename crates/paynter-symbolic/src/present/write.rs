@@ -5,10 +5,10 @@
 //!
 //! **Invariant:** the three carry the same lines in the same order.
 
-use super::{ImplicitEquations, Line, MatrixEquation, Presentation};
+use super::{Cause, Effect, Happening, ImplicitEquations, Line, MatrixEquation, Presentation};
 use crate::expr::SymbolId;
 use crate::print::json::json_string;
-use crate::print::latex::latex_name;
+use crate::print::latex::{latex_name, latex_text};
 use crate::print::{Tree, to_json, to_latex, to_text};
 use std::fmt::Write as _;
 
@@ -23,7 +23,9 @@ impl Presentation {
             .map(|m| 1 + m.matrix.len() + m.right.len())
             .sum();
         let implicit: usize = self.implicit.iter().map(|i| i.residuals.len()).sum();
-        self.states.len() + self.outputs.len() + self.where_lines.len() + matrices + implicit
+        let happenings: usize = self.happenings.iter().map(|h| 1 + h.effects.len()).sum();
+        let lines = self.states.len() + self.outputs.len() + self.where_lines.len();
+        lines + matrices + implicit + happenings
     }
 
     /// Counts the operations that are written, loops once.
@@ -47,7 +49,20 @@ impl Presentation {
             .iter()
             .flat_map(|m| m.matrix.iter().map(|entry| &entry.2).chain(&m.right));
         let implicit = self.implicit.iter().flat_map(|i| &i.residuals);
-        lines.map(|l| &l.right).chain(matrices).chain(implicit)
+        let effects = self
+            .happenings
+            .iter()
+            .flat_map(|h| h.effects.iter().filter_map(Effect::line));
+        let conditions = self.happenings.iter().filter_map(|h| match &h.cause {
+            Cause::Event(condition) => Some(condition),
+            Cause::Tick(..) => None,
+        });
+        lines
+            .chain(effects)
+            .map(|l| &l.right)
+            .chain(matrices)
+            .chain(implicit)
+            .chain(conditions)
     }
 
     /// Writes plain text.
@@ -74,6 +89,9 @@ impl Presentation {
         }
         for line in &self.outputs {
             let _ = writeln!(out, "{}", text_line(line, name));
+        }
+        for happening in &self.happenings {
+            out.push_str(&text_happening(happening, name));
         }
         let entries = self.text_entries(name);
         if !entries.is_empty() || !self.where_lines.is_empty() {
@@ -145,6 +163,9 @@ impl Presentation {
         lines.extend(self.outputs.iter().map(|line| latex_line(line, name)));
         entries.extend(self.where_lines.iter().map(|line| latex_line(line, name)));
         let mut out = align(&lines);
+        for happening in &self.happenings {
+            out.push_str(&latex_happening(happening, name));
+        }
         if !entries.is_empty() {
             out.push_str("where\n");
             out.push_str(&align(&entries));
@@ -164,12 +185,18 @@ impl Presentation {
             .iter()
             .map(|i| json_implicit(i, name))
             .collect();
+        let happenings: Vec<String> = self
+            .happenings
+            .iter()
+            .map(|h| json_happening(h, name))
+            .collect();
         format!(
-            "{{\"states\":{},\"matrices\":[{}],\"implicit\":[{}],\"outputs\":{},\"where\":{}}}",
+            "{{\"states\":{},\"matrices\":[{}],\"implicit\":[{}],\"outputs\":{},\"happenings\":[{}],\"where\":{}}}",
             lines(&self.states),
             matrices.join(","),
             implicit.join(","),
             lines(&self.outputs),
+            happenings.join(","),
             lines(&self.where_lines)
         )
     }
@@ -181,6 +208,69 @@ fn matrix_names(k: usize, n: usize) -> (String, String) {
         return ("M".to_owned(), "h".to_owned());
     }
     (format!("M{}", k + 1), format!("h{}", k + 1))
+}
+
+/// As the model language writes it.
+fn text_happening(happening: &Happening, name: Naming<'_>) -> String {
+    let mut out = match &happening.cause {
+        Cause::Tick(rate, 1) => format!("sample at {rate} [Hz] {{\n"),
+        Cause::Tick(rate, divisor) => format!("sample at {rate}/{divisor} [Hz] {{\n"),
+        Cause::Event(condition) => format!("when {} {{\n", to_text(condition, name)),
+    };
+    for effect in &happening.effects {
+        let _ = match effect {
+            Effect::Set(line) => writeln!(out, "    {}", text_line(line, name)),
+            Effect::Jump(line) => writeln!(out, "    reinit {}", text_line(line, name)),
+            Effect::Stop(message) => writeln!(out, "    stop {message:?}"),
+        };
+    }
+    out.push_str("}\n");
+    out
+}
+
+fn latex_happening(happening: &Happening, name: Naming<'_>) -> String {
+    let mut out = match &happening.cause {
+        Cause::Tick(rate, 1) => format!("at {rate} Hz\n"),
+        Cause::Tick(rate, divisor) => format!("at {rate}/{divisor} Hz\n"),
+        Cause::Event(condition) => {
+            format!("when \\({}\\) becomes true\n", to_latex(condition, name))
+        }
+    };
+    let lines: Vec<String> = happening
+        .effects
+        .iter()
+        .map(|effect| match effect {
+            Effect::Set(line) => latex_line(line, name),
+            Effect::Jump(line) => {
+                let left = latex_name(&name(line.symbol));
+                format!("{left} &:= {}", to_latex(&line.right, name))
+            }
+            Effect::Stop(message) => format!("&\\text{{stop: {}}}", latex_text(message)),
+        })
+        .collect();
+    out.push_str(&align(&lines));
+    out
+}
+
+fn json_happening(happening: &Happening, name: Naming<'_>) -> String {
+    let cause = match &happening.cause {
+        Cause::Tick(rate, divisor) => format!("\"rate\":[{rate},{divisor}]"),
+        Cause::Event(condition) => format!(
+            "\"when\":{},\"text\":{}",
+            to_json(condition, name),
+            json_string(&to_text(condition, name))
+        ),
+    };
+    let effects: Vec<String> = happening
+        .effects
+        .iter()
+        .map(|effect| match effect {
+            Effect::Set(line) => format!("{{\"set\":{}}}", json_line(line, name)),
+            Effect::Jump(line) => format!("{{\"reinit\":{}}}", json_line(line, name)),
+            Effect::Stop(message) => format!("{{\"stop\":{}}}", json_string(message)),
+        })
+        .collect();
+    format!("{{{cause},\"effects\":[{}]}}", effects.join(","))
 }
 
 /// Names in a line: those of its loop first.

@@ -7,7 +7,7 @@
 //! LaTeX with amsmath are used, whatever characters a name holds.
 
 use crate::expr::{Comparison, Function1, SymbolId};
-use crate::print::text::{function_name, number};
+use crate::print::text::{function_name, number, pi_multiple};
 use crate::print::tree::Tree;
 
 /// Prints a tree.
@@ -35,6 +35,7 @@ fn binding_of(tree: &Tree) -> Around {
         // A fraction binds by its bar, but is too tall for a base.
         Tree::Quotient(..) | Tree::Power(..) | Tree::Call1(..) => Around::Product,
         Tree::Number(x) if x.abs() != 0.0 && !(1e-4..1e7).contains(&x.abs()) => Around::Product,
+        Tree::Number(x) if pi_multiple(*x).is_some() => Around::Product,
         _ => Around::Base,
     }
 }
@@ -234,6 +235,19 @@ fn comparison_sign(c: Comparison) -> &'static str {
 }
 
 fn latex_number(x: f64) -> String {
+    if let Some((n, d)) = pi_multiple(x) {
+        let sign = if x < 0.0 { "-" } else { "" };
+        let top = if n == 1 {
+            "\\pi".to_owned()
+        } else {
+            format!("{n} \\pi")
+        };
+        return if d == 1 {
+            format!("{sign}{top}")
+        } else {
+            format!("{sign}\\frac{{{top}}}{{{d}}}")
+        };
+    }
     let text = number(x);
     match text.split_once('e') {
         Some(("1", exponent)) => format!("10^{{{exponent}}}"),
@@ -382,6 +396,32 @@ fn escape(text: &str) -> String {
                     out.push_str(word);
                     out.push(' ');
                 }
+                // pdflatex stops at characters it has no glyph for.
+                None => out.push('?'),
+            },
+        }
+    }
+    out
+}
+
+/// Writes words for text mode so that LaTeX takes them literally.
+pub fn latex_text(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '_' | '#' | '%' | '&' | '$' | '{' | '}' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '\\' => out.push_str("\\textbackslash{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
+            '|' => out.push_str("\\textbar{}"),
+            c if c.is_ascii() && !c.is_ascii_control() => out.push(c),
+            c => match greek_letter(c) {
+                Some(word) => out.push_str(&format!("\\(\\{word}\\)")),
                 // pdflatex stops at characters it has no glyph for.
                 None => out.push('?'),
             },

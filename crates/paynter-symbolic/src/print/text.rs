@@ -38,6 +38,7 @@ fn binding_of(tree: &Tree) -> Binding {
         Tree::Compare(..) => Binding::Comparison,
         Tree::Sum(_) => Binding::Sum,
         Tree::Number(x) if *x < 0.0 => Binding::Sum,
+        Tree::Number(x) if pi_multiple(*x).is_some_and(|part| part != (1, 1)) => Binding::Product,
         Tree::Product(_) | Tree::Quotient(..) => Binding::Product,
         Tree::Power(..) => Binding::Divisor,
         Tree::Number(_) | Tree::Symbol(_) | Tree::Call1(..) | Tree::Call(..) | Tree::Cut => {
@@ -54,7 +55,7 @@ fn write(out: &mut String, tree: &Tree, around: Binding, name: &dyn Fn(SymbolId)
         return;
     }
     match tree {
-        Tree::Number(x) => out.push_str(&number(*x)),
+        Tree::Number(x) => out.push_str(&readable_number(*x)),
         Tree::Symbol(s) => out.push_str(&name(*s)),
         Tree::Sum(terms) => {
             for (i, term) in terms.iter().enumerate() {
@@ -138,12 +139,53 @@ fn call(out: &mut String, f: &str, args: &[Tree], name: &dyn Fn(SymbolId) -> Str
 }
 
 /// The shortest digits that read back as the same number.
-pub(crate) fn number(x: f64) -> String {
+pub fn number(x: f64) -> String {
     if x != 0.0 && !(1e-4..1e7).contains(&x.abs()) {
         format!("{x:e}")
     } else {
         format!("{x}")
     }
+}
+
+/// As [`number`], with parts and multiples of π written as such: `100*pi`, `pi/36`.
+fn readable_number(x: f64) -> String {
+    let sign = if x < 0.0 { "-" } else { "" };
+    match pi_multiple(x) {
+        Some((n, d)) => {
+            let top = if n == 1 {
+                "pi".to_owned()
+            } else {
+                format!("{n}*pi")
+            };
+            let bottom = if d == 1 {
+                String::new()
+            } else {
+                format!("/{d}")
+            };
+            format!("{sign}{top}{bottom}")
+        }
+        None => number(x),
+    }
+}
+
+/// Finds n and d with |x| = n π/d, d a divisor of 180: angles in degrees, and circular frequencies.
+///
+/// Two roundings are allowed: the conversion of a unit makes one, the product another. A number
+/// of sixteen digits that agrees so well with n ≤ 10⁶ by chance does not occur.
+pub(crate) fn pi_multiple(x: f64) -> Option<(u64, u64)> {
+    let n = (x.abs() * 180.0 / std::f64::consts::PI).round();
+    if !(1.0..1e6).contains(&n) {
+        return None;
+    }
+    let exact = n * std::f64::consts::PI / 180.0;
+    if (exact - x.abs()).abs() > 2.0 * f64::EPSILON * exact {
+        return None;
+    }
+    let (mut a, mut b) = (n as u64, 180);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    Some((n as u64 / a, 180 / a))
 }
 
 /// The name of a function in the model language.

@@ -102,6 +102,53 @@ impl Tree {
         }
     }
 
+    /// Writes symbols that are named by a number as that number.
+    ///
+    /// Numbers of the text that must not be multiplied together before they are printed are
+    /// symbols until then: `p/4.5e-7` says more than `2222222.2 p`.
+    pub fn with_numbers(self, name: &dyn Fn(SymbolId) -> String) -> Tree {
+        let boxed = |tree: Box<Tree>| Box::new(tree.with_numbers(name));
+        let all = |trees: Vec<Tree>| -> Vec<Tree> {
+            trees.into_iter().map(|t| t.with_numbers(name)).collect()
+        };
+        match self {
+            Tree::Symbol(s) => {
+                let text = name(s);
+                match text.parse() {
+                    Ok(x) if text.starts_with(|c: char| c.is_ascii_digit()) => Tree::Number(x),
+                    _ => Tree::Symbol(s),
+                }
+            }
+            Tree::Number(_) | Tree::Cut => self,
+            Tree::Sum(terms) => Tree::Sum(
+                terms
+                    .into_iter()
+                    .map(|t| Term {
+                        negative: t.negative,
+                        tree: t.tree.with_numbers(name),
+                    })
+                    .collect(),
+            ),
+            Tree::Product(factors) => Tree::Product(all(factors)),
+            Tree::Quotient(a, b) => without_equal_numbers(boxed(a), boxed(b)),
+            Tree::Power(a, b) => Tree::Power(boxed(a), boxed(b)),
+            Tree::Call1(f, a) => Tree::Call1(f, boxed(a)),
+            Tree::Call(f, args) => Tree::Call(f, all(args)),
+            Tree::Compare(c, a, b) => Tree::Compare(c, boxed(a), boxed(b)),
+            Tree::Not(a) => Tree::Not(boxed(a)),
+            Tree::And(a, b) => Tree::And(boxed(a), boxed(b)),
+            Tree::Or(a, b) => Tree::Or(boxed(a), boxed(b)),
+            Tree::If(parts) => {
+                let [a, b, c] = *parts;
+                Tree::If(Box::new([
+                    a.with_numbers(name),
+                    b.with_numbers(name),
+                    c.with_numbers(name),
+                ]))
+            }
+        }
+    }
+
     /// −tree
     pub fn negated(self) -> Tree {
         match self {
@@ -166,6 +213,32 @@ impl Tree {
     }
 }
 
+/// 2 x/2 is x.
+fn without_equal_numbers(top: Box<Tree>, bottom: Box<Tree>) -> Tree {
+    let factors = |tree: Tree| match tree {
+        Tree::Product(factors) => factors,
+        tree => vec![tree],
+    };
+    let (mut above, mut below) = (factors(*top), factors(*bottom));
+    let shared = above.iter().enumerate().find_map(|(i, tree)| match tree {
+        Tree::Number(_) => below.iter().position(|t| t == tree).map(|j| (i, j)),
+        _ => None,
+    });
+    if let Some((i, j)) = shared {
+        above.remove(i);
+        below.remove(j);
+    }
+    let join = |mut factors: Vec<Tree>| match factors.len() {
+        0 => Tree::Number(1.0),
+        1 => factors.remove(0),
+        _ => Tree::Product(factors),
+    };
+    if below.is_empty() {
+        return join(above);
+    }
+    Tree::Quotient(Box::new(join(above)), Box::new(join(below)))
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Above,
@@ -222,6 +295,9 @@ impl Sides {
                 (coefficient, self.divisor) = (ratio, 1.0);
             }
         }
+        if self.divisor == 1.0 && !(self.above.is_empty() && self.below.is_empty()) {
+            (coefficient, self.divisor) = as_fraction(coefficient);
+        }
         let top = assemble(coefficient, self.above, style);
         let tree = if self.below.is_empty() && self.divisor == 1.0 {
             top
@@ -231,6 +307,24 @@ impl Sides {
         };
         if is_negative { tree.negated() } else { tree }
     }
+}
+
+/// Divisors that are looked for in a coefficient with many digits.
+const LARGEST_DIVISOR: u32 = 12;
+
+/// 0.5 x is read as x/2, and 0.666… x as 2 x/3; the quotient has the same bits.
+fn as_fraction(coefficient: f64) -> (f64, f64) {
+    const MANY_DIGITS: usize = 8;
+    if [0.5, 0.25, 0.125].contains(&coefficient) {
+        return (1.0, 1.0 / coefficient);
+    }
+    if coefficient.fract() == 0.0 || super::text::number(coefficient).len() < MANY_DIGITS {
+        return (coefficient, 1.0);
+    }
+    (2..=LARGEST_DIVISOR)
+        .map(|d| ((coefficient * f64::from(d)).round(), f64::from(d)))
+        .find(|&(n, d)| n / d == coefficient && n < 1e6)
+        .unwrap_or((coefficient, 1.0))
 }
 
 fn assemble(coefficient: f64, mut factors: Vec<Tree>, style: &Style<'_>) -> Tree {
