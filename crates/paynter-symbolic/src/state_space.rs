@@ -296,14 +296,14 @@ impl StateSpace {
             let mut table = vec![vec![Tree::Number(0.0); n_columns]; n_rows];
             for &(row, column, value) in entries {
                 table[row as usize][column as usize] =
-                    normal_form(pool, value, &style).with_numbers(name);
+                    normal_form(pool, value, &style).for_reading(name);
             }
             tables.push((letter, table));
         }
         for (letter, offsets) in [('f', &self.state_offsets), ('g', &self.output_offsets)] {
             let column: Vec<Vec<Tree>> = offsets
                 .iter()
-                .map(|&e| vec![normal_form(pool, e, &style).with_numbers(name)])
+                .map(|&e| vec![normal_form(pool, e, &style).for_reading(name)])
                 .collect();
             if column.iter().any(|row| row[0] != Tree::Number(0.0)) {
                 tables.push((letter, column));

@@ -9,6 +9,7 @@ pub mod code;
 pub mod compare;
 mod course;
 pub mod design;
+pub mod digits;
 pub mod experiment;
 mod failure;
 pub mod figure;

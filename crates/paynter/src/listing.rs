@@ -48,7 +48,7 @@ fn tree(pool: &Pool, e: ExprId, name: Naming<'_>) -> Tree {
         name,
         is_state: &|_| true,
     };
-    tree_of(pool, e, &style).with_numbers(name)
+    tree_of(pool, e, &style).for_reading(name)
 }
 
 /// Lists every equation as the elements and signals give it.

@@ -96,18 +96,11 @@ impl Readable {
     }
 }
 
-/// Gives the states of a run their nicer names.
-pub fn state_names(graph: &BondGraph, reduced: &Reduced) -> Vec<String> {
-    let names = nicer_names(graph, reduced);
-    let is_own = |s: SymbolId| is_made_up(&reduced.dae.name_of(s));
-    reduced
-        .states
-        .iter()
-        .map(|state| match names.get(&state.symbol) {
-            Some(name) if is_own(state.symbol) => name.clone(),
-            _ => reduced.dae.name_of(state.symbol),
-        })
-        .collect()
+/// Gives integrals that the compiler numbered the names of the signals they are.
+pub fn names_of_integrals(graph: &BondGraph, reduced: &Reduced) -> FxHashMap<SymbolId, String> {
+    let mut names = nicer_names(graph, reduced);
+    names.retain(|&s, _| is_made_up(&reduced.dae.name_of(s)));
+    names
 }
 
 fn name_with(reduced: &Reduced, names: &FxHashMap<SymbolId, String>, s: SymbolId) -> String {

@@ -74,7 +74,7 @@ pub fn report(design: &Design, causality: &Causality, outcome: &Outcome) -> Stri
             "differs"
         };
         let text = format!(
-            "{verdict}: {:.2e} of the range, {:.0e} allowed",
+            "{verdict}: {:.2e} of the range, {:e} allowed",
             compared.result.worst(),
             compared.within
         );

@@ -326,7 +326,7 @@ pub fn run_experiment(path: &Path, experiment: &str) -> Result<RunSummary, Strin
     for compared in &outcome.comparisons {
         is_good &= compared.is_good();
         text.push_str(&format!(
-            ", differs by {:.1e} (≤ {:.0e})",
+            ", differs by {:.1e} (≤ {:e})",
             compared.result.worst(),
             compared.within
         ));
@@ -343,5 +343,39 @@ pub fn run_experiment(path: &Path, experiment: &str) -> Result<RunSummary, Strin
         is_good &= audit.is_good() || audit.relative() <= SMALL_RESIDUAL;
         text.push_str(&format!(", energy residual {:.1e}", audit.relative()));
     }
+    if !design.plan.sweeps.is_empty() {
+        let (swept_well, words) = run_ends_of_sweeps(&design, &choice)?;
+        is_good &= swept_well;
+        text.push_str(&words);
+    }
     Ok(RunSummary { is_good, text })
+}
+
+/// Runs the first and the last value of every sweep: enough to see that it works.
+fn run_ends_of_sweeps(design: &Design, choice: &Choice) -> Result<(bool, String), String> {
+    let n_all: usize = design.plan.sweeps.iter().map(|s| s.values.len()).product();
+    let mut ends = design.clone();
+    for sweep in &mut ends.plan.sweeps {
+        let last = sweep.values.len().saturating_sub(1);
+        let mut at = 0;
+        sweep.values.retain(|_| {
+            at += 1;
+            at == 1 || at == last + 1
+        });
+    }
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let points = crate::sweep::sweep(&ends, choice, Engine::default(), jobs)
+        .map_err(|messages| render(&messages, &design.project.sources, false))?;
+    let failures: Vec<String> = points
+        .iter()
+        .filter_map(|p| Some(format!("{}: {}", p.labels.join(", "), p.failure.as_ref()?)))
+        .collect();
+    let mut text = format!(
+        ", {} of {n_all} sweep points run (the rest by `paynter sweep`)",
+        points.len()
+    );
+    for failure in &failures {
+        text.push_str(&format!("\n        {failure}"));
+    }
+    Ok((failures.is_empty(), text))
 }

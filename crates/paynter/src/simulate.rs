@@ -6,6 +6,7 @@
 use crate::audit::{Audit, audit};
 use crate::course::{Course, End};
 use crate::failure::explain_lowering;
+use crate::readable::names_of_integrals;
 use crate::recorder::{Progress, Recorder, Rows};
 use crate::table::{Column, Table};
 use paynter_exec::{Engine, Form, LowerError, Lowering, Machine, StartReport, lower_with};
@@ -85,6 +86,8 @@ pub struct Run {
     pub ending: Ending,
     /// States, by name.
     pub states: Vec<String>,
+    /// States that start at zero because nobody gave a value, by name.
+    pub defaulted: Vec<String>,
     /// Bytes of machine code; none for the interpreter.
     pub machine_code: Option<usize>,
     /// Time on the clock, without compiling.
@@ -189,8 +192,13 @@ pub fn simulate(
     let mut course = Course::new(machine, reduced, graph, spec);
     let start = course.start()?;
     let (machine, at_start) = course.at_present();
-    let states = machine.states().iter();
-    let states = states.map(|&s| at_start.dae.name_of(s)).collect();
+    let nicer = names_of_integrals(graph, at_start);
+    let name = |s: &SymbolId| {
+        let nicer = nicer.get(s).cloned();
+        nicer.unwrap_or_else(|| at_start.dae.name_of(*s))
+    };
+    let states = machine.states().iter().map(name).collect();
+    let defaulted = start.defaulted.iter().map(name).collect();
     let energy_before = course.at_present().0.stored_energy(spec.start, &start.y0);
     let mut recorder = Recorder::new(
         spec.output_times.clone(),
@@ -223,6 +231,7 @@ pub fn simulate(
         table: to_table(&rows, &spec.wanted),
         fine: fine.map(|rows| to_table(&rows, &spec.wanted)),
         states,
+        defaulted,
         machine_code: machine.machine_code(),
         start,
         statistics,

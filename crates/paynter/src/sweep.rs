@@ -8,6 +8,7 @@
 //! (sizes, replaceable parts, inputs that are signals) is elaborated anew.
 
 use crate::design::{Choice, Design, DesignError, design_with};
+use crate::digits::significant;
 use crate::experiment::{Layout, Measurement, Outcome, carry_out, lay_out, run_spec};
 use crate::simulate::{Ending, RunSpec, prepare};
 use crate::table::{Column, Table};
@@ -389,24 +390,29 @@ pub fn to_text(design: &Design, points: &[Point]) -> String {
         .map(|m| m.name.as_str())
         .collect();
     for name in &names {
-        out.push_str(&format!("{name:>18} "));
+        out.push_str(&format!("{name:>18}"));
     }
-    for name in &measures {
-        out.push_str(&format!("{name:>14} "));
+    for (k, name) in measures.iter().enumerate() {
+        let unit = points.iter().find_map(|p| p.measures.get(k));
+        let unit = unit.map(|m| m.unit.as_str()).filter(|u| !u.is_empty());
+        let label = match unit {
+            Some(unit) => format!("{name} [{unit}]"),
+            None => (*name).to_owned(),
+        };
+        out.push_str(&format!(" {label:>15}"));
     }
     out.push('\n');
     for point in points.iter().take(MOST) {
         for label in &point.labels {
-            out.push_str(&format!("{label:>18} "));
+            out.push_str(&format!("{label:>18}"));
         }
         for k in 0..measures.len() {
-            match point.measures.get(k).and_then(|m| m.value) {
-                Some(value) => out.push_str(&format!("{value:>14.7e} ")),
-                None => out.push_str(&format!("{:>14} ", "—")),
-            }
+            let value = point.measures.get(k).and_then(|m| m.value);
+            let shown = value.map_or("—".to_owned(), |x| significant(x, 8));
+            out.push_str(&format!(" {shown:>15}"));
         }
         if let Some(why) = &point.failure {
-            out.push_str(&format!(" failed: {why}"));
+            out.push_str(&format!("  failed: {why}"));
         }
         out.push('\n');
     }

@@ -61,19 +61,20 @@ fn run_all(folder: &std::path::Path) -> u8 {
                 continue;
             }
         };
+        let shown = file.strip_prefix(folder).unwrap_or(file).display();
         for name in experiments {
             match paynter::run_experiment(file, &name) {
                 Ok(summary) if summary.is_good => {
                     n_passed += 1;
-                    crate::say!("ok    {} {}", name, summary.text);
+                    crate::say!("ok    {shown} {name}: {}", summary.text);
                 }
                 Ok(summary) => {
                     n_failed += 1;
-                    crate::say!("FAIL  {} {}", name, summary.text);
+                    crate::say!("FAIL  {shown} {name}: {}", summary.text);
                 }
                 Err(message) => {
                     n_failed += 1;
-                    crate::say!("FAIL  {name}\n{message}");
+                    crate::say!("FAIL  {shown} {name}\n{message}");
                 }
             }
         }

@@ -2,6 +2,8 @@
 
 use crate::say;
 use paynter::Design;
+use paynter::audit::Audit;
+use paynter::digits::significant;
 use paynter::experiment::Outcome;
 use paynter::simulate::Ending;
 use paynter::solve::{Choice, Reason};
@@ -26,16 +28,10 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
         );
     }
     say!("  states      {}", shorten(&run.states));
-    let defaulted: Vec<String> = run
-        .start
-        .defaulted
-        .iter()
-        .map(|&s| design.graph.signals.name_of(s))
-        .collect();
-    if !defaulted.is_empty() {
+    if !run.defaulted.is_empty() {
         say!(
             "  start       at zero, for want of a start value: {}",
-            shorten(&defaulted)
+            shorten(&run.defaulted)
         );
     }
     for choice in &statistics.choices {
@@ -97,8 +93,12 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
     if !outcome.measures.is_empty() {
         say!("");
         for m in &outcome.measures {
-            let value = m.value.map_or("never".to_owned(), |v| format!("{v:.8e}"));
-            say!("  {:<24} {value} {}", m.name, m.unit);
+            let value = m.value.map_or("never".to_owned(), |v| significant(v, 9));
+            say!(
+                "  {:<24} {}",
+                m.name,
+                format!("{value} {}", m.unit).trim_end()
+            );
         }
     }
     for compared in &outcome.comparisons {
@@ -108,10 +108,10 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
             "DIFFERS from"
         };
         say!(
-            "\n  {verdict} {}: largest difference {:.2e} of the range, {:.0e} allowed ({} times, {} columns)",
+            "\n  {verdict} {}: largest difference {:.2e} of the range, {} allowed ({} times, {} columns)",
             compared.path,
             compared.result.worst(),
-            compared.within,
+            significant(compared.within, 9),
             compared.result.n_times,
             compared.result.columns.len()
         );
@@ -136,63 +136,76 @@ fn print_audit(outcome: &Outcome) {
     let Some(audit) = &outcome.run.audit else {
         return;
     };
-    let mut parts = format!(
-        "{} supplied − {} dissipated − {} stored",
-        joule(audit.supplied),
-        joule(audit.dissipated),
-        joule(audit.stored)
-    );
-    if audit.unpowered != 0.0 {
-        parts.push_str(&format!(
-            " + {} from unpowered elements",
-            joule(audit.unpowered)
-        ));
-    }
-    if audit.jumps != 0.0 {
-        parts.push_str(&format!(" + {} at events", joule(audit.jumps)));
-    }
-    say!("  energy      {parts}");
+    say!("  energy      {}", balance(audit));
     let verdict = if audit.is_good() {
         "accounted for"
     } else {
         "NOT ACCOUNTED FOR"
     };
     say!(
-        "              residual {} = {:.1e} of the {} that moved: {verdict}",
-        joule(audit.residual),
-        audit.relative(),
-        joule(audit.scale)
+        "              residual {} J = {} of the {} J that moved: {verdict}",
+        significant(audit.residual, 3),
+        significant(audit.relative(), 2),
+        significant(audit.scale, 3)
     );
 }
 
-fn joule(x: f64) -> String {
-    format!("{} J", number(x).trim())
+/// Less than this part of the energy that moved is rounding.
+const ROUNDING: f64 = 1e-11;
+
+/// What came in on the left, where it went on the right; each part where it is positive.
+fn balance(audit: &Audit) -> String {
+    let parts = [
+        (audit.supplied, "supplied", "given back to sources"),
+        (
+            audit.unpowered,
+            "from unpowered elements",
+            "to unpowered elements",
+        ),
+        (audit.jumps, "gained at events", "lost at events"),
+        (-audit.dissipated, "gained in resistors", "dissipated"),
+        (-audit.stored, "taken from storages", "stored"),
+    ];
+    let side = |sign: f64| -> String {
+        let words: Vec<String> = parts
+            .iter()
+            .filter(|part| sign * part.0 > ROUNDING * audit.scale)
+            .map(|&(x, comes, goes)| {
+                let word = if sign > 0.0 { comes } else { goes };
+                format!("{} J {word}", significant(x.abs(), 6))
+            })
+            .collect();
+        words.join(" + ")
+    };
+    match (side(1.0).as_str(), side(-1.0).as_str()) {
+        ("", "") => "nothing came in, nothing went out".to_owned(),
+        ("", goes) => format!("nothing came in, {goes}"),
+        (comes, "") => format!("{comes}, nothing went out"),
+        (comes, goes) => format!("{comes} = {goes}"),
+    }
 }
 
 fn number(x: f64) -> String {
-    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
-        format!("{x:>14.7}")
-    } else {
-        format!("{x:>14.6e}")
-    }
+    format!("{:>14}", significant(x, 7))
 }
 
+/// As many names as fit in a line.
 fn shorten(names: &[String]) -> String {
-    const MOST: usize = 12;
+    const WIDTH: usize = 90;
     if names.is_empty() {
         return "none".to_owned();
     }
-    let shown = names
-        .iter()
-        .take(MOST)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
-    if names.len() > MOST {
-        format!("{} in all: {shown}, …", names.len())
-    } else {
-        shown
+    let mut shown = String::new();
+    for (k, name) in names.iter().enumerate() {
+        if k > 0 && shown.chars().count() + name.chars().count() + 2 > WIDTH {
+            return format!("{shown}, … ({} in all)", names.len());
+        }
+        if k > 0 {
+            shown.push_str(", ");
+        }
+        shown.push_str(name);
     }
+    shown
 }
 
 fn method(choice: &Choice) -> String {
@@ -250,4 +263,23 @@ pub fn json(design: &Design, outcome: &Outcome) -> serde_json::Value {
             "path": c.path, "within": c.within, "worst": c.result.worst(), "is_good": c.is_good(),
         })).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_energy_stands_where_it_is_positive() {
+        let audit = Audit {
+            supplied: -2.0,
+            dissipated: 449.0,
+            stored: -451.0,
+            ..Audit::default()
+        };
+        assert_eq!(
+            balance(&audit),
+            "451 J taken from storages = 2 J given back to sources + 449 J dissipated"
+        );
+    }
 }

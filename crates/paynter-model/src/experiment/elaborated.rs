@@ -110,8 +110,24 @@ impl Scope for ModelScope<'_, '_> {
 }
 
 impl ModelScope<'_, '_> {
-    /// The unit a quantity is shown in: as declared with its name, or as its domain has it.
+    /// The unit a quantity is shown in: that of its name, or of the first name it is a size,
+    /// an extreme or a sum of.
     fn shown_in(&mut self, e: &ast::Expr, dimension: Option<Dimension>) -> Option<Unit> {
+        let mut open = vec![e];
+        while let Some(at) = open.pop() {
+            let is_part = !std::ptr::eq(at, e);
+            match self.shown_by_name(at, dimension) {
+                // A difference of temperatures is no temperature: 5 °C − 3 °C is 2 K.
+                Some(unit) if is_part && unit.offset != 0.0 => return None,
+                Some(unit) if !is_part || Some(unit.dimension) == dimension => return Some(unit),
+                _ => open.extend(same_quantity(at).into_iter().rev()),
+            }
+        }
+        None
+    }
+
+    /// As declared with its name, or as its domain has it.
+    fn shown_by_name(&mut self, e: &ast::Expr, dimension: Option<Dimension>) -> Option<Unit> {
         if let Some(path) = path_of(e)
             && let Some(unit) = self.model.display_unit(&path)
         {
@@ -135,6 +151,36 @@ impl ModelScope<'_, '_> {
             .map(|quantity| &quantity.unit)
             .find(|unit| unit.dimension == dimension && unit.factor == 1.0)
             .cloned()
+    }
+}
+
+/// Parts of an expression that measure what the whole measures.
+fn same_quantity(e: &ast::Expr) -> Vec<&ast::Expr> {
+    let is_plain_number =
+        |e: &ast::Expr| matches!(e.kind, ast::ExprKind::Number { unit: None, .. });
+    match &e.kind {
+        ast::ExprKind::Unary { of, .. } => vec![of],
+        ast::ExprKind::Binary { op, left, right } => match op {
+            ast::BinaryOp::Add | ast::BinaryOp::Sub => vec![left, right],
+            ast::BinaryOp::Mul if is_plain_number(left) => vec![right],
+            ast::BinaryOp::Mul | ast::BinaryOp::Div if is_plain_number(right) => vec![left],
+            _ => Vec::new(),
+        },
+        ast::ExprKind::If {
+            then, otherwise, ..
+        } => vec![then, otherwise],
+        ast::ExprKind::Call { function, args } => match function.segments.as_slice() {
+            [name]
+                if matches!(
+                    &*name.text,
+                    "abs" | "min" | "max" | "clamp" | "smooth" | "pre"
+                ) =>
+            {
+                args.iter().map(|a| &a.value).collect()
+            }
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
     }
 }
 

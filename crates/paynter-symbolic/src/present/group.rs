@@ -66,7 +66,7 @@ pub(super) fn lines(
         let mut range = is_loop.then(|| run.into_loop(&names));
         for &k in &at[..printed] {
             let (symbol, value) = formulas[k];
-            let right = normal_form(pool, value, style).with_numbers(style.name);
+            let right = normal_form(pool, value, style).for_reading(style.name);
             lines.push((
                 k,
                 Line {

@@ -13,6 +13,7 @@
 
 mod group;
 mod happenings;
+mod wrap;
 mod write;
 
 use crate::eliminate::{Elimination, Keep, SystemKind, eliminate, varies};
@@ -413,7 +414,7 @@ impl<'a> Presenter<'a> {
     }
 
     fn tree(&mut self, e: ExprId) -> Tree {
-        normal_form(&mut self.elimination.pool, e, &self.style).with_numbers(self.style.name)
+        normal_form(&mut self.elimination.pool, e, &self.style).for_reading(self.style.name)
     }
 
     fn systems(

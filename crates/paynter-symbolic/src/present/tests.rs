@@ -58,7 +58,8 @@ const GYROSCOPE: &str = "
 fn the_gyroscope_prints_as_equations_44_45_50_51() {
     assert_snapshot!(printed(GYROSCOPE), @r"
     P1' = SE15 - P2*P3*sin(theta)/I2 + P2^2*sin(theta)*cos(theta)*(I5 - I4)/I2^2
-    P2' = (I1*I2*(SE12 - SE6*cos(theta)) + 2*P1*P2*sin(theta)*cos(theta)*(I4 - I5) + I2*P1*P3*sin(theta))/(I1*(I2 + I4*cos(theta)^2 + I5*sin(theta)^2))
+    P2' = (I1*I2*(SE12 - SE6*cos(theta)) + 2*P1*P2*sin(theta)*cos(theta)*(I4 - I5)
+            + I2*P1*P3*sin(theta))/(I1*(I2 + I4*cos(theta)^2 + I5*sin(theta)^2))
     P3' = SE6
     theta' = P1/I1
     ");
@@ -158,7 +159,9 @@ fn long_intermediates_that_are_used_often_keep_their_name() {
     x2' = force*x3 - x1
     x3' = cos(force)
     where
-        force = x1*(sin(2 + k*x3) + sin(5 + k*x3) + sin(8 + k*x3) + sin(11 + k*x3)) + x2*(sin(3 + k*x1) + sin(6 + k*x1) + sin(9 + k*x1) + sin(12 + k*x1)) + x3*(sin(1 + k*x2) + sin(4 + k*x2) + sin(7 + k*x2) + sin(10 + k*x2))
+        force = x1*(sin(2 + k*x3) + sin(5 + k*x3) + sin(8 + k*x3) + sin(11 + k*x3))
+                + x2*(sin(3 + k*x1) + sin(6 + k*x1) + sin(9 + k*x1) + sin(12 + k*x1))
+                + x3*(sin(1 + k*x2) + sin(4 + k*x2) + sin(7 + k*x2) + sin(10 + k*x2))
     ");
 }
 
@@ -249,7 +252,13 @@ fn check_text(text: &str) {
         for i in 0..reduced.dae.symbols.len() as u32 {
             names.id(&plain_name(&reduced, SymbolId(i)));
         }
-        for line in printed.lines().filter(|line| *line != "where") {
+        // Lines that begin with a sign continue the one before.
+        let joined = printed
+            .replace("\n        + ", " + ")
+            .replace("\n        - ", " - ");
+        let joined = joined.replace("\n            + ", " + ");
+        let joined = joined.replace("\n            - ", " - ");
+        for line in joined.lines().filter(|line| *line != "where") {
             let (left, right) = line.split_once(" = ").expect("an equation");
             let left = crate::testing::parse(&mut pool, &mut names, left.trim());
             let right = crate::testing::parse(&mut pool, &mut names, right);

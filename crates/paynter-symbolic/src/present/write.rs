@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** the three carry the same lines in the same order.
 
+use super::wrap;
 use super::{Cause, Effect, Happening, ImplicitEquations, Line, MatrixEquation, Presentation};
 use crate::expr::SymbolId;
 use crate::print::json::json_string;
@@ -69,7 +70,7 @@ impl Presentation {
     pub fn to_text(&self, name: Naming<'_>) -> String {
         let mut out = String::new();
         for line in &self.states {
-            let _ = writeln!(out, "{}", text_line(line, name));
+            let _ = writeln!(out, "{}", wrap::text(&text_line(line, name), ""));
         }
         for (k, matrix) in self.matrices.iter().enumerate() {
             let (m, h) = matrix_names(k, self.matrices.len());
@@ -84,11 +85,12 @@ impl Presentation {
                 } else {
                     String::new()
                 };
-                let _ = writeln!(out, "0 = {}{note}", to_text(residual, name));
+                let line = format!("0 = {}{note}", to_text(residual, name));
+                let _ = writeln!(out, "{}", wrap::text(&line, ""));
             }
         }
         for line in &self.outputs {
-            let _ = writeln!(out, "{}", text_line(line, name));
+            let _ = writeln!(out, "{}", wrap::text(&text_line(line, name), ""));
         }
         for happening in &self.happenings {
             out.push_str(&text_happening(happening, name));
@@ -98,10 +100,11 @@ impl Presentation {
             out.push_str("where\n");
         }
         for entry in entries {
-            let _ = writeln!(out, "    {entry}");
+            let _ = writeln!(out, "    {}", wrap::text(&entry, "    "));
         }
         for line in &self.where_lines {
-            let _ = writeln!(out, "    {}", text_line(line, name));
+            let line = wrap::text(&text_line(line, name), "    ");
+            let _ = writeln!(out, "    {line}");
         }
         out
     }
@@ -157,7 +160,7 @@ impl Presentation {
                 system
                     .residuals
                     .iter()
-                    .map(|r| format!("0 &= {}", to_latex(r, name))),
+                    .map(|r| format!("0 &= {}", wrap::latex(r, name))),
             );
         }
         lines.extend(self.outputs.iter().map(|line| latex_line(line, name)));
@@ -218,11 +221,12 @@ fn text_happening(happening: &Happening, name: Naming<'_>) -> String {
         Cause::Event(condition) => format!("when {} {{\n", to_text(condition, name)),
     };
     for effect in &happening.effects {
-        let _ = match effect {
-            Effect::Set(line) => writeln!(out, "    {}", text_line(line, name)),
-            Effect::Jump(line) => writeln!(out, "    reinit {}", text_line(line, name)),
-            Effect::Stop(message) => writeln!(out, "    stop {message:?}"),
+        let line = match effect {
+            Effect::Set(line) => text_line(line, name),
+            Effect::Jump(line) => format!("reinit {}", text_line(line, name)),
+            Effect::Stop(message) => format!("stop {message:?}"),
         };
+        let _ = writeln!(out, "    {}", wrap::text(&line, "    "));
     }
     out.push_str("}\n");
     out
@@ -243,7 +247,7 @@ fn latex_happening(happening: &Happening, name: Naming<'_>) -> String {
             Effect::Set(line) => latex_line(line, name),
             Effect::Jump(line) => {
                 let left = latex_name(&name(line.symbol));
-                format!("{left} &:= {}", to_latex(&line.right, name))
+                format!("{left} &:= {}", wrap::latex(&line.right, name))
             }
             Effect::Stop(message) => format!("&\\text{{stop: {}}}", latex_text(message)),
         })
@@ -300,7 +304,7 @@ fn latex_line(line: &Line, name: Naming<'_>) -> String {
     let equation = format!(
         "{} &= {}",
         latex_name(&named(line.symbol)),
-        to_latex(&line.right, &named)
+        wrap::latex(&line.right, &named)
     );
     match &line.range {
         Some(range) => format!(
@@ -320,11 +324,11 @@ fn latex_entries(
     let mut entries = Vec::new();
     for (row, column, value) in &matrix.matrix {
         let left = entry(&brace(m), format!("{},{}", row + 1, column + 1));
-        entries.push(format!("{left} &= {}", to_latex(value, name)));
+        entries.push(format!("{left} &= {}", wrap::latex(value, name)));
     }
     for (row, value) in matrix.right.iter().enumerate() {
         let left = entry(&brace(h), (row + 1).to_string());
-        entries.push(format!("{left} &= {}", to_latex(value, name)));
+        entries.push(format!("{left} &= {}", wrap::latex(value, name)));
     }
     entries
 }

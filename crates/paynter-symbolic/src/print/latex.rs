@@ -261,8 +261,12 @@ fn latex_number(x: f64) -> String {
 /// Writes a name of the model: `theta` as a letter, `P1` with a subscript, `x'` and
 /// `der(x)` with a dot, `i2.p` as p with the subscript i2.
 pub fn latex_name(name: &str) -> String {
-    if let Some(inside) = name.strip_suffix('\'') {
-        return format!("\\dot{{{}}}", latex_name(inside));
+    let inside = name.trim_end_matches('\'');
+    match name.len() - inside.len() {
+        0 => {}
+        1 => return format!("\\dot{{{}}}", latex_name(inside)),
+        2 => return format!("\\ddot{{{}}}", latex_name(inside)),
+        n => return format!("{{{}}}^{{({n})}}", latex_name(inside)),
     }
     if let Some(inside) = name
         .strip_prefix("der(")
@@ -312,10 +316,12 @@ fn split_subscript(name: &str) -> (&str, Option<&str>) {
     (letter, Some(&name[letter.len()..]))
 }
 
-/// Digits stay as they are, words are upright.
+/// Digits stay as they are, Greek names are letters, words are upright.
 fn upright(text: &str) -> String {
     if text.chars().all(|c| c.is_ascii_digit()) {
         text.to_owned()
+    } else if GREEK.iter().any(|(_, word)| *word == text) {
+        format!("\\{text}")
     } else {
         format!("\\mathrm{{{}}}", escape(text))
     }
@@ -439,6 +445,8 @@ mod tests {
         assert_eq!(latex_name("theta"), "\\theta");
         assert_eq!(latex_name("P1"), "P_{1}");
         assert_eq!(latex_name("P2'"), "\\dot{P_{2}}");
+        assert_eq!(latex_name("x''"), "\\ddot{x}");
+        assert_eq!(latex_name("M_alpha"), "M_{\\alpha}");
         assert_eq!(latex_name("R_load"), "R_{\\mathrm{load}}");
         assert_eq!(latex_name("SE12"), "\\mathit{SE}_{12}");
         assert_eq!(latex_name("cap[3].q"), "q_{\\mathrm{cap[3]}}");

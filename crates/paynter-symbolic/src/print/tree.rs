@@ -102,14 +102,14 @@ impl Tree {
         }
     }
 
-    /// Writes symbols that are named by a number as that number.
+    /// Writes symbols that are named by a number as that number, and `not x >= 1` as `x < 1`.
     ///
     /// Numbers of the text that must not be multiplied together before they are printed are
     /// symbols until then: `p/4.5e-7` says more than `2222222.2 p`.
-    pub fn with_numbers(self, name: &dyn Fn(SymbolId) -> String) -> Tree {
-        let boxed = |tree: Box<Tree>| Box::new(tree.with_numbers(name));
+    pub fn for_reading(self, name: &dyn Fn(SymbolId) -> String) -> Tree {
+        let boxed = |tree: Box<Tree>| Box::new(tree.for_reading(name));
         let all = |trees: Vec<Tree>| -> Vec<Tree> {
-            trees.into_iter().map(|t| t.with_numbers(name)).collect()
+            trees.into_iter().map(|t| t.for_reading(name)).collect()
         };
         match self {
             Tree::Symbol(s) => {
@@ -125,7 +125,7 @@ impl Tree {
                     .into_iter()
                     .map(|t| Term {
                         negative: t.negative,
-                        tree: t.tree.with_numbers(name),
+                        tree: t.tree.for_reading(name),
                     })
                     .collect(),
             ),
@@ -135,15 +135,19 @@ impl Tree {
             Tree::Call1(f, a) => Tree::Call1(f, boxed(a)),
             Tree::Call(f, args) => Tree::Call(f, all(args)),
             Tree::Compare(c, a, b) => Tree::Compare(c, boxed(a), boxed(b)),
-            Tree::Not(a) => Tree::Not(boxed(a)),
+            // not x >= 1 is read as x < 1; they differ only where x is no number, and there a run stops.
+            Tree::Not(a) => match a.for_reading(name) {
+                Tree::Compare(c, left, right) => Tree::Compare(opposite(c), left, right),
+                inside => Tree::Not(Box::new(inside)),
+            },
             Tree::And(a, b) => Tree::And(boxed(a), boxed(b)),
             Tree::Or(a, b) => Tree::Or(boxed(a), boxed(b)),
             Tree::If(parts) => {
                 let [a, b, c] = *parts;
                 Tree::If(Box::new([
-                    a.with_numbers(name),
-                    b.with_numbers(name),
-                    c.with_numbers(name),
+                    a.for_reading(name),
+                    b.for_reading(name),
+                    c.for_reading(name),
                 ]))
             }
         }
@@ -411,6 +415,17 @@ fn build(pool: &Pool, e: ExprId, style: &Style<'_>, depth: usize) -> Tree {
             };
             Tree::Call(name, pool.args(args).iter().map(|&a| tree(a)).collect())
         }
+    }
+}
+
+fn opposite(c: Comparison) -> Comparison {
+    match c {
+        Comparison::Less => Comparison::GreaterEqual,
+        Comparison::LessEqual => Comparison::Greater,
+        Comparison::Greater => Comparison::LessEqual,
+        Comparison::GreaterEqual => Comparison::Less,
+        Comparison::Equal => Comparison::NotEqual,
+        Comparison::NotEqual => Comparison::Equal,
     }
 }
 
