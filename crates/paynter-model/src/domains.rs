@@ -163,6 +163,23 @@ impl Domains {
         Domains { table }
     }
 
+    /// Gives the unit in which `.e`, `.f`, `.p` or `.q` of this dimension is shown: a torque in
+    /// N*m and an angle in rad, though J and 1 are the same to the SI.
+    pub fn unit_of(&self, letter: &str, dimension: Dimension) -> Option<&Unit> {
+        let pick: fn(&Domain) -> Option<&Quantity> = match letter {
+            "e" => |d| Some(&d.effort),
+            "f" => |d| Some(&d.flow),
+            "p" => |d| d.momentum.as_ref(),
+            "q" => |d| Some(&d.displacement),
+            _ => return None,
+        };
+        self.table
+            .iter()
+            .filter_map(pick)
+            .map(|quantity| &quantity.unit)
+            .find(|unit| unit.dimension == dimension && unit.factor == 1.0)
+    }
+
     /// Finds a domain by name.
     pub fn find(&self, name: &str) -> Option<DomainId> {
         self.table

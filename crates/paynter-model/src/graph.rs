@@ -9,6 +9,8 @@
 use paynter_symbolic::{Dae, ExprId, PathId, SymbolId, dae::Origin};
 use paynter_syntax::Span;
 
+use crate::units::Unit;
+
 /// Names an element (junctions are elements too).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ElementId(pub u32);
@@ -238,8 +240,8 @@ pub struct Output {
     pub name: PathId,
     /// Its value in SI units.
     pub value: ExprId,
-    /// The unit it is shown in, as written (`deg`), and SI value of that unit.
-    pub unit: Option<(String, f64)>,
+    /// The unit it is shown in: as declared, else that of the SI; none for a plain number.
+    pub unit: Option<Unit>,
 }
 
 /// A flat bond graph with its signals.

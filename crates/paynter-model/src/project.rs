@@ -195,6 +195,10 @@ impl Reading<'_> {
                     )
                     .primary(path.span, "not found");
                     let known = self.loader.libraries();
+                    let list = known.join("`, `");
+                    if !known.is_empty() {
+                        message = message.fact(format!("the libraries are `{list}`"));
+                    }
                     if let Some(near) = nearest(&name, known) {
                         message = message.help(format!("did you mean `{near}`?"));
                     } else {
@@ -342,11 +346,14 @@ impl Project {
     ///
     /// What is wrong with the text.
     pub fn parse_override(&mut self, path: &str, value: &str) -> Result<Override, Vec<Diagnostic>> {
-        const PREFIX: &str = "value = ";
-        let text = format!("{PREFIX}{value}");
-        let file = self.sources.add(format!("--set {path}"), text.as_str());
-        let parsed = paynter_syntax::parse(file, &text);
-        let span = Span::new(file, PREFIX.len(), text.len());
+        // Messages show what was typed; what is parsed has a plain name of the same length.
+        let (shown, parsed) = (
+            format!("{path} = {value}"),
+            format!("{} = {value}", "x".repeat(path.len().max(1))),
+        );
+        let file = self.sources.add("--set", shown.as_str());
+        let parsed = paynter_syntax::parse(file, &parsed);
+        let span = Span::new(file, 0, path.len());
         let bad = |what: String| {
             vec![
                 Diagnostic::error(code::BAD_OVERRIDE, what)

@@ -224,6 +224,10 @@ struct Ratio {
     denominator: i32,
 }
 
+fn clip(x: i64) -> i32 {
+    x.clamp(-i64::from(i32::MAX), i64::from(i32::MAX)) as i32
+}
+
 impl Ratio {
     const ZERO: Ratio = Ratio {
         numerator: 0,
@@ -246,20 +250,33 @@ impl Ratio {
             (a, b) = (b, a % b);
         }
         let common = i64::try_from(a.max(1)).unwrap_or(1);
-        let clip = |x: i64| x.clamp(-i64::from(i32::MAX), i64::from(i32::MAX)) as i32;
         Ratio {
             numerator: clip(numerator / common),
             denominator: clip(denominator / common),
         }
     }
 
+    /// A whole number, as nearly all exponents are: nothing to reduce.
+    fn whole(n: i64) -> Self {
+        Ratio {
+            numerator: clip(n),
+            denominator: 1,
+        }
+    }
+
     fn add(self, other: Ratio) -> Ratio {
         let (a, b) = (i64::from(self.numerator), i64::from(self.denominator));
         let (c, d) = (i64::from(other.numerator), i64::from(other.denominator));
+        if b == 1 && d == 1 {
+            return Ratio::whole(a + c);
+        }
         Ratio::new((a * d).saturating_add(c * b), b * d)
     }
 
     fn times(self, other: Ratio) -> Ratio {
+        if self.denominator == 1 && other.denominator == 1 {
+            return Ratio::whole(i64::from(self.numerator) * i64::from(other.numerator));
+        }
         Ratio::new(
             i64::from(self.numerator) * i64::from(other.numerator),
             i64::from(self.denominator) * i64::from(other.denominator),

@@ -12,37 +12,95 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PathId(pub u32);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// One name below another. Names below one parent form a list through `next`.
+#[derive(Clone, Copy, Debug)]
 struct Segment {
     parent: u32,
     text: u32,
     /// Index in brackets; `i64::MIN` means none.
     index: i64,
+    first_child: u32,
+    next: u32,
+    n_children: u32,
 }
 
 /// All paths of one model.
+///
+/// Most names have a handful of names below them, made one after the other: these are found by
+/// walking their list, which lies together in memory. A hash table over all paths would touch
+/// a random place for each name, and that is what made 100 000 parts cost more than ten
+/// times 10 000.
 #[derive(Clone, Debug)]
 pub struct Names {
     texts: Vec<Box<str>>,
     text_ids: FxHashMap<Box<str>, u32>,
     segments: Vec<Segment>,
-    segment_ids: FxHashMap<Segment, u32>,
+    /// (parent, text): the child without index, of parents with many children.
+    plain: FxHashMap<(u32, u32), u32>,
+    /// (parent, text): the children by index, of parents with many children.
+    families: FxHashMap<(u32, u32), Family>,
+}
+
+/// `cell[1]`, `cell[2]` and so on below one parent.
+#[derive(Clone, Debug, Default)]
+struct Family {
+    /// By index from 0; [`NONE`] where there is no such child.
+    near: Vec<u32>,
+    n_near: usize,
+    /// Those far from all others.
+    far: FxHashMap<i64, u32>,
 }
 
 const NO_INDEX: i64 = i64::MIN;
 
+/// No segment.
+const NONE: u32 = u32::MAX;
+
+/// Children up to which a list is walked: comparing two numbers this often costs about as
+/// much as one access to memory that is not in the cache.
+const FEW: u32 = 16;
+
+impl Family {
+    fn get(&self, index: i64) -> Option<u32> {
+        match usize::try_from(index).ok().and_then(|i| self.near.get(i)) {
+            Some(&NONE) | None => self.far.get(&index).copied(),
+            found => found.copied(),
+        }
+    }
+
+    fn insert(&mut self, index: i64, id: u32) {
+        // The list may be twice as long as what is in it, so that memory stays in proportion.
+        match usize::try_from(index) {
+            Ok(i) if i < 2 * self.n_near + FEW as usize => {
+                self.n_near += 1;
+                if i >= self.near.len() {
+                    self.near.resize(i + 1, NONE);
+                }
+                self.near[i] = id;
+            }
+            _ => {
+                self.far.insert(index, id);
+            }
+        }
+    }
+}
+
 impl Default for Names {
     fn default() -> Self {
         let root = Segment {
-            parent: u32::MAX,
-            text: u32::MAX,
+            parent: NONE,
+            text: NONE,
             index: NO_INDEX,
+            first_child: NONE,
+            next: NONE,
+            n_children: 0,
         };
         Names {
             texts: Vec::new(),
             text_ids: FxHashMap::default(),
             segments: vec![root],
-            segment_ids: FxHashMap::default(),
+            plain: FxHashMap::default(),
+            families: FxHashMap::default(),
         }
     }
 }
@@ -67,33 +125,81 @@ impl Names {
                 id
             }
         };
-        let segment = Segment {
-            parent: parent.0,
-            text,
-            index: index.unwrap_or(NO_INDEX),
-        };
-        let segments = &mut self.segments;
-        PathId(*self.segment_ids.entry(segment).or_insert_with(|| {
-            segments.push(segment);
-            (segments.len() - 1) as u32
-        }))
+        let index = index.unwrap_or(NO_INDEX);
+        match self.lookup(parent.0, text, index) {
+            Some(id) => PathId(id),
+            None => PathId(self.add(parent.0, text, index)),
+        }
     }
 
     /// Finds `parent.text[index]` if it was ever made.
     pub fn find(&self, parent: PathId, text: &str, index: Option<i64>) -> Option<PathId> {
         let text = *self.text_ids.get(text)?;
-        let segment = Segment {
-            parent: parent.0,
+        self.lookup(parent.0, text, index.unwrap_or(NO_INDEX))
+            .map(PathId)
+    }
+
+    fn lookup(&self, parent: u32, text: u32, index: i64) -> Option<u32> {
+        let around = &self.segments[parent as usize];
+        if around.n_children > FEW {
+            return match index {
+                NO_INDEX => self.plain.get(&(parent, text)).copied(),
+                _ => self.families.get(&(parent, text))?.get(index),
+            };
+        }
+        let mut at = around.first_child;
+        while let Some(segment) = self.segments.get(at as usize) {
+            if segment.text == text && segment.index == index {
+                return Some(at);
+            }
+            at = segment.next;
+        }
+        None
+    }
+
+    fn add(&mut self, parent: u32, text: u32, index: i64) -> u32 {
+        let id = self.segments.len() as u32;
+        let around = &mut self.segments[parent as usize];
+        let next = std::mem::replace(&mut around.first_child, id);
+        around.n_children += 1;
+        let n_children = around.n_children;
+        self.segments.push(Segment {
+            parent,
             text,
-            index: index.unwrap_or(NO_INDEX),
-        };
-        self.segment_ids.get(&segment).map(|&id| PathId(id))
+            index,
+            first_child: NONE,
+            next,
+            n_children: 0,
+        });
+        if n_children == FEW + 1 {
+            let mut at = id;
+            while let Some(&segment) = self.segments.get(at as usize) {
+                self.enter(at, segment);
+                at = segment.next;
+            }
+        } else if n_children > FEW {
+            self.enter(id, self.segments[id as usize]);
+        }
+        id
+    }
+
+    /// Makes a child of a large family findable without a walk.
+    fn enter(&mut self, id: u32, segment: Segment) {
+        let key = (segment.parent, segment.text);
+        if segment.index == NO_INDEX {
+            self.plain.insert(key, id);
+        } else {
+            self.families
+                .entry(key)
+                .or_default()
+                .insert(segment.index, id);
+        }
     }
 
     /// Gives the enclosing path; the root has none.
     pub fn parent(&self, path: PathId) -> Option<PathId> {
         let parent = self.segments[path.0 as usize].parent;
-        (parent != u32::MAX).then_some(PathId(parent))
+        (parent != NONE).then_some(PathId(parent))
     }
 
     /// Gives the last segment: its text and index.
@@ -138,5 +244,38 @@ mod tests {
         assert_eq!(names.display(f), "link[3].f");
         assert_eq!(names.child(link, "f", None), f);
         assert_eq!(names.find(link, "g", None), None);
+    }
+
+    #[test]
+    fn large_families_are_found_like_small_ones() {
+        let mut names = Names::new();
+        // Far, negative and repeated indices, with and without index, above and below `FEW`.
+        let indices = [None, Some(-7), Some(i64::MAX), Some(1 << 40), Some(0)];
+        let all =
+            |k: i64| -> Vec<Option<i64>> { indices.into_iter().chain((1..k).map(Some)).collect() };
+        for (parent, k) in [("small", 3), ("large", 5_000)] {
+            let at = names.child(Names::ROOT, parent, None);
+            let made: Vec<PathId> = all(k)
+                .into_iter()
+                .map(|i| names.child(at, "x", i))
+                .collect();
+            let other: Vec<PathId> = all(k)
+                .into_iter()
+                .rev()
+                .map(|i| names.child(at, "y", i))
+                .collect();
+            let mut distinct = made.clone();
+            distinct.extend(&other);
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), made.len() + other.len());
+            for (i, &path) in all(k).into_iter().zip(&made) {
+                assert_eq!(names.find(at, "x", i), Some(path));
+                assert_eq!(names.child(at, "x", i), path);
+                assert_eq!(names.last(path), ("x", i));
+            }
+            assert_eq!(names.find(at, "x", Some(k)), None);
+            assert_eq!(names.find(at, "x", Some(-8)), None);
+        }
     }
 }

@@ -135,10 +135,10 @@ pub(crate) fn design_with(
             diagnostics.extend(messages);
             plan
         }
-        None => default_plan(elaborated.graph_mut()),
+        None => default_plan(&mut elaborated),
     };
     if plan.columns.is_empty() {
-        plan.columns = default_columns(elaborated.graph_mut());
+        plan.columns = default_columns(&mut elaborated);
     }
     let model = elaborated.model.name.text.to_string();
     let structural = elaborated.structural.clone();

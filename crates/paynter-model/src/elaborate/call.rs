@@ -360,8 +360,11 @@ impl<'a> Elaborator<'a> {
 
     fn built_in(&mut self, name: &str, args: &[ast::Arg], span: Span, ctx: Ctx<'_>) -> Lowered {
         let mut given = Vec::with_capacity(args.len());
-        for arg in args {
-            let value = self.lower(&arg.value, ctx)?;
+        for (at, arg) in args.iter().enumerate() {
+            let mut value = self.lower(&arg.value, ctx)?;
+            if name == "table" && is_table_data(at, arg) {
+                self.fix_table_data(&mut value, arg.value.span)?;
+            }
             let value = match to_function_value(&value) {
                 Some(value) => value,
                 None => {
@@ -377,6 +380,22 @@ impl<'a> Elaborator<'a> {
             });
         }
         self.apply(name, &given, span, ctx)
+    }
+
+    /// The points of a table shape the model: parameters in them are read now, and a sweep
+    /// over one of them makes the model anew.
+    fn fix_table_data(&mut self, value: &mut Value, span: Span) -> Result<(), Stop> {
+        if value.shape == Shape::Scalar {
+            return Ok(());
+        }
+        for k in 0..value.elements.len() {
+            let e = value.elements[k];
+            if self.constants.value(&self.graph.signals, e).is_some() {
+                let x = self.structural(e, span).ok_or(Stop::Reported)?;
+                value.elements[k] = self.pool().number(x);
+            }
+        }
+        Ok(())
     }
 
     fn apply(
@@ -425,6 +444,7 @@ impl<'a> Elaborator<'a> {
         };
         let name = function.segments.last().map_or("", |s| &*s.text);
         let mut terms: Vec<Value> = Vec::with_capacity(values.len());
+        let mut with_unit: Option<Value> = None;
         for x in values {
             let e = self.pool().number(x);
             let locals = Locals {
@@ -442,9 +462,17 @@ impl<'a> Elaborator<'a> {
             } else {
                 self.need_numbers(&term, body.span)?;
             }
+            match &with_unit {
+                None if term.dimension.is_some() => with_unit = Some(term.clone()),
+                Some(earlier) => {
+                    let earlier = earlier.clone();
+                    self.agree(&earlier, &term, body.span, body.span, ctx);
+                }
+                None => {}
+            }
             terms.push(term);
         }
-        let dimension = terms.first().and_then(|t| t.dimension);
+        let dimension = with_unit.and_then(|t| t.dimension);
         if name == "sum" {
             let shape = terms.first().map_or(Shape::Scalar, |t| t.shape);
             let zero = self.pool().number(0.0);
@@ -735,5 +763,13 @@ fn from_function_value(value: functions::Value, span: Span) -> Value {
             let elements = array.entries.iter().map(|q| q.expr).collect();
             Value::array(shape, elements).measured(dimension, Some(span))
         }
+    }
+}
+
+/// `x` and `y` of a table; a file name is no vector, and what follows it is no data.
+fn is_table_data(at: usize, arg: &ast::Arg) -> bool {
+    match &arg.name {
+        None => at < 2,
+        Some(name) => matches!(&*name.text, "x" | "y"),
     }
 }

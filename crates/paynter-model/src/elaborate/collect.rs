@@ -34,8 +34,63 @@ const ELEMENTS: &[(&str, ElementKind)] = &[
     ("D", ElementKind::D),
 ];
 
+/// Words that newcomers try, and the element that is meant.
+const WORDS: &[(&str, &str, &str)] = &[
+    ("resist", "R", "a resistance or a damper"),
+    ("damper", "R", "a resistance or a damper"),
+    ("friction", "R", "a resistance or a damper"),
+    ("capac", "C", "a capacitance or a spring"),
+    ("spring", "C", "a capacitance or a spring"),
+    ("compliance", "C", "a capacitance or a spring"),
+    ("induct", "I", "an inductance or a mass"),
+    ("inert", "I", "an inductance or a mass"),
+    ("mass", "I", "an inductance or a mass"),
+    ("transf", "TF", "a transformer or a lever"),
+    ("gear", "TF", "a transformer or a lever"),
+    ("lever", "TF", "a transformer or a lever"),
+    ("gyrat", "GY", "a gyrator or a motor"),
+    ("motor", "GY", "a gyrator or a motor"),
+    ("switch", "Sw", "a switch"),
+    ("diode", "D", "a diode"),
+    (
+        "voltage",
+        "Se",
+        "a source of effort: voltage, force, pressure",
+    ),
+    (
+        "force",
+        "Se",
+        "a source of effort: voltage, force, pressure",
+    ),
+    (
+        "effort",
+        "Se",
+        "a source of effort: voltage, force, pressure",
+    ),
+    ("current", "Sf", "a source of flow: current, velocity"),
+    ("velocity", "Sf", "a source of flow: current, velocity"),
+    ("flow", "Sf", "a source of flow: current, velocity"),
+];
+
+/// Finds the element that a word or misspelt letters mean.
+fn element_meant(text: &str) -> Option<(&'static str, &'static str)> {
+    let small = text.to_lowercase();
+    if let Some((letters, _)) = ELEMENTS.iter().find(|e| e.0.to_lowercase() == small) {
+        let of_letters = |w: &&(&str, &'static str, &'static str)| w.1 == *letters;
+        return WORDS.iter().find(of_letters).map(|w| (w.1, w.2));
+    }
+    let begins = WORDS.iter().find(|w| small.contains(w.0));
+    // `Res`, `Cap`, `Ind`.
+    let short = || {
+        WORDS
+            .iter()
+            .find(|w| small.len() > 2 && w.0.starts_with(&small))
+    };
+    begins.or_else(short).map(|w| (w.1, w.2))
+}
+
 /// What stands behind a colon.
-enum Made<'a> {
+pub(super) enum Made<'a> {
     Element(ElementKind),
     Model(&'a ast::Model, u32),
 }
@@ -93,7 +148,7 @@ impl<'a> Elaborator<'a> {
             path,
             model,
             parent,
-            lineage: lineage.levels.iter().map(|l| l.model).collect(),
+            lineage: lineage.clone(),
             given,
             used: 0,
             ports: Vec::new(),
@@ -168,13 +223,20 @@ impl<'a> Elaborator<'a> {
             Some(Item::Model(model, file)) => Some((model, file)),
             Some(Item::Missing(_)) => None,
             found => {
-                self.report_no_model(path, file, found.is_some());
+                self.report_no_model(path, file, found.is_some(), false);
                 None
             }
         }
     }
 
-    fn report_no_model(&mut self, path: &'a ast::Path, file: u32, is_other: bool) {
+    /// Reports a name that is no model, and where an element may stand too, no element.
+    fn report_no_model(
+        &mut self,
+        path: &'a ast::Path,
+        file: u32,
+        is_other: bool,
+        may_be_element: bool,
+    ) {
         let Some(last) = path.segments.last() else {
             return;
         };
@@ -192,12 +254,17 @@ impl<'a> Elaborator<'a> {
             };
             let mut message = Diagnostic::error(
                 code::UNKNOWN_MODEL,
-                format!("there is no model or element `{}`", last.text),
+                match may_be_element {
+                    true => format!("there is no model or element `{}`", last.text),
+                    false => format!("there is no model `{}`", last.text),
+                },
             )
             .primary(path.span, what);
             let mut names = models;
             names.sort_unstable();
-            names.extend(ELEMENTS.iter().map(|e| e.0));
+            if may_be_element {
+                names.extend(ELEMENTS.iter().map(|e| e.0));
+            }
             match nearest(&last.text, names) {
                 Some(near) => message = message.help(format!("did you mean `{near}`?")),
                 None if matches!(&*last.text, "MTF" | "MGY" | "MSe" | "MSf" | "MR") => {
@@ -206,7 +273,18 @@ impl<'a> Elaborator<'a> {
                         &last.text[1..]
                     ));
                 }
-                None => {}
+                None if !may_be_element => {}
+                None => {
+                    let letters: Vec<&str> = ELEMENTS.iter().map(|e| e.0).collect();
+                    message = match element_meant(&last.text) {
+                        Some((element, what)) => message.help(format!("write `{element}`: {what}")),
+                        None => message,
+                    };
+                    message = message.fact(format!(
+                        "the elements are `{}`, the junctions `0` and `1`",
+                        letters.join("`, `")
+                    ));
+                }
             }
             message
         });
@@ -223,12 +301,18 @@ impl<'a> Elaborator<'a> {
             .map(|e| e.1)
     }
 
-    fn made(&mut self, path: &'a ast::Path, file: u32) -> Option<Made<'a>> {
+    pub(super) fn made(&mut self, path: &'a ast::Path, file: u32) -> Option<Made<'a>> {
         if let Some(kind) = self.element_kind(path) {
             return Some(Made::Element(kind));
         }
-        self.find_model(path, file)
-            .map(|(model, file)| Made::Model(model, file))
+        match self.find_item(path, file) {
+            Some(Item::Model(model, file)) => Some(Made::Model(model, file)),
+            Some(Item::Missing(_)) => None,
+            found => {
+                self.report_no_model(path, file, found.is_some(), true);
+                None
+            }
+        }
     }
 
     pub(super) fn add_scope(&mut self, scope: Scope<'a>) -> ScopeId {
@@ -274,6 +358,18 @@ impl<'a> Elaborator<'a> {
             return true;
         }
         let first = self.entity_span(taken);
+        let is_node = |e| matches!(e, Entity::Thing(_) | Entity::Instance(_));
+        let help = match (taken, entity) {
+            _ if is_node(taken) && is_node(entity) => {
+                "to mean the first one, write its name without the colon and kind"
+            }
+            (Entity::Def(_), Entity::Def(_)) => {
+                "a name has one value; delete one line, or give it another name"
+            }
+            _ => {
+                "elements, parts, ports, parameters and signals of a model share their names: rename one"
+            }
+        };
         let names = &self.graph.signals.names;
         self.report.add(code::DUPLICATE_NAME, span, || {
             let message = Diagnostic::error(
@@ -282,9 +378,7 @@ impl<'a> Elaborator<'a> {
             )
             .primary(span, "made again here");
             match first {
-                Some(first) => message
-                    .secondary(first, "first made here")
-                    .help("to mean the first one, write its name without the colon and kind"),
+                Some(first) => message.secondary(first, "first made here").help(help),
                 None => message,
             }
         });
@@ -614,10 +708,14 @@ impl<'a> Elaborator<'a> {
                     Some(def) => Some(def),
                     None => self.discrete(id, scope, define),
                 };
-                if let Some(def) = def {
-                    self.when_defs.insert(def);
-                    defs.push((def, &define.value));
+                let Some(def) = def else { continue };
+                if defs.iter().any(|(d, _)| *d == def) {
+                    let first = self.defs[def.at()].span;
+                    self.report_set_twice(&define.target, first);
+                    continue;
                 }
+                self.when_defs.insert(def);
+                defs.push((def, &define.value));
             }
         }
         self.whens.push(PendingWhen {
@@ -627,6 +725,24 @@ impl<'a> Elaborator<'a> {
             actions,
             defs,
             span,
+        });
+    }
+
+    /// Reports a second value for one name at one event.
+    pub(super) fn report_set_twice(&mut self, target: &ast::Ref, first: Span) {
+        let span = target.span;
+        let name = self.project.sources.text(span);
+        self.report.add(code::DUPLICATE_NAME, span, || {
+            let message = Diagnostic::error(
+                code::DUPLICATE_NAME,
+                format!("one event sets `{name}` twice"),
+            )
+            .primary(span, "set again");
+            let message = match first == span {
+                true => message,
+                false => message.secondary(first, "first set here"),
+            };
+            message.help("everything an event does happens at once: give one value, with `if … then … else …` if need be")
         });
     }
 
@@ -663,10 +779,10 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Lists parameters, inputs and replaceable parts of a part, for messages.
-    fn declared_names(&self, id: InstanceId) -> Vec<String> {
+    pub(super) fn declared_names(&self, id: InstanceId) -> Vec<String> {
         let mut names = Vec::new();
-        for model in &self.instances[id.at()].lineage {
-            for stmt in &model.body {
+        for level in &self.instances[id.at()].lineage.levels {
+            for stmt in &level.model.body {
                 match &stmt.kind {
                     ast::StmtKind::Param(decls) | ast::StmtKind::Input(decls) => {
                         names.extend(decls.iter().map(|d| d.name.text.to_string()));
@@ -760,6 +876,7 @@ impl<'a> Elaborator<'a> {
             port,
             inside: None,
             outside: None,
+            bond: None,
         };
         self.slots.resize(self.slots.len() + n as usize, slot);
         first
@@ -1178,11 +1295,9 @@ impl<'a> Elaborator<'a> {
             self.broken_paths.insert(path);
             return;
         };
-        let fits = self.lineage(model, model_file).is_none_or(|l| {
-            l.levels
-                .iter()
-                .any(|level| std::ptr::eq(level.model, promise))
-        });
+        let fits = self
+            .lineage(model, model_file)
+            .is_none_or(|l| l.has(promise));
         if !fits {
             self.report.add(code::NOT_A_REPLACEMENT, span, || {
                 Diagnostic::error(

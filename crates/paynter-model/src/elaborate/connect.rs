@@ -9,6 +9,7 @@
 use paynter_symbolic::{Names, PathId, Role, Symbol, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
+use super::collect::Made;
 use super::data::*;
 use super::lower::{Ctx, Stop, Target};
 use super::read::{WHOLE_PORT, is_two_port};
@@ -59,6 +60,7 @@ impl<'a> Elaborator<'a> {
     fn connect_chain(&mut self, scope: ScopeId, chain: &'a ast::Chain, name: Option<NamedBondId>) {
         let mut last: Vec<(Joined, Span)> = Vec::new();
         let mut is_last_complete = true;
+        self.is_port_told = false;
         for (position, group) in chain.groups.iter().enumerate() {
             let mut joined = Vec::with_capacity(group.len());
             for node in group {
@@ -135,14 +137,63 @@ impl<'a> Elaborator<'a> {
                     _ => None,
                 }
             }
-            ast::NodeKind::Ref(r) => loop {
-                match self.ref_target(r, Ctx::of(scope)) {
-                    Ok(target) => return Some(Joined::Target(target)),
-                    Err(Stop::Reported) => return None,
-                    Err(Stop::Blocked(def)) => self.settle(def),
+            ast::NodeKind::Ref(r) => {
+                if self.names_port_of_element(scope, r) {
+                    return None;
                 }
-            },
+                loop {
+                    match self.ref_target(r, Ctx::of(scope)) {
+                        Ok(target) => return Some(Joined::Target(target)),
+                        Err(Stop::Reported) => return None,
+                        Err(Stop::Blocked(def)) => self.settle(def),
+                    }
+                }
+            }
         }
+    }
+
+    /// Refuses `supply.p -> r.p`: the ports of an element have no names. One message for a
+    /// chain is enough, and the elements count as joined.
+    fn names_port_of_element(&mut self, scope: ScopeId, r: &ast::Ref) -> bool {
+        let [first, port] = r.parts.as_slice() else {
+            return false;
+        };
+        let Some(instance) = self.scopes[scope.at()].instance else {
+            return false;
+        };
+        let parent = self.instances[instance.at()].path;
+        let Some(path) = self.indexed_path(parent, scope, &first.name.text, &first.index) else {
+            return false;
+        };
+        let Entity::Thing(thing) = self.entity(path) else {
+            return false;
+        };
+        let t = &self.things[thing.at()];
+        let is_component = t.is_vector && super::lower::letter_component(&port.name.text).is_some();
+        if is_component || t.kind.is_junction() && t.is_vector {
+            return false;
+        }
+        self.things[thing.at()].is_excused = true;
+        let is_told = std::mem::replace(&mut self.is_port_told, true);
+        if is_told {
+            return true;
+        }
+        let (span, kind) = (r.span, in_words(&self.things[thing.at()]));
+        let before = Span {
+            end: port.name.span.start,
+            ..span
+        };
+        let name = self.project.sources.text(before).trim();
+        let name = name.trim_end_matches('.');
+        self.report.add(code::NOT_A_NODE, span, || {
+            Diagnostic::error(
+                code::NOT_A_NODE,
+                format!("a bond cannot end at `{name}.{}`", port.name.text),
+            )
+            .primary(span, format!("the ports of {kind} have no names"))
+            .help(format!("write the name alone: `{name}`"))
+        });
+        true
     }
 
     fn anonymous(&mut self, scope: ScopeId, kind: &'a ast::Kind, span: Span) -> Option<Joined> {
@@ -151,16 +202,15 @@ impl<'a> Elaborator<'a> {
             ast::KindHead::One(_) => ElementKind::One,
             ast::KindHead::Named(path) => {
                 let file = self.scopes[scope.at()].file;
-                match self.element_kind(path) {
-                    Some(kind) => kind,
-                    None => {
-                        if self.find_model(path, file).is_some() {
-                            self.report.add(code::NOT_A_NODE, span, || {
-                                Diagnostic::error(code::NOT_A_NODE, "a part needs a name")
-                                    .primary(span, "made here without one")
-                                    .help("write `name: Model(…)`")
-                            });
-                        }
+                match self.made(path, file) {
+                    Some(Made::Element(kind)) => kind,
+                    None => return None,
+                    Some(Made::Model(..)) => {
+                        self.report.add(code::NOT_A_NODE, span, || {
+                            Diagnostic::error(code::NOT_A_NODE, "a part needs a name")
+                                .primary(span, "made here without one")
+                                .help("write `name: Model(…)`")
+                        });
                         return None;
                     }
                 }
@@ -733,7 +783,7 @@ impl<'a> Elaborator<'a> {
                     self.make_bond(tail, head, forced, outermost.arrow.span, group, name)
                 {
                     for slot in passed {
-                        self.slot_bonds.insert(slot, bond);
+                        self.slots[slot as usize].bond = Some(bond);
                     }
                 }
                 return;
@@ -743,6 +793,7 @@ impl<'a> Elaborator<'a> {
                 inside,
                 outside,
                 port,
+                ..
             } = self.slots[slot as usize];
             let next = if inside == Some(at as u32) {
                 outside
@@ -791,6 +842,7 @@ impl<'a> Elaborator<'a> {
                 port,
                 inside,
                 outside,
+                ..
             } = self.slots[slot];
             let instance = self.ports[port.at()].instance;
             let (Some(inside), None) = (inside, outside) else {
@@ -836,6 +888,7 @@ impl<'a> Elaborator<'a> {
                 port,
                 inside,
                 outside,
+                ..
             } = self.slots[slot];
             if inside.is_some() && outside.is_some() {
                 continue;
@@ -1110,6 +1163,23 @@ fn components(n: usize) -> String {
     match n {
         1 => "one component".to_owned(),
         n => format!("{n} components"),
+    }
+}
+
+/// Names an element for a message about its ports.
+fn in_words(thing: &Thing<'_>) -> String {
+    match thing.kind {
+        ElementKind::Zero => "a 0-junction".to_owned(),
+        ElementKind::One => "a 1-junction".to_owned(),
+        ElementKind::I
+        | ElementKind::R
+        | ElementKind::Rs
+        | ElementKind::Se
+        | ElementKind::Sf
+        | ElementKind::Sw => {
+            format!("an {}", thing.kind.letters())
+        }
+        kind => format!("a {}", kind.letters()),
     }
 }
 

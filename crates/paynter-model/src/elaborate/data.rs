@@ -7,7 +7,9 @@
 
 use paynter_symbolic::{PathId, SymbolId};
 use paynter_syntax::{Span, ast};
+use std::sync::Arc;
 
+use super::Lineage;
 use super::value::Value;
 use crate::graph::{DomainId, ElementKind, GroupId, Law};
 
@@ -84,8 +86,8 @@ pub(super) struct Instance<'a> {
     pub path: PathId,
     pub model: &'a ast::Model,
     pub parent: Option<InstanceId>,
-    /// The model and those it extends: the positions of their names, for replacement checks.
-    pub lineage: Vec<&'a ast::Model>,
+    /// The model and those it extends, shared by all its instances.
+    pub lineage: Arc<Lineage<'a>>,
     /// Arguments, those from outside first.
     pub given: Vec<Given<'a>>,
     /// Which arguments found a declaration, as bits; more than 64 are all taken as used.
@@ -176,7 +178,7 @@ pub(super) struct Thing<'a> {
     /// Which part of the group it is, if it is not a vector itself.
     pub part: u32,
     /// A law that is already known: entries of a matrix two-port.
-    pub preset: Option<Law>,
+    pub preset: Option<Box<Law>>,
     /// Replaced by junctions and scalar two-ports.
     pub is_expanded: bool,
     /// First element of the graph, once it is made, and how many.
@@ -184,7 +186,7 @@ pub(super) struct Thing<'a> {
     pub n_elements: u32,
     pub expansion: Expansion,
     /// Modulus of a two-port, once it was read.
-    pub ratio: Option<Value>,
+    pub ratio: Option<Box<Value>>,
     /// Named otherwise only to hold a component still (`_`).
     pub is_fixed: bool,
     /// A chain that joins it has an error, so that a missing bond is not another one.
@@ -237,6 +239,8 @@ pub(super) struct Slot {
     pub port: PortId,
     pub inside: Option<u32>,
     pub outside: Option<u32>,
+    /// The bond that passes through, once ports are spliced away.
+    pub bond: Option<u32>,
 }
 
 /// An end of a connection.

@@ -108,6 +108,12 @@ impl<'a> Elaborator<'a> {
             .map(|d| self.defs[d.at()].span)
             .min()
             .unwrap_or_default();
+        let own = circle
+            .iter()
+            .find(|d| self.defs[d.at()].span == place)
+            .map_or(String::new(), |d| {
+                self.graph.signals.names.display(self.defs[d.at()].path)
+            });
         let (code, headline, help) = if all_params {
             (
                 code::PARAMETER_CYCLE,
@@ -118,7 +124,12 @@ impl<'a> Elaborator<'a> {
             (
                 code::SIGNAL_CYCLE,
                 "signals depend on each other in a circle",
-                Some("to have the circle solved, write `solve x { x == … }`"),
+                Some(match own.contains('.') {
+                    false => format!(
+                        "to have the circle solved, write `solve {own} {{ {own} == … }}` instead of `{own} = …`"
+                    ),
+                    true => "break it where the signal passes a storage or a `sample` block, or solve it: `solve x { x == … }`".to_owned(),
+                }),
             )
         };
         self.report.add(code, place, || {
@@ -138,8 +149,13 @@ impl<'a> Elaborator<'a> {
             DefKind::State => self.state(def),
             DefKind::Discrete => self.discrete_value(def),
             DefKind::Sought => {
+                let decl = d.decl.and_then(|d| d.unit.as_ref());
+                let dimension = decl
+                    .and_then(|u| self.unit(u))
+                    .map(|u| u.dimension)
+                    .or_else(|| self.hints.get(&def).copied());
                 let value = self.fresh(def, Shape::Scalar, |_| Role::Unknown);
-                Ok(value)
+                Ok(value.measured(dimension, None))
             }
             DefKind::PortTaken { port, member } => self.taken(port, member),
             DefKind::Param => self.parameter(def),
@@ -180,6 +196,9 @@ impl<'a> Elaborator<'a> {
             .or_else(|| decl.and_then(|d| unit_of_default(d, expr)));
         if let Some(unit) = unit {
             self.need_declared_unit(&mut lowered, unit, expr);
+            if lowered.dimension == Some(Dimension::TEMPERATURE) {
+                self.check_shown_difference(unit, expr, scope);
+            }
         }
         Ok(lowered)
     }
@@ -412,6 +431,9 @@ impl<'a> Elaborator<'a> {
             None => None,
         };
         self.agree(&low_value, value, range.from.span, span, ctx);
+        if let (Some(high_value), Some(to)) = (&high_value, &range.to) {
+            self.agree(high_value, value, to.span, span, ctx);
+        }
         let low = low_value
             .as_scalar()
             .and_then(|e| self.constants.value(&self.graph.signals, e));
@@ -628,7 +650,8 @@ impl<'a> Elaborator<'a> {
         let dimension = unit
             .and_then(|u| self.unit(u))
             .map(|u| u.dimension)
-            .or(guess.dimension);
+            .or(guess.dimension)
+            .or_else(|| self.hints.get(&def).copied());
         let shape = guess.shape.unwrap_or(Shape::Scalar);
         let value = self.fresh(def, shape, |_| Role::Unknown);
         Ok(value.measured(dimension, unit.map(|u| u.span)))
@@ -646,7 +669,8 @@ impl<'a> Elaborator<'a> {
         let dimension = unit
             .and_then(|u| self.unit(u))
             .map(|u| u.dimension)
-            .or(guess.dimension);
+            .or(guess.dimension)
+            .or_else(|| self.hints.get(&def).copied());
         let shape = guess.shape.unwrap_or(Shape::Scalar);
         let mut value = self
             .fresh(def, shape, |_| Role::Discrete { start: 0.0 })

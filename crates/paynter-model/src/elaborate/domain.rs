@@ -8,6 +8,8 @@
 
 use paynter_syntax::{Diagnostic, Span, ast};
 
+use rustc_hash::FxHashMap;
+
 use super::data::*;
 use super::read::is_two_port;
 use super::{Elaborator, code};
@@ -21,7 +23,11 @@ impl<'a> Elaborator<'a> {
             parent: (0..self.graph.bonds.len() as u32).collect(),
         };
         for thing in &self.things {
-            if thing.kind.is_junction() {
+            if thing.kind.is_junction() && thing.size == 1 {
+                for pair in thing.bonds.windows(2) {
+                    classes.union(pair[0].1, pair[1].1);
+                }
+            } else if thing.kind.is_junction() {
                 let mut first: Vec<Option<u32>> = vec![None; thing.size as usize];
                 for &(port, bond) in &thing.bonds {
                     match first.get_mut(port as usize) {
@@ -57,17 +63,23 @@ impl<'a> Elaborator<'a> {
             // One message for each net of bonds is enough.
             Some(_) if !self.mixed_classes.insert(class as u32) => {}
             Some((other, first)) => {
-                let (a, b) = (
-                    self.domains.get(other).name.clone(),
-                    self.domains.get(domain).name.clone(),
-                );
+                let (first_domain, second_domain) =
+                    (self.domains.get(other), self.domains.get(domain));
+                let (a, b) = (first_domain.name.clone(), second_domain.name.clone());
+                let measured = |d: &crate::domains::Domain| {
+                    format!(
+                        "effort in {}, flow in {}",
+                        d.effort.unit.text, d.flow.unit.text
+                    )
+                };
+                let (in_a, in_b) = (measured(first_domain), measured(second_domain));
                 self.report.add(code::DOMAIN_MISMATCH, span, || {
                     Diagnostic::error(
                         code::DOMAIN_MISMATCH,
                         format!("a bond joins {a} and {b} things"),
                     )
-                    .primary(span, format!("this is {b}"))
-                    .secondary(first, format!("this is {a}"))
+                    .primary(span, format!("this is {b}: {in_b}"))
+                    .secondary(first, format!("this is {a}: {in_a}"))
                     .help("a TF or GY leads from one domain to another")
                 });
             }
@@ -79,6 +91,14 @@ impl<'a> Elaborator<'a> {
             let port = PortId(at as u32);
             let p = &self.ports[at];
             let span = p.decl.span;
+            if let (None, true, Some(domain)) = (&p.members, p.decl.binding.is_none(), p.domain) {
+                for slot in p.first_slot..p.first_slot + p.size.unwrap_or(1) {
+                    if let Some(bond) = self.slots[slot as usize].bond {
+                        self.note_domain(classes, known, bond, domain, span);
+                    }
+                }
+                continue;
+            }
             let members: Vec<(u32, Option<DomainId>, u32, u32)> = match &p.members {
                 None => vec![(
                     super::read::WHOLE_PORT,
@@ -105,7 +125,7 @@ impl<'a> Elaborator<'a> {
                 let Some(domain) = domain else { continue };
                 if is_open {
                     for slot in first_slot..first_slot + size {
-                        if let Some(&bond) = self.slot_bonds.get(&slot) {
+                        if let Some(bond) = self.slots[slot as usize].bond {
                             self.note_domain(classes, known, bond, domain, span);
                         }
                     }
@@ -137,6 +157,8 @@ impl<'a> Elaborator<'a> {
         known: &mut [Option<(DomainId, Span)>],
     ) {
         let thermal = self.domains.find("thermal");
+        // The same few values stand in most elements.
+        let mut tried = FxHashMap::default();
         for at in 0..self.things.len() {
             let t = &self.things[at];
             let (kind, scope, written) = (t.kind, t.scope, t.written);
@@ -158,10 +180,13 @@ impl<'a> Elaborator<'a> {
                 continue;
             };
             let is_inverse = arg.name.is_some();
-            if let Some(domain) = self.domain_with(kind, dimension, is_inverse) {
-                let bonds = self.things[at].bonds.clone();
+            let found = *tried
+                .entry((kind, dimension, is_inverse))
+                .or_insert_with(|| self.domain_with(kind, dimension, is_inverse));
+            if let Some(domain) = found {
                 let span = arg.value.span;
-                for (_, bond) in bonds {
+                for k in 0..self.things[at].bonds.len() {
+                    let (_, bond) = self.things[at].bonds[k];
                     self.note_domain(classes, known, bond, domain, span);
                 }
             }

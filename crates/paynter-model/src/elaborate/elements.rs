@@ -161,11 +161,11 @@ impl<'a> Elaborator<'a> {
         }
         let two_port = self.add_thing(None, kind, None, scope, span);
         let t = &mut self.things[two_port.at()];
-        t.preset = Some(if is_inverse {
+        t.preset = Some(Box::new(if is_inverse {
             Law::InverseGain(entry)
         } else {
             Law::Gain(entry)
-        });
+        }));
         (t.size, t.size_out, t.group, t.part) = (1, 1, Some(group), part);
         bond(self, end(input, 0), end(two_port, 0), first);
         bond(self, end(two_port, 1), end(output, 0), second);
@@ -265,6 +265,7 @@ impl<'a> Elaborator<'a> {
         ends: &mut [[End; 2]],
     ) {
         let id = ElementId(self.graph.elements.len() as u32);
+        element.ports.reserve_exact(ports.size_hint().0);
         for (port, bond) in ports {
             let place = element.ports.len() as u32;
             element.ports.push(BondId(bond));
@@ -323,16 +324,18 @@ impl<'a> Elaborator<'a> {
     pub(super) fn make_junctions(&mut self, thing: ThingId, ends: &mut [[End; 2]]) {
         let t = &self.things[thing.at()];
         let (is_vector, size) = (t.is_vector, t.size);
-        let bonds = t.bonds.clone();
+        let bonds = std::mem::take(&mut self.things[thing.at()].bonds);
         if !is_vector {
             let element = self.new_element(thing, None, Law::Junction);
-            self.add_element(thing, element, bonds.into_iter(), ends);
+            self.add_element(thing, element, bonds.iter().copied(), ends);
+            self.things[thing.at()].bonds = bonds;
             return;
         }
         let mut by_component: Vec<Vec<(u32, u32)>> = vec![Vec::new(); size as usize];
-        for (port, bond) in bonds {
+        for &(port, bond) in &bonds {
             by_component[port as usize].push((port, bond));
         }
+        self.things[thing.at()].bonds = bonds;
         for (k, bonds) in by_component.into_iter().enumerate() {
             let element = self.new_element(thing, Some(k as u32), Law::Junction);
             self.add_element(thing, element, bonds.into_iter(), ends);
@@ -356,7 +359,7 @@ impl<'a> Elaborator<'a> {
             return;
         };
         let law = match (preset, kind) {
-            (Some(law), _) => Some(law),
+            (Some(law), _) => Some(*law),
             (None, ElementKind::Rs) => loop {
                 match self.heating_law(thing) {
                     Ok(law) => break Some(law),

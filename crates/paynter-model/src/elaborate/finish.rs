@@ -15,7 +15,7 @@ use super::lower::{Ctx, Target};
 use super::value::{Shape, Value, ValueKind};
 use super::{Elaborator, code};
 use crate::graph::Output;
-use crate::units::Dimension;
+use crate::units::{Dimension, Unit};
 
 impl<'a> Elaborator<'a> {
     /// Gives values to inputs of parts: `ctrl.cmd = …`.
@@ -135,6 +135,13 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// Notes the unit of a value that was read before its equation was known.
+    fn learn(&mut self, def: DefId, own: &Value, value: &Value) {
+        if let (None, Some(found)) = (own.dimension, value.dimension) {
+            self.learned.insert(def, found);
+        }
+    }
+
     fn state_equations(&mut self) {
         for at in 0..self.defs.len() {
             if self.defs[at].kind != DefKind::State {
@@ -153,11 +160,19 @@ impl<'a> Elaborator<'a> {
             if !self.fits(&own, &rate, span, expr.span) {
                 continue;
             }
-            if let (Some(own), Some(found)) = (own.dimension, rate.dimension) {
-                let wanted = own.per(Dimension::TIME);
-                if wanted != found {
-                    self.report_units(wanted, None, span, found, rate.dimension_from, expr.span);
+            match (own.dimension, rate.dimension) {
+                (Some(own), Some(found)) => {
+                    let wanted = own.per(Dimension::TIME);
+                    if wanted != found {
+                        let from = rate.dimension_from;
+                        self.report_units(wanted, None, span, found, from, expr.span);
+                    }
                 }
+                (None, Some(found)) => {
+                    let learned = found.times(Dimension::TIME);
+                    self.learned.insert(DefId(at as u32), learned);
+                }
+                _ => {}
             }
             let origin = self.origin(span);
             for (&x, &right) in own.elements.iter().zip(&rate.elements) {
@@ -212,6 +227,15 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 self.agree(&left, &right, l, r, ctx);
+                for &def in &block.sought {
+                    let own = self.def_value(def).and_then(|v| v.as_scalar());
+                    match own {
+                        None => {}
+                        own if own == left.as_scalar() => self.learn(def, &left, &right),
+                        own if own == right.as_scalar() => self.learn(def, &right, &left),
+                        _ => {}
+                    }
+                }
                 for (&left, &right) in left.elements.iter().zip(&right.elements) {
                     n_equations += 1;
                     self.graph.signals.equations.push(Equation {
@@ -254,6 +278,7 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 self.agree(&own, &value, span, expr.span, Ctx::of(scope));
+                self.learn(def, &own, &value);
                 for (&x, &value) in own.elements.iter().zip(&value.elements) {
                     if let Some(x) = self.graph.signals.pool.as_symbol(x) {
                         equations.push((x, value));
@@ -339,21 +364,30 @@ impl<'a> Elaborator<'a> {
                 value: period,
                 unit: Some(unit),
             } = &right.kind
-            && self
-                .unit(unit)
-                .is_some_and(|u| u.dimension == Dimension::TIME)
+            && let Some(unit) = self.unit(unit)
+            && unit.dimension == Dimension::TIME
         {
             // 1/6000 [s] is 1/(6000 s), a rate in Hz, and never what is meant.
             let period = *period;
+            let written = self.project.sources.text(right.span).trim();
+            let number = written.split('[').next().unwrap_or(written).trim();
+            let unit = unit.text.clone();
+            // Nobody samples every 6000 s, and nobody at 0.3 Hz by way of a fraction.
+            let help = match period >= 1.0 {
+                true => format!("write `sample at {number} [Hz]`"),
+                false => format!(
+                    "for a tick every {number} {unit} write `sample at 1/{number}*1 [1/{unit}]`"
+                ),
+            };
             self.report.add(code::UNIT_MISMATCH, span, || {
                 Diagnostic::error(
                     code::UNIT_MISMATCH,
                     format!(
-                        "this is a tick every {period} s, since the unit belongs to the {period}"
+                        "this is a tick every {number} {unit}, since the unit belongs to the {number}"
                     ),
                 )
-                .primary(span, "a rate in Hz is written as one number")
-                .help(format!("write `sample at {period} [Hz]`"))
+                .primary(span, "a rate is written in Hz")
+                .help(help)
             });
             return None;
         }
@@ -411,7 +445,17 @@ impl<'a> Elaborator<'a> {
             };
             let mut actions = Vec::new();
             let mut defs = event.defs.iter();
+            let mut reinits: Vec<&ast::Ref> = Vec::new();
             for action in event.actions {
+                if let ast::Action::Reinit(assign) = action {
+                    let text = |r: &ast::Ref| self.project.sources.text(r.span);
+                    let own = text(&assign.target);
+                    if let Some(first) = reinits.iter().find(|r| text(r) == own) {
+                        self.report_set_twice(&assign.target, first.span);
+                        continue;
+                    }
+                    reinits.push(&assign.target);
+                }
                 match action {
                     ast::Action::Stop { message, .. } => {
                         let message = message.clone().unwrap_or_default();
@@ -432,6 +476,7 @@ impl<'a> Elaborator<'a> {
                             continue;
                         }
                         self.agree(&own, &value, span, expr.span, Ctx::of(event.scope));
+                        self.learn(def, &own, &value);
                         for (&x, &value) in own.elements.iter().zip(&value.elements) {
                             if let Some(target) = self.graph.signals.pool.as_symbol(x) {
                                 actions.push(Action::Assign { target, value });
@@ -605,13 +650,8 @@ impl<'a> Elaborator<'a> {
             let Some(value) = self.def_value(def) else {
                 continue;
             };
-            let (path, unit) = {
-                let d = &self.defs[def.at()];
-                (d.path, d.decl.and_then(|d| d.unit.as_ref()).or(d.unit))
-            };
-            let unit = unit
-                .and_then(|u| self.unit(u))
-                .map(|u| (u.text.clone(), u.factor));
+            let path = self.defs[def.at()].path;
+            let unit = self.shown_unit(def, value.dimension);
             for (k, &e) in value.elements.iter().enumerate() {
                 let name = self.component_path(path, value.shape, k);
                 self.graph.outputs.push(Output {
@@ -621,6 +661,47 @@ impl<'a> Elaborator<'a> {
                 });
             }
         }
+    }
+
+    /// The unit a named value is shown in: as declared with its name, or with the signal that
+    /// it only passes on, or as its domain or the SI has it.
+    pub(super) fn shown_unit(&mut self, def: DefId, dimension: Option<Dimension>) -> Option<Unit> {
+        // As many names as anyone passes a signal through; a circle was refused before.
+        const MAX_PASSED: usize = 16;
+        let mut at = def;
+        for _ in 0..MAX_PASSED {
+            let d = &self.defs[at.at()];
+            let declared = d.decl.and_then(|d| d.unit.as_ref()).or(d.unit);
+            let value = d.value;
+            let literal = match value.map(|(e, _)| &e.kind) {
+                Some(ast::ExprKind::Number { unit, .. } | ast::ExprKind::Matrix { unit, .. }) => {
+                    unit.as_ref()
+                }
+                _ => None,
+            };
+            if let Some(unit) = declared.or(literal) {
+                return self.unit(unit).map(|u| (*u).clone());
+            }
+            let Some((e, scope)) = value else { break };
+            if let ast::ExprKind::Field { name, .. } = &e.kind
+                && let Some(dimension) = dimension
+                && let Some(unit) = self.domains.unit_of(&name.text, dimension)
+            {
+                return Some(unit.clone());
+            }
+            let (ast::ExprKind::Name(name), Some(instance)) =
+                (&e.kind, self.scopes[scope.at()].instance)
+            else {
+                break;
+            };
+            let parent = self.instances[instance.at()].path;
+            let path = self.graph.signals.names.find(parent, &name.text, None);
+            match path.map(|p| self.entity(p)) {
+                Some(Entity::Def(next)) => at = next,
+                _ => break,
+            }
+        }
+        dimension.filter(|d| !d.is_one()).map(Dimension::unit)
     }
 
     fn lower_layout(&mut self) {

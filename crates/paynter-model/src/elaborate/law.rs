@@ -366,6 +366,10 @@ impl<'a> Elaborator<'a> {
             let r = self.scalar_of(&value, e.span)?;
             match &*name.text {
                 "Ron" => r_on = r,
+                // 0 stands for an ideal switch, which lets nothing through.
+                _ if self.constants.value(&self.graph.signals, r) == Some(0.0) => {
+                    self.structural(r, e.span);
+                }
                 _ => {
                     let one = self.pool().number(1.0);
                     g_off = self.pool().div(one, r);

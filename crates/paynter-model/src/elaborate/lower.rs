@@ -171,18 +171,27 @@ impl<'a> Elaborator<'a> {
 
     /// Gives the unit behind a literal or name; an unknown one is reported once.
     pub(super) fn unit(&mut self, unit: &ast::Unit) -> Option<Arc<Unit>> {
-        if let Some(known) = self.units.get(&unit.span) {
-            return known.clone();
+        // A large file writes the same few units again and again.
+        let written = self.project.sources.text(unit.span);
+        let is_text = written.starts_with('[');
+        if is_text && let Some(known) = self.units.get(written) {
+            return Some(known.clone());
         }
-        let parsed = match Unit::parse(unit) {
-            Ok(unit) => Some(Arc::new(unit)),
+        match Unit::parse(unit) {
+            Ok(parsed) => {
+                let parsed = Arc::new(parsed);
+                if is_text {
+                    self.units.insert(written, parsed.clone());
+                }
+                Some(parsed)
+            }
             Err(error) => {
-                self.report.push(error.to_diagnostic());
+                if self.told_units.insert(unit.span) {
+                    self.report.push(error.to_diagnostic());
+                }
                 None
             }
-        };
-        self.units.insert(unit.span, parsed.clone());
-        parsed
+        }
     }
 
     fn is_strict(&self, ctx: Ctx<'_>) -> bool {
@@ -507,6 +516,9 @@ impl<'a> Elaborator<'a> {
             Op::Add | Op::Sub => {
                 self.need_same_shape(&a, &b, left.span, right.span)?;
                 let (dimension, from) = self.agree(&a, &b, left.span, right.span, ctx);
+                if op == Op::Add && dimension == Some(Dimension::TEMPERATURE) {
+                    self.check_sum(left, right, ctx.scope);
+                }
                 let elements = (0..a.elements.len())
                     .map(|k| match op {
                         Op::Add => self.pool().add(a.elements[k], b.elements[k]),

@@ -32,6 +32,7 @@ mod names;
 mod read;
 mod report;
 mod structure;
+mod temperature;
 pub mod value;
 
 use paynter_symbolic::{ExprId, Names, Origin, PathId, Role, Symbol, SymbolId};
@@ -40,9 +41,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 use crate::domains::Domains;
-use crate::graph::BondGraph;
+use crate::graph::{BondGraph, ElementKind};
 use crate::laws::check_graph;
-use crate::project::{Project, Request, item_name};
+use crate::project::{LoadedFile, Project, Request, item_name};
 use crate::suggest::nearest;
 use crate::units::{Dimension, Unit};
 pub(crate) use call::SPECIAL as SPECIAL_FUNCTIONS;
@@ -184,6 +185,44 @@ impl<'a> Elaborated<'a> {
         elaborator.unit(unit).map(|u| (*u).clone())
     }
 
+    /// Gives the unit that each state is shown in, where it is known.
+    pub fn state_units(&mut self) -> FxHashMap<SymbolId, Unit> {
+        let mut units = FxHashMap::default();
+        let elaborator = &mut self.elaborator;
+        for element in &elaborator.graph.elements {
+            let Some(domain) = element.domain.map(|d| elaborator.domains.get(d)) else {
+                continue;
+            };
+            let quantity = match element.kind {
+                ElementKind::C => Some(&domain.displacement),
+                ElementKind::I => domain.momentum.as_ref(),
+                _ => None,
+            };
+            if let Some(quantity) = quantity {
+                let own = element.states.iter().map(|&s| (s, quantity.unit.clone()));
+                units.extend(own);
+            }
+        }
+        for at in 0..elaborator.defs.len() {
+            let d = &elaborator.defs[at];
+            let (DefKind::State, Progress::Done(value)) = (d.kind, &d.progress) else {
+                continue;
+            };
+            let (elements, dimension) = (value.elements.clone(), value.dimension);
+            // What stands behind `der(x) =` is the rate, so only the unit of the name counts.
+            let declared = d.unit.or_else(|| d.decl.and_then(|d| d.unit.as_ref()));
+            let unit = match declared {
+                Some(unit) => elaborator.unit(unit).map(|u| (*u).clone()),
+                None => dimension.filter(|d| !d.is_one()).map(Dimension::unit),
+            };
+            let Some(unit) = unit else { continue };
+            let pool = &elaborator.graph.signals.pool;
+            let symbols = elements.iter().filter_map(|&e| pool.as_symbol(e));
+            units.extend(symbols.map(|s| (s, unit.clone())));
+        }
+        units
+    }
+
     /// Gives the text under a span.
     pub fn text(&self, span: Span) -> &str {
         self.elaborator.project.sources.text(span)
@@ -304,8 +343,35 @@ fn elaborate_here<'a>(project: &'a Project, request: &'a Request) -> Elaboration
             diagnostics: elaborator.report.in_text_order(),
         };
     };
-    elaborator.run(model, file, experiment, request);
-    elaborator.complete(model, experiment.map(|e| e.0))
+    elaborate_until_known(elaborator, |elaborator| {
+        elaborator.run(model, file, experiment, request);
+    })
+    .complete(model, experiment.map(|e| e.0))
+}
+
+/// Elaborates, and again as long as units become known too late for their readers: the unit
+/// of a state may only follow from its equation, which reads others.
+fn elaborate_until_known<'a>(
+    first: Elaborator<'a>,
+    run: impl Fn(&mut Elaborator<'a>),
+) -> Elaborator<'a> {
+    // Each round passes units one state further; a longer chain without a unit anywhere is
+    // left as it is, since an unknown unit is always allowed.
+    const MAX_ROUNDS: usize = 3;
+    let mut elaborator = first;
+    run(&mut elaborator);
+    for _ in 1..MAX_ROUNDS {
+        if elaborator.learned.is_empty() || elaborator.report.has_errors() {
+            break;
+        }
+        let mut again = Elaborator::new(elaborator.project);
+        (again.is_lenient, again.is_whole) = (elaborator.is_lenient, elaborator.is_whole);
+        again.hints = elaborator.hints;
+        again.hints.extend(elaborator.learned);
+        run(&mut again);
+        elaborator = again;
+    }
+    elaborator
 }
 
 /// Checks every model and experiment of the main file.
@@ -321,6 +387,10 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
     let Some(main) = project.files.first() else {
         return report.list;
     };
+    let is_empty = main.ast.items.is_empty() && main.ast.units_strict.is_none();
+    if is_empty && !main.is_broken {
+        report.list.push(no_model());
+    }
     let request = Request::default();
     // What is wrong in a model is wrong in every experiment of it, and told once.
     for item in &main.ast.items {
@@ -328,15 +398,16 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
         let elaboration = match &item.kind {
             ast::ItemKind::Model(model) => {
                 elaborator.is_lenient = true;
-                elaborator.run(model, 0, None, &request);
-                elaborator.complete(model, None)
+                elaborator.is_whole = is_whole(main, model);
+                elaborate_until_known(elaborator, |e| e.run(model, 0, None, &request))
+                    .complete(model, None)
             }
             ast::ItemKind::Experiment(experiment) => {
                 match elaborator.find_model(&experiment.of, 0) {
-                    Some((model, file)) => {
-                        elaborator.run(model, file, Some((experiment, 0)), &request);
-                        elaborator.complete(model, Some(experiment))
-                    }
+                    Some((model, file)) => elaborate_until_known(elaborator, |e| {
+                        e.run(model, file, Some((experiment, 0)), &request);
+                    })
+                    .complete(model, Some(experiment)),
                     None => Elaboration {
                         elaborated: None,
                         diagnostics: elaborator.report.list,
@@ -354,6 +425,25 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
         }
     }
     report.in_text_order()
+}
+
+fn no_model() -> Diagnostic {
+    Diagnostic::error(code::NO_MODEL, "the file has no model")
+        .help("a model begins with `model Name {`")
+}
+
+/// Tells whether a model can only be meant to run by itself: it is the last of its file, has
+/// no port and no `outer`, and is not the base of experiments alone.
+fn is_whole(file: &LoadedFile, model: &ast::Model) -> bool {
+    let last = file.ast.items.iter().rev().find_map(|i| match &i.kind {
+        ast::ItemKind::Model(m) => Some(m),
+        _ => None,
+    });
+    let is_open =
+        |s: &ast::Stmt| matches!(s.kind, ast::StmtKind::Port(_) | ast::StmtKind::Outer { .. });
+    last.is_some_and(|last| std::ptr::eq(last, model))
+        && model.extends.is_none()
+        && !model.body.iter().any(is_open)
 }
 
 /// Checks what an experiment asks for. Messages about settings, columns and measures.
@@ -392,6 +482,13 @@ struct FileNames<'a> {
 #[derive(Debug)]
 struct Lineage<'a> {
     levels: Vec<Level<'a>>,
+}
+
+impl Lineage<'_> {
+    /// Tells whether the model is, or extends, `model`.
+    fn has(&self, model: &ast::Model) -> bool {
+        self.levels.iter().any(|l| std::ptr::eq(l.model, model))
+    }
 }
 
 #[derive(Debug)]
@@ -529,7 +626,6 @@ struct Elaborator<'a> {
     n_transfer_states: i64,
     ratios_started: FxHashSet<ThingId>,
     taken_sides: FxHashSet<(ThingId, u32)>,
-    slot_bonds: FxHashMap<u32, u32>,
     /// The bond by which the effort or flow of a junction is read, by component.
     shared_bonds: FxHashMap<(ThingId, u32), u32>,
     /// How many bonds without a name of their own have been given this one.
@@ -539,14 +635,25 @@ struct Elaborator<'a> {
     structural_symbols: Vec<SymbolId>,
     structural_seen: FxHashSet<SymbolId>,
     constants: constants::Constants,
-    units: FxHashMap<Span, Option<Arc<Unit>>>,
+    /// By their text.
+    units: FxHashMap<&'a str, Arc<Unit>>,
+    /// Places of units that are not known; told once each.
+    told_units: FxHashSet<Span>,
     origins: FxHashMap<Span, Origin>,
     being_resolved: Vec<DefId>,
+    /// Units of states and discrete values that an earlier elaboration found in their equations.
+    hints: FxHashMap<DefId, Dimension>,
+    /// The same, found now: they come too late for those who have read the value.
+    learned: FxHashMap<DefId, Dimension>,
     nested: u32,
     height: u32,
     iterations: u64,
     phase: Phase,
     is_lenient: bool,
+    /// The chain at hand was told that elements have no named ports.
+    is_port_told: bool,
+    /// The model is no part of another one, as far as its file tells.
+    is_whole: bool,
     /// A model checked alone has values that nobody knows.
     has_placeholder: bool,
     /// Nets of bonds in which two domains meet.
@@ -616,7 +723,6 @@ impl<'a> Elaborator<'a> {
             n_transfer_states: 0,
             ratios_started: FxHashSet::default(),
             taken_sides: FxHashSet::default(),
-            slot_bonds: FxHashMap::default(),
             unnamed_bonds: FxHashMap::default(),
             shared_bonds: FxHashMap::default(),
             net_givers: FxHashMap::default(),
@@ -625,13 +731,18 @@ impl<'a> Elaborator<'a> {
             structural_seen: FxHashSet::default(),
             constants: constants::Constants::default(),
             units: FxHashMap::default(),
+            told_units: FxHashSet::default(),
             origins: FxHashMap::default(),
             being_resolved: Vec::new(),
+            hints: FxHashMap::default(),
+            learned: FxHashMap::default(),
             nested: 0,
             height: 0,
             iterations: 0,
             phase: Phase::Collecting,
             is_lenient: false,
+            is_port_told: false,
+            is_whole: false,
             has_placeholder: false,
             mixed_classes: FxHashSet::default(),
             is_incomplete: false,
@@ -778,6 +889,25 @@ impl<'a> Elaborator<'a> {
                 return None;
             };
             let (model, file) = self.find_model(&experiment.of, 0)?;
+            if let Some(wanted) = &request.model
+                && *wanted != *model.name.text
+            {
+                if !models().any(|m| *m.name.text == **wanted) {
+                    let known = models().map(|m| &*m.name.text).collect();
+                    missing(self, "model", wanted, known);
+                    return None;
+                }
+                let of = &model.name.text;
+                self.report.list.push(
+                    Diagnostic::error(
+                        code::NO_MODEL,
+                        format!("the experiment `{name}` is one of `{of}`, not of `{wanted}`"),
+                    )
+                    .primary(experiment.of.span, format!("runs `{of}`"))
+                    .help("name the model or the experiment, not both"),
+                );
+                return None;
+            }
             return Some((model, file, Some((experiment, 0))));
         }
         if let Some(name) = &request.model {
@@ -798,11 +928,9 @@ impl<'a> Elaborator<'a> {
         match models().next_back() {
             Some(model) => Some((model, 0, None)),
             None => {
-                let message = Diagnostic::error(code::NO_MODEL, "the file has no model")
-                    .help("a model begins with `model Name {`");
                 // A file that did not parse has said so.
                 if !main.is_broken {
-                    self.report.list.push(message);
+                    self.report.list.push(no_model());
                 }
                 None
             }
@@ -857,6 +985,7 @@ impl<'a> Elaborator<'a> {
             }
         }
         self.report_unused_changes();
+        self.check_outers();
         self.bind_remote();
         self.connect();
         self.infer_domains();
@@ -979,6 +1108,19 @@ impl<'a> Elaborator<'a> {
             };
             let (last, _) = self.graph.signals.names.last(path);
             let near = owner.and_then(|o| nearest(last, self.names_in(o)));
+            // A long list helps nobody.
+            const MAX_SHOWN: usize = 12;
+            let mut known = owner.map_or(Vec::new(), |o| self.declared_names(o));
+            known.truncate(MAX_SHOWN);
+            // `r1.R = 5`: the value of an element that the model did not make a parameter.
+            let element = match (self.entity(path), self.entity(parent)) {
+                (Entity::Thing(thing), _) | (_, Entity::Thing(thing)) => Some(thing),
+                _ => None,
+            };
+            if let Some(thing) = element.filter(|t| self.things[t.at()].written.is_some()) {
+                self.report_element_change(thing, span);
+                continue;
+            }
             self.report.add(code::BAD_OVERRIDE, span, || {
                 let message = if is_other {
                     Diagnostic::error(
@@ -995,10 +1137,39 @@ impl<'a> Elaborator<'a> {
                 };
                 match near {
                     Some(near) if !is_other => message.help(format!("did you mean `{near}`?")),
+                    _ if !known.is_empty() => {
+                        message.fact(format!("what can be changed: `{}`", known.join("`, `")))
+                    }
                     _ => message,
                 }
             });
         }
+    }
+
+    /// Reports a change of an element's value, and how to make it one that can be changed.
+    fn report_element_change(&mut self, thing: ThingId, span: Span) {
+        let t = &self.things[thing.at()];
+        let names = &self.graph.signals.names;
+        let Some(name) = t.name.map(|n| names.last(n).0.to_owned()) else {
+            return;
+        };
+        let (at, letters) = (t.span, t.kind.letters());
+        let value = t.written.and_then(|w| w.args.as_ref()?.first());
+        let value = value.map(|arg| self.project.sources.text(arg.value.span));
+        self.report.add(code::BAD_OVERRIDE, span, || {
+            let message = Diagnostic::error(
+                code::BAD_OVERRIDE,
+                format!("the value of `{name}` cannot be changed from outside"),
+            )
+            .primary(span, "not a parameter, input or replaceable part")
+            .secondary(at, format!("an element {letters}"));
+            match value {
+                Some(value) => message.help(format!(
+                    "make it a parameter, `param {name}_value = {value}` and `{name}: {letters}({name}_value)`, and change that"
+                )),
+                None => message,
+            }
+        });
     }
 
     /// Gives the origin of a place; equal places share one.

@@ -252,7 +252,7 @@ impl<'a> Elaborator<'a> {
                         return Err(Stop::Reported);
                     };
                     let part_data = &self.instances[part.at()];
-                    if part_data.lineage.iter().any(|m| std::ptr::eq(*m, promise)) {
+                    if part_data.lineage.has(promise) {
                         return Ok(part);
                     }
                     let (own, at_part) = (part_data.model, part_data.span);
@@ -273,7 +273,9 @@ impl<'a> Elaborator<'a> {
                 _ => at = around.parent,
             }
         }
-        if !self.is_lenient {
+        // A part checked alone may get it from a model around it that this file does not show.
+        let is_whole = self.is_whole && self.instances[instance.at()].parent.is_some();
+        if !self.is_lenient || is_whole {
             let span = name.span;
             let model = path.segments.last().map_or("", |s| &*s.text);
             self.report.add(code::NO_OUTER, span, || {
@@ -289,6 +291,21 @@ impl<'a> Elaborator<'a> {
             });
         }
         Err(Stop::Reported)
+    }
+
+    /// Looks for every enclosing part that an `outer` asks for, read or not.
+    pub(super) fn check_outers(&mut self) {
+        for outer in 0..self.outers.len() as u32 {
+            let (scope, path) = {
+                let o = &self.outers[outer as usize];
+                (o.scope, o.path)
+            };
+            let file = self.scopes[scope.at()].file;
+            if self.find_model(path, file).is_some() {
+                // What is wrong with it was told; nothing waits for the answer here.
+                let _ = self.outer(outer);
+            }
+        }
     }
 
     pub(super) fn report_unknown(&mut self, name: &ast::Ident, scope: Scope<'a>) {
@@ -324,8 +341,8 @@ impl<'a> Elaborator<'a> {
     /// Lists the names that a part declares, for messages.
     pub(super) fn names_in(&self, instance: InstanceId) -> Vec<String> {
         let mut found = Vec::new();
-        for model in &self.instances[instance.at()].lineage {
-            let mut blocks: Vec<&[ast::Stmt]> = vec![&model.body];
+        for level in &self.instances[instance.at()].lineage.levels {
+            let mut blocks: Vec<&[ast::Stmt]> = vec![&level.model.body];
             while let Some(body) = blocks.pop() {
                 for stmt in body {
                     names_of(stmt, &mut found, &mut blocks);

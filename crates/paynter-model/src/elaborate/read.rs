@@ -295,7 +295,7 @@ impl<'a> Elaborator<'a> {
     /// Reads the modulus of a TF or GY.
     fn ratio(&mut self, thing: ThingId) -> Lowered {
         if let Some(value) = &self.things[thing.at()].ratio {
-            return Ok(value.clone());
+            return Ok((**value).clone());
         }
         if !self.ratios_started.insert(thing) {
             let span = self.things[thing.at()].span;
@@ -308,7 +308,7 @@ impl<'a> Elaborator<'a> {
         let result = self.two_port_modulus(thing).map(|(value, _)| value);
         self.ratios_started.remove(&thing);
         let value = result?;
-        self.things[thing.at()].ratio = Some(value.clone());
+        self.things[thing.at()].ratio = Some(Box::new(value.clone()));
         Ok(value)
     }
 
@@ -475,7 +475,7 @@ impl<'a> Elaborator<'a> {
         let mut elements = Vec::new();
         let mut domain = None;
         for k in range {
-            let Some(&bond) = self.slot_bonds.get(&(first + k)) else {
+            let Some(bond) = self.slots[(first + k) as usize].bond else {
                 return Err(Stop::Reported);
             };
             let symbol = self.bond_symbol(bond, variable);

@@ -126,6 +126,29 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let n = if n < 0.0 { 0 } else { n as u64 + 1 };
+        // `1 .. 2.5` has no value at its end: more likely a slip than a wish to stop at 2.
+        let reached = from + (n as f64 - 1.0) * by;
+        if n > 0 && (to - reached).abs() > ROUNDING * by.abs() * n as f64 {
+            let span = range.span;
+            let shown = |x: f64| crate::units::format_number(x);
+            self.report.add(code::BAD_SIZE, span, || {
+                Diagnostic::error(
+                    code::BAD_SIZE,
+                    format!(
+                        "steps of {} from {} do not lead to {}",
+                        shown(by),
+                        shown(from),
+                        shown(to)
+                    ),
+                )
+                .primary(span, format!("the last value would be {}", shown(reached)))
+                .help(format!(
+                    "end at {}, or write `floor(…)` around the end",
+                    shown(reached)
+                ))
+            });
+            return None;
+        }
         Some((0..n).map(|k| from + k as f64 * by).collect())
     }
 

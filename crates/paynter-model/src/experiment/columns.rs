@@ -5,16 +5,18 @@
 
 use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, ast};
+use rustc_hash::FxHashMap;
 
 use super::settings::wrong_unit;
 use super::{Column, Plan, Planner, Plot, Read, expression_of};
 use crate::code;
+use crate::elaborate::Elaborated;
 use crate::graph::BondGraph;
 use crate::units::{Dimension, Unit};
 
 /// Plans a run of a model without experiment: every output, or every state if there is none.
-pub fn default_plan(graph: &mut BondGraph) -> Plan {
-    let columns = default_columns(graph);
+pub fn default_plan(model: &mut Elaborated<'_>) -> Plan {
+    let columns = default_columns(model);
     let plots = columns
         .iter()
         .map(|c| Plot {
@@ -34,7 +36,15 @@ pub fn default_plan(graph: &mut BondGraph) -> Plan {
 }
 
 /// Gives the columns recorded when nobody asks for any: outputs of the top model, else states.
-pub fn default_columns(graph: &mut BondGraph) -> Vec<Column> {
+pub fn default_columns(model: &mut Elaborated<'_>) -> Vec<Column> {
+    let units = match model.graph().outputs.is_empty() {
+        true => model.state_units(),
+        false => FxHashMap::default(),
+    };
+    columns_of(model.graph_mut(), &units)
+}
+
+pub(super) fn columns_of(graph: &mut BondGraph, units: &FxHashMap<SymbolId, Unit>) -> Vec<Column> {
     if !graph.outputs.is_empty() {
         let names = &graph.signals.names;
         return graph
@@ -43,10 +53,7 @@ pub fn default_columns(graph: &mut BondGraph) -> Vec<Column> {
             .map(|output| Column {
                 name: names.display(output.name),
                 value: output.value,
-                unit: output
-                    .unit
-                    .as_ref()
-                    .and_then(|(text, _)| Unit::parse_text(text).ok()),
+                unit: output.unit.clone(),
             })
             .collect();
     }
@@ -66,7 +73,7 @@ pub fn default_columns(graph: &mut BondGraph) -> Vec<Column> {
         .map(|state| Column {
             name: graph.signals.name_of(state),
             value: graph.signals.pool.symbol(state),
-            unit: None,
+            unit: units.get(&state).cloned(),
         })
         .collect()
 }

@@ -7,7 +7,6 @@ use paynter_symbolic::{ExprId, Pool};
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::{Plan, Read, Scope, Variable, plan_in};
-use crate::domains::Quantity;
 use crate::elaborate::value::{Shape, Value};
 use crate::elaborate::{Elaborated, code};
 use crate::units::{Dimension, Unit};
@@ -136,21 +135,7 @@ impl ModelScope<'_, '_> {
         let (ast::ExprKind::Field { name, .. }, Some(dimension)) = (&e.kind, dimension) else {
             return None;
         };
-        // A torque is shown in N*m and an angle in rad, though J and 1 are the same to the SI.
-        let pick: fn(&crate::domains::Domain) -> Option<&Quantity> = match &*name.text {
-            "e" => |d| Some(&d.effort),
-            "f" => |d| Some(&d.flow),
-            "p" => |d| d.momentum.as_ref(),
-            "q" => |d| Some(&d.displacement),
-            _ => return None,
-        };
-        let domains = self.model.domains();
-        domains
-            .iter()
-            .filter_map(|(_, domain)| pick(domain))
-            .map(|quantity| &quantity.unit)
-            .find(|unit| unit.dimension == dimension && unit.factor == 1.0)
-            .cloned()
+        self.model.domains().unit_of(&name.text, dimension).cloned()
     }
 }
 

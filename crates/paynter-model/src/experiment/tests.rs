@@ -510,44 +510,40 @@ fn trim_linearize_and_compare_are_kept() {
 }
 
 #[test]
-fn a_model_alone_records_its_outputs_or_its_states() {
-    use crate::graph::{BondGraph, Output};
-    use paynter_symbolic::dae::Origin;
-    use paynter_symbolic::{Names, Role, Symbol};
-    let mut graph = BondGraph::default();
-    let mut symbol = |name: &str, role: Role| {
-        let name = graph.signals.names.child(Names::ROOT, name, None);
-        graph.signals.add_symbol(Symbol {
-            name,
-            role,
-            nominal: 0.0,
-            origin: Origin(0),
-        })
+fn a_model_alone_records_its_outputs_or_its_states_in_their_units() {
+    use crate::elaborate::elaborate;
+    use crate::project::{NoFiles, Request, load};
+    let shown = |text: &str| -> Vec<String> {
+        let (project, messages) = load("m.bond", text, &mut NoFiles);
+        assert!(messages.is_empty());
+        let request = Request::default();
+        let mut model = elaborate(&project, &request)
+            .elaborated
+            .expect("the model is right");
+        let column = |c: Column| match c.unit {
+            Some(unit) => format!("{} [{}]", c.name, unit.text),
+            None => c.name,
+        };
+        let plan = default_plan(&mut model);
+        plan.columns.into_iter().map(column).collect()
     };
-    let angle = symbol("angle", Role::Unknown);
-    symbol("rate", Role::Derivative { of: angle });
-    let plan = default_plan(&mut graph);
+    let states = "s: Se(1 [N*m]) -> j: 1 -> jm: I(1 [kg*m^2]), k: C(1 [rad/N/m]), b: R(1 [N*m*s])
+        der(angle) [deg] = j.f
+        der(ratio) = 2*ratio";
     assert_eq!(
-        plan.columns
-            .iter()
-            .map(|c| c.name.as_str())
-            .collect::<Vec<_>>(),
-        ["angle"]
+        shown(&format!("model M {{ {states} }}")),
+        ["jm.p [N*m*s]", "k.q [rad]", "angle [deg]", "ratio"]
     );
-    let name = graph.signals.names.child(Names::ROOT, "shown", None);
-    let value = graph.signals.pool.symbol(angle);
-    graph.outputs.push(Output {
-        name,
-        value,
-        unit: Some(("deg".to_owned(), 0.017)),
-    });
-    let plan = default_plan(&mut graph);
-    assert_eq!(plan.columns.len(), 1);
+    let outputs = "theta [deg] = k.q
+        output torque = k.e, passed = theta, T = 20 [degC], U [degF] = 300 [K], plain = 2*ratio";
     assert_eq!(
-        (
-            plan.columns[0].name.as_str(),
-            plan.columns[0].unit.as_ref().map(|u| u.text.as_str())
-        ),
-        ("shown", Some("deg"))
+        shown(&format!("model M {{ {states}\n {outputs} }}")),
+        [
+            "torque [N*m]",
+            "passed [deg]",
+            "T [degC]",
+            "U [degF]",
+            "plain"
+        ]
     );
 }
