@@ -757,10 +757,12 @@ impl<'a> Elaborator<'a> {
             .filter(|at| instance.used & (1 << at) == 0)
             .map(|at| instance.given[at])
             .collect();
-        let model = instance.model;
+        let (model, path) = (instance.model, instance.path);
         let names = self.declared_names(id);
         for given in unused {
             let span = given.name.span;
+            let own = self.graph.signals.names.find(path, &given.name.text, None);
+            let defined = own.and_then(|path| self.entity_span(self.entity(path)));
             self.report.add(code::ARGUMENTS, span, || {
                 let message = Diagnostic::error(
                     code::ARGUMENTS,
@@ -770,6 +772,11 @@ impl<'a> Elaborator<'a> {
                     ),
                 )
                 .primary(span, "not declared there");
+                if let Some(defined) = defined {
+                    return message.secondary(defined, "this is no parameter").help(
+                        "only what is declared by `param`, `input` or `replaceable` can be given",
+                    );
+                }
                 match nearest(&given.name.text, names.iter().map(String::as_str)) {
                     Some(near) => message.help(format!("did you mean `{near}`?")),
                     None => message,

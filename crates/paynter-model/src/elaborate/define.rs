@@ -253,6 +253,28 @@ impl<'a> Elaborator<'a> {
         if !self.told_missing.insert((place, span)) {
             return Err(Stop::Reported);
         }
+        // `sensor.T_yaw = …` that lost its dot defines a signal of the model around.
+        let misread = match (kind, self.graph.signals.names.parent(path)) {
+            (DefKind::Input, Some(part)) => {
+                let names = &self.graph.signals.names;
+                let joined = format!("{}{short}", names.last(part).0);
+                names
+                    .parent(part)
+                    .and_then(|around| names.find(around, &joined, None))
+                    .and_then(|path| match self.entity(path) {
+                        Entity::Def(def) => Some(self.defs[def.at()].span),
+                        _ => None,
+                    })
+            }
+            _ => None,
+        };
+        if let Some(misread) = misread {
+            let message = Diagnostic::error(code, headline)
+                .primary(misread, format!("is `{name}` meant here?"))
+                .secondary(span, "declared here");
+            self.report.list.push(message.help(help));
+            return Err(Stop::Reported);
+        }
         let mut message = Diagnostic::error(code, headline);
         message = match at {
             Some(at) => message
@@ -653,8 +675,9 @@ impl<'a> Elaborator<'a> {
             .or(guess.dimension)
             .or_else(|| self.hints.get(&def).copied());
         let shape = guess.shape.unwrap_or(Shape::Scalar);
+        let from = unit.map_or(self.defs[def.at()].span, |u| u.span);
         let value = self.fresh(def, shape, |_| Role::Unknown);
-        Ok(value.measured(dimension, unit.map(|u| u.span)))
+        Ok(value.measured(dimension, Some(from)))
     }
 
     fn discrete_value(&mut self, def: DefId) -> Lowered {

@@ -419,6 +419,10 @@ impl<'a> Elaborator<'a> {
             self.report_units(wanted, None, span, found, from, span);
             return;
         }
+        if self.is_blamed(from, span) {
+            self.report.is_silent = true;
+            return;
+        }
         let kind = self.things[thing.at()].kind;
         let domain = domain.map(|d| self.domains.get(d).name.clone());
         self.report.add(code::UNIT_NOT_OF_DOMAIN, span, || {

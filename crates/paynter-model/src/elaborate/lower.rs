@@ -427,6 +427,18 @@ impl<'a> Elaborator<'a> {
         })
     }
 
+    /// Tells whether a declaration has been blamed for a wrong unit often enough: a parameter
+    /// with a wrong unit is wrong wherever it is read.
+    pub(super) fn is_blamed(&mut self, from: Option<Span>, span: Span) -> bool {
+        const ENOUGH: u32 = 2;
+        let Some(from) = from.filter(|&from| from != span && !covers(span, from)) else {
+            return false;
+        };
+        let times = self.blamed.entry(from).or_insert(0);
+        *times += 1;
+        *times > ENOUGH
+    }
+
     /// Reports two units that meet and differ.
     pub(super) fn report_units(
         &mut self,
@@ -461,6 +473,12 @@ impl<'a> Elaborator<'a> {
                 });
                 return;
             }
+        }
+        let is_known =
+            [(x_from, x_span), (y_from, y_span)].map(|(from, span)| self.is_blamed(from, span));
+        if is_known.contains(&true) {
+            self.report.is_silent = true;
+            return;
         }
         self.report.add(code::UNIT_MISMATCH, y_span, || {
             let mut message = Diagnostic::error(

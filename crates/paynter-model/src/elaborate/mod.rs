@@ -392,7 +392,9 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
         report.list.push(no_model());
     }
     let request = Request::default();
-    // What is wrong in a model is wrong in every experiment of it, and told once.
+    // What is wrong in a model is wrong in every experiment of it, and told once; so is a name
+    // that several experiments of one model read in vain.
+    let mut told = FxHashSet::default();
     for item in &main.ast.items {
         let mut elaborator = Elaborator::new(project);
         let elaboration = match &item.kind {
@@ -419,10 +421,18 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
                 diagnostics: elaborator.report.list,
             },
         };
-        report.merge(elaboration.diagnostics);
+        let mut messages = elaboration.diagnostics;
         if let Some(mut elaborated) = elaboration.elaborated {
-            plan_into(&mut elaborated, &mut report);
+            messages.extend(messages_of_plan(&mut elaborated));
         }
+        if let ast::ItemKind::Experiment(experiment) = &item.kind {
+            let model: Vec<&str> = experiment.of.segments.iter().map(|s| &*s.text).collect();
+            let model = model.join(".");
+            messages.retain(|m| {
+                m.code != code::UNKNOWN_NAME || told.insert((model.clone(), m.message.clone()))
+            });
+        }
+        report.merge(messages);
     }
     report.in_text_order()
 }
@@ -447,10 +457,10 @@ fn is_whole(file: &LoadedFile, model: &ast::Model) -> bool {
 }
 
 /// Checks what an experiment asks for. Messages about settings, columns and measures.
-fn plan_into(model: &mut Elaborated<'_>, report: &mut report::Report) {
-    if let Some(experiment) = model.experiment {
-        let (_, messages) = crate::experiment::plan(experiment, model);
-        report.merge(messages);
+fn messages_of_plan(model: &mut Elaborated<'_>) -> Vec<Diagnostic> {
+    match model.experiment {
+        Some(experiment) => crate::experiment::plan(experiment, model).1,
+        None => Vec::new(),
     }
 }
 
@@ -664,6 +674,10 @@ struct Elaborator<'a> {
     /// Inputs of the top model that an experiment linearizes from.
     free_inputs: FxHashSet<PathId>,
     told_missing: FxHashSet<(Span, Span)>,
+    /// Names that nothing has, by model; told once each.
+    told_unknown: FxHashSet<(Span, Box<str>)>,
+    /// How often a declaration was named as the origin of a wrong unit.
+    blamed: FxHashMap<Span, u32>,
     report: report::Report,
 }
 
@@ -749,6 +763,8 @@ impl<'a> Elaborator<'a> {
             experiment_scope: None,
             free_inputs: FxHashSet::default(),
             told_missing: FxHashSet::default(),
+            told_unknown: FxHashSet::default(),
+            blamed: FxHashMap::default(),
             report: report::Report::default(),
         };
         elaborator.read_files();

@@ -313,6 +313,14 @@ impl<'a> Elaborator<'a> {
             return;
         }
         let span = name.span;
+        // A name that is missing is missing wherever it is read: once for a model is enough.
+        let model = scope
+            .instance
+            .map_or_else(Span::default, |i| self.instances[i.at()].model.name.span);
+        if !self.told_unknown.insert((model, name.text.clone())) {
+            self.report.is_silent = true;
+            return;
+        }
         let mut candidates: Vec<String> = Vec::new();
         if let Some(instance) = scope.instance {
             candidates.extend(self.names_in(instance));

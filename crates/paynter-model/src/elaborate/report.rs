@@ -13,6 +13,8 @@ use rustc_hash::FxHashSet;
 pub(super) struct Report {
     pub list: Vec<Diagnostic>,
     seen: FxHashSet<(&'static str, Span)>,
+    /// Something was left untold because its cause was told, perhaps in another elaboration.
+    pub is_silent: bool,
 }
 
 impl Report {
@@ -62,6 +64,6 @@ impl Report {
     }
 
     pub(super) fn has_errors(&self) -> bool {
-        self.list.iter().any(Diagnostic::is_error)
+        self.is_silent || self.list.iter().any(Diagnostic::is_error)
     }
 }

@@ -109,7 +109,12 @@ impl Parser<'_> {
         let mark = self.mark();
         let (op, power) = match self.kind() {
             T::Minus => (UnaryOp::Neg, MINUS_POWER),
-            T::Plus => (UnaryOp::Plus, MINUS_POWER),
+            // `a* + b` has lost a factor; a sign belongs to a number.
+            T::Plus if self.second_kind() == T::Number => (UnaryOp::Plus, MINUS_POWER),
+            T::Plus => {
+                self.expected("a value before `+`");
+                return None;
+            }
             T::Not => (UnaryOp::Not, NOT_POWER),
             T::If => return self.if_expr(),
             _ => return self.postfix(),

@@ -74,10 +74,13 @@ impl Parser<'_> {
         // What may follow a name at the start of a statement.
         let is_name = next.is_arrow() || matches!(next, T::Colon | T::Eq | T::Dot | T::Comma);
         let is_followed_by_word = next == T::Ident || next == T::End || next.is_reserved_word();
+        // `param = 5` has lost its name; a junction or part may well be called `input`.
+        let is_declaration =
+            is_followed_by_word || matches!(next, T::Eq | T::LBracket | T::Comma | T::Semicolon);
         match self.text_at(self.pos) {
-            "param" if is_followed_by_word => self.decls().map(StmtKind::Param),
-            "input" if is_followed_by_word => self.decls().map(StmtKind::Input),
-            "output" if is_followed_by_word => self.decls().map(StmtKind::Output),
+            "param" if is_declaration => self.decls().map(StmtKind::Param),
+            "input" if is_declaration => self.decls().map(StmtKind::Input),
+            "output" if is_declaration => self.decls().map(StmtKind::Output),
             "port" if is_followed_by_word => self.port_decls(),
             "outer" if is_followed_by_word => self.outer(),
             "replaceable" if is_followed_by_word => self.replaceable(),
