@@ -368,6 +368,8 @@ pub enum BadInput {
     ToleranceLength,
     /// A step size is not positive.
     StepSize,
+    /// Fixed steps so small that the run would need more of them than are allowed.
+    TooManySteps,
     /// The method needs a fixed step, which is not given.
     FixedStepMissing,
     /// The method cannot solve algebraic rows.
@@ -427,6 +429,8 @@ pub(crate) fn check(
     let has_algebraic_rows = algebraic.iter().any(|&is_algebraic| is_algebraic);
     if options.method.has_fixed_step() {
         ensure(options.fixed_step.is_some(), BadInput::FixedStepMissing)?;
+        let n_steps = options.fixed_step.map_or(0.0, |step| (t_end - t0) / step);
+        ensure(n_steps <= options.max_steps as f64, BadInput::TooManySteps)?;
     }
     let is_explicit =
         options.method.has_fixed_step() || matches!(options.method, Method::Tsit5 | Method::Dop853);

@@ -345,6 +345,8 @@ impl<'a> Course<'a> {
             },
             max_step: spec.max_step.unwrap_or(f64::INFINITY),
             fixed_step: spec.fixed_step,
+            initial_step: spec.initial_step,
+            max_steps: spec.max_steps.unwrap_or(Options::default().max_steps),
             resume,
             ..Options::default()
         }

@@ -168,7 +168,17 @@ pub(crate) fn design_with(
 ///
 /// The file cannot be read.
 pub fn check(path: &Path) -> Result<Failed, String> {
-    let (project, mut diagnostics) = open(path)?;
+    let (project, diagnostics) = open(path)?;
+    Ok(check_project(project, diagnostics))
+}
+
+/// Checks a text as if it stood in a file; what it uses is found from there.
+pub fn check_text(path: &Path, text: &str) -> Failed {
+    let (project, diagnostics) = load(&path.display().to_string(), text, &mut DiskLoader);
+    check_project(project, diagnostics)
+}
+
+fn check_project(project: Project, mut diagnostics: Vec<Diagnostic>) -> Failed {
     // After a syntax error things are missing, and everything that names them would be reported.
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(elaborate::check(&project));
@@ -180,10 +190,10 @@ pub fn check(path: &Path) -> Result<Failed, String> {
             }
         }
     }
-    Ok(Failed {
+    Failed {
         sources: project.sources,
         diagnostics,
-    })
+    }
 }
 
 /// Looks for conflicts of causality and for equations without a unique solution, in every model

@@ -161,6 +161,8 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         rtol: plan.rtol,
         atol: plan.atol,
         max_step: plan.max_step,
+        max_steps: plan.max_steps,
+        initial_step: plan.initial_step,
         engine,
         wanted: layout.wanted.clone(),
         wants_fine: !plan.measures.is_empty(),

@@ -6,7 +6,7 @@
 use crate::code;
 use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
 use paynter_model::{BondGraph, ElementKind};
-use paynter_solve::{EvalError, Failure, SolveError};
+use paynter_solve::{BadInput, EvalError, Failure, SolveError};
 use paynter_symbolic::dae::{Dae, Origin};
 use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
 use paynter_symbolic::reduced::Reduced;
@@ -85,21 +85,27 @@ pub(crate) fn explain_structure(
 
 fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
     let names = list_names(&part.unknowns, dae);
-    let d = Diagnostic::error(
-        code::OVERDETERMINED,
-        format!(
-            "{} equations for {} unknown{}: {names}",
+    let n = part.unknowns.len();
+    let headline = match n {
+        0 => "a demand reads nothing that could give way".to_owned(),
+        _ => format!(
+            "{} equations for {n} unknown{}: {names}",
             part.equations.len(),
-            part.unknowns.len(),
-            plural(part.unknowns.len())
+            plural(n)
         ),
-    );
+    };
+    let d = Diagnostic::error(code::OVERDETERMINED, headline);
     let d = at_origins(
         d,
         part.equations.iter().map(|e| e.origin),
         "takes part in it",
         graph,
     );
+    if n == 0 {
+        return d.help(
+            "a `solve` block finds its unknowns: each of its demands has to read one of them",
+        );
+    }
     in_parts(d, &part.unknowns, dae, graph)
         .help("two of these elements fight over one effort or flow; remove one, or put a resistance or compliance between them")
 }
@@ -113,6 +119,12 @@ fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph)
         "leaves it open",
         graph,
     );
+    let d = match (&d.primary, part.unknowns.first()) {
+        (None, Some(s)) if (s.0 as usize) < dae.symbols.len() => {
+            d.primary(graph.span(dae.symbol(*s).origin), "no equation reads it")
+        }
+        _ => d,
+    };
     let d = in_parts(d, &part.unknowns, dae, graph);
     let d = redundant.iter().take(MOST_NAMES).fold(d, |d, e| {
         d.secondary(
@@ -486,10 +498,45 @@ fn explain_solver(
         })
     };
     match error.failure {
-        Failure::BadInput(what) => Diagnostic::error(
-            code::BAD_SETTING,
-            format!("the run cannot start with these settings: {what:?}"),
-        ),
+        Failure::BadInput(BadInput::StateNotFinite { index }) => {
+            let d = Diagnostic::error(
+                code::START_FAILED,
+                format!("{} is not a number at the start", name(index)),
+            )
+            .help("give it another `start` or `guess` value");
+            about(d, index, "starts at infinity or NaN")
+        }
+        Failure::BadInput(what) => {
+            let (why, help) = match what {
+                BadInput::TooManySteps => (
+                    "the fixed step is so small that the run would not end",
+                    "make the step of the method longer, the run shorter, or `max_steps` larger",
+                ),
+                BadInput::EndBeforeStart => (
+                    "the run ends before it starts",
+                    "make `stop` later than `start`",
+                ),
+                BadInput::TimeNotFinite => {
+                    ("its start or end is not a time", "give both as numbers")
+                }
+                BadInput::Tolerance | BadInput::ToleranceLength => (
+                    "a tolerance is not a positive number below 1",
+                    "set `rtol` and `atol`",
+                ),
+                BadInput::StepSize | BadInput::FixedStepMissing => (
+                    "a step is missing or not positive",
+                    "write `method = rk4(step = 1 [ms])`",
+                ),
+                BadInput::AlgebraicRows | BadInput::Projection => (
+                    "this method cannot keep the constraints of the model",
+                    "leave the choice to `method = auto`",
+                ),
+                BadInput::StateNotFinite { .. } | BadInput::StateLength | BadInput::SystemShape => {
+                    unreachable!("the machine fits its own system")
+                }
+            };
+            Diagnostic::error(code::BAD_SETTING, format!("the run cannot start: {why}")).help(help)
+        }
         Failure::StepTooSmall { t, h, worst } | Failure::NewtonFailed { t, h, worst } => {
             let d = Diagnostic::error(
                 code::STEP_TOO_SMALL,

@@ -35,7 +35,7 @@ pub use paynter_symbolic as symbolic;
 pub use paynter_syntax as syntax;
 
 pub use design::{
-    Choice, Design, DesignError, Failed, check, codes, design, experiments, format_file,
+    Choice, Design, DesignError, Failed, check, check_text, codes, design, experiments, format_file,
 };
 pub use run::{RunSummary, run_experiment};
 

@@ -51,6 +51,10 @@ pub struct RunSpec {
     pub atol: Option<f64>,
     /// Largest step.
     pub max_step: Option<f64>,
+    /// Steps after which the run is given up.
+    pub max_steps: Option<usize>,
+    /// First step.
+    pub initial_step: Option<f64>,
     /// Interpreter or machine code.
     pub engine: Engine,
     /// What to record.

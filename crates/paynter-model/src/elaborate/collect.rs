@@ -321,7 +321,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Gives the place of a name in the text.
-    fn entity_span(&self, entity: Entity) -> Option<Span> {
+    pub(super) fn entity_span(&self, entity: Entity) -> Option<Span> {
         Some(match entity {
             Entity::Nothing => return None,
             Entity::Def(d) => self.defs[d.at()].span,

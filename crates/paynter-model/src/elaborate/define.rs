@@ -338,6 +338,18 @@ impl<'a> Elaborator<'a> {
         let Some(sizes) = &decl.shape else {
             return Ok(None);
         };
+        if sizes.is_empty() {
+            let span = decl.span;
+            self.report.add(code::BAD_SIZE, span, || {
+                Diagnostic::error(
+                    code::BAD_SIZE,
+                    format!("the shape of `{}` has no size", decl.name.text),
+                )
+                .primary(span, "empty brackets")
+                .help("write `[3]` for a vector, `[3,3]` for a matrix, and nothing for one number")
+            });
+            return Err(Stop::Reported);
+        }
         let mut numbers = Vec::new();
         for size in sizes {
             numbers.push(self.size(size, scope).ok_or(Stop::Reported)?);

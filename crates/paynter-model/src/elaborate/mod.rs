@@ -429,7 +429,8 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
             let model: Vec<&str> = experiment.of.segments.iter().map(|s| &*s.text).collect();
             let model = model.join(".");
             messages.retain(|m| {
-                m.code != code::UNKNOWN_NAME || told.insert((model.clone(), m.message.clone()))
+                !matches!(m.code, code::UNKNOWN_NAME | code::BAD_OVERRIDE)
+                    || told.insert((model.clone(), m.message.clone()))
             });
         }
         report.merge(messages);
@@ -1116,6 +1117,7 @@ impl<'a> Elaborator<'a> {
             let span = change.span;
             let name = self.graph.signals.names.display(path);
             let is_other = self.entity(path) != Entity::Nothing;
+            let defined = self.entity_span(self.entity(path));
             let parent = self.graph.signals.names.parent(path).unwrap_or(Names::ROOT);
             let owner = match (parent == Names::ROOT, self.entity(parent)) {
                 (true, _) => Some(InstanceId(0)),
@@ -1144,6 +1146,7 @@ impl<'a> Elaborator<'a> {
                         format!("`{name}` cannot be changed from outside"),
                     )
                     .primary(span, "not a parameter, input or replaceable part")
+                    .secondary(defined.unwrap_or(span), "defined here")
                 } else {
                     Diagnostic::error(
                         code::BAD_OVERRIDE,

@@ -92,6 +92,8 @@ pub struct Plan {
     pub output_start: Option<f64>,
     /// Largest step, s.
     pub max_step: Option<f64>,
+    /// Steps after which a run is given up.
+    pub max_steps: Option<usize>,
     /// First step, s.
     pub initial_step: Option<f64>,
     /// How locks are enforced.
@@ -133,6 +135,7 @@ impl Default for Plan {
             output_step: None,
             output_start: None,
             max_step: None,
+            max_steps: None,
             initial_step: None,
             constraints: Constraints::Minimal,
             columns: Vec::new(),

@@ -11,7 +11,7 @@ use crate::suggest::nearest;
 use crate::units::Dimension;
 
 /// Every setting there is.
-const SETTINGS: [&str; 11] = [
+const SETTINGS: [&str; 12] = [
     "start",
     "stop",
     "method",
@@ -20,6 +20,7 @@ const SETTINGS: [&str; 11] = [
     "output_step",
     "output_start",
     "max_step",
+    "max_steps",
     "initial_step",
     "constraints",
     "step",
@@ -85,6 +86,15 @@ impl Planner<'_> {
             "max_step" => self
                 .time(name, value, positive, POSITIVE)
                 .map(|t| self.plan.max_step = Some(t)),
+            "max_steps" => self
+                .number(
+                    name,
+                    value,
+                    Some(Dimension::ONE),
+                    |x| x >= 1.0 && x.fract() == 0.0,
+                    "a whole number above zero",
+                )
+                .map(|n| self.plan.max_steps = Some(n as usize)),
             "initial_step" => self
                 .time(name, value, positive, POSITIVE)
                 .map(|t| self.plan.initial_step = Some(t)),

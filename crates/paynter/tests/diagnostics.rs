@@ -1,0 +1,126 @@
+//! Every code of structure, start and run has a model that provokes it, and its message reads as
+//! it was read by a person.
+//!
+//! A fixture is `tests/diagnostics/E0701_name.bond`, the expected text stands beside it as
+//! `.txt`. With `UPDATE_FIXTURES` set, the texts are written anew: read the difference.
+
+mod kit;
+
+use kit::run_design;
+use paynter::exec::Engine;
+use paynter::simulate::Ending;
+use paynter::syntax::{Diagnostic, render};
+use paynter::{Choice, DesignError};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics")
+}
+
+fn fixtures() -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder())
+        .expect("the folder of fixtures is there")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".bond"))
+        .collect();
+    names.sort();
+    names
+}
+
+/// All messages about a fixture: of the file, the structure, the start, the run, and warnings.
+fn messages(name: &str) -> (Vec<Diagnostic>, String) {
+    let path = folder().join(name);
+    let (found, sources) = match paynter::design(&path, &Choice::default()) {
+        Err(DesignError::Unreadable(message)) => panic!("{message}"),
+        Err(DesignError::Model(failed)) => (failed.diagnostics, failed.sources),
+        Ok(design) => {
+            let mut found = design.diagnostics.clone();
+            match run_design(&design, Engine::Auto) {
+                Err(messages) => found.extend(messages),
+                Ok(outcome) => {
+                    found.extend(outcome.warnings);
+                    if let Ending::Failed { diagnostics, .. } = outcome.run.ending {
+                        found.extend(diagnostics);
+                    }
+                }
+            }
+            (found, design.project.sources)
+        }
+    };
+    let place = format!("{}/", folder().display());
+    let text = render(&found, &sources, false).replace(&place, "");
+    (found, calm(&text))
+}
+
+/// Hides digits that a better integrator may change: numbers with an exponent or more than
+/// three decimals.
+fn calm(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let mut end = 0;
+        let bytes = rest.as_bytes();
+        let is_part = |i: usize| {
+            let digit = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
+            match bytes.get(i) {
+                Some(b'0'..=b'9') => true,
+                Some(b'.') => digit(i + 1),
+                Some(b'e') => digit(i + 1) || bytes.get(i + 1) == Some(&b'-') && digit(i + 2),
+                Some(b'-') => i > 0 && bytes[i - 1] == b'e',
+                _ => false,
+            }
+        };
+        while is_part(end) {
+            end += 1;
+        }
+        let number = &rest[..end];
+        let decimals = number.split_once('.').map_or(0, |(_, d)| d.len());
+        let is_shaky = number.contains("e-") || decimals > 3;
+        out.push_str(if is_shaky { "…" } else { number });
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[test]
+fn every_message_reads_as_expected() {
+    let is_update = std::env::var_os("UPDATE_FIXTURES").is_some();
+    let mut wrong = Vec::new();
+    for name in fixtures() {
+        let (found, text) = messages(&name);
+        if !found.iter().any(|m| name.starts_with(m.code)) {
+            wrong.push(format!("{name} does not provoke its code:\n{text}"));
+        }
+        let beside = folder().join(name.replace(".bond", ".txt"));
+        if is_update {
+            fs::write(&beside, &text).expect("the folder can be written");
+        } else if fs::read_to_string(&beside).unwrap_or_default() != text {
+            wrong.push(format!("{name} now reads:\n{text}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_code_lacks_a_fixture() {
+    let names = fixtures();
+    let missing: Vec<&str> = paynter::code::ALL
+        .iter()
+        .map(|row| row.0)
+        .filter(|code| !names.iter().any(|name| name.starts_with(code)))
+        .collect();
+    assert!(missing.is_empty(), "no fixture for {}", missing.join(", "));
+}
+
+#[test]
+fn codes_of_all_stages_differ() {
+    let mut codes: Vec<&str> = paynter::codes().iter().map(|row| row.0).collect();
+    let n = codes.len();
+    codes.sort_unstable();
+    codes.dedup();
+    assert_eq!(codes.len(), n);
+}
