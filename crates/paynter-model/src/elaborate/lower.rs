@@ -90,6 +90,9 @@ pub(super) enum Target {
     System,
 }
 
+/// Messages in which one declaration is named as the origin of a wrong unit.
+pub(super) const ENOUGH_BLAME: u32 = 2;
+
 /// Height of an expression with the functions in it. The parser bounds what is written.
 const MAX_HEIGHT: u32 = 4_000;
 
@@ -430,13 +433,12 @@ impl<'a> Elaborator<'a> {
     /// Tells whether a declaration has been blamed for a wrong unit often enough: a parameter
     /// with a wrong unit is wrong wherever it is read.
     pub(super) fn is_blamed(&mut self, from: Option<Span>, span: Span) -> bool {
-        const ENOUGH: u32 = 2;
         let Some(from) = from.filter(|&from| from != span && !covers(span, from)) else {
             return false;
         };
         let times = self.blamed.entry(from).or_insert(0);
         *times += 1;
-        *times > ENOUGH
+        *times > ENOUGH_BLAME
     }
 
     /// Reports two units that meet and differ.

@@ -395,6 +395,7 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
     // What is wrong in a model is wrong in every experiment of it, and told once; so is a name
     // that several experiments of one model read in vain.
     let mut told = FxHashSet::default();
+    let mut blamed: FxHashMap<Span, Vec<Span>> = FxHashMap::default();
     for item in &main.ast.items {
         let mut elaborator = Elaborator::new(project);
         let elaboration = match &item.kind {
@@ -433,6 +434,18 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
                     || told.insert((model.clone(), m.message.clone()))
             });
         }
+        // A declaration with a wrong unit is wrong in every experiment that gives it a value.
+        messages.retain(|m| match (m.code, m.secondary.first()) {
+            (code::UNIT_MISMATCH | code::UNIT_NOT_OF_DOMAIN, Some(origin)) => {
+                let times: &mut Vec<Span> = blamed.entry(origin.span).or_default();
+                let place = m.primary.as_ref().map_or(origin.span, |l| l.span);
+                if !times.contains(&place) {
+                    times.push(place);
+                }
+                times.len() <= lower::ENOUGH_BLAME as usize
+            }
+            _ => true,
+        });
         report.merge(messages);
     }
     report.in_text_order()
