@@ -10,7 +10,7 @@ use paynter::exec::{Engine, Machine};
 use paynter::experiment::{lay_out, run_spec};
 use paynter::run::RunChoice;
 use paynter::simulate::{RunSpec, prepare, simulate};
-use paynter::solve::{Absolute, NoObserver, Options, System, Tolerances, integrate};
+use paynter::solve::{NoObserver, Options, System, Tolerances, integrate};
 use paynter::symbolic::reduced::Reduced;
 use paynter::{Choice, Design, design};
 use std::hint::black_box;
@@ -124,7 +124,7 @@ fn options(spec: &RunSpec, machine: &Machine) -> Options {
         method: spec.method,
         tolerances: Tolerances {
             relative: spec.rtol,
-            absolute: Absolute::PerVariable(machine.tolerances(spec.rtol)),
+            absolute: machine.tolerances(spec.rtol),
         },
         ..Options::default()
     }
@@ -260,18 +260,20 @@ pub fn whole_run(models: &Path) {
     let mut by_hand_same = || {
         black_box(black_box(GYROSCOPE).run(rtol));
     };
-    let times = interleave(
+    // Each sample of the short ones is many runs in a row, so that all have their code in the cache.
+    const MANY: usize = 20;
+    let mut times = interleave(
         101,
         &mut [
-            &mut by_hand,
-            &mut by_hand_same,
-            &mut plain,
-            &mut bare,
-            &mut recorded,
-            &mut text,
-            &mut interpreted,
+            &mut || (0..MANY).for_each(|_| by_hand()),
+            &mut || (0..MANY).for_each(|_| by_hand_same()),
+            &mut || (0..MANY).for_each(|_| plain()),
+            &mut || (0..MANY).for_each(|_| bare()),
+            &mut || (0..MANY).for_each(|_| recorded()),
         ],
     );
+    times.iter_mut().for_each(|time| *time /= MANY as f64);
+    times.extend(interleave(51, &mut [&mut text, &mut interpreted]));
     let labels = [
         "by hand, own tolerance",
         "by hand, Paynter's tolerance",

@@ -17,7 +17,7 @@ use paynter_symbolic::{Dae, Origin};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::affine::{Line, Lines};
-use crate::audit::{AuditLayout, Power};
+use crate::audit::{AuditLayout, Power, rate_expressions};
 use crate::code::Step;
 use crate::emit::{Emitter, LowerError, NO_OWNER, Routine, STRAIGHT_LIMIT};
 use crate::machine::Machine;
@@ -278,7 +278,9 @@ pub(crate) struct Image {
     pub block_shapes: Vec<(usize, Vec<(u32, u32)>)>,
     pub blocks: Vec<(Vec<SymbolId>, Vec<Origin>)>,
     /// The whole right-hand side as one function, where it is one.
-    pub whole_rhs: Option<crate::jit::WholeRhs>,
+    pub whole_rhs: Option<crate::jit::Whole>,
+    /// The same with the integrands of the quadratures.
+    pub whole_power: Option<crate::jit::Whole>,
     pub machine_code_bytes: usize,
     pub has_machine_code: bool,
 }
@@ -362,7 +364,7 @@ impl Maker {
         self.make_rhs(reduced)?;
         self.image.observe = self.emitter.routine(wanted)?;
         self.make_starts(reduced)?;
-        self.make_audit()?;
+        self.make_audit(reduced)?;
         self.make_corners()?;
         self.image.set_up = self.emitter.set_up()?;
         self.make_bindings()?;
@@ -833,14 +835,27 @@ impl Maker {
         Some((block, solved.unknowns.iter().position(|&s| s == symbol)?))
     }
 
-    fn make_audit(&mut self) -> Result<(), LowerError> {
-        let dae = &self.emitter.plan.dae;
-        let rates: Vec<ExprId> = dae.quadratures.iter().map(|q| q.rate).collect();
-        let powers: Vec<ExprId> = dae.power.iter().map(|port| port.power).collect();
+    fn make_audit(&mut self, reduced: &Reduced) -> Result<(), LowerError> {
+        let dae = &mut self.emitter.plan.dae;
         let energies: Vec<ExprId> = dae.power.iter().filter_map(|port| port.energy).collect();
         let layout = AuditLayout::new(dae);
-        let wanted: Vec<ExprId> = rates.into_iter().chain(powers).collect();
-        self.image.power = Power::new(self.emitter.routine(&wanted)?);
+        let is_small = layout.elements.len() == dae.power.len();
+        self.image.power = if is_small {
+            let mut wanted = rate_expressions(dae, &layout);
+            let n_rates = wanted.len();
+            if self.form == Form::Explicit && n_rates > 0 {
+                let pool = &mut dae.pool;
+                wanted.extend(reduced.states.iter().map(|s| pool.symbol(s.derivative)));
+            }
+            let n_rhs = wanted.len() - n_rates;
+            Power::small(self.emitter.routine(&wanted)?, n_rhs)
+        } else {
+            let own = dae.quadratures.iter().map(|q| q.rate);
+            let powers = dae.power.iter().map(|port| port.power);
+            let wanted: Vec<ExprId> = own.chain(powers).collect();
+            let routine = self.emitter.routine(&wanted)?;
+            Power::large(&self.emitter.plan.dae, &layout, routine)
+        };
         self.image.energy = self.emitter.routine(&energies)?;
         self.image.audit = layout;
         Ok(())

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use paynter_solve::{Crossing, EvalError, EventOutcome, Pattern, Projection, System};
+use paynter_solve::{Absolute, Crossing, EvalError, EventOutcome, Pattern, Projection, System};
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Role;
 
@@ -250,34 +250,38 @@ impl Machine {
     }
 
     /// Gives the absolute tolerance of each variable: what is small against its nominal
-    /// value, or else against its start.
-    pub fn tolerances(&self, rtol: f64) -> Vec<f64> {
+    /// value, or else against its start, or else against the largest value it has had.
+    pub fn tolerances(&self, rtol: f64) -> Absolute {
         // As in other equation-based tools: two digits below what the relative tolerance asks
         // of a value of nominal size, so that it rules near zero only.
         const SHARE: f64 = 1e-2;
-        // Stands for the size of a state that starts at zero and has no nominal value; small,
-        // because too small costs a few steps and too large costs digits.
+        // Stands for the size of a state that starts at zero and has no nominal value until it has grown;
+        // small, because too small costs a few steps and too large costs digits.
         const UNKNOWN_SIZE: f64 = 1e-4;
+        // Later, of the largest value it has had: one digit less, since a peak says less than a nominal value.
+        const LEARNT_SHARE: f64 = 1e-3;
         let n_states = self.image.states.len();
-        (0..self.image.inputs.n)
-            .map(|k| {
-                let nominal = match self.image.states.get(k) {
-                    Some(&symbol) => self.image.dae.symbol(symbol).nominal.abs(),
-                    None => 0.0,
-                };
-                let start = self.start.get(k).map_or(0.0, |x| x.abs());
-                let size = if nominal > 0.0 {
-                    nominal
-                } else if start > 0.0 {
-                    start
-                } else if k >= n_states {
-                    1.0
-                } else {
-                    UNKNOWN_SIZE
-                };
-                (rtol * SHARE * size).max(f64::MIN_POSITIVE)
-            })
-            .collect()
+        let (mut least, mut share) = (Vec::new(), Vec::new());
+        for k in 0..self.image.inputs.n {
+            let nominal = match self.image.states.get(k) {
+                Some(&symbol) => self.image.dae.symbol(symbol).nominal.abs(),
+                None => 0.0,
+            };
+            let start = self.start.get(k).map_or(0.0, |x| x.abs());
+            let is_unknown = nominal == 0.0 && start == 0.0 && k < n_states;
+            let size = if nominal > 0.0 {
+                nominal
+            } else if start > 0.0 {
+                start
+            } else if k >= n_states {
+                1.0
+            } else {
+                UNKNOWN_SIZE
+            };
+            least.push((rtol * SHARE * size).max(f64::MIN_POSITIVE));
+            share.push(if is_unknown { rtol * LEARNT_SHARE } else { 0.0 });
+        }
+        Absolute::Growing { least, share }
     }
 
     /// Computes the wanted columns.
@@ -453,7 +457,7 @@ impl System for Machine {
         if let Some(whole) = &self.image.whole_rhs
             && !self.must_set_up
         {
-            whole.run(&mut self.memory.slots, (t, y), f);
+            whole.run(&mut self.memory.slots, (t, y), f, &mut []);
             return check_pivots(&self.image.rhs.routine, &self.memory.slots).map_err(failed);
         }
         self.load(t, y).map_err(failed)?;
@@ -541,13 +545,45 @@ impl System for Machine {
         self.image.audit.len
     }
 
+    fn n_checked_quadratures(&self) -> usize {
+        self.image.audit.n_checked()
+    }
+
     fn quadrature_rates(&mut self, t: f64, y: &[f64], q: &mut [f64]) -> Result<(), EvalError> {
         self.load(t, y).map_err(failed)?;
         let image = &self.image;
         run(&image.power.routine.steps, &mut self.memory).map_err(failed)?;
-        image
-            .power
-            .rates(&image.dae, &image.audit, &self.memory.slots, q);
+        image.power.rates(&image.audit, &self.memory.slots, q);
+        Ok(())
+    }
+
+    fn rhs_and_quadrature_rates(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        f: &mut [f64],
+        q: &mut [f64],
+    ) -> Result<(), EvalError> {
+        let n_rates = f.len();
+        if self.image.power.n_rhs != n_rates {
+            self.rhs(t, y, f)?;
+            return self.quadrature_rates(t, y, q);
+        }
+        self.counters.rhs += 1;
+        if let Some(whole) = &self.image.whole_power
+            && !self.must_set_up
+        {
+            whole.run(&mut self.memory.slots, (t, y), f, q);
+            return check_pivots(&self.image.power.routine, &self.memory.slots).map_err(failed);
+        }
+        self.quadrature_rates(t, y, q)?;
+        check_pivots(&self.image.power.routine, &self.memory.slots).map_err(failed)?;
+        for (value, &slot) in f
+            .iter_mut()
+            .zip(&self.image.power.routine.outputs[q.len()..])
+        {
+            *value = self.memory.slots[slot as usize];
+        }
         Ok(())
     }
 }

@@ -14,7 +14,9 @@ use crate::jacobian::Jacobian;
 use crate::linear::{IterationMatrix, Singular};
 use crate::one_step::fit;
 use crate::options::Failure;
-use crate::stepper::{Context, Stepper, Trouble, min_step, weighted_norm, worst_index};
+use crate::stepper::{
+    Context, StepQuadrature, Stepper, Trouble, min_step, weighted_norm, worst_index,
+};
 
 const MAX_ORDER: usize = 5;
 /// Differences of one more than the order are needed to judge the next higher order.
@@ -599,6 +601,10 @@ impl Stepper for Bdf {
                 *y += product * difference;
             }
         }
+    }
+
+    fn quadrature(&self) -> StepQuadrature<'_> {
+        StepQuadrature::Ends
     }
 
     fn natural_step(&self) -> f64 {

@@ -123,7 +123,9 @@ pub(crate) fn make(method: Method, cx: &Context<'_>, options: &Options) -> Box<d
         Method::Rk4 => fixed(FixedFormula::Rk4),
         Method::Ab2 => fixed(FixedFormula::Ab2),
         Method::Tsit5 => Box::new(OneStep::new(Tsit5::new(n), n)),
-        Method::Dop853 | Method::Auto => Box::new(OneStep::new(Dop853::new(n), n)),
+        Method::Dop853 | Method::Auto => {
+            Box::new(OneStep::new(Dop853::new(n, cx.system.n_quadratures()), n))
+        }
         Method::Rodas5P => Box::new(OneStep::new(Rodas5P::new(cx), n)),
         Method::Bdf => Box::new(Bdf::new(cx)),
     }

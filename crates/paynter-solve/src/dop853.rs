@@ -6,7 +6,7 @@
 //! Zero coefficients are left out; the comment beside each number is the stage it weighs.
 
 use crate::one_step::{Formula, Ready, Span, remove_along};
-use crate::stepper::{Context, Stiffness, Trouble, combine, worst_index};
+use crate::stepper::{Context, Stages, StepQuadrature, Stiffness, Trouble, combine, worst_index};
 
 const C: [f64; 16] = [
     0.0,
@@ -222,25 +222,45 @@ const ERROR_WEIGHT: f64 = 3.0;
 
 /// Work arrays of the method.
 pub(crate) struct Dop853 {
-    k: [Vec<f64>; 16],
+    /// Rates at stages 1 … 13, one after the other.
+    k: Vec<f64>,
     stage: Vec<f64>,
     error5: Vec<f64>,
     error3: Vec<f64>,
-    dense: [Vec<f64>; 4],
+    /// Rates at stages 14, 15, 16, then the coefficients of the interpolant; made when first asked for.
+    dense: Vec<f64>,
+    /// Integrands of the quadratures at stages 1, 6 … 13.
+    rates: Vec<f64>,
     stiffness: Option<Stiffness>,
 }
 
+/// Number of stages that every step evaluates, and of those among them whose integrands are taken.
+const N_STAGES: usize = 13;
+const N_WEIGHED: usize = 9;
+
 impl Dop853 {
-    pub(crate) fn new(n: usize) -> Self {
+    pub(crate) fn new(n: usize, n_quadratures: usize) -> Self {
         Self {
-            k: std::array::from_fn(|_| vec![0.0; n]),
+            k: vec![0.0; N_STAGES * n],
             stage: vec![0.0; n],
             error5: vec![0.0; n],
             error3: vec![0.0; n],
-            dense: std::array::from_fn(|_| vec![0.0; n]),
+            dense: Vec::new(),
+            rates: vec![0.0; N_WEIGHED * n_quadratures],
             stiffness: None,
         }
     }
+}
+
+/// Cuts S rows of equal length.
+fn rows<const S: usize>(data: &mut [f64]) -> [&mut [f64]; S] {
+    let n = data.len() / S;
+    let mut rest = data;
+    std::array::from_fn(|_| {
+        let (row, after) = std::mem::take(&mut rest).split_at_mut(n);
+        rest = after;
+        row
+    })
 }
 
 impl Formula for Dop853 {
@@ -251,7 +271,9 @@ impl Formula for Dop853 {
     const STABILITY_LIMIT: f64 = 6.1;
 
     fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64], _h: f64) -> Result<(), Trouble> {
-        cx.rhs(t, y, &mut self.k[0])
+        let [k1, ..] = rows::<N_STAGES>(&mut self.k);
+        let [p1, ..] = rows::<N_WEIGHED>(&mut self.rates);
+        cx.rhs_and_rates(t, y, k1, p1)
     }
 
     fn attempt(
@@ -261,7 +283,8 @@ impl Formula for Dop853 {
         y0: &[f64],
         y1: &mut [f64],
     ) -> Result<(), Trouble> {
-        let [k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, ..] = &mut self.k;
+        let [k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, _] = rows::<N_STAGES>(&mut self.k);
+        let [_, p6, p7, p8, p9, p10, p11, p12, _] = rows::<N_WEIGHED>(&mut self.rates);
         let g = &mut self.stage;
         combine(g, y0, h, A2, [k1]);
         cx.rhs(t + C[1] * h, g, k2)?;
@@ -272,19 +295,19 @@ impl Formula for Dop853 {
         combine(g, y0, h, A5, [k1, k3, k4]);
         cx.rhs(t + C[4] * h, g, k5)?;
         combine(g, y0, h, A6, [k1, k4, k5]);
-        cx.rhs(t + C[5] * h, g, k6)?;
+        cx.rhs_and_rates(t + C[5] * h, g, k6, p6)?;
         combine(g, y0, h, A7, [k1, k4, k5, k6]);
-        cx.rhs(t + C[6] * h, g, k7)?;
+        cx.rhs_and_rates(t + C[6] * h, g, k7, p7)?;
         combine(g, y0, h, A8, [k1, k4, k5, k6, k7]);
-        cx.rhs(t + C[7] * h, g, k8)?;
+        cx.rhs_and_rates(t + C[7] * h, g, k8, p8)?;
         combine(g, y0, h, A9, [k1, k4, k5, k6, k7, k8]);
-        cx.rhs(t + C[8] * h, g, k9)?;
+        cx.rhs_and_rates(t + C[8] * h, g, k9, p9)?;
         combine(g, y0, h, A10, [k1, k4, k5, k6, k7, k8, k9]);
-        cx.rhs(t + C[9] * h, g, k10)?;
+        cx.rhs_and_rates(t + C[9] * h, g, k10, p10)?;
         combine(g, y0, h, A11, [k1, k4, k5, k6, k7, k8, k9, k10]);
-        cx.rhs(t + C[10] * h, g, k11)?;
+        cx.rhs_and_rates(t + C[10] * h, g, k11, p11)?;
         combine(g, y0, h, A12, [k1, k4, k5, k6, k7, k8, k9, k10, k11]);
-        cx.rhs(t + h, g, k12)?;
+        cx.rhs_and_rates(t + h, g, k12, p12)?;
 
         let weighed: [&[f64]; 8] = [k1, k6, k7, k8, k9, k10, k11, k12];
         combine(y1, y0, h, B, weighed);
@@ -338,8 +361,9 @@ impl Formula for Dop853 {
         (_, y1): (&[f64], &[f64]),
         moved: bool,
     ) -> Result<Ready, Trouble> {
-        let [.., k12, k13, _, _, _] = &mut self.k;
-        cx.rhs(step.t1, y1, k13)?;
+        let [.., k12, k13] = rows::<N_STAGES>(&mut self.k);
+        let [.., p13] = rows::<N_WEIGHED>(&mut self.rates);
+        cx.rhs_and_rates(step.t1, y1, k13, p13)?;
         // Stages 12 and 13 stand at the same time, unless the projection moved the latter.
         self.stiffness = if moved {
             None
@@ -350,7 +374,10 @@ impl Formula for Dop853 {
     }
 
     fn shift(&mut self) {
-        self.k.swap(0, 12);
+        let n = self.stage.len();
+        self.k.copy_within((N_STAGES - 1) * n.., 0);
+        let n = self.rates.len() / N_WEIGHED;
+        self.rates.copy_within((N_WEIGHED - 1) * n.., 0);
     }
 
     fn prepare_dense(
@@ -361,24 +388,9 @@ impl Formula for Dop853 {
         _y1: &[f64],
     ) -> Result<(), Trouble> {
         let Span { t0, h, .. } = step;
-        let [
-            k1,
-            _,
-            _,
-            _,
-            _,
-            k6,
-            k7,
-            k8,
-            k9,
-            k10,
-            k11,
-            k12,
-            k13,
-            k14,
-            k15,
-            k16,
-        ] = &mut self.k;
+        let [k1, _, _, _, _, k6, k7, k8, k9, k10, k11, k12, k13] = rows::<N_STAGES>(&mut self.k);
+        self.dense.resize(7 * y0.len(), 0.0);
+        let [k14, k15, k16, d4, d5, d6, d7] = rows::<7>(&mut self.dense);
         let g = &mut self.stage;
         combine(g, y0, h, A14, [k1, k7, k8, k9, k10, k11, k12, k13]);
         cx.rhs(t0 + C[13] * h, g, k14)?;
@@ -387,7 +399,7 @@ impl Formula for Dop853 {
         combine(g, y0, h, A16, [k1, k6, k7, k8, k9, k13, k14, k15]);
         cx.rhs(t0 + C[15] * h, g, k16)?;
         let weighed: [&[f64]; 12] = [k1, k6, k7, k8, k9, k10, k11, k12, k13, k14, k15, k16];
-        for (row, dense) in [D4, D5, D6, D7].into_iter().zip(&mut self.dense) {
+        for (row, dense) in [D4, D5, D6, D7].into_iter().zip([d4, d5, d6, d7]) {
             for i in 0..dense.len() {
                 let mut sum = 0.0;
                 for j in 0..12 {
@@ -399,10 +411,21 @@ impl Formula for Dop853 {
         Ok(())
     }
 
+    fn quadrature(&self, h: f64) -> StepQuadrature<'_> {
+        StepQuadrature::Stages(Stages {
+            h,
+            rates: &self.rates,
+            weights: &B,
+            errors: [&E5, &E3],
+        })
+    }
+
     fn interpolate(&self, theta: f64, h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]) {
         let rest = 1.0 - theta;
-        let (f0, f1) = (&self.k[0], &self.k[12]);
-        let [d4, d5, d6, d7] = &self.dense;
+        let n = out.len();
+        let (f0, f1) = (&self.k[..n], &self.k[(N_STAGES - 1) * n..]);
+        let dense = |row: usize| &self.dense[row * n..(row + 1) * n];
+        let [d4, d5, d6, d7] = [3, 4, 5, 6].map(dense);
         for i in 0..out.len() {
             let gap = y1[i] - y0[i];
             let bend = h * f0[i] - gap;

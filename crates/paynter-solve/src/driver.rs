@@ -17,7 +17,7 @@ use crate::options::{
     Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, check,
 };
 use crate::quadrature::Quadratures;
-use crate::stepper::{Context, Stepper, Trouble, Weights};
+use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights};
 use crate::system::{Crossing, EventOutcome, System};
 
 /// Rounds of reactions at one instant after which they are called a loop.
@@ -56,14 +56,14 @@ pub fn integrate(
             statistics,
         });
     }
-    let weights = Weights::new(n, &options.tolerances);
+    let mut weights = Weights::new(n, &options.tolerances);
     let mut run = Run {
         t: t0,
         t_end,
         y: y0.to_vec(),
         y_before: vec![0.0; n],
         guards: Guards::new(system.n_guards(), n),
-        quadratures: Quadratures::new(system.n_quadratures(), n, options.tolerances.relative),
+        quadratures: Quadratures::new(system, options.tolerances.relative),
         fired: Vec::new(),
         options,
         observer,
@@ -73,7 +73,7 @@ pub fn integrate(
         max_steps: options.max_steps,
         system,
         statistics: &mut statistics,
-        weights: &weights,
+        weights: &mut weights,
     };
     let outcome = run.go(&mut cx);
     let Run {
@@ -150,6 +150,7 @@ impl Run<'_> {
         if self.t >= self.t_end {
             return Ok(FinishReason::ReachedEnd);
         }
+        cx.weights.learn(&self.y);
         let method = first_choice(cx, self.t, self.options);
         let mut stepper = make(method, cx, self.options);
         stepper.restart(cx, self.t, &self.y, self.options.initial_step)?;
@@ -164,12 +165,14 @@ impl Run<'_> {
             if let Err(failure) = stepper.advance(cx, t_stop) {
                 let method = choice_after_failure(cx, self.t, self.options, failure)?;
                 stepper = make(method, cx, self.options);
+                self.quadratures.forget();
                 stepper.restart(cx, self.t, &self.y, None)?;
                 continue;
             }
             match self.pass_step(cx, stepper.as_mut(), time_event)? {
                 Reaction::GoOn => {}
                 Reaction::Restart { h } => {
+                    self.quadratures.forget();
                     stepper.restart(cx, self.t, &self.y, Some(h))?;
                 }
                 Reaction::Finish(reason) => return Ok(reason),
@@ -180,8 +183,10 @@ impl Run<'_> {
             if time_event.is_some_and(|t| t <= self.t) {
                 time_event = next_time_event(cx, self.t);
             }
+            cx.weights.learn(&self.y);
             if let Some(method) = next_choice(cx, self.t, self.options, stepper.as_ref()) {
                 stepper = make(method, cx, self.options);
+                self.quadratures.forget();
                 stepper.restart(cx, self.t, &self.y, None)?;
             }
         }
@@ -195,7 +200,7 @@ impl Run<'_> {
         time_event: Option<f64>,
     ) -> Result<Reaction, Failure> {
         let wants_dense = !self.guards.is_empty()
-            || !self.quadratures.is_empty()
+            || self.quadratures.needs_dense(stepper.quadrature())
             || self.observer.needs_dense(stepper.t0(), stepper.t1());
         if wants_dense {
             stepper.prepare_dense(cx)?;
@@ -276,7 +281,13 @@ impl Run<'_> {
                 y1: &self.y_before,
             };
             if !self.quadratures.is_empty() {
-                self.quadratures.advance(&segment, cx.system)?;
+                let is_whole_step = self.t == stepper.t0() && t_next == stepper.t1();
+                let way = if is_whole_step {
+                    stepper.quadrature()
+                } else {
+                    StepQuadrature::Dense
+                };
+                self.quadratures.advance(way, &segment, cx.system)?;
             }
             flow = self
                 .observer

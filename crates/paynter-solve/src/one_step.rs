@@ -5,7 +5,9 @@
 //!      events, and are projected on the invariants.
 
 use crate::options::Failure;
-use crate::stepper::{Context, Stepper, Stiffness, Trouble, min_step, weighted_norm};
+use crate::stepper::{
+    Context, StepQuadrature, Stepper, Stiffness, Trouble, min_step, weighted_norm,
+};
 
 /// One-step formula with an error estimate and an interpolant.
 pub(crate) trait Formula {
@@ -57,6 +59,11 @@ pub(crate) trait Formula {
         y0: &[f64],
         y1: &[f64],
     ) -> Result<(), Trouble>;
+
+    /// How the integrals over the accepted step of length `h` are found.
+    fn quadrature(&self, _h: f64) -> StepQuadrature<'_> {
+        StepQuadrature::Dense
+    }
 
     /// Evaluates the interpolant at `t0 + θ h`.
     fn interpolate(&self, theta: f64, h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]);
@@ -172,6 +179,7 @@ impl<F: Formula> OneStep<F> {
             0.01 * size / speed
         };
         let guess = guess.min(cx.h_max);
+        let change_time = cx.weights.change_time(&self.y0, &rate);
 
         for i in 0..self.y1.len() {
             self.y1[i] = self.y0[i] + guess * rate[i];
@@ -189,13 +197,24 @@ impl<F: Formula> OneStep<F> {
             };
         }
         let bend = weighted_norm(&rate, &self.inverse_scale) / guess;
+        // How long the rates stay what they are, and how long variables that are not zero do: a step beyond either
+        // would be a leap in the dark. What starts at zero has no size to keep.
+        let mut longest = cx.h_max;
+        if speed >= 1e-5 && bend > 0.0 {
+            longest = longest.min(speed / bend);
+        }
+        longest = longest.min(change_time);
         let steepest = speed.max(bend);
         let by_order = if steepest <= 1e-15 {
             (guess * 1e-3).max(1e-6)
         } else {
             (0.01 / steepest).powf(1.0 / F::ERROR_ORDER)
         };
-        Ok((100.0 * guess).min(by_order).min(cx.h_max))
+        let is_at_rest = size < 1e-5 || speed < 1e-5;
+        if is_at_rest {
+            longest = longest.min(100.0 * guess);
+        }
+        Ok(by_order.min(longest))
     }
 
     /// Tries steps until one is accepted; returns what the next one needs.
@@ -410,6 +429,10 @@ impl<F: Formula> Stepper for OneStep<F> {
         let theta = (t - self.span.t0) / self.span.h;
         self.formula
             .interpolate(theta, self.span.h, &self.y0, &self.y1, y);
+    }
+
+    fn quadrature(&self) -> StepQuadrature<'_> {
+        self.formula.quadrature(self.span.h)
     }
 
     fn natural_step(&self) -> f64 {

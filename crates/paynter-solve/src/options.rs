@@ -41,6 +41,13 @@ pub enum Absolute {
     Scalar(f64),
     /// One per variable, from its nominal value.
     PerVariable(Vec<f64>),
+    /// For variables whose size nobody told: it is learnt from what they have been.
+    Growing {
+        /// The tolerance of each variable at least.
+        least: Vec<f64>,
+        /// The tolerance as a part of the largest size so far; 0 keeps it at the least.
+        share: Vec<f64>,
+    },
 }
 
 /// Error allowed per step: `absolute + relative · |y|` for each variable.
@@ -414,6 +421,17 @@ pub(crate) fn check(
             ensure(values.len() == n, BadInput::ToleranceLength)?;
             ensure(
                 values.iter().all(|&value| is_positive(value)),
+                BadInput::Tolerance,
+            )?;
+        }
+        Absolute::Growing { least, share } => {
+            ensure(
+                least.len() == n && share.len() == n,
+                BadInput::ToleranceLength,
+            )?;
+            ensure(
+                least.iter().all(|&value| is_positive(value))
+                    && share.iter().all(|&part| (0.0..1.0).contains(&part)),
                 BadInput::Tolerance,
             )?;
         }

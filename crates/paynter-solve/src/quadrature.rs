@@ -1,12 +1,16 @@
 //! Integrals along the trajectory, outside of error control and of any Newton iteration.
 //!
-//! In:  a step's interpolant and the system's integrands.
-//! Out: the integrals, advanced by Gauss–Legendre quadrature with five points per step, exact
-//!      for integrands of degree 9. A step over which the integrands are rougher than that is halved.
+//! In:  a step, and the system's integrands.
+//! Out: the integrals at its end, in the cheapest way that keeps the tolerance: the method's own weights over
+//!      its stages, or the integrands at the ends of the last steps, or points on the interpolant.
+//!
+//! The last way works for any step: Gauss–Legendre quadrature with five points, exact for integrands of
+//! degree 9; a step over which the integrands are rougher than that is halved. The others judge themselves by two
+//! results of different order, and give the step to it when these differ too much.
 
 use crate::observer::Dense;
 use crate::options::{Failure, Function};
-use crate::stepper::{Trouble, refuse_not_finite};
+use crate::stepper::{Stages, StepQuadrature, Trouble, refuse_not_finite};
 use crate::system::System;
 
 /// Points on −1…1 and weights of the five-point rule (Abramowitz & Stegun, table 25.4).
@@ -40,10 +44,29 @@ const SMOOTH_BOUNDS: (f64, f64) = (1e-5, 1e-2);
 /// Halvings of a step whose integrands are rough: each gains a thousandfold.
 const MAX_HALVINGS: u32 = 4;
 
+/// Error estimate over the stages, in relative tolerances of the energy moved in the step, up to which they
+/// serve. The estimates are of lower order than the formula: for an oscillation, whose power turns twice as fast as
+/// its state, the formula's own error is a hundred to a thousand times smaller.
+const STAGE_ESTIMATE: f64 = 100.0;
+/// Integrands at so many ends of steps are remembered: as many as a polynomial of the order of BDF needs.
+const MOST_ENDS: usize = 6;
+/// Points on 0…1 and weights of the three-point rule, exact for the polynomials through those ends.
+const END_RULE: [(f64, f64); 3] = [
+    (0.112_701_665_379_258_3, 0.277_777_777_777_777_8),
+    (0.5, 0.444_444_444_444_444_4),
+    (0.887_298_334_620_741_7, 0.277_777_777_777_777_8),
+];
+
 /// Running integrals.
 #[derive(Clone, Debug)]
 pub(crate) struct Quadratures {
     values: Vec<f64>,
+    /// The first so many decide whether a way is good enough.
+    n_checked: usize,
+    rtol: f64,
+    /// Whether `sum` holds the integrals over the present step by its stages, and they are good.
+    stages_serve: bool,
+    ends: Ends,
     /// What rounding took from `values` (Kahan): many steps add little to much.
     lost: Vec<f64>,
     rates: Vec<f64>,
@@ -56,11 +79,63 @@ pub(crate) struct Quadratures {
     open: Vec<(f64, f64, u32)>,
 }
 
+/// Integrands at the ends of the last steps, the newest first.
+#[derive(Clone, Debug, Default)]
+struct Ends {
+    times: Vec<f64>,
+    rates: Vec<Vec<f64>>,
+}
+
+impl Ends {
+    fn push(&mut self, t: f64, rates: &[f64]) {
+        let mut room = if self.times.len() == MOST_ENDS {
+            self.times.pop();
+            self.rates.pop().expect("as many rates as times")
+        } else {
+            vec![0.0; rates.len()]
+        };
+        room.copy_from_slice(rates);
+        self.times.insert(0, t);
+        self.rates.insert(0, room);
+    }
+
+    /// Weights of the newest `n` ends in the integral over the last step, of length h.
+    fn weights(&self, n: usize) -> [f64; MOST_ENDS] {
+        let h = self.times[0] - self.times[1];
+        let place = |j: usize| (self.times[j] - self.times[1]) / h;
+        let mut weights = [0.0; MOST_ENDS];
+        for (j, weight) in weights.iter_mut().enumerate().take(n) {
+            for (x, share) in END_RULE {
+                // Lagrange's polynomial that is 1 at end j and 0 at the others.
+                let mut basis = share * h;
+                for k in (0..n).filter(|&k| k != j) {
+                    basis *= (x - place(k)) / (place(j) - place(k));
+                }
+                *weight += basis;
+            }
+        }
+        weights
+    }
+
+    fn integral(&self, weights: &[f64], i: usize) -> f64 {
+        weights
+            .iter()
+            .zip(&self.rates)
+            .map(|(weight, rates)| weight * rates[i])
+            .sum()
+    }
+}
+
 impl Quadratures {
-    pub(crate) fn new(n_quadratures: usize, n: usize, rtol: f64) -> Self {
+    pub(crate) fn new(system: &dyn System, rtol: f64) -> Self {
+        let (n_quadratures, n) = (system.n_quadratures(), system.n());
         // The error of the rule of degree 9 is about the 5/2 power of that of degree 3.
         let (low, high) = SMOOTH_BOUNDS;
         Self {
+            n_checked: system.n_checked_quadratures().min(n_quadratures),
+            rtol,
+            stages_serve: false,
+            ends: Ends::default(),
             smooth: (SHARE_OF_TOLERANCE * rtol).powf(0.4).clamp(low, high),
             values: vec![0.0; n_quadratures],
             lost: vec![0.0; n_quadratures],
@@ -80,12 +155,44 @@ impl Quadratures {
         &self.values
     }
 
-    /// Adds the integrals over one step.
+    /// Forgets the steps before: the trajectory is about to jump or to bend.
+    pub(crate) fn forget(&mut self) {
+        self.ends.times.clear();
+        self.ends.rates.clear();
+    }
+
+    /// Tells whether the interpolant of a step that has just been made will be needed.
+    pub(crate) fn needs_dense(&mut self, way: StepQuadrature<'_>) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        self.stages_serve = match way {
+            StepQuadrature::Stages(stages) => self.sum_stages(&stages),
+            StepQuadrature::Dense | StepQuadrature::Ends => false,
+        };
+        !self.stages_serve
+    }
+
+    /// Adds the integrals over one step, or over a part of it by its interpolant.
     pub(crate) fn advance(
         &mut self,
+        way: StepQuadrature<'_>,
         dense: &dyn Dense,
         system: &mut dyn System,
     ) -> Result<(), Failure> {
+        match way {
+            StepQuadrature::Stages(_) if self.stages_serve => {
+                self.add(1.0);
+                return Ok(());
+            }
+            StepQuadrature::Ends => {
+                if self.sum_ends(dense, system)? {
+                    self.add(1.0);
+                    return Ok(());
+                }
+            }
+            StepQuadrature::Stages(_) | StepQuadrature::Dense => self.forget(),
+        }
         self.open.push((dense.t0(), dense.t1(), 0));
         while let Some((from, to, depth)) = self.open.pop() {
             let half = 0.5 * (to - from);
@@ -101,6 +208,86 @@ impl Quadratures {
         Ok(())
     }
 
+    /// Sums the stages of a step; tells whether that is good enough.
+    fn sum_stages(&mut self, stages: &Stages<'_>) -> bool {
+        let Stages {
+            h,
+            rates,
+            weights,
+            errors: [high, low],
+        } = *stages;
+        let n = self.sum.len();
+        self.sum.fill(0.0);
+        for (weight, rates) in weights.iter().zip(rates.chunks_exact(n)) {
+            let weight = h * weight;
+            for (sum, rate) in self.sum.iter_mut().zip(rates) {
+                *sum += weight * rate;
+            }
+        }
+        let (mut sum_high, mut sum_low) = (0.0, 0.0);
+        for i in 0..self.n_checked {
+            let (mut error_high, mut error_low) = (0.0, 0.0);
+            for ((rates, high), low) in rates.chunks_exact(n).zip(high).zip(low) {
+                error_high += high * rates[i];
+                error_low += low * rates[i];
+            }
+            sum_high += error_high * error_high;
+            sum_low += error_low * error_low;
+        }
+        // Blended as the method blends them for its states.
+        let blend = sum_high + 0.01 * sum_low;
+        let estimate = if blend > 0.0 {
+            h * sum_high / blend.sqrt()
+        } else {
+            blend
+        };
+        let size = self.size();
+        // NaN compares as false: the points on the interpolant will say what has no value.
+        estimate <= STAGE_ESTIMATE * self.rtol * size && size.is_finite()
+    }
+
+    /// Integrates the polynomial through the ends of the last steps; tells whether that is good enough.
+    fn sum_ends(&mut self, dense: &dyn Dense, system: &mut dyn System) -> Result<bool, Failure> {
+        if self.ends.times.first() != Some(&dense.t0()) {
+            self.forget();
+            self.evaluate(dense.t0(), dense.y0(), system)?;
+            self.ends.push(dense.t0(), &self.rates);
+        }
+        self.evaluate(dense.t1(), dense.y1(), system)?;
+        self.ends.push(dense.t1(), &self.rates);
+        // Of the polynomials of all degrees the one that differs least from its forerunner.
+        let mut best = (f64::INFINITY, [0.0; MOST_ENDS]);
+        let mut before = self.ends.weights(1);
+        for n in 2..=self.ends.times.len() {
+            let weights = self.ends.weights(n);
+            let difference: f64 = (0..self.n_checked)
+                .map(|i| (self.ends.integral(&weights, i) - self.ends.integral(&before, i)).abs())
+                .sum();
+            if difference < best.0 {
+                best = (difference, weights);
+            }
+            before = weights;
+        }
+        for i in 0..self.sum.len() {
+            self.sum[i] = self.ends.integral(&best.1, i);
+        }
+        Ok(best.0 <= self.rtol * self.size())
+    }
+
+    /// Energy that moved in the step, or what stands for it.
+    fn size(&self) -> f64 {
+        self.sum.iter().map(|x| x.abs()).sum()
+    }
+
+    fn evaluate(&mut self, t: f64, y: &[f64], system: &mut dyn System) -> Result<(), Failure> {
+        let what = Function::QuadratureRates;
+        system
+            .quadrature_rates(t, y, &mut self.rates)
+            .map_err(|error| Trouble::Evaluation { t, error, what })
+            .and_then(|()| refuse_not_finite(t, &self.rates, what))
+            .map_err(Trouble::into_failure)
+    }
+
     /// Sums one panel; gives the difference to the rule of three points, as a part of the integrals.
     fn panel(
         &mut self,
@@ -113,31 +300,29 @@ impl Quadratures {
         self.rough.fill(0.0);
         for ((point, weight), rough) in POINTS.into_iter().zip(WEIGHTS).zip(ROUGH_WEIGHTS) {
             let t = middle + half * point;
-            dense.eval(t, &mut self.y);
-            let what = Function::QuadratureRates;
-            system
-                .quadrature_rates(t, &self.y, &mut self.rates)
-                .map_err(|error| Trouble::Evaluation { t, error, what })
-                .and_then(|()| refuse_not_finite(t, &self.rates, what))
-                .map_err(Trouble::into_failure)?;
+            let mut y = std::mem::take(&mut self.y);
+            dense.eval(t, &mut y);
+            let outcome = self.evaluate(t, &y, system);
+            self.y = y;
+            outcome?;
             for i in 0..self.rates.len() {
                 self.sum[i] += weight * self.rates[i];
                 self.rough[i] += rough * self.rates[i];
             }
         }
-        let difference: f64 = self
-            .sum
+        let difference: f64 = self.sum[..self.n_checked]
             .iter()
             .zip(&self.rough)
             .map(|(a, b)| (a - b).abs())
             .sum();
-        let size: f64 = self.sum.iter().map(|a| a.abs()).sum();
+        let size = self.size();
         Ok(if size > 0.0 { difference / size } else { 0.0 })
     }
 
-    fn add(&mut self, half: f64) {
+    /// Adds `factor` times what was summed.
+    fn add(&mut self, factor: f64) {
         for i in 0..self.values.len() {
-            let increment = half * self.sum[i] - self.lost[i];
+            let increment = factor * self.sum[i] - self.lost[i];
             let total = self.values[i] + increment;
             self.lost[i] = (total - self.values[i]) - increment;
             self.values[i] = total;

@@ -13,7 +13,7 @@ use crate::system::{EvalError, Projection, System};
 pub(crate) struct Context<'a> {
     pub(crate) system: &'a mut dyn System,
     pub(crate) statistics: &'a mut Statistics,
-    pub(crate) weights: &'a Weights,
+    pub(crate) weights: &'a mut Weights,
     pub(crate) h_max: f64,
     pub(crate) max_steps: usize,
 }
@@ -24,6 +24,29 @@ impl Context<'_> {
     pub(crate) fn rhs(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Trouble> {
         self.statistics.rhs += 1;
         let outcome = self.system.rhs(t, y, f);
+        outcome.map_err(|error| Trouble::Evaluation {
+            t,
+            error,
+            what: Function::Rhs,
+        })?;
+        refuse_not_finite(t, f, Function::Rhs)
+    }
+
+    /// Evaluates `f` and the integrands of the quadratures together. Integrands that are not
+    /// finite are left to whoever adds them up.
+    #[inline]
+    pub(crate) fn rhs_and_rates(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        f: &mut [f64],
+        rates: &mut [f64],
+    ) -> Result<(), Trouble> {
+        if rates.is_empty() {
+            return self.rhs(t, y, f);
+        }
+        self.statistics.rhs += 1;
+        let outcome = self.system.rhs_and_quadrature_rates(t, y, f, rates);
         outcome.map_err(|error| Trouble::Evaluation {
             t,
             error,
@@ -148,6 +171,11 @@ pub(crate) trait Stepper {
     /// Writes the state at `t` inside of the last step.
     fn interpolate(&self, t: f64, y: &mut [f64]);
 
+    /// How the integrals over the last step are found.
+    fn quadrature(&self) -> StepQuadrature<'_> {
+        StepQuadrature::Dense
+    }
+
     /// Step size the method would take next if nothing limited it.
     fn natural_step(&self) -> f64;
 
@@ -160,6 +188,30 @@ pub(crate) trait Stepper {
     fn calm(&self) -> Option<f64> {
         None
     }
+}
+
+/// How the integrals over a step are found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StepQuadrature<'a> {
+    /// By points on the interpolant.
+    Dense,
+    /// From the integrands at the ends of this step and of those before it: the step is short against
+    /// what a multistep method remembers.
+    Ends,
+    /// By the method's own formula: it evaluated the integrands at its stages.
+    Stages(Stages<'a>),
+}
+
+/// Integrands at the stages of a Runge–Kutta step, and what to do with them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stages<'a> {
+    pub(crate) h: f64,
+    /// Integrands, stage after stage.
+    pub(crate) rates: &'a [f64],
+    /// Weight of each stage in the integral.
+    pub(crate) weights: &'static [f64],
+    /// Weights of the two error estimates, of a higher and of a lower order.
+    pub(crate) errors: [&'static [f64]; 2],
 }
 
 /// The eigenvalue that limits an explicit method.
@@ -199,6 +251,8 @@ impl Stiffness {
 pub(crate) struct Weights {
     relative: f64,
     absolute: Vec<f64>,
+    /// Tolerance as a part of the largest size so far; empty if all tolerances stay.
+    share: Vec<f64>,
 }
 
 impl Weights {
@@ -206,10 +260,25 @@ impl Weights {
         let absolute = match &tolerances.absolute {
             Absolute::Scalar(value) => vec![*value; n],
             Absolute::PerVariable(values) => values.clone(),
+            Absolute::Growing { least, .. } => least.clone(),
+        };
+        let share = match &tolerances.absolute {
+            Absolute::Growing { share, .. } if share.iter().any(|&part| part > 0.0) => {
+                share.clone()
+            }
+            _ => Vec::new(),
         };
         Self {
             relative: tolerances.relative,
             absolute,
+            share,
+        }
+    }
+
+    /// Learns the sizes of the variables from a state of the trajectory.
+    pub(crate) fn learn(&mut self, y: &[f64]) {
+        for ((atol, share), y) in self.absolute.iter_mut().zip(&self.share).zip(y) {
+            *atol = atol.max(share * y.abs());
         }
     }
 
@@ -229,6 +298,25 @@ impl Weights {
     pub(crate) fn typical_size(&self, y: &[f64], size: &mut [f64]) {
         for ((size, y), atol) in size.iter_mut().zip(y).zip(&self.absolute) {
             *size = y.abs().max(atol / self.relative);
+        }
+    }
+
+    /// Time in which the variables that are not zero, taken together, would change by their own size;
+    /// infinite if none moves.
+    pub(crate) fn change_time(&self, y: &[f64], rate: &[f64]) -> f64 {
+        let (mut size, mut speed) = (0.0, 0.0);
+        for ((y, rate), atol) in y.iter().zip(rate).zip(&self.absolute) {
+            // Smaller than what the absolute tolerance rules is zero.
+            if self.relative * y.abs() > *atol {
+                let scale = atol + self.relative * y.abs();
+                size += (y / scale) * (y / scale);
+                speed += (rate / scale) * (rate / scale);
+            }
+        }
+        if speed > 0.0 {
+            (size / speed).sqrt()
+        } else {
+            f64::INFINITY
         }
     }
 

@@ -274,6 +274,28 @@ pub trait System {
         Ok(())
     }
 
+    /// Tells how many quadratures, the first ones, must keep the tolerance. The others have kinks, or
+    /// are wanted to few digits, and take the points that the first ones need.
+    fn n_checked_quadratures(&self) -> usize {
+        self.n_quadratures()
+    }
+
+    /// Computes `f(t, y)` and the integrands of the quadratures, which often share most of their work.
+    ///
+    /// # Errors
+    ///
+    /// As for [`System::rhs`].
+    fn rhs_and_quadrature_rates(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        f: &mut [f64],
+        q: &mut [f64],
+    ) -> Result<(), EvalError> {
+        self.rhs(t, y, f)?;
+        self.quadrature_rates(t, y, q)
+    }
+
     /// Computes what is to be recorded at this point. Observers call it; solvers never do.
     ///
     /// # Errors

@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use common::{Closures, Log, ode, options, solve};
 use paynter_solve::{
-    BadInput, Clock, Clocks, Crossing, Dense, EvalError, EventOutcome, Failure, FinishReason,
-    Function, Method, NoObserver, Observer, Options, Projection, System, integrate,
+    Absolute, BadInput, Clock, Clocks, Crossing, Dense, EvalError, EventOutcome, Failure,
+    FinishReason, Function, Method, NoObserver, Observer, Options, Projection, System, integrate,
 };
 
 const ADAPTIVE: [Method; 4] = [Method::Tsit5, Method::Dop853, Method::Rodas5P, Method::Bdf];
@@ -122,6 +122,43 @@ fn quadratures_are_as_exact_as_the_trajectory() {
         assert!(balance.abs() < tolerance, "{method:?}: {balance}");
         // A polynomial is integrated to rounding.
         assert!((finish.quadratures[1] - 200.0).abs() < 1e-11, "{method:?}");
+    }
+}
+
+#[test]
+fn an_integrand_rougher_than_the_steps_is_still_integrated() {
+    // The state hardly moves, so steps are long; the integrand is a bell of width 1/10 (area √π/10).
+    for method in ADAPTIVE {
+        let mut system = ode(1, |_, y, f| f[0] = 0.01 * y[0]);
+        system.n_quadratures = 1;
+        system.q = Box::new(|t, _, q| q[0] = (-(10.0 * (t - 5.0)).powi(2)).exp());
+        let mut options = options(method, 1e-6, 1e-8);
+        options.max_step = 0.5;
+        let finish = solve(&mut system, &[1.0], (0.0, 10.0), &options);
+        let area = std::f64::consts::PI.sqrt() / 10.0;
+        let error = (finish.quadratures[0] - area).abs() / area;
+        assert!(error < 1e-5, "{method:?}: {error:e}");
+    }
+}
+
+#[test]
+fn a_tolerance_that_learns_sizes_spares_steps_and_keeps_the_error() {
+    // Velocity starts at zero and crosses it in every half turn.
+    let run = |share: f64| {
+        let mut system = circle(false);
+        let mut options = options(Method::Dop853, 1e-8, 1e-8);
+        options.tolerances.absolute = Absolute::Growing {
+            least: vec![1e-14; 2],
+            share: vec![share; 2],
+        };
+        solve(&mut system, &[1.0, 0.0], (0.0, 100.0), &options)
+    };
+    let (fixed, learning) = (run(0.0), run(1e-10));
+    let work = |finish: &paynter_solve::Finish| finish.statistics.rhs;
+    assert!(work(&learning) < work(&fixed));
+    for finish in [&fixed, &learning] {
+        let error = (finish.y[0].hypot(finish.y[1]) - 1.0).abs();
+        assert!(error < 1e-7, "{error:e}");
     }
 }
 

@@ -539,6 +539,7 @@ pub fn power(x: f64, n: f64) -> f64 {
 
 impl Function1 {
     /// Computes the function.
+    #[inline(always)]
     pub fn eval(self, x: f64) -> f64 {
         match self {
             Function1::Sin => x.sin(),
@@ -574,6 +575,7 @@ impl Function1 {
 
 impl Function2 {
     /// Computes the function. `Min` and `Max` give NaN if either argument is NaN.
+    #[inline(always)]
     pub fn eval(self, a: f64, b: f64) -> f64 {
         match self {
             Function2::Atan2 => a.atan2(b),

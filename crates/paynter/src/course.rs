@@ -328,12 +328,14 @@ impl<'a> Course<'a> {
             Some(atol) => Absolute::Scalar(atol),
             None => {
                 let mut all = machine.tolerances(spec.rtol);
-                for (atol, symbol) in all.iter_mut().zip(machine.states()) {
-                    if let Some(size) = sizes.get(symbol) {
-                        *atol = atol.max(1e-2 * spec.rtol * size);
+                if let Absolute::PerVariable(least) | Absolute::Growing { least, .. } = &mut all {
+                    for (atol, symbol) in least.iter_mut().zip(machine.states()) {
+                        if let Some(size) = sizes.get(symbol) {
+                            *atol = atol.max(1e-2 * spec.rtol * size);
+                        }
                     }
                 }
-                Absolute::PerVariable(all)
+                all
             }
         };
         self.sizes = sizes;

@@ -257,7 +257,7 @@ pub fn options(method: Method, rtol: f64, machine: &Machine) -> Options {
         method,
         tolerances: Tolerances {
             relative: rtol,
-            absolute: Absolute::PerVariable(machine.tolerances(rtol)),
+            absolute: machine.tolerances(rtol),
         },
         ..Options::default()
     }
