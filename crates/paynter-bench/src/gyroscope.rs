@@ -246,7 +246,7 @@ pub fn whole_run(models: &Path) {
     let mut bare = || {
         black_box(end(&mut prepared));
     };
-    let mut by_hand = || {
+    let by_hand = || {
         black_box(black_box(GYROSCOPE).run(hand_rtol));
     };
     let mut third = open(&path, "driven", Some(rtol));
@@ -257,7 +257,7 @@ pub fn whole_run(models: &Path) {
         let run = integrate(system, 0.0, &start.y0, STOP, &options, &mut NoObserver);
         black_box(run.expect("it runs"));
     };
-    let mut by_hand_same = || {
+    let by_hand_same = || {
         black_box(black_box(GYROSCOPE).run(rtol));
     };
     // Each sample of the short ones is many runs in a row, so that all have their code in the cache.
