@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use paynter_symbolic::expr::{Comparison, External, Function1, Function2, power};
+use rustc_hash::FxHashSet;
 
 use crate::block::{LinearBlock, NewtonBlock};
 use crate::failure::Fault;
@@ -269,14 +270,20 @@ fn run_external(call: &ExternalCall, memory: &mut Memory) -> Result<(), Fault> {
 
 /// Finds the first definition that makes a value that is not finite out of finite ones.
 ///
-/// Runs the steps by interpretation, looking at each result.
-pub(crate) fn find_not_finite(steps: &[Step], memory: &mut Memory) -> Result<Option<u32>, Fault> {
+/// Runs the steps by interpretation, looking at each result. What was infinite before the run, such as the
+/// reciprocal of a parameter that is zero, counts as finite: it is its use that fails.
+pub(crate) fn find_not_finite(
+    steps: &[Step],
+    memory: &mut Memory,
+    set_up_slots: &[u32],
+) -> Result<Option<u32>, Fault> {
+    let given: FxHashSet<u32> = set_up_slots.iter().copied().collect();
     for step in steps {
         match step {
             Step::Straight(straight) => {
                 for (i, &owner) in straight.instrs.iter().zip(&straight.owners) {
                     run_straight(std::slice::from_ref(i), &mut memory.slots);
-                    if is_born_here(i.dst, i.operands(), &memory.slots) {
+                    if is_born_here(i.dst, i.operands(), &memory.slots, &given) {
                         return Ok(Some(owner));
                     }
                 }
@@ -286,7 +293,7 @@ pub(crate) fn find_not_finite(steps: &[Step], memory: &mut Memory) -> Result<Opt
                 let n_rows = kernel.dst.len();
                 for row in 0..n_rows {
                     let leaves = (0..kernel.n_leaves).map(|l| kernel.leaves[l * n_rows + row]);
-                    if is_born_here(kernel.dst[row], leaves, &memory.slots) {
+                    if is_born_here(kernel.dst[row], leaves, &memory.slots, &given) {
                         return Ok(Some(kernel.owners[row]));
                     }
                 }
@@ -297,7 +304,12 @@ pub(crate) fn find_not_finite(steps: &[Step], memory: &mut Memory) -> Result<Opt
     Ok(None)
 }
 
-fn is_born_here(dst: u32, operands: impl Iterator<Item = u32>, slots: &[f64]) -> bool {
+fn is_born_here(
+    dst: u32,
+    operands: impl Iterator<Item = u32>,
+    slots: &[f64],
+    given: &FxHashSet<u32>,
+) -> bool {
     let is_finite = |slot: u32| slots[slot as usize].is_finite();
-    !is_finite(dst) && { operands }.all(is_finite)
+    !is_finite(dst) && { operands }.all(|slot| is_finite(slot) || given.contains(&slot))
 }

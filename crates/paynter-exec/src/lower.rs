@@ -233,6 +233,8 @@ pub(crate) struct Image {
     pub parameter_slots: FxHashMap<SymbolId, u32>,
     pub bindings: Vec<Binding>,
     pub set_up: Routine,
+    /// Slots of what it computes.
+    pub set_up_slots: Vec<u32>,
     pub rhs: Map,
     pub pattern: Option<Pattern>,
     /// For each row of the Jacobian: positions of its entries, in the order of its columns.
@@ -312,11 +314,11 @@ impl Maker {
             time_seed: emitter.new_slot(),
         };
         for (k, &symbol) in states.iter().enumerate() {
-            emitter.input_slots.insert(symbol, inputs.first + k as u32);
+            emitter.input_slots.set(symbol.0, inputs.first + k as u32);
         }
         for (s, symbol) in emitter.plan.dae.symbols.iter().enumerate() {
             if symbol.role == Role::Time {
-                emitter.input_slots.insert(SymbolId(s as u32), inputs.time);
+                emitter.input_slots.set(s as u32, inputs.time);
             }
         }
         let state_index = states.iter().enumerate().map(|(k, &s)| (s, k)).collect();
@@ -370,7 +372,9 @@ impl Maker {
         self.make_bindings()?;
         self.image.n_slots = self.emitter.n_slots as usize;
         self.image.constants = std::mem::take(&mut self.emitter.constants);
-        for (&symbol, &slot) in &self.emitter.input_slots {
+        self.image.set_up_slots = std::mem::take(&mut self.emitter.set_up_slots);
+        for (symbol, slot) in self.emitter.input_slots.iter() {
+            let symbol = SymbolId(symbol);
             if matches!(
                 self.emitter.plan.dae.symbol(symbol).role,
                 Role::Parameter { .. }
@@ -640,7 +644,7 @@ impl Maker {
             .map(|&s| self.emitter.plan.dae.pool.symbol(s))
             .collect();
         self.image.sample_inputs = self.emitter.routine(&wanted)?;
-        let mut known: FxHashMap<SymbolId, u32> = read
+        let known: FxHashMap<SymbolId, u32> = read
             .iter()
             .copied()
             .zip(self.image.sample_inputs.outputs.iter().copied())
@@ -648,7 +652,7 @@ impl Maker {
         for number in order {
             let (clock, symbol, value) = equations[number];
             let dst = self.emitter.input(symbol);
-            let routine = self.emitter.routine_after(value, &mut known);
+            let routine = self.emitter.routine_after(value, &known);
             self.image.sampled.push(Sampled {
                 clock,
                 dst,
@@ -681,7 +685,7 @@ impl Maker {
         if self.form == Form::Dae {
             // The slots of the opened unknowns belong to the solver's variables only.
             for symbol in block_unknowns(&self.emitter.plan) {
-                self.emitter.input_slots.remove(&symbol);
+                self.emitter.input_slots.remove(symbol.0);
             }
         }
         self.image.is_algebraic = (0..wanted.len()).map(|row| row >= n_states).collect();
@@ -702,7 +706,7 @@ impl Maker {
             }
             for &symbol in &solved.unknowns {
                 plan.sources[symbol.0 as usize] = Source::Input;
-                input_slots.insert(symbol, self.image.inputs.first + next);
+                input_slots.set(symbol.0, self.image.inputs.first + next);
                 next += 1;
             }
             match solved.kind {
@@ -823,7 +827,7 @@ impl Maker {
             self.emitter.plan.dae.symbol(symbol).role,
             Role::Discrete { .. }
         );
-        is_discrete.then(|| self.emitter.input_slots.get(&symbol).copied())?
+        is_discrete.then(|| self.emitter.input_slots.get(symbol.0))?
     }
 
     fn as_unknown(&self, e: ExprId) -> Option<(u32, usize)> {
@@ -863,8 +867,12 @@ impl Maker {
 
     /// Bound parameters in an order of computation, those that something reads.
     fn make_bindings(&mut self) -> Result<(), LowerError> {
-        let mut used: Vec<SymbolId> = self.emitter.input_slots.keys().copied().collect();
-        used.sort_unstable();
+        let used: Vec<SymbolId> = self
+            .emitter
+            .input_slots
+            .iter()
+            .map(|(symbol, _)| SymbolId(symbol))
+            .collect();
         let mut done: FxHashSet<SymbolId> = FxHashSet::default();
         let mut stack: Vec<(SymbolId, bool)> = used.into_iter().rev().map(|s| (s, false)).collect();
         while let Some((symbol, is_ready)) = stack.pop() {

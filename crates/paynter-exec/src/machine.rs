@@ -380,7 +380,11 @@ impl Machine {
         if let Err(fault) = self.load(t, y) {
             return Some(self.describe_failure(fault.code()));
         }
-        match find_not_finite(&self.image.rhs.routine.steps, &mut self.memory) {
+        match find_not_finite(
+            &self.image.rhs.routine.steps,
+            &mut self.memory,
+            &self.image.set_up_slots,
+        ) {
             Ok(Some(owner)) => Some(Failure::NotFinite {
                 symbol: owner_symbol(owner),
             }),

@@ -118,6 +118,9 @@ impl Map {
         inputs: &Inputs,
         wanted: &[ExprId],
     ) -> Result<Self, LowerError> {
+        if wanted.is_empty() {
+            return Ok(Map::default());
+        }
         let routine = emitter.routine(wanted)?;
         let columns: Vec<u32> = (0..inputs.n as u32).map(|k| inputs.first + k).collect();
         let rows = dependencies(&routine.steps, &columns, &routine.outputs);

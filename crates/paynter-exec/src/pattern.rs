@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::code::Step;
+use crate::emit::Notes;
 
 /// Sets of columns, stored once; number 0 is the empty set.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ struct Sets {
     sets: Vec<Box<[u32]>>,
     ids: FxHashMap<Box<[u32]>, u32>,
     unions: FxHashMap<(u32, u32), u32>,
-    of_slot: FxHashMap<u32, u32>,
+    of_slot: Notes,
 }
 
 impl Sets {
@@ -30,12 +31,12 @@ impl Sets {
     }
 
     fn of(&self, slot: u32) -> u32 {
-        self.of_slot.get(&slot).copied().unwrap_or(0)
+        self.of_slot.get(slot).unwrap_or(0)
     }
 
     fn set(&mut self, slot: u32, id: u32) {
         if id != 0 {
-            self.of_slot.insert(slot, id);
+            self.of_slot.set(slot, id);
         }
     }
 
@@ -137,7 +138,7 @@ pub(crate) fn dependencies(steps: &[Step], columns: &[u32], outputs: &[u32]) -> 
         sets: vec![Box::default()],
         ids: FxHashMap::default(),
         unions: FxHashMap::default(),
-        of_slot: FxHashMap::default(),
+        of_slot: Notes::default(),
     };
     sets.ids.insert(Box::default(), 0);
     for (column, &slot) in columns.iter().enumerate() {
