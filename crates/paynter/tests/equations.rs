@@ -132,6 +132,9 @@ fn holds_during_a_run(design: &Design) -> usize {
 /// Rounding of some hundred operations, and the tolerance of Newton's method.
 const ALLOWED: f64 = 1e-8;
 
+/// Where simplification leaves 0, the run computes a difference of numbers of about size 1.
+const CANCELLED: f64 = 1e-7;
+
 fn compare(printed: &Printed, values: &mut Values, text: &str) -> usize {
     let mut n_compared = 0;
     let known = values.clone();
@@ -148,7 +151,7 @@ fn compare(printed: &Printed, values: &mut Values, text: &str) -> usize {
             continue;
         };
         assert!(
-            (left - right.value).abs() <= ALLOWED * (left.abs() + right.size + 1e-12),
+            (left - right.value).abs() <= ALLOWED * (left.abs() + right.size + CANCELLED),
             "{} is {left}, and not {}\n{}\n{text}",
             equation.left,
             right.value,
@@ -232,7 +235,7 @@ mod printed_equations_hold_in {
     use super::folder_holds;
     printed_equations_hold! {
         ball_joint circuit disc flight_table gear_train gyroscope missile pendulum platform
-        rate_gyro servo spring_mass_damper wheatstone
+        rate_gyro servo slider_crank spring_mass_damper wheatstone
     }
 }
 

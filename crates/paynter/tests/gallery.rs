@@ -54,6 +54,7 @@ folders!(
     platform,
     rate_gyro,
     servo,
+    slider_crank,
     spring_mass_damper,
     wheatstone,
 );
