@@ -272,7 +272,8 @@ fn keywords_stay_names_where_a_name_stands() {
     for text in [
         "stop: 1 -> start",
         "in -> record",
-        "param = 3",
+        "record = 3",
+        "input: 1 -> output",
         "when.f -> sample",
         "layout[1]: 0",
     ] {
@@ -282,6 +283,14 @@ fn keywords_stay_names_where_a_name_stands() {
         );
     }
     assert_eq!(expression("start + in*record"), "(+ start (* in record))");
+    // A declaration that lost its name is no signal called `param`.
+    assert!(matches!(statement("in = 3"), StmtKind::Define(_)));
+    for text in ["param = 3", "output [V] = x", "input = 2 [V]"] {
+        assert!(
+            !common::messages(&format!("model M {{\n{text}\n}}")).is_empty(),
+            "{text}"
+        );
+    }
 }
 
 #[test]
