@@ -130,7 +130,7 @@ impl Tree {
                     .collect(),
             ),
             Tree::Product(factors) => Tree::Product(all(factors)),
-            Tree::Quotient(a, b) => without_equal_numbers(boxed(a), boxed(b)),
+            Tree::Quotient(a, b) => without_equal_numbers(*boxed(a), *boxed(b)),
             Tree::Power(a, b) => Tree::Power(boxed(a), boxed(b)),
             Tree::Call1(f, a) => Tree::Call1(f, boxed(a)),
             Tree::Call(f, args) => Tree::Call(f, all(args)),
@@ -218,12 +218,12 @@ impl Tree {
 }
 
 /// 2 x/2 is x.
-fn without_equal_numbers(top: Box<Tree>, bottom: Box<Tree>) -> Tree {
+fn without_equal_numbers(top: Tree, bottom: Tree) -> Tree {
     let factors = |tree: Tree| match tree {
         Tree::Product(factors) => factors,
         tree => vec![tree],
     };
-    let (mut above, mut below) = (factors(*top), factors(*bottom));
+    let (mut above, mut below) = (factors(top), factors(bottom));
     let shared = above.iter().enumerate().find_map(|(i, tree)| match tree {
         Tree::Number(_) => below.iter().position(|t| t == tree).map(|j| (i, j)),
         _ => None,
