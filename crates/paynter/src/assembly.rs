@@ -12,7 +12,7 @@ use paynter_exec::{Assembly, StartError, assemble};
 use paynter_model::BondGraph;
 use paynter_symbolic::reduce::{Options, StructuralError, reduce, reduce_with};
 use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::{Dae, PathId};
+use paynter_symbolic::{Dae, PathId, SymbolId};
 use paynter_syntax::Diagnostic;
 
 /// Why equations with locks could not be reduced.
@@ -23,20 +23,28 @@ pub(crate) enum LockError {
     Explained(Vec<Diagnostic>),
 }
 
+/// Equations with locks, reduced.
+pub(crate) struct Locked {
+    pub reduced: Reduced,
+    /// Warnings about locks.
+    pub messages: Vec<Diagnostic>,
+    /// Reactions of the redundant locks that were left out.
+    pub released: Vec<SymbolId>,
+}
+
 /// Reduces; for a mechanism with redundant locks leaves these out and says so.
 ///
 /// # Errors
 ///
 /// As for [`reduce`]; locks that cannot all be met, where nothing else explains the failure.
-pub(crate) fn reduce_locked(
-    dae: Dae,
-    graph: &BondGraph,
-    t0: f64,
-) -> Result<(Reduced, Vec<Diagnostic>), LockError> {
+pub(crate) fn reduce_locked(dae: Dae, graph: &BondGraph, t0: f64) -> Result<Locked, LockError> {
     let plain = |dae: Dae| {
-        reduce(dae)
-            .map(|r| (r, Vec::new()))
-            .map_err(LockError::Structure)
+        let reduced = reduce(dae).map_err(LockError::Structure)?;
+        Ok(Locked {
+            reduced,
+            messages: Vec::new(),
+            released: Vec::new(),
+        })
     };
     if dae.constraints.is_empty() {
         return plain(dae);
@@ -58,8 +66,17 @@ pub(crate) fn reduce_locked(
                 released: assembly.redundant.iter().map(|r| r.lock).collect(),
                 ..Options::default()
             };
+            let reactions = options
+                .released
+                .iter()
+                .map(|&i| dae.constraints[i].reaction);
+            let released = reactions.collect();
             let reduced = reduce_with(dae, &options).map_err(LockError::Structure)?;
-            Ok((reduced, messages))
+            Ok(Locked {
+                reduced,
+                messages,
+                released,
+            })
         }
         // A model that is only looked at needs no start; a run finds out by itself.
         Err(error @ StartError::Constraints { .. }) => {
@@ -114,7 +131,12 @@ fn lock_name(dae: &Dae, name: PathId) -> String {
 }
 
 fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagnostic> {
-    let span = |lock: usize| graph.span(dae.constraints[lock].origin);
+    // The line that makes the joint, rather than a line of the library.
+    let span = |lock: usize| {
+        let lock = &dae.constraints[lock];
+        let in_part = graph.part_span(lock.name);
+        in_part.unwrap_or_else(|| graph.span(lock.origin))
+    };
     let mut found = Vec::new();
     for m in &assembly.mismatched {
         let name = names(dae, &[m.lock]);
@@ -156,13 +178,17 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
         };
         let mut d = Diagnostic::warning(code::REDUNDANT_LOCK, text).primary(
             span(r.lock),
-            "redundant: it is left out, and its reaction is given as zero",
+            format!("{name} is redundant: it is left out, and its reaction is given as zero"),
         );
-        for &other in r.implied_by.iter().take(MOST_NAMES) {
-            if span(other) != span(r.lock) {
-                d = d.secondary(span(other), "demands the same");
+        let mut told = vec![span(r.lock)];
+        for &other in &r.implied_by {
+            if !told.contains(&span(other)) && told.len() < MOST_NAMES {
+                told.push(span(other));
+                d = d.secondary(span(other), "takes part in it");
             }
         }
+        let n = dae.constraints.len();
+        d = d.fact(format!("{} of {n} locks are independent", assembly.rank));
         found.push(d.help("how these locks share the load is not determined by rigid bodies: take one away, or make a part elastic"));
     }
     for r in &assembly.singular {

@@ -3,7 +3,7 @@
 //! In:  a `.bond` file and a [`Choice`] of model, experiment and changed values.
 //! Out: a [`Design`], or every mistake of the file at once.
 
-use crate::assembly::{LockError, reduce_locked};
+use crate::assembly::{LockError, Locked, reduce_locked};
 use crate::failure::explain_structure;
 use crate::loader::{DiskLoader, read_text};
 use paynter_model::causality::{
@@ -12,7 +12,7 @@ use paynter_model::causality::{
 use paynter_model::elaborate::{self, elaborate};
 use paynter_model::equations::build_equations;
 use paynter_model::experiment::{Functional, Measure, Plan, default_columns, default_plan, plan};
-use paynter_model::graph::{ElementId, Law, Reading, ReadingKind};
+use paynter_model::graph::{ElementId, ElementKind, Law, Reading, ReadingKind};
 use paynter_model::project::{Override, Project, Request, load};
 use paynter_model::{BondGraph, code as model_code};
 use paynter_symbolic::reduce::reduce;
@@ -219,7 +219,7 @@ fn check_graphs(project: &Project) -> Vec<Diagnostic> {
         let graph = elaborated.into_graph();
         let causality = assign_causality(&graph);
         match reduce_graph(&graph, &causality, 0.0) {
-            Ok((_, warnings)) => found.extend(warnings),
+            Ok(locked) => found.extend(locked.messages),
             Err(messages) => found.extend(messages),
         }
     }
@@ -297,7 +297,7 @@ pub(crate) fn reduce_graph(
     graph: &BondGraph,
     causality: &Causality,
     t0: f64,
-) -> Result<(Reduced, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Result<Locked, Vec<Diagnostic>> {
     let messages = causality_diagnostics(graph, causality);
     let of_code = |code: &str| {
         let found = messages.iter().filter(|m| m.code == code);
@@ -336,14 +336,43 @@ pub(crate) fn reduce_graph(
             LockError::Structure(_) => conflicts,
         }
     })?;
-    let (reduced, mut warnings) = reduced;
-    warnings.extend(of_code(model_code::RING_REDUNDANT));
-    Ok((reduced, warnings))
+    let mut locked = reduced;
+    locked.messages.extend(of_code(model_code::RING_REDUNDANT));
+    Ok(locked)
 }
 
 /// Moduli that are looked at one by one, each by reducing the whole model once more; the warning stands for
 /// those beyond.
 const MAX_PROBED: usize = 16;
+
+/// Turns locks with these reactions into sources of no effort: they hold nothing.
+fn leave_out(graph: &mut BondGraph, reactions: &[SymbolId]) {
+    let zero = graph.signals.pool.number(0.0);
+    for bond in 0..graph.bonds.len() {
+        let bond = &graph.bonds[bond];
+        if !reactions.contains(&bond.effort) {
+            continue;
+        }
+        for end in [bond.tail, bond.head] {
+            let element = &mut graph.elements[end.element.0 as usize];
+            if element.kind == ElementKind::Sf {
+                element.kind = ElementKind::Se;
+                element.law = Law::Source {
+                    value: zero,
+                    position: None,
+                };
+            }
+        }
+    }
+}
+
+/// Tells whether every storage is a state, as when locks are kept by multipliers: then no stroke is followed
+/// through a transformer, and no modulus is divided by.
+fn keeps_all_storages(graph: &BondGraph, reduced: &Reduced) -> bool {
+    let states: Vec<SymbolId> = reduced.states.iter().map(|s| s.symbol).collect();
+    let mut stored = graph.elements.iter().flat_map(|e| &e.states).peekable();
+    stored.peek().is_some() && stored.all(|s| states.contains(s))
+}
 
 /// Tells whether the equations stay solvable, with as many states, where the modulus of an element is
 /// zero: then nothing divides by it.
@@ -444,23 +473,37 @@ impl Design {
         &self,
         causality: &Causality,
     ) -> Result<(Reduced, Vec<Diagnostic>), Vec<Diagnostic>> {
-        reduce_graph(&self.graph, causality, self.plan.start)
+        reduce_graph(&self.graph, causality, self.plan.start).map(|l| (l.reduced, l.messages))
     }
 
     /// Assigns causality and reduces the equations, and says of every modulus that the strokes turn
     /// round whether the equations divide by it.
-    pub fn causality_and_equations(&self) -> (Causality, Result<Reduced, Vec<Diagnostic>>) {
+    ///
+    /// Redundant locks are left out of the graph that comes back: they set no flow.
+    pub fn causality_and_equations(
+        &self,
+    ) -> (BondGraph, Causality, Result<Reduced, Vec<Diagnostic>>) {
+        let mut graph = self.graph.clone();
         let mut causality = self.causality();
-        let reduced = self.reduce(&causality);
-        if let Ok(reduced) = &reduced {
+        let locked = reduce_graph(&graph, &causality, self.plan.start);
+        if let Ok(locked) = &locked {
+            if !locked.released.is_empty() {
+                leave_out(&mut graph, &locked.released);
+                causality = assign_causality(&graph);
+            }
+            let reduced = &locked.reduced;
             causality.structural_index = Some(reduced.structural_index);
-            let turned = causality.reversed_moduli.iter().take(MAX_PROBED);
-            causality.harmless_moduli = turned
-                .copied()
-                .filter(|&e| stays_regular_without(&self.graph, e, reduced))
-                .collect();
+            let turned = causality.reversed_moduli.iter();
+            causality.harmless_moduli = if keeps_all_storages(&graph, reduced) {
+                turned.copied().collect()
+            } else {
+                let probed = turned.take(MAX_PROBED).copied();
+                probed
+                    .filter(|&e| stays_regular_without(&graph, e, reduced))
+                    .collect()
+            };
         }
-        (causality, reduced)
+        (graph, causality, locked.map(|l| l.reduced))
     }
 
     /// Turns messages of a later stage into a failure with this design's texts.

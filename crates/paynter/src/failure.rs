@@ -7,12 +7,12 @@ use crate::code;
 use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
 use paynter_model::{BondGraph, ElementKind};
 use paynter_solve::{BadInput, EvalError, Failure, SolveError};
-use paynter_symbolic::dae::{Dae, Origin};
+use paynter_symbolic::dae::{Dae, Origin, PositionConstraint};
 use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::walk::symbols_of;
 use paynter_symbolic::{Role, SymbolId};
-use paynter_syntax::Diagnostic;
+use paynter_syntax::{Diagnostic, Span};
 
 /// More names than this in one sentence are not read.
 const MOST_NAMES: usize = 6;
@@ -244,7 +244,12 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
     // Positions of locks are the last of the constraints; invariants come after them.
     let n = reduced.constraints.len();
     let first_lock = n - dae.constraints.len();
-    let mut open: Vec<(String, Origin)> = Vec::new();
+    // The line that makes the joint, rather than a line of the library.
+    let place = |lock: &PositionConstraint| {
+        let in_part = graph.part_span(lock.name);
+        in_part.unwrap_or_else(|| graph.span(lock.origin))
+    };
+    let mut open: Vec<(String, Span)> = Vec::new();
     for &(row, missing) in rows {
         if (first_lock..n).contains(&row) {
             let lock = &dae.constraints[row - first_lock];
@@ -252,11 +257,11 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
             let name = dae.names.display(lock.name);
             open.push((
                 format!("`{name}` stays {missing:.6}{unit} from zero"),
-                lock.origin,
+                place(lock),
             ));
         } else if let Some(invariant) = row.checked_sub(n).and_then(|i| dae.invariants.get(i)) {
             let text = format!("an invariant is off by {missing:.6}");
-            open.push((text, invariant.origin));
+            open.push((text, graph.span(invariant.origin)));
         } else if let Some(&constraint) = reduced.constraints.get(row) {
             let tied = symbols_of(&dae.pool, constraint);
             let tied: Vec<SymbolId> = tied
@@ -266,7 +271,7 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
             if let Some(&first) = tied.first() {
                 let names = list_names(&tied, dae);
                 let text = format!("what ties {names} is off by {missing:.6} (SI units)");
-                open.push((text, dae.symbol(first).origin));
+                open.push((text, graph.span(dae.symbol(first).origin)));
             }
         }
     }
@@ -284,10 +289,10 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
         ),
     };
     let mut d = Diagnostic::error(code::START_CONSTRAINT, what);
-    for (k, (text, origin)) in open.into_iter().take(MOST_NAMES).enumerate() {
+    for (k, (text, span)) in open.into_iter().take(MOST_NAMES).enumerate() {
         d = match k {
-            0 => d.primary(graph.span(origin), text),
-            _ => d.secondary(graph.span(origin), text),
+            0 => d.primary(span, text),
+            _ => d.secondary(span, text),
         };
     }
     d.help("check lengths and angles, or give a better `guess`")

@@ -38,7 +38,7 @@ pub struct Readable {
 pub fn readable(design: &Design, causality: &Causality) -> Result<Readable, Vec<Diagnostic>> {
     let mut graph = design.graph.clone();
     keep_literals(&mut graph);
-    let (reduced, _) = reduce_graph(&graph, causality, design.plan.start)?;
+    let reduced = reduce_graph(&graph, causality, design.plan.start)?.reduced;
     let outputs = graph
         .outputs
         .iter()

@@ -28,7 +28,7 @@ fn disc(arrow: &str, experiment: &str) -> String {
 
 fn warnings(text: &str) -> Vec<&'static str> {
     let design = design(text);
-    let (causality, _) = design.causality_and_equations();
+    let (_, causality, _) = design.causality_and_equations();
     let messages = causality_diagnostics(&design.graph, &causality);
     messages.iter().map(|m| m.code).collect()
 }
@@ -36,7 +36,7 @@ fn warnings(text: &str) -> Vec<&'static str> {
 #[test]
 fn disc_is_not_said_to_divide_by_a_sine() {
     let text = disc("->", "");
-    let (causality, reduced) = design(&text).causality_and_equations();
+    let (_, causality, reduced) = design(&text).causality_and_equations();
     assert_eq!(causality.order(), 4);
     assert_eq!(reduced.expect("regular").states.len(), 4);
     assert!(causality.reversed_moduli.is_empty());
@@ -46,7 +46,7 @@ fn disc_is_not_said_to_divide_by_a_sine() {
 #[test]
 fn disc_with_forced_strokes_turns_moduli_round_but_its_equations_do_not_divide_by_them() {
     let text = disc("->|", "");
-    let (causality, _) = design(&text).causality_and_equations();
+    let (_, causality, _) = design(&text).causality_and_equations();
     assert_eq!(causality.loops.len(), 2, "the double loop of fig. 11");
     assert!(!causality.reversed_moduli.is_empty());
     assert_eq!(causality.harmless_moduli, causality.reversed_moduli);
@@ -85,7 +85,7 @@ fn structural_index_stands_beside_the_classes_of_paths() {
         ("model M { s: Se(1) -> w: 1 -> a: I(1), b: I(3) }", 2),
     ] {
         let design = design(text);
-        let (causality, _) = design.causality_and_equations();
+        let (_, causality, _) = design.causality_and_equations();
         let shown = report::to_text(&design.graph, &causality);
         let line = format!("structural index of the equations: {index}\n");
         assert!(shown.contains(&line), "{shown}");

@@ -29,8 +29,8 @@ pub fn causality(args: &CausalityArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
-    let graph = &design.graph;
-    let (causality, _) = design.causality_and_equations();
+    let (graph, causality, _) = design.causality_and_equations();
+    let graph = &graph;
     if args.model.json {
         say!("{}", report::to_json(graph, &causality));
     } else if let Some(name) = &args.why {
