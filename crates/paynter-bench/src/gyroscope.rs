@@ -109,7 +109,8 @@ pub fn open(path: &Path, experiment: &str, rtol: Option<f64>) -> Prepared {
     let reduced = design
         .reduce(&design.causality())
         .expect("the benchmark's model has equations");
-    let spec = run_spec(&design.plan, &lay_out(&design.plan), &[], Engine::Auto);
+    // Machine code from the start: these measure runs, not compiling.
+    let spec = run_spec(&design.plan, &lay_out(&design.plan), &[], Engine::Jit);
     let machine = prepare(&reduced, &design.graph, &spec).expect("the benchmark's model runs");
     Prepared {
         design,
@@ -206,19 +207,7 @@ pub fn whole_run(models: &Path) {
         "paynter: rtol {rtol:.1e}, error {:.1e}, {steps} steps, {rhs} evaluations",
         distance(&exact, &y)
     );
-    let mut text = || {
-        let choice = Choice {
-            experiment: Some("driven".to_owned()),
-            ..Choice::default()
-        };
-        let mut design = design(&path, &choice).expect("the benchmark's model is right");
-        design.plan.rtol = rtol;
-        let run = paynter::run::run(&design, &RunChoice::default(), &mut |_| {
-            ControlFlow::Continue(())
-        });
-        black_box(run.expect("it runs"));
-    };
-    let mut interpreted = || {
+    let text = |engine: Engine| {
         let choice = Choice {
             experiment: Some("driven".to_owned()),
             ..Choice::default()
@@ -226,7 +215,7 @@ pub fn whole_run(models: &Path) {
         let mut design = design(&path, &choice).expect("the benchmark's model is right");
         design.plan.rtol = rtol;
         let how = RunChoice {
-            engine: Engine::Interpreter,
+            engine,
             times: None,
         };
         let run = paynter::run::run(&design, &how, &mut |_| ControlFlow::Continue(()));
@@ -273,15 +262,18 @@ pub fn whole_run(models: &Path) {
         ],
     );
     times.iter_mut().for_each(|time| *time /= MANY as f64);
-    times.extend(interleave(51, &mut [&mut text, &mut interpreted]));
+    times.extend(interleave(
+        51,
+        &mut [&mut || text(Engine::Auto), &mut || text(Engine::Jit)],
+    ));
     let labels = [
         "by hand, own tolerance",
         "by hand, Paynter's tolerance",
         "start and integration, no audit",
         "with audit",
         "with audit and table",
+        "from text to table",
         "from text to table, machine code",
-        "from text to table, interpreter",
     ];
     for (label, time) in labels.iter().zip(&times) {
         println!(

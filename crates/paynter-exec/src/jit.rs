@@ -174,6 +174,47 @@ const FUNCTION_SIZE: usize = 2000;
 /// code would take longer to make than most runs take.
 const MOST_INSTRUCTIONS: usize = 20_000;
 
+/// Time to make an empty module, and to compile one operation, ns.
+const TIME_OF_MODULE: f64 = 3e5;
+const TIME_OF_OPERATION: f64 = 5e3;
+/// Time that one interpreted operation takes longer than a compiled one, ns.
+pub(crate) const TIME_LOST: f64 = 1.5;
+
+/// Estimates the time that [`compile`] takes, ns, and counts the work of what runs most.
+pub(crate) fn time_to_compile(image: &mut Image) -> f64 {
+    let mut n_operations = 0_usize;
+    let mut kernels: FxHashSet<*const Instr> = FxHashSet::default();
+    for_each_steps(image, &mut |steps| {
+        for step in steps.iter() {
+            match step {
+                Step::Straight(straight) if straight.instrs.len() <= MOST_INSTRUCTIONS => {
+                    n_operations += straight.instrs.len();
+                }
+                Step::Kernel(kernel) if kernels.insert(kernel.body.as_ptr()) => {
+                    n_operations += kernel.body.len() + kernel.n_leaves;
+                }
+                _ => {}
+            }
+        }
+    });
+    image.work = [
+        work_of(&image.rhs.routine.steps),
+        work_of(&image.power.routine.steps),
+        work_of(&image.rhs.tangent),
+    ];
+    TIME_OF_MODULE + TIME_OF_OPERATION * n_operations as f64
+}
+
+/// Operations of one run of some steps, without what blocks iterate.
+fn work_of(steps: &[Step]) -> u64 {
+    let of = |step: &Step| match step {
+        Step::Straight(straight) => straight.instrs.len(),
+        Step::Kernel(kernel) => (kernel.body.len() + kernel.n_leaves) * kernel.dst.len(),
+        _ => 0,
+    };
+    steps.iter().map(|step| of(step) as u64).sum()
+}
+
 /// Compiles the steps that run often.
 pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
     let n_slots = image.n_slots;

@@ -27,7 +27,7 @@ use crate::plan::{Plan, SolvedKind, Source, plan};
 /// What runs the operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Machine code where it can be made, else the interpreter.
+    /// The interpreter at first; machine code as soon as it would have paid, where it can be made.
     #[default]
     Auto,
     /// One operation after another, from a list.
@@ -97,10 +97,7 @@ pub fn lower_with(
     let mut image = Maker::new(reduced, lowering).make(reduced, wanted)?;
     match lowering.engine {
         Engine::Interpreter => {}
-        Engine::Auto => {
-            // Where no code can be made the interpreter gives the same bits.
-            let _ = crate::jit::compile(&mut image);
-        }
+        Engine::Auto => image.patience = Some(crate::jit::time_to_compile(&mut image)),
         Engine::Jit => crate::jit::compile(&mut image)
             .map_err(|reason| LowerError::NoMachineCode { reason })?,
     }
@@ -285,6 +282,10 @@ pub(crate) struct Image {
     pub whole_power: Option<crate::jit::Whole>,
     pub machine_code_bytes: usize,
     pub has_machine_code: bool,
+    /// Time that the interpreter may lose before machine code is made, ns; none if it never is, or no more.
+    pub patience: Option<f64>,
+    /// Operations of one run of: right-hand side, integrands, one direction of the Jacobian.
+    pub work: [u64; 3],
 }
 
 /// Collects the parts of an image.

@@ -39,6 +39,8 @@ pub struct Machine {
     pub(crate) next_time: Option<f64>,
     pub(crate) room: Room,
     counters: Counters,
+    /// Time that the interpreter has lost against machine code, ns.
+    time_lost: f64,
     /// Energy booked at each `when`, J.
     pub(crate) jumps: Vec<f64>,
     pub(crate) start: Vec<f64>,
@@ -124,6 +126,7 @@ impl Machine {
             next_time: None,
             room,
             counters: Counters::default(),
+            time_lost: 0.0,
             jumps: vec![0.0; image.actions.len()],
             start: Vec::new(),
             memory,
@@ -414,6 +417,30 @@ impl Machine {
         Ok(())
     }
 
+    /// Makes machine code now, for a machine that will be copied or will run for long. Where no code can be made,
+    /// or copies exist already, the interpreter gives the same bits.
+    pub fn compile(&mut self) {
+        if let Some(image) = Arc::get_mut(&mut self.image)
+            && image.patience.take().is_some()
+        {
+            // An error leaves the steps as they are.
+            let _ = crate::jit::compile(image);
+        }
+    }
+
+    /// Notes that the interpreter has run something so many times, and makes machine code once that would have paid:
+    /// whatever comes after, no more than twice the least possible time is spent.
+    fn note_work(&mut self, what: Work, times: usize) {
+        if let Some(patience) = self.image.patience {
+            let operations = self.image.work[what as usize] * times as u64;
+            self.time_lost += crate::jit::TIME_LOST * operations as f64;
+            if self.time_lost > patience {
+                self.time_lost = f64::NEG_INFINITY;
+                self.compile();
+            }
+        }
+    }
+
     /// Brings time and variables into memory.
     pub(crate) fn load(&mut self, t: f64, y: &[f64]) -> Result<(), Fault> {
         if self.must_set_up {
@@ -426,6 +453,14 @@ impl Machine {
     pub(crate) fn count_ticks(&mut self, n: u64) {
         self.counters.ticks += n;
     }
+}
+
+/// What [`Image::work`] counts.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    Rhs,
+    Integrands,
+    JacobianDirection,
 }
 
 /// A fault that a smaller step may avoid.
@@ -464,6 +499,7 @@ impl System for Machine {
             whole.run(&mut self.memory.slots, (t, y), f, &mut []);
             return check_pivots(&self.image.rhs.routine, &self.memory.slots).map_err(failed);
         }
+        self.note_work(Work::Rhs, 1);
         self.load(t, y).map_err(failed)?;
         self.image.rhs.evaluate(&mut self.memory).map_err(failed)?;
         for (value, &slot) in f.iter_mut().zip(&self.image.rhs.routine.outputs) {
@@ -478,6 +514,8 @@ impl System for Machine {
 
     fn jacobian(&mut self, t: f64, y: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
         self.counters.jacobians += 1;
+        self.note_work(Work::Rhs, 1);
+        self.note_work(Work::JacobianDirection, self.image.rhs.n_colours());
         self.load(t, y).map_err(failed)?;
         let image = &self.image;
         image.rhs.evaluate(&mut self.memory).map_err(failed)?;
@@ -554,6 +592,7 @@ impl System for Machine {
     }
 
     fn quadrature_rates(&mut self, t: f64, y: &[f64], q: &mut [f64]) -> Result<(), EvalError> {
+        self.note_work(Work::Integrands, 1);
         self.load(t, y).map_err(failed)?;
         let image = &self.image;
         run(&image.power.routine.steps, &mut self.memory).map_err(failed)?;

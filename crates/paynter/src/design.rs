@@ -9,7 +9,7 @@ use crate::loader::{DiskLoader, read_text};
 use paynter_model::causality::{
     Causality, assign_causality, causality_diagnostics, conflict_diagnostic, needs_an_inverse,
 };
-use paynter_model::elaborate::{self, elaborate};
+use paynter_model::elaborate::{self, Limit, elaborate};
 use paynter_model::equations::build_equations;
 use paynter_model::experiment::{Functional, Measure, Plan, default_columns, default_plan, plan};
 use paynter_model::graph::{ElementId, ElementKind, Law, Reading, ReadingKind};
@@ -69,6 +69,8 @@ pub struct Design {
     pub experiments: Vec<String>,
     /// Parameters that shape the graph: changing one means elaborating again.
     pub structural: Vec<SymbolId>,
+    /// Ranges that changed parameters must keep.
+    pub limits: Vec<Limit>,
 }
 
 fn open(path: &Path) -> Result<(Project, Vec<Diagnostic>), String> {
@@ -142,6 +144,7 @@ pub(crate) fn design_with(
     }
     let model = elaborated.model.name.text.to_string();
     let structural = elaborated.structural.clone();
+    let limits = std::mem::take(&mut elaborated.limits);
     let mut graph = elaborated.into_graph();
     integrate_measures(&mut plan, &mut graph);
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -158,6 +161,7 @@ pub(crate) fn design_with(
         model,
         diagnostics,
         structural,
+        limits,
         project,
     })
 }

@@ -5,6 +5,7 @@
 
 use crate::compare::{Comparison, compare};
 use crate::measure::Curve;
+use crate::parameters::Parameters;
 use crate::recorder::Progress;
 use crate::simulate::{Run, RunSpec, Wanted, simulate};
 use crate::table::{self, Table};
@@ -14,8 +15,8 @@ use paynter_model::BondGraph;
 use paynter_model::experiment::{self, Functional, Measure, Operation, Plan};
 use paynter_model::units::Unit;
 use paynter_solve::Method;
+use paynter_symbolic::ExprId;
 use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::{ExprId, evaluate};
 use paynter_syntax::Diagnostic;
 
 /// Output points of a run whose experiment says nothing about them.
@@ -223,7 +224,8 @@ pub fn carry_out(
     progress: Progress<'_>,
 ) -> Result<Outcome, Vec<Diagnostic>> {
     let mut run = simulate(machine, reduced, graph, spec, progress)?;
-    let measures = measure_all(plan, &run, layout, reduced);
+    let parameters = Parameters::new(&reduced.dae, &spec.parameters);
+    let measures = measure_all(plan, run.fine.as_ref(), layout, &parameters);
     let plots = plots(plan, &run, layout, references);
     run.table.columns.truncate(layout.n_recorded);
     let comparisons = plan
@@ -245,13 +247,18 @@ pub fn carry_out(
     })
 }
 
-fn measure_all(plan: &Plan, run: &Run, layout: &Layout, reduced: &Reduced) -> Vec<Measurement> {
-    let Some(fine) = &run.fine else {
+pub(crate) fn measure_all(
+    plan: &Plan,
+    fine: Option<&Table>,
+    layout: &Layout,
+    parameters: &Parameters<'_>,
+) -> Vec<Measurement> {
+    let Some(fine) = fine else {
         return Vec::new();
     };
     let mut values: Vec<Option<f64>> = Vec::new();
     for measured in &plan.measures {
-        let value = value_of(&measured.value, &values, fine, layout, reduced);
+        let value = value_of(&measured.value, &values, fine, layout, parameters);
         values.push(value);
     }
     plan.measures
@@ -279,18 +286,11 @@ fn value_of(
     earlier: &[Option<f64>],
     fine: &Table,
     layout: &Layout,
-    reduced: &Reduced,
+    parameters: &Parameters<'_>,
 ) -> Option<f64> {
-    let again = |m: &Measure| value_of(m, earlier, fine, layout, reduced);
+    let again = |m: &Measure| value_of(m, earlier, fine, layout, parameters);
     match measure {
-        Measure::Constant(e) => {
-            let dae = &reduced.dae;
-            evaluate::evaluate(&dae.pool, *e, &|s| match dae.symbol(s).role {
-                paynter_symbolic::Role::Parameter { value, .. } => value,
-                _ => f64::NAN,
-            })
-            .ok()
-        }
+        Measure::Constant(e) => parameters.value(*e),
         Measure::Of(functional) => functional_value(functional, fine, layout),
         Measure::Earlier(k) => earlier.get(*k).copied().flatten(),
         Measure::Negative(a) => again(a).map(|a| -a),

@@ -17,6 +17,7 @@ pub mod library;
 pub mod listing;
 pub mod loader;
 pub mod measure;
+mod parameters;
 pub mod power;
 pub mod readable;
 mod recorder;

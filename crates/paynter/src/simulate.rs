@@ -9,7 +9,9 @@ use crate::failure::explain_lowering;
 use crate::readable::names_of_integrals;
 use crate::recorder::{Progress, Recorder, Rows};
 use crate::table::{Column, Table};
-use paynter_exec::{Engine, Form, LowerError, Lowering, Machine, StartReport, lower_with};
+use paynter_exec::{
+    Engine, Form, LowerError, Lowering, Machine, StartReport, StoredEnergy, lower_with,
+};
 use paynter_model::BondGraph;
 use paynter_solve::{Method, Statistics};
 use paynter_symbolic::reduced::{Block, Reduced};
@@ -30,6 +32,17 @@ pub struct Wanted {
     pub factor: f64,
     /// SI value of zero in that unit.
     pub offset: f64,
+}
+
+impl Wanted {
+    /// Turns a value in SI units into one in the column's unit.
+    pub fn to_unit(&self, x: f64) -> f64 {
+        if self.factor == 1.0 && self.offset == 0.0 {
+            x
+        } else {
+            (x - self.offset) / self.factor
+        }
+    }
 }
 
 /// Everything a run needs beside the equations.
@@ -203,18 +216,7 @@ pub fn simulate(
     };
     let states = machine.states().iter().map(name).collect();
     let defaulted = start.defaulted.iter().map(name).collect();
-    let energy_before = course.at_present().0.stored_energy(spec.start, &start.y0);
-    let mut recorder = Recorder::new(
-        spec.output_times.clone(),
-        spec.wanted.len(),
-        spec.wants_fine,
-        progress,
-    );
-    let End { t, y, ending } = course.go(&start.y0, &mut recorder);
-    let event_times = std::mem::take(&mut recorder.event_times);
-    let rows = std::mem::take(&mut recorder.rows);
-    let fine = recorder.fine.take();
-    drop(recorder);
+    let followed = follow(&mut course, &start, spec, progress);
     let quadratures = std::mem::take(&mut course.quadratures);
     let statistics = std::mem::take(&mut course.statistics);
     let (losses, slides) = (
@@ -222,18 +224,17 @@ pub fn simulate(
         std::mem::take(&mut course.slides),
     );
     let (machine, at_end) = course.at_present();
-    let audit = match (energy_before, machine.stored_energy(t, &y)) {
-        (Ok(before), Ok(after)) => audit(machine, at_end, &before, &after, &quadratures, spec),
-        _ => None,
-    };
+    let audit = followed.energy.as_ref().and_then(|(before, after)| {
+        audit(machine, at_end, before, after, &quadratures, spec)
+    });
     let own = machine.audit_layout().own.clone();
     let integrals = quadratures
         .get(own)
         .map(<[f64]>::to_vec)
         .unwrap_or_default();
     Ok(Run {
-        table: to_table(&rows, &spec.wanted),
-        fine: fine.map(|rows| to_table(&rows, &spec.wanted)),
+        table: to_table(&followed.rows, &spec.wanted),
+        fine: followed.fine.map(|rows| to_table(&rows, &spec.wanted)),
         states,
         defaulted,
         machine_code: machine.machine_code(),
@@ -243,13 +244,48 @@ pub fn simulate(
         losses,
         slides,
         integrals,
-        event_times,
-        ending,
+        event_times: followed.event_times,
+        ending: followed.ending,
         elapsed: begin.elapsed(),
     })
 }
 
-fn to_table(rows: &Rows, wanted: &[Wanted]) -> Table {
+/// What a run gives before anything is named: all that one point of a sweep needs.
+pub(crate) struct Followed {
+    pub rows: Rows,
+    pub fine: Option<Rows>,
+    pub event_times: Vec<f64>,
+    pub ending: Ending,
+    /// Stored energy at the start and at the end, where both have a value.
+    pub energy: Option<(StoredEnergy, StoredEnergy)>,
+}
+
+/// Runs a course from its start to its end.
+pub(crate) fn follow(
+    course: &mut Course<'_>,
+    start: &StartReport,
+    spec: &RunSpec,
+    progress: Progress<'_>,
+) -> Followed {
+    let energy_before = course.at_present().0.stored_energy(spec.start, &start.y0);
+    let mut recorder = Recorder::new(
+        spec.output_times.clone(),
+        spec.wanted.len(),
+        spec.wants_fine,
+        progress,
+    );
+    let End { t, y, ending } = course.go(&start.y0, &mut recorder);
+    let energy_after = course.at_present().0.stored_energy(t, &y);
+    Followed {
+        rows: recorder.rows,
+        fine: recorder.fine,
+        event_times: recorder.event_times,
+        ending,
+        energy: energy_before.ok().zip(energy_after.ok()),
+    }
+}
+
+pub(crate) fn to_table(rows: &Rows, wanted: &[Wanted]) -> Table {
     let columns = wanted
         .iter()
         .enumerate()
@@ -259,13 +295,7 @@ fn to_table(rows: &Rows, wanted: &[Wanted]) -> Table {
             values: rows
                 .column(wanted.len(), k)
                 .into_iter()
-                .map(|x| {
-                    if w.factor == 1.0 && w.offset == 0.0 {
-                        x
-                    } else {
-                        (x - w.offset) / w.factor
-                    }
-                })
+                .map(|x| w.to_unit(x))
                 .collect(),
         })
         .collect();

@@ -7,16 +7,20 @@
 //! that do not shape the graph are set in a copy of one compiled machine; anything else
 //! (sizes, replaceable parts, inputs that are signals) is elaborated anew.
 
+use crate::audit::audit_totals;
+use crate::course::Course;
 use crate::design::{Choice, Design, DesignError, design_with};
 use crate::digits::significant;
-use crate::experiment::{Layout, Measurement, Outcome, carry_out, lay_out, run_spec};
-use crate::simulate::{Ending, RunSpec, prepare};
+use crate::experiment::{Layout, Measurement, Outcome, lay_out, measure_all, run_spec};
+use crate::parameters::Parameters;
+use crate::simulate::{self, Ending, RunSpec, follow, prepare};
 use crate::table::{Column, Table};
 use paynter_exec::{Engine, Machine};
+use paynter_model::elaborate::Limit;
 use paynter_model::experiment::{Constraints, SweepSetting, SweepTarget};
 use paynter_model::project::Override;
 use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::{Role, SymbolId};
+use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, ast};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -47,6 +51,8 @@ struct Common {
     spec: RunSpec,
     /// The parameter that each sweep sets.
     symbols: Vec<SymbolId>,
+    /// Declared ranges that depend on any of them.
+    limits: Vec<Limit>,
 }
 
 /// Runs all points.
@@ -66,7 +72,9 @@ pub fn sweep(
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Point>>> = Mutex::new(vec![None; n_points]);
     let work = || {
-        let mut own = common.as_ref().map(|c| c.machine.clone());
+        let mut own = common
+            .as_ref()
+            .map(|c| (c.machine.clone(), c.spec.clone()));
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= n_points {
@@ -74,7 +82,7 @@ pub fn sweep(
             }
             let place = place_in_grid(number, sweeps.iter().map(|s| s.values.len()));
             let point = match (&common, &mut own) {
-                (Some(common), Some(machine)) => fast_point(design, common, machine, &place),
+                (Some(common), Some(own)) => fast_point(design, common, own, &place),
                 _ => slow_point(design, choice, engine, &place),
             };
             results
@@ -131,13 +139,23 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<D
     let reduced = design.reduce(&causality)?;
     let layout = lay_out(&design.plan);
     let spec = run_spec(&design.plan, &layout, &[], engine);
-    let machine = prepare(&reduced, &design.graph, &spec)?;
+    let mut machine = prepare(&reduced, &design.graph, &spec)?;
+    // Copies cannot make code later.
+    machine.compile();
+    let changes: Vec<(SymbolId, f64)> = symbols.iter().map(|&s| (s, 0.0)).collect();
+    let parameters = Parameters::new(&design.graph.signals, &changes);
+    let is_touched = |limit: &&Limit| {
+        let ends = [Some(limit.value), limit.low, limit.high];
+        ends.into_iter().flatten().any(|e| parameters.is_changed(e))
+    };
+    let limits = design.limits.iter().filter(is_touched).cloned().collect();
     Ok(Some(Common {
         machine,
         reduced,
         layout,
         spec,
         symbols,
+        limits,
     }))
 }
 
@@ -152,29 +170,80 @@ fn parameter(design: &Design, path: &str) -> Option<SymbolId> {
         .map(|index| SymbolId(index as u32))
 }
 
-fn fast_point(design: &Design, common: &Common, machine: &mut Machine, place: &[usize]) -> Point {
-    let mut spec = common.spec.clone();
+/// Runs one point on a worker's own copy of the machine.
+fn fast_point(
+    design: &Design,
+    common: &Common,
+    own: &mut (Machine, RunSpec),
+    place: &[usize],
+) -> Point {
+    let mut point = empty_point(design, place);
+    let changes = &mut own.1.parameters;
+    changes.clear();
     for ((sweep, &at), &symbol) in design.plan.sweeps.iter().zip(place).zip(&common.symbols) {
         if let SweepSetting::Number(value, _) = sweep.values[at].setting {
-            spec.parameters.push((symbol, value));
+            changes.push((symbol, value));
         }
     }
+    point.failure = run_fast(design, common, own, &mut point).err();
+    point
+}
+
+fn run_fast(
+    design: &Design,
+    common: &Common,
+    (machine, spec): &mut (Machine, RunSpec),
+    point: &mut Point,
+) -> Result<(), String> {
+    let parameters = Parameters::new(&design.graph.signals, &spec.parameters);
+    for limit in &common.limits {
+        if let Some(complaint) = broken(limit, &parameters) {
+            return Err(complaint);
+        }
+    }
+    for &(symbol, value) in &spec.parameters {
+        machine
+            .set_parameter(symbol, value)
+            .map_err(|_| format!("{value} is no value for a parameter"))?;
+    }
+    let mut course = Course::new(machine, &common.reduced, &design.graph, spec);
+    let start = course.start().map_err(|messages| headline(&messages))?;
     let mut go_on = |_: f64| ControlFlow::Continue(());
-    let result = carry_out(
-        machine,
-        &common.reduced,
-        &design.graph,
-        &design.plan,
-        &common.layout,
-        &spec,
-        &[],
-        &mut go_on,
-    );
-    summarise(
-        design,
-        place,
-        result.map_err(|messages| headline(&messages)),
-    )
+    let run = follow(&mut course, &start, spec, &mut go_on);
+    let n = spec.wanted.len();
+    let last_row = run.rows.values.len().checked_sub(n);
+    point.last = spec.wanted[..common.layout.n_recorded]
+        .iter()
+        .enumerate()
+        .map(|(k, wanted)| {
+            last_row.map_or(f64::NAN, |first| wanted.to_unit(run.rows.values[first + k]))
+        })
+        .collect();
+    let quadratures = std::mem::take(&mut course.quadratures);
+    let (machine, _) = course.at_present();
+    let audit = run
+        .energy
+        .as_ref()
+        .and_then(|(before, after)| audit_totals(machine, before, after, &quadratures, spec));
+    point.residual = audit.map_or(0.0, |audit| audit.relative());
+    if let Some(fine) = &run.fine {
+        let fine = simulate::to_table(fine, &spec.wanted);
+        let parameters = Parameters::new(&common.reduced.dae, &spec.parameters);
+        point.measures = measure_all(&design.plan, Some(&fine), &common.layout, &parameters);
+    }
+    match &run.ending {
+        Ending::Failed { diagnostics, .. } => Err(headline(diagnostics)),
+        _ => Ok(()),
+    }
+}
+
+/// Says how a parameter breaks its declared range, if it does.
+fn broken(limit: &Limit, parameters: &Parameters<'_>) -> Option<String> {
+    let value = parameters.value(limit.value)?;
+    let end = |e: Option<ExprId>| e.and_then(|e| parameters.value(e));
+    let is_broken = end(limit.low).is_some_and(|low| value < low)
+        || end(limit.high).is_some_and(|high| value > high);
+    is_broken.then(|| limit.complaint(value))
 }
 
 fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize]) -> Point {
@@ -262,36 +331,34 @@ fn headline(messages: &[Diagnostic]) -> String {
         .map_or(String::new(), |m| m.message.clone())
 }
 
+/// A point that has not run.
+fn empty_point(design: &Design, place: &[usize]) -> Point {
+    let sweeps = || design.plan.sweeps.iter().zip(place);
+    Point {
+        labels: sweeps()
+            .map(|(s, &at)| s.values[at].label.clone())
+            .collect(),
+        values: sweeps()
+            .map(|(s, &at)| match s.values[at].setting {
+                SweepSetting::Number(x, _) => x,
+                _ => at as f64,
+            })
+            .collect(),
+        measures: Vec::new(),
+        last: Vec::new(),
+        residual: f64::NAN,
+        failure: None,
+    }
+}
+
 fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) -> Point {
-    let labels = design
-        .plan
-        .sweeps
-        .iter()
-        .zip(place)
-        .map(|(s, &at)| s.values[at].label.clone())
-        .collect();
-    let values = design
-        .plan
-        .sweeps
-        .iter()
-        .zip(place)
-        .map(|(s, &at)| match s.values[at].setting {
-            SweepSetting::Number(x, _) => x,
-            _ => at as f64,
-        })
-        .collect();
+    let point = empty_point(design, place);
     match result {
         Err(why) => Point {
-            labels,
-            values,
-            measures: Vec::new(),
-            last: Vec::new(),
-            residual: f64::NAN,
             failure: Some(why),
+            ..point
         },
         Ok(outcome) => Point {
-            labels,
-            values,
             failure: match &outcome.run.ending {
                 Ending::Failed { diagnostics, .. } => Some(headline(diagnostics)),
                 _ => None,
@@ -309,6 +376,7 @@ fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) 
                 .as_ref()
                 .map_or(0.0, crate::audit::Audit::relative),
             measures: outcome.measures,
+            ..point
         },
     }
 }

@@ -8,14 +8,15 @@
 //! is lowered. Chains of definitions of any length need a bounded stack: beyond
 //! [`MAX_NESTED`] the reader is given up and begun again after what it waits for.
 
-use paynter_symbolic::{Equation, PathId, Role, Symbol, SymbolId};
+use paynter_symbolic::{Equation, ExprId, PathId, Role, Symbol, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::data::*;
 use super::guess::Guess;
+use super::limit::out_of_range;
 use super::lower::{Ctx, Lowered, Stop};
 use super::value::{Shape, Value, ValueKind};
-use super::{Elaborator, code};
+use super::{Elaborator, Limit, code};
 use crate::units::{Dimension, format_number};
 
 /// Definitions resolved inside each other before the stack is unwound.
@@ -448,18 +449,35 @@ impl<'a> Elaborator<'a> {
                 return Err(Stop::Reported);
             }
         }
-        if let Some(range) = decl.and_then(|d| d.range.as_ref()) {
-            self.check_range(def, &value, range, span);
+        let limits = decl
+            .and_then(|d| d.range.as_ref())
+            .and_then(|range| self.check_range(def, &value, range, span));
+        let bound = self.bound_parameters(def, value);
+        if let Some((low, high, unit)) = limits {
+            let name = self.graph.signals.names.display(self.defs[def.at()].path);
+            self.limits
+                .extend(bound.elements.iter().map(|&value| Limit {
+                    name: name.clone(),
+                    value,
+                    low,
+                    high,
+                    unit: unit.clone(),
+                }));
         }
-        Ok(self.bound_parameters(def, value))
+        Ok(bound)
     }
 
-    fn check_range(&mut self, def: DefId, value: &Value, range: &'a ast::Range, span: Span) {
+    /// Reports a value outside its range; gives both ends, where they are single numbers, and the unit to write.
+    fn check_range(
+        &mut self,
+        def: DefId,
+        value: &Value,
+        range: &'a ast::Range,
+        span: Span,
+    ) -> Option<(Option<ExprId>, Option<ExprId>, String)> {
         let scope = self.defs[def.at()].decl_scope;
         let ctx = Ctx::of(scope);
-        let Some(low_value) = self.lower_or_report(&range.from, ctx) else {
-            return;
-        };
+        let low_value = self.lower_or_report(&range.from, ctx)?;
         let high_value = match &range.to {
             Some(to) => self.lower_or_report(to, ctx),
             None => None,
@@ -468,12 +486,12 @@ impl<'a> Elaborator<'a> {
         if let (Some(high_value), Some(to)) = (&high_value, &range.to) {
             self.agree(high_value, value, to.span, span, ctx);
         }
-        let low = low_value
-            .as_scalar()
-            .and_then(|e| self.constants.value(&self.graph.signals, e));
-        let high = high_value
-            .and_then(|v| v.as_scalar())
-            .and_then(|e| self.constants.value(&self.graph.signals, e));
+        let (low_end, high_end) = (
+            low_value.as_scalar(),
+            high_value.and_then(|v| v.as_scalar()),
+        );
+        let [low, high] = [low_end, high_end]
+            .map(|end| end.and_then(|e| self.constants.value(&self.graph.signals, e)));
         let unit = value.dimension.map_or(String::new(), |d| {
             if d.is_one() {
                 String::new()
@@ -489,19 +507,17 @@ impl<'a> Elaborator<'a> {
                 let name = self.graph.signals.names.display(self.defs[def.at()].path);
                 let shown = |x: Option<f64>| x.map_or("…".to_owned(), format_number);
                 self.report.add(code::OUT_OF_RANGE, span, || {
-                    Diagnostic::error(
-                        code::OUT_OF_RANGE,
-                        format!("`{name}` is {}{unit}, outside its range", format_number(x)),
-                    )
-                    .primary(span, "this value")
-                    .secondary(
-                        range.span,
-                        format!("must lie in {} .. {}{unit}", shown(low), shown(high)),
-                    )
+                    Diagnostic::error(code::OUT_OF_RANGE, out_of_range(&name, x, &unit))
+                        .primary(span, "this value")
+                        .secondary(
+                            range.span,
+                            format!("must lie in {} .. {}{unit}", shown(low), shown(high)),
+                        )
                 });
-                return;
+                return None;
             }
         }
+        Some((low_end, high_end, unit))
     }
 
     /// Gives fixed numbers their own symbols. Zeros inside vectors and matrices stay numbers:

@@ -27,6 +27,7 @@ mod elements;
 mod finish;
 mod guess;
 mod law;
+mod limit;
 mod lower;
 mod names;
 mod read;
@@ -48,6 +49,7 @@ use crate::suggest::nearest;
 use crate::units::{Dimension, Unit};
 pub(crate) use call::SPECIAL as SPECIAL_FUNCTIONS;
 use data::*;
+pub use limit::Limit;
 use lower::{Ctx, Stop, Target};
 use value::Value;
 
@@ -71,6 +73,8 @@ pub struct Elaborated<'a> {
     /// Parameters that shape the graph (sizes, `for`, `if`), directly or through others: a sweep
     /// over one of them has to elaborate again.
     pub structural: Vec<SymbolId>,
+    /// Ranges that parameters must keep when a sweep changes them.
+    pub limits: Vec<Limit>,
 }
 
 impl<'a> Elaborated<'a> {
@@ -657,6 +661,7 @@ struct Elaborator<'a> {
     net_givers: FxHashMap<PortId, PortId>,
     file_constants: FxHashMap<Span, Progress>,
     structural_symbols: Vec<SymbolId>,
+    limits: Vec<Limit>,
     structural_seen: FxHashSet<SymbolId>,
     constants: constants::Constants,
     /// By their text.
@@ -756,6 +761,7 @@ impl<'a> Elaborator<'a> {
             net_givers: FxHashMap::default(),
             file_constants: FxHashMap::default(),
             structural_symbols: Vec::new(),
+            limits: Vec::new(),
             structural_seen: FxHashSet::default(),
             constants: constants::Constants::default(),
             units: FxHashMap::default(),
@@ -1044,11 +1050,13 @@ impl<'a> Elaborator<'a> {
         self.graph.parts = parts.map(|i| (i.path, i.span)).collect();
         self.graph.parts.sort_unstable_by_key(|&(path, _)| path);
         let structural = self.structural_closure();
+        let limits = std::mem::take(&mut self.limits);
         let elaborated = is_right.then_some(Elaborated {
             elaborator: self,
             model,
             experiment,
             structural,
+            limits,
         });
         Elaboration {
             elaborated,
