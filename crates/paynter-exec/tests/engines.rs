@@ -323,3 +323,33 @@ fn a_machine_can_be_sent_to_another_thread() {
         .expect("the thread ends");
     assert_eq!(here, there);
 }
+
+#[test]
+fn machine_code_made_in_the_middle_of_a_run_changes_no_bit() {
+    let (k, _) = ladder(300);
+    let reduced = k.reduce();
+    let make = |engine| {
+        let lowering = Lowering {
+            engine,
+            straight_limit: 100,
+            ..Lowering::default()
+        };
+        lower_with(&reduced, &[], lowering).expect("the ladder can be lowered")
+    };
+    let (mut auto, mut interpreted) = (make(Engine::Auto), make(Engine::Interpreter));
+    assert_eq!(auto.machine_code(), None);
+    let mut y: Vec<f64> = (0..300).map(|i| (i as f64 * 0.37).cos()).collect();
+    let (mut f, mut g) = (vec![0.0; 300], vec![0.0; 300]);
+    for step in 0..4000 {
+        auto.rhs(0.0, &y, &mut f).expect("the ladder is linear");
+        interpreted
+            .rhs(0.0, &y, &mut g)
+            .expect("the ladder is linear");
+        assert_eq!(bits(&f), bits(&g), "step {step}");
+        y.iter_mut().zip(&f).for_each(|(y, f)| *y += 1e-3 * f);
+    }
+    assert!(
+        auto.machine_code().is_some(),
+        "4000 evaluations pay for machine code"
+    );
+}
