@@ -3,9 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of the kit")]
 
 use paynter_exec::{Engine, Form, Lowering, Machine, lower, lower_with};
-use paynter_solve::{
-    Absolute, Finish, Method, NoObserver, Options, SolveError, Tolerances, integrate,
-};
+use paynter_solve::{Finish, Method, NoObserver, Options, SolveError, Tolerances, integrate};
 use paynter_symbolic::dae::{
     Action, Clock, EnergyRole, Invariant, Mode, PowerPort, Quadrature, Start, Switch, When,
 };
