@@ -72,9 +72,7 @@ pub fn sweep(
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Point>>> = Mutex::new(vec![None; n_points]);
     let work = || {
-        let mut own = common
-            .as_ref()
-            .map(|c| (c.machine.clone(), c.spec.clone()));
+        let mut own = common.as_ref().map(|c| (c.machine.clone(), c.spec.clone()));
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= n_points {
