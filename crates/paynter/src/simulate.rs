@@ -224,9 +224,10 @@ pub fn simulate(
         std::mem::take(&mut course.slides),
     );
     let (machine, at_end) = course.at_present();
-    let audit = followed.energy.as_ref().and_then(|(before, after)| {
-        audit(machine, at_end, before, after, &quadratures, spec)
-    });
+    let audit = followed
+        .energy
+        .as_ref()
+        .and_then(|(before, after)| audit(machine, at_end, before, after, &quadratures, spec));
     let own = machine.audit_layout().own.clone();
     let integrals = quadratures
         .get(own)
