@@ -4,6 +4,7 @@
 //! Out: text, or the bytes of a PNG; equal input gives equal bytes.
 
 pub mod diagram;
+pub mod mathml;
 pub mod plot;
 pub mod png;
 pub mod report;

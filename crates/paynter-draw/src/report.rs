@@ -3,9 +3,10 @@
 //! In:  a [`Report`]: plain values, made by whoever ran the model.
 //! Out: HTML with style, script and data inside; no address outside the file is ever asked for.
 //!
-//! **Invariant:** every word of the model is escaped; only the drawings, which this crate made,
-//! go in as they are. Curves are thinned so that the data stays below a megabyte.
+//! **Invariant:** every word of the model is escaped; only drawings and equations, which this crate
+//! made, go in as they are. Curves are thinned so that the data stays below a megabyte.
 
+use crate::mathml::Equations;
 use crate::plot::{Panel, Side, thin_to};
 use crate::sankey::{Energy, joules_text, sankey};
 use crate::svg::escape;
@@ -22,8 +23,8 @@ pub struct Report {
     pub summary: Vec<(String, String)>,
     /// The bond graph, from [`crate::diagram::to_svg`].
     pub diagram_svg: String,
-    /// State equations as text, one each: `der(p) = u - R*p/L`.
-    pub equations: Vec<String>,
+    /// The equations, from [`crate::mathml::equations`].
+    pub equations: Equations,
     /// Causality, parameters, results.
     pub tables: Vec<Table>,
     /// Curves.
@@ -274,168 +275,30 @@ fn numbers(out: &mut String, list: &[f64]) {
     out.push(']');
 }
 
-fn write_equations(body: &mut String, equations: &[String]) {
-    if equations.is_empty() {
+fn write_equations(body: &mut String, equations: &Equations) {
+    let n = equations.main.len() + equations.definitions.len();
+    if n == 0 {
         return;
     }
-    body.push_str("<h2 id=\"equations\">Equations</h2>\n<ul class=\"equations\">\n");
-    for equation in equations.iter().take(MAX_EQUATIONS) {
-        let _ = writeln!(body, "<li>{}</li>", equation_html(equation));
-    }
-    body.push_str("</ul>\n");
-    if equations.len() > MAX_EQUATIONS {
-        let _ = writeln!(
-            body,
-            "<p class=\"hint\">and {} more</p>",
-            equations.len() - MAX_EQUATIONS
-        );
-    }
-}
-
-/// Sets an equation as books do: letters slanted, digits after them low, `der(x)` with a dot.
-///
-/// Reads words and signs one by one; whatever it does not know is written as it stands.
-fn equation_html(text: &str) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    let mut out = String::new();
-    let mut at = 0;
-    while at < letters.len() {
-        let c = letters[at];
-        if is_name_start(c) {
-            let end = (at..letters.len())
-                .find(|&k| !is_name(letters[k]))
-                .unwrap_or(letters.len());
-            let word: String = letters[at..end].iter().collect();
-            let dotted = (word == "der")
-                .then(|| parenthesized(&letters, end))
-                .flatten();
-            match dotted {
-                Some((inner, next)) if inner.chars().all(is_name) => {
-                    out.push_str(&name_html(&inner, true));
-                    at = next;
-                }
-                _ => {
-                    let is_function = letters.get(end) == Some(&'(');
-                    out.push_str(&if is_function {
-                        escape(&word)
-                    } else {
-                        name_html(&word, false)
-                    });
-                    at = end;
-                }
-            }
+    body.push_str("<h2 id=\"equations\">Equations</h2>\n");
+    let mut n_left = MAX_EQUATIONS;
+    for (lead, lines) in [("", &equations.main), ("where", &equations.definitions)] {
+        if lines.is_empty() {
             continue;
         }
-        match c {
-            '*' => out.push('\u{b7}'),
-            '-' => out.push('\u{2212}'),
-            '^' => {
-                let is_digit = |k: &usize| letters[*k].is_ascii_digit();
-                let end = (at + 1..letters.len())
-                    .find(|k| !is_digit(k))
-                    .unwrap_or(letters.len());
-                if end > at + 1 {
-                    let power: String = letters[at + 1..end].iter().collect();
-                    let _ = write!(out, "<sup>{power}</sup>");
-                    at = end;
-                    continue;
-                }
-                out.push('^');
-            }
-            c => out.push_str(&escape(c.encode_utf8(&mut [0; 4]))),
+        if !lead.is_empty() {
+            let _ = writeln!(body, "<p class=\"hint\">{lead}</p>");
         }
-        at += 1;
-    }
-    out
-}
-
-fn is_name_start(c: char) -> bool {
-    c.is_alphabetic() || c == '_'
-}
-
-fn is_name(c: char) -> bool {
-    c.is_alphanumeric() || "_.[]".contains(c)
-}
-
-/// What stands in parentheses from a place on, and the place behind them.
-fn parenthesized(letters: &[char], start: usize) -> Option<(String, usize)> {
-    if letters.get(start) != Some(&'(') {
-        return None;
-    }
-    let end = (start..letters.len()).find(|&k| letters[k] == ')')?;
-    Some((letters[start + 1..end].iter().collect(), end + 1))
-}
-
-/// `I5.p` as I₅.p, `theta_dot` as it is.
-fn name_html(name: &str, is_derivative: bool) -> String {
-    let mut out = String::new();
-    for (k, part) in name.split('.').enumerate() {
-        if k > 0 {
-            out.push('.');
+        body.push_str("<ul class=\"equations\">\n");
+        for line in lines.iter().take(n_left) {
+            let _ = writeln!(body, "<li>{line}</li>");
         }
-        let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
-        let digits = &part[stem.len()..];
-        let stem = greek(stem).unwrap_or(stem);
-        // A dot above the first letter, as in ẋ.
-        let dotted = match (
-            is_derivative && k + 1 == name.split('.').count(),
-            stem.chars().next(),
-        ) {
-            (true, Some(first)) => {
-                format!(
-                    "{}\u{307}{}",
-                    escape(first.encode_utf8(&mut [0; 4])),
-                    escape(&stem[first.len_utf8()..])
-                )
-            }
-            _ => escape(stem),
-        };
-        let _ = write!(out, "<i>{dotted}</i>");
-        if !digits.is_empty() {
-            let _ = write!(out, "<sub>{digits}</sub>");
-        }
+        body.push_str("</ul>\n");
+        n_left -= lines.len().min(n_left);
     }
-    out
-}
-
-/// The letter that a name spells.
-fn greek(name: &str) -> Option<&'static str> {
-    const LETTERS: [(&str, &str); 30] = [
-        ("alpha", "α"),
-        ("beta", "β"),
-        ("gamma", "γ"),
-        ("delta", "δ"),
-        ("epsilon", "ε"),
-        ("zeta", "ζ"),
-        ("eta", "η"),
-        ("theta", "θ"),
-        ("iota", "ι"),
-        ("kappa", "κ"),
-        ("lambda", "λ"),
-        ("mu", "μ"),
-        ("nu", "ν"),
-        ("xi", "ξ"),
-        ("pi", "π"),
-        ("rho", "ρ"),
-        ("sigma", "σ"),
-        ("tau", "τ"),
-        ("phi", "φ"),
-        ("chi", "χ"),
-        ("psi", "ψ"),
-        ("omega", "ω"),
-        ("Gamma", "Γ"),
-        ("Delta", "Δ"),
-        ("Theta", "Θ"),
-        ("Lambda", "Λ"),
-        ("Sigma", "Σ"),
-        ("Phi", "Φ"),
-        ("Psi", "Ψ"),
-        ("Omega", "Ω"),
-    ];
-    LETTERS
-        .iter()
-        .find(|(word, _)| *word == name)
-        .map(|(_, letter)| *letter)
+    if n > MAX_EQUATIONS {
+        let _ = writeln!(body, "<p class=\"hint\">and {} more</p>", n - MAX_EQUATIONS);
+    }
 }
 
 fn write_audit(body: &mut String, energy: &Energy) {
@@ -503,7 +366,6 @@ mod tests {
             title: evil.clone(),
             lead: evil.clone(),
             summary: vec![(evil.clone(), evil.clone())],
-            equations: vec![evil.clone()],
             tables: vec![Table {
                 caption: evil.clone(),
                 header: vec![evil.clone()],
@@ -563,7 +425,10 @@ mod tests {
         let html = report_html(&Report {
             plots,
             tables,
-            equations: vec!["a = b".into(); 10_000],
+            equations: Equations {
+                main: vec!["<math></math>".into(); 10_000],
+                definitions: vec!["<math></math>".into(); 10_000],
+            },
             ..Report::default()
         });
         assert!(html.len() < 2_000_000, "{} bytes", html.len());
@@ -577,15 +442,5 @@ mod tests {
             &[0.1, f64::NAN, f64::INFINITY, 1e-20, 123_456_789.0, -2.0],
         );
         assert_eq!(out, "[0.1,null,null,1e-20,123457000,-2]");
-    }
-
-    #[test]
-    fn equations_are_set_as_books_do() {
-        assert_eq!(
-            equation_html("der(I5.p) = -R1*x^2 + cos(theta)"),
-            "<i>I</i><sub>5</sub>.<i>p\u{307}</i> = \u{2212}<i>R</i><sub>1</sub>\u{b7}<i>x</i><sup>2</sup> + cos(<i>θ</i>)"
-        );
-        assert_eq!(equation_html("a < b"), "<i>a</i> &lt; <i>b</i>");
-        assert_eq!(equation_html("der("), "der(");
     }
 }

@@ -8,6 +8,7 @@ use crate::experiment::Outcome;
 use crate::readable::readable;
 use crate::simulate::Ending;
 use paynter_draw::diagram::{DiagramOptions, diagram, to_svg};
+use paynter_draw::mathml::{self, Equations};
 use paynter_draw::report::{Message, Report, Severity, Table, report_html};
 use paynter_draw::sankey::Energy;
 use paynter_model::causality::report::stroke_text;
@@ -116,16 +117,15 @@ fn picture(design: &Design, causality: &Causality) -> String {
     ))
 }
 
-fn equations(design: &Design, causality: &Causality, n_states: usize) -> Vec<String> {
+fn equations(design: &Design, causality: &Causality, n_states: usize) -> Equations {
     if n_states > MOST_STATES {
-        return Vec::new();
+        return Equations::default();
     }
     // The run would not have come so far if the equations could not be reduced.
     let Ok(readable) = readable(design, causality) else {
-        return Vec::new();
+        return Equations::default();
     };
-    let text = readable.present_states().to_text(&|s| readable.name(s));
-    text.lines().map(str::to_owned).collect()
+    mathml::equations(&readable.present_states(), &|s| readable.name(s))
 }
 
 fn shorten(names: &[String]) -> String {

@@ -3,7 +3,7 @@
 (function () {
   var seen = { errors: window.probe_errors };
   var fail = function (what) { seen.errors.push(what); };
-  var canvases = Array.prototype.slice.call(document.querySelectorAll(".plot canvas"));
+  var canvases = Array.prototype.slice.call(document.querySelectorAll(".plot > canvas"));
   var ink = function (canvas) {
     var data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data, hash = 0, n = 0;
     for (var i = 0; i < data.length; i += 4) {

@@ -17,10 +17,11 @@ const MAX_FRAMES: usize = 40;
 /// Draws the assignment step by step: first no stroke, then each decision with what follows.
 pub fn frames(graph: &BondGraph, causality: &Causality, options: &DiagramOptions) -> Vec<Diagram> {
     let mut plain = diagram(graph, None, options);
-    plain.note = "no stroke yet".to_owned();
-    if plain.size.1 > 0.0 && options.title.is_empty() {
+    if plain.note.is_empty() {
+        // Room for the sentence of a step below the drawing.
         plain.size.1 += 22.0;
     }
+    plain.note = "no stroke yet".to_owned();
     let mut steps: Vec<(String, Vec<BondId>)> = Vec::new();
     for &bond in &causality.sequence {
         let Some(stroke) = causality.stroke(bond) else {

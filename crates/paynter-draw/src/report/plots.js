@@ -126,11 +126,25 @@
     g.restore();
     g.strokeStyle = css("--dim");
     g.strokeRect(L, T, w - L - R, h - T - B);
+    view.keys.forEach(function (key, k) { draw_key(key, plot, k, ratio); });
     plot.series.forEach(function (s, k) {
       var v = shown && !s.off && plot.is_over_time ? value(s, cursor.x) : null;
       view.values[k].textContent = v === null ? "" : Number(v.toPrecision(5)).toString();
     });
     view.readout.textContent = shown ? plot.x_label + " = " + Number(cursor.x.toPrecision(6)) : "";
+  }
+
+  function draw_key(key, plot, k, ratio) {
+    var g = key.getContext("2d");
+    key.width = 24 * ratio;
+    key.height = 12 * ratio;
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.strokeStyle = colours[k % colours.length];
+    g.lineWidth = 2;
+    g.setLineDash(plot.series[k].is_reference ? [5, 3] : []);
+    g.beginPath(); g.moveTo(0, 6); g.lineTo(24, 6); g.stroke();
+    g.setLineDash([]);
+    if (plot.series.length > 1) dot(g, 12, 6, k);
   }
 
   function dot(g, x, y, k) {
@@ -180,12 +194,12 @@
     });
     var root = document.getElementById("plot-" + number);
     var legend = root.querySelector(".legend"), canvas = root.querySelector("canvas");
-    var view = { plot: plot, canvas: canvas, values: [], readout: document.createElement("span"), drag: null };
+    var view = { plot: plot, canvas: canvas, values: [], keys: [], readout: document.createElement("span"), drag: null };
     view.readout.className = "value";
     plot.series.forEach(function (s, k) {
-      var button = document.createElement("button"), key = document.createElement("span"), v = document.createElement("span");
-      key.className = "key" + (s.is_reference ? " ref" : "");
-      key.style.borderColor = colours[k % colours.length];
+      var button = document.createElement("button"), key = document.createElement("canvas"), v = document.createElement("span");
+      key.className = "key";
+      view.keys.push(key);
       v.className = "value";
       button.append(key, s.name, v);
       button.setAttribute("aria-pressed", "true");
