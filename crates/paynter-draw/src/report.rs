@@ -398,8 +398,11 @@ mod tests {
             plots: vec![Panel::default()],
             ..Report::default()
         });
-        let without_namespaces = html.replace("http://www.w3.org/2000/svg", "");
-        assert!(!without_namespaces.contains("http") && !html.contains("src="));
+        let without_names = html
+            .replace("http://www.w3.org/2000/svg", "")
+            .replace("http-equiv", "");
+        assert!(!without_names.contains("http") && !html.contains("src="));
+        assert!(html.contains("default-src 'none'"));
     }
 
     #[test]

@@ -17,7 +17,6 @@ use paynter_exec::Engine;
 use paynter_model::graph::{BondGraph, BondId, ElementId, ElementKind};
 use paynter_model::units::{Unit, format_number};
 use paynter_symbolic::dae::{Quadrature, Symbol};
-use paynter_symbolic::reduced::Known;
 use paynter_symbolic::{Dae, ExprId, Names, Role};
 use paynter_syntax::Diagnostic;
 
@@ -88,37 +87,17 @@ pub fn powers_of_run(
             plan.start, plan.stop, t
         )));
     }
-    let graph = &design.graph;
-    let mut reduced = design
-        .reduce(&design.causality())
-        .map_err(PowerError::Model)?;
+    // The integrals stand in the graph, so that every structure of switches has them.
+    let mut graph = design.graph.clone();
     let powers: Vec<ExprId> = (0..graph.bonds.len() as u32)
-        .map(|b| bond_power(graph, &mut reduced.dae, BondId(b)))
+        .map(|b| bond_power(&mut graph, BondId(b)))
         .collect();
     let mut layout = Layout {
         wanted: Vec::new(),
         n_recorded: 0,
     };
     match when {
-        When::Mean => {
-            let base = reduced.dae.names.child(Names::ROOT, "mean power", None);
-            for (number, &rate) in powers.iter().enumerate() {
-                let name = reduced
-                    .dae
-                    .names
-                    .child(base, "bond", Some(number as i64 + 1));
-                let symbol = reduced.dae.add_symbol(Symbol {
-                    name,
-                    role: Role::Unknown,
-                    nominal: 0.0,
-                    origin: Default::default(),
-                });
-                reduced
-                    .known
-                    .resize(reduced.dae.symbols.len(), Known::Itself);
-                reduced.dae.quadratures.push(Quadrature { symbol, rate });
-            }
-        }
+        When::Mean => integrate_powers(&mut graph.signals, &powers),
         When::At(_) => layout.wanted.extend(powers.iter().map(|&value| Wanted {
             name: String::new(),
             value,
@@ -127,6 +106,14 @@ pub fn powers_of_run(
             offset: 0.0,
         })),
     }
+    let design = &Design {
+        graph,
+        ..design.clone()
+    };
+    let graph = &design.graph;
+    let reduced = design
+        .reduce(&design.causality())
+        .map_err(PowerError::Model)?;
     let mut spec = run_spec(plan, &layout, &[], engine);
     spec.wants_fine = false;
     spec.output_times = match when {
@@ -171,15 +158,36 @@ fn title(when: When, start: f64, end: f64) -> String {
     }
 }
 
+/// Adds an integral of each power, after those that are there.
+fn integrate_powers(dae: &mut Dae, powers: &[ExprId]) {
+    let base = dae.names.child(Names::ROOT, "mean power", None);
+    for (number, &rate) in powers.iter().enumerate() {
+        let name = dae.names.child(base, "bond", Some(number as i64 + 1));
+        let symbol = dae.add_symbol(Symbol {
+            name,
+            // No equation of the model may be solved for it.
+            role: Role::Parameter {
+                value: 0.0,
+                binding: None,
+            },
+            nominal: 0.0,
+            origin: Default::default(),
+        });
+        dae.quadratures.push(Quadrature { symbol, rate });
+    }
+}
+
 /// Power along the arrow of a bond; the flow of a pseudo bond is a power already.
-fn bond_power(graph: &BondGraph, dae: &mut Dae, bond: BondId) -> ExprId {
+fn bond_power(graph: &mut BondGraph, bond: BondId) -> ExprId {
     let (effort, flow) = (graph.bond(bond).effort, graph.bond(bond).flow);
-    let flow = dae.pool.symbol(flow);
-    if is_pseudo(graph, bond) {
+    let is_pseudo = is_pseudo(graph, bond);
+    let pool = &mut graph.signals.pool;
+    let flow = pool.symbol(flow);
+    if is_pseudo {
         return flow;
     }
-    let effort = dae.pool.symbol(effort);
-    dae.pool.mul(effort, flow)
+    let effort = pool.symbol(effort);
+    pool.mul(effort, flow)
 }
 
 fn is_pseudo(graph: &BondGraph, bond: BondId) -> bool {

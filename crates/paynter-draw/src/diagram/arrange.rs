@@ -30,6 +30,8 @@ const MARGIN: f64 = 16.0;
 const FRAME_GAP: f64 = 12.0;
 /// Distance of bonds between the same two nodes.
 const PARALLEL: f64 = 14.0;
+/// The same at a closed submodel, where names of ports stand beside them.
+const PARALLEL_AT_BOX: f64 = 25.0;
 /// Length of the barb of a half arrow, along and across.
 pub(super) const BARB: Point = (10.0, 5.5);
 /// Half the length of a causal stroke.
@@ -244,7 +246,13 @@ fn lines(view: &View, nodes: &[Node]) -> Vec<Line> {
     for edge in &view.edges {
         let key = pair(edge.tail, edge.head);
         let number = used.entry(key).or_default();
-        let offset = PARALLEL * (*number as f64 - 0.5 * (n_between[&key] as f64 - 1.0));
+        let is_box = |n: usize| matches!(nodes[n].kind, NodeKind::Closed | NodeKind::Many);
+        let apart = if is_box(edge.tail) || is_box(edge.head) {
+            PARALLEL_AT_BOX
+        } else {
+            PARALLEL
+        };
+        let offset = apart * (*number as f64 - 0.5 * (n_between[&key] as f64 - 1.0));
         *number += 1;
         lines.push(Line {
             tail: edge.tail,

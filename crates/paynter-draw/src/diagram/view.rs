@@ -661,7 +661,11 @@ fn add_edges(graph: &BondGraph, view: &mut View) {
                 NodeKind::Closed => graph
                     .element(element)
                     .name
-                    .map(|p| local_name(&graph.signals.names, p))
+                    .map(|p| match bond.part_of {
+                        // All components at once.
+                        Some(_) => cut(graph.signals.names.last(p).0),
+                        None => local_name(&graph.signals.names, p),
+                    })
                     .unwrap_or_default(),
                 _ => String::new(),
             };
