@@ -350,7 +350,6 @@ impl<'a> Course<'a> {
             initial_step: spec.initial_step,
             max_steps: spec.max_steps.unwrap_or(Options::default().max_steps),
             resume,
-            ..Options::default()
         }
     }
 
