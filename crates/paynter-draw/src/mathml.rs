@@ -89,11 +89,16 @@ fn happening_lines(happening: &Happening, name: Naming<'_>) -> Vec<String> {
             tree(condition, name)
         ),
     };
-    let mut lines = vec![format!("<math display=\"block\"><mrow>{cause}</mrow></math>")];
+    let mut lines = vec![format!(
+        "<math display=\"block\"><mrow>{cause}</mrow></math>"
+    )];
     lines.extend(happening.effects.iter().map(|effect| match effect {
         Effect::Set(set) => line(set, name),
         Effect::Jump(jump) => {
-            let left = format!("<mtext>reinit&#160;</mtext>{}", name_math(&name(jump.symbol)));
+            let left = format!(
+                "<mtext>reinit&#160;</mtext>{}",
+                name_math(&name(jump.symbol))
+            );
             equation(&left, &tree(&jump.right, name), "")
         }
         Effect::Stop(message) => format!(
