@@ -8,7 +8,7 @@
 
 use crate::code;
 use crate::failure::explain_start;
-use paynter_exec::{Assembly, StartError, assemble};
+use paynter_exec::{Assembly, Mismatch, StartError, assemble};
 use paynter_model::BondGraph;
 use paynter_symbolic::reduce::{Options, StructuralError, reduce, reduce_with};
 use paynter_symbolic::reduced::Reduced;
@@ -108,6 +108,9 @@ fn by_name(dae: &Dae) -> Vec<usize> {
     order
 }
 
+/// A position that changes so many times as fast as its flow is in another unit; beyond, it is another quantity.
+const SCALES: std::ops::Range<f64> = 1e-6..1e6;
+
 /// Names in one sentence.
 const MOST_NAMES: usize = 6;
 
@@ -138,38 +141,69 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
         in_part.unwrap_or_else(|| graph.span(lock.origin))
     };
     let mut found = Vec::new();
-    for m in &assembly.mismatched {
+    // Six digits: more are rounding of the place looked at.
+    let digits = |x: f64| {
+        let text = format!("{x:.6}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    let scale = |m: &&Mismatch| m.factor.map(f64::abs).filter(|f| SCALES.contains(f));
+    for m in assembly.mismatched.iter().filter(|m| scale(m).is_none()) {
         let name = names(dae, &[m.lock]);
-        // Six digits: more are rounding of the place looked at.
-        let digits = |x: f64| {
-            let text = format!("{x:.6}");
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        found.push(Diagnostic::error(
+            code::LOCK_POSITION,
+            format!("the position of {name} is not the integral of its flow"),
+        )
+        .primary(
+            span(m.lock),
+            format!(
+                "at an assembled place the position changes by {:.6} per second and the flow is {:.6} (SI units)",
+                m.rate, m.flow
+            ),
+        )
+        .help("correct the position, or the ratios of the transformers that make the flow"));
+    }
+    if !found.is_empty() {
+        // What else was found rests on positions that are wrong. One joint is told of once.
+        found.dedup_by_key(|d| d.primary.as_ref().map(|p| p.span));
+        return found;
+    }
+    for m in &assembly.mismatched {
+        let Some(factor) = scale(&m).map(digits) else {
+            continue;
         };
-        found.push(match m.factor.map(|f| digits(f.abs())) {
-            Some(factor) => Diagnostic::warning(
+        let name = names(dae, &[m.lock]);
+        found.push(
+            Diagnostic::warning(
                 code::LOCK_SCALE,
                 format!("the position of {name} changes at {factor} times its flow"),
             )
-            .primary(span(m.lock), "position and flow demand the same, in different scales")
-            .help(format!("divide the position by {factor}")),
-            None => Diagnostic::error(
-                code::LOCK_POSITION,
-                format!("the position of {name} is not the integral of its flow"),
-            )
             .primary(
                 span(m.lock),
-                format!(
-                    "at an assembled place the position changes by {:.6} per second and the flow is {:.6} (SI units)",
-                    m.rate, m.flow
-                ),
+                "position and flow demand the same, in different scales",
             )
-            .help("correct the position, or the ratios of the transformers that make the flow"),
-        });
+            .help(format!("divide the position by {factor}")),
+        );
     }
-    for r in &assembly.redundant {
+    let (idle, implied): (Vec<_>, Vec<_>) =
+        (assembly.redundant.iter()).partition(|r| r.implied_by.is_empty());
+    let idle: Vec<usize> = idle.into_iter().map(|r| r.lock).collect();
+    if let [first, rest @ ..] = idle.as_slice() {
+        let verb = if rest.is_empty() { "holds" } else { "hold" };
+        found.push(
+            Diagnostic::warning(
+                code::REDUNDANT_LOCK,
+                format!("{} {verb} something that cannot move", names(dae, &idle)),
+            )
+            .primary(
+                span(*first),
+                "redundant: left out, and the reaction is given as zero",
+            )
+            .help("take it away, or join it to something that moves"),
+        );
+    }
+    for r in implied {
         let name = names(dae, &[r.lock]);
         let text = match r.implied_by.as_slice() {
-            [] => format!("{name} holds something that cannot move"),
             [one] => format!(
                 "{} demands what {name} demands: one is enough",
                 names(dae, &[*one])
@@ -191,15 +225,21 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
         d = d.fact(format!("{} of {n} locks are independent", assembly.rank));
         found.push(d.help("how these locks share the load is not determined by rigid bodies: take one away, or make a part elastic"));
     }
-    for r in &assembly.singular {
-        let name = names(dae, &[r.lock]);
+    let singular: Vec<usize> = assembly.singular.iter().map(|r| r.lock).collect();
+    if let Some(&first) = singular.first() {
+        let verb = if singular.len() == 1 {
+            "demands"
+        } else {
+            "demand"
+        };
+        let name = names(dae, &singular);
         found.push(
             Diagnostic::warning(
                 code::SINGULAR_PLACE,
-                format!("the mechanism starts at a dead centre: here {name} demands nothing new"),
+                format!("the mechanism starts at a dead centre: here {name} {verb} nothing new"),
             )
             .primary(
-                span(r.lock),
+                span(first),
                 "implied by the others at the start, and only there",
             )
             .help("start a little beside it"),

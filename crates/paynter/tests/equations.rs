@@ -171,7 +171,7 @@ fn compare(printed: &Printed, values: &mut Values, text: &str) -> usize {
             let terms: Vec<f64> = entries.iter().zip(&z).map(|(m, z)| m * z).collect();
             let size = terms.iter().fold(h.abs(), |size, t| size.max(t.abs()));
             let sum: f64 = terms.iter().sum();
-            assert!((sum - h).abs() <= ALLOWED * (size + 1e-12), "{text}");
+            assert!((sum - h).abs() <= ALLOWED * (size + CANCELLED), "{text}");
             n_compared += 1;
         }
     }
