@@ -10,6 +10,8 @@
 //! the very z in the slots.
 
 use crate::code::{Step, run};
+use crate::events::mode_at;
+use crate::lower::SwitchKind;
 use crate::dense::{NoFactor, factor_cholesky, factor_lu, solve_cholesky, solve_lu};
 use crate::failure::Fault;
 use crate::memory::Memory;
@@ -38,6 +40,8 @@ pub(crate) struct Factor {
     has_last: bool,
     /// Newton: the solution may be far from the last one (start, event).
     may_jump: bool,
+    /// Newton: r(z) = shift is solved; zero but while a solution is followed.
+    shift: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,6 +70,7 @@ impl Factor {
             last: vec![0.0; n],
             has_last: false,
             may_jump: true,
+            shift: vec![0.0; n],
         }
     }
 
@@ -227,6 +232,18 @@ pub(crate) struct NewtonBlock {
     /// Computes the entries of ∂r/∂z, after `body`.
     pub slopes: Vec<Step>,
     pub jacobian: Vec<(u32, u32, u32)>,
+    /// Modes that depend on z: (slot of the mode, its kind, slot of what decides on it).
+    pub loose: Vec<(u32, SwitchKind, u32)>,
+}
+
+/// Whether the modes of a block follow its unknowns during a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Modes {
+    /// As between events.
+    Frozen,
+    /// As the iterates have it: r is then the law itself, with its kinks (semismooth Newton,
+    /// Qi & Sun 1993).
+    Loose,
 }
 
 /// Corrections below this share of z are rounding: Newton is done.
@@ -236,17 +253,24 @@ const NOISE: f64 = 1e-9;
 /// The old Jacobian is good enough as long as each correction is this much smaller than the
 /// last; a new one squares the error, and for most blocks costs no more than an iteration.
 const GOOD_CONTRACTION: f64 = 0.03;
-/// Newton doubles its digits each time; a search this long goes nowhere.
-const MAX_ITERATIONS: usize = 60;
-/// A step cut this often no longer moves z.
-const SMALLEST_DAMPING: f64 = 1e-6;
+/// Newton doubles its digits each time, but an exponential is come down from by one e-fold in each:
+/// 700 of them are all that a number can hold. A search longer than this goes nowhere.
+const MAX_ITERATIONS: usize = 1000;
+/// A step cut this often no longer moves z. An exponential that is nearly flat asks for steps this
+/// much too long.
+const SMALLEST_DAMPING: f64 = 1e-10;
+/// A path to the solution is followed in steps no smaller than this part of it.
+const SMALLEST_STRIDE: f64 = 1e-4;
+/// Strides that a path may take.
+const MAX_STRIDES: usize = 200;
 /// Stands for the size of an unknown whose nominal value nobody knows, so that a solution
 /// z = 0 can be recognised.
 const UNKNOWN_NOMINAL: f64 = 1e-3;
 
 impl NewtonBlock {
-    /// Finds z near the last solution. At a start or after an event, where there may be no
-    /// solution near it, also from zero and from typical sizes.
+    /// Finds z near the last solution, or by a path from it. At a start or after an event, where
+    /// there may be no solution near it, also from zero and from typical sizes, and with modes
+    /// that follow z.
     ///
     /// Elsewhere a search that fails is an error, not a jump to another solution: the solver
     /// comes back with a smaller step.
@@ -254,37 +278,161 @@ impl NewtonBlock {
         let block = self.block as usize;
         let mut result = Err(Fault::NoConvergence(self.block));
         if memory.factors[block].has_last {
-            let Memory { slots, factors, .. } = &mut *memory;
-            for (&z, &slot) in factors[block].last.iter().zip(&self.unknowns) {
-                slots[slot as usize] = z;
+            self.go_to_last(memory);
+            result = self.search(memory, Modes::Frozen);
+            if result.is_err() {
+                self.go_to_last(memory);
+                result = self.follow(memory, Modes::Frozen);
             }
-            result = self.search(memory);
         }
-        if result.is_ok() || !memory.factors[block].may_jump {
+        // Where the law has no value at the last solution, nothing leads on from there.
+        let is_lost = matches!(result, Err(Fault::BlockNotFinite(_)));
+        if result.is_ok() || !(memory.factors[block].may_jump || is_lost) {
             return result;
         }
-        for share in [0.0, 1.0, -1.0] {
-            for (&slot, &nominal) in self.unknowns.iter().zip(&self.nominals) {
-                let size = if nominal > 0.0 { nominal } else { 1.0 };
-                memory.slots[slot as usize] = share * size;
+        let modes: Vec<f64> = self.mode_slots().map(|m| memory.slots[m]).collect();
+        let attempts: &[Modes] = if self.loose.is_empty() || !memory.factors[block].may_jump {
+            &[Modes::Frozen]
+        } else {
+            &[Modes::Loose, Modes::Frozen]
+        };
+        for &attempt in attempts {
+            for share in [0.0, 1.0, -1.0] {
+                for follows in [false, true] {
+                    self.go_to_share(memory, share);
+                    let found = if follows {
+                        self.follow(memory, attempt)
+                    } else {
+                        self.search(memory, attempt)
+                    };
+                    if found.is_ok() {
+                        return found;
+                    }
+                    if !memory.factors[block].has_last && share == 0.0 && !follows {
+                        result = found;
+                    }
+                    for (slot, &mode) in self.mode_slots().zip(&modes) {
+                        memory.slots[slot] = mode;
+                    }
+                }
             }
-            let found = self.search(memory);
-            if found.is_ok() {
-                return found;
-            }
-            if !memory.factors[block].has_last && share == 0.0 {
-                result = found;
+            if matches!(result, Err(Fault::BlockNotFinite(_))) && self.search_finite(memory, attempt)
+            {
+                return Ok(());
             }
         }
         result
     }
 
-    fn search(&self, memory: &mut Memory) -> Result<(), Fault> {
+    /// Searches from points at which the law has a value, one unknown away from zero: an exponential
+    /// overflows where all of a voltage lies across it.
+    fn search_finite(&self, memory: &mut Memory, modes: Modes) -> bool {
+        // More unknowns than this are rarely all at zero in the way.
+        const MOST_UNKNOWNS: usize = 20;
+        for k in 0..self.unknowns.len().min(MOST_UNKNOWNS) {
+            for share in [1.0, -1.0, 8.0, -8.0, 64.0, -64.0, 512.0, -512.0] {
+                self.go_to_share(memory, 0.0);
+                let nominal = self.nominals[k];
+                let size = if nominal > 0.0 { nominal } else { 1.0 };
+                memory.slots[self.unknowns[k] as usize] = share * size;
+                if self.search(memory, modes).is_ok() {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    fn mode_slots(&self) -> impl Iterator<Item = usize> {
+        self.loose.iter().map(|mode| mode.0 as usize)
+    }
+
+    fn go_to_last(&self, memory: &mut Memory) {
+        let Memory { slots, factors, .. } = memory;
+        let last = &factors[self.block as usize].last;
+        for (&z, &slot) in last.iter().zip(&self.unknowns) {
+            slots[slot as usize] = z;
+        }
+    }
+
+    fn go_to_share(&self, memory: &mut Memory, share: f64) {
+        for (&slot, &nominal) in self.unknowns.iter().zip(&self.nominals) {
+            let size = if nominal > 0.0 { nominal } else { 1.0 };
+            memory.slots[slot as usize] = share * size;
+        }
+    }
+
+    /// Follows the path r(z) = (1 − λ) r(z₀) from the present z₀ to λ = 1 (Newton homotopy;
+    /// Allgower & Georg 1990, §11): where laws are monotone it has no folds.
+    fn follow(&self, memory: &mut Memory, modes: Modes) -> Result<(), Fault> {
+        let block = self.block as usize;
+        self.evaluate(memory, modes)?;
+        let begin: Vec<f64> = self.residuals.iter().map(|&r| memory.slots[r as usize]).collect();
+        if begin.iter().any(|r| !r.is_finite()) {
+            return Err(Fault::BlockNotFinite(self.block));
+        }
+        let mut z: Vec<f64> = self.unknowns.iter().map(|&s| memory.slots[s as usize]).collect();
+        let (mut done, mut stride) = (0.0, 0.25_f64);
+        let mut result = Err(Fault::NoConvergence(self.block));
+        for _ in 0..MAX_STRIDES {
+            let aim = (done + stride).min(1.0);
+            for (shift, r) in memory.factors[block].shift.iter_mut().zip(&begin) {
+                *shift = (1.0 - aim) * r;
+            }
+            for (&z, &slot) in z.iter().zip(&self.unknowns) {
+                memory.slots[slot as usize] = z;
+            }
+            result = self.search(memory, modes);
+            if result.is_ok() {
+                if aim == 1.0 {
+                    break;
+                }
+                for (z, &slot) in z.iter_mut().zip(&self.unknowns) {
+                    *z = memory.slots[slot as usize];
+                }
+                done = aim;
+                stride *= 2.0;
+                result = Err(Fault::NoConvergence(self.block));
+            } else {
+                stride *= 0.25;
+                if stride < SMALLEST_STRIDE {
+                    break;
+                }
+            }
+        }
+        memory.factors[block].shift.fill(0.0);
+        result
+    }
+
+    /// Computes r at the z in the slots, with the modes that belong to it where these are loose.
+    fn evaluate(&self, memory: &mut Memory, modes: Modes) -> Result<(), Fault> {
+        run(&self.body, memory)?;
+        if modes == Modes::Frozen {
+            return Ok(());
+        }
+        // A mode may depend on another: so many rounds as there are modes settle all of them.
+        for _ in 0..=self.loose.len() {
+            let mut has_changed = false;
+            for &(slot, kind, value) in &self.loose {
+                let new = mode_at(kind, memory.slots[value as usize], None);
+                let held = &mut memory.slots[slot as usize];
+                has_changed |= *held != new;
+                *held = new;
+            }
+            if !has_changed {
+                break;
+            }
+            run(&self.body, memory)?;
+        }
+        Ok(())
+    }
+
+    fn search(&self, memory: &mut Memory, modes: Modes) -> Result<(), Fault> {
         let block = self.block as usize;
         for k in 0..self.unknowns.len() {
             memory.factors[block].z[k] = memory.slots[self.unknowns[k] as usize];
         }
-        run(&self.body, memory)?;
+        self.evaluate(memory, modes)?;
         self.factor(memory)?;
         let mut size = self.correct(memory);
         if !size.is_finite() {
@@ -299,7 +447,7 @@ impl NewtonBlock {
             self.keep_correction(memory);
             self.move_to(memory, step);
             memory.newton_iterations += 1;
-            run(&self.body, memory)?;
+            self.evaluate(memory, modes)?;
             let next = self.correct(memory);
             // Natural monotonicity (Deuflhard 2004, §3.3.1): the correction that the old
             // Jacobian still asks for must have shrunk; it does not depend on how r is scaled.
@@ -321,7 +469,7 @@ impl NewtonBlock {
                 if next > DONE {
                     self.keep_correction(memory);
                     self.move_to(memory, 1.0);
-                    run(&self.body, memory)?;
+                    self.evaluate(memory, modes)?;
                     self.accept(memory);
                 }
                 return self.finish(memory);
@@ -348,8 +496,9 @@ impl NewtonBlock {
     /// Computes x = −J⁻¹ r and gives its size in the measure of z.
     fn correct(&self, memory: &mut Memory) -> f64 {
         let factor = &mut memory.factors[self.block as usize];
-        for (x, &slot) in factor.x.iter_mut().zip(&self.residuals) {
-            *x = -memory.slots[slot as usize];
+        let residuals = self.residuals.iter().zip(&factor.shift);
+        for (x, (&slot, shift)) in factor.x.iter_mut().zip(residuals) {
+            *x = shift - memory.slots[slot as usize];
         }
         factor.solve();
         let mut size: f64 = 0.0;
@@ -399,6 +548,10 @@ impl NewtonBlock {
 
     fn finish(&self, memory: &mut Memory) -> Result<(), Fault> {
         let factor = &mut memory.factors[self.block as usize];
+        if factor.shift.iter().any(|&shift| shift != 0.0) {
+            // A point on the way, not a solution.
+            return Ok(());
+        }
         for (last, &slot) in factor.last.iter_mut().zip(&self.unknowns) {
             *last = memory.slots[slot as usize];
         }

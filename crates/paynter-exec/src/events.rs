@@ -133,6 +133,8 @@ impl Machine {
         let mut has_changed = self.is_corner(t)?;
         self.next_time = None;
         self.room.has_crossed.fill(false);
+        // Blocks that search a new solution may change modes on their own.
+        let modes_before: Vec<f64> = self.mode_values().collect();
         self.load(t, y)?;
         self.run_switches()?;
         self.keep_left_limits()?;
@@ -168,6 +170,7 @@ impl Machine {
             self.load(t, y)?;
         }
         self.refresh_unknowns(t, y)?;
+        has_changed |= !self.mode_values().eq(modes_before.iter().copied());
         if let Some(stop) = stop {
             return Ok(EventOutcome::Stop {
                 code: Fault::Stop(stop).code(),
@@ -176,6 +179,11 @@ impl Machine {
         Ok(EventOutcome::Continue {
             changed: has_changed,
         })
+    }
+
+    fn mode_values(&self) -> impl Iterator<Item = f64> {
+        let slots = &self.memory.slots;
+        self.image.modes.iter().map(|mode| slots[mode.slot as usize])
     }
 
     fn is_corner(&mut self, t: f64) -> Result<bool, Fault> {

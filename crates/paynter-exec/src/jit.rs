@@ -339,6 +339,7 @@ fn number_readers(steps: &[Step], next: &mut u32, readers: &mut Readers) {
                     .iter()
                     .chain(&newton.residuals)
                     .chain(entries)
+                    .chain(newton.loose.iter().map(|mode| &mode.2))
                 {
                     readers.add(slot, SEVERAL);
                 }

@@ -17,8 +17,8 @@ use crate::options::{
     Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, check,
 };
 use crate::quadrature::Quadratures;
-use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights};
-use crate::system::{Crossing, EventOutcome, System};
+use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step};
+use crate::system::{Crossing, EvalError, EventOutcome, System};
 
 /// Rounds of reactions at one instant after which they are called a loop.
 const MAX_EVENT_ROUNDS: usize = 20;
@@ -169,7 +169,11 @@ impl Run<'_> {
                 stepper.restart(cx, self.t, &self.y, None)?;
                 continue;
             }
-            match self.pass_step(cx, stepper.as_mut(), time_event)? {
+            let reaction = match self.pass_step(cx, stepper.as_mut(), time_event) {
+                Err(failure) => self.shorten(stepper.as_ref(), failure)?,
+                Ok(reaction) => reaction,
+            };
+            match reaction {
                 Reaction::GoOn => {}
                 Reaction::Restart { h } => {
                     self.quadratures.forget();
@@ -189,6 +193,24 @@ impl Run<'_> {
                 self.quadratures.forget();
                 stepper.restart(cx, self.t, &self.y, None)?;
             }
+        }
+    }
+
+    /// A guard without a value inside a step: the step may have gone beyond the event after which
+    /// the equations are others (a law with a kink, followed too far). A shorter one stays before it.
+    fn shorten(&self, stepper: &dyn Stepper, failure: Failure) -> Result<Reaction, Failure> {
+        let h = 0.25 * (stepper.t1() - self.t);
+        let can_help = match failure {
+            Failure::Evaluation { what, error, .. } => {
+                what == Function::Guards && !matches!(error, EvalError::Fatal { .. })
+            }
+            Failure::NotFinite { what, .. } => what == Function::Guards,
+            _ => false,
+        };
+        if can_help && h > 16.0 * min_step(self.t) {
+            Ok(Reaction::Restart { h })
+        } else {
+            Err(failure)
         }
     }
 

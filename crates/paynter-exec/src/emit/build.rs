@@ -8,12 +8,15 @@
 
 use std::sync::Arc;
 
+use paynter_symbolic::dae::Switch;
 use paynter_symbolic::expr::{ExprId, Node, SymbolId};
+use paynter_symbolic::walk::below;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{CallKey, Emitter, Fixed, Item, NO_OWNER, for_each_expression};
 use crate::block::{LinearBlock, NewtonBlock};
 use crate::code::{ExternalCall, Instr, Op, Step, Straight};
+use crate::lower::SwitchKind;
 use crate::plan::{Solved, SolvedKind, Source};
 
 /// Makes the steps of one routine.
@@ -223,8 +226,10 @@ impl<'a> Builder<'a> {
                 residuals,
                 jacobian,
             } => {
-                self.hoist(&solved, inner);
-                let newton = self.newton(block, &solved.unknowns, (inner, residuals, jacobian));
+                let loose = self.loose_modes(&solved, inner);
+                self.hoist(&solved, inner, &loose);
+                let newton =
+                    self.newton(block, &solved.unknowns, (inner, residuals, jacobian), &loose);
                 self.steps.push(Step::Newton(Arc::new(newton)));
             }
             SolvedKind::Inlined { .. } => {}
@@ -261,13 +266,14 @@ impl<'a> Builder<'a> {
     }
 
     /// Computes, before a Newton iteration, every part that does not change inside it.
-    pub(super) fn hoist(&mut self, solved: &Solved, inner: &[(SymbolId, ExprId)]) {
-        let own: FxHashSet<SymbolId> = solved
-            .unknowns
-            .iter()
-            .copied()
-            .chain(inner.iter().map(|entry| entry.0))
-            .collect();
+    pub(super) fn hoist(
+        &mut self,
+        solved: &Solved,
+        inner: &[(SymbolId, ExprId)],
+        loose: &[LooseMode],
+    ) {
+        let mut own = own_symbols(solved, inner);
+        own.extend(loose.iter().map(|mode| mode.symbol));
         let mut roots = Vec::new();
         for_each_expression(solved, |e| roots.push(e));
         let mut varies: FxHashMap<ExprId, bool> = FxHashMap::default();
@@ -301,11 +307,80 @@ impl<'a> Builder<'a> {
         self.flush();
     }
 
+    /// Lists the modes whose switches depend on the unknowns of a block and on nothing that is
+    /// computed after it: a search from afar must be free to change them.
+    pub(super) fn loose_modes(&mut self, solved: &Solved, inner: &[(SymbolId, ExprId)]) -> Vec<LooseMode> {
+        if self.emitter.plan.dae.modes.is_empty() {
+            return Vec::new();
+        }
+        let own = own_symbols(solved, inner);
+        let mut roots = Vec::new();
+        for_each_expression(solved, |e| roots.push(e));
+        let read: FxHashSet<SymbolId> = below(&self.emitter.plan.dae.pool, &roots)
+            .into_iter()
+            .filter_map(|e| self.emitter.plan.dae.pool.as_symbol(e))
+            .collect();
+        let modes = self.emitter.plan.dae.modes.clone();
+        let mut loose = Vec::new();
+        for mode in modes.iter().filter(|mode| read.contains(&mode.symbol)) {
+            let (kind, value) = match mode.switch {
+                Switch::Relation {
+                    comparison,
+                    left,
+                    right,
+                } => {
+                    let value = self.emitter.plan.dae.pool.sub(left, right);
+                    (SwitchKind::Relation(comparison), value)
+                }
+                Switch::Sign { of } => (SwitchKind::Sign, of),
+                Switch::Floor { .. } => continue,
+            };
+            if self.follows_from(value, &own) {
+                loose.push(LooseMode {
+                    symbol: mode.symbol,
+                    kind,
+                    value,
+                });
+            }
+        }
+        loose
+    }
+
+    /// Tells whether an expression reads some of these symbols, and beside them only what is known.
+    fn follows_from(&mut self, root: ExprId, own: &FxHashSet<SymbolId>) -> bool {
+        let mut reads_own = false;
+        let mut seen = FxHashSet::default();
+        let mut stack = vec![root];
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            let symbol = self.emitter.plan.dae.pool.as_symbol(e);
+            if symbol.is_some_and(|s| own.contains(&s)) {
+                reads_own = true;
+                continue;
+            }
+            if self.ready_slot(e).is_some() {
+                continue;
+            }
+            if let Some(symbol) = symbol {
+                match self.emitter.plan.sources[symbol.0 as usize] {
+                    Source::Forward(value) | Source::Assign(value) => stack.push(value),
+                    _ => return false,
+                }
+                continue;
+            }
+            stack.extend(self.arguments(e));
+        }
+        reads_own
+    }
+
     pub(super) fn newton(
         &mut self,
         block: u32,
         unknowns: &[SymbolId],
         (inner, residuals, jacobian): NonlinearParts<'_>,
+        loose: &[LooseMode],
     ) -> NewtonBlock {
         let dae = &self.emitter.plan.dae;
         let nominals = unknowns.iter().map(|&s| dae.symbol(s).nominal).collect();
@@ -317,6 +392,10 @@ impl<'a> Builder<'a> {
             self.set_symbol(symbol, slot);
         }
         let residuals = residuals.iter().map(|&e| self.slot(e)).collect();
+        let loose = loose
+            .iter()
+            .map(|mode| (self.emitter.input(mode.symbol), mode.kind, self.slot(mode.value)))
+            .collect();
         self.flush();
         let body = std::mem::take(&mut self.steps);
         // What only the Jacobian needs belongs to an iterate before the last: forget it after.
@@ -342,8 +421,22 @@ impl<'a> Builder<'a> {
             residuals,
             slopes,
             jacobian,
+            loose,
         }
     }
+}
+
+/// A mode that a block may change while it is searched from afar.
+pub(super) struct LooseMode {
+    symbol: SymbolId,
+    kind: SwitchKind,
+    /// What decides on it.
+    value: ExprId,
+}
+
+fn own_symbols(solved: &Solved, inner: &[(SymbolId, ExprId)]) -> FxHashSet<SymbolId> {
+    let unknowns = solved.unknowns.iter().copied();
+    unknowns.chain(inner.iter().map(|entry| entry.0)).collect()
 }
 
 type NonlinearParts<'a> = (

@@ -475,6 +475,7 @@ pub(crate) fn read_slots(steps: &[Step], read: &mut Vec<u32>) {
                 read.extend(&newton.residuals);
                 read_slots(&newton.slopes, read);
                 read.extend(newton.jacobian.iter().map(|entry| entry.2));
+                read.extend(newton.loose.iter().map(|mode| mode.2));
             }
             Step::NewtonTangent(tangent) => {
                 read_slots(&tangent.newton.slopes, read);
