@@ -120,12 +120,12 @@ pub fn open(path: &Path, experiment: &str, rtol: Option<f64>) -> Prepared {
     }
 }
 
-fn options(spec: &RunSpec, machine: &Machine) -> Options {
+fn options(spec: &RunSpec, machine: &mut Machine) -> Options {
     Options {
         method: spec.method,
         tolerances: Tolerances {
             relative: spec.rtol,
-            absolute: machine.tolerances(spec.rtol),
+            absolute: machine.tolerances(spec.rtol, (spec.start, spec.stop)),
         },
         ..Options::default()
     }

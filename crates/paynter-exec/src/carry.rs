@@ -8,11 +8,18 @@
 
 use std::collections::HashMap;
 
-use paynter_solve::{EvalError, EventOutcome};
+use paynter_solve::{EvalError, EventOutcome, System};
 use paynter_symbolic::SymbolId;
+use paynter_symbolic::dae::When;
+use paynter_symbolic::walk::depends_on;
 
-use crate::lower::Decider;
+use crate::lower::{Decider, SwitchKind};
 use crate::machine::{Machine, fatal};
+
+/// A silenced switch may change the variables by this part of the error allowed.
+const LARGEST_EFFECT: f64 = 0.01;
+/// A switch is silenced up to this many times the value at which it was seen to do nothing.
+const MOST_REACH: f64 = 1e4;
 
 impl Machine {
     /// Takes over from another machine at `t`, with the variables `y`. The first `n_whens` events
@@ -78,6 +85,67 @@ impl Machine {
                 *own = own.max(size);
             }
         }
+    }
+
+    /// Silences a guard whose switch makes no difference where it is: that of `abs(x)` when x has died
+    /// away and only its noise changes sign. `weights` are the errors allowed in the variables,
+    /// `h` a time in which they count. Tells whether that is so.
+    ///
+    /// The guard is heard again as soon as its value is large enough to make a difference.
+    pub fn silence(
+        &mut self,
+        (t, y): (f64, &[f64]),
+        guard: usize,
+        (weights, h): (&[f64], f64),
+    ) -> bool {
+        let image = self.image.clone();
+        let Some(mode) = image.modes.iter().rev().find(
+            |mode| matches!(mode.decider, Decider::State { first_guard, .. } if first_guard <= guard),
+        ) else {
+            return false;
+        };
+        let Decider::State { output, .. } = mode.decider else {
+            return false;
+        };
+        let acts = |when: &When| depends_on(&image.dae.pool, when.condition, mode.symbol);
+        let other = |held: f64| match mode.kind {
+            SwitchKind::Relation(_) => Some(1.0 - held),
+            SwitchKind::Sign if held == 0.0 => None,
+            SwitchKind::Sign => Some(-held),
+            SwitchKind::Floor => None,
+        };
+        let held = self.memory.slots[mode.slot as usize];
+        let Some(other) = other(held).filter(|_| !image.dae.whens.iter().any(acts)) else {
+            return false;
+        };
+        let mut rates = [vec![0.0; y.len()], vec![0.0; y.len()]];
+        let mut values = [0.0; 2];
+        for (k, side) in [held, other].into_iter().enumerate() {
+            self.memory.slots[mode.slot as usize] = side;
+            let is_fine = self.rhs(t, y, &mut rates[k]).is_ok()
+                && self.load(t, y).is_ok()
+                && self.run_switches().is_ok();
+            self.memory.slots[mode.slot as usize] = held;
+            if !is_fine {
+                return false;
+            }
+            values[k] = self.room.switches[output].abs();
+        }
+        let effect = rates[0]
+            .iter()
+            .zip(&rates[1])
+            .zip(weights)
+            .map(|((a, b), weight)| (a - b).abs() * h / weight)
+            .fold(0.0, f64::max);
+        // The effect grows with the value, at least in proportion to it.
+        let reach = LARGEST_EFFECT / effect.max(f64::MIN_POSITIVE);
+        if reach < 2.0 {
+            return false;
+        }
+        let value = values[0].max(values[1]);
+        let noise = 1e-14 * self.room.switch_sizes[output];
+        self.room.mute[output] = value.max(noise) * reach.min(MOST_REACH);
+        true
     }
 
     /// Lets the events from `first_when` on, and the modes that only they read, count as not yet come.

@@ -49,6 +49,8 @@ impl Machine {
             let state = self.memory.slots[mode.slot as usize];
             let size = &mut self.room.switch_sizes[output];
             *size = size.max(value.abs());
+            let is_mute = value.abs() <= self.room.mute[output];
+            let value = if is_mute { 0.0 } else { value };
             match mode.kind {
                 SwitchKind::Relation(comparison) => {
                     guards[first_guard] = off_zero(value, is_positive_side(comparison, state));
@@ -334,6 +336,9 @@ impl Machine {
                 // A value that was found at zero stays there when other equations take over
                 // (a diode that starts to conduct): its sign is noise, its crossing is not.
                 let is_noise = value.abs() <= SWITCH_NOISE * self.room.switch_sizes[output];
+                if value.abs() <= self.room.mute[output] && value != 0.0 {
+                    continue;
+                }
                 if is_noise && (value != 0.0 || self.room.has_crossed[output]) {
                     continue;
                 }
@@ -352,7 +357,7 @@ impl Machine {
         Err(Fault::EventLoop)
     }
 
-    fn settle_modes_by_time(&mut self, t: f64) -> Result<(), Fault> {
+    pub(crate) fn settle_modes_by_time(&mut self, t: f64) -> Result<(), Fault> {
         let image = self.image.clone();
         if image.timing.outputs.is_empty() {
             return Ok(());

@@ -57,6 +57,7 @@ mod map;
 mod memory;
 mod pattern;
 mod plan;
+mod sizes;
 mod sparse;
 mod start;
 mod tangent;

@@ -55,6 +55,8 @@ pub(crate) struct Room {
     pub switch_sizes: Vec<f64>,
     /// Switch values whose guards crossed at the present event.
     pub has_crossed: Vec<bool>,
+    /// Switch values below this size are taken as zero: there the switch does nothing.
+    pub mute: Vec<f64>,
     pub reinit: Vec<f64>,
     /// Modes that still changed when the rounds of an event ran out.
     pub restless: Vec<SymbolId>,
@@ -112,6 +114,7 @@ impl Machine {
         let room = Room {
             switch_sizes: vec![0.0; n_switches],
             has_crossed: vec![false; n_switches],
+            mute: vec![0.0; n_switches],
             ..Room::default()
         };
         Machine {
@@ -252,38 +255,26 @@ impl Machine {
             })
     }
 
-    /// Gives the absolute tolerance of each variable: what is small against its nominal
-    /// value, or else against its start, or else against the largest value it has had.
-    pub fn tolerances(&self, rtol: f64) -> Absolute {
+    /// Gives the absolute tolerance of each variable for a run from `t0` to `t1`: what is small
+    /// against its typical size, later against the largest value it has had.
+    pub fn tolerances(&mut self, rtol: f64, (t0, t1): (f64, f64)) -> Absolute {
         // As in other equation-based tools: two digits below what the relative tolerance asks
         // of a value of nominal size, so that it rules near zero only.
         const SHARE: f64 = 1e-2;
-        // Stands for the size of a state that starts at zero and has no nominal value until it has grown;
-        // small, because too small costs a few steps and too large costs digits.
-        const UNKNOWN_SIZE: f64 = 1e-4;
-        // Later, of the largest value it has had: one digit less, since a peak says less than a nominal value.
+        // Of the largest value it has had: one digit less, since a peak says less than a nominal value.
         const LEARNT_SHARE: f64 = 1e-3;
-        let n_states = self.image.states.len();
-        let (mut least, mut share) = (Vec::new(), Vec::new());
-        for k in 0..self.image.inputs.n {
-            let nominal = match self.image.states.get(k) {
-                Some(&symbol) => self.image.dae.symbol(symbol).nominal.abs(),
-                None => 0.0,
-            };
-            let start = self.start.get(k).map_or(0.0, |x| x.abs());
-            let is_unknown = nominal == 0.0 && start == 0.0 && k < n_states;
-            let size = if nominal > 0.0 {
-                nominal
-            } else if start > 0.0 {
-                start
-            } else if k >= n_states {
-                1.0
-            } else {
-                UNKNOWN_SIZE
-            };
-            least.push((rtol * SHARE * size).max(f64::MIN_POSITIVE));
-            share.push(if is_unknown { rtol * LEARNT_SHARE } else { 0.0 });
-        }
+        let least = self.typical_sizes(t0, t1);
+        let least = least.into_iter().map(|size| rtol * SHARE * size);
+        let least = least.map(|atol| atol.max(f64::MIN_POSITIVE)).collect();
+        let share = (0..self.image.inputs.n)
+            .map(|k| {
+                let is_unknown = self.image.states.get(k).is_some_and(|&symbol| {
+                    let start = self.start.get(k).copied().unwrap_or(0.0);
+                    self.image.dae.symbol(symbol).nominal == 0.0 && start == 0.0
+                });
+                if is_unknown { rtol * LEARNT_SHARE } else { 0.0 }
+            })
+            .collect();
         Absolute::Growing { least, share }
     }
 

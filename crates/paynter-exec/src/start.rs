@@ -114,6 +114,7 @@ impl Machine {
         self.jumps.fill(0.0);
         self.room.switch_sizes.fill(0.0);
         self.room.has_crossed.fill(false);
+        self.room.mute.fill(0.0);
         self.next_time = None;
     }
 

@@ -68,6 +68,8 @@ pub(crate) struct Course<'a> {
     current: Option<Structure>,
     pub statistics: Statistics,
     pub quadratures: Vec<f64>,
+    /// Absolute tolerances of each structure when it was first run.
+    tolerances: HashMap<Structure, Absolute>,
     /// Largest value of each carried symbol at changes of structure.
     sizes: HashMap<SymbolId, f64>,
     /// Largest effort and flow of any contact.
@@ -94,6 +96,7 @@ impl<'a> Course<'a> {
             current: None,
             statistics: Statistics::default(),
             quadratures: Vec::new(),
+            tolerances: HashMap::new(),
             sizes: HashMap::new(),
             contact_sizes: (0.0, 0.0),
             losses: Vec::new(),
@@ -209,7 +212,7 @@ impl<'a> Course<'a> {
         let mut changes_here = 0;
         loop {
             let t_before = t;
-            let options = self.options();
+            let options = self.options(t);
             let spec = self.spec;
             let (machine, _) = self.at_present();
             let mut watch = Watch {
@@ -237,6 +240,13 @@ impl<'a> Course<'a> {
             let is_circle = changes_here > MOST_CHANGES;
             match (failure, reason) {
                 (Some(error), _) => {
+                    if let Failure::Chattering { guard, .. } = error.failure
+                        && !is_circle
+                        && self.silence(t, &y, guard, &options)
+                    {
+                        changes_here += 1;
+                        continue;
+                    }
                     if let Failure::Chattering { guard, .. } = error.failure
                         && !is_circle
                         && let Some(next) = self.begin_to_slide(t, &y, guard)
@@ -308,6 +318,22 @@ impl<'a> Course<'a> {
         }
     }
 
+    /// Silences a switch that fires on noise only.
+    fn silence(&mut self, t: f64, y: &[f64], guard: usize, options: &Options) -> bool {
+        let rtol = options.tolerances.relative;
+        let weights: Vec<f64> = match &options.tolerances.absolute {
+            Absolute::Scalar(atol) => y.iter().map(|y| atol + rtol * y.abs()).collect(),
+            Absolute::PerVariable(all) | Absolute::Growing { least: all, .. } => {
+                let each = all.iter().zip(y);
+                each.map(|(atol, y)| atol + rtol * y.abs()).collect()
+            }
+        };
+        // What a difference in the rates does within a mean step.
+        let h = (t - self.spec.start) / self.statistics.steps.max(1) as f64;
+        let (machine, _) = self.at_present();
+        machine.silence((t, y), guard, (&weights, h))
+    }
+
     fn failed(&mut self, t: f64, y: Vec<f64>, error: &SolveError) -> End {
         let graph = self.graph;
         let (machine, reduced) = self.at_present();
@@ -319,7 +345,9 @@ impl<'a> Course<'a> {
         End { t, y, ending }
     }
 
-    fn options(&mut self) -> Options {
+    fn options(&mut self, t: f64) -> Options {
+        let key = self.current.clone().unwrap_or_default();
+        let known = self.tolerances.get(&key).cloned();
         let spec = self.spec;
         let resume: Option<Method> = self.statistics.method();
         let sizes = std::mem::take(&mut self.sizes);
@@ -327,7 +355,11 @@ impl<'a> Course<'a> {
         let absolute = match spec.atol {
             Some(atol) => Absolute::Scalar(atol),
             None => {
-                let mut all = machine.tolerances(spec.rtol);
+                let mut all = match known {
+                    Some(all) => all,
+                    None => machine.tolerances(spec.rtol, (t, spec.stop)),
+                };
+                let first = all.clone();
                 if let Absolute::PerVariable(least) | Absolute::Growing { least, .. } = &mut all {
                     for (atol, symbol) in least.iter_mut().zip(machine.states()) {
                         if let Some(size) = sizes.get(symbol) {
@@ -335,6 +367,7 @@ impl<'a> Course<'a> {
                         }
                     }
                 }
+                self.tolerances.insert(key, first);
                 all
             }
         };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use paynter_symbolic::dae::Switch;
 use paynter_symbolic::expr::{ExprId, Node, SymbolId};
-use paynter_symbolic::walk::below;
+use paynter_symbolic::walk::{below, for_each_argument};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{CallKey, Emitter, Fixed, Item, NO_OWNER, for_each_expression};
@@ -370,7 +370,7 @@ impl<'a> Builder<'a> {
                 }
                 continue;
             }
-            stack.extend(self.arguments(e));
+            for_each_argument(&self.emitter.plan.dae.pool, e, |a| stack.push(a));
         }
         reads_own
     }

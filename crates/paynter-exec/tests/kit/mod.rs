@@ -250,12 +250,12 @@ impl Kit {
 }
 
 /// Options of a run with error control.
-pub fn options(method: Method, rtol: f64, machine: &Machine) -> Options {
+pub fn options(method: Method, rtol: f64, t_end: f64, machine: &mut Machine) -> Options {
     Options {
         method,
         tolerances: Tolerances {
             relative: rtol,
-            absolute: machine.tolerances(rtol),
+            absolute: machine.tolerances(rtol, (0.0, t_end)),
         },
         ..Options::default()
     }
@@ -269,7 +269,7 @@ pub fn run(
     t_end: f64,
 ) -> Result<Finish, Box<SolveError>> {
     let start = machine.initialise(0.0).expect("the start is consistent");
-    let options = options(method, rtol, machine);
+    let options = options(method, rtol, t_end, machine);
     integrate(machine, 0.0, &start.y0, t_end, &options, &mut NoObserver).map_err(Box::new)
 }
 
