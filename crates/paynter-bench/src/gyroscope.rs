@@ -134,7 +134,7 @@ fn options(spec: &RunSpec, machine: &mut Machine) -> Options {
 /// The end of a run of the machine, its steps and evaluations.
 fn end(prepared: &mut Prepared) -> (Vec<f64>, usize, usize) {
     let start = prepared.machine.initialise(0.0).expect("it starts");
-    let options = options(&prepared.spec, &prepared.machine);
+    let options = options(&prepared.spec, &mut prepared.machine);
     let run = integrate(
         &mut prepared.machine,
         0.0,
@@ -241,7 +241,7 @@ pub fn whole_run(models: &Path) {
     let mut third = open(&path, "driven", Some(rtol));
     let mut plain = || {
         let start = third.machine.initialise(0.0).expect("it starts");
-        let options = options(&third.spec, &third.machine);
+        let options = options(&third.spec, &mut third.machine);
         let system = &mut Unaudited(&mut third.machine);
         let run = integrate(system, 0.0, &start.y0, STOP, &options, &mut NoObserver);
         black_box(run.expect("it runs"));

@@ -10,10 +10,10 @@
 //! the very z in the slots.
 
 use crate::code::{Step, run};
-use crate::events::mode_at;
-use crate::lower::SwitchKind;
 use crate::dense::{NoFactor, factor_cholesky, factor_lu, solve_cholesky, solve_lu};
+use crate::events::mode_at;
 use crate::failure::Fault;
+use crate::lower::SwitchKind;
 use crate::memory::Memory;
 use crate::sparse::SparseLu;
 
@@ -316,7 +316,8 @@ impl NewtonBlock {
                     }
                 }
             }
-            if matches!(result, Err(Fault::BlockNotFinite(_))) && self.search_finite(memory, attempt)
+            if matches!(result, Err(Fault::BlockNotFinite(_)))
+                && self.search_finite(memory, attempt)
             {
                 return Ok(());
             }
@@ -367,11 +368,19 @@ impl NewtonBlock {
     fn follow(&self, memory: &mut Memory, modes: Modes) -> Result<(), Fault> {
         let block = self.block as usize;
         self.evaluate(memory, modes)?;
-        let begin: Vec<f64> = self.residuals.iter().map(|&r| memory.slots[r as usize]).collect();
+        let begin: Vec<f64> = self
+            .residuals
+            .iter()
+            .map(|&r| memory.slots[r as usize])
+            .collect();
         if begin.iter().any(|r| !r.is_finite()) {
             return Err(Fault::BlockNotFinite(self.block));
         }
-        let mut z: Vec<f64> = self.unknowns.iter().map(|&s| memory.slots[s as usize]).collect();
+        let mut z: Vec<f64> = self
+            .unknowns
+            .iter()
+            .map(|&s| memory.slots[s as usize])
+            .collect();
         let (mut done, mut stride) = (0.0, 0.25_f64);
         let mut result = Err(Fault::NoConvergence(self.block));
         for _ in 0..MAX_STRIDES {

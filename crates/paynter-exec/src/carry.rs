@@ -59,6 +59,7 @@ impl Machine {
         self.jumps.fill(0.0);
         let n = self.jumps.len().min(from.jumps.len());
         self.jumps[..n].copy_from_slice(&from.jumps[..n]);
+        self.impulses = from.impulses;
         self.next_time = None;
         for factor in &mut self.memory.factors {
             factor.expect_jump();

@@ -140,6 +140,11 @@ impl Machine {
         self.load(t, y)?;
         self.run_switches()?;
         self.keep_left_limits()?;
+        let booked = self.jumps.iter().sum::<f64>();
+        let energy_before = match self.image.has_impulses {
+            true => self.energy()?,
+            false => 0.0,
+        };
         // A source that steps at this very instant has its new value: only states are left limits.
         self.room.restless.clear();
         self.settle_modes_by_time(t)?;
@@ -172,6 +177,11 @@ impl Machine {
             self.load(t, y)?;
         }
         self.refresh_unknowns(t, y)?;
+        if self.image.has_impulses {
+            self.load(t, y)?;
+            let by_reinit = self.jumps.iter().sum::<f64>() - booked;
+            self.impulses += self.energy()? - energy_before - by_reinit;
+        }
         has_changed |= !self.mode_values().eq(modes_before.iter().copied());
         if let Some(stop) = stop {
             return Ok(EventOutcome::Stop {
@@ -185,7 +195,10 @@ impl Machine {
 
     fn mode_values(&self) -> impl Iterator<Item = f64> {
         let slots = &self.memory.slots;
-        self.image.modes.iter().map(|mode| slots[mode.slot as usize])
+        self.image
+            .modes
+            .iter()
+            .map(|mode| slots[mode.slot as usize])
     }
 
     fn is_corner(&mut self, t: f64) -> Result<bool, Fault> {
@@ -250,12 +263,15 @@ impl Machine {
         }
         run(&image.sample_inputs.steps, &mut self.memory)?;
         let mut has_changed = false;
-        for sampled in &image.sampled {
+        for (number, sampled) in image.sampled.iter().enumerate() {
             if self.clocks[sampled.clock].next_time() > t {
                 continue;
             }
             run(&sampled.routine.steps, &mut self.memory)?;
             let value = self.memory.slots[sampled.routine.outputs[0] as usize];
+            if !value.is_finite() {
+                return Err(Fault::Sample(number as u32));
+            }
             let held = &mut self.memory.slots[sampled.dst as usize];
             has_changed |= held.to_bits() != value.to_bits();
             *held = value;

@@ -17,9 +17,11 @@ pub(crate) enum Fault {
     Reinit(u32),
     Projection,
     Stop(u32),
+    /// A sampled equation gave no finite number.
+    Sample(u32),
 }
 
-const KINDS: u32 = 8;
+const KINDS: u32 = 9;
 
 impl Fault {
     /// Gives the number that stands for it in the solver.
@@ -33,6 +35,7 @@ impl Fault {
             Fault::Reinit(p) => (5, p),
             Fault::Projection => (6, 0),
             Fault::Stop(p) => (7, p),
+            Fault::Sample(p) => (8, p),
         };
         position.saturating_mul(KINDS).saturating_add(kind)
     }
@@ -48,7 +51,8 @@ impl Fault {
             4 => Fault::EventLoop,
             5 => Fault::Reinit(position),
             6 => Fault::Projection,
-            _ => Fault::Stop(position),
+            7 => Fault::Stop(position),
+            _ => Fault::Sample(position),
         }
     }
 }
@@ -118,6 +122,7 @@ mod tests {
             Fault::Reinit(9),
             Fault::Projection,
             Fault::Stop(1),
+            Fault::Sample(4),
         ] {
             assert_eq!(Fault::from_code(fault.code()), fault);
         }

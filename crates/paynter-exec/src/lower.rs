@@ -242,6 +242,8 @@ pub(crate) struct Image {
     pub observe: Routine,
     pub switches: Routine,
     pub n_guards: usize,
+    /// Storages are tied to something that jumps at events.
+    pub has_impulses: bool,
     pub modes: Vec<ModeInfo>,
     pub timing: Routine,
     pub corners: Vec<Corners>,
@@ -326,6 +328,7 @@ impl Maker {
         let image = Image {
             states,
             inputs,
+            has_impulses: !reduced.differentiated_switches.is_empty(),
             ..Image::default()
         };
         Maker {

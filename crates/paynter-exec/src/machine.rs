@@ -43,6 +43,8 @@ pub struct Machine {
     time_lost: f64,
     /// Energy booked at each `when`, J.
     pub(crate) jumps: Vec<f64>,
+    /// Energy booked where a source jumped that storages are tied to, J.
+    pub(crate) impulses: f64,
     pub(crate) start: Vec<f64>,
 }
 
@@ -131,6 +133,7 @@ impl Machine {
             counters: Counters::default(),
             time_lost: 0.0,
             jumps: vec![0.0; image.actions.len()],
+            impulses: 0.0,
             start: Vec::new(),
             memory,
             image,
@@ -219,6 +222,11 @@ impl Machine {
     /// Gives the energy that `reinit`s of each `when` have added to the model, J.
     pub fn energy_jumps(&self) -> &[f64] {
         &self.jumps
+    }
+
+    /// Gives the energy that impulses have added to storages that are tied to sources that jump, J.
+    pub fn energy_of_impulses(&self) -> f64 {
+        self.impulses
     }
 
     /// Gives the present value of a discrete symbol or mode.
@@ -356,6 +364,14 @@ impl Machine {
                 None => Failure::Projection,
             },
             Fault::Projection => Failure::Projection,
+            Fault::Sample(number) => {
+                let sampled = self.image.sampled.get(number as usize);
+                let symbol = sampled.and_then(|sampled| {
+                    let mut discrete = self.image.discrete.iter();
+                    discrete.find(|d| d.1 == sampled.dst).map(|d| d.0)
+                });
+                Failure::NotFinite { symbol }
+            }
             Fault::Stop(number) => {
                 let (when, message) = self
                     .image

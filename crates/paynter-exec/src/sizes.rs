@@ -23,6 +23,10 @@ const DEFAULT_SIZE: f64 = 1e-4;
 const UNSEEN_SIZE: f64 = 1e-8;
 /// Instants of the run at which rates are looked at, beside the start.
 const LOOKS: usize = 8;
+/// Rates below this part of the terms that make them up are rounding, or an equilibrium.
+const RATE_NOISE: f64 = 1e-9;
+/// Couplings that pass on less than this tell nothing of a size.
+const WEAK: f64 = 1e-6;
 /// What is integrated without any time constant is taken over this part of the run.
 const SHARE_OF_RUN: f64 = 1e-2;
 
@@ -43,15 +47,23 @@ impl Machine {
             })
             .collect();
         if sizes.iter().all(|&size| size > 0.0) || self.start.len() != n {
-            sizes.iter_mut().filter(|s| **s == 0.0).for_each(|s| *s = DEFAULT_SIZE);
+            sizes
+                .iter_mut()
+                .filter(|s| **s == 0.0)
+                .for_each(|s| *s = DEFAULT_SIZE);
             return sizes;
         }
         let is_known: Vec<bool> = sizes.iter().map(|&size| size > 0.0).collect();
         let entries = self.entries_at_start(t0, n_states);
         let coupling = Coupling::new(&entries, n_states);
         let rates = self.largest_rates(t0, t1);
+        // A rate that is what cancelling terms have left is no sign of size.
+        let mut terms = vec![0.0; n];
+        for &(i, j, value) in &entries {
+            terms[i] += (value * self.start[j]).abs();
+        }
         for k in 0..n_states {
-            if !is_known[k] && rates[k] > 0.0 {
+            if !is_known[k] && rates[k] > RATE_NOISE * terms[k] {
                 sizes[k] = rates[k] * coupling.time(k).min(SHARE_OF_RUN * (t1 - t0));
             }
         }
@@ -77,11 +89,13 @@ impl Machine {
         if self.load(t, &y).is_err() || image.rhs.evaluate(&mut self.memory).is_err() {
             return entries;
         }
-        let done = image.rhs.jacobian(&image.inputs, &mut self.memory, |row, column, value| {
-            if row < n_states && column < n_states && value != 0.0 && value.is_finite() {
-                entries.push((row, column, value));
-            }
-        });
+        let done = image
+            .rhs
+            .jacobian(&image.inputs, &mut self.memory, |row, column, value| {
+                if row < n_states && column < n_states && value != 0.0 && value.is_finite() {
+                    entries.push((row, column, value));
+                }
+            });
         if done.is_err() {
             entries.clear();
         }
@@ -106,12 +120,18 @@ impl Machine {
             if look == LOOKS + 1 {
                 let zero = |d: &&(_, u32, f64)| self.memory.slots[d.1 as usize] == 0.0;
                 let slots: Vec<u32> = image.discrete.iter().filter(zero).map(|d| d.1).collect();
-                slots.iter().for_each(|&slot| self.memory.slots[slot as usize] = 1.0);
+                slots
+                    .iter()
+                    .for_each(|&slot| self.memory.slots[slot as usize] = 1.0);
             }
             // The golden section meets no period twice at the same phase.
             const GOLDEN: f64 = 0.618_033_988_749_895;
             let share = (look as f64 * GOLDEN).fract();
-            let t = if look <= LOOKS { t0 + share * (t1 - t0) } else { t0 };
+            let t = if look <= LOOKS {
+                t0 + share * (t1 - t0)
+            } else {
+                t0
+            };
             let is_there = self.load(t, &y).is_ok()
                 && (image.timing.outputs.is_empty() || self.settle_modes_by_time(t).is_ok());
             if is_there && self.rhs(t, &y, &mut rates).is_ok() {
@@ -196,11 +216,19 @@ impl Coupling {
                     if sizes[i] > 0.0 {
                         continue;
                     }
-                    let equal_energy = if back > 0.0 { (there / back).sqrt() } else { f64::INFINITY };
+                    let equal_energy = if back > 0.0 {
+                        (there / back).sqrt()
+                    } else {
+                        f64::INFINITY
+                    };
                     let statical = self.n_movers[i] as f64 * there / self.own[i];
                     let moved = there * self.time(i);
                     let share = equal_energy.min(statical);
                     let share = if share.is_finite() { share } else { moved };
+                    // In the measure of the states themselves: what is passed on against what is there.
+                    if statical.is_finite() && statical < WEAK * equal_energy.min(1.0) {
+                        continue;
+                    }
                     reached.push((i, share * sizes[j]));
                 }
             }

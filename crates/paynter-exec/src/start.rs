@@ -112,6 +112,7 @@ impl Machine {
             ticks.start(t0);
         }
         self.jumps.fill(0.0);
+        self.impulses = 0.0;
         self.room.switch_sizes.fill(0.0);
         self.room.has_crossed.fill(false);
         self.room.mute.fill(0.0);

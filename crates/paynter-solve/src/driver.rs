@@ -25,6 +25,11 @@ const MAX_EVENT_ROUNDS: usize = 20;
 /// With guards, no step is longer than this share of the run: a guard that depends on time
 /// alone would otherwise be sampled too rarely when the states hardly move.
 const MAX_STEP_SHARE_WITH_GUARDS: f64 = 0.1;
+/// After so many steps it is judged whether the end can be reached.
+const STEPS_BEFORE_JUDGEMENT: usize = 200_000;
+/// A run that would take this many times the steps allowed does not reach its end, even if it
+/// becomes faster.
+const HOPELESS: f64 = 1e3;
 /// Share of the run for a step of a system without states, where no error limits it.
 const MAX_STEP_SHARE_WITHOUT_STATES: f64 = 0.02;
 
@@ -59,6 +64,7 @@ pub fn integrate(
     let mut weights = Weights::new(n, &options.tolerances);
     let mut run = Run {
         t: t0,
+        t_begin: t0,
         t_end,
         y: y0.to_vec(),
         y_before: vec![0.0; n],
@@ -118,6 +124,7 @@ fn next_time_event(cx: &mut Context<'_>, t: f64) -> Option<f64> {
 /// A run under way: where it is and what accompanies it.
 struct Run<'a> {
     t: f64,
+    t_begin: f64,
     t_end: f64,
     y: Vec<f64>,
     y_before: Vec<f64>,
@@ -161,6 +168,7 @@ impl Run<'_> {
 
         let mut time_event = next_time_event(cx, self.t);
         loop {
+            self.refuse_hopeless(cx)?;
             let t_stop = time_event.map_or(self.t_end, |t| t.min(self.t_end));
             if let Err(failure) = stepper.advance(cx, t_stop) {
                 let method = choice_after_failure(cx, self.t, self.options, failure)?;
@@ -194,6 +202,20 @@ impl Run<'_> {
                 stepper.restart(cx, self.t, &self.y, None)?;
             }
         }
+    }
+
+    /// Ends a run that would need far more steps than are allowed: its end is out of reach.
+    fn refuse_hopeless(&self, cx: &Context<'_>) -> Result<(), Failure> {
+        let steps = cx.statistics.steps;
+        if steps == 0 || !steps.is_multiple_of(STEPS_BEFORE_JUDGEMENT) {
+            return Ok(());
+        }
+        let done = (self.t - self.t_begin) / (self.t_end - self.t_begin);
+        let limit = cx.max_steps;
+        if done * HOPELESS * limit as f64 <= steps as f64 {
+            return Err(Failure::TooManySteps { t: self.t, limit });
+        }
+        Ok(())
     }
 
     /// A guard without a value inside a step: the step may have gone beyond the event after which

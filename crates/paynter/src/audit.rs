@@ -22,7 +22,7 @@ pub struct Audit {
     pub stored: f64,
     /// Given by elements declared `unpowered`.
     pub unpowered: f64,
-    /// Added at events by `reinit`.
+    /// Added at events by `reinit`, by contacts that join storages, and by impulses.
     pub jumps: f64,
     /// supplied + unpowered + jumps − dissipated − stored: 0 but for the error of the solver.
     pub residual: f64,
@@ -109,7 +109,7 @@ pub(crate) fn audit_totals(
     if !layout.has_totals() || quadratures.len() < layout.len {
         return None;
     }
-    let jumps = machine.energy_jumps().iter().sum();
+    let jumps = machine.energy_jumps().iter().sum::<f64>() + machine.energy_of_impulses();
     let stored = after.total - before.total + quadratures[layout.stored_without_law];
     let (supplied, dissipated) = (quadratures[layout.supplied], quadratures[layout.dissipated]);
     let unpowered = -quadratures[layout.unpowered];

@@ -590,11 +590,11 @@ fn explain_solver(
         Failure::TooManySteps { t, limit } => Diagnostic::error(
             code::TOO_MANY_STEPS,
             format!(
-                "{limit} steps were not enough; t = {} was reached",
+                "{limit} steps are not enough for this run; t = {} was reached",
                 seconds(t)
             ),
         )
-        .help("loosen `rtol`, or look for a fast oscillation in the model"),
+        .help("stop earlier, loosen `rtol`, or look for a fast oscillation in the model"),
         Failure::Singular { t, index } => {
             let d = Diagnostic::error(
                 code::SINGULAR_BLOCK,

@@ -325,3 +325,25 @@ fn small_models_with_any_token_missing_doubled_or_swapped_never_panic() {
         }
     }
 }
+
+#[test]
+fn sampled_value_that_is_not_a_number_is_named_where_it_is_born() {
+    let (all, text) = kit::messages(
+        "model S {
+            s: Se(u) -> j: 1 -> r: R(1), c: C(1)
+            sample at 10 [Hz] { a = sqrt(0.5 - c.e); b = 2*a; u = if b > 0.2 then 1 else 0.5 }
+        }
+        experiment x of S { stop = 5 }",
+    );
+    assert!(all.iter().any(|d| d.code == "E0721"), "{text}");
+    assert!(text.contains("`a` is not a number at t = 0.7 s"), "{text}");
+}
+
+#[test]
+fn run_whose_end_is_out_of_reach_ends_and_says_so() {
+    let (all, text) = kit::messages(
+        "model L { der(x) = v; der(v) = -x; start x = 1 }
+        experiment l of L { stop = 1e300 }",
+    );
+    assert!(all.iter().any(|d| d.code == "E0727"), "{text}");
+}

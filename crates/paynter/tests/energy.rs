@@ -213,3 +213,16 @@ fn residual_does_not_depend_on_the_output_interval() {
     };
     assert_eq!(residual("2.5"), residual("0.001"));
 }
+
+#[test]
+fn impulse_into_a_storage_tied_to_a_jumping_source_is_booked() {
+    let outcome = kit::run_text(
+        "model P { s: Se(step(time, 3, at = 1)) -> n: 0 -> c: C(2), r: R(5) }
+        experiment p of P { stop = 2; record c.e }",
+    );
+    let audit = outcome.run.audit.as_ref().expect("there is power");
+    // ½ C V²
+    kit::assert_close(audit.jumps, 9.0, 1e-12);
+    assert!(audit.is_good(), "{audit:?}");
+    assert!(outcome.warnings.iter().any(|w| w.code == "W0733"));
+}

@@ -292,3 +292,68 @@ fn bounces_without_end_are_reported_and_what_was_computed_is_kept() {
     assert_close(*time, 3.0 * (2.0_f64 / 9.81).sqrt(), 1e-6);
     assert!(outcome.run.table.time.len() > 100);
 }
+
+#[test]
+fn kinked_law_whose_effort_dies_away_does_not_chatter() {
+    let outcome = run_text(
+        "model M {
+            n: 0 -> r: R { f = 0.776*e + 0.118*e*abs(e) }, leak: R(0.5)
+            n -> GY(1.764) -> b: 1 -> i: I(1), rb: R(2)
+            start i.p = 1
+        }
+        experiment x of M { stop = 50; rtol = 1e-8; record i.p as p }",
+    );
+    assert_eq!(outcome.run.ending, Ending::Reached);
+    assert!(last(&outcome, "p").abs() < 1e-12);
+}
+
+#[test]
+fn laws_with_abs_are_solved_on_both_sides_of_their_kink() {
+    let outcome = run_text(
+        "model M {
+            s: Se(10*sin(time)) -> j: 1 -> r1: R(2), n: 0
+            n -> r: R { f = 0.362*e + 0.917*e*abs(e) }
+            n -> r2: R(3)
+        }
+        experiment x of M { stop = 10; record s.e as s, r.e as e }",
+    );
+    for (s, e) in column(&outcome, "s").iter().zip(column(&outcome, "e")) {
+        // Kirchhoff: (s − e)/2 = e/3 + 0.362 e + 0.917 e |e|
+        assert_close(
+            (s - e) / 2.0,
+            e / 3.0 + 0.362 * e + 0.917 * e * e.abs(),
+            1e-12,
+        );
+    }
+}
+
+#[test]
+fn four_exponential_diodes_rectify() {
+    let diode = "R { f = 1e-12*(exp(e/0.026) - 1) }";
+    let outcome = run_text(&format!(
+        "model M {{
+            src: Se(10*sin(2*pi*50*time)) -> in: 1 -> rs: R(1)
+            minus: 0
+            ground: Se(0) -> minus
+            b: 0 -> in -> a: 0
+            a -> p1: 1 -> plus: 0
+            b -> p2: 1 -> plus
+            minus -> p3: 1 -> a
+            minus -> p4: 1 -> b
+            p1 -> d1: {diode}\np2 -> d2: {diode}\np3 -> d3: {diode}\np4 -> d4: {diode}
+            plus -> out: 1 -> minus
+            out -> load: R(100)
+        }}
+        experiment x of M {{ stop = 0.04; output_step = 1e-3; record src.e as s, load.f as i }}"
+    ));
+    // Two diodes in series: |s| = 2·0.026 ln(i/1e-12 + 1) + 101 i, but for what leaks back.
+    for (s, i) in column(&outcome, "s").iter().zip(column(&outcome, "i")) {
+        if s.abs() > 2.0 {
+            assert_close(
+                2.0 * 0.026 * (i / 1e-12 + 1.0).ln() + 101.0 * i,
+                s.abs(),
+                1e-6,
+            );
+        }
+    }
+}

@@ -225,3 +225,44 @@ fn error_of_the_disc_follows_the_tolerance() {
 fn error_of_the_spring_mass_damper_follows_the_tolerance() {
     assert_error_follows_the_tolerance("spring_mass_damper/spring_mass_damper.bond");
 }
+
+/// Largest error over the run, relative to the largest value, of a column with a known course.
+fn error_over_run(text: &str, exact: impl Fn(f64) -> f64) -> f64 {
+    let outcome = run_text(text);
+    let name = outcome.run.table.columns[0].name.clone();
+    let times = &outcome.run.table.time;
+    let size = times.iter().map(|&t| exact(t).abs()).fold(0.0, f64::max);
+    let values = times.iter().zip(column(&outcome, &name));
+    values
+        .map(|(&t, v)| (v - exact(t)).abs() / size)
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn error_follows_the_tolerance_whatever_the_size_of_the_states() {
+    // States start at zero; their size is found from what drives them: picocoulombs to meganewtons.
+    for decade in 4..=10 {
+        let rtol = 10.0_f64.powi(-decade);
+        for c in [1e-12, 1e-9, 1e-6, 1.0, 1e3] {
+            let tau = 1000.0 * c;
+            let text = format!(
+                "model M {{ s: Se(5) -> j: 1 -> r: R(1000), c: C({c:e}) }}
+                experiment x of M {{ stop = {:e}; rtol = {rtol:e}; record c.e as v }}",
+                5.0 * tau
+            );
+            let error = error_over_run(&text, |t| 5.0 * (1.0 - (-t / tau).exp()));
+            assert!(error < 10.0 * rtol, "C = {c:e}, {rtol:e}: {error:e}");
+        }
+        for (m, k) in [(1e-9, 1e-3), (1.0, 1.0), (1e6, 1e9)] {
+            let w: f64 = f64::sqrt(k / m);
+            let text = format!(
+                "model M {{ s: Se({k:e}) -> j: 1 -> m: I({m:e}), c: C({:e}) }}
+                experiment x of M {{ stop = {:e}; rtol = {rtol:e}; record c.q as x }}",
+                1.0 / k,
+                20.0 / w
+            );
+            let error = error_over_run(&text, |t| 1.0 - (w * t).cos());
+            assert!(error < 10.0 * rtol, "m = {m:e}, {rtol:e}: {error:e}");
+        }
+    }
+}
