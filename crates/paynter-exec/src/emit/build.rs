@@ -228,8 +228,12 @@ impl<'a> Builder<'a> {
             } => {
                 let loose = self.loose_modes(&solved, inner);
                 self.hoist(&solved, inner, &loose);
-                let newton =
-                    self.newton(block, &solved.unknowns, (inner, residuals, jacobian), &loose);
+                let newton = self.newton(
+                    block,
+                    &solved.unknowns,
+                    (inner, residuals, jacobian),
+                    &loose,
+                );
                 self.steps.push(Step::Newton(Arc::new(newton)));
             }
             SolvedKind::Inlined { .. } => {}
@@ -309,7 +313,11 @@ impl<'a> Builder<'a> {
 
     /// Lists the modes whose switches depend on the unknowns of a block and on nothing that is
     /// computed after it: a search from afar must be free to change them.
-    pub(super) fn loose_modes(&mut self, solved: &Solved, inner: &[(SymbolId, ExprId)]) -> Vec<LooseMode> {
+    pub(super) fn loose_modes(
+        &mut self,
+        solved: &Solved,
+        inner: &[(SymbolId, ExprId)],
+    ) -> Vec<LooseMode> {
         if self.emitter.plan.dae.modes.is_empty() {
             return Vec::new();
         }
@@ -394,7 +402,13 @@ impl<'a> Builder<'a> {
         let residuals = residuals.iter().map(|&e| self.slot(e)).collect();
         let loose = loose
             .iter()
-            .map(|mode| (self.emitter.input(mode.symbol), mode.kind, self.slot(mode.value)))
+            .map(|mode| {
+                (
+                    self.emitter.input(mode.symbol),
+                    mode.kind,
+                    self.slot(mode.value),
+                )
+            })
             .collect();
         self.flush();
         let body = std::mem::take(&mut self.steps);

@@ -338,8 +338,12 @@ impl Builder<'_> {
                 let before = self.emitter.n_slots;
                 let loose = self.loose_modes(&solved, inner);
                 self.hoist(&solved, inner, &loose);
-                let newton =
-                    self.newton(block, &solved.unknowns, (inner, residuals, jacobian), &loose);
+                let newton = self.newton(
+                    block,
+                    &solved.unknowns,
+                    (inner, residuals, jacobian),
+                    &loose,
+                );
                 // The hoisted parts run just before the iteration, as one step with it.
                 let hoisted = std::mem::take(&mut self.steps);
                 let mut read = Vec::new();
