@@ -140,6 +140,11 @@ pub trait External: std::fmt::Debug + Send + Sync {
     ///
     /// As for [`External::call`].
     fn slopes(&self, inputs: &[f64], slopes: &mut [f64]) -> Result<(), String>;
+    /// How a call of it is written in the model language: the name, and arguments that stand
+    /// before the inputs because they never change.
+    fn written(&self) -> (String, Vec<String>) {
+        (self.name().to_owned(), Vec::new())
+    }
     /// Arguments at which the function has a corner in its only input, ascending.
     fn corners(&self) -> &[f64] {
         &[]

@@ -119,9 +119,36 @@ fn corners(x: &[f64], y: &[f64]) -> Vec<f64> {
     corners
 }
 
+/// The name of tables whose points stand in the text.
+const OF_VECTORS: &str = "table";
+
+/// A vector as it is written, the middle of a long one left out.
+fn vector(numbers: &[f64]) -> String {
+    const MOST: usize = 12;
+    let text = |x: &f64| crate::units::format_number(*x);
+    let shown: Vec<String> = if numbers.len() <= MOST {
+        numbers.iter().map(text).collect()
+    } else {
+        let (first, last) = (&numbers[..MOST / 2], &numbers[numbers.len() - 2..]);
+        let first = first.iter().map(text);
+        let last = last.iter().map(text);
+        first.chain(["…".to_owned()]).chain(last).collect()
+    };
+    format!("[{}]", shown.join(", "))
+}
+
 impl External for Table {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn written(&self) -> (String, Vec<String>) {
+        let fixed = if self.name == OF_VECTORS {
+            vec![vector(&self.x), vector(&self.y)]
+        } else {
+            vec![format!("{:?}", self.name)]
+        };
+        ("table".to_owned(), fixed)
     }
 
     fn n_inputs(&self) -> usize {
@@ -219,7 +246,7 @@ fn from_vectors(call: &mut Call) -> Result<WithDimensions, Refusal> {
     };
     let (x, x_dimension) = read(0)?;
     let (y, y_dimension) = read(1)?;
-    let table = Table::new("table", x, y).map_err(|why| bad_data(call, why))?;
+    let table = Table::new(OF_VECTORS, x, y).map_err(|why| bad_data(call, why))?;
     Ok((table, x_dimension, y_dimension))
 }
 

@@ -406,6 +406,17 @@ impl<'a> Presenter<'a> {
         self.with_short_parts(own)
     }
 
+    /// As [`Presenter::choose`], but what a residual would repeat keeps its name.
+    fn choose_if_not_repeated(&mut self, own: ExprId) -> ExprId {
+        let (full, short) = (self.choose(own), self.with_short_parts(own));
+        let length = |presenter: &mut Self, e| presenter.tree(e).count_operations() as f64;
+        if length(self, short) <= WORTH_NAMES * length(self, full) {
+            short
+        } else {
+            full
+        }
+    }
+
     fn with_short_parts(&mut self, own: ExprId) -> ExprId {
         let (inlined, partial) = (&self.is_inlined, &self.partial);
         substitute(&mut self.elimination.pool, own, &|s| {
@@ -452,7 +463,14 @@ impl<'a> Presenter<'a> {
                     });
                 }
                 SystemKind::Nonlinear { residuals } => {
-                    let residuals = residuals.into_iter().map(|e| print(self, e)).collect();
+                    let residuals = residuals
+                        .into_iter()
+                        .map(|e| {
+                            let value = self.choose_if_not_repeated(e);
+                            needed.push(value);
+                            self.tree(value)
+                        })
+                        .collect();
                     implicit.push(ImplicitEquations {
                         unknowns: system.unknowns,
                         residuals,

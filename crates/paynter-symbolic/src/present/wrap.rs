@@ -58,10 +58,13 @@ fn place(line: &str, room: usize) -> Option<usize> {
                 brackets.push((column, usize::MAX));
             }
             ')' | ']' => {
+                while open.pop_if(|k| *k == CHOICE).is_some() {}
                 if let Some(k) = open.pop() {
                     brackets[k].1 = column;
                 }
             }
+            // A choice ends with the bracket around it, and is not broken.
+            'i' if is_choice(line, at) => open.push(CHOICE),
             ' ' if line[at..].starts_with(" + ") || line[at..].starts_with(" - ") => {
                 let (depth, bracket) = (open.len(), open.last().copied());
                 signs.push(Sign {
@@ -74,11 +77,20 @@ fn place(line: &str, room: usize) -> Option<usize> {
             _ => {}
         }
     }
-    let is_long = |k: usize| brackets[k].1.saturating_sub(brackets[k].0) > SHORT_BRACKETS;
+    let is_long =
+        |k: usize| k != CHOICE && brackets[k].1.saturating_sub(brackets[k].0) > SHORT_BRACKETS;
     signs.retain(|s| s.column >= SHORTEST && s.bracket.is_none_or(is_long));
     let fitting = signs.iter().filter(|s| s.column <= room);
     let best = fitting.min_by_key(|s| (s.depth, std::cmp::Reverse(s.column)));
     best.or_else(|| signs.first()).map(|s| s.at)
+}
+
+/// Stands for `if` among the brackets.
+const CHOICE: usize = usize::MAX;
+
+fn is_choice(line: &str, at: usize) -> bool {
+    let before = line[..at].chars().next_back();
+    line[at..].starts_with("if ") && before.is_none_or(|c| c == ' ' || c == '(')
 }
 
 /// Writes the right side of an equation as LaTeX for `align*`, a long sum over several lines.
@@ -139,5 +151,14 @@ mod tests {
     fn what_has_no_sign_is_left_whole() {
         let line = format!("z' = {}", vec!["abcdefgh"; 40].join("*"));
         assert_eq!(text(&line, ""), line);
+    }
+
+    #[test]
+    fn a_choice_is_not_broken() {
+        let choice = "if somewhere.x > gap/2 then somewhere.x - gap/2 else gap/2 + somewhere.x";
+        let line = format!("some.p' = stiffness*damping*({choice}) + force");
+        let broken = text(&line, "");
+        assert!(broken.contains(choice), "{broken}");
+        assert!(broken.ends_with("\n        + force"), "{broken}");
     }
 }

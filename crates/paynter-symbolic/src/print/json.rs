@@ -56,6 +56,7 @@ fn write(out: &mut String, tree: &Tree, name: &dyn Fn(SymbolId) -> String) {
         Tree::And(a, b) => pair(out, "and", a, b, name),
         Tree::Or(a, b) => pair(out, "or", a, b, name),
         Tree::If(parts) => operation(out, "if", &parts[..], name),
+        Tree::Verbatim(text) => out.push_str(&json_string(text)),
         Tree::Cut => out.push_str("null"),
     }
 }

@@ -110,6 +110,7 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: &dyn Fn(SymbolId) 
             write(out, b, Around::Anything, name);
             out.push_str(" & \\text{otherwise} \\end{cases}");
         }
+        Tree::Verbatim(text) => out.push_str(&format!("\\text{{{}}}", latex_text(text))),
         Tree::Cut => out.push_str("\\ldots"),
     }
 }

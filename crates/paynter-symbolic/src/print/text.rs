@@ -41,9 +41,12 @@ fn binding_of(tree: &Tree) -> Binding {
         Tree::Number(x) if pi_multiple(*x).is_some_and(|part| part != (1, 1)) => Binding::Product,
         Tree::Product(_) | Tree::Quotient(..) => Binding::Product,
         Tree::Power(..) => Binding::Divisor,
-        Tree::Number(_) | Tree::Symbol(_) | Tree::Call1(..) | Tree::Call(..) | Tree::Cut => {
-            Binding::Base
-        }
+        Tree::Number(_)
+        | Tree::Symbol(_)
+        | Tree::Call1(..)
+        | Tree::Call(..)
+        | Tree::Verbatim(_)
+        | Tree::Cut => Binding::Base,
     }
 }
 
@@ -122,6 +125,7 @@ fn write(out: &mut String, tree: &Tree, around: Binding, name: &dyn Fn(SymbolId)
             out.push_str(" else ");
             write(out, b, Binding::Loosest, name);
         }
+        Tree::Verbatim(text) => out.push_str(text),
         Tree::Cut => out.push('…'),
     }
 }

@@ -38,6 +38,8 @@ pub enum Tree {
     Or(Box<Tree>, Box<Tree>),
     /// if a then b else c
     If(Box<[Tree; 3]>),
+    /// An argument that is no number: a file, the points of a table.
+    Verbatim(String),
     /// Stands for something nested too deep to be read; see [`MAX_DEPTH`].
     Cut,
 }
@@ -60,7 +62,7 @@ impl Tree {
     pub fn count_operations(&self) -> usize {
         let sum = |trees: &[Tree]| trees.iter().map(Tree::count_operations).sum::<usize>();
         match self {
-            Tree::Number(_) | Tree::Symbol(_) | Tree::Cut => 0,
+            Tree::Number(_) | Tree::Symbol(_) | Tree::Verbatim(_) | Tree::Cut => 0,
             Tree::Sum(terms) => {
                 let inside: usize = terms.iter().map(|t| t.tree.count_operations()).sum();
                 let leading = usize::from(terms.first().is_some_and(|t| t.negative));
@@ -85,7 +87,7 @@ impl Tree {
 
     fn count_fractions(&self, is_below: bool) -> usize {
         match self {
-            Tree::Number(_) | Tree::Symbol(_) | Tree::Cut => 0,
+            Tree::Number(_) | Tree::Symbol(_) | Tree::Verbatim(_) | Tree::Cut => 0,
             Tree::Sum(terms) => terms.iter().map(|t| t.tree.count_fractions(is_below)).sum(),
             Tree::Product(factors) => factors.iter().map(|f| f.count_fractions(is_below)).sum(),
             Tree::Quotient(a, b) => {
@@ -119,7 +121,7 @@ impl Tree {
                     _ => Tree::Symbol(s),
                 }
             }
-            Tree::Number(_) | Tree::Cut => self,
+            Tree::Number(_) | Tree::Verbatim(_) | Tree::Cut => self,
             Tree::Sum(terms) => Tree::Sum(
                 terms
                     .into_iter()
@@ -325,10 +327,14 @@ fn as_fraction(coefficient: f64) -> (f64, f64) {
     if coefficient.fract() == 0.0 || super::text::number(coefficient).len() < MANY_DIGITS {
         return (coefficient, 1.0);
     }
-    (2..=LARGEST_DIVISOR)
+    let by_whole = (2..=LARGEST_DIVISOR)
         .map(|d| ((coefficient * f64::from(d)).round(), f64::from(d)))
-        .find(|&(n, d)| n / d == coefficient && n < 1e6)
-        .unwrap_or((coefficient, 1.0))
+        .find(|&(n, d)| n / d == coefficient && n < 1e6);
+    // 0.0034112… x is x/293.15.
+    let by_short = (1..=9)
+        .map(|n| (f64::from(n), f64::from(n) / coefficient))
+        .find(|&(n, d)| n / d == coefficient && super::text::number(d).len() < MANY_DIGITS);
+    by_whole.or(by_short).unwrap_or((coefficient, 1.0))
 }
 
 fn assemble(coefficient: f64, mut factors: Vec<Tree>, style: &Style<'_>) -> Tree {
@@ -399,12 +405,15 @@ fn build(pool: &Pool, e: ExprId, style: &Style<'_>, depth: usize) -> Tree {
         Node::Smooth(a) => tree(a),
         Node::External(f, args, output) => {
             let function = pool.external(f);
+            let (name, fixed) = function.written();
             let name = if function.n_outputs() == 1 {
-                function.name().to_owned()
+                name
             } else {
-                format!("{}[{}]", function.name(), output + 1)
+                format!("{name}[{}]", output + 1)
             };
-            Tree::Call(name, pool.args(args).iter().map(|&a| tree(a)).collect())
+            let fixed = fixed.into_iter().map(Tree::Verbatim);
+            let inputs = pool.args(args).iter().map(|&a| tree(a));
+            Tree::Call(name, fixed.chain(inputs).collect())
         }
         Node::ExternalSlope(f, args, slope) => {
             let function = pool.external(f);
