@@ -134,8 +134,8 @@ fn holds_during_a_run(design: &Design) -> usize {
 /// Rounding of some hundred operations, and the tolerance of Newton's method.
 const ALLOWED: f64 = 1e-8;
 
-/// Where simplification leaves 0, the run computes a difference of numbers of about size 1.
-const CANCELLED: f64 = 1e-7;
+/// What is smaller is compared with zero: a sum of numbers near 1 that cancel leaves 1e-16.
+const SMALL: f64 = 1e-7;
 
 fn compare(printed: &Printed, values: &mut Values, text: &str) -> usize {
     let mut n_compared = 0;
@@ -153,7 +153,7 @@ fn compare(printed: &Printed, values: &mut Values, text: &str) -> usize {
             continue;
         };
         assert!(
-            (left - right.value).abs() <= ALLOWED * (left.abs() + right.size + CANCELLED),
+            (left - right.value).abs() <= ALLOWED * (left.abs() + right.size + SMALL),
             "{} is {left}, and not {}\n{}\n{text}",
             equation.left,
             right.value,
@@ -171,7 +171,10 @@ fn compare(printed: &Printed, values: &mut Values, text: &str) -> usize {
             let terms: Vec<f64> = entries.iter().zip(&z).map(|(m, z)| m * z).collect();
             let size = terms.iter().fold(h.abs(), |size, t| size.max(t.abs()));
             let sum: f64 = terms.iter().sum();
-            assert!((sum - h).abs() <= ALLOWED * (size + CANCELLED), "{text}");
+            assert!(
+                (sum - h).abs() <= ALLOWED * (size + SMALL),
+                "a row gives {sum}, and not {h} (terms up to {size})\n{text}"
+            );
             n_compared += 1;
         }
     }
