@@ -132,7 +132,7 @@ impl Tree {
                     .collect(),
             ),
             Tree::Product(factors) => Tree::Product(all(factors)),
-            Tree::Quotient(a, b) => without_equal_numbers(*boxed(a), *boxed(b)),
+            Tree::Quotient(a, b) => without_equal_numbers(a.for_reading(name), b.for_reading(name)),
             Tree::Power(a, b) => Tree::Power(boxed(a), boxed(b)),
             Tree::Call1(f, a) => Tree::Call1(f, boxed(a)),
             Tree::Call(f, args) => Tree::Call(f, all(args)),
