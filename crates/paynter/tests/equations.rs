@@ -104,9 +104,7 @@ fn holds_during_a_run(design: &Design) -> usize {
     spec.stop = spec.start + span;
     spec.rtol = spec.rtol.max(1e-6);
     spec.output_times = (0..POINTS)
-        .map(|k| {
-            spec.start + span * (k as f64 + std::f64::consts::FRAC_1_PI) / (POINTS as f64 + 1.0)
-        })
+        .map(|k| spec.start + span * (k as f64 + 0.3137) / (POINTS as f64 + 1.0))
         .collect();
     let fail = |messages: Vec<paynter::syntax::Diagnostic>| -> ! {
         panic!("{}", render(&messages, &design.project.sources, false))
