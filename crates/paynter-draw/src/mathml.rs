@@ -259,6 +259,9 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: Naming<'_>) {
             write(out, b, Around::Anything, name);
             out.push_str("</mtd><mtd><mtext>otherwise</mtext></mtd></mtr></mtable></mrow>");
         }
+        Tree::Verbatim(text) => {
+            let _ = write!(out, "<mtext>{}</mtext>", escape(text));
+        }
         Tree::Cut => out.push_str("<mo>…</mo>"),
     }
 }
