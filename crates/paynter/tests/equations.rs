@@ -619,3 +619,24 @@ mod as_in_the_document {
         );
     }
 }
+
+#[test]
+fn a_matrix_is_not_called_like_something_of_the_model() {
+    let text = "model Chain {
+        param l = 0.7, M = 1.3, g = 9.81
+        w1: 1; der(a) = w1.f; w1 -> TF(l*cos(a)) -> x1: 0; w1 -> TF(l*sin(a)) -> y1: 0
+        w2: 1; der(b) = w2.f; w2 -> TF(l*cos(b)) -> x2: 0; w2 -> TF(l*sin(b)) -> y2: 0
+        x1 -> vx1: 1 -> I(M); y1 -> vy1: 1 -> I(M); vy1 -> Se(M*g); vx1 -> x2; vy1 -> y2
+        x2 -> vx2: 1 -> I(M); y2 -> vy2: 1 -> I(M); vy2 -> Se(M*g)
+        w1 -> R(0.05); w2 -> d: 0 -> w1; d -> rel: 1 -> R(0.05)
+    }";
+    let folder = std::env::temp_dir().join(format!("paynter-matrix-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let path = folder.join("chain.bond");
+    std::fs::write(&path, text).expect("the temporary folder can be written");
+    let printed = text_of(&open(&path, None));
+    std::fs::remove_dir_all(&folder).expect("the folder was made here");
+    // M is the mass, b an angle, h free.
+    assert!(printed.contains("A*[a'', b''] = h"), "{printed}");
+    assert!(printed.contains("A[2,2] = M*l^2"), "{printed}");
+}

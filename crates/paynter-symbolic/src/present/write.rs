@@ -11,6 +11,7 @@ use crate::expr::SymbolId;
 use crate::print::json::json_string;
 use crate::print::latex::{latex_name, latex_text};
 use crate::print::{Tree, to_json, to_latex, to_text};
+use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
 
 type Naming<'a> = &'a dyn Fn(SymbolId) -> String;
@@ -72,8 +73,7 @@ impl Presentation {
         for line in &self.states {
             let _ = writeln!(out, "{}", wrap::text(&text_line(line, name), ""));
         }
-        for (k, matrix) in self.matrices.iter().enumerate() {
-            let (m, h) = matrix_names(k, self.matrices.len());
+        for (matrix, (m, h)) in self.matrices.iter().zip(self.matrix_names(name)) {
             let unknowns: Vec<String> = matrix.unknowns.iter().map(|&s| name(s)).collect();
             let _ = writeln!(out, "{m}*[{}] = {h}", unknowns.join(", "));
         }
@@ -109,10 +109,42 @@ impl Presentation {
         out
     }
 
+    /// Names the matrix and the right side of each system: M and h, numbered if there are several;
+    /// other letters where the model has these names.
+    pub(crate) fn matrix_names(&self, name: Naming<'_>) -> Vec<(String, String)> {
+        let mut taken: FxHashSet<String> = FxHashSet::default();
+        if !self.matrices.is_empty() {
+            for tree in self.trees() {
+                let text = to_text(tree, name);
+                let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+                taken.extend(
+                    words.map(|w| w.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()),
+                );
+            }
+        }
+        let free = |letters: [&str; 4]| {
+            let letter = letters.into_iter().find(|l| !taken.contains(*l));
+            letter.unwrap_or(letters[0]).to_owned()
+        };
+        let (m, h) = (
+            free(["M", "A", "K", "matrix"]),
+            free(["h", "b", "r", "right"]),
+        );
+        let n = self.matrices.len();
+        let number = |k: usize| {
+            if n == 1 {
+                String::new()
+            } else {
+                (k + 1).to_string()
+            }
+        };
+        let names = |k: usize| (format!("{m}{}", number(k)), format!("{h}{}", number(k)));
+        (0..n).map(names).collect()
+    }
+
     fn text_entries(&self, name: Naming<'_>) -> Vec<String> {
         let mut entries = Vec::new();
-        for (k, matrix) in self.matrices.iter().enumerate() {
-            let (m, h) = matrix_names(k, self.matrices.len());
+        for (matrix, (m, h)) in self.matrices.iter().zip(self.matrix_names(name)) {
             for (row, column, value) in &matrix.matrix {
                 let mirrored = if matrix.is_symmetric && row != column {
                     format!(" = {m}[{},{}]", column + 1, row + 1)
@@ -141,8 +173,7 @@ impl Presentation {
             .map(|line| latex_line(line, name))
             .collect();
         let mut entries: Vec<String> = Vec::new();
-        for (k, matrix) in self.matrices.iter().enumerate() {
-            let names = matrix_names(k, self.matrices.len());
+        for (matrix, names) in self.matrices.iter().zip(self.matrix_names(name)) {
             let (m, h) = (latex_name(&names.0), latex_name(&names.1));
             let unknowns: Vec<String> = matrix
                 .unknowns
@@ -203,14 +234,6 @@ impl Presentation {
             lines(&self.where_lines)
         )
     }
-}
-
-/// M and h, numbered if there are several systems.
-fn matrix_names(k: usize, n: usize) -> (String, String) {
-    if n == 1 {
-        return ("M".to_owned(), "h".to_owned());
-    }
-    (format!("M{}", k + 1), format!("h{}", k + 1))
 }
 
 /// As the model language writes it.
