@@ -1,7 +1,7 @@
 //! Pictures as pixels, for places that show no SVG.
 //!
 //! In:  an SVG that this crate wrote.
-//! Out: the bytes of a PNG, on light paper, with [`PIXELS_PER_UNIT`] pixels for a unit of the SVG.
+//! Out: the bytes of a PNG, on light paper, with `PIXELS_PER_UNIT` pixels for a unit of the SVG.
 //!
 //! **Invariant:** equal drawings give equal bytes on every machine: letters come from the DejaVu fonts
 //! inside the program, never from the fonts of the machine.
