@@ -417,11 +417,6 @@ fn servo(models: &Path) {
         .zip(&expected)
         .map(|(&k, e)| (f[k] - e).abs() / e.abs().max(1.0))
         .fold(0.0, f64::max);
-    if std::env::var_os("SHOW").is_some() {
-        for (name, (&k, e)) in SERVO_STATES.iter().zip(order.iter().zip(&expected)) {
-            println!("{name} {} {e}", f[k]);
-        }
-    }
     println!(
         "servo: {} states in the machine, same rates to {difference:.1e}",
         y.len()

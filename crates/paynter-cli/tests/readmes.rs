@@ -55,6 +55,28 @@ fn every_folder_has_a_readme_with_a_title() {
     }
 }
 
+/// The first fenced block of a text that begins with `fence`.
+fn first_block<'t>(text: &'t str, fence: &str) -> &'t str {
+    let (_, rest) = text.split_once(fence).expect("the text has such a block");
+    rest.split_once("\n```").expect("the block ends").0
+}
+
+#[test]
+fn equations_of_the_front_page_are_those_of_its_model() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("README.md")).expect("the project has one");
+    let folder = std::env::temp_dir().join(format!("paynter-front-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let model = first_block(&text, "```bond\n");
+    std::fs::write(folder.join("front.bond"), model).expect("the folder can be written");
+    let found = paynter(&folder, &["equations", "front.bond"]);
+    std::fs::remove_dir_all(&folder).expect("the folder was made here");
+    let (_, after) = text
+        .split_once("`paynter equations` prints")
+        .expect("the front page shows equations");
+    assert_eq!(found.trim_end(), first_block(after, "```text\n"));
+}
+
 #[test]
 fn outputs_shown_in_readmes_are_those_of_the_tool() {
     let mut n_blocks = 0;

@@ -30,14 +30,8 @@ pub fn equations(presentation: &Presentation, name: Naming<'_>) -> Equations {
     let mut found = Equations::default();
     let lines = |lines: &[Line]| -> Vec<String> { lines.iter().map(|l| line(l, name)).collect() };
     found.main.extend(lines(&presentation.states));
-    let n = presentation.matrices.len();
-    for (k, matrix) in presentation.matrices.iter().enumerate() {
-        let number = if n > 1 {
-            (k + 1).to_string()
-        } else {
-            String::new()
-        };
-        let names = (format!("M{number}"), format!("h{number}"));
+    let matrices = presentation.matrices.iter();
+    for (matrix, names) in matrices.zip(presentation.matrix_names(name)) {
         found.main.push(matrix_line(matrix, &names, name));
         found.definitions.extend(entries(matrix, &names, name));
     }

@@ -111,7 +111,7 @@ impl Presentation {
 
     /// Names the matrix and the right side of each system: M and h, numbered if there are several;
     /// other letters where the model has these names.
-    pub(crate) fn matrix_names(&self, name: Naming<'_>) -> Vec<(String, String)> {
+    pub fn matrix_names(&self, name: Naming<'_>) -> Vec<(String, String)> {
         let mut taken: FxHashSet<String> = FxHashSet::default();
         if !self.matrices.is_empty() {
             for tree in self.trees() {
