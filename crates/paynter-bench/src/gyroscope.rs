@@ -246,6 +246,11 @@ pub fn whole_run(models: &Path) {
         let run = integrate(system, 0.0, &start.y0, STOP, &options, &mut NoObserver);
         black_box(run.expect("it runs"));
     };
+    let mut fourth = open(&path, "driven", Some(rtol));
+    let mut start_only = || {
+        black_box(fourth.machine.initialise(0.0).expect("it starts"));
+        black_box(options(&fourth.spec, &mut fourth.machine));
+    };
     let by_hand_same = || {
         black_box(black_box(GYROSCOPE).run(rtol));
     };
@@ -256,6 +261,7 @@ pub fn whole_run(models: &Path) {
         &mut [
             &mut || (0..MANY).for_each(|_| by_hand()),
             &mut || (0..MANY).for_each(|_| by_hand_same()),
+            &mut || (0..MANY).for_each(|_| start_only()),
             &mut || (0..MANY).for_each(|_| plain()),
             &mut || (0..MANY).for_each(|_| bare()),
             &mut || (0..MANY).for_each(|_| recorded()),
@@ -269,6 +275,7 @@ pub fn whole_run(models: &Path) {
     let labels = [
         "by hand, own tolerance",
         "by hand, Paynter's tolerance",
+        "start alone",
         "start and integration, no audit",
         "with audit",
         "with audit and table",

@@ -2,7 +2,11 @@
 //!
 //! In:  the power ports of the equations.
 //! Out: one vector of rates per evaluation, laid out by [`AuditLayout`]: the model's own
-//!      integrals, totals, and the power of each element where these are not too many.
+//!      integrals, then the power of each element that can give or take energy; only totals
+//!      where these are too many.
+//!
+//! What a run gave to and fro, which its residual is measured against, needs no rates of its own: it is summed
+//! from the energy that each element took in each step.
 //!
 //! **Invariant:** totals are summed in an order that the ports alone decide, so that engines and machines
 //! agree bit for bit.
@@ -11,7 +15,7 @@ use std::ops::Range;
 
 use paynter_symbolic::Dae;
 use paynter_symbolic::dae::{EnergyRole, PowerPort};
-use paynter_symbolic::expr::{ExprId, Function1, Pool};
+use paynter_symbolic::expr::ExprId;
 
 use crate::emit::Routine;
 
@@ -20,76 +24,154 @@ use crate::emit::Routine;
 pub struct AuditLayout {
     /// The integrals of `Dae::quadratures`, in order.
     pub own: Range<usize>,
-    /// ∫ power of sources, J.
-    pub supplied: usize,
-    /// ∫ power of dissipators, J.
-    pub dissipated: usize,
-    /// ∫ power into elements declared `unpowered`, J.
-    pub unpowered: usize,
-    /// ∫ power into storages whose energy has no closed form, J.
-    pub stored_without_law: usize,
-    /// ∫ Σ |power| over all elements, J: the scale of the audit.
-    pub scale: usize,
-    /// ∫ Σ |power| of what must neither give nor take, J: zero but for rounding.
-    pub conserving: usize,
-    /// ∫ power of each element in the order of `Dae::power`; empty when there are too many.
-    pub elements: Range<usize>,
-    /// Length of the vector.
-    pub len: usize,
+    /// What follows them.
+    audited: Audited,
+}
+
+/// What is integrated for the audit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Audited {
+    /// The model has no power.
+    #[default]
+    Nothing,
+    /// One quadrature for each element that can give or take: its position in `Dae::power`, and its total.
+    Elements(Vec<(usize, Option<Total>)>),
+    /// One for each [`Total`], then ∫ Σ |power|: a large model.
+    Totals,
 }
 
 /// With more elements than this only totals are integrated: the rest is on demand.
 const MOST_ELEMENTS: usize = 2000;
 
-const N_TOTALS: usize = 6;
+/// A sum of powers in the first law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Total {
+    Supplied,
+    Dissipated,
+    Unpowered,
+    StoredWithoutLaw,
+}
 
-impl AuditLayout {
-    pub(crate) fn new(dae: &Dae) -> Self {
-        let n_own = dae.quadratures.len();
-        if dae.power.is_empty() {
-            return AuditLayout {
-                own: 0..n_own,
-                elements: n_own..n_own,
-                len: n_own,
-                ..AuditLayout::default()
-            };
-        }
-        let first = n_own + N_TOTALS;
-        let n_elements = if dae.power.len() <= MOST_ELEMENTS {
-            dae.power.len()
-        } else {
-            0
-        };
-        AuditLayout {
-            own: 0..n_own,
-            supplied: n_own,
-            dissipated: n_own + 1,
-            unpowered: n_own + 2,
-            stored_without_law: n_own + 3,
-            scale: n_own + 4,
-            conserving: n_own + 5,
-            elements: first..first + n_elements,
-            len: first + n_elements,
-        }
-    }
+const N_TOTALS: usize = 4;
 
-    /// Tells how many quadratures, the first ones, decide on the first law: the rest are sums of sizes, which
-    /// have kinks, and parts that only reports show.
-    pub(crate) fn n_checked(&self) -> usize {
-        if self.has_totals() {
-            self.scale
-        } else {
-            self.len
-        }
-    }
+/// Energies of a run, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AuditTotals {
+    /// ∫ power of sources.
+    pub supplied: f64,
+    /// ∫ power of dissipators.
+    pub dissipated: f64,
+    /// ∫ power into elements declared `unpowered`.
+    pub unpowered: f64,
+    /// ∫ power into storages whose energy has no closed form.
+    pub stored_without_law: f64,
+    /// What all elements gave and took, from step to step: the scale of the audit.
+    pub scale: f64,
+}
 
-    /// Tells whether there is anything to audit.
-    pub fn has_totals(&self) -> bool {
-        self.len > self.own.len()
+/// Total that the power of a port belongs to; none for a storage whose law is known, and for what conserves.
+fn total_of(port: &PowerPort) -> Option<Total> {
+    match port.role {
+        EnergyRole::Source => Some(Total::Supplied),
+        EnergyRole::Dissipator => Some(Total::Dissipated),
+        EnergyRole::Unpowered => Some(Total::Unpowered),
+        EnergyRole::Storage if port.energy.is_none() => Some(Total::StoredWithoutLaw),
+        EnergyRole::Storage | EnergyRole::Conserving => None,
     }
 }
 
-/// Computes rates of the own integrals, then totals, then powers of all elements.
+impl AuditLayout {
+    pub(crate) fn new(dae: &Dae) -> Self {
+        let audited = if dae.power.is_empty() {
+            Audited::Nothing
+        } else if dae.power.len() > MOST_ELEMENTS {
+            Audited::Totals
+        } else {
+            // What must conserve takes nothing; if it did, the first law would not hold for the others.
+            let ports = dae.power.iter().enumerate();
+            let taking = ports.filter(|(_, port)| port.role != EnergyRole::Conserving);
+            Audited::Elements(taking.map(|(k, port)| (k, total_of(port))).collect())
+        };
+        AuditLayout {
+            own: 0..dae.quadratures.len(),
+            audited,
+        }
+    }
+
+    /// Length of the vector.
+    pub fn len(&self) -> usize {
+        self.own.end
+            + match &self.audited {
+                Audited::Nothing => 0,
+                Audited::Elements(elements) => elements.len(),
+                Audited::Totals => N_TOTALS + 1,
+            }
+    }
+
+    /// Tells whether nothing is integrated.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Tells how many quadratures, the first ones, decide on the first law: a sum of sizes has kinks.
+    pub(crate) fn n_checked(&self) -> usize {
+        match self.audited {
+            Audited::Totals => self.own.end + N_TOTALS,
+            Audited::Nothing | Audited::Elements(_) => self.len(),
+        }
+    }
+
+    pub(crate) fn is_small(&self) -> bool {
+        self.audited != Audited::Totals
+    }
+
+    /// Lists the energy that each element took: (position in `Dae::power`, J). Empty for a large model.
+    pub fn elements<'a>(
+        &'a self,
+        quadratures: &'a [f64],
+    ) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let elements = match &self.audited {
+            Audited::Elements(elements) => &elements[..],
+            Audited::Nothing | Audited::Totals => &[],
+        };
+        let energies = quadratures.get(self.own.end..).unwrap_or_default();
+        elements.iter().zip(energies).map(|(&(k, _), &e)| (k, e))
+    }
+
+    /// Adds up a run from its quadratures and their variations; none for a model without power, or
+    /// without quadratures.
+    pub fn totals(&self, quadratures: &[f64], variations: &[f64]) -> Option<AuditTotals> {
+        if self.audited == Audited::Nothing || quadratures.len() < self.len() {
+            return None;
+        }
+        let energies = &quadratures[self.own.end..];
+        let mut sums = [0.0; N_TOTALS];
+        let scale = match &self.audited {
+            Audited::Elements(elements) => {
+                for ((_, total), energy) in elements.iter().zip(energies) {
+                    if let Some(total) = *total {
+                        sums[total as usize] += energy;
+                    }
+                }
+                variations[self.own.end..].iter().sum()
+            }
+            Audited::Nothing | Audited::Totals => {
+                sums.copy_from_slice(&energies[..N_TOTALS]);
+                energies[N_TOTALS]
+            }
+        };
+        let [supplied, dissipated, unpowered, stored_without_law] = sums;
+        Some(AuditTotals {
+            supplied,
+            dissipated,
+            unpowered,
+            stored_without_law,
+            scale,
+        })
+    }
+}
+
+/// Computes rates of all quadratures.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Power {
     /// A small model: every rate in order, then right-hand sides. A large one: own rates, then power of each port.
@@ -100,71 +182,14 @@ pub(crate) struct Power {
     sums: Vec<Vec<u32>>,
 }
 
-/// Total of the audit that the power of a port belongs to beside `scale`; none for a storage whose law is known.
-fn total_of(port: &PowerPort) -> Option<Total> {
-    Some(match port.role {
-        EnergyRole::Source => Total::Supplied,
-        EnergyRole::Dissipator => Total::Dissipated,
-        EnergyRole::Unpowered => Total::Unpowered,
-        EnergyRole::Conserving => Total::Conserving,
-        EnergyRole::Storage if port.energy.is_none() => Total::StoredWithoutLaw,
-        EnergyRole::Storage => return None,
-    })
-}
-
-/// Totals in the order of [`AuditLayout`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Total {
-    Supplied,
-    Dissipated,
-    Unpowered,
-    StoredWithoutLaw,
-    Scale,
-    Conserving,
-}
-
-impl Total {
-    /// Tells whether sizes are summed: nothing there may cancel.
-    fn sums_sizes(self) -> bool {
-        matches!(self, Total::Scale | Total::Conserving)
-    }
-}
-
-/// Writes the rates of all quadratures as expressions, in the order of the layout.
-pub(crate) fn rate_expressions(dae: &mut Dae, layout: &AuditLayout) -> Vec<ExprId> {
-    let mut rates: Vec<ExprId> = dae.quadratures.iter().map(|q| q.rate).collect();
-    if !layout.has_totals() {
-        return rates;
-    }
-    let mut parts: [Vec<ExprId>; N_TOTALS] = std::array::from_fn(|_| Vec::new());
-    let mut elements = Vec::new();
-    for port in &dae.power {
-        let size = dae.pool.call1(Function1::Abs, port.power);
-        for total in [Some(Total::Scale), total_of(port)].into_iter().flatten() {
-            let part = if total.sums_sizes() { size } else { port.power };
-            parts[total as usize].push(part);
-        }
-        elements.push(port.power);
-    }
-    rates.extend(parts.map(|parts| sum_by_halves(&mut dae.pool, parts)));
-    if !layout.elements.is_empty() {
-        rates.extend(elements);
-    }
-    rates
-}
-
-/// Sums neighbours, then their sums: a processor can do what stands side by side at once.
-fn sum_by_halves(pool: &mut Pool, mut parts: Vec<ExprId>) -> ExprId {
-    while parts.len() > 1 {
-        parts = parts
-            .chunks(2)
-            .map(|pair| match *pair {
-                [a, b] => pool.add(a, b),
-                _ => pair[0],
-            })
-            .collect();
-    }
-    parts.first().copied().unwrap_or_else(|| pool.number(0.0))
+/// Lists the rates of all quadratures of a small model, in the order of the layout.
+pub(crate) fn rate_expressions(dae: &Dae, layout: &AuditLayout) -> Vec<ExprId> {
+    let own = dae.quadratures.iter().map(|q| q.rate);
+    let Audited::Elements(elements) = &layout.audited else {
+        return own.collect();
+    };
+    own.chain(elements.iter().map(|&(k, _)| dae.power[k].power))
+        .collect()
 }
 
 impl Power {
@@ -179,9 +204,10 @@ impl Power {
 
     /// For a large model; the routine computes own rates, then the power of each port.
     pub(crate) fn large(dae: &Dae, layout: &AuditLayout, routine: Routine) -> Self {
-        let mut sums = vec![Vec::new(); N_TOTALS];
+        let mut sums = vec![Vec::new(); N_TOTALS + 1];
         for (port, &slot) in dae.power.iter().zip(&routine.outputs[layout.own.len()..]) {
-            for total in [Some(Total::Scale), total_of(port)].into_iter().flatten() {
+            sums[N_TOTALS].push(slot);
+            if let Some(total) = total_of(port) {
                 sums[total as usize].push(slot);
             }
         }
@@ -194,29 +220,16 @@ impl Power {
 
     /// Gathers what the routine has computed.
     pub(crate) fn rates(&self, layout: &AuditLayout, slots: &[f64], rates: &mut [f64]) {
-        let outputs = &self.routine.outputs;
-        if self.sums.is_empty() || !layout.has_totals() {
-            for (rate, &slot) in rates.iter_mut().zip(outputs) {
-                *rate = slots[slot as usize];
-            }
-            return;
-        }
-        let n_own = layout.own.len();
-        for (rate, &slot) in rates[..n_own].iter_mut().zip(outputs) {
+        for (rate, &slot) in rates.iter_mut().zip(&self.routine.outputs) {
             *rate = slots[slot as usize];
         }
-        for (total, sum) in self.sums.iter().enumerate() {
-            let sums_sizes = total == Total::Scale as usize || total == Total::Conserving as usize;
+        for (k, sum) in self.sums.iter().enumerate() {
             let powers = sum.iter().map(|&slot| slots[slot as usize]);
-            rates[n_own + total] = if sums_sizes {
-                powers.map(f64::abs).sum()
-            } else {
+            rates[layout.own.len() + k] = if k < N_TOTALS {
                 powers.sum()
+            } else {
+                powers.map(f64::abs).sum()
             };
-        }
-        let elements = &mut rates[layout.elements.clone()];
-        for (rate, &slot) in elements.iter_mut().zip(&outputs[n_own..]) {
-            *rate = slots[slot as usize];
         }
     }
 }

@@ -234,7 +234,7 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
         }
     });
     result?;
-    let n_quadratures = image.audit.len;
+    let n_quadratures = image.audit.len();
     let wholes = [
         compiler.whole(&image.rhs.routine, &image.inputs, 0)?,
         if image.power.n_rhs > 0 {

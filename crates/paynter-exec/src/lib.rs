@@ -63,7 +63,7 @@ mod start;
 mod tangent;
 
 pub use assemble::{Assembly, Mismatch, Redundant, assemble};
-pub use audit::{AuditLayout, StoredEnergy};
+pub use audit::{AuditLayout, AuditTotals, StoredEnergy};
 pub use emit::LowerError;
 pub use failure::Failure;
 pub use lower::{Engine, Form, Lowering, lower, lower_with};

@@ -847,8 +847,7 @@ impl Maker {
         let dae = &mut self.emitter.plan.dae;
         let energies: Vec<ExprId> = dae.power.iter().filter_map(|port| port.energy).collect();
         let layout = AuditLayout::new(dae);
-        let is_small = layout.elements.len() == dae.power.len();
-        self.image.power = if is_small {
+        self.image.power = if layout.is_small() {
             let mut wanted = rate_expressions(dae, &layout);
             let n_rates = wanted.len();
             if self.form == Form::Explicit && n_rates > 0 {

@@ -591,7 +591,7 @@ impl System for Machine {
     }
 
     fn n_quadratures(&self) -> usize {
-        self.image.audit.len
+        self.image.audit.len()
     }
 
     fn n_checked_quadratures(&self) -> usize {

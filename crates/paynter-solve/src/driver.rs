@@ -58,6 +58,7 @@ pub fn integrate(
             t: t0,
             y: y0.to_vec(),
             quadratures: vec![0.0; system.n_quadratures()],
+            variations: vec![0.0; system.n_quadratures()],
             statistics,
         });
     }
@@ -85,13 +86,14 @@ pub fn integrate(
     let Run {
         t, y, quadratures, ..
     } = run;
-    let quadratures = quadratures.values().to_vec();
+    let (quadratures, variations) = quadratures.into_values();
     match outcome {
         Ok(reason) => Ok(Finish {
             reason,
             t,
             y,
             quadratures,
+            variations,
             statistics,
         }),
         Err(failure) => Err(SolveError {
@@ -99,6 +101,7 @@ pub fn integrate(
             t,
             y,
             quadratures,
+            variations,
             statistics,
         }),
     }

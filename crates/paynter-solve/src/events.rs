@@ -324,11 +324,12 @@ impl Guards {
             let at_left_end = middle == 1 && !is_on_surface && bends_up && v[0] < v[1];
             let at_right_end = middle + 1 == PARTS && bends_up && v[2] < v[1];
             // Where the first samples rise or the last ones fall, the bottom may lie between
-            // the outer two: only if the parabola through the three has its vertex there.
+            // the outer two: only if the parabola through the three has its vertex there, or if a
+            // kink may: the line through the other two reaches across.
             let vertex = vertex_offset(v);
             let is_candidate = is_minimum
-                || (at_left_end && (-1.0..0.0).contains(&vertex))
-                || (at_right_end && (0.0..=1.0).contains(&vertex));
+                || (at_left_end && ((-1.0..0.0).contains(&vertex) || 2.0 * v[1] < v[2]))
+                || (at_right_end && ((0.0..=1.0).contains(&vertex) || 2.0 * v[1] < v[0]));
             if !is_candidate {
                 continue;
             }
@@ -365,6 +366,8 @@ impl Guards {
         let depth = -self.noise(guard);
         let mut points: [(f64, f64); 3] = std::array::from_fn(|i| (times[i], v[i]));
         let (mut left, mut right) = (times[0], times[2]);
+        // At a kink parabolas tell nothing: they are believed once one has foretold a value.
+        let mut is_foretold = false;
         // Each round shrinks the bracket by a third at least, or gains digits by parabolas.
         for round in 0..40 {
             points.sort_by(|p, q| p.1.total_cmp(&q.1));
@@ -381,7 +384,7 @@ impl Guards {
             }
             let (vertex, v_vertex) = parabola(points);
             let is_settled = v_best - v_vertex < 0.05 * v_best && v_vertex > 0.0;
-            if round >= 3 && is_settled || right - left <= time_width(dense) {
+            if round >= 3 && is_settled && is_foretold || right - left <= time_width(dense) {
                 return Ok(None);
             }
             let width = right - left;
@@ -403,6 +406,9 @@ impl Guards {
             let v_t = self.value_at(cx, dense, guard, t)?;
             if v_t < depth {
                 return Ok(Some((t, v_t)));
+            }
+            if t == vertex {
+                is_foretold = (v_t - v_vertex).abs() <= 0.05 * v_t;
             }
             if v_t >= points[2].1 {
                 // Worse than all: only narrows the bracket.

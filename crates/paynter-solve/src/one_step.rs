@@ -15,7 +15,7 @@ pub(crate) trait Formula {
     const ERROR_ORDER: f64;
     /// Weight of the last error in the step-size law (β of Gustafsson's PI controller).
     const BETA: f64;
-    /// Largest growth of the step from one to the next.
+    /// Largest growth of the step from one to the next, once the error has told what size is right.
     const MAX_GROWTH: f64;
 
     /// Computes what depends on `(t, y)` only, before the first attempt of a step.
@@ -110,6 +110,8 @@ pub(crate) struct OneStep<F> {
     before_projection: Vec<f64>,
     inverse_scale: Vec<f64>,
     h_next: f64,
+    /// The first step was a guess, and the error has not told the right size yet.
+    is_guess: bool,
     last_error: f64,
     ready: Ready,
     dense_is_ready: bool,
@@ -123,6 +125,10 @@ pub(crate) struct OneStep<F> {
 const SAFETY: f64 = 0.9;
 /// Largest shrinking after a rejected step, same source.
 const MIN_FACTOR: f64 = 0.2;
+/// Rates of at least this part of the largest one, in units of the tolerance, tell how long the first step may be.
+const RATE_THAT_MATTERS: f64 = 1e-2;
+/// Largest growth after a first step that was far too short: what starts at rest shows no size to guess from.
+const MAX_GROWTH_OF_GUESS: f64 = 50.0;
 /// Reduction after a step that could not be evaluated: the border of the domain may be near,
 /// and nothing tells how near.
 const FACTOR_AFTER_TROUBLE: f64 = 0.25;
@@ -149,6 +155,7 @@ impl<F: Formula> OneStep<F> {
             before_projection: vec![0.0; n],
             inverse_scale: vec![0.0; n],
             h_next: 0.0,
+            is_guess: false,
             last_error: 1e-4,
             ready: Ready::NotBegun,
             dense_is_ready: false,
@@ -188,21 +195,26 @@ impl<F: Formula> OneStep<F> {
         if cx.rhs(t + guess, &self.y1, rate_there).is_err() {
             return Ok(guess * 1e-3);
         }
+        // How long the rates that matter stay what they are, and how long variables that are not zero do: a step
+        // beyond either would be a leap in the dark. What starts at zero has no size to keep.
+        let mut longest = cx.h_max;
+        let largest = rate.iter().zip(&self.inverse_scale);
+        let largest = largest.fold(0.0, |max: f64, (rate, inverse)| {
+            max.max((rate * inverse).abs())
+        });
         for i in 0..rate.len() {
             let is_algebraic = cx.system.algebraic().get(i).copied().unwrap_or(false);
-            rate[i] = if is_algebraic {
+            let change = if is_algebraic {
                 0.0
             } else {
                 rate_there[i] - rate[i]
             };
+            if (rate[i] * self.inverse_scale[i]).abs() > RATE_THAT_MATTERS * largest {
+                longest = longest.min(guess * (rate[i] / change).abs());
+            }
+            rate[i] = change;
         }
         let bend = weighted_norm(&rate, &self.inverse_scale) / guess;
-        // How long the rates stay what they are, and how long variables that are not zero do: a step beyond either
-        // would be a leap in the dark. What starts at zero has no size to keep.
-        let mut longest = cx.h_max;
-        if speed >= 1e-5 && bend > 0.0 {
-            longest = longest.min(speed / bend);
-        }
         longest = longest.min(change_time);
         let steepest = speed.max(bend);
         let by_order = if steepest <= 1e-15 {
@@ -214,7 +226,9 @@ impl<F: Formula> OneStep<F> {
         if is_at_rest {
             longest = longest.min(100.0 * guess);
         }
-        Ok(by_order.min(longest))
+        // The guess is good to a digit at most: as a power of two it does not carry the roundings of a difference
+        // quotient into every step.
+        Ok(by_order.min(longest).log2().floor().exp2())
     }
 
     /// Tries steps until one is accepted; returns what the next one needs.
@@ -296,7 +310,12 @@ impl<F: Formula> OneStep<F> {
         cx.statistics.steps += 1;
         let exponent = 1.0 / F::ERROR_ORDER - 0.75 * F::BETA;
         let factor = SAFETY * error.max(1e-12).powf(-exponent) * self.last_error.powf(F::BETA);
-        let limit = if was_rejected { 1.0 } else { F::MAX_GROWTH };
+        self.is_guess &= !was_rejected && factor > F::MAX_GROWTH;
+        let limit = match (was_rejected, self.is_guess) {
+            (true, _) => 1.0,
+            (false, true) => MAX_GROWTH_OF_GUESS,
+            (false, false) => F::MAX_GROWTH,
+        };
         let h_new = self.span.h * factor.clamp(MIN_FACTOR, limit);
         // A step cut short by an event says nothing against the size before the cut.
         let was_cut = self.span.h < h_natural;
@@ -359,6 +378,7 @@ impl<F: Formula> Stepper for OneStep<F> {
         self.y0.copy_from_slice(y);
         self.y1.copy_from_slice(y);
         self.dense_is_ready = false;
+        self.is_guess = h.is_none();
         self.h_next = match h {
             Some(h) => h,
             None => self.first_step(cx, t).map_err(Trouble::into_failure)?,

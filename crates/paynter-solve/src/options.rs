@@ -234,6 +234,8 @@ pub struct Finish {
     pub y: Vec<f64>,
     /// Quadratures from the start to `t`.
     pub quadratures: Vec<f64>,
+    /// How far each quadrature went up and down, from step to step.
+    pub variations: Vec<f64>,
     /// Work done.
     pub statistics: Statistics,
 }
@@ -249,6 +251,8 @@ pub struct SolveError {
     pub y: Vec<f64>,
     /// Quadratures from the start to `t`.
     pub quadratures: Vec<f64>,
+    /// How far each quadrature went up and down, from step to step.
+    pub variations: Vec<f64>,
     /// Work done.
     pub statistics: Statistics,
 }

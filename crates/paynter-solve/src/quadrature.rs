@@ -61,6 +61,8 @@ const END_RULE: [(f64, f64); 3] = [
 #[derive(Clone, Debug)]
 pub(crate) struct Quadratures {
     values: Vec<f64>,
+    /// Sum of the sizes of what was added to each.
+    variations: Vec<f64>,
     /// The first so many decide whether a way is good enough.
     n_checked: usize,
     rtol: f64,
@@ -138,6 +140,7 @@ impl Quadratures {
             ends: Ends::default(),
             smooth: (SHARE_OF_TOLERANCE * rtol).powf(0.4).clamp(low, high),
             values: vec![0.0; n_quadratures],
+            variations: vec![0.0; n_quadratures],
             lost: vec![0.0; n_quadratures],
             rates: vec![0.0; n_quadratures],
             sum: vec![0.0; n_quadratures],
@@ -153,6 +156,11 @@ impl Quadratures {
 
     pub(crate) fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// Gives the integrals and their variations.
+    pub(crate) fn into_values(self) -> (Vec<f64>, Vec<f64>) {
+        (self.values, self.variations)
     }
 
     /// Forgets the steps before: the trajectory is about to jump or to bend.
@@ -322,7 +330,9 @@ impl Quadratures {
     /// Adds `factor` times what was summed.
     fn add(&mut self, factor: f64) {
         for i in 0..self.values.len() {
-            let increment = factor * self.sum[i] - self.lost[i];
+            let part = factor * self.sum[i];
+            self.variations[i] += part.abs();
+            let increment = part - self.lost[i];
             let total = self.values[i] + increment;
             self.lost[i] = (total - self.values[i]) - increment;
             self.values[i] = total;

@@ -281,11 +281,14 @@ fn a_dip_of_a_ten_thousandth_of_a_step_is_found() {
 
 #[test]
 fn a_kinked_dip_is_found() {
-    for place in 0..20 {
-        let middle = 7.01 + 0.093 * f64::from(place);
-        let mut system = clockwork(1, move |_, y, g| g[0] = (y[0] - middle).abs() - 0.01);
-        let log = events_of(&mut system, Method::Dop853, 10.0);
-        assert_eq!(log.events.len(), 2, "dip at {middle}");
+    // Every place in a step: at its ends as well.
+    for method in [Method::Dop853, Method::Tsit5] {
+        for place in 0..200 {
+            let middle = 7.01 + 0.0093 * f64::from(place);
+            let mut system = clockwork(1, move |_, y, g| g[0] = (y[0] - middle).abs() - 0.01);
+            let log = events_of(&mut system, method, 10.0);
+            assert_eq!(log.events.len(), 2, "{method:?}: dip at {middle}");
+        }
     }
 }
 

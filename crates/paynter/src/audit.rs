@@ -7,7 +7,7 @@
 //! **Invariant:** no two of the three terms are computed from each other, so the residual can fail.
 
 use crate::simulate::RunSpec;
-use paynter_exec::{Machine, StoredEnergy};
+use paynter_exec::{AuditTotals, Machine, StoredEnergy};
 use paynter_symbolic::dae::EnergyRole;
 use paynter_symbolic::reduced::Reduced;
 
@@ -26,13 +26,11 @@ pub struct Audit {
     pub jumps: f64,
     /// supplied + unpowered + jumps − dissipated − stored: 0 but for the error of the solver.
     pub residual: f64,
-    /// ∫ Σ |power|: what the residual is measured against.
+    /// What the elements gave and took, summed from step to step: what the residual is measured against.
     pub scale: f64,
-    /// ∫ Σ |power| of transformers and gyrators, which must be 0 but for rounding.
-    pub conserving: f64,
     /// The storage whose energy disagrees most with the power it took, and by how much.
     pub worst: Option<(String, f64)>,
-    /// Energy of each element: (name, part in the first law, J); empty for very large models.
+    /// Energy of each element that can give or take: (name, part in the first law, J); empty for very large models.
     pub elements: Vec<(String, EnergyRole, f64)>,
     /// |residual| above this is worth a warning.
     pub allowed: f64,
@@ -63,33 +61,33 @@ impl Audit {
 pub(crate) fn audit(
     machine: &Machine,
     reduced: &Reduced,
-    before: &StoredEnergy,
-    after: &StoredEnergy,
-    quadratures: &[f64],
+    stored: (&StoredEnergy, &StoredEnergy),
+    booked: &Booked,
     spec: &RunSpec,
 ) -> Option<Audit> {
-    let totals = audit_totals(machine, before, after, quadratures, spec)?;
-    let layout = machine.audit_layout();
+    let totals = audit_totals(machine, stored, booked, spec)?;
     let dae = &reduced.dae;
-    let elements: Vec<(String, EnergyRole, f64)> = layout
-        .elements
-        .clone()
-        .zip(&dae.power)
-        .map(|(at, port)| (dae.names.display(port.name), port.role, quadratures[at]))
+    let name = |k: usize| dae.names.display(dae.power[k].name);
+    let taken: Vec<(usize, f64)> = machine
+        .audit_layout()
+        .elements(&booked.quadratures)
         .collect();
-    let worst = after
-        .elements
-        .iter()
-        .zip(&before.elements)
-        .filter(|_| !elements.is_empty())
-        .map(|(&(k, end), &(_, start))| {
-            (
-                k,
-                (end - start - quadratures[layout.elements.start + k]).abs(),
-            )
+    let (before, after) = stored;
+    let changes = after.elements.iter().zip(&before.elements);
+    let mut taken_by = taken.iter().copied().peekable();
+    let worst = changes
+        .filter_map(|(&(k, end), &(_, start))| {
+            // Both lists follow the order of the ports.
+            while taken_by.next_if(|&(at, _)| at < k).is_some() {}
+            let (_, taken) = taken_by.next_if(|&(at, _)| at == k)?;
+            Some((k, (end - start - taken).abs()))
         })
         .max_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(k, error)| (dae.names.display(dae.power[k].name), error));
+        .map(|(k, error)| (name(k), error));
+    let elements = taken
+        .into_iter()
+        .map(|(k, energy)| (name(k), dae.power[k].role, energy))
+        .collect();
     Some(Audit {
         worst,
         elements,
@@ -97,33 +95,40 @@ pub(crate) fn audit(
     })
 }
 
+/// Integrals of a run, and how far each went up and down.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Booked {
+    pub quadratures: Vec<f64>,
+    pub variations: Vec<f64>,
+}
+
 /// As [`audit`], without a look at single elements.
 pub(crate) fn audit_totals(
     machine: &Machine,
-    before: &StoredEnergy,
-    after: &StoredEnergy,
-    quadratures: &[f64],
+    (before, after): (&StoredEnergy, &StoredEnergy),
+    booked: &Booked,
     spec: &RunSpec,
 ) -> Option<Audit> {
-    let layout = machine.audit_layout();
-    if !layout.has_totals() || quadratures.len() < layout.len {
-        return None;
-    }
+    let AuditTotals {
+        supplied,
+        dissipated,
+        unpowered,
+        stored_without_law,
+        scale,
+    } = machine
+        .audit_layout()
+        .totals(&booked.quadratures, &booked.variations)?;
     let jumps = machine.energy_jumps().iter().sum::<f64>() + machine.energy_of_impulses();
-    let stored = after.total - before.total + quadratures[layout.stored_without_law];
-    let (supplied, dissipated) = (quadratures[layout.supplied], quadratures[layout.dissipated]);
-    let unpowered = -quadratures[layout.unpowered];
-    let scale = quadratures[layout.scale];
+    let stored = after.total - before.total + stored_without_law;
     let peak = scale.max(before.total.abs()).max(after.total.abs());
     Some(Audit {
         supplied,
         dissipated,
         stored,
-        unpowered,
+        unpowered: -unpowered,
         jumps,
-        residual: supplied + unpowered + jumps - dissipated - stored,
+        residual: supplied - unpowered + jumps - dissipated - stored,
         scale,
-        conserving: quadratures[layout.conserving],
         worst: None,
         elements: Vec::new(),
         allowed: ALLOWED_TOLERANCES * spec.rtol * scale + ROUNDING * peak,

@@ -10,6 +10,7 @@
 //!
 //! **Invariant:** recorded rows, quadratures and held values go on without a gap.
 
+use crate::audit::Booked;
 use crate::code;
 use crate::failure::{explain_failure, seconds};
 use crate::recorder::Recorder;
@@ -67,7 +68,7 @@ pub(crate) struct Course<'a> {
     /// None while the equations run as they stand.
     current: Option<Structure>,
     pub statistics: Statistics,
-    pub quadratures: Vec<f64>,
+    pub booked: Booked,
     /// Absolute tolerances of each structure when it was first run.
     tolerances: HashMap<Structure, Absolute>,
     /// Largest value of each carried symbol at changes of structure.
@@ -95,7 +96,7 @@ impl<'a> Course<'a> {
             structures: Structures::new(graph, spec, ideal_contacts(graph)),
             current: None,
             statistics: Statistics::default(),
-            quadratures: Vec::new(),
+            booked: Booked::default(),
             tolerances: HashMap::new(),
             sizes: HashMap::new(),
             contact_sizes: (0.0, 0.0),
@@ -224,12 +225,15 @@ impl<'a> Course<'a> {
             self.note_largest(&largest);
             let (failure, reason) = match result {
                 Ok(finish) => {
-                    self.count(&finish.statistics, &finish.quadratures);
+                    self.count(
+                        &finish.statistics,
+                        (&finish.quadratures, &finish.variations),
+                    );
                     (t, y) = (finish.t, finish.y);
                     (None, Some(finish.reason))
                 }
                 Err(error) => {
-                    self.count(&error.statistics, &error.quadratures);
+                    self.count(&error.statistics, (&error.quadratures, &error.variations));
                     (t, y) = (error.t, error.y.clone());
                     (Some(error), None)
                 }
@@ -386,11 +390,16 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn count(&mut self, statistics: &Statistics, quadratures: &[f64]) {
+    fn count(&mut self, statistics: &Statistics, (quadratures, variations): (&[f64], &[f64])) {
         self.statistics.add(statistics);
-        self.quadratures.resize(quadratures.len(), 0.0);
-        for (sum, part) in self.quadratures.iter_mut().zip(quadratures) {
-            *sum += part;
+        for (sums, parts) in [
+            (&mut self.booked.quadratures, quadratures),
+            (&mut self.booked.variations, variations),
+        ] {
+            sums.resize(parts.len(), 0.0);
+            for (sum, part) in sums.iter_mut().zip(parts) {
+                *sum += part;
+            }
         }
     }
 

@@ -217,7 +217,7 @@ pub fn simulate(
     let states = machine.states().iter().map(name).collect();
     let defaulted = start.defaulted.iter().map(name).collect();
     let followed = follow(&mut course, &start, spec, progress);
-    let quadratures = std::mem::take(&mut course.quadratures);
+    let booked = std::mem::take(&mut course.booked);
     let statistics = std::mem::take(&mut course.statistics);
     let (losses, slides) = (
         std::mem::take(&mut course.losses),
@@ -227,9 +227,10 @@ pub fn simulate(
     let audit = followed
         .energy
         .as_ref()
-        .and_then(|(before, after)| audit(machine, at_end, before, after, &quadratures, spec));
+        .and_then(|(before, after)| audit(machine, at_end, (before, after), &booked, spec));
     let own = machine.audit_layout().own.clone();
-    let integrals = quadratures
+    let integrals = booked
+        .quadratures
         .get(own)
         .map(<[f64]>::to_vec)
         .unwrap_or_default();

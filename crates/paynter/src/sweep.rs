@@ -217,12 +217,12 @@ fn run_fast(
             last_row.map_or(f64::NAN, |first| wanted.to_unit(run.rows.values[first + k]))
         })
         .collect();
-    let quadratures = std::mem::take(&mut course.quadratures);
+    let booked = std::mem::take(&mut course.booked);
     let (machine, _) = course.at_present();
     let audit = run
         .energy
         .as_ref()
-        .and_then(|(before, after)| audit_totals(machine, before, after, &quadratures, spec));
+        .and_then(|(before, after)| audit_totals(machine, (before, after), &booked, spec));
     point.residual = audit.map_or(0.0, |audit| audit.relative());
     if let Some(fine) = &run.fine {
         let fine = simulate::to_table(fine, &spec.wanted);
