@@ -205,6 +205,13 @@ pub fn needs_an_inverse(graph: &BondGraph, conflict: &Conflict) -> bool {
     })
 }
 
+/// Tells whether a conflict comes from a stroke that the text demands: the user wants to hear of it
+/// even where the equations can be solved without it.
+pub fn denies_a_stroke(conflict: &Conflict) -> bool {
+    let mut roots = conflict.sides.iter().filter_map(|side| side.first());
+    roots.any(|root| root.reason == Reason::Forced)
+}
+
 /// Words a conflict.
 pub fn conflict_diagnostic(graph: &BondGraph, conflict: &Conflict) -> Diagnostic {
     let code = match conflict.kind {

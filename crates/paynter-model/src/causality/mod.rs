@@ -30,7 +30,9 @@ mod wishes;
 
 pub use alternatives::{Alternative, Change, alternatives};
 pub use conflict::{Conflict, ConflictKind, Hop};
-pub use diagnostics::{causality_diagnostics, conflict_diagnostic, needs_an_inverse};
+pub use diagnostics::{
+    causality_diagnostics, conflict_diagnostic, denies_a_stroke, needs_an_inverse,
+};
 pub use explain::{Step, chain, sentence, steps, why};
 pub use rings::{Closing, Ring};
 

@@ -34,7 +34,7 @@ impl<'a> Elaborator<'a> {
         ctx: Ctx<'_>,
     ) -> Lowered {
         let file = self.scopes[ctx.scope.at()].file;
-        match self.find_item_named(function, file) {
+        match self.find_item(function, file) {
             Some(Item::Function(item, item_file)) => {
                 return self.call_function(item, item_file, args, span, ctx);
             }

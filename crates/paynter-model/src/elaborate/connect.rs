@@ -1,25 +1,24 @@
-//! Second pass: chains become bonds.
+//! Second pass: chains become edges, and edges bonds.
 //!
 //! In:  the chains as collected, and the things and ports they name.
-//! Out: scalar bonds with their symbols; open ports spliced away; nets of composite ports.
+//! Out: for each arrow its two ends, matched in size; `bonds`, `splice` and `composites` do the rest.
 //!
 //! **Invariant:** afterwards every port of an element that the text connects is on one bond,
 //! and no bond ends at a port of a part. Linear in the number of bonds.
 
-use paynter_symbolic::{Names, PathId, Role, Symbol, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
-use super::collect::Made;
 use super::data::*;
 use super::lower::{Ctx, Stop, Target};
+use super::models::Made;
 use super::read::{WHOLE_PORT, is_two_port};
 use super::value::Shape;
 use super::{Elaborator, Phase, code};
-use crate::graph::{Bond, ElementId, ElementKind, End, GroupId, Stroke};
+use crate::graph::ElementKind;
 
 /// One end of an arrow.
 #[derive(Clone, Debug)]
-enum Endpoint {
+pub(super) enum Endpoint {
     One(Terminal),
     Many(Vec<Terminal>),
     /// A two-port, whose size follows what it is joined to.
@@ -40,7 +39,7 @@ enum Joined {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
+pub(super) enum Direction {
     Into,
     OutOf,
 }
@@ -281,7 +280,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn target_endpoint(
+    pub(super) fn target_endpoint(
         &mut self,
         target: &Target,
         span: Span,
@@ -385,7 +384,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn join_endpoints(
+    pub(super) fn join_endpoints(
         &mut self,
         scope: ScopeId,
         (tail, tail_span): (Endpoint, Span),
@@ -557,598 +556,9 @@ impl<'a> Elaborator<'a> {
         )
     }
 
-    fn join_composites(
-        &mut self,
-        scope: ScopeId,
-        (a, a_span): (PortId, Span),
-        (b, b_span): (PortId, Span),
-        arrow: ast::Arrow,
-        name: Option<NamedBondId>,
-    ) {
-        let names = |this: &Self, port: PortId| -> Vec<String> {
-            let members = this.ports[port.at()].members.as_deref().unwrap_or(&[]);
-            members.iter().map(|m| m.name.text.to_string()).collect()
-        };
-        if names(self, a) != names(self, b) {
-            self.report.add(code::SIZE_MISMATCH, arrow.span, || {
-                Diagnostic::error(code::SIZE_MISMATCH, "ports of different kinds are joined")
-                    .primary(arrow.span, "this bond")
-                    .secondary(a_span, "this port")
-                    .secondary(b_span, "and this one")
-            });
-            return;
-        }
-        let n = self.ports[a.at()].members.as_ref().map_or(0, Vec::len) as u32;
-        for member in 0..n {
-            let is_power = |this: &Self, port: PortId| {
-                matches!(
-                    this.ports[port.at()]
-                        .members
-                        .as_ref()
-                        .map(|m| &m[member as usize].what),
-                    Some(MemberKind::Power { .. })
-                )
-            };
-            if !is_power(self, a) {
-                continue;
-            }
-            let end = |port| Target::Member {
-                port,
-                member,
-                component: None,
-            };
-            let tail = self.target_endpoint(&end(a), a_span, Direction::OutOf);
-            let head = self.target_endpoint(&end(b), b_span, Direction::Into);
-            if let (Some(tail), Some(head)) = (tail, head) {
-                let arrow = ast::Arrow {
-                    multi: true,
-                    ..arrow
-                };
-                self.join_endpoints(scope, (tail, a_span), (head, b_span), arrow, name);
-            }
-        }
-        let (a, b) = (self.net_of(a), self.net_of(b));
-        // The smaller id stands for the net, so that the result does not depend on the order.
-        self.ports[a.max(b).at()].net = a.min(b);
-    }
-
-    /// Gives the representative of the net that a composite port belongs to.
-    pub(super) fn net_of(&mut self, port: PortId) -> PortId {
-        let mut root = port;
-        while self.ports[root.at()].net != root {
-            root = self.ports[root.at()].net;
-        }
-        let mut at = port;
-        while at != root {
-            at = std::mem::replace(&mut self.ports[at.at()].net, root);
-        }
-        root
-    }
-
-    fn find_givers(&mut self) {
-        for at in 0..self.ports.len() {
-            let port = PortId(at as u32);
-            let decl = self.ports[at].decl;
-            if self.ports[at].members.is_none()
-                || !matches!(decl.binding, Some(ast::PortBinding::Members(_)))
-            {
-                continue;
-            }
-            let net = self.net_of(port);
-            match self.net_givers.get(&net) {
-                None => {
-                    self.net_givers.insert(net, port);
-                }
-                Some(&other) => {
-                    let has_signals = self.ports[at]
-                        .members
-                        .as_ref()
-                        .is_some_and(|m| m.iter().any(|m| matches!(m.what, MemberKind::Signal(_))));
-                    if !has_signals {
-                        continue;
-                    }
-                    let names = &self.graph.signals.names;
-                    let (one, two) = (
-                        names.display(self.ports[other.at()].path),
-                        names.display(self.ports[at].path),
-                    );
-                    let span = self.instances[self.ports[at].instance.at()].span;
-                    let other_span = self.instances[self.ports[other.at()].instance.at()].span;
-                    self.report.add(code::GIVERS, span, || {
-                        Diagnostic::error(
-                            code::GIVERS,
-                            format!("`{one}` and `{two}` are joined and both give their signals"),
-                        )
-                        .primary(span, "gives its own position")
-                        .secondary(other_span, "so does this one")
-                        .help("put a joint between two bodies")
-                    });
-                }
-            }
-        }
-    }
-
     // -------------------------------------------------------------------------------
     // Scalar bonds
     // -------------------------------------------------------------------------------
-
-    fn add_edge(
-        &mut self,
-        scope: ScopeId,
-        tail: Terminal,
-        head: Terminal,
-        arrow: ast::Arrow,
-        group: Option<(GroupId, u32)>,
-        name: Option<NamedBondId>,
-    ) {
-        if let (Terminal::Thing { .. }, Terminal::Thing { .. }) = (tail, head) {
-            let forced = arrow.stroke.map(stroke_of);
-            self.make_bond(tail, head, forced, arrow.span, group, name);
-            return;
-        }
-        let edge = self.edges.len() as u32;
-        let instance = self.scopes[scope.at()].instance;
-        for end in [tail, head] {
-            let Terminal::Slot(slot) = end else { continue };
-            let port = self.slots[slot as usize].port;
-            let is_inside = instance == Some(self.ports[port.at()].instance);
-            let slot = &mut self.slots[slot as usize];
-            let place = if is_inside {
-                &mut slot.inside
-            } else {
-                &mut slot.outside
-            };
-            if let Some(first) = *place {
-                let first = self.edges[first as usize].arrow.span;
-                let decl = self.ports[port.at()].decl;
-                self.report.add(code::PORT_TWICE, arrow.span, || {
-                    let place = if is_inside { "inside" } else { "outside" };
-                    Diagnostic::error(
-                        code::PORT_TWICE,
-                        format!("port `{}` has two bonds {place}", decl.name.text),
-                    )
-                    .primary(arrow.span, "a second bond")
-                    .secondary(first, "the first")
-                    .help(format!(
-                        "let it stand for a junction, which joins any number: `port {}: … = junction`",
-                        decl.name.text
-                    ))
-                });
-                return;
-            }
-            *place = Some(edge);
-        }
-        let depth = instance.map_or(0, |i| self.instances[i.at()].depth);
-        self.edges.push(Edge {
-            tail,
-            head,
-            arrow,
-            group,
-            name,
-            depth,
-        });
-    }
-
-    /// Contracts every path through open ports to one bond.
-    fn splice_ports(&mut self) {
-        let mut is_used = vec![false; self.edges.len()];
-        if self.is_lenient {
-            self.close_top_ports(&mut is_used);
-        }
-        for start in 0..self.edges.len() {
-            if is_used[start] {
-                continue;
-            }
-            let edge = self.edges[start];
-            let forward = match (edge.tail, edge.head) {
-                (Terminal::Thing { .. }, _) => true,
-                (_, Terminal::Thing { .. }) => false,
-                _ => continue,
-            };
-            self.splice_from(start, forward, &mut is_used);
-        }
-        self.report_open_slots();
-    }
-
-    fn splice_from(&mut self, start: usize, forward: bool, is_used: &mut [bool]) {
-        let first = self.edges[start];
-        let begin = if forward { first.tail } else { first.head };
-        let mut at = start;
-        let mut passed = Vec::new();
-        let (mut forced, mut name, mut group) = (None, None, None);
-        // The bond stands where a reader looks first: in the outermost part.
-        let mut outermost = first;
-        loop {
-            is_used[at] = true;
-            let edge = self.edges[at];
-            if edge.depth < outermost.depth {
-                outermost = edge;
-            }
-            name = name.or(edge.name);
-            group = group.or(edge.group);
-            if let Some(stroke) = edge.arrow.stroke.map(stroke_of) {
-                if forced.is_some_and(|f| f != stroke) {
-                    let span = edge.arrow.span;
-                    self.report.add(code::STROKES, span, || {
-                        Diagnostic::error(code::STROKES, "two strokes are forced on one bond")
-                            .primary(span, "against the stroke on the other side of the port")
-                    });
-                }
-                forced = forced.or(Some(stroke));
-            }
-            let end = if forward { edge.head } else { edge.tail };
-            let Terminal::Slot(slot) = end else {
-                let (tail, head) = if forward { (begin, end) } else { (end, begin) };
-                if let Some(bond) =
-                    self.make_bond(tail, head, forced, outermost.arrow.span, group, name)
-                {
-                    for slot in passed {
-                        self.slots[slot as usize].bond = Some(bond);
-                    }
-                }
-                return;
-            };
-            passed.push(slot);
-            let Slot {
-                inside,
-                outside,
-                port,
-                ..
-            } = self.slots[slot as usize];
-            let next = if inside == Some(at as u32) {
-                outside
-            } else {
-                inside
-            };
-            // An open end is reported with the slots.
-            let Some(next) = next else { return };
-            let onward = self.edges[next as usize];
-            let entered = if forward { onward.tail } else { onward.head };
-            if entered != end {
-                let decl = self.ports[port.at()].decl;
-                let (span, other) = (onward.arrow.span, edge.arrow.span);
-                self.report.add(code::AGAINST_ARROW, span, || {
-                    Diagnostic::error(
-                        code::AGAINST_ARROW,
-                        format!(
-                            "the arrows at port `{}` point against each other",
-                            decl.name.text
-                        ),
-                    )
-                    .primary(span, "this bond")
-                    .secondary(other, "and this one become one bond")
-                    .help("turn one of the arrows, or let the port stand for a junction")
-                });
-                is_used[next as usize] = true;
-                for end in [edge.tail, edge.head, onward.tail, onward.head, begin] {
-                    if let Terminal::Thing { thing, .. } = end {
-                        self.things[thing.at()].is_excused = true;
-                    }
-                }
-                return;
-            }
-            if is_used[next as usize] {
-                return;
-            }
-            at = next as usize;
-        }
-    }
-
-    /// A model checked alone has ports that nothing joins from outside: a source of unknown
-    /// effort stands in for the rest of the world.
-    fn close_top_ports(&mut self, is_used: &mut Vec<bool>) {
-        for slot in 0..self.slots.len() {
-            let Slot {
-                port,
-                inside,
-                outside,
-                ..
-            } = self.slots[slot];
-            let instance = self.ports[port.at()].instance;
-            let (Some(inside), None) = (inside, outside) else {
-                continue;
-            };
-            if self.instances[instance.at()].parent.is_some() {
-                continue;
-            }
-            let (span, scope) = (
-                self.ports[port.at()].decl.name.span,
-                self.ports[port.at()].scope,
-            );
-            let thing = self.add_thing(None, ElementKind::Se, None, scope, span);
-            self.things[thing.at()].is_fixed = true;
-            let end = Terminal::Thing { thing, port: 0 };
-            let edge = self.edges[inside as usize];
-            let here = Terminal::Slot(slot as u32);
-            let arrow = ast::Arrow {
-                stroke: None,
-                ..edge.arrow
-            };
-            let (tail, head) = if edge.tail == here {
-                (end, here)
-            } else {
-                (here, end)
-            };
-            self.slots[slot].outside = Some(self.edges.len() as u32);
-            self.edges.push(Edge {
-                tail,
-                head,
-                arrow,
-                group: None,
-                name: None,
-                depth: 0,
-            });
-            is_used.push(false);
-        }
-    }
-
-    fn report_open_slots(&mut self) {
-        for slot in 0..self.slots.len() {
-            let Slot {
-                port,
-                inside,
-                outside,
-                ..
-            } = self.slots[slot];
-            if inside.is_some() && outside.is_some() {
-                continue;
-            }
-            let p = &self.ports[port.at()];
-            let (decl, instance) = (p.decl, p.instance);
-            let is_top = self.instances[instance.at()].parent.is_none();
-            // A part alone leaves its ports open, and a base model may leave joining them to those that extend it.
-            if is_top && self.is_lenient {
-                continue;
-            }
-            if self.incomplete.contains(&instance) {
-                continue;
-            }
-            if let Some(edge) = inside.or(outside) {
-                for end in [
-                    self.edges[edge as usize].tail,
-                    self.edges[edge as usize].head,
-                ] {
-                    if let Terminal::Thing { thing, .. } = end {
-                        self.things[thing.at()].is_excused = true;
-                    }
-                }
-            }
-            let part = &self.instances[instance.at()];
-            let name = &decl.name.text;
-            let (span, text, help) = match inside {
-                None => (
-                    decl.name.span,
-                    "no bond inside".to_owned(),
-                    format!(
-                        "join it inside the model, or let it stand for a junction: `port {name}: … = junction`"
-                    ),
-                ),
-                Some(_) if is_top => (
-                    decl.name.span,
-                    "this model is used alone, so nothing is outside".to_owned(),
-                    "use the model as a part of another one".to_owned(),
-                ),
-                Some(_) => (
-                    part.span,
-                    format!("nothing is joined to `{name}` of this part"),
-                    "every open port has exactly one bond outside".to_owned(),
-                ),
-            };
-            let code = code::PORT_OPEN;
-            if self.told_missing.insert((span, decl.name.span)) {
-                let mut message =
-                    Diagnostic::error(code, format!("port `{name}` is not connected"))
-                        .primary(span, text)
-                        .help(help);
-                if span != decl.name.span {
-                    message = message.secondary(decl.name.span, "declared here");
-                }
-                self.report.list.push(message);
-            }
-        }
-    }
-
-    /// Makes a scalar bond with its effort and flow.
-    pub(super) fn make_bond(
-        &mut self,
-        tail: Terminal,
-        head: Terminal,
-        forced: Option<Stroke>,
-        span: Span,
-        group: Option<(GroupId, u32)>,
-        named: Option<NamedBondId>,
-    ) -> Option<u32> {
-        let (
-            Terminal::Thing {
-                thing: mut tail,
-                port: mut tail_port,
-            },
-            Terminal::Thing {
-                thing: mut head,
-                port: mut head_port,
-            },
-        ) = (tail, head)
-        else {
-            return None;
-        };
-        let tail_kind = self.things[tail.at()].kind;
-        if takes_power(&self.things[tail.at()]) {
-            let (letters, at) = (tail_kind.letters(), self.things[tail.at()].span);
-            self.report.add(code::ARROW_OUT, span, || {
-                Diagnostic::error(code::ARROW_OUT, format!("an arrow leaves the {letters}"))
-                    .primary(
-                        span,
-                        "power flows along the arrow, and this element takes power",
-                    )
-                    .secondary(at, format!("the {letters}"))
-                    .help(
-                        "turn the arrow, or swap both sides: it must point into R, C, I, Sw and D",
-                    )
-            });
-            if takes_power(&self.things[head.at()]) {
-                return None;
-            }
-            // Go on as if it were right, so that nothing else is reported for it.
-            (tail, head) = (head, tail);
-            (tail_port, head_port) = (head_port, tail_port);
-        }
-        for (thing, port) in [(tail, tail_port), (head, head_port)] {
-            let t = &self.things[thing.at()];
-            if !t.kind.is_junction()
-                && let Some(&(_, first)) = t.bonds.iter().find(|(p, _)| *p == port)
-            {
-                let origin = self.graph.bonds[first as usize].origin;
-                let first = self.graph.span(origin);
-                let (letters, name) = (t.kind.letters(), self.thing_name(thing));
-                self.report.add(code::PORT_TWICE, span, || {
-                    let message =
-                        Diagnostic::error(code::PORT_TWICE, format!("{name} is on two bonds"))
-                            .primary(span, "a second bond");
-                    let message = match first == span {
-                        true => message,
-                        false => message.secondary(first, "the first"),
-                    };
-                    message.help(format!(
-                        "a port of an {letters} is on one bond; join several at a junction"
-                    ))
-                });
-                return None;
-            }
-        }
-        let id = self.graph.bonds.len() as u32;
-        let origin = self.origin(span);
-        let bond_name = named.map(|n| self.named_bonds[n.at()].path);
-        let (effort, flow) = self.bond_symbols(tail, head, tail_port, head_port, bond_name, span);
-        self.things[tail.at()].bonds.push((tail_port, id));
-        self.things[head.at()].bonds.push((head_port, id));
-        if let Some(named) = named {
-            self.named_bonds[named.at()].bonds.push(id);
-        }
-        let end = |thing: ThingId, port: u32| End {
-            element: ElementId(thing.0),
-            port,
-        };
-        self.graph.bonds.push(Bond {
-            // Things stand in for elements until these are made.
-            tail: end(tail, tail_port),
-            head: end(head, head_port),
-            effort,
-            flow,
-            forced,
-            name: bond_name,
-            part_of: group,
-            domain: None,
-            origin,
-        });
-        Some(id)
-    }
-
-    /// Names effort and flow after what the user calls them: `c1.e`, `node.e`, `mesh.f`.
-    fn bond_symbols(
-        &mut self,
-        tail: ThingId,
-        head: ThingId,
-        tail_port: u32,
-        head_port: u32,
-        named: Option<PathId>,
-        span: Span,
-    ) -> (SymbolId, SymbolId) {
-        let origin = self.origin(span);
-        let (effort, flow) = match named {
-            Some(path) => {
-                let names = &mut self.graph.signals.names;
-                (names.child(path, "e", None), names.child(path, "f", None))
-            }
-            None => (
-                self.variable_name(tail, head, tail_port, head_port, "e", ElementKind::Zero),
-                self.variable_name(tail, head, tail_port, head_port, "f", ElementKind::One),
-            ),
-        };
-        let mut add = |name| {
-            self.graph.signals.add_symbol(Symbol {
-                name,
-                role: Role::Unknown,
-                nominal: 0.0,
-                origin,
-            })
-        };
-        (add(effort), add(flow))
-    }
-
-    fn variable_name(
-        &mut self,
-        tail: ThingId,
-        head: ThingId,
-        tail_port: u32,
-        head_port: u32,
-        letter: &str,
-        shared_at: ElementKind,
-    ) -> PathId {
-        let ends = [(head, head_port), (tail, tail_port)];
-        // An element's own bond is named after it.
-        for (thing, port) in ends {
-            let t = &self.things[thing.at()];
-            let (Some(name), false) = (t.name, t.kind.is_junction()) else {
-                continue;
-            };
-            let names = &mut self.graph.signals.names;
-            return if is_two_port(t) {
-                let side = names.child(name, if port % 2 == 0 { "in" } else { "out" }, None);
-                let index = t.is_vector.then(|| i64::from(port / 2) + 1);
-                names.child(side, letter, index)
-            } else {
-                let index = t.is_vector.then(|| i64::from(port) + 1);
-                names.child(name, letter, index)
-            };
-        }
-        // The variable that all bonds of a junction share is named after the junction.
-        for (thing, port) in ends {
-            let t = &self.things[thing.at()];
-            if let (Some(name), true) = (t.name, t.kind == shared_at) {
-                let index = t.is_vector.then(|| i64::from(port) + 1);
-                return self.graph.signals.names.child(name, letter, index);
-            }
-        }
-        // Otherwise: what leaves a junction towards something, `turn.to.along.e`.
-        let (from, to) = (self.things[tail.at()].name, self.things[head.at()].name);
-        let letters = |this: &Self, thing: ThingId| this.things[thing.at()].kind.letters();
-        let (base, word, other) = match (from, to) {
-            (Some(from), _) => (from, "to", (to, letters(self, head), tail_port)),
-            (None, Some(to)) => (to, "from", (None, letters(self, tail), head_port)),
-            (None, None) => (Names::ROOT, "bond", (None, letters(self, head), tail_port)),
-        };
-        let names = &mut self.graph.signals.names;
-        let way = names.child(base, word, None);
-        let towards = match other.0 {
-            Some(path) => {
-                let (text, index) = names.last(path);
-                let text = text.to_owned();
-                names.child(way, &text, index)
-            }
-            None => names.child(way, other.1, None),
-        };
-        let name = names.child(towards, letter, None);
-        // Several unnamed things between the same two are told apart by number.
-        let count = self.unnamed_bonds.entry(name).or_insert(0);
-        *count += 1;
-        match (*count, names.parent(towards)) {
-            (1, _) | (_, None) => name,
-            (n, Some(way)) => {
-                let text = names.last(towards).0.to_owned();
-                let towards = names.child(way, &text, Some(n));
-                names.child(towards, letter, None)
-            }
-        }
-    }
-
-    /// Names a thing for messages.
-    pub(super) fn thing_name(&self, thing: ThingId) -> String {
-        let t = &self.things[thing.at()];
-        match t.name {
-            Some(name) => format!("`{}`", self.graph.signals.names.display(name)),
-            None => format!("the {} without a name", t.kind.letters()),
-        }
-    }
 }
 
 fn terminals(endpoint: Endpoint) -> Vec<Terminal> {
@@ -1159,7 +569,7 @@ fn terminals(endpoint: Endpoint) -> Vec<Terminal> {
     }
 }
 
-fn components(n: usize) -> String {
+pub(super) fn components(n: usize) -> String {
     match n {
         1 => "one component".to_owned(),
         n => format!("{n} components"),
@@ -1167,7 +577,7 @@ fn components(n: usize) -> String {
 }
 
 /// Names an element for a message about its ports.
-fn in_words(thing: &Thing<'_>) -> String {
+pub(super) fn in_words(thing: &Thing<'_>) -> String {
     match thing.kind {
         ElementKind::Zero => "a 0-junction".to_owned(),
         ElementKind::One => "a 1-junction".to_owned(),
@@ -1180,20 +590,5 @@ fn in_words(thing: &Thing<'_>) -> String {
             format!("an {}", thing.kind.letters())
         }
         kind => format!("a {}", kind.letters()),
-    }
-}
-
-fn stroke_of(at: ast::StrokeAt) -> Stroke {
-    match at {
-        ast::StrokeAt::Tail => Stroke::Tail,
-        ast::StrokeAt::Head => Stroke::Head,
-    }
-}
-
-fn takes_power(thing: &Thing<'_>) -> bool {
-    match thing.kind {
-        ElementKind::R | ElementKind::C | ElementKind::I | ElementKind::Sw | ElementKind::D => true,
-        ElementKind::Gy => thing.is_one_port_gyrator(),
-        _ => false,
     }
 }

@@ -93,6 +93,11 @@ impl<'a> Elaborator<'a> {
             (ElementKind::I, _) => ("an I", "`.e .f .p .power .energy .stored` can be read"),
             _ => ("this element", "`.e .f .power .energy` can be read"),
         };
+        self.has_no(name, what, help)
+    }
+
+    /// Says that a thing has no quantity of this name, and which it has.
+    fn has_no(&mut self, name: &ast::Ident, what: &str, help: &str) -> Stop {
         let span = name.span;
         self.report.add(code::NOT_READABLE, span, || {
             Diagnostic::error(
@@ -450,16 +455,11 @@ impl<'a> Elaborator<'a> {
             "e" => Variable::Effort,
             "f" => Variable::Flow,
             _ => {
-                let span = name.span;
-                self.report.add(code::NOT_READABLE, span, || {
-                    Diagnostic::error(
-                        code::NOT_READABLE,
-                        format!("an open port has no `.{}`", name.text),
-                    )
-                    .primary(span, "cannot be read")
-                    .help("its effort `.e` and flow `.f` can be read")
-                });
-                return Err(Stop::Reported);
+                return Err(self.has_no(
+                    name,
+                    "an open port",
+                    "its effort `.e` and flow `.f` can be read",
+                ));
             }
         };
         self.need_bonds(name.span)?;
@@ -525,16 +525,7 @@ impl<'a> Elaborator<'a> {
                 return Ok(Value::scalar(e).measured(Some(what.dimension()), None));
             }
             _ => {
-                let span = name.span;
-                self.report.add(code::NOT_READABLE, span, || {
-                    Diagnostic::error(
-                        code::NOT_READABLE,
-                        format!("a bond has no `.{}`", name.text),
-                    )
-                    .primary(span, "cannot be read")
-                    .help("`.e .f .power .energy` can be read")
-                });
-                return Err(Stop::Reported);
+                return Err(self.has_no(name, "a bond", "`.e .f .power .energy` can be read"));
             }
         };
         let symbols: Vec<SymbolId> = bonds
@@ -553,16 +544,11 @@ impl<'a> Elaborator<'a> {
             "dissipated" => ReadingKind::SystemDissipated,
             "residual" => ReadingKind::SystemResidual,
             _ => {
-                let span = name.span;
-                self.report.add(code::NOT_READABLE, span, || {
-                    Diagnostic::error(
-                        code::NOT_READABLE,
-                        format!("the system has no `.{}`", name.text),
-                    )
-                    .primary(span, "cannot be read")
-                    .help("`system.energy .supplied .dissipated .residual` can be read")
-                });
-                return Err(Stop::Reported);
+                return Err(self.has_no(
+                    name,
+                    "the system",
+                    "`system.energy .supplied .dissipated .residual` can be read",
+                ));
             }
         };
         let at = ["energy", "supplied", "dissipated", "residual"]

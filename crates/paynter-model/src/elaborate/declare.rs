@@ -1,0 +1,437 @@
+//! First pass, values: parameters, inputs, outputs, signals, and what events and clocks set.
+//!
+//! In:  the statements of a body that define a name by `=`, and what was given from outside.
+//! Out: one definition for each name, not yet lowered; lists of `solve`, `sample` and `when`.
+//!
+//! **Invariant:** a name is defined once; what is given from outside meets a declaration or a message.
+
+use paynter_symbolic::PathId;
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::data::*;
+use super::lower::Ctx;
+use super::{Elaborator, PendingClock, PendingSolve, PendingWhen, code};
+use crate::suggest::nearest;
+
+impl<'a> Elaborator<'a> {
+    pub(super) fn collect_values(&mut self, id: InstanceId, scope: ScopeId, body: &'a [ast::Stmt]) {
+        for stmt in body {
+            match &stmt.kind {
+                ast::StmtKind::Param(decls) => {
+                    for decl in decls {
+                        self.declare_value(id, scope, decl, DefKind::Param);
+                    }
+                }
+                ast::StmtKind::Input(decls) => {
+                    for decl in decls {
+                        self.declare_value(id, scope, decl, DefKind::Input);
+                    }
+                }
+                ast::StmtKind::Output(decls) => {
+                    for decl in decls {
+                        let def = self.declare_value(id, scope, decl, DefKind::Output);
+                        if let (Some(def), None) = (def, self.instances[id.at()].parent) {
+                            self.top_outputs.push(def);
+                        }
+                    }
+                }
+                ast::StmtKind::Define(define) => self.collect_define(id, scope, define),
+                ast::StmtKind::Solve {
+                    unknowns,
+                    equations,
+                } => {
+                    let mut sought = Vec::new();
+                    for name in unknowns {
+                        let path = self.instances[id.at()].path;
+                        let path = self.child(path, &name.text, None);
+                        sought.extend(self.define_value(
+                            id,
+                            scope,
+                            path,
+                            DefKind::Sought,
+                            None,
+                            None,
+                            name.span,
+                        ));
+                    }
+                    self.solves.push(PendingSolve {
+                        scope,
+                        sought,
+                        equations,
+                        span: stmt.span,
+                    });
+                }
+                ast::StmtKind::Invariant(demand) => self.invariants.push((scope, demand)),
+                ast::StmtKind::Start(list) => {
+                    self.starts.extend(list.iter().map(|a| (scope, a, false)));
+                }
+                ast::StmtKind::Guess(list) => {
+                    self.starts.extend(list.iter().map(|a| (scope, a, true)));
+                }
+                ast::StmtKind::Sample { rate, body } => {
+                    let mut defs = Vec::new();
+                    for define in body {
+                        defs.extend(self.discrete(id, scope, define));
+                    }
+                    self.clocks.push(PendingClock {
+                        scope,
+                        rate,
+                        defs,
+                        span: stmt.span,
+                    });
+                }
+                ast::StmtKind::When {
+                    name,
+                    condition,
+                    actions,
+                } => {
+                    self.collect_when(id, scope, name.as_ref(), condition, actions, stmt.span);
+                }
+                ast::StmtKind::Layout(places) => {
+                    self.layouts.extend(places.iter().map(|p| (scope, p)));
+                }
+                ast::StmtKind::Outer { name, path } => {
+                    let at = self.instances[id.at()].path;
+                    let own = self.child(at, &name.text, None);
+                    let outer = Entity::Outer(self.outers.len() as u32);
+                    self.outers.push(super::Outer {
+                        instance: id,
+                        name,
+                        path,
+                        scope,
+                    });
+                    self.declare(own, outer, name.span);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Declares a parameter, input or output, with its value from outside if one is given.
+    fn declare_value(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        decl: &'a ast::Decl,
+        kind: DefKind,
+    ) -> Option<DefId> {
+        let parent = self.instances[id.at()].path;
+        let path = self.child(parent, &decl.name.text, None);
+        let mut value = decl.value.as_ref().map(|v| (v, scope));
+        if kind != DefKind::Output {
+            if let Some(given) = self.take_given(id, &decl.name.text) {
+                value = Some((given.value, given.scope));
+            }
+            if let Some(change) = self.changes.get_mut(&path) {
+                change.is_used = true;
+                value = Some((change.value, change.scope));
+            }
+        }
+        self.define_value(id, scope, path, kind, Some(decl), value, decl.name.span)
+    }
+
+    /// Finds an argument by name and marks it as used.
+    pub(super) fn take_given(&mut self, id: InstanceId, name: &str) -> Option<Given<'a>> {
+        let instance = &mut self.instances[id.at()];
+        let mut found = None;
+        for (at, given) in instance.given.iter().enumerate() {
+            if &*given.name.text == name {
+                instance.used |= 1 << at.min(63);
+                found = found.or(Some(*given));
+            }
+        }
+        found
+    }
+
+    /// Makes a named value, or completes one that was left open.
+    fn define_value(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        path: PathId,
+        kind: DefKind,
+        decl: Option<&'a ast::Decl>,
+        value: Option<(&'a ast::Expr, ScopeId)>,
+        span: Span,
+    ) -> Option<DefId> {
+        if let Entity::Def(open) = self.entity(path) {
+            let def = &mut self.defs[open.at()];
+            let may_complete = def.value.is_none()
+                && (def.kind == DefKind::Output || decl.is_some_and(|_| def.kind == kind))
+                || (def.decl.is_none() && kind == DefKind::Output && value.is_none());
+            if may_complete && def.instance == Some(id) {
+                if def.value.is_none() && value.is_some() {
+                    def.value = value;
+                }
+                match kind {
+                    DefKind::State | DefKind::Discrete | DefKind::Sought => def.kind = kind,
+                    _ => {}
+                }
+                if def.decl.is_none() {
+                    (def.decl, def.decl_scope) = (decl, scope);
+                }
+                return Some(open);
+            }
+        }
+        let def = DefId(self.defs.len() as u32);
+        if !self.declare(path, Entity::Def(def), span) {
+            return None;
+        }
+        self.defs.push(Def {
+            path,
+            kind,
+            instance: Some(id),
+            decl,
+            decl_scope: scope,
+            value,
+            unit: None,
+            span,
+            progress: Progress::Open,
+        });
+        Some(def)
+    }
+
+    fn collect_define(&mut self, id: InstanceId, scope: ScopeId, define: &'a ast::Define) {
+        let [part] = define.target.parts.as_slice() else {
+            self.remote_defines.push((scope, define));
+            return;
+        };
+        let kind = if define.is_derivative {
+            DefKind::State
+        } else {
+            DefKind::Signal
+        };
+        let Some(path) = self.target_path(id, scope, part) else {
+            return;
+        };
+        let value = Some((&define.value, scope));
+        if let Some(def) = self.define_value(id, scope, path, kind, None, value, part.name.span) {
+            self.defs[def.at()].unit = define.unit.as_ref();
+        }
+    }
+
+    fn discrete(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        define: &'a ast::Define,
+    ) -> Option<DefId> {
+        let [part] = define.target.parts.as_slice() else {
+            self.report_bad_target(
+                define.target.span,
+                "only a name of this model can be set here",
+            );
+            return None;
+        };
+        if define.is_derivative {
+            self.report_bad_target(
+                define.span,
+                "inside `sample` and `when` nothing flows: `der` does not belong here",
+            );
+            return None;
+        }
+        let path = self.target_path(id, scope, part)?;
+        let value = Some((&define.value, scope));
+        let def = self.define_value(
+            id,
+            scope,
+            path,
+            DefKind::Discrete,
+            None,
+            value,
+            part.name.span,
+        )?;
+        self.defs[def.at()].unit = define.unit.as_ref();
+        Some(def)
+    }
+
+    fn report_bad_target(&mut self, span: Span, text: &str) {
+        self.report.add(code::NOT_SETTABLE, span, || {
+            Diagnostic::error(code::NOT_SETTABLE, "this cannot be defined here").primary(span, text)
+        });
+    }
+
+    /// Gives the path of `x` or `x[i]` in a part.
+    fn target_path(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        part: &'a ast::RefPart,
+    ) -> Option<PathId> {
+        let parent = self.instances[id.at()].path;
+        self.indexed_path(parent, scope, &part.name.text, &part.index)
+    }
+
+    /// Gives the path `parent.name`, `parent.name[i]` or `parent.name[i][j]`.
+    pub(super) fn indexed_path(
+        &mut self,
+        parent: PathId,
+        scope: ScopeId,
+        name: &str,
+        index: &[ast::Expr],
+    ) -> Option<PathId> {
+        match index {
+            [] => Some(self.child(parent, name, None)),
+            [i] => {
+                let i = self.whole_number(i, Ctx::of(scope))?;
+                Some(self.child(parent, name, Some(i)))
+            }
+            [i, j] => {
+                let i = self.whole_number(i, Ctx::of(scope))?;
+                let j = self.whole_number(j, Ctx::of(scope))?;
+                let row = format!("{name}[{i}]");
+                Some(self.child(parent, &row, Some(j)))
+            }
+            [_, _, extra, ..] => {
+                let span = extra.span;
+                self.report.add(code::BAD_INDEX, span, || {
+                    Diagnostic::error(code::BAD_INDEX, "a name has at most two indices")
+                        .primary(span, "one too many")
+                });
+                None
+            }
+        }
+    }
+
+    fn collect_when(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        name: Option<&'a ast::Ident>,
+        condition: &'a ast::Expr,
+        actions: &'a [ast::Action],
+        span: Span,
+    ) {
+        let parent = self.instances[id.at()].path;
+        let path = match name {
+            Some(name) => {
+                let path = self.child(parent, &name.text, None);
+                self.declare(path, Entity::Event(name.span), name.span);
+                path
+            }
+            None => self.child(parent, "when", None),
+        };
+        let mut defs = Vec::new();
+        for action in actions {
+            if let ast::Action::Define(define) = action {
+                // Two events may set the same discrete value.
+                let shared = match define.target.parts.as_slice() {
+                    [part] => {
+                        self.target_path(id, scope, part)
+                            .and_then(|path| match self.entity(path) {
+                                Entity::Def(def) if self.when_defs.contains(&def) => Some(def),
+                                _ => None,
+                            })
+                    }
+                    _ => None,
+                };
+                let def = match shared {
+                    Some(def) => Some(def),
+                    None => self.discrete(id, scope, define),
+                };
+                let Some(def) = def else { continue };
+                if defs.iter().any(|(d, _)| *d == def) {
+                    let first = self.defs[def.at()].span;
+                    self.report_set_twice(&define.target, first);
+                    continue;
+                }
+                self.when_defs.insert(def);
+                defs.push((def, &define.value));
+            }
+        }
+        self.whens.push(PendingWhen {
+            scope,
+            path,
+            condition,
+            actions,
+            defs,
+            span,
+        });
+    }
+
+    /// Reports a second value for one name at one event.
+    pub(super) fn report_set_twice(&mut self, target: &ast::Ref, first: Span) {
+        let span = target.span;
+        let name = self.project.sources.text(span);
+        self.report.add(code::DUPLICATE_NAME, span, || {
+            let message = Diagnostic::error(
+                code::DUPLICATE_NAME,
+                format!("one event sets `{name}` twice"),
+            )
+            .primary(span, "set again");
+            let message = match first == span {
+                true => message,
+                false => message.secondary(first, "first set here"),
+            };
+            message.help("everything an event does happens at once: give one value, with `if … then … else …` if need be")
+        });
+    }
+
+    /// Reports arguments that no declaration took.
+    pub(super) fn check_given(&mut self, id: InstanceId) {
+        let instance = &self.instances[id.at()];
+        let n = instance.given.len();
+        if n == 0 || n >= 64 || instance.used == (1 << n) - 1 {
+            return;
+        }
+        let unused: Vec<Given<'a>> = (0..n)
+            .filter(|at| instance.used & (1 << at) == 0)
+            .map(|at| instance.given[at])
+            .collect();
+        let (model, path) = (instance.model, instance.path);
+        let names = self.declared_names(id);
+        for given in unused {
+            let span = given.name.span;
+            let own = self.graph.signals.names.find(path, &given.name.text, None);
+            let defined = own.and_then(|path| self.entity_span(self.entity(path)));
+            self.report.add(code::ARGUMENTS, span, || {
+                let message = Diagnostic::error(
+                    code::ARGUMENTS,
+                    format!(
+                        "`{}` has no parameter or input `{}`",
+                        model.name.text, given.name.text
+                    ),
+                )
+                .primary(span, "not declared there");
+                if let Some(defined) = defined {
+                    return message.secondary(defined, "this is no parameter").help(
+                        "only what is declared by `param`, `input` or `replaceable` can be given",
+                    );
+                }
+                match nearest(&given.name.text, names.iter().map(String::as_str)) {
+                    Some(near) => message.help(format!("did you mean `{near}`?")),
+                    None => message,
+                }
+            });
+        }
+    }
+
+    /// Lists parameters, inputs and replaceable parts of a part, for messages.
+    pub(super) fn declared_names(&self, id: InstanceId) -> Vec<String> {
+        let mut names = Vec::new();
+        for level in &self.instances[id.at()].lineage.levels {
+            for stmt in &level.model.body {
+                match &stmt.kind {
+                    ast::StmtKind::Param(decls) | ast::StmtKind::Input(decls) => {
+                        names.extend(decls.iter().map(|d| d.name.text.to_string()));
+                    }
+                    ast::StmtKind::Replaceable { name, .. } => names.push(name.text.to_string()),
+                    _ => {}
+                }
+            }
+        }
+        names
+    }
+
+    pub(super) fn report_unnamed_argument(&mut self, value: &ast::Expr, model: &str) {
+        let span = value.span;
+        self.report.add(code::ARGUMENTS, span, || {
+            Diagnostic::error(
+                code::ARGUMENTS,
+                format!("an argument of `{model}` has no name"),
+            )
+            .primary(span, "which parameter is this?")
+            .help("arguments of a model are named: `Gimbal(Ix = 2 [kg*m^2])`")
+        });
+    }
+}

@@ -1,0 +1,250 @@
+//! What the top level of each file names, and which model a request means.
+//!
+//! In:  the files of a project.
+//! Out: for each file its own items and those that `use` brings; the model and experiment to run.
+//!
+//! **Invariant:** an item's own file wins over what it imports; a name is told as missing once.
+
+use paynter_syntax::{Diagnostic, Span, ast};
+use rustc_hash::FxHashMap;
+
+use super::data::*;
+use super::{Elaborator, code};
+use crate::project::{LoadedFile, Request, item_name};
+use crate::suggest::nearest;
+
+/// A model with its file, and the experiment with its.
+pub(super) type Chosen<'a> = (&'a ast::Model, u32, Option<(&'a ast::Experiment, u32)>);
+
+/// A top-level thing and the file it stands in.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item<'a> {
+    Model(&'a ast::Model, u32),
+    Function(&'a ast::Function, u32),
+    Constant(&'a ast::Define, u32),
+    PortType(&'a ast::PortType, u32),
+    Domain(&'a ast::Domain),
+    /// A name that a `use` should have brought; that it did not was told.
+    Missing(Span),
+}
+
+/// What can be named at the top level of a file.
+#[derive(Debug, Default)]
+pub(super) struct FileNames<'a> {
+    pub(super) names: FxHashMap<&'a str, Item<'a>>,
+    /// `mechanics3d` of `mechanics3d.World`.
+    pub(super) prefixes: FxHashMap<&'a str, usize>,
+    pub(super) is_strict: bool,
+}
+
+impl<'a> Elaborator<'a> {
+    /// Lists what can be named in each file.
+    pub(super) fn read_files(&mut self) {
+        for (at, file) in self.project.files.iter().enumerate() {
+            let at = at as u32;
+            let mut names = FileNames {
+                is_strict: file.ast.units_strict.is_some(),
+                ..Default::default()
+            };
+            for item in &file.ast.items {
+                let Some(name) = item_name(item) else {
+                    continue;
+                };
+                let entry = match &item.kind {
+                    ast::ItemKind::Model(m) => Item::Model(m, at),
+                    ast::ItemKind::Function(f) => Item::Function(f, at),
+                    ast::ItemKind::Constant(c) => Item::Constant(c, at),
+                    ast::ItemKind::PortType(p) => Item::PortType(p, at),
+                    ast::ItemKind::Domain(d) => Item::Domain(d),
+                    // Experiments are never read, so their names may be anything.
+                    ast::ItemKind::Use(_) | ast::ItemKind::Experiment(_) => continue,
+                };
+                if let Some(first) = names.names.get(&*name.text) {
+                    let (first, span) = (first.span(), name.span);
+                    self.report.add(code::DUPLICATE_NAME, span, || {
+                        Diagnostic::error(
+                            code::DUPLICATE_NAME,
+                            format!("two items of this file are called `{}`", name.text),
+                        )
+                        .primary(span, "defined again")
+                        .secondary(first, "first defined here")
+                    });
+                    continue;
+                }
+                if let ast::ItemKind::Domain(domain) = &item.kind
+                    && let Err(messages) = self.domains.define(domain)
+                {
+                    messages.into_iter().for_each(|m| self.report.push(m));
+                }
+                names.names.insert(&name.text, entry);
+            }
+            self.files.push(names);
+            let scope = self.add_scope(Scope {
+                instance: None,
+                file: at,
+                parent: None,
+                variable: None,
+            });
+            self.file_scopes.push(scope);
+        }
+        for (at, file) in self.project.files.iter().enumerate() {
+            for item in &file.ast.items {
+                let ast::ItemKind::Use(used) = &item.kind else {
+                    continue;
+                };
+                for name in &used.names {
+                    self.files[at]
+                        .names
+                        .entry(&name.text)
+                        .or_insert(Item::Missing(name.span));
+                }
+            }
+            for import in &file.imports {
+                if let Some(prefix) = &import.prefix {
+                    self.files[at].prefixes.insert(prefix, import.file);
+                }
+                let own = self.project.files[import.file]
+                    .ast
+                    .items
+                    .iter()
+                    .filter_map(item_name);
+                for name in own {
+                    let is_wanted =
+                        import.names.is_empty() || import.names.iter().any(|n| n.text == name.text);
+                    let item = self.files[import.file].names.get(&*name.text).copied();
+                    if let (true, Some(item)) = (is_wanted, item) {
+                        let own = self.files[at].names.entry(&name.text).or_insert(item);
+                        if let Item::Missing(_) = own {
+                            *own = item;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds `Name` or `library.Name`.
+    pub(super) fn find_item(&self, path: &ast::Path, file: u32) -> Option<Item<'a>> {
+        let names = &self.files[file as usize];
+        match path.segments.as_slice() {
+            [name] => names.names.get(&*name.text).copied(),
+            [prefix, name] => {
+                let from = *names.prefixes.get(&*prefix.text)?;
+                self.files[from].names.get(&*name.text).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// Finds the model and experiment of a request.
+    pub(super) fn choose(&mut self, request: &Request) -> Option<Chosen<'a>> {
+        let main = self.project.files.first()?;
+        let models = || {
+            main.ast.items.iter().filter_map(|i| match &i.kind {
+                ast::ItemKind::Model(m) => Some(m),
+                _ => None,
+            })
+        };
+        let experiments = || {
+            main.ast.items.iter().filter_map(|i| match &i.kind {
+                ast::ItemKind::Experiment(e) => Some(e),
+                _ => None,
+            })
+        };
+        let missing = |this: &mut Self, what: &str, name: &str, known: Vec<&str>| {
+            let mut message =
+                Diagnostic::error(code::NO_MODEL, format!("the file has no {what} `{name}`"));
+            message = match (nearest(name, known.iter()), known.is_empty()) {
+                (Some(near), _) => message.help(format!("did you mean `{near}`?")),
+                (None, true) => message,
+                (None, false) => message.fact(format!("it has `{}`", known.join("`, `"))),
+            };
+            this.report.list.push(message);
+        };
+        if let Some(name) = &request.experiment {
+            let Some(experiment) = experiments().find(|e| *e.name.text == **name) else {
+                let known = experiments().map(|e| &*e.name.text).collect();
+                missing(self, "experiment", name, known);
+                return None;
+            };
+            let (model, file) = self.find_model(&experiment.of, 0)?;
+            if let Some(wanted) = &request.model
+                && *wanted != *model.name.text
+            {
+                if !models().any(|m| *m.name.text == **wanted) {
+                    let known = models().map(|m| &*m.name.text).collect();
+                    missing(self, "model", wanted, known);
+                    return None;
+                }
+                let of = &model.name.text;
+                self.report.list.push(
+                    Diagnostic::error(
+                        code::NO_MODEL,
+                        format!("the experiment `{name}` is one of `{of}`, not of `{wanted}`"),
+                    )
+                    .primary(experiment.of.span, format!("runs `{of}`"))
+                    .help("name the model or the experiment, not both"),
+                );
+                return None;
+            }
+            return Some((model, file, Some((experiment, 0))));
+        }
+        if let Some(name) = &request.model {
+            let found = match self.files[0].names.get(name.as_str()).copied() {
+                Some(Item::Model(model, file)) => Some((model, file)),
+                _ => None,
+            };
+            return match found {
+                Some((model, file)) => Some((model, file, None)),
+                None => {
+                    let known = models().map(|m| &*m.name.text).collect();
+                    missing(self, "model", name, known);
+                    None
+                }
+            };
+        }
+        // The last model is usually the whole system; those above are its parts.
+        match models().next_back() {
+            Some(model) => Some((model, 0, None)),
+            None => {
+                // A file that did not parse has said so.
+                if !main.is_broken {
+                    self.report.list.push(no_model());
+                }
+                None
+            }
+        }
+    }
+}
+
+impl Item<'_> {
+    pub(super) fn span(&self) -> Span {
+        match self {
+            Item::Model(m, _) => m.name.span,
+            Item::Function(f, _) => f.name.span,
+            Item::Constant(c, _) => c.span,
+            Item::PortType(p, _) => p.name.span,
+            Item::Domain(d) => d.name.span,
+            Item::Missing(span) => *span,
+        }
+    }
+}
+
+pub(super) fn no_model() -> Diagnostic {
+    Diagnostic::error(code::NO_MODEL, "the file has no model")
+        .help("a model begins with `model Name {`")
+}
+
+/// Tells whether a model can only be meant to run by itself: it is the last of its file, has
+/// no port and no `outer`, and is not the base of experiments alone.
+pub(super) fn is_whole(file: &LoadedFile, model: &ast::Model) -> bool {
+    let last = file.ast.items.iter().rev().find_map(|i| match &i.kind {
+        ast::ItemKind::Model(m) => Some(m),
+        _ => None,
+    });
+    let is_open =
+        |s: &ast::Stmt| matches!(s.kind, ast::StmtKind::Port(_) | ast::StmtKind::Outer { .. });
+    last.is_some_and(|last| std::ptr::eq(last, model))
+        && model.extends.is_none()
+        && !model.body.iter().any(is_open)
+}

@@ -1,0 +1,233 @@
+//! What a kind means: an element, or a model with everything it extends.
+//!
+//! In:  the path behind a `:` or `extends`, and the file it stands in.
+//! Out: an element kind, or a model and its [`Lineage`]; else one message that guesses what was meant.
+//!
+//! **Invariant:** a lineage is finite, itself first, and made once for each model.
+
+use paynter_syntax::{Diagnostic, ast};
+use std::sync::Arc;
+
+use super::{Elaborator, Item, Level, Lineage, code};
+use crate::graph::ElementKind;
+use crate::suggest::nearest;
+
+/// Letters of elements and what they are.
+const ELEMENTS: &[(&str, ElementKind)] = &[
+    ("Se", ElementKind::Se),
+    ("Sf", ElementKind::Sf),
+    ("R", ElementKind::R),
+    ("C", ElementKind::C),
+    ("I", ElementKind::I),
+    ("TF", ElementKind::Tf),
+    ("GY", ElementKind::Gy),
+    ("RS", ElementKind::Rs),
+    ("Sw", ElementKind::Sw),
+    ("D", ElementKind::D),
+];
+
+/// Words that newcomers try, and the element that is meant.
+const WORDS: &[(&str, &str, &str)] = &[
+    ("resist", "R", "a resistance or a damper"),
+    ("damper", "R", "a resistance or a damper"),
+    ("friction", "R", "a resistance or a damper"),
+    ("capac", "C", "a capacitance or a spring"),
+    ("spring", "C", "a capacitance or a spring"),
+    ("compliance", "C", "a capacitance or a spring"),
+    ("induct", "I", "an inductance or a mass"),
+    ("inert", "I", "an inductance or a mass"),
+    ("mass", "I", "an inductance or a mass"),
+    ("transf", "TF", "a transformer or a lever"),
+    ("gear", "TF", "a transformer or a lever"),
+    ("lever", "TF", "a transformer or a lever"),
+    ("gyrat", "GY", "a gyrator or a motor"),
+    ("motor", "GY", "a gyrator or a motor"),
+    ("switch", "Sw", "a switch"),
+    ("diode", "D", "a diode"),
+    (
+        "voltage",
+        "Se",
+        "a source of effort: voltage, force, pressure",
+    ),
+    (
+        "force",
+        "Se",
+        "a source of effort: voltage, force, pressure",
+    ),
+    (
+        "effort",
+        "Se",
+        "a source of effort: voltage, force, pressure",
+    ),
+    ("current", "Sf", "a source of flow: current, velocity"),
+    ("velocity", "Sf", "a source of flow: current, velocity"),
+    ("flow", "Sf", "a source of flow: current, velocity"),
+];
+
+/// What stands behind a colon.
+pub(super) enum Made<'a> {
+    Element(ElementKind),
+    Model(&'a ast::Model, u32),
+}
+
+impl<'a> Elaborator<'a> {
+    /// Lists a model and those it extends, the model itself first.
+    pub(super) fn lineage(&mut self, model: &'a ast::Model, file: u32) -> Option<Arc<Lineage<'a>>> {
+        if let Some(known) = self.lineages.get(&model.name.span) {
+            return known.clone();
+        }
+        let made = self.make_lineage(model, file).map(Arc::new);
+        self.lineages.insert(model.name.span, made.clone());
+        made
+    }
+
+    fn make_lineage(&mut self, model: &'a ast::Model, file: u32) -> Option<Lineage<'a>> {
+        let mut levels: Vec<Level<'a>> = Vec::new();
+        let mut next = Some((model, file));
+        while let Some((model, file)) = next {
+            if levels.iter().any(|l| std::ptr::eq(l.model, model)) {
+                self.report.add(code::RECURSION, model.name.span, || {
+                    Diagnostic::error(
+                        code::RECURSION,
+                        format!("`{}` extends itself", model.name.text),
+                    )
+                    .primary(model.name.span, "comes back to this model")
+                });
+                return None;
+            }
+            levels.push(Level {
+                model,
+                file,
+                extends_args: &[],
+            });
+            next = match &model.extends {
+                None => None,
+                Some(base) => {
+                    let found = self.find_model(&base.path, file)?;
+                    levels.last_mut().expect("just pushed").extends_args = &base.args;
+                    Some(found)
+                }
+            };
+        }
+        Some(Lineage { levels })
+    }
+
+    /// Finds a model by the name behind a colon, `extends` or `of`.
+    pub(super) fn find_model(
+        &mut self,
+        path: &'a ast::Path,
+        file: u32,
+    ) -> Option<(&'a ast::Model, u32)> {
+        match self.find_item(path, file) {
+            Some(Item::Model(model, file)) => Some((model, file)),
+            Some(Item::Missing(_)) => None,
+            found => {
+                self.report_no_model(path, file, found.is_some(), false);
+                None
+            }
+        }
+    }
+
+    /// Reports a name that is no model, and where an element may stand too, no element.
+    fn report_no_model(
+        &mut self,
+        path: &'a ast::Path,
+        file: u32,
+        is_other: bool,
+        may_be_element: bool,
+    ) {
+        let Some(last) = path.segments.last() else {
+            return;
+        };
+        let models: Vec<&str> = self.files[file as usize]
+            .names
+            .iter()
+            .filter(|(_, item)| matches!(item, Item::Model(..)))
+            .map(|(name, _)| *name)
+            .collect();
+        self.report.add(code::UNKNOWN_MODEL, path.span, || {
+            let what = if is_other {
+                "is not a model"
+            } else {
+                "not found"
+            };
+            let mut message = Diagnostic::error(
+                code::UNKNOWN_MODEL,
+                match may_be_element {
+                    true => format!("there is no model or element `{}`", last.text),
+                    false => format!("there is no model `{}`", last.text),
+                },
+            )
+            .primary(path.span, what);
+            let mut names = models;
+            names.sort_unstable();
+            if may_be_element {
+                names.extend(ELEMENTS.iter().map(|e| e.0));
+            }
+            match nearest(&last.text, names) {
+                Some(near) => message = message.help(format!("did you mean `{near}`?")),
+                None if matches!(&*last.text, "MTF" | "MGY" | "MSe" | "MSf" | "MR") => {
+                    message = message.help(format!(
+                        "write `{}`: it is modulated when its value varies",
+                        &last.text[1..]
+                    ));
+                }
+                None if !may_be_element => {}
+                None => {
+                    let letters: Vec<&str> = ELEMENTS.iter().map(|e| e.0).collect();
+                    message = match element_meant(&last.text) {
+                        Some((element, what)) => message.help(format!("write `{element}`: {what}")),
+                        None => message,
+                    };
+                    message = message.fact(format!(
+                        "the elements are `{}`, the junctions `0` and `1`",
+                        letters.join("`, `")
+                    ));
+                }
+            }
+            message
+        });
+    }
+
+    /// Finds an element by its letters.
+    pub(super) fn element_kind(&self, path: &ast::Path) -> Option<ElementKind> {
+        let [only] = path.segments.as_slice() else {
+            return None;
+        };
+        ELEMENTS
+            .iter()
+            .find(|(name, _)| *name == &*only.text)
+            .map(|e| e.1)
+    }
+
+    pub(super) fn made(&mut self, path: &'a ast::Path, file: u32) -> Option<Made<'a>> {
+        if let Some(kind) = self.element_kind(path) {
+            return Some(Made::Element(kind));
+        }
+        match self.find_item(path, file) {
+            Some(Item::Model(model, file)) => Some(Made::Model(model, file)),
+            Some(Item::Missing(_)) => None,
+            found => {
+                self.report_no_model(path, file, found.is_some(), true);
+                None
+            }
+        }
+    }
+}
+
+/// Finds the element that a word or misspelt letters mean.
+fn element_meant(text: &str) -> Option<(&'static str, &'static str)> {
+    let small = text.to_lowercase();
+    if let Some((letters, _)) = ELEMENTS.iter().find(|e| e.0.to_lowercase() == small) {
+        let of_letters = |w: &&(&str, &'static str, &'static str)| w.1 == *letters;
+        return WORDS.iter().find(of_letters).map(|w| (w.1, w.2));
+    }
+    let begins = WORDS.iter().find(|w| small.contains(w.0));
+    // `Res`, `Cap`, `Ind`.
+    let short = || {
+        WORDS
+            .iter()
+            .find(|w| small.len() > 2 && w.0.starts_with(&small))
+    };
+    begins.or_else(short).map(|w| (w.1, w.2))
+}

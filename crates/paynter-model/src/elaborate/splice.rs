@@ -1,0 +1,297 @@
+//! Second pass, ports of parts: an edge inside and an edge outside become one bond.
+//!
+//! In:  edges that end at elements, junctions or slots of ports.
+//! Out: bonds from element to element; ports of the top model closed; messages for open ones.
+//!
+//! **Invariant:** every edge becomes part of one bond, however many parts it passes through.
+
+use paynter_syntax::{Diagnostic, ast};
+
+use super::data::*;
+use super::{Elaborator, code};
+use crate::graph::{ElementKind, GroupId, Stroke};
+
+impl<'a> Elaborator<'a> {
+    pub(super) fn add_edge(
+        &mut self,
+        scope: ScopeId,
+        tail: Terminal,
+        head: Terminal,
+        arrow: ast::Arrow,
+        group: Option<(GroupId, u32)>,
+        name: Option<NamedBondId>,
+    ) {
+        if let (Terminal::Thing { .. }, Terminal::Thing { .. }) = (tail, head) {
+            let forced = arrow.stroke.map(stroke_of);
+            self.make_bond(tail, head, forced, arrow.span, group, name);
+            return;
+        }
+        let edge = self.edges.len() as u32;
+        let instance = self.scopes[scope.at()].instance;
+        for end in [tail, head] {
+            let Terminal::Slot(slot) = end else { continue };
+            let port = self.slots[slot as usize].port;
+            let is_inside = instance == Some(self.ports[port.at()].instance);
+            let slot = &mut self.slots[slot as usize];
+            let place = if is_inside {
+                &mut slot.inside
+            } else {
+                &mut slot.outside
+            };
+            if let Some(first) = *place {
+                let first = self.edges[first as usize].arrow.span;
+                let decl = self.ports[port.at()].decl;
+                self.report.add(code::PORT_TWICE, arrow.span, || {
+                    let place = if is_inside { "inside" } else { "outside" };
+                    Diagnostic::error(
+                        code::PORT_TWICE,
+                        format!("port `{}` has two bonds {place}", decl.name.text),
+                    )
+                    .primary(arrow.span, "a second bond")
+                    .secondary(first, "the first")
+                    .help(format!(
+                        "let it stand for a junction, which joins any number: `port {}: … = junction`",
+                        decl.name.text
+                    ))
+                });
+                return;
+            }
+            *place = Some(edge);
+        }
+        let depth = instance.map_or(0, |i| self.instances[i.at()].depth);
+        self.edges.push(Edge {
+            tail,
+            head,
+            arrow,
+            group,
+            name,
+            depth,
+        });
+    }
+
+    /// Contracts every path through open ports to one bond.
+    pub(super) fn splice_ports(&mut self) {
+        let mut is_used = vec![false; self.edges.len()];
+        if self.is_lenient {
+            self.close_top_ports(&mut is_used);
+        }
+        for start in 0..self.edges.len() {
+            if is_used[start] {
+                continue;
+            }
+            let edge = self.edges[start];
+            let forward = match (edge.tail, edge.head) {
+                (Terminal::Thing { .. }, _) => true,
+                (_, Terminal::Thing { .. }) => false,
+                _ => continue,
+            };
+            self.splice_from(start, forward, &mut is_used);
+        }
+        self.report_open_slots();
+    }
+
+    fn splice_from(&mut self, start: usize, forward: bool, is_used: &mut [bool]) {
+        let first = self.edges[start];
+        let begin = if forward { first.tail } else { first.head };
+        let mut at = start;
+        let mut passed = Vec::new();
+        let (mut forced, mut name, mut group) = (None, None, None);
+        // The bond stands where a reader looks first: in the outermost part.
+        let mut outermost = first;
+        loop {
+            is_used[at] = true;
+            let edge = self.edges[at];
+            if edge.depth < outermost.depth {
+                outermost = edge;
+            }
+            name = name.or(edge.name);
+            group = group.or(edge.group);
+            if let Some(stroke) = edge.arrow.stroke.map(stroke_of) {
+                if forced.is_some_and(|f| f != stroke) {
+                    let span = edge.arrow.span;
+                    self.report.add(code::STROKES, span, || {
+                        Diagnostic::error(code::STROKES, "two strokes are forced on one bond")
+                            .primary(span, "against the stroke on the other side of the port")
+                    });
+                }
+                forced = forced.or(Some(stroke));
+            }
+            let end = if forward { edge.head } else { edge.tail };
+            let Terminal::Slot(slot) = end else {
+                let (tail, head) = if forward { (begin, end) } else { (end, begin) };
+                if let Some(bond) =
+                    self.make_bond(tail, head, forced, outermost.arrow.span, group, name)
+                {
+                    for slot in passed {
+                        self.slots[slot as usize].bond = Some(bond);
+                    }
+                }
+                return;
+            };
+            passed.push(slot);
+            let Slot {
+                inside,
+                outside,
+                port,
+                ..
+            } = self.slots[slot as usize];
+            let next = if inside == Some(at as u32) {
+                outside
+            } else {
+                inside
+            };
+            // An open end is reported with the slots.
+            let Some(next) = next else { return };
+            let onward = self.edges[next as usize];
+            let entered = if forward { onward.tail } else { onward.head };
+            if entered != end {
+                let decl = self.ports[port.at()].decl;
+                let (span, other) = (onward.arrow.span, edge.arrow.span);
+                self.report.add(code::AGAINST_ARROW, span, || {
+                    Diagnostic::error(
+                        code::AGAINST_ARROW,
+                        format!(
+                            "the arrows at port `{}` point against each other",
+                            decl.name.text
+                        ),
+                    )
+                    .primary(span, "this bond")
+                    .secondary(other, "and this one become one bond")
+                    .help("turn one of the arrows, or let the port stand for a junction")
+                });
+                is_used[next as usize] = true;
+                for end in [edge.tail, edge.head, onward.tail, onward.head, begin] {
+                    if let Terminal::Thing { thing, .. } = end {
+                        self.things[thing.at()].is_excused = true;
+                    }
+                }
+                return;
+            }
+            if is_used[next as usize] {
+                return;
+            }
+            at = next as usize;
+        }
+    }
+
+    /// A model checked alone has ports that nothing joins from outside: a source of unknown
+    /// effort stands in for the rest of the world.
+    fn close_top_ports(&mut self, is_used: &mut Vec<bool>) {
+        for slot in 0..self.slots.len() {
+            let Slot {
+                port,
+                inside,
+                outside,
+                ..
+            } = self.slots[slot];
+            let instance = self.ports[port.at()].instance;
+            let (Some(inside), None) = (inside, outside) else {
+                continue;
+            };
+            if self.instances[instance.at()].parent.is_some() {
+                continue;
+            }
+            let (span, scope) = (
+                self.ports[port.at()].decl.name.span,
+                self.ports[port.at()].scope,
+            );
+            let thing = self.add_thing(None, ElementKind::Se, None, scope, span);
+            self.things[thing.at()].is_fixed = true;
+            let end = Terminal::Thing { thing, port: 0 };
+            let edge = self.edges[inside as usize];
+            let here = Terminal::Slot(slot as u32);
+            let arrow = ast::Arrow {
+                stroke: None,
+                ..edge.arrow
+            };
+            let (tail, head) = if edge.tail == here {
+                (end, here)
+            } else {
+                (here, end)
+            };
+            self.slots[slot].outside = Some(self.edges.len() as u32);
+            self.edges.push(Edge {
+                tail,
+                head,
+                arrow,
+                group: None,
+                name: None,
+                depth: 0,
+            });
+            is_used.push(false);
+        }
+    }
+
+    fn report_open_slots(&mut self) {
+        for slot in 0..self.slots.len() {
+            let Slot {
+                port,
+                inside,
+                outside,
+                ..
+            } = self.slots[slot];
+            if inside.is_some() && outside.is_some() {
+                continue;
+            }
+            let p = &self.ports[port.at()];
+            let (decl, instance) = (p.decl, p.instance);
+            let is_top = self.instances[instance.at()].parent.is_none();
+            // A part alone leaves its ports open, and a base model may leave joining them to those that extend it.
+            if is_top && self.is_lenient {
+                continue;
+            }
+            if self.incomplete.contains(&instance) {
+                continue;
+            }
+            if let Some(edge) = inside.or(outside) {
+                for end in [
+                    self.edges[edge as usize].tail,
+                    self.edges[edge as usize].head,
+                ] {
+                    if let Terminal::Thing { thing, .. } = end {
+                        self.things[thing.at()].is_excused = true;
+                    }
+                }
+            }
+            let part = &self.instances[instance.at()];
+            let name = &decl.name.text;
+            let (span, text, help) = match inside {
+                None => (
+                    decl.name.span,
+                    "no bond inside".to_owned(),
+                    format!(
+                        "join it inside the model, or let it stand for a junction: `port {name}: … = junction`"
+                    ),
+                ),
+                Some(_) if is_top => (
+                    decl.name.span,
+                    "this model is used alone, so nothing is outside".to_owned(),
+                    "use the model as a part of another one".to_owned(),
+                ),
+                Some(_) => (
+                    part.span,
+                    format!("nothing is joined to `{name}` of this part"),
+                    "every open port has exactly one bond outside".to_owned(),
+                ),
+            };
+            let code = code::PORT_OPEN;
+            if self.told_missing.insert((span, decl.name.span)) {
+                let mut message =
+                    Diagnostic::error(code, format!("port `{name}` is not connected"))
+                        .primary(span, text)
+                        .help(help);
+                if span != decl.name.span {
+                    message = message.secondary(decl.name.span, "declared here");
+                }
+                self.report.list.push(message);
+            }
+        }
+    }
+}
+
+fn stroke_of(at: ast::StrokeAt) -> Stroke {
+    match at {
+        ast::StrokeAt::Tail => Stroke::Tail,
+        ast::StrokeAt::Head => Stroke::Head,
+    }
+}

@@ -1,0 +1,349 @@
+//! First pass, things: junctions, elements and parts, wherever a `name: kind` stands.
+//!
+//! In:  the chains and `name: kind` lines of a body.
+//! Out: a thing or an instance for each; elements have their states, chains wait for `connect`.
+//!
+//! **Invariant:** only what has a name in the text is made here; unnamed nodes are made in `connect`.
+
+use paynter_symbolic::{Names, PathId, Role, Symbol};
+use paynter_syntax::{Diagnostic, Span, ast};
+
+use super::data::*;
+use super::models::Made;
+use super::{Elaborator, code};
+use crate::graph::{ElementKind, Group, GroupId};
+
+impl<'a> Elaborator<'a> {
+    pub(super) fn collect_things(&mut self, id: InstanceId, scope: ScopeId, body: &'a [ast::Stmt]) {
+        for stmt in body {
+            match &stmt.kind {
+                ast::StmtKind::Chain(chain) => {
+                    self.collect_chain(id, scope, chain);
+                    if !chain.arrows.is_empty() {
+                        self.chains.push((scope, chain, None));
+                    }
+                }
+                ast::StmtKind::NamedBond { name, chain } => {
+                    self.collect_chain(id, scope, chain);
+                    let parent = self.instances[id.at()].path;
+                    let path = self.child(parent, &name.text, None);
+                    let bond = NamedBondId(self.named_bonds.len() as u32);
+                    if self.declare(path, Entity::Bond(bond), name.span) {
+                        self.named_bonds.push(NamedBond {
+                            path,
+                            span: name.span,
+                            bonds: Vec::new(),
+                        });
+                        self.chains.push((scope, chain, Some(bond)));
+                    }
+                }
+                ast::StmtKind::Replaceable {
+                    name,
+                    bound,
+                    default,
+                } => {
+                    self.collect_replaceable(id, scope, name, bound, default.as_ref());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn collect_chain(&mut self, id: InstanceId, scope: ScopeId, chain: &'a ast::Chain) {
+        for group in &chain.groups {
+            for node in group {
+                self.collect_node(id, scope, node);
+            }
+        }
+    }
+
+    fn collect_node(&mut self, id: InstanceId, scope: ScopeId, node: &'a ast::Node) {
+        match &node.kind {
+            ast::NodeKind::Tuple(nodes) => {
+                for node in nodes {
+                    self.collect_node(id, scope, node);
+                }
+            }
+            ast::NodeKind::Thing { name, index, kind } => {
+                let parent = self.instances[id.at()].path;
+                let Some(path) = self.indexed_path(parent, scope, &name.text, index) else {
+                    return;
+                };
+                self.make_thing(id, scope, path, name.span, kind);
+            }
+            _ => {}
+        }
+    }
+
+    fn make_thing(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        path: PathId,
+        span: Span,
+        kind: &'a ast::Kind,
+    ) {
+        let element = match &kind.head {
+            ast::KindHead::Zero(_) => ElementKind::Zero,
+            ast::KindHead::One(_) => ElementKind::One,
+            ast::KindHead::Named(name) => {
+                let file = self.scopes[scope.at()].file;
+                match self.made(name, file) {
+                    None => {
+                        // Whoever reads the name is not to blame.
+                        self.broken_paths.insert(path);
+                        return;
+                    }
+                    Some(Made::Element(element)) => element,
+                    Some(Made::Model(model, model_file)) => {
+                        self.make_part(id, scope, path, span, kind, model, model_file);
+                        return;
+                    }
+                }
+            }
+        };
+        let next = ThingId(self.things.len() as u32);
+        if self.declare(path, Entity::Thing(next), span) {
+            self.add_thing(Some(path), element, Some(kind), scope, span);
+        }
+    }
+
+    /// Makes a junction or element, named or not.
+    pub(super) fn add_thing(
+        &mut self,
+        name: Option<PathId>,
+        kind: ElementKind,
+        written: Option<&'a ast::Kind>,
+        scope: ScopeId,
+        span: Span,
+    ) -> ThingId {
+        let size_expr = written.and_then(|w| w.size.as_ref());
+        let is_two_port = matches!(kind, ElementKind::Tf | ElementKind::Rs)
+            || (kind == ElementKind::Gy && size_expr.is_none());
+        let size = match size_expr {
+            Some(size) => self.size(size, scope).unwrap_or(1),
+            None if is_two_port => 0,
+            None => 1,
+        };
+        let group = (size_expr.is_some()).then(|| self.add_group(name, Some(kind), size, span));
+        let states = match kind {
+            ElementKind::C => self.add_states(name, "q", size, size_expr.is_some(), span),
+            ElementKind::I => self.add_states(name, "p", size, size_expr.is_some(), span),
+            _ => Vec::new(),
+        };
+        self.things.push(Thing {
+            name,
+            kind,
+            size,
+            is_vector: size_expr.is_some(),
+            size_out: 0,
+            written,
+            scope,
+            span,
+            bonds: Vec::new(),
+            states,
+            group,
+            part: 0,
+            preset: None,
+            is_expanded: false,
+            first: 0,
+            n_elements: 0,
+            expansion: Expansion::Scalars,
+            ratio: None,
+            is_fixed: false,
+            is_excused: false,
+        });
+        ThingId((self.things.len() - 1) as u32)
+    }
+
+    pub(super) fn add_group(
+        &mut self,
+        name: Option<PathId>,
+        kind: Option<ElementKind>,
+        size: u32,
+        span: Span,
+    ) -> GroupId {
+        let origin = self.origin(span);
+        self.graph.groups.push(Group {
+            name,
+            kind,
+            size,
+            origin,
+        });
+        GroupId((self.graph.groups.len() - 1) as u32)
+    }
+
+    fn add_states(
+        &mut self,
+        name: Option<PathId>,
+        letter: &str,
+        size: u32,
+        is_vector: bool,
+        span: Span,
+    ) -> Vec<paynter_symbolic::SymbolId> {
+        let origin = self.origin(span);
+        let parent = name.unwrap_or(Names::ROOT);
+        (1..=size)
+            .map(|k| {
+                let index = is_vector.then_some(i64::from(k));
+                let name = self.child(parent, letter, index);
+                self.graph.signals.add_symbol(Symbol {
+                    name,
+                    role: Role::Unknown,
+                    nominal: 0.0,
+                    origin,
+                })
+            })
+            .collect()
+    }
+
+    fn make_part(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        path: PathId,
+        span: Span,
+        kind: &'a ast::Kind,
+        model: &'a ast::Model,
+        file: u32,
+    ) {
+        if let Some(size) = &kind.size {
+            let at = size.span;
+            self.report.add(code::BAD_SIZE, at, || {
+                Diagnostic::error(code::BAD_SIZE, "a part has no number of components")
+                    .primary(at, "a size belongs to junctions and elements")
+                    .help("an array of parts has its index on the name: `link[i]: Rod(…)` inside `for`")
+            });
+        }
+        if let Some(law) = kind.law.as_ref().and_then(|law| law.first()) {
+            let at = law.span;
+            self.report.add(code::BAD_LAW, at, || {
+                Diagnostic::error(code::BAD_LAW, "a part cannot be given a law in braces")
+                    .primary(at, "laws belong to elements")
+            });
+        }
+        let given = self.named_arguments(kind.args.as_deref().unwrap_or(&[]), scope, model);
+        if let Some(part) = self.instantiate(model, file, path, Some(id), given, span) {
+            self.declare(path, Entity::Instance(part), span);
+        } else {
+            self.broken_paths.insert(path);
+        }
+    }
+
+    fn named_arguments(
+        &mut self,
+        args: &'a [ast::Arg],
+        scope: ScopeId,
+        model: &ast::Model,
+    ) -> Vec<Given<'a>> {
+        let mut given: Vec<Given<'a>> = Vec::with_capacity(args.len());
+        for arg in args {
+            let Some(name) = &arg.name else {
+                self.report_unnamed_argument(&arg.value, &model.name.text);
+                continue;
+            };
+            if let Some(first) = given.iter().find(|g| g.name.text == name.text) {
+                let (first, span) = (first.name.span, name.span);
+                self.report.add(code::DUPLICATE_NAME, span, || {
+                    Diagnostic::error(
+                        code::DUPLICATE_NAME,
+                        format!("`{}` is given twice", name.text),
+                    )
+                    .primary(span, "given again")
+                    .secondary(first, "first here")
+                });
+                continue;
+            }
+            given.push(Given {
+                name,
+                value: &arg.value,
+                scope,
+            });
+        }
+        given
+    }
+
+    fn collect_replaceable(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        name: &'a ast::Ident,
+        bound: &'a ast::Path,
+        default: Option<&'a ast::Instantiation>,
+    ) {
+        let parent = self.instances[id.at()].path;
+        let path = self.child(parent, &name.text, None);
+        let file = self.scopes[scope.at()].file;
+        let Some((promise, _)) = self.find_model(bound, file) else {
+            self.broken_paths.insert(path);
+            return;
+        };
+        let mut chosen = self.take_given(id, &name.text).map(|g| (g.value, g.scope));
+        if let Some(change) = self.changes.get_mut(&path) {
+            change.is_used = true;
+            chosen = Some((change.value, change.scope));
+        }
+        let (model_path, args, from, span) = match (chosen, default) {
+            (Some((value, from)), _) => match &value.kind {
+                ast::ExprKind::Call { function, args } => {
+                    (function, args.as_slice(), from, value.span)
+                }
+                _ => {
+                    let at = value.span;
+                    self.report.add(code::WRONG_TYPE, at, || {
+                        Diagnostic::error(
+                            code::WRONG_TYPE,
+                            format!("`{}` is a part, so it is replaced by a part", name.text),
+                        )
+                        .primary(at, "not a part")
+                        .help(format!(
+                            "write a model with parentheses: `{} = NL2()`",
+                            name.text
+                        ))
+                    });
+                    self.broken_paths.insert(path);
+                    return;
+                }
+            },
+            (None, Some(default)) => (&default.path, default.args.as_slice(), scope, default.span),
+            (None, None) => {
+                // Without a choice the promise itself stands in.
+                (bound, &[][..], scope, name.span)
+            }
+        };
+        let from_file = self.scopes[from.at()].file;
+        let Some((model, model_file)) = self.find_model(model_path, from_file) else {
+            self.broken_paths.insert(path);
+            return;
+        };
+        let fits = self
+            .lineage(model, model_file)
+            .is_none_or(|l| l.has(promise));
+        if !fits {
+            self.report.add(code::NOT_A_REPLACEMENT, span, || {
+                Diagnostic::error(
+                    code::NOT_A_REPLACEMENT,
+                    format!(
+                        "`{}` does not extend `{}`",
+                        model.name.text, promise.name.text
+                    ),
+                )
+                .primary(span, format!("cannot stand for `{}`", name.text))
+                .secondary(bound.span, "what every replacement must extend")
+                .help(format!(
+                    "write `model {} extends {} {{ … }}`",
+                    model.name.text, promise.name.text
+                ))
+            });
+        }
+        let given = self.named_arguments(args, from, model);
+        match self.instantiate(model, model_file, path, Some(id), given, name.span) {
+            Some(part) => {
+                self.declare(path, Entity::Instance(part), name.span);
+            }
+            None => {
+                self.broken_paths.insert(path);
+            }
+        }
+    }
+}
