@@ -5,8 +5,9 @@
 //!
 //! Indentation is four blanks per brace and four for a line that goes on; there is one
 //! blank around `=`, `+`, `-`, comparisons and arrows, none inside of units and round `^`.
-//! Line breaks stay where they are, blank lines are kept one at a time. What aligns
-//! columns (two blanks or more) is kept, and so is the choice between `a*b` and `a * b`.
+//! A block stands on one line if it was written on one and fits; else `{` ends its line and
+//! `}` begins one. All other line breaks stay where they are, blank lines are kept one at a time. What aligns columns (two blanks or more) is kept,
+//! and so is the choice between `a*b` and `a * b`.
 //!
 //! **Invariant:** idempotent; the result has the same tokens in the same order and means
 //! the same. A file with errors is not touched.
@@ -19,6 +20,10 @@ use crate::tree::{NodeKind, Tree};
 
 /// Blanks per level.
 const INDENT: usize = 4;
+
+/// Widest line that a block on one line may make: two such files fit side by side on a screen,
+/// and all one-line blocks of textbooks do.
+const MAX_WIDTH: usize = 120;
 
 /// What laying out a file gives.
 #[derive(Clone, Debug)]
@@ -33,7 +38,7 @@ pub struct Formatted {
 ///
 /// ```
 /// let formatted = paynter_syntax::format(Default::default(), "model A{\nx=1[m]+ y }");
-/// assert_eq!(formatted.text, "model A {\n    x = 1 [m] + y }\n");
+/// assert_eq!(formatted.text, "model A {\n    x = 1 [m] + y\n}\n");
 /// ```
 pub fn format(file: FileId, text: &str) -> Formatted {
     let parsed = parse(file, text);
@@ -43,13 +48,59 @@ pub fn format(file: FileId, text: &str) -> Formatted {
             diagnostics: parsed.diagnostics,
         };
     }
-    let mut layout = Layout::new(&parsed.tree, text);
-    for token in 0..parsed.tree.tokens().len() {
+    let blocks = Blocks::find(parsed.tree.tokens());
+    // First all blocks as they are, to learn how wide each would be on one line.
+    let as_written = lay_out(&parsed.tree, text, &blocks, &[]);
+    let laid_out = lay_out(&parsed.tree, text, &blocks, &as_written.columns);
+    Formatted {
+        text: laid_out.finish(),
+        diagnostics: parsed.diagnostics,
+    }
+}
+
+fn lay_out<'t>(
+    tree: &'t Tree,
+    text: &'t str,
+    blocks: &'t Blocks,
+    columns: &'t [usize],
+) -> Layout<'t> {
+    let mut layout = Layout::new(tree, text, blocks, columns);
+    for token in 0..tree.tokens().len() {
         layout.token(token);
     }
-    Formatted {
-        text: layout.finish(),
-        diagnostics: parsed.diagnostics,
+    layout
+}
+
+/// Where the blocks of a file end, and which of them were written on several lines.
+struct Blocks {
+    /// For each `{` its `}`; 0 for all other tokens.
+    closers: Vec<usize>,
+    /// For each `{` whether there is a line break inside.
+    is_broken: Vec<bool>,
+}
+
+impl Blocks {
+    fn find(tokens: &Tokens) -> Blocks {
+        let mut blocks = Blocks {
+            closers: vec![0; tokens.len()],
+            is_broken: vec![false; tokens.len()],
+        };
+        let mut open: Vec<usize> = Vec::new();
+        let mut last_newline = None;
+        for token in 0..tokens.len() {
+            match tokens.kind(token) {
+                T::Newline => last_newline = Some(token),
+                T::LBrace => open.push(token),
+                T::RBrace => {
+                    if let Some(opener) = open.pop() {
+                        blocks.closers[opener] = token;
+                        blocks.is_broken[opener] = last_newline > Some(opener);
+                    }
+                }
+                _ => {}
+            }
+        }
+        blocks
     }
 }
 
@@ -59,9 +110,16 @@ struct Layout<'t> {
     tokens: &'t Tokens,
     nodes: Vec<NodeKind>,
     starts_statement: Vec<bool>,
+    blocks: &'t Blocks,
+    /// Where each token stood when blocks were left as they are; empty while that is found out.
+    as_written: &'t [usize],
+    /// Where each token begins in the output.
+    columns: Vec<usize>,
     output: String,
-    /// Openers not closed yet, as token numbers.
-    open: Vec<usize>,
+    /// Where the last line of the output begins.
+    line_start: usize,
+    /// Openers not closed yet, as token numbers, and whether their block is on several lines.
+    open: Vec<(usize, bool)>,
     /// How many of them are braces.
     n_braces: usize,
     /// The last token that is not trivia.
@@ -74,7 +132,7 @@ struct Layout<'t> {
 }
 
 impl<'t> Layout<'t> {
-    fn new(tree: &'t Tree, text: &'t str) -> Self {
+    fn new(tree: &'t Tree, text: &'t str, blocks: &'t Blocks, as_written: &'t [usize]) -> Self {
         let tokens = tree.tokens();
         let mut starts_statement = vec![false; tokens.len() + 1];
         for node in tree
@@ -88,6 +146,10 @@ impl<'t> Layout<'t> {
             tokens,
             nodes: tree.innermost_kinds(),
             starts_statement,
+            blocks,
+            as_written,
+            columns: vec![0; tokens.len()],
+            line_start: 0,
             output: String::with_capacity(text.len() + text.len() / 8),
             open: Vec::new(),
             n_braces: 0,
@@ -112,7 +174,10 @@ impl<'t> Layout<'t> {
     }
 
     fn comment(&mut self, token: usize, text: &str) {
-        let is_first_of_line = self.n_newlines > 0 || self.output.is_empty();
+        // A documentation comment belongs to what follows; others to what stands before them.
+        let is_first_of_line = self.n_newlines > 0
+            || self.output.is_empty()
+            || self.tokens.kind(token) == T::DocComment && self.follows_open_block();
         if is_first_of_line {
             self.start_line(self.comment_indent(token), false);
         } else {
@@ -135,18 +200,19 @@ impl<'t> Layout<'t> {
 
     fn significant(&mut self, token: usize, text: &str) {
         let kind = self.tokens.kind(token);
-        if self.n_newlines > 0 || self.output.is_empty() {
+        if self.n_newlines > 0 || self.output.is_empty() || self.must_break_before(token) {
             self.start_line(self.indent_of(token), kind == T::RBrace);
         } else if let Some(previous) = self.previous {
             let blanks = self.blanks_between(previous, token);
             self.push_blanks(blanks);
         }
+        self.columns[token] = self.output.len();
         match kind {
             T::LBrace => {
-                self.open.push(token);
+                self.open.push((token, self.is_on_several_lines(token)));
                 self.n_braces += 1;
             }
-            T::LParen | T::LBracket => self.open.push(token),
+            T::LParen | T::LBracket => self.open.push((token, false)),
             T::RBrace => {
                 self.open.pop();
                 self.n_braces -= 1;
@@ -159,6 +225,36 @@ impl<'t> Layout<'t> {
         self.write(text);
         self.previous = Some(token);
         self.is_comment_last = false;
+    }
+
+    /// Decides about the block that opens here. What was broken stays broken, so that a second
+    /// time gives the same.
+    fn is_on_several_lines(&self, opener: usize) -> bool {
+        let closer = self.blocks.closers[opener];
+        if self.as_written.is_empty() || closer == 0 {
+            return false;
+        }
+        if self.blocks.is_broken[opener] {
+            return true;
+        }
+        let width = self.as_written[closer] + 1 - self.as_written[opener];
+        let is_empty = (opener + 1..closer).all(|i| self.tokens.kind(i).is_trivia());
+        self.output.len() - self.line_start + width > MAX_WIDTH && !is_empty
+    }
+
+    /// Tells whether the last thing written is the `{` of a block on several lines.
+    fn follows_open_block(&self) -> bool {
+        let opened = self.open.last().filter(|(_, is_broken)| *is_broken);
+        !self.is_comment_last && opened.is_some_and(|(opener, _)| self.previous == Some(*opener))
+    }
+
+    /// Tells whether a token begins a line though the text has no line break before it.
+    fn must_break_before(&self, token: usize) -> bool {
+        let closes = || {
+            let is_broken = self.open.last().is_some_and(|(_, is_broken)| *is_broken);
+            is_broken && self.tokens.kind(token) == T::RBrace
+        };
+        self.follows_open_block() || closes()
     }
 
     fn write(&mut self, text: &str) {
@@ -184,6 +280,7 @@ impl<'t> Layout<'t> {
                 self.output.push('\n');
             }
         }
+        self.line_start = self.output.len();
         self.push_blanks(indent);
     }
 
@@ -215,7 +312,7 @@ impl<'t> Layout<'t> {
         let is_inside = self
             .open
             .last()
-            .is_some_and(|&open| self.tokens.kind(open) != T::LBrace);
+            .is_some_and(|&(open, _)| self.tokens.kind(open) != T::LBrace);
         if is_inside { INDENT } else { 0 }
     }
 
@@ -257,7 +354,7 @@ impl<'t> Layout<'t> {
     /// Tells whether the innermost bracket holds an index, a size or a shape, where
     /// `link[i-1]` and `[3,3]` are often written tightly.
     fn is_in_index(&self) -> bool {
-        self.open.last().is_some_and(|&open| {
+        self.open.last().is_some_and(|&(open, _)| {
             matches!(
                 self.nodes[open],
                 NodeKind::Index | NodeKind::Size | NodeKind::Shape

@@ -53,17 +53,21 @@ fn formatting_is_stable_for_ugly_files() {
     }
 }
 
-/// The same files with every run of blanks and every line break drawn by lot.
-#[test]
-fn formatting_is_stable_for_any_blanks() {
+/// Draws numbers below `n`.
+fn lots(mut seed: u64) -> impl FnMut(usize) -> usize {
     // The constants of Knuth's MMIX generator: any fixed sequence will do.
-    let mut seed = 1961_u64;
-    let mut lot = |n: usize| {
+    move |n: usize| {
         seed = seed
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
         (seed >> 33) as usize % n
-    };
+    }
+}
+
+/// The same files with every run of blanks and every line break drawn by lot.
+#[test]
+fn formatting_is_stable_for_any_blanks() {
+    let mut lot = lots(1961);
     for (name, text) in sketches().into_iter().chain(files("tests/language")) {
         let tokens = lex(&text);
         for _ in 0..20 {
@@ -79,6 +83,144 @@ fn formatting_is_stable_for_any_blanks() {
             assert_laid_out_well(&name, &drawn);
         }
     }
+}
+
+/// Name and text of everything in the language that the project ships: the gallery, the library,
+/// and the snippets of the book and the front page.
+fn shipped() -> Vec<(String, String)> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let mut found = Vec::new();
+    let mut folders = ["gallery", "library", "docs/src", "benches"]
+        .map(|f| std::path::Path::new(root).join(f))
+        .to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder is there") {
+            let path = entry.expect("a folder can be read").path();
+            let name = path.display().to_string();
+            match path.extension().and_then(|e| e.to_str()) {
+                _ if path.is_dir() => folders.push(path),
+                Some("bond") => found.push((name, std::fs::read_to_string(&path).unwrap())),
+                Some("md") => found.extend(
+                    snippets(&std::fs::read_to_string(&path).unwrap())
+                        .into_iter()
+                        .map(|text| (name.clone(), text)),
+                ),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    // What does not stand alone (a few lines of a body) is not laid out.
+    found.retain(|(_, text)| !read(text).has_errors());
+    assert!(found.len() > 60, "{} texts", found.len());
+    found
+}
+
+/// The fenced blocks of a page that begin with an item.
+fn snippets(page: &str) -> Vec<String> {
+    page.split("```")
+        .skip(1)
+        .step_by(2)
+        .filter_map(|block| block.split_once('\n'))
+        .map(|(_, text)| text.to_owned())
+        .filter(|text| text.contains("model ") || text.contains("experiment "))
+        .collect()
+}
+
+/// Takes line breaks away inside of blocks and brackets and puts others in, where the language allows it.
+fn mangled(text: &str, lot: &mut impl FnMut(usize) -> usize) -> String {
+    let tokens = lex(text);
+    let mut out = String::new();
+    for i in 0..tokens.len() {
+        let next = (i + 1..tokens.len()).find(|&k| tokens.kind(k) != TokenKind::Whitespace);
+        let next = next.map(|k| tokens.kind(k));
+        let before = (0..i)
+            .rev()
+            .find(|&k| tokens.kind(k) != TokenKind::Whitespace);
+        let before = before.map(|k| tokens.kind(k));
+        match tokens.kind(i) {
+            // A statement may begin behind `{` and end before `}` on the same line.
+            TokenKind::Newline
+                if (before == Some(TokenKind::LBrace)
+                    || next == Some(TokenKind::RBrace)
+                        && !matches!(
+                            before,
+                            Some(TokenKind::Comment | TokenKind::DocComment | TokenKind::Newline)
+                        ))
+                    && lot(2) == 0 =>
+            {
+                out.push_str(["", " ", "   "][lot(3)]);
+            }
+            TokenKind::Newline => out.push_str(&"\n".repeat(1 + lot(3))),
+            TokenKind::Whitespace => out.push_str(&" ".repeat(1 + lot(4))),
+            TokenKind::Arrow | TokenKind::Comma if lot(4) == 0 => {
+                out.push_str(tokens.text(i, text));
+                out.push_str("\n  ");
+            }
+            TokenKind::LBrace | TokenKind::RBrace if lot(4) == 0 => {
+                let brace = tokens.text(i, text);
+                out.push_str(&if brace == "{" {
+                    "{\n".to_owned()
+                } else {
+                    "\n}".to_owned()
+                });
+            }
+            _ => out.push_str(tokens.text(i, text)),
+        }
+    }
+    out
+}
+
+#[test]
+fn whatever_ships_keeps_its_meaning_however_its_lines_are_broken() {
+    let mut lot = lots(1959);
+    let (mut n_drawn, mut n_legal) = (0, 0);
+    for (name, text) in shipped() {
+        assert_laid_out_well(&name, &text);
+        for _ in 0..3 {
+            let drawn = mangled(&text, &mut lot);
+            // A brace of an element inside of an expression may not be broken everywhere.
+            n_drawn += 1;
+            if read(&drawn).has_errors() {
+                continue;
+            }
+            n_legal += 1;
+            assert_eq!(
+                meaning(&read(&drawn)),
+                meaning(&read(&text)),
+                "{name}\n{drawn}"
+            );
+            assert_laid_out_well(&name, &drawn);
+        }
+    }
+    assert!(2 * n_legal > n_drawn, "{n_legal} of {n_drawn} can be read");
+}
+
+#[test]
+fn what_ships_as_a_file_is_laid_out_already() {
+    for (name, text) in shipped().iter().filter(|(name, _)| name.ends_with(".bond")) {
+        assert_eq!(&formatted(text), text, "{name}");
+    }
+}
+
+#[test]
+fn a_block_on_several_lines_opens_and_closes_on_its_own() {
+    let text = "model A {   param a = 1\n x = 2 }\nmodel B { x = 1 }\nmodel C { // why\n x=1}\n";
+    let good = "model A {\n    param a = 1\n    x = 2\n}\nmodel B { x = 1 }\nmodel C { // why\n    x = 1\n}\n";
+    assert_eq!(formatted(text), good);
+    let text = "model D {\n when x > 0 { reinit v = -v }\n when y: x > 1 { k = 1\n }\n if a { /// about b\n b = 1 } else { b = 2 }\n}\n";
+    let good = "model D {\n    when x > 0 { reinit v = -v }\n    when y: x > 1 {\n        k = 1\n    }\n    if a {\n        /// about b\n        b = 1\n    } else { b = 2 }\n}\n";
+    assert_eq!(formatted(text), good);
+}
+
+#[test]
+fn a_block_too_wide_for_one_line_is_broken() {
+    let one_line = |n: usize| format!("model A {{ x = {} }}\n", "1 + ".repeat(n) + "1");
+    assert_eq!(formatted(&one_line(24)), one_line(24));
+    assert_eq!(
+        formatted(&one_line(30)),
+        one_line(30).replace("{ x", "{\n    x").replace(" }", "\n}")
+    );
 }
 
 #[test]

@@ -7,7 +7,8 @@ use crate::assembly::{LockError, Locked, reduce_locked};
 use crate::failure::explain_structure;
 use crate::loader::{DiskLoader, read_text};
 use paynter_model::causality::{
-    Causality, assign_causality, causality_diagnostics, conflict_diagnostic, needs_an_inverse,
+    Causality, assign_causality, causality_diagnostics, conflict_diagnostic, denies_a_stroke,
+    needs_an_inverse,
 };
 use paynter_model::elaborate::{self, Limit, elaborate};
 use paynter_model::equations::build_equations;
@@ -307,11 +308,12 @@ pub(crate) fn reduce_graph(
         let found = messages.iter().filter(|m| m.code == code);
         found.cloned().collect::<Vec<Diagnostic>>()
     };
-    // A law that nothing can invert leaves values open, or has none, even where the structure is regular.
+    // A law that nothing can invert leaves values open, or has none, even where the structure is regular;
+    // a stroke written in the text is a promise about the physics that the model breaks.
     let stuck: Vec<Diagnostic> = causality
         .conflicts
         .iter()
-        .filter(|c| needs_an_inverse(graph, c))
+        .filter(|c| needs_an_inverse(graph, c) || denies_a_stroke(c))
         .map(|c| conflict_diagnostic(graph, c))
         .collect();
     if !stuck.is_empty() {

@@ -161,6 +161,23 @@ fn two_sources_of_effort_on_one_junction_are_refused() {
 }
 
 #[test]
+fn stroke_that_the_model_cannot_have_is_refused() {
+    // A source of effort has its stroke at the far end; the equations could be solved all the same.
+    for bond in ["s |-> j", "j ->| s"] {
+        let text = format!(
+            "model M {{ s: Se(1); j: 1 -> r: R(2); {bond} }}
+             experiment e of M {{ stop = 2; record r.f }}"
+        );
+        assert_message(&text, "E0604", &["`s`", "`j`"]);
+        let turned = match bond {
+            "s |-> j" => text.replace(bond, "s ->| j"),
+            _ => text.replace(bond, "j |-> s"),
+        };
+        assert!(messages(&turned).0.is_empty(), "{}", messages(&turned).1);
+    }
+}
+
+#[test]
 fn two_sources_of_flow_in_one_loop_are_refused() {
     let (found, shown) = messages(
         "model M { s: Sf(1) -> j: 1; t: Sf(2) -> j; j -> r: R(1) }

@@ -236,7 +236,11 @@ impl<'t> Parser<'t> {
             Some(previous) => self.raw[previous as usize] as usize + 1,
             None => 0,
         };
-        let mut is_first_of_line = i == 0;
+        // What stands behind a `{` is about what follows in the block, too.
+        let opens = |previous: u32| self.tokens.kind(self.raw[previous as usize] as usize);
+        let mut is_first_of_line = i
+            .checked_sub(1)
+            .is_none_or(|previous| opens(previous) == TokenKind::LBrace);
         let mut lines = Vec::new();
         for token in start..end {
             match self.tokens.kind(token) {
