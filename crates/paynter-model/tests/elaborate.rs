@@ -387,3 +387,47 @@ fn no_broken_file_makes_the_elaborator_fail() {
         }
     }
 }
+
+/// Codes of all messages of `check`.
+fn codes(text: &str) -> Vec<&'static str> {
+    let (project, mut found) = alone(text);
+    found.extend(paynter_model::elaborate::check(&project));
+    found.iter().map(|m| m.code).collect()
+}
+
+#[test]
+fn what_multiplies_without_end_is_told_once() {
+    let doubling: String = (1..40)
+        .map(|i| format!("fn f{i}(x) = f{}(x) + f{}(2*x)\n", i - 1, i - 1))
+        .collect();
+    let text = format!("fn f0(x) = x + 1\n{doubling}model M {{ y = f39(time) }}");
+    assert_eq!(codes(&text), ["E0230"]);
+    assert_eq!(
+        codes("model M { for i in 1 .. 1e9 { x[i] = i } }"),
+        ["E0230"]
+    );
+    assert_eq!(codes("model M { j: 1[1e9] }"), ["E0227"]);
+    assert_eq!(codes("model M { A = eye(1000)\n B = A*A }"), ["E0230"]);
+    assert_eq!(codes("model M { A = eye(900)\n B = inv(A) }"), ["E0332"]);
+}
+
+#[test]
+fn a_long_line_of_extends_is_told_once() {
+    let chain = |n: usize| -> String {
+        let models = (1..n).map(|i| format!("model M{i} extends M{} {{ }}\n", i - 1));
+        std::iter::once("model M0 { x = 1 }\n".to_owned())
+            .chain(models)
+            .collect()
+    };
+    assert!(codes(&chain(60)).is_empty());
+    assert_eq!(codes(&chain(300)), ["E0216"]);
+}
+
+#[test]
+fn models_of_a_file_do_not_slow_each_other_down() {
+    // Time is no fact; that it ends at once is. Each model was read anew for every other one.
+    let text: String = (0..5_000)
+        .map(|i| format!("model M{i} {{ Se(1) -> j: 1 -> r: R(1) }}\nfn f{i}(x) = x + {i}\n"))
+        .collect();
+    assert!(codes(&text).is_empty());
+}

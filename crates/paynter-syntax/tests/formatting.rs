@@ -99,9 +99,12 @@ fn shipped() -> Vec<(String, String)> {
             let name = path.display().to_string();
             match path.extension().and_then(|e| e.to_str()) {
                 _ if path.is_dir() => folders.push(path),
-                Some("bond") => found.push((name, std::fs::read_to_string(&path).unwrap())),
+                Some("bond") => found.push((
+                    name,
+                    std::fs::read_to_string(&path).expect("a file can be read"),
+                )),
                 Some("md") => found.extend(
-                    snippets(&std::fs::read_to_string(&path).unwrap())
+                    snippets(&std::fs::read_to_string(&path).expect("a file can be read"))
                         .into_iter()
                         .map(|text| (name.clone(), text)),
                 ),

@@ -10,7 +10,7 @@ use paynter_model::causality::{
     Causality, assign_causality, causality_diagnostics, conflict_diagnostic, denies_a_stroke,
     needs_an_inverse,
 };
-use paynter_model::elaborate::{self, Limit, elaborate};
+use paynter_model::elaborate::{self, Limit, elaborate, prepare};
 use paynter_model::equations::build_equations;
 use paynter_model::experiment::{Functional, Measure, Plan, default_columns, default_plan, plan};
 use paynter_model::graph::{ElementId, ElementKind, Law, Reading, ReadingKind};
@@ -208,6 +208,7 @@ fn check_graphs(project: &Project) -> Vec<Diagnostic> {
         return Vec::new();
     };
     let mut found = Vec::new();
+    let prepared = prepare(project);
     for item in &main.ast.items {
         let mut request = Request::default();
         match &item.kind {
@@ -218,7 +219,7 @@ fn check_graphs(project: &Project) -> Vec<Diagnostic> {
             _ => continue,
         }
         // A part with open ports or parameters does not elaborate alone; `elaborate::check` has looked at it.
-        let Some(elaborated) = elaborate(project, &request).elaborated else {
+        let Some(elaborated) = prepared.elaborate(&request).elaborated else {
             continue;
         };
         let graph = elaborated.into_graph();

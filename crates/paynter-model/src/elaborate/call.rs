@@ -39,7 +39,7 @@ impl<'a> Elaborator<'a> {
                 return self.call_function(item, item_file, args, span, ctx);
             }
             // A library may offer what is built in: `use control: tf`.
-            Some(Item::Missing(_)) if !is_known(function) => return Err(Stop::Reported),
+            Some(Item::Missing(_)) if !is_built_in_call(function) => return Err(Stop::Reported),
             Some(Item::Missing(_)) => {}
             Some(_) => {
                 let text = self.project.sources.text(function.span);
@@ -111,7 +111,7 @@ impl<'a> Elaborator<'a> {
         Stop::Reported
     }
 
-    fn report_no_function(&mut self, function: &ast::Path, file: u32) {
+    pub(super) fn report_no_function(&mut self, function: &ast::Path, file: u32) {
         let text = self.project.sources.text(function.span);
         let text = if text.is_empty() {
             function.segments.last().map_or("", |s| &*s.text)
@@ -718,7 +718,7 @@ impl<'a> Elaborator<'a> {
 }
 
 /// Tells whether a name is built in.
-fn is_known(function: &ast::Path) -> bool {
+pub(super) fn is_built_in_call(function: &ast::Path) -> bool {
     match function.segments.as_slice() {
         [name] => functions::is_built_in(&name.text) || SPECIAL.contains(&&*name.text),
         _ => false,

@@ -60,7 +60,21 @@ impl<'a> Elaborator<'a> {
                         };
                         path = self.graph.signals.names.child(path, &part.name.text, index);
                     }
-                    self.add_change(path, &assign.value, scope, assign.target.span);
+                    let span = assign.target.span;
+                    if let Some(first) = self.changes.get(&path) {
+                        let first = first.span;
+                        let text = self.project.sources.text(span);
+                        self.report.add(code::DUPLICATE_NAME, span, || {
+                            Diagnostic::error(
+                                code::DUPLICATE_NAME,
+                                format!("the experiment gives `{text}` twice"),
+                            )
+                            .primary(span, "given again")
+                            .secondary(first, "first here")
+                            .help("write one experiment for each value, or a `sweep`")
+                        });
+                    }
+                    self.add_change(path, &assign.value, scope, span);
                 }
             }
         }

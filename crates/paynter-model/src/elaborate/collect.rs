@@ -13,6 +13,9 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use super::data::*;
 use super::{Elaborator, code};
 
+/// Parts in all: ten times the largest model of the benchmarks, and about as many as fit into memory.
+const MAX_PARTS: usize = 1_000_000;
+
 /// Parts inside parts: five-deep models exist, fifty-deep ones contain themselves.
 const MAX_DEPTH: u32 = 64;
 
@@ -39,6 +42,17 @@ impl<'a> Elaborator<'a> {
                     format!("parts are nested more than {MAX_DEPTH} deep"),
                 )
                 .secondary(span, "this part is inside one of its own kind")
+            });
+            return None;
+        }
+        if self.instances.len() >= MAX_PARTS {
+            self.report.add(code::TOO_LARGE, Span::default(), || {
+                Diagnostic::error(
+                    code::TOO_LARGE,
+                    format!("the model has more than {MAX_PARTS} parts"),
+                )
+                .primary(span, "one of too many")
+                .help("parts inside of parts multiply: use fewer, or smaller arrays")
             });
             return None;
         }
@@ -135,7 +149,7 @@ impl<'a> Elaborator<'a> {
             self.set_entity(path, entity);
             return true;
         }
-        let first = self.entity_span(taken);
+        let first = self.entity_span(taken).filter(|first| *first != span);
         let is_node = |e| matches!(e, Entity::Thing(_) | Entity::Instance(_));
         let help = match (taken, entity) {
             _ if is_node(taken) && is_node(entity) => {
@@ -157,7 +171,7 @@ impl<'a> Elaborator<'a> {
             .primary(span, "made again here");
             match first {
                 Some(first) => message.secondary(first, "first made here").help(help),
-                None => message,
+                None => message.help("inside `for`, a name needs an index: `name[i]`"),
             }
         });
         false
@@ -166,16 +180,4 @@ impl<'a> Elaborator<'a> {
     pub(super) fn child(&mut self, parent: PathId, name: &str, index: Option<i64>) -> PathId {
         self.graph.signals.names.child(parent, name, index)
     }
-
-    // -------------------------------------------------------------------------------
-    // Named values
-    // -------------------------------------------------------------------------------
-
-    // -------------------------------------------------------------------------------
-    // Ports
-    // -------------------------------------------------------------------------------
-
-    // -------------------------------------------------------------------------------
-    // Things and parts
-    // -------------------------------------------------------------------------------
 }

@@ -90,6 +90,9 @@ impl<'a> Elaborator<'a> {
             {
                 continue;
             }
+            if self.incomplete_ports.contains(&port) {
+                continue;
+            }
             let net = self.net_of(port);
             match self.net_givers.get(&net) {
                 None => {

@@ -371,15 +371,21 @@ impl<'a> Elaborator<'a> {
     pub(super) fn check_given(&mut self, id: InstanceId) {
         let instance = &self.instances[id.at()];
         let n = instance.given.len();
-        if n == 0 || n >= 64 || instance.used == (1 << n) - 1 {
+        if n == 0 || n < 64 && instance.used == (1 << n) - 1 {
             return;
         }
+        let names = self.declared_names(id);
+        let is_used = |at: usize| match n < 64 {
+            true => instance.used & (1 << at) != 0,
+            false => names
+                .iter()
+                .any(|name| **name == *instance.given[at].name.text),
+        };
         let unused: Vec<Given<'a>> = (0..n)
-            .filter(|at| instance.used & (1 << at) == 0)
+            .filter(|&at| !is_used(at))
             .map(|at| instance.given[at])
             .collect();
         let (model, path) = (instance.model, instance.path);
-        let names = self.declared_names(id);
         for given in unused {
             let span = given.name.span;
             let own = self.graph.signals.names.find(path, &given.name.text, None);

@@ -216,6 +216,10 @@ impl<'a> Elaborator<'a> {
         if kind == DefKind::Input && self.free_inputs.contains(&path) {
             return self.free_input(def);
         }
+        // What is wrong with the arguments of the part was told.
+        if d.instance.is_some_and(|i| self.misused.contains(&i)) {
+            return Err(Stop::Reported);
+        }
         let name = self.graph.signals.names.display(path);
         let owner = d.instance.map(|i| &self.instances[i.at()]);
         let at = owner.filter(|o| o.parent.is_some()).map(|o| o.span);
@@ -789,6 +793,10 @@ impl<'a> Elaborator<'a> {
             {
                 return self.read_def(def);
             }
+            return Err(Stop::Reported);
+        }
+        // That the port leaves this signal open was told.
+        if self.incomplete_ports.contains(&port) {
             return Err(Stop::Reported);
         }
         let net = self.net_of(port);

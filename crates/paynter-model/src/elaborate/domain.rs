@@ -135,20 +135,57 @@ impl<'a> Elaborator<'a> {
                     super::read::WHOLE_PORT => self.follow_port(port),
                     member => self.bound_member(port, member),
                 };
+                if let Ok(Some(super::lower::Target::Port(other))) = target
+                    && self.ports[other.at()].members.is_none()
+                {
+                    let other = &self.ports[other.at()];
+                    let (found, at) = (other.size.unwrap_or(1), other.decl.span);
+                    if found != size {
+                        self.report_port_size(span, at, found, size);
+                    }
+                    continue;
+                }
                 if let Ok(Some(super::lower::Target::Thing { thing, component })) = target {
+                    let found = match component {
+                        Some(_) => 1,
+                        None => self.things[thing.at()].size,
+                    };
+                    if found != size {
+                        self.report_port_size(span, self.things[thing.at()].span, found, size);
+                        continue;
+                    }
                     let bonds = self.things[thing.at()].bonds.clone();
                     // One bond per component is enough: the junction passes it on.
-                    let mut seen = 0_u64;
+                    let mut seen = vec![false; self.things[thing.at()].size as usize];
                     for (port, bond) in bonds {
-                        let bit = 1_u64 << port.min(63);
-                        if component.is_none_or(|k| k == port) && seen & bit == 0 {
-                            seen |= bit;
+                        let is_wanted = component.is_none_or(|k| k == port);
+                        if is_wanted && !std::mem::replace(&mut seen[port as usize], true) {
                             self.note_domain(classes, known, bond, domain, span);
                         }
                     }
                 }
             }
         }
+    }
+
+    fn report_port_size(&mut self, port: Span, thing: Span, found: u32, wanted: u32) {
+        self.report.add(code::SIZE_MISMATCH, port, || {
+            let components = super::connect::components;
+            Diagnostic::error(
+                code::SIZE_MISMATCH,
+                format!(
+                    "a port of {} stands for {}",
+                    components(wanted as usize),
+                    components(found as usize)
+                ),
+            )
+            .primary(port, components(wanted as usize))
+            .secondary(thing, components(found as usize))
+            .help(match found {
+                1 => "write the port without a size, or give the junction one: `1[3]`".to_owned(),
+                n => format!("write the size behind the domain: `[{n}]`"),
+            })
+        });
     }
 
     fn domains_of_elements(

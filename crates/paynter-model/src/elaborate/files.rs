@@ -7,8 +7,8 @@
 
 use paynter_syntax::{Diagnostic, Span, ast};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
-use super::data::*;
 use super::{Elaborator, code};
 use crate::project::{LoadedFile, Request, item_name};
 use crate::suggest::nearest;
@@ -34,12 +34,15 @@ pub(super) struct FileNames<'a> {
     pub(super) names: FxHashMap<&'a str, Item<'a>>,
     /// `mechanics3d` of `mechanics3d.World`.
     pub(super) prefixes: FxHashMap<&'a str, usize>,
+    /// Experiments are not read by name, so they may be called as a model is.
+    pub(super) experiments: FxHashMap<&'a str, &'a ast::Experiment>,
     pub(super) is_strict: bool,
 }
 
 impl<'a> Elaborator<'a> {
     /// Lists what can be named in each file.
     pub(super) fn read_files(&mut self) {
+        let mut files: Vec<FileNames<'a>> = Vec::with_capacity(self.project.files.len());
         for (at, file) in self.project.files.iter().enumerate() {
             let at = at as u32;
             let mut names = FileNames {
@@ -50,25 +53,37 @@ impl<'a> Elaborator<'a> {
                 let Some(name) = item_name(item) else {
                     continue;
                 };
+                if let ast::ItemKind::Model(_) = &item.kind
+                    && let Some(kind) = super::models::element_called(&name.text)
+                {
+                    let span = name.span;
+                    self.report.add(code::DUPLICATE_NAME, span, || {
+                        Diagnostic::error(
+                            code::DUPLICATE_NAME,
+                            format!("`{}` is the name of an element", kind.letters()),
+                        )
+                        .primary(span, "a model cannot have it, too")
+                        .help("give the model another name")
+                    });
+                }
                 let entry = match &item.kind {
                     ast::ItemKind::Model(m) => Item::Model(m, at),
                     ast::ItemKind::Function(f) => Item::Function(f, at),
                     ast::ItemKind::Constant(c) => Item::Constant(c, at),
                     ast::ItemKind::PortType(p) => Item::PortType(p, at),
                     ast::ItemKind::Domain(d) => Item::Domain(d),
-                    // Experiments are never read, so their names may be anything.
-                    ast::ItemKind::Use(_) | ast::ItemKind::Experiment(_) => continue,
+                    ast::ItemKind::Experiment(e) => {
+                        let first = *names.experiments.entry(&name.text).or_insert(e);
+                        if !std::ptr::eq(first, e) {
+                            self.report_same_item(name, first.name.span);
+                        }
+                        continue;
+                    }
+                    ast::ItemKind::Use(_) => continue,
                 };
                 if let Some(first) = names.names.get(&*name.text) {
-                    let (first, span) = (first.span(), name.span);
-                    self.report.add(code::DUPLICATE_NAME, span, || {
-                        Diagnostic::error(
-                            code::DUPLICATE_NAME,
-                            format!("two items of this file are called `{}`", name.text),
-                        )
-                        .primary(span, "defined again")
-                        .secondary(first, "first defined here")
-                    });
+                    let first = first.span();
+                    self.report_same_item(name, first);
                     continue;
                 }
                 if let ast::ItemKind::Domain(domain) = &item.kind
@@ -78,14 +93,7 @@ impl<'a> Elaborator<'a> {
                 }
                 names.names.insert(&name.text, entry);
             }
-            self.files.push(names);
-            let scope = self.add_scope(Scope {
-                instance: None,
-                file: at,
-                parent: None,
-                variable: None,
-            });
-            self.file_scopes.push(scope);
+            files.push(names);
         }
         for (at, file) in self.project.files.iter().enumerate() {
             for item in &file.ast.items {
@@ -93,7 +101,7 @@ impl<'a> Elaborator<'a> {
                     continue;
                 };
                 for name in &used.names {
-                    self.files[at]
+                    files[at]
                         .names
                         .entry(&name.text)
                         .or_insert(Item::Missing(name.span));
@@ -101,7 +109,7 @@ impl<'a> Elaborator<'a> {
             }
             for import in &file.imports {
                 if let Some(prefix) = &import.prefix {
-                    self.files[at].prefixes.insert(prefix, import.file);
+                    files[at].prefixes.insert(prefix, import.file);
                 }
                 let own = self.project.files[import.file]
                     .ast
@@ -111,9 +119,9 @@ impl<'a> Elaborator<'a> {
                 for name in own {
                     let is_wanted =
                         import.names.is_empty() || import.names.iter().any(|n| n.text == name.text);
-                    let item = self.files[import.file].names.get(&*name.text).copied();
+                    let item = files[import.file].names.get(&*name.text).copied();
                     if let (true, Some(item)) = (is_wanted, item) {
-                        let own = self.files[at].names.entry(&name.text).or_insert(item);
+                        let own = files[at].names.entry(&name.text).or_insert(item);
                         if let Item::Missing(_) = own {
                             *own = item;
                         }
@@ -121,6 +129,19 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+        self.files = Arc::new(files);
+    }
+
+    fn report_same_item(&mut self, name: &ast::Ident, first: Span) {
+        let span = name.span;
+        self.report.add(code::DUPLICATE_NAME, span, || {
+            Diagnostic::error(
+                code::DUPLICATE_NAME,
+                format!("two items of this file are called `{}`", name.text),
+            )
+            .primary(span, "defined again")
+            .secondary(first, "first defined here")
+        });
     }
 
     /// Finds `Name` or `library.Name`.
@@ -162,7 +183,7 @@ impl<'a> Elaborator<'a> {
             this.report.list.push(message);
         };
         if let Some(name) = &request.experiment {
-            let Some(experiment) = experiments().find(|e| *e.name.text == **name) else {
+            let Some(experiment) = self.files[0].experiments.get(name.as_str()).copied() else {
                 let known = experiments().map(|e| &*e.name.text).collect();
                 missing(self, "experiment", name, known);
                 return None;

@@ -17,6 +17,10 @@ use super::{Elaborator, code};
 use crate::graph::Output;
 use crate::units::{Dimension, Unit};
 
+fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
 impl<'a> Elaborator<'a> {
     /// Gives values to inputs of parts: `ctrl.cmd = …`.
     pub(super) fn bind_remote(&mut self) {
@@ -251,7 +255,11 @@ impl<'a> Elaborator<'a> {
                 self.report.add(code::UNSOLVABLE, span, || {
                     Diagnostic::error(
                         code::UNSOLVABLE,
-                        format!("{n_unknowns} unknowns and {n_equations} equations"),
+                        format!(
+                            "{n_unknowns} unknown{} and {n_equations} equation{}",
+                            plural(n_unknowns),
+                            plural(n_equations)
+                        ),
                     )
                     .primary(span, "a `solve` block needs as many equations as unknowns")
                 });
@@ -394,17 +402,23 @@ impl<'a> Elaborator<'a> {
         if let Some(d) = value.dimension
             && d != Dimension::FREQUENCY
         {
+            let text = self.project.sources.text(span);
             self.report.add(code::UNIT_MISMATCH, span, || {
-                let message = Diagnostic::error(
+                let what = match d.is_one() {
+                    true => "a plain number".to_owned(),
+                    false => format!("in {}", d.describe()),
+                };
+                Diagnostic::error(
                     code::UNIT_MISMATCH,
-                    format!("a sample rate is in Hz, not in {}", d.describe()),
+                    format!("a sample rate is in Hz, not {what}"),
                 )
-                .primary(span, format!("this is in {}", d.describe()));
-                match d == Dimension::TIME {
-                    true => message
-                        .help("write the rate, not the time between ticks: `sample at 6000 [Hz]`"),
-                    false => message,
-                }
+                .primary(span, format!("this is {what}"))
+                .help(match d == Dimension::TIME {
+                    true => "write the rate, not the time between ticks: `sample at 6000 [Hz]`"
+                        .to_owned(),
+                    false if d.is_one() => format!("write `{text} [Hz]`"),
+                    false => "write a rate, such as `sample at 6000 [Hz]`".to_owned(),
+                })
             });
             return None;
         }

@@ -313,6 +313,7 @@ impl<'a> Elaborator<'a> {
             return Err(self.missing_value(written, ElementKind::Sw));
         };
         let value = self.element_value(thing, e)?;
+        self.need_truth(&value, e)?;
         let on = self.components(&value, size, e.span, ElementKind::Sw)?;
         let (r_on, g_off) = self.resistances(thing, &given)?;
         Ok(Laws::Scalars(
@@ -598,7 +599,10 @@ impl<'a> Elaborator<'a> {
             }
         }
         if let Some(port) = outputs.iter().position(Option::is_none) {
-            let text = format!("component {} has no law", port + 1);
+            let text = match size {
+                1 => "the braces are empty: a law says what follows, such as `e = …`".to_owned(),
+                _ => format!("component {} has no law", port + 1),
+            };
             return Err(self.bad_law(span, &text));
         }
         let outputs: Vec<(Variable, ExprId)> = outputs.into_iter().flatten().collect();
@@ -854,7 +858,7 @@ fn article(kind: ElementKind) -> &'static str {
 
 fn named_help(allowed: &[&str]) -> String {
     match allowed {
-        [] => "it takes one value".to_owned(),
+        [] => "a second value has no meaning here: delete it".to_owned(),
         names => format!("its named arguments are `{}`", names.join("`, `")),
     }
 }

@@ -93,12 +93,19 @@ pub(super) enum Target {
 /// Messages in which one declaration is named as the origin of a wrong unit.
 pub(super) const ENOUGH_BLAME: u32 = 2;
 
+/// Terms that one expression may be written out to, with everything it reads: a few seconds of work.
+const MAX_WORK: u64 = 20_000_000;
+
 /// Height of an expression with the functions in it. The parser bounds what is written.
 const MAX_HEIGHT: u32 = 4_000;
 
 impl<'a> Elaborator<'a> {
     /// Lowers an expression.
     pub(super) fn lower(&mut self, e: &ast::Expr, ctx: Ctx<'_>) -> Lowered {
+        if self.height == 0 {
+            (self.work, self.work_at) = (0, e.span);
+        }
+        self.spend(1)?;
         self.height += 1;
         let result = if self.height > MAX_HEIGHT {
             let span = e.span;
@@ -112,6 +119,22 @@ impl<'a> Elaborator<'a> {
         };
         self.height -= 1;
         result
+    }
+
+    /// Counts steps of the present expression; stops where functions that call functions, sums or
+    /// large matrices would never come to an end.
+    pub(super) fn spend(&mut self, n_steps: u64) -> Result<(), Stop> {
+        self.work = self.work.saturating_add(n_steps);
+        if self.work <= MAX_WORK {
+            return Ok(());
+        }
+        let span = self.work_at;
+        self.report.add(code::TOO_LARGE, span, || {
+            Diagnostic::error(code::TOO_LARGE, "this is too much to be written out")
+                .primary(span, format!("more than {MAX_WORK} terms"))
+                .help("sums, functions and products of matrices are written out term by term: make them smaller")
+        });
+        Err(Stop::Reported)
     }
 
     fn lower_here(&mut self, e: &ast::Expr, ctx: Ctx<'_>) -> Lowered {
@@ -145,7 +168,9 @@ impl<'a> Elaborator<'a> {
                 then,
                 otherwise,
             } => {
-                let test = self.lower_scalar(condition, ctx)?;
+                let test = self.lower(condition, ctx)?;
+                self.need_truth(&test, condition)?;
+                let test = self.scalar_of(&test, condition.span)?;
                 let yes = self.lower(then, ctx)?;
                 let no = self.lower(otherwise, ctx)?;
                 self.need_same_shape(&yes, &no, then.span, otherwise.span)?;
@@ -358,6 +383,46 @@ impl<'a> Elaborator<'a> {
         Err(Stop::Reported)
     }
 
+    /// Refuses what cannot be meant as true or false. A name may stand for a condition, since an input
+    /// or a parameter gets its value elsewhere; a calculation may not.
+    pub(super) fn need_truth(&mut self, value: &Value, e: &ast::Expr) -> Result<(), Stop> {
+        let may_be_meant = match &e.kind {
+            ast::ExprKind::Name(_)
+            | ast::ExprKind::Field { .. }
+            | ast::ExprKind::Index { .. }
+            | ast::ExprKind::Call { .. } => value.dimension.is_none_or(Dimension::is_one),
+            ast::ExprKind::Number { value, unit: None } => *value == 0.0 || *value == 1.0,
+            _ => false,
+        };
+        if value.kind == ValueKind::Truth || value.kind == ValueKind::Number && may_be_meant {
+            return Ok(());
+        }
+        let (span, what) = (e.span, value.describe());
+        self.report.add(code::WRONG_TYPE, span, || {
+            Diagnostic::error(code::WRONG_TYPE, "a condition is needed here")
+                .primary(span, format!("this is {what}"))
+                .help("compare it: `x > limit`, or `n != 0`")
+        });
+        Err(Stop::Reported)
+    }
+
+    /// Refuses to calculate with conditions.
+    fn need_amount(&mut self, value: &Value, e: &ast::Expr, is_compared: bool) -> Result<(), Stop> {
+        if value.kind != ValueKind::Truth {
+            return Ok(());
+        }
+        let span = e.span;
+        self.report.add(code::WRONG_TYPE, span, || {
+            Diagnostic::error(code::WRONG_TYPE, "a number is needed here")
+                .primary(span, "this is a condition, true or false")
+                .help(match is_compared {
+                    true => "a value between two others is written `a < x and x < b`",
+                    false => "to count with it, write `if … then 1 else 0`",
+                })
+        });
+        Err(Stop::Reported)
+    }
+
     pub(super) fn lower_scalar(&mut self, e: &ast::Expr, ctx: Ctx<'_>) -> Result<ExprId, Stop> {
         let value = self.lower(e, ctx)?;
         self.scalar_of(&value, e.span)
@@ -507,6 +572,10 @@ impl<'a> Elaborator<'a> {
         let value = self.lower(of, ctx)?;
         self.need_numbers(&value, of.span)?;
         match op {
+            ast::UnaryOp::Not => self.need_truth(&value, of)?,
+            ast::UnaryOp::Plus | ast::UnaryOp::Neg => self.need_amount(&value, of, false)?,
+        }
+        match op {
             ast::UnaryOp::Plus => Ok(value),
             ast::UnaryOp::Neg => {
                 let elements = value.elements.iter().map(|&e| self.pool().neg(e)).collect();
@@ -532,6 +601,16 @@ impl<'a> Elaborator<'a> {
         let b = self.lower(right, ctx)?;
         self.need_numbers(&a, left.span)?;
         self.need_numbers(&b, right.span)?;
+        for (value, side) in [(&a, left), (&b, right)] {
+            match op {
+                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Pow => {
+                    self.need_amount(value, side, false)?;
+                }
+                Op::Lt | Op::Le | Op::Gt | Op::Ge => self.need_amount(value, side, true)?,
+                Op::And | Op::Or => self.need_truth(value, side)?,
+                Op::Eq | Op::Ne => {}
+            }
+        }
         match op {
             Op::Add | Op::Sub => {
                 self.need_same_shape(&a, &b, left.span, right.span)?;
@@ -575,15 +654,6 @@ impl<'a> Elaborator<'a> {
                 Ok(Value::truth(self.pool().compare(comparison, x, y)))
             }
             Op::And | Op::Or => {
-                for (value, at) in [(&a, left.span), (&b, right.span)] {
-                    if value.kind != ValueKind::Truth {
-                        self.report.add(code::WRONG_TYPE, at, || {
-                            Diagnostic::error(code::WRONG_TYPE, "`and` and `or` join conditions")
-                                .primary(at, "this is not a condition")
-                        });
-                        return Err(Stop::Reported);
-                    }
-                }
                 let (x, y) = (
                     self.scalar_of(&a, left.span)?,
                     self.scalar_of(&b, right.span)?,
@@ -633,6 +703,7 @@ impl<'a> Elaborator<'a> {
                     });
                     return Err(Stop::Reported);
                 }
+                self.spend(u64::from(n) * u64::from(m) * u64::from(inner))?;
                 let elements = matrix_product(self.pool(), a, b);
                 let is_vector = matches!(b.shape, Shape::Vector(_));
                 Value::array(Shape::of_product(n, m, is_vector), elements)

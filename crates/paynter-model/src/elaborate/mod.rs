@@ -32,6 +32,7 @@ mod elaborated;
 mod elements;
 mod files;
 mod finish;
+mod formulas;
 mod guess;
 mod law;
 mod limit;
@@ -84,6 +85,26 @@ pub fn elaborate<'a>(project: &'a Project, request: &'a Request) -> Elaboration<
     with_stack(|| elaborate_here(project, request))
 }
 
+/// A project whose names are known, from which many models can be elaborated one after the other.
+#[derive(Debug)]
+pub struct Prepared<'a>(Elaborator<'a>);
+
+/// Reads what the files of a project name.
+pub fn prepare(project: &Project) -> Prepared<'_> {
+    with_stack(|| Prepared(Elaborator::new(project)))
+}
+
+impl<'a> Prepared<'a> {
+    /// Elaborates one model of the main file, as [`elaborate`] does.
+    pub fn elaborate(&self, request: &'a Request) -> Elaboration<'a> {
+        with_stack(|| {
+            let mut elaborator = self.0.afresh();
+            elaborator.report = self.0.report.clone();
+            elaborate_from(elaborator, request)
+        })
+    }
+}
+
 fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new()
@@ -97,7 +118,10 @@ fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 fn elaborate_here<'a>(project: &'a Project, request: &'a Request) -> Elaboration<'a> {
-    let mut elaborator = Elaborator::new(project);
+    elaborate_from(Elaborator::new(project), request)
+}
+
+fn elaborate_from<'a>(mut elaborator: Elaborator<'a>, request: &'a Request) -> Elaboration<'a> {
     let Some((model, file, experiment)) = elaborator.choose(request) else {
         return Elaboration {
             elaborated: None,
@@ -125,7 +149,7 @@ fn elaborate_until_known<'a>(
         if elaborator.learned.is_empty() || elaborator.report.has_errors() {
             break;
         }
-        let mut again = Elaborator::new(elaborator.project);
+        let mut again = elaborator.afresh();
         (again.is_lenient, again.is_whole) = (elaborator.is_lenient, elaborator.is_whole);
         again.hints = elaborator.hints;
         again.hints.extend(elaborator.learned);
@@ -153,12 +177,16 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
         report.list.push(no_model());
     }
     let request = Request::default();
+    let names = Elaborator::new(project);
+    let is_misnamed = names.report.has_errors();
+    report.merge(names.report.list.clone());
     // What is wrong in a model is wrong in every experiment of it, and told once; so is a name
     // that several experiments of one model read in vain.
     let mut told = FxHashSet::default();
     let mut blamed: FxHashMap<Span, Vec<Span>> = FxHashMap::default();
     for item in &main.ast.items {
-        let mut elaborator = Elaborator::new(project);
+        let mut elaborator = names.afresh();
+        elaborator.report.is_silent = is_misnamed;
         let elaboration = match &item.kind {
             ast::ItemKind::Model(model) => {
                 elaborator.is_lenient = true;
@@ -313,7 +341,7 @@ struct Elaborator<'a> {
     project: &'a Project,
     graph: BondGraph,
     domains: Domains,
-    files: Vec<FileNames<'a>>,
+    files: Arc<Vec<FileNames<'a>>>,
     file_scopes: Vec<ScopeId>,
     scopes: Vec<Scope<'a>>,
     instances: Vec<Instance<'a>>,
@@ -328,6 +356,10 @@ struct Elaborator<'a> {
     entity_of: Vec<Entity>,
     /// Names whose making failed: reading them is not another error.
     broken_paths: FxHashSet<PathId>,
+    /// Parts whose arguments could not be understood: what they lack is no news.
+    misused: FxHashSet<InstanceId>,
+    /// Composite ports that leave a member open, which was told.
+    incomplete_ports: FxHashSet<PortId>,
     /// Parts with a block that was skipped because its condition or range failed.
     incomplete: FxHashSet<InstanceId>,
     lineages: FxHashMap<Span, Option<Arc<Lineage<'a>>>>,
@@ -382,6 +414,9 @@ struct Elaborator<'a> {
     nested: u32,
     height: u32,
     iterations: u64,
+    /// Steps spent on the present expression, and where it stands.
+    work: u64,
+    work_at: Span,
     phase: Phase,
     is_lenient: bool,
     /// The chain at hand was told that elements have no named ports.
@@ -406,7 +441,20 @@ struct Elaborator<'a> {
 }
 
 impl<'a> Elaborator<'a> {
+    /// Reads what the files name, and looks through their functions.
     fn new(project: &'a Project) -> Self {
+        let mut first = Elaborator::blank(project, Arc::default(), Domains::built_in());
+        first.read_files();
+        first.check_functions();
+        first
+    }
+
+    /// Begins anew with the names that this one has read, and without its messages.
+    fn afresh(&self) -> Self {
+        Elaborator::blank(self.project, self.files.clone(), self.domains.clone())
+    }
+
+    fn blank(project: &'a Project, files: Arc<Vec<FileNames<'a>>>, domains: Domains) -> Self {
         let mut graph = BondGraph::default();
         let name = graph.signals.names.child(Names::ROOT, "time", None);
         graph.origins.push(Span::default());
@@ -420,8 +468,8 @@ impl<'a> Elaborator<'a> {
         let mut elaborator = Elaborator {
             project,
             graph,
-            domains: Domains::built_in(),
-            files: Vec::new(),
+            domains,
+            files,
             file_scopes: Vec::new(),
             scopes: Vec::new(),
             instances: Vec::new(),
@@ -434,6 +482,8 @@ impl<'a> Elaborator<'a> {
             outers: Vec::new(),
             entity_of: Vec::new(),
             broken_paths: FxHashSet::default(),
+            misused: FxHashSet::default(),
+            incomplete_ports: FxHashSet::default(),
             incomplete: FxHashSet::default(),
             lineages: FxHashMap::default(),
             changes: FxHashMap::default(),
@@ -478,6 +528,8 @@ impl<'a> Elaborator<'a> {
             nested: 0,
             height: 0,
             iterations: 0,
+            work: 0,
+            work_at: Span::default(),
             phase: Phase::Collecting,
             is_lenient: false,
             is_port_told: false,
@@ -492,7 +544,15 @@ impl<'a> Elaborator<'a> {
             blamed: FxHashMap::default(),
             report: report::Report::default(),
         };
-        elaborator.read_files();
+        for file in 0..project.files.len() {
+            let scope = elaborator.add_scope(Scope {
+                instance: None,
+                file: file as u32,
+                parent: None,
+                variable: None,
+            });
+            elaborator.file_scopes.push(scope);
+        }
         elaborator
     }
 

@@ -6,6 +6,7 @@
 //! **Invariant:** a lineage is finite, itself first, and made once for each model.
 
 use paynter_syntax::{Diagnostic, ast};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 use super::{Elaborator, Item, Level, Lineage, code};
@@ -25,6 +26,16 @@ const ELEMENTS: &[(&str, ElementKind)] = &[
     ("Sw", ElementKind::Sw),
     ("D", ElementKind::D),
 ];
+
+/// Models above each other by `extends`. Each is read again for every part, and people lose track
+/// much earlier.
+const MAX_LEVELS: usize = 64;
+
+/// Finds the element with these letters.
+pub(super) fn element_called(name: &str) -> Option<ElementKind> {
+    let found = ELEMENTS.iter().find(|(letters, _)| *letters == name);
+    found.map(|(_, kind)| *kind)
+}
 
 /// Words that newcomers try, and the element that is meant.
 const WORDS: &[(&str, &str, &str)] = &[
@@ -83,9 +94,10 @@ impl<'a> Elaborator<'a> {
 
     fn make_lineage(&mut self, model: &'a ast::Model, file: u32) -> Option<Lineage<'a>> {
         let mut levels: Vec<Level<'a>> = Vec::new();
+        let mut seen = FxHashSet::default();
         let mut next = Some((model, file));
         while let Some((model, file)) = next {
-            if levels.iter().any(|l| std::ptr::eq(l.model, model)) {
+            if !seen.insert(model.name.span) {
                 self.report.add(code::RECURSION, model.name.span, || {
                     Diagnostic::error(
                         code::RECURSION,
@@ -108,6 +120,18 @@ impl<'a> Elaborator<'a> {
                     Some(found)
                 }
             };
+        }
+        if let Some(at) = levels.len().checked_sub(MAX_LEVELS + 1) {
+            let name = &levels[at].model.name;
+            self.report.add(code::RECURSION, name.span, || {
+                Diagnostic::error(
+                    code::RECURSION,
+                    format!("`{}` extends more than {MAX_LEVELS} models", name.text),
+                )
+                .primary(name.span, "one above the other")
+                .help("let a part do what the models above have in common")
+            });
+            return None;
         }
         Some(Lineage { levels })
     }
@@ -201,13 +225,12 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn made(&mut self, path: &'a ast::Path, file: u32) -> Option<Made<'a>> {
-        if let Some(kind) = self.element_kind(path) {
-            return Some(Made::Element(kind));
-        }
-        match self.find_item(path, file) {
-            Some(Item::Model(model, file)) => Some(Made::Model(model, file)),
-            Some(Item::Missing(_)) => None,
-            found => {
+        // A model called like an element was told; where it is, it is meant.
+        match (self.find_item(path, file), self.element_kind(path)) {
+            (Some(Item::Model(model, file)), _) => Some(Made::Model(model, file)),
+            (_, Some(kind)) => Some(Made::Element(kind)),
+            (Some(Item::Missing(_)), None) => None,
+            (found, None) => {
                 self.report_no_model(path, file, found.is_some(), true);
                 None
             }

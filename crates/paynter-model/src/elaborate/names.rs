@@ -181,28 +181,48 @@ impl<'a> Elaborator<'a> {
                 return Err(Stop::Reported);
             }
         }
-        // An array of that name with other indices?
-        let first = self.graph.signals.names.find(parent, text, Some(1));
-        let is_array = first.is_some_and(|p| self.entity(p) != Entity::Nothing);
-        if is_array {
+        if let Some((first, last)) = self.array_range(parent, text) {
             let span = name.span;
             let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            let mut last = 1;
-            while let Some(p) = self.graph.signals.names.find(parent, text, Some(last + 1))
-                && self.entity(p) != Entity::Nothing
-            {
-                last += 1;
-            }
             self.report.add(code::BAD_INDEX, span, || {
                 Diagnostic::error(
                     code::BAD_INDEX,
                     format!("there is no `{text}[{}]`", shown.join(",")),
                 )
-                .primary(span, format!("`{text}` goes from 1 to {last}"))
+                .primary(span, format!("`{text}` goes from {first} to {last}"))
             });
             return Err(Stop::Reported);
         }
         Ok(None)
+    }
+
+    /// Tells from where to where the array of that name goes, if there is one.
+    fn array_range(&self, parent: paynter_symbolic::PathId, name: &str) -> Option<(i64, i64)> {
+        let names = &self.graph.signals.names;
+        let is_there = |i: i64| {
+            let path = names.find(parent, name, Some(i));
+            path.is_some_and(|p| self.entity(p) != Entity::Nothing)
+        };
+        let first = [1, 0].into_iter().find(|&i| is_there(i))?;
+        let mut last = first;
+        while is_there(last + 1) {
+            last += 1;
+        }
+        let first = if first == 1 && is_there(0) { 0 } else { first };
+        Some((first, last))
+    }
+
+    /// Says that an array was named where one of its members is meant.
+    fn report_array(&mut self, name: &ast::Ident, (first, last): (i64, i64)) {
+        let (span, text) = (name.span, &name.text);
+        self.report.add(code::BAD_INDEX, span, || {
+            Diagnostic::error(code::BAD_INDEX, format!("`{text}` is an array"))
+                .primary(span, "which of them is meant?")
+                .help(match first == last {
+                    true => format!("write `{text}[{first}]`"),
+                    false => format!("write one of `{text}[{first}]` to `{text}[{last}]`"),
+                })
+        });
     }
 
     pub(super) fn entity_target(
@@ -266,7 +286,7 @@ impl<'a> Elaborator<'a> {
                             ),
                         )
                         .primary(span, "looked for here")
-                        .secondary(at_part, format!("this is a `{}`", own.name.text))
+                        .secondary(at_part, format!("this one is made of `{}`", own.name.text))
                     });
                     return Err(Stop::Reported);
                 }
@@ -312,6 +332,11 @@ impl<'a> Elaborator<'a> {
         if scope.instance.is_some_and(|i| self.incomplete.contains(&i)) {
             return;
         }
+        let parent = scope.instance.map(|i| self.instances[i.at()].path);
+        if let Some(range) = parent.and_then(|parent| self.array_range(parent, &name.text)) {
+            self.report_array(name, range);
+            return;
+        }
         let span = name.span;
         // A name that is missing is missing wherever it is read: once for a model is enough.
         let model = scope
@@ -322,7 +347,9 @@ impl<'a> Elaborator<'a> {
             return;
         }
         let mut candidates: Vec<String> = Vec::new();
-        if let Some(instance) = scope.instance {
+        // Where this much is wrong, one cause is behind it all, and no slip of the finger.
+        let is_slip = self.told_unknown.len() <= MAX_SLIPS;
+        if let Some(instance) = scope.instance.filter(|_| is_slip) {
             candidates.extend(self.names_in(instance));
         }
         candidates.extend(
@@ -339,10 +366,7 @@ impl<'a> Elaborator<'a> {
                 format!("nothing is called `{}`", name.text),
             )
             .primary(span, "unknown name");
-            match nearest(&name.text, candidates) {
-                Some(near) => message.help(format!("did you mean `{near}`?")),
-                None => message,
-            }
+            with_hint(message, &name.text, candidates)
         });
     }
 
@@ -402,6 +426,10 @@ impl<'a> Elaborator<'a> {
         if self.incomplete.contains(&instance) {
             return;
         }
+        if let Some(range) = self.array_range(self.instances[instance.at()].path, &name.text) {
+            self.report_array(name, range);
+            return;
+        }
         let (span, model) = (name.span, self.instances[instance.at()].model);
         let candidates = self.names_in(instance);
         self.report.add(code::UNKNOWN_NAME, span, || {
@@ -411,10 +439,7 @@ impl<'a> Elaborator<'a> {
             )
             .primary(span, "unknown name")
             .secondary(model.name.span, "looked for in this model");
-            match nearest(&name.text, candidates) {
-                Some(near) => message.help(format!("did you mean `{near}`?")),
-                None => message,
-            }
+            with_hint(message, &name.text, candidates)
         });
     }
 
@@ -597,6 +622,22 @@ impl<'a> Elaborator<'a> {
                 .help(help)
         });
         Err(Stop::Reported)
+    }
+}
+
+/// Unknown names for which a likely one is looked for, among all names.
+const MAX_SLIPS: usize = 200;
+
+/// Adds what was meant instead of a name that does not exist, if that can be guessed.
+fn with_hint(message: Diagnostic, name: &str, candidates: Vec<String>) -> Diagnostic {
+    if candidates.iter().any(|c| c == name) {
+        return message.help(format!(
+            "`{name}` is made inside an `if` or `for` that does not apply here"
+        ));
+    }
+    match nearest(name, candidates) {
+        Some(near) => message.help(format!("did you mean `{near}`?")),
+        None => message,
     }
 }
 

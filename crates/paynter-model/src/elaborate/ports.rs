@@ -108,7 +108,26 @@ impl<'a> Elaborator<'a> {
                 .iter()
                 .find(|(n, _)| n.text == name.text)
                 .map(|(_, e)| e);
+            if let Some(first) = members
+                .iter()
+                .find(|m: &&Member<'_>| m.name.text == name.text)
+            {
+                let (first, span) = (first.name.span, name.span);
+                self.report.add(code::DUPLICATE_NAME, span, || {
+                    Diagnostic::error(
+                        code::DUPLICATE_NAME,
+                        format!(
+                            "two members of `{}` are called `{}`",
+                            port_type.name.text, name.text
+                        ),
+                    )
+                    .primary(span, "named again")
+                    .secondary(first, "first named here")
+                });
+                continue;
+            }
             if is_listed && bound.is_none() {
+                self.incomplete_ports.insert(port);
                 self.report.add(code::ARGUMENTS, decl.span, || {
                     Diagnostic::error(
                         code::ARGUMENTS,
@@ -118,6 +137,16 @@ impl<'a> Elaborator<'a> {
                         ),
                     )
                     .primary(decl.span, format!("needs `{} = …`", name.text))
+                    .help(match member {
+                        ast::PortMember::Power { .. } => format!(
+                            "name the junction that it stands for: `{} = junction`",
+                            name.text
+                        ),
+                        ast::PortMember::Signal(_) => format!(
+                            "give it here, or let the port be open and read `{}.{}`: `port {}: {}`",
+                            decl.name.text, name.text, decl.name.text, port_type.name.text
+                        ),
+                    })
                 });
             }
             let what = match member {

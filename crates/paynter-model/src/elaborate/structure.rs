@@ -47,7 +47,10 @@ impl<'a> Elaborator<'a> {
                     for value in values {
                         self.iterations += 1;
                         if self.iterations > MAX_ITERATIONS {
-                            self.report_too_many(range.span);
+                            // The loops around this one end, too, and need not say so.
+                            if self.iterations == MAX_ITERATIONS + 1 {
+                                self.report_too_many(range.span);
+                            }
                             break;
                         }
                         let (instance, file) = {
@@ -207,17 +210,9 @@ impl<'a> Elaborator<'a> {
     /// Evaluates a condition of parameters.
     pub(super) fn truth(&mut self, e: &ast::Expr, ctx: Ctx<'_>) -> Option<bool> {
         let value = self.lower_or_report(e, ctx)?;
-        match value.as_scalar() {
-            Some(id) => self.structural(id, e.span).map(|x| x != 0.0),
-            None => {
-                let (span, what) = (e.span, value.describe());
-                self.report.add(code::WRONG_TYPE, span, || {
-                    Diagnostic::error(code::WRONG_TYPE, "a condition is needed here")
-                        .primary(span, format!("this is {what}"))
-                });
-                None
-            }
-        }
+        self.need_truth(&value, e).ok()?;
+        let id = self.scalar_of(&value, e.span).ok()?;
+        self.structural(id, e.span).map(|x| x != 0.0)
     }
 
     /// Gives the value of an expression that shapes the model.

@@ -222,7 +222,11 @@ impl<'a> Elaborator<'a> {
                     .primary(at, "laws belong to elements")
             });
         }
-        let given = self.named_arguments(kind.args.as_deref().unwrap_or(&[]), scope, model);
+        let args = kind.args.as_deref().unwrap_or(&[]);
+        let given = self.named_arguments(args, scope, model);
+        if args.iter().any(|arg| arg.name.is_none()) {
+            self.misused.insert(InstanceId(self.instances.len() as u32));
+        }
         if let Some(part) = self.instantiate(model, file, path, Some(id), given, span) {
             self.declare(path, Entity::Instance(part), span);
         } else {
@@ -335,6 +339,8 @@ impl<'a> Elaborator<'a> {
                     model.name.text, promise.name.text
                 ))
             });
+            self.broken_paths.insert(path);
+            return;
         }
         let given = self.named_arguments(args, from, model);
         match self.instantiate(model, model_file, path, Some(id), given, name.span) {

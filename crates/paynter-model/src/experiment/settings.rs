@@ -372,6 +372,13 @@ pub(super) fn wrong_unit(
         format!("`{what}` must be {}", describe(expected)),
     )
     .primary(span, format!("this is {}", describe(found)))
+    .help(match expected.is_one() {
+        true => "write it without a unit".to_owned(),
+        false => {
+            let unit = expected.unit().text;
+            format!("write its unit behind the number, such as `5 [{unit}]`")
+        }
+    })
 }
 
 fn unknown_constraints(text: &str, span: Span) -> Diagnostic {

@@ -33,6 +33,10 @@ pub(super) const ROWS: &[Row] = &[
 /// and a determinant); beyond it the expressions swell as n!.
 const LARGEST_CLOSED: usize = 3;
 
+/// Rows of a matrix that is inverted or solved with. Each entry of the result reads all entries of the
+/// matrix, n⁴ of them in all.
+const MAX_ROWS: usize = 50;
+
 fn inverse(call: &mut Call) -> Result<Value, Refusal> {
     let (n, entries) = square(call)?;
     let expressions: Vec<ExprId> = entries.iter().map(|q| q.expr).collect();
@@ -100,6 +104,10 @@ fn square(call: &Call) -> Result<(usize, Vec<Quantity>), Refusal> {
     let (rows, columns, entries) = call.matrix(0)?;
     if rows != columns || rows == 0 {
         return Err(call.wrong_shape(0, "a square matrix"));
+    }
+    if rows > MAX_ROWS {
+        let rule = format!("a square matrix of at most {MAX_ROWS} rows");
+        return Err(call.wrong_shape(0, &rule));
     }
     Ok((rows, entries))
 }
