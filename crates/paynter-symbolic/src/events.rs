@@ -31,8 +31,14 @@ pub fn freeze(
 pub struct Freezer {
     modes: FxHashMap<Key, ModeUse>,
     frozen: FxHashMap<ExprId, ExprId>,
-    varying: FxHashSet<ExprId>,
+    /// [`VARIES`] and [`SWITCHES`], by expression.
+    traits: Vec<u8>,
 }
+
+/// It can change between events.
+const VARIES: u8 = 1;
+/// It holds a switch or `smooth`: without either, freezing changes nothing.
+const SWITCHES: u8 = 2;
 
 /// A switch up to swapping and negating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,12 +70,9 @@ impl Freezer {
         is_constant: &dyn Fn(SymbolId) -> bool,
         new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
     ) -> ExprId {
-        for id in below(pool, &[e]) {
-            let mut varies = pool.as_symbol(id).is_some_and(|s| !is_constant(s));
-            for_each_argument(pool, id, |a| varies |= self.varying.contains(&a));
-            if varies {
-                self.varying.insert(id);
-            }
+        self.look(pool, e, is_constant);
+        if self.traits[e.0 as usize] & SWITCHES == 0 {
+            return e;
         }
         // Only what is seen from outside `smooth`: the rest must make no modes.
         for id in self.visible(pool, e) {
@@ -77,6 +80,24 @@ impl Freezer {
             self.frozen.insert(id, new);
         }
         self.frozen[&e]
+    }
+
+    /// Looks at the nodes up to `e` that were made since the last call.
+    fn look(&mut self, pool: &Pool, e: ExprId, is_constant: &dyn Fn(SymbolId) -> bool) {
+        for id in self.traits.len() as u32..=e.0 {
+            let id = ExprId(id);
+            let mut traits = match pool.node(id) {
+                Node::Symbol(s) if !is_constant(s) => VARIES,
+                Node::Compare(..) | Node::Call1(..) | Node::Call2(..) | Node::Smooth(_) => SWITCHES,
+                _ => 0,
+            };
+            for_each_argument(pool, id, |a| traits |= self.traits[a.0 as usize]);
+            self.traits.push(traits);
+        }
+    }
+
+    fn varies(&self, e: ExprId) -> bool {
+        self.traits[e.0 as usize] & VARIES != 0
     }
 
     /// Nodes not yet frozen, arguments first, without what is only below `smooth`.
@@ -87,7 +108,7 @@ impl Freezer {
             if self.frozen.contains_key(&id) || !seen.insert(id) {
                 continue;
             }
-            if !matches!(pool.node(id), Node::Smooth(_)) && self.varying.contains(&id) {
+            if !matches!(pool.node(id), Node::Smooth(_)) && self.varies(id) {
                 for_each_argument(pool, id, |a| stack.push(a));
             }
         }
@@ -105,7 +126,7 @@ impl Freezer {
         if let Node::Smooth(inside) = pool.node(id) {
             return inside;
         }
-        if !self.varying.contains(&id) {
+        if !self.varies(id) {
             return id;
         }
         let frozen = &self.frozen;

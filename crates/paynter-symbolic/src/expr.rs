@@ -8,6 +8,8 @@
 //! Constructors fold constants and drop neutral elements, nothing more; the value
 //! at any point where the written expression is finite is kept exactly.
 
+use crate::node_index::NodeIndex;
+use crate::walk::below;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -155,7 +157,7 @@ pub trait External: std::fmt::Debug + Send + Sync {
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     nodes: Vec<Node>,
-    ids: FxHashMap<Node, ExprId>,
+    ids: NodeIndex,
     args: Vec<Box<[ExprId]>>,
     args_ids: FxHashMap<Box<[ExprId]>, ArgsId>,
     externals: Vec<Arc<dyn External>>,
@@ -186,11 +188,7 @@ impl Pool {
 
     /// Stores a node as it is, without folding.
     pub fn intern(&mut self, node: Node) -> ExprId {
-        let nodes = &mut self.nodes;
-        *self.ids.entry(node).or_insert_with(|| {
-            nodes.push(node);
-            ExprId(u32::try_from(nodes.len() - 1).expect("fewer than 2^32 expressions"))
-        })
+        self.ids.find_or_add(&mut self.nodes, node)
     }
 
     /// Gives the value of a number node.
@@ -409,6 +407,11 @@ impl Pool {
         &self.externals[id.0 as usize]
     }
 
+    /// Gives all external functions, by [`ExternalId`].
+    pub fn externals(&self) -> &[Arc<dyn External>] {
+        &self.externals
+    }
+
     /// Gives the function whose outputs are the slopes of another, row by output.
     ///
     /// Its own slopes are found by differences: see [`crate::slopes::SlopesOf`].
@@ -434,23 +437,19 @@ impl Pool {
     }
 
     /// Copies one expression into a pool of its own; symbols keep their ids.
+    ///
+    /// Costs as much as the expression is large, however large this pool is.
     pub fn extract(&self, root: ExprId) -> (Pool, ExprId) {
-        let mut needed = vec![root];
-        let mut seen = vec![false; root.0 as usize + 1];
-        while let Some(e) = needed.pop() {
-            if std::mem::replace(&mut seen[e.0 as usize], true) {
-                continue;
-            }
-            self.each_argument(e, |a| needed.push(a));
-        }
-        let mut pool = Pool {
-            externals: self.externals.clone(),
-            ..Pool::default()
-        };
-        let mut new_ids = vec![ExprId(0); seen.len()];
-        for old in (0..seen.len()).filter(|&i| seen[i]) {
-            let node = self.nodes[old];
-            let at = |e: ExprId| new_ids[e.0 as usize];
+        let old_ids = below(self, &[root]);
+        let mut pool = Pool::default();
+        let mut functions: FxHashMap<ExternalId, ExternalId> = FxHashMap::default();
+        let mut new_ids: Vec<ExprId> = Vec::with_capacity(old_ids.len());
+        for &old in &old_ids {
+            let node = self.node(old);
+            let at = |e: ExprId| {
+                let place = old_ids.binary_search(&e);
+                new_ids[place.expect("arguments are below their user")]
+            };
             let copy = match node {
                 Node::Number(_) | Node::Symbol(_) => node,
                 Node::Neg(a) => Node::Neg(at(a)),
@@ -470,15 +469,20 @@ impl Pool {
                 Node::External(f, args, o) | Node::ExternalSlope(f, args, o) => {
                     let args: Vec<ExprId> = self.args(args).iter().map(|&a| at(a)).collect();
                     let args = pool.intern_args(&args);
+                    let f = *functions
+                        .entry(f)
+                        .or_insert_with(|| pool.add_external(self.external(f).clone()));
                     match node {
                         Node::External(..) => Node::External(f, args, o),
                         _ => Node::ExternalSlope(f, args, o),
                     }
                 }
             };
-            new_ids[old] = pool.intern(copy);
+            new_ids.push(pool.intern(copy));
         }
-        (pool, new_ids[root.0 as usize])
+        // The root has the largest id of all nodes below it.
+        let root = *new_ids.last().expect("the root is below itself");
+        (pool, root)
     }
 
     /// Visits the direct arguments of a node.

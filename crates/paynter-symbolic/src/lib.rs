@@ -14,6 +14,7 @@ pub mod events;
 pub mod expr;
 pub mod linear;
 pub mod names;
+mod node_index;
 pub mod normal;
 pub mod present;
 pub mod print;

@@ -9,7 +9,7 @@
 
 use crate::calculus::gradient;
 use crate::expr::{ExprId, Function1, Node, Pool, SymbolId};
-use crate::walk::{below, depends_on, for_each_argument, substitute};
+use crate::walk::{below, depends_on, for_each_argument, place, substitute};
 use rustc_hash::FxHashSet;
 
 /// Writes e = Σ cᵢ sᵢ + rest with cᵢ and rest free of the symbols; `None` if e is not affine.
@@ -25,39 +25,64 @@ pub fn linear_in(
     }
     let coefficients = gradient(pool, e, symbols);
     let zero = pool.number(0.0);
-    let symbols: FxHashSet<SymbolId> = symbols.iter().copied().collect();
-    let rest = substitute(pool, e, &|s| symbols.contains(&s).then_some(zero));
+    let symbols = SymbolSet::new(symbols);
+    let rest = substitute(pool, e, &|s| symbols.contains(s).then_some(zero));
     Some((coefficients, rest))
 }
 
 /// Tells whether an expression is affine in some symbols together.
 pub fn is_affine(pool: &Pool, e: ExprId, symbols: &[SymbolId]) -> bool {
-    let symbols: FxHashSet<SymbolId> = symbols.iter().copied().collect();
-    // Degree in the symbols: absent is 0, `false` is 1; anything higher ends the search.
-    let mut linear: FxHashSet<ExprId> = FxHashSet::default();
-    for id in below(pool, &[e]) {
+    let symbols = SymbolSet::new(symbols);
+    let order = below(pool, &[e]);
+    // Whether each is of first degree in the symbols, else of degree 0; anything higher ends the search.
+    let mut linear: Vec<bool> = Vec::with_capacity(order.len());
+    for &id in &order {
+        let is_linear = |a: ExprId| linear[place(&order, a)];
         let mut n_linear = 0;
-        for_each_argument(pool, id, |a| n_linear += usize::from(linear.contains(&a)));
+        for_each_argument(pool, id, |a| n_linear += usize::from(is_linear(a)));
         let stays_affine = match pool.node(id) {
             Node::Symbol(s) => {
-                n_linear = usize::from(symbols.contains(&s));
+                n_linear = usize::from(symbols.contains(s));
                 true
             }
             _ if n_linear == 0 => true,
             Node::Neg(_) | Node::Add(..) | Node::Sub(..) | Node::Smooth(_) => true,
             Node::Mul(..) => n_linear == 1,
-            Node::Div(_, b) => !linear.contains(&b),
-            Node::If(condition, ..) => !linear.contains(&condition),
+            Node::Div(_, b) => !is_linear(b),
+            Node::If(condition, ..) => !is_linear(condition),
             _ => false,
         };
         if !stays_affine {
             return false;
         }
-        if n_linear > 0 {
-            linear.insert(id);
-        }
+        linear.push(n_linear > 0);
     }
     true
+}
+
+/// Symbols that are asked for often.
+enum SymbolSet<'a> {
+    /// So few that looking through a list beats hashing.
+    Few(&'a [SymbolId]),
+    Many(FxHashSet<SymbolId>),
+}
+
+impl<'a> SymbolSet<'a> {
+    fn new(symbols: &'a [SymbolId]) -> Self {
+        const FEW: usize = 8;
+        if symbols.len() <= FEW {
+            SymbolSet::Few(symbols)
+        } else {
+            SymbolSet::Many(symbols.iter().copied().collect())
+        }
+    }
+
+    fn contains(&self, s: SymbolId) -> bool {
+        match self {
+            SymbolSet::Few(list) => list.contains(&s),
+            SymbolSet::Many(set) => set.contains(&s),
+        }
+    }
 }
 
 /// What [`solve_for`] found.

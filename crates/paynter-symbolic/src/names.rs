@@ -211,16 +211,31 @@ impl Names {
 
     /// Prints the whole path.
     pub fn display(&self, path: PathId) -> String {
-        let mut chain = Vec::new();
+        let mut out = String::new();
+        self.write_path(path, &mut out);
+        out
+    }
+
+    /// Prints the whole path behind what is in `out`.
+    pub fn write_path(&self, path: PathId, out: &mut String) {
+        // Few paths are deeper; those take a list.
+        let mut near = [PathId(NONE); 12];
+        let mut deep = Vec::new();
+        let mut depth = 0;
         let mut at = path;
         while let Some(parent) = self.parent(at) {
-            chain.push(at);
+            match near.get_mut(depth) {
+                Some(place) => *place = at,
+                None => deep.push(at),
+            }
+            depth += 1;
             at = parent;
         }
-        let mut out = String::new();
-        for &p in chain.iter().rev() {
+        let near = &near[..depth.min(near.len())];
+        let start = out.len();
+        for &p in deep.iter().rev().chain(near.iter().rev()) {
             let (text, index) = self.last(p);
-            if !out.is_empty() {
+            if out.len() > start {
                 out.push('.');
             }
             out.push_str(text);
@@ -228,7 +243,6 @@ impl Names {
                 let _ = write!(out, "[{i}]");
             }
         }
-        out
     }
 }
 

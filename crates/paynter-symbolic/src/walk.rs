@@ -55,7 +55,7 @@ pub fn substitute_all(
 }
 
 /// Where a node stands in a list made by [`below`].
-fn place(order: &[ExprId], id: ExprId) -> usize {
+pub(crate) fn place(order: &[ExprId], id: ExprId) -> usize {
     order
         .binary_search(&id)
         .expect("the list holds the arguments of its nodes")

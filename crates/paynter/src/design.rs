@@ -326,19 +326,14 @@ pub(crate) fn reduce_graph(
         return Err(held);
     }
     let dae = build_equations(graph, causality);
-    // `reduce` takes the equations apart, so names for a message are read from a copy of the names only.
-    let names = paynter_symbolic::Dae {
-        names: dae.names.clone(),
-        symbols: dae.symbols.clone(),
-        ..paynter_symbolic::Dae::default()
-    };
     let reduced = reduce_locked(dae, graph, t0).map_err(|error| {
         let conflicts: Vec<Diagnostic> =
             messages.iter().filter(|m| m.is_error()).cloned().collect();
         match error {
             LockError::Explained(messages) => messages,
+            // `reduce` took the equations apart; names for a message are read from new ones.
             LockError::Structure(error) if conflicts.is_empty() => {
-                explain_structure(&error, &names, graph)
+                explain_structure(&error, &build_equations(graph, causality), graph)
             }
             LockError::Structure(_) => conflicts,
         }
