@@ -354,6 +354,9 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
 
 /// Lists the parameters that the ratios of rings read: with other values a ring may lock, or no longer close.
 pub fn ring_parameters(graph: &BondGraph) -> Vec<SymbolId> {
+    if !rings::can_have_rings(graph) {
+        return Vec::new();
+    }
     let rings = rings::find_rings(graph, &ranking::rank(graph));
     let members = rings.iter().flat_map(|r| &r.members);
     let mut found: Vec<SymbolId> = members

@@ -7,7 +7,7 @@
 //! the same ranks to the same names. Elements without a name are ranked by what they are, by
 //! their neighbours and by their law; only exact twins are left in the order of the graph.
 
-use crate::graph::{BondGraph, BondId, ElementId, Law};
+use crate::graph::{Bond, BondGraph, BondId, ElementId, End, Law};
 use paynter_symbolic::{ExprId, Node};
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -25,26 +25,34 @@ pub(super) struct Ranking {
 
 /// Ranks everything in the graph.
 pub(super) fn rank(graph: &BondGraph) -> Ranking {
-    let keys: Vec<String> = (0..graph.elements.len())
-        .map(|i| element_key(graph, ElementId(i as u32)))
-        .collect();
-    let element = ranks(graph.elements.len(), |&a, &b| natural(&keys[a], &keys[b]));
-    let bond_key = |i: usize| {
-        let bond = &graph.bonds[i];
+    let n_elements = graph.elements.len();
+    let mut keys = Keys::with_capacity(n_elements);
+    let mut text = String::new();
+    for i in 0..n_elements {
+        text.clear();
+        element_key(graph, ElementId(i as u32), &mut text);
+        keys.push(&text);
+    }
+    let heads = (0..n_elements).map(|i| keys.head(i)).collect();
+    let element = inverse(&sorted(heads, |a, b| keys.get(a).cmp(keys.get(b))));
+    let bond_key = |bond: &Bond| {
         // A junction numbers its ports in text order; every other element by its law.
-        let port = |end: crate::graph::End| {
+        let port = |end: End| {
             if graph.element(end.element).kind.is_junction() {
                 0
             } else {
                 end.port
             }
         };
-        (
+        let parts = [
             element[bond.tail.element.0 as usize],
             element[bond.head.element.0 as usize],
             port(bond.tail),
             port(bond.head),
-        )
+        ];
+        parts
+            .into_iter()
+            .fold(0, |key, part| key << 32 | u128::from(part))
     };
     let name = |i: usize| {
         graph.bonds[i]
@@ -52,17 +60,93 @@ pub(super) fn rank(graph: &BondGraph) -> Ranking {
             .map(|p| graph.signals.names.display(p))
             .unwrap_or_default()
     };
-    let bond = ranks(graph.bonds.len(), |&a, &b| {
-        bond_key(a)
-            .cmp(&bond_key(b))
-            .then_with(|| natural(&name(a), &name(b)))
+    let order = sorted(graph.bonds.iter().map(bond_key).collect(), |a, b| {
+        natural(&name(a), &name(b))
     });
-    let mut bonds: Vec<BondId> = (0..graph.bonds.len() as u32).map(BondId).collect();
-    bonds.sort_by_key(|b| bond[b.0 as usize]);
     Ranking {
         element,
-        bond,
-        bonds,
+        bond: inverse(&order),
+        bonds: order.into_iter().map(BondId).collect(),
+    }
+}
+
+/// Sorts 0, 1, … by numbers, equal numbers by `compare`, equal ones by themselves.
+fn sorted(heads: Vec<u128>, compare: impl Fn(usize, usize) -> Ordering) -> Vec<u32> {
+    let mut order: Vec<(u128, u32)> = heads.into_iter().zip(0..).collect();
+    order.sort_unstable_by(|a, b| {
+        a.0.cmp(&b.0)
+            .then_with(|| compare(a.1 as usize, b.1 as usize))
+            .then(a.1.cmp(&b.1))
+    });
+    order.into_iter().map(|(_, i)| i).collect()
+}
+
+/// Gives each number its place in the list.
+fn inverse(order: &[u32]) -> Vec<u32> {
+    let mut place = vec![0; order.len()];
+    for (position, &i) in order.iter().enumerate() {
+        place[i as usize] = position as u32;
+    }
+    place
+}
+
+/// Texts written so that comparing bytes is comparing as [`natural`] does.
+struct Keys {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Keys {
+    fn with_capacity(n: usize) -> Self {
+        Keys {
+            bytes: Vec::new(),
+            ends: Vec::with_capacity(n),
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        write_natural(text.as_bytes(), &mut self.bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn get(&self, i: usize) -> &[u8] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.bytes[start..self.ends[i]]
+    }
+
+    /// The first bytes as a number; a text that ends before continues with zeros.
+    fn head(&self, i: usize) -> u128 {
+        let key = self.get(i);
+        let n = key.len().min(16);
+        let mut head = [0; 16];
+        head[..n].copy_from_slice(&key[..n]);
+        u128::from_be_bytes(head)
+    }
+}
+
+/// Writes numbers as how many digits they have, the digits, and the zeros before them. What tells how many digits
+/// is a digit itself, so that numbers stay between what they stand between in a text.
+fn write_natural(mut text: &[u8], key: &mut Vec<u8>) {
+    while let Some(&c) = text.first() {
+        if !c.is_ascii_digit() {
+            key.push(c);
+            text = &text[1..];
+            continue;
+        }
+        let n = text.iter().take_while(|c| c.is_ascii_digit()).count();
+        let zeros = text[..n].iter().take_while(|&&c| c == b'0').count();
+        let n_digits = n - zeros;
+        key.push(b'0' + n_digits.min(9) as u8);
+        if n_digits >= 9 {
+            key.extend((n_digits as u64).to_be_bytes());
+        }
+        key.extend(&text[zeros..n]);
+        key.push(zeros.min(255) as u8);
+        if zeros >= 255 {
+            key.extend((zeros as u64).to_be_bytes());
+        }
+        text = &text[n..];
     }
 }
 
@@ -119,10 +203,10 @@ fn neighbours(graph: &BondGraph, id: ElementId) -> impl Iterator<Item = ElementI
 }
 
 /// Named things come first, in natural order of their names.
-fn element_key(graph: &BondGraph, id: ElementId) -> String {
+fn element_key(graph: &BondGraph, id: ElementId, key: &mut String) {
     let element = graph.element(id);
     if let Some(path) = element.name {
-        return graph.signals.names.display(path);
+        return graph.signals.names.write_path(path, key);
     }
     let mut around: Vec<String> = neighbours(graph, id)
         .take(MAX_SHOWN_NEIGHBOURS)
@@ -135,16 +219,15 @@ fn element_key(graph: &BondGraph, id: ElementId) -> String {
         around.sort();
     }
     // `~` sorts after letters, digits and brackets.
-    let mut key = format!("~{} {}", element.kind.letters(), around.join(" "));
+    let _ = write!(key, "~{} {}", element.kind.letters(), around.join(" "));
     for expression in law_expressions(&element.law)
         .into_iter()
         .take(MAX_SHOWN_NEIGHBOURS)
     {
         let mut budget = KEY_NODES;
         key.push(' ');
-        write_key(graph, expression, &mut key, &mut budget);
+        write_key(graph, expression, key, &mut budget);
     }
-    key
 }
 
 /// How much of a law is read to tell two unnamed elements apart: enough for `-sin(beta)`,
@@ -195,16 +278,6 @@ pub(super) fn law_expressions(law: &Law) -> Vec<ExprId> {
     }
 }
 
-fn ranks(n: usize, compare: impl Fn(&usize, &usize) -> Ordering) -> Vec<u32> {
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(compare);
-    let mut rank = vec![0; n];
-    for (position, &i) in order.iter().enumerate() {
-        rank[i] = position as u32;
-    }
-    rank
-}
-
 /// Compares names as people do: `cell[2]` before `cell[10]`.
 pub(super) fn natural(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
@@ -237,7 +310,7 @@ pub(super) fn natural(a: &str, b: &str) -> Ordering {
 
 #[cfg(test)]
 mod tests {
-    use super::natural;
+    use super::{Keys, natural};
     use std::cmp::Ordering;
 
     #[test]
@@ -247,5 +320,57 @@ mod tests {
         assert_eq!(natural("r1", "r1"), Ordering::Equal);
         assert_eq!(natural("r01", "r1"), Ordering::Greater);
         assert_eq!(natural("a", "ab"), Ordering::Less);
+    }
+
+    #[test]
+    fn keys_are_in_the_order_of_the_names() {
+        let zeros = "0".repeat(300);
+        let long = ["9".repeat(8), "1".repeat(9), "2".repeat(9), "1".repeat(300)];
+        let mut names: Vec<String> = [
+            "",
+            "a",
+            "ab",
+            "a.b",
+            "a[1]",
+            "a[2]",
+            "a[10]",
+            "a[10].x",
+            "a[010]",
+            "a[0]",
+            "a[00]",
+            "a1",
+            "a01",
+            "a1b",
+            "a1.5",
+            "a1a",
+            "a-1",
+            "~TF a b",
+            "~R a 0.5 ",
+            "Ω[3]",
+            "Ω[12]",
+            "a[9].z[1]",
+            "a[9].z[01]",
+            "9",
+            "10",
+            "x:1",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        for number in long.iter().chain([&zeros]) {
+            names.extend([
+                format!("a{number}"),
+                format!("a{number}z"),
+                format!("a0{number}"),
+            ]);
+        }
+        let mut keys = Keys::with_capacity(names.len());
+        names.iter().for_each(|name| keys.push(name));
+        for (i, a) in names.iter().enumerate() {
+            for (j, b) in names.iter().enumerate() {
+                let order = natural(a, b);
+                assert_eq!(keys.get(i).cmp(keys.get(j)), order, "{a} and {b}");
+                assert!(keys.head(i).cmp(&keys.head(j)) != order.reverse() || order.is_eq());
+            }
+        }
     }
 }

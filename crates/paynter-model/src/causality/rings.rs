@@ -78,6 +78,11 @@ enum Factor {
     Ratio(ExprId),
 }
 
+/// Tells whether there is anything that rings are made of.
+pub(super) fn can_have_rings(graph: &BondGraph) -> bool {
+    (0..graph.elements.len() as u32).any(|e| is_plain_two_port(graph, ElementId(e)))
+}
+
 /// Finds all rings.
 pub(super) fn find_rings(graph: &BondGraph, ranking: &Ranking) -> Vec<Ring> {
     let mut two_ports: Vec<ElementId> = (0..graph.elements.len() as u32)
