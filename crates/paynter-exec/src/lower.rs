@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use paynter_solve::Pattern;
-use paynter_symbolic::dae::{Action, Role, Switch};
+use paynter_symbolic::dae::{Action, Equation, Role, Switch};
 use paynter_symbolic::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::walk::{below, symbols_of};
@@ -371,7 +371,7 @@ impl Maker {
         self.image.observe = self.emitter.routine(wanted)?;
         self.make_starts(reduced)?;
         self.make_audit(reduced)?;
-        self.make_corners()?;
+        self.make_corners(&reduced.dae.equations)?;
         self.image.set_up = self.emitter.set_up()?;
         self.make_bindings()?;
         self.image.n_slots = self.emitter.n_slots as usize;
@@ -387,6 +387,10 @@ impl Maker {
             }
         }
         self.image.dae = self.emitter.plan.dae;
+        if self.image.dae.whens.is_empty() {
+            // Only conditions are looked at again during a run.
+            self.image.dae.pool = Pool::new();
+        }
         Ok(self.image)
     }
 
@@ -584,15 +588,14 @@ impl Maker {
     }
 
     /// Functions of time with corners: the solver lands on each of them.
-    fn make_corners(&mut self) -> Result<(), LowerError> {
+    fn make_corners(&mut self, equations: &[Equation]) -> Result<(), LowerError> {
         let dae = &self.emitter.plan.dae;
+        if dae.pool.externals().iter().all(|f| f.corners().is_empty()) {
+            return Ok(());
+        }
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
-        let mut roots: Vec<ExprId> = dae
-            .equations
-            .iter()
-            .flat_map(|e| [e.left, e.right])
-            .collect();
+        let mut roots: Vec<ExprId> = equations.iter().flat_map(|e| [e.left, e.right]).collect();
         roots.extend(dae.quadratures.iter().map(|q| q.rate));
         for id in below(&dae.pool, &roots) {
             if let Node::External(f, args, _) = dae.pool.node(id)

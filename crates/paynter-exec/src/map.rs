@@ -124,16 +124,16 @@ impl Map {
         let routine = emitter.routine(wanted)?;
         let columns: Vec<u32> = (0..inputs.n as u32).map(|k| inputs.first + k).collect();
         let rows = dependencies(&routine.steps, &columns, &routine.outputs);
-        let mut tangents: Tangents = FxHashMap::default();
-        tangents.insert(inputs.time, inputs.time_seed);
+        let mut tangents = Tangents::default();
+        tangents.set(inputs.time, inputs.time_seed);
         for k in 0..inputs.n as u32 {
-            tangents.insert(inputs.first + k, inputs.first_seed + k);
+            tangents.set(inputs.first + k, inputs.first_seed + k);
         }
         let tangent = tangent_of(emitter, &routine.steps, &mut tangents);
         let outputs = routine
             .outputs
             .iter()
-            .map(|slot| tangents.get(slot).copied())
+            .map(|&slot| tangents.get(slot))
             .collect();
         let colour_of = colour(&rows, inputs.n);
         let n_colours = colour_of.iter().max().map_or(0, |&c| c as usize + 1);

@@ -10,24 +10,45 @@ use rustc_hash::FxHashMap;
 use crate::code::Step;
 use crate::emit::Notes;
 
-/// Sets of columns, stored once; number 0 is the empty set.
+/// Sets of columns; number 0 is the empty set.
 #[derive(Debug)]
 struct Sets {
-    sets: Vec<Box<[u32]>>,
-    ids: FxHashMap<Box<[u32]>, u32>,
+    /// Columns of all sets, ascending in each.
+    columns: Vec<u32>,
+    /// Where each set ends among them.
+    ends: Vec<usize>,
+    /// What large sets united are.
     unions: FxHashMap<(u32, u32), u32>,
     of_slot: Notes,
+    scratch: Vec<u32>,
+    ids: Vec<u32>,
 }
 
+/// Up to this many columns uniting two sets again is cheaper than finding what they united are.
+const FEW_COLUMNS: usize = 32;
+
 impl Sets {
-    fn intern(&mut self, set: Box<[u32]>) -> u32 {
-        if let Some(&id) = self.ids.get(&set) {
-            return id;
+    fn new() -> Self {
+        Sets {
+            columns: Vec::new(),
+            ends: vec![0],
+            unions: FxHashMap::default(),
+            of_slot: Notes::default(),
+            scratch: Vec::new(),
+            ids: Vec::new(),
         }
-        let id = self.sets.len() as u32;
-        self.sets.push(set.clone());
-        self.ids.insert(set, id);
-        id
+    }
+
+    fn get(&self, id: u32) -> &[u32] {
+        let id = id as usize;
+        let start = if id == 0 { 0 } else { self.ends[id - 1] };
+        &self.columns[start..self.ends[id]]
+    }
+
+    fn push(&mut self, columns: &[u32]) -> u32 {
+        self.columns.extend_from_slice(columns);
+        self.ends.push(self.columns.len());
+        self.ends.len() as u32 - 1
     }
 
     fn of(&self, slot: u32) -> u32 {
@@ -47,41 +68,68 @@ impl Sets {
         if a == 0 {
             return b;
         }
+        let is_large = self.get(a).len() + self.get(b).len() > FEW_COLUMNS;
         let key = (a.min(b), a.max(b));
-        if let Some(&id) = self.unions.get(&key) {
+        if is_large && let Some(&id) = self.unions.get(&key) {
             return id;
         }
-        let mut both: Vec<u32> = self.sets[a as usize].to_vec();
-        both.extend_from_slice(&self.sets[b as usize]);
+        let mut both = std::mem::take(&mut self.scratch);
+        both.clear();
+        both.extend_from_slice(self.get(a));
+        both.extend_from_slice(self.get(b));
         both.sort_unstable();
         both.dedup();
-        let id = self.intern(both.into());
-        self.unions.insert(key, id);
+        let id = if both.len() == self.get(a).len() {
+            a
+        } else if both.len() == self.get(b).len() {
+            b
+        } else {
+            self.push(&both)
+        };
+        self.scratch = both;
+        if is_large {
+            self.unions.insert(key, id);
+        }
         id
     }
 
     /// Unites many sets at once: linear in their sizes.
     fn union_all(&mut self, slots: impl Iterator<Item = u32>) -> u32 {
-        let mut ids: Vec<u32> = slots
-            .map(|slot| self.of(slot))
-            .filter(|&id| id != 0)
-            .collect();
+        let mut ids = std::mem::take(&mut self.ids);
+        ids.clear();
+        ids.extend(slots.map(|slot| self.of(slot)).filter(|&id| id != 0));
         ids.sort_unstable();
         ids.dedup();
-        match ids[..] {
+        let id = match ids[..] {
             [] => 0,
             [one] => one,
             [a, b] => self.union(a, b),
-            _ => {
-                let mut all: Vec<u32> = Vec::new();
-                for id in ids {
-                    all.extend_from_slice(&self.sets[id as usize]);
-                }
-                all.sort_unstable();
-                all.dedup();
-                self.intern(all.into())
+            _ => self.unite(&ids),
+        };
+        self.ids = ids;
+        id
+    }
+
+    fn unite(&mut self, ids: &[u32]) -> u32 {
+        let mut all = std::mem::take(&mut self.scratch);
+        all.clear();
+        let mut largest = 0;
+        for &id in ids {
+            all.extend_from_slice(self.get(id));
+            if self.get(id).len() > self.get(largest).len() {
+                largest = id;
             }
         }
+        all.sort_unstable();
+        all.dedup();
+        // A set that holds all others is their union.
+        let id = if all.len() == self.get(largest).len() {
+            largest
+        } else {
+            self.push(&all)
+        };
+        self.scratch = all;
+        id
     }
 
     fn follow(&mut self, steps: &[Step]) {
@@ -134,21 +182,15 @@ impl Sets {
 
 /// Lists for each output the columns it depends on, ascending.
 pub(crate) fn dependencies(steps: &[Step], columns: &[u32], outputs: &[u32]) -> Vec<Box<[u32]>> {
-    let mut sets = Sets {
-        sets: vec![Box::default()],
-        ids: FxHashMap::default(),
-        unions: FxHashMap::default(),
-        of_slot: Notes::default(),
-    };
-    sets.ids.insert(Box::default(), 0);
+    let mut sets = Sets::new();
     for (column, &slot) in columns.iter().enumerate() {
-        let id = sets.intern(Box::new([column as u32]));
+        let id = sets.push(&[column as u32]);
         sets.set(slot, id);
     }
     sets.follow(steps);
     outputs
         .iter()
-        .map(|&slot| sets.sets[sets.of(slot) as usize].clone())
+        .map(|&slot| sets.get(sets.of(slot)).into())
         .collect()
 }
 

@@ -10,7 +10,7 @@
 use paynter_symbolic::dae::Role;
 use paynter_symbolic::expr::{Comparison, ExprId, Function1, Function2, Pool, SymbolId};
 use paynter_symbolic::reduced::{Block, Known, Reduced};
-use paynter_symbolic::{Dae, Origin};
+use paynter_symbolic::{Dae, Names, Origin};
 
 /// Where the value of a symbol comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +56,7 @@ pub(crate) enum SolvedKind {
 /// The whole map.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
+    /// Without names, and without the equations that the blocks stand for.
     pub dae: Dae,
     pub sources: Vec<Source>,
     pub solved: Vec<Solved>,
@@ -68,7 +69,24 @@ const INLINE_POSITIVE_DEFINITE: usize = 4;
 
 /// Makes the plan.
 pub(crate) fn plan(reduced: &Reduced) -> Plan {
-    let dae = reduced.dae.clone();
+    let given = &reduced.dae;
+    let dae = Dae {
+        pool: given.pool.clone(),
+        names: Names::new(),
+        symbols: given.symbols.clone(),
+        time: given.time,
+        equations: Vec::new(),
+        modes: given.modes.clone(),
+        clocks: given.clocks.clone(),
+        whens: given.whens.clone(),
+        starts: given.starts.clone(),
+        constraints: given.constraints.clone(),
+        invariants: given.invariants.clone(),
+        quadratures: given.quadratures.clone(),
+        power: given.power.clone(),
+        preferred_states: Vec::new(),
+        tearing: Vec::new(),
+    };
     let sources = dae
         .symbols
         .iter()

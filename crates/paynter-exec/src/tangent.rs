@@ -16,10 +16,10 @@ use rustc_hash::FxHashMap;
 
 use crate::block::{LinearTangent, NewtonTangent};
 use crate::code::{ExternalCall, Instr, Kernel, Op, Step, Straight};
-use crate::emit::{Emitter, NO_OWNER, external_call_of};
+use crate::emit::{Emitter, NO_OWNER, Notes, external_call_of};
 
 /// Slots of tangents, by the slots they belong to.
-pub(crate) type Tangents = FxHashMap<u32, u32>;
+pub(crate) type Tangents = Notes;
 
 /// Makes the tangent of some steps; new tangents are added to the map.
 pub(crate) fn tangent_of(
@@ -36,16 +36,16 @@ pub(crate) fn tangent_of(
         match step {
             Step::Straight(straight) => {
                 for i in &straight.instrs {
-                    let d = [i.a, i.b, i.c].map(|slot| tangents.get(&slot).copied());
+                    let d = [i.a, i.b, i.c].map(|slot| tangents.get(slot));
                     if let Some(slot) = differentiate(&mut writer, i, d) {
-                        tangents.insert(i.dst, slot);
+                        tangents.set(i.dst, slot);
                     }
                 }
             }
             Step::Kernel(kernel) => writer.kernel(kernel, tangents),
             Step::External(call) => writer.external(call, tangents),
             Step::Linear(linear) => {
-                let of = |slot: u32| tangents.get(&slot).copied();
+                let of = |slot: u32| tangents.get(slot);
                 let matrix: Vec<_> = linear
                     .matrix
                     .iter()
@@ -80,7 +80,7 @@ pub(crate) fn tangent_of(
                     .residuals
                     .iter()
                     .enumerate()
-                    .filter_map(|(r, slot)| Some((r as u32, *tangents.get(slot)?)))
+                    .filter_map(|(r, slot)| Some((r as u32, tangents.get(*slot)?)))
                     .collect();
                 writer
                     .steps
@@ -148,7 +148,7 @@ impl Writer<'_> {
         of.iter()
             .map(|&slot| {
                 let tangent = self.emitter.new_slot();
-                tangents.insert(slot, tangent);
+                tangents.set(slot, tangent);
                 tangent
             })
             .collect()
@@ -160,7 +160,7 @@ impl Writer<'_> {
             .inputs
             .iter()
             .enumerate()
-            .filter_map(|(k, slot)| Some((k, *tangents.get(slot)?)))
+            .filter_map(|(k, slot)| Some((k, tangents.get(*slot)?)))
             .collect();
         if changing.is_empty() {
             return;
@@ -186,7 +186,9 @@ impl Writer<'_> {
                     Some(sum) => self.emit(Op::Add, &[sum, term]),
                 });
             }
-            tangents.extend(sum.map(|slot| (call.first_output + output, slot)));
+            if let Some(slot) = sum {
+                tangents.set(call.first_output + output, slot);
+            }
         }
     }
 
@@ -196,18 +198,20 @@ impl Writer<'_> {
         let n_rows = kernel.dst.len();
         let mut groups: FxHashMap<Vec<bool>, Vec<usize>> = FxHashMap::default();
         let mut order: Vec<Vec<bool>> = Vec::new();
+        let mut changes: Vec<bool> = Vec::new();
         for row in 0..n_rows {
-            let changes: Vec<bool> = (0..kernel.n_leaves)
-                .map(|leaf| tangents.contains_key(&kernel.leaves[leaf * n_rows + row]))
-                .collect();
-            if changes.iter().any(|&does| does) {
-                groups
-                    .entry(changes)
-                    .or_insert_with_key(|key| {
-                        order.push(key.clone());
-                        Vec::new()
-                    })
-                    .push(row);
+            let leaf = |leaf: usize| kernel.leaves[leaf * n_rows + row];
+            changes.clear();
+            changes.extend((0..kernel.n_leaves).map(|k| tangents.get(leaf(k)).is_some()));
+            if !changes.contains(&true) {
+                continue;
+            }
+            match groups.get_mut(&changes) {
+                Some(rows) => rows.push(row),
+                None => {
+                    order.push(changes.clone());
+                    groups.insert(changes.clone(), vec![row]);
+                }
             }
         }
         for changes in order {
@@ -238,17 +242,17 @@ impl Writer<'_> {
             rates.push(differentiate(&mut local, &moved, d));
         }
         let result = (*rates.last()?)?;
-        let leaf_slots: Vec<Vec<u32>> = rows
-            .iter()
-            .map(|&row| {
-                let n_rows = kernel.dst.len();
-                let own = |leaf: usize| kernel.leaves[leaf * n_rows + row];
-                let mut slots: Vec<u32> = (0..kernel.n_leaves).map(own).collect();
-                let moving = (0..kernel.n_leaves).filter(|&leaf| changes[leaf]);
-                slots.extend(moving.map(|leaf| tangents[&own(leaf)]));
-                slots
-            })
-            .collect();
+        let n_rows = kernel.dst.len();
+        let own = |leaf: usize, row: usize| kernel.leaves[leaf * n_rows + row];
+        let mut leaves: Vec<u32> = Vec::with_capacity(local.n_given * rows.len());
+        for leaf in 0..kernel.n_leaves {
+            leaves.extend(rows.iter().map(|&row| own(leaf, row)));
+        }
+        for leaf in (0..kernel.n_leaves).filter(|&leaf| changes[leaf]) {
+            let tangent = |row: usize| tangents.get(own(leaf, row));
+            let moving = rows.iter().map(|&row| tangent(row));
+            leaves.extend(moving.map(|slot| slot.expect("this leaf changes in all these rows")));
+        }
         let constants: Vec<u32> = local
             .constants
             .iter()
@@ -258,22 +262,14 @@ impl Writer<'_> {
             .iter()
             .map(|&row| {
                 let slot = self.emitter.new_slot();
-                tangents.insert(kernel.dst[row], slot);
+                tangents.set(kernel.dst[row], slot);
                 slot
             })
             .collect();
         let (body, n_leaves) = local.finish(result);
-        let leaves = (0..n_leaves)
-            .flat_map(|leaf| {
-                let constants = &constants;
-                leaf_slots.iter().map(move |slots| {
-                    slots
-                        .get(leaf)
-                        .copied()
-                        .unwrap_or_else(|| constants[leaf - slots.len()])
-                })
-            })
-            .collect();
+        for &constant in &constants {
+            leaves.extend(std::iter::repeat_n(constant, rows.len()));
+        }
         let owners = vec![NO_OWNER; dst.len()];
         Some(Kernel {
             body: body.into(),
