@@ -367,7 +367,6 @@ impl Bdf {
 
     /// Solves `M (ψ + d) c = f(t, y_predicted + d)` for `d`; returns the iterations made.
     fn correct(&mut self, cx: &mut Context<'_>, c: f64) -> Result<usize, Trouble> {
-        let n = self.y.len();
         let (t, h) = (self.t1, self.h);
         // Factors of another `c` give slow components a correction that is too large by the
         // ratio, stiff ones the right one; the mean serves both (CVODE).
@@ -375,8 +374,6 @@ impl Bdf {
         let damping = 0.5 * (1.0 + ratio);
         // What the mean leaves of the fastest and slowest components, at best.
         let drift = 0.5 * (ratio - 1.0).abs();
-        self.correction.fill(0.0);
-        self.y.copy_from_slice(&self.predicted);
         let share = if self.has_algebraic_rows {
             NEWTON_SHARE_OF_ALGEBRAIC
         } else {
@@ -385,21 +382,15 @@ impl Bdf {
         let mut last_size = 0.0;
         for iteration in 1..=MAX_NEWTON_ITERATIONS {
             cx.statistics.newton_iterations += 1;
-            cx.rhs(t, &self.y, &mut self.f)?;
-            for i in 0..n {
-                let inertia = c * self.mass[i] * (self.psi[i] + self.correction[i]);
-                self.delta[i] = self.f[i] - inertia;
-            }
+            // Before the first correction there is nothing to add to what was predicted.
+            let is_first = iteration == 1;
+            let at = if is_first { &self.predicted } else { &self.y };
+            cx.rhs(t, at, &mut self.f)?;
+            self.residual(c, is_first);
             cx.statistics.linear_solves += 1;
             cx.statistics.linear_work += self.matrix.solve(&mut self.delta);
-            let mut sum = 0.0;
-            for i in 0..n {
-                let scaled = self.delta[i] * self.inverse_scale[i];
-                sum += scaled * scaled;
-                self.correction[i] += damping * self.delta[i];
-                self.y[i] = self.predicted[i] + self.correction[i];
-            }
-            let size = (sum / n.max(1) as f64).sqrt();
+            let size = weighted_norm(&self.delta, &self.inverse_scale);
+            self.add_correction(damping, is_first);
             if !size.is_finite() {
                 return Err(Trouble::Singular { t, index: None });
             }
@@ -421,33 +412,59 @@ impl Bdf {
         Err(Trouble::Newton { t, h, worst })
     }
 
-    /// Makes the correction the newest difference and sums the others up, in one pass.
-    fn update_differences(&mut self) {
+    /// Writes f − c M (ψ + d) for the correction d so far into `delta`.
+    fn residual(&mut self, c: f64, is_first: bool) {
         let n = self.y.len();
-        let order = self.order;
-        let [d0, d1, d2, d3, d4, d5, d6, d7] = &mut self.differences;
-        let rows: [&mut [f64]; N_DIFFERENCES] = [
-            &mut d0[..n],
-            &mut d1[..n],
-            &mut d2[..n],
-            &mut d3[..n],
-            &mut d4[..n],
-            &mut d5[..n],
-            &mut d6[..n],
-            &mut d7[..n],
-        ];
-        for i in 0..n {
-            let d = self.correction[i];
-            rows[order + 2][i] = d - rows[order + 1][i];
-            rows[order + 1][i] = d;
-            let mut sum = d;
-            for j in (1..=order).rev() {
-                sum += rows[j][i];
-                rows[j][i] = sum;
+        let (f, mass, psi) = (&self.f[..n], &self.mass[..n], &self.psi[..n]);
+        let (delta, correction) = (&mut self.delta[..n], &self.correction[..n]);
+        if is_first {
+            for i in 0..n {
+                delta[i] = f[i] - c * mass[i] * psi[i];
             }
-            // The state is what Newton's method found, not a sum with other roundings.
-            rows[0][i] = self.y[i];
+        } else {
+            for i in 0..n {
+                delta[i] = f[i] - c * mass[i] * (psi[i] + correction[i]);
+            }
         }
+    }
+
+    /// Adds what Newton's method found to the correction, and moves `y` with it.
+    fn add_correction(&mut self, damping: f64, is_first: bool) {
+        let n = self.y.len();
+        let (delta, predicted) = (&self.delta[..n], &self.predicted[..n]);
+        let (correction, y) = (&mut self.correction[..n], &mut self.y[..n]);
+        if is_first {
+            for i in 0..n {
+                correction[i] = damping * delta[i];
+                y[i] = predicted[i] + correction[i];
+            }
+        } else {
+            for i in 0..n {
+                correction[i] += damping * delta[i];
+                y[i] = predicted[i] + correction[i];
+            }
+        }
+    }
+
+    /// Makes the correction the newest difference and sums the others up.
+    ///
+    /// Difference by difference: loops over two lists are what the compiler makes vectors of.
+    fn update_differences(&mut self) {
+        let order = self.order;
+        let (upper, newest) = self.differences.split_at_mut(order + 2);
+        let last = &mut upper[order + 1];
+        for ((newest, last), d) in newest[0].iter_mut().zip(last).zip(&self.correction) {
+            *newest = d - *last;
+            *last = *d;
+        }
+        for j in (1..=order).rev() {
+            let (lower, upper) = self.differences.split_at_mut(j + 1);
+            for (sum, next) in lower[j].iter_mut().zip(&upper[0]) {
+                *sum += next;
+            }
+        }
+        // The state is what Newton's method found, not a sum with other roundings.
+        self.differences[0].copy_from_slice(&self.y);
     }
 
     /// Takes the new differences and plans step and order of the next step.
@@ -504,18 +521,34 @@ fn rescale_differences(differences: &mut [Vec<f64>], order: usize, factor: f64) 
             ru[i][j] = (0..=order).map(|k| r[i][k] * u[k][j]).sum();
         }
     }
+    match order {
+        1 => combine::<1>(differences, &ru),
+        2 => combine::<2>(differences, &ru),
+        3 => combine::<3>(differences, &ru),
+        4 => combine::<4>(differences, &ru),
+        _ => combine::<5>(differences, &ru),
+    }
+}
+
+/// D'ⱼ = Σₖ ruₖⱼ Dₖ for the differences 1 to `ORDER`; the compiler unrolls the inner loops.
+fn combine<const ORDER: usize>(
+    differences: &mut [Vec<f64>],
+    ru: &[[f64; MAX_ORDER + 1]; MAX_ORDER + 1],
+) {
     let n = differences[0].len();
+    let mut rows = differences[1..].iter_mut();
+    let rows: [&mut [f64]; ORDER] = std::array::from_fn(|_| {
+        let row = rows.next().expect("there are differences of every order");
+        &mut row[..n]
+    });
     for v in 0..n {
-        let mut column = [0.0; MAX_ORDER + 1];
-        for j in 0..=order {
-            column[j] = differences[j][v];
-        }
-        for j in 1..=order {
+        let old: [f64; ORDER] = std::array::from_fn(|k| rows[k][v]);
+        for j in 0..ORDER {
             let mut sum = 0.0;
-            for k in 1..=order {
-                sum += ru[k][j] * column[k];
+            for k in 0..ORDER {
+                sum += ru[k + 1][j + 1] * old[k];
             }
-            differences[j][v] = sum;
+            rows[j][v] = sum;
         }
     }
 }

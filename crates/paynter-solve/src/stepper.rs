@@ -338,11 +338,24 @@ pub(crate) fn weighted_norm(x: &[f64], inverse_scale: &[f64]) -> f64 {
     if x.is_empty() {
         return 0.0;
     }
-    let sum: f64 = x
-        .iter()
-        .zip(inverse_scale)
-        .map(|(x, inverse)| (x * inverse) * (x * inverse))
-        .sum();
+    let square = |x: f64, inverse: f64| (x * inverse) * (x * inverse);
+    // Long sums in several parts: one addition need not wait for the one before.
+    const PARTS: usize = 8;
+    let sum: f64 = if x.len() < 4 * PARTS {
+        let pairs = x.iter().zip(inverse_scale);
+        pairs.map(|(&x, &inverse)| square(x, inverse)).sum()
+    } else {
+        let mut parts = [0.0; PARTS];
+        let (xs, scales) = (x.chunks_exact(PARTS), inverse_scale.chunks_exact(PARTS));
+        let rest = xs.remainder().iter().zip(scales.remainder());
+        let rest: f64 = rest.map(|(&x, &inverse)| square(x, inverse)).sum();
+        for (x, inverse) in xs.zip(scales) {
+            for k in 0..PARTS {
+                parts[k] += square(x[k], inverse[k]);
+            }
+        }
+        parts.iter().sum::<f64>() + rest
+    };
     (sum / x.len() as f64).sqrt()
 }
 

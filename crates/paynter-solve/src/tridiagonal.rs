@@ -32,6 +32,8 @@ struct Row {
     inverse: f64,
     /// Entry beside the pivot.
     upper: f64,
+    /// The same, divided by the pivot.
+    upper_share: f64,
     /// Whether this row was exchanged with the next.
     is_exchanged: bool,
 }
@@ -94,6 +96,7 @@ impl Tridiagonal {
                     lower: multiplier,
                     inverse,
                     upper,
+                    upper_share: upper * inverse,
                     is_exchanged: false,
                 };
                 self.second[i] = 0.0;
@@ -111,6 +114,7 @@ impl Tridiagonal {
                     lower: multiplier,
                     inverse,
                     upper: beside,
+                    upper_share: beside * inverse,
                     is_exchanged: true,
                 };
                 self.second[i] = second;
@@ -143,14 +147,23 @@ impl Tridiagonal {
                 (next, second) = (value, next);
             }
         } else {
+            // Each element waits for the one before: nothing but a product and a difference lies on that way, and
+            // what is negligible is a branch foretold, not a value waited for.
             let mut carried = 0.0;
             for (value, row) in x.iter_mut().zip(&self.rows) {
-                *value = flush(*value - carried);
-                carried = row.lower * *value;
+                let mut eliminated = *value - carried;
+                if eliminated.abs() < NEGLIGIBLE {
+                    eliminated = nothing();
+                }
+                carried = row.lower * eliminated;
+                *value = eliminated * row.inverse;
             }
             let mut next = 0.0;
             for (value, row) in x.iter_mut().zip(&self.rows).rev() {
-                next = flush((*value - row.upper * next) * row.inverse);
+                next = *value - row.upper_share * next;
+                if next.abs() < NEGLIGIBLE {
+                    next = nothing();
+                }
                 *value = next;
             }
         }
@@ -159,6 +172,13 @@ impl Tridiagonal {
         }
         4 * n as u64
     }
+}
+
+/// Zero, by a call that keeps the compiler from computing both sides of a branch.
+#[cold]
+#[inline(never)]
+fn nothing() -> f64 {
+    0.0
 }
 
 #[inline]
