@@ -185,17 +185,7 @@ pub(crate) fn time_to_compile(image: &mut Image) -> f64 {
     let mut n_operations = 0_usize;
     let mut kernels: FxHashSet<*const Instr> = FxHashSet::default();
     for_each_steps(image, &mut |steps| {
-        for step in steps.iter() {
-            match step {
-                Step::Straight(straight) if straight.instrs.len() <= MOST_INSTRUCTIONS => {
-                    n_operations += straight.instrs.len();
-                }
-                Step::Kernel(kernel) if kernels.insert(kernel.body.as_ptr()) => {
-                    n_operations += kernel.body.len() + kernel.n_leaves;
-                }
-                _ => {}
-            }
-        }
+        count_operations(steps, &mut n_operations, &mut kernels)
     });
     image.work = [
         work_of(&image.rhs.routine.steps),
@@ -205,14 +195,45 @@ pub(crate) fn time_to_compile(image: &mut Image) -> f64 {
     TIME_OF_MODULE + TIME_OF_OPERATION * n_operations as f64
 }
 
-/// Operations of one run of some steps, without what blocks iterate.
+/// Counts what [`compile`] would compile: kernels of one shape once.
+fn count_operations(
+    steps: &[Step],
+    n_operations: &mut usize,
+    kernels: &mut FxHashSet<*const Instr>,
+) {
+    for step in steps {
+        match step {
+            Step::Straight(straight) if straight.instrs.len() <= MOST_INSTRUCTIONS => {
+                *n_operations += straight.instrs.len();
+            }
+            Step::Kernel(kernel) if kernels.insert(kernel.body.as_ptr()) => {
+                *n_operations += kernel.body.len() + kernel.n_leaves;
+            }
+            Step::Newton(newton) => {
+                count_operations(&newton.body, n_operations, kernels);
+                count_operations(&newton.slopes, n_operations, kernels);
+            }
+            Step::NewtonTangent(tangent) => count_operations(&tangent.body, n_operations, kernels),
+            _ => {}
+        }
+    }
+}
+
+/// Iterations that a block usually takes, from a start near its solution.
+const USUAL_ITERATIONS: u64 = 2;
+
+/// Operations of one run of some steps.
 fn work_of(steps: &[Step]) -> u64 {
     let of = |step: &Step| match step {
-        Step::Straight(straight) => straight.instrs.len(),
-        Step::Kernel(kernel) => (kernel.body.len() + kernel.n_leaves) * kernel.dst.len(),
+        Step::Straight(straight) => straight.instrs.len() as u64,
+        Step::Kernel(kernel) => ((kernel.body.len() + kernel.n_leaves) * kernel.dst.len()) as u64,
+        Step::Newton(newton) => {
+            USUAL_ITERATIONS * (work_of(&newton.body) + work_of(&newton.slopes))
+        }
+        Step::NewtonTangent(tangent) => work_of(&tangent.body),
         _ => 0,
     };
-    steps.iter().map(|step| of(step) as u64).sum()
+    steps.iter().map(of).sum()
 }
 
 /// Compiles the steps that run often.
