@@ -5,8 +5,9 @@
 //!
 //! **Invariant:** equal paths have equal ids.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
 
 /// Names a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,13 +33,70 @@ struct Segment {
 /// times 10 000.
 #[derive(Clone, Debug)]
 pub struct Names {
-    texts: Vec<Box<str>>,
-    text_ids: FxHashMap<Box<str>, u32>,
+    texts: Texts,
     segments: Vec<Segment>,
     /// (parent, text): the child without index, of parents with many children.
     plain: FxHashMap<(u32, u32), u32>,
     /// (parent, text): the children by index, of parents with many children.
     families: FxHashMap<(u32, u32), Family>,
+}
+
+/// Texts of segments, each once, behind one another in one piece of memory.
+#[derive(Clone, Debug, Default)]
+struct Texts {
+    all: String,
+    /// Where each ends, and the one before it with the same hash.
+    entries: Vec<(usize, u32)>,
+    /// The last text of each hash.
+    by_hash: FxHashMap<u64, u32>,
+}
+
+impl Texts {
+    /// A text; that of the root is empty.
+    fn get(&self, id: u32) -> &str {
+        let Some(&(end, _)) = self.entries.get(id as usize) else {
+            return "";
+        };
+        let start = if id == 0 {
+            0
+        } else {
+            self.entries[id as usize - 1].0
+        };
+        &self.all[start..end]
+    }
+
+    fn find(&self, text: &str) -> Option<u32> {
+        self.find_hashed(text, hash(text))
+    }
+
+    fn find_hashed(&self, text: &str, hash: u64) -> Option<u32> {
+        let mut at = self.by_hash.get(&hash).copied();
+        while let Some(id) = at {
+            if self.get(id) == text {
+                return at;
+            }
+            at = Some(self.entries[id as usize].1).filter(|&id| id != NONE);
+        }
+        None
+    }
+
+    fn intern(&mut self, text: &str) -> u32 {
+        let hash = hash(text);
+        if let Some(id) = self.find_hashed(text, hash) {
+            return id;
+        }
+        let id = self.entries.len() as u32;
+        self.all.push_str(text);
+        let before = self.by_hash.insert(hash, id).unwrap_or(NONE);
+        self.entries.push((self.all.len(), before));
+        id
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// `cell[1]`, `cell[2]` and so on below one parent.
@@ -96,8 +154,7 @@ impl Default for Names {
             n_children: 0,
         };
         Names {
-            texts: Vec::new(),
-            text_ids: FxHashMap::default(),
+            texts: Texts::default(),
             segments: vec![root],
             plain: FxHashMap::default(),
             families: FxHashMap::default(),
@@ -116,15 +173,7 @@ impl Names {
 
     /// Gives the path `parent.text` or `parent.text[index]`.
     pub fn child(&mut self, parent: PathId, text: &str, index: Option<i64>) -> PathId {
-        let text = match self.text_ids.get(text) {
-            Some(&id) => id,
-            None => {
-                let id = self.texts.len() as u32;
-                self.texts.push(text.into());
-                self.text_ids.insert(text.into(), id);
-                id
-            }
-        };
+        let text = self.texts.intern(text);
         let index = index.unwrap_or(NO_INDEX);
         match self.lookup(parent.0, text, index) {
             Some(id) => PathId(id),
@@ -134,7 +183,7 @@ impl Names {
 
     /// Finds `parent.text[index]` if it was ever made.
     pub fn find(&self, parent: PathId, text: &str, index: Option<i64>) -> Option<PathId> {
-        let text = *self.text_ids.get(text)?;
+        let text = self.texts.find(text)?;
         self.lookup(parent.0, text, index.unwrap_or(NO_INDEX))
             .map(PathId)
     }
@@ -205,7 +254,7 @@ impl Names {
     /// Gives the last segment: its text and index.
     pub fn last(&self, path: PathId) -> (&str, Option<i64>) {
         let s = self.segments[path.0 as usize];
-        let text = self.texts.get(s.text as usize).map_or("", |t| t);
+        let text = self.texts.get(s.text);
         (text, (s.index != NO_INDEX).then_some(s.index))
     }
 

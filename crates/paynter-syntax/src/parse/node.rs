@@ -27,8 +27,10 @@ impl Parser<'_> {
     pub(super) fn chain_from(&mut self, mark: (Mark, u32), first: ast::Node) -> Option<ast::Chain> {
         let mut group = vec![first];
         self.more_nodes(&mut group)?;
-        let mut groups = vec![group];
-        let mut arrows = Vec::new();
+        // Most chains have two nodes.
+        let mut groups = Vec::with_capacity(2);
+        groups.push(group);
+        let mut arrows = Vec::with_capacity(1);
         while let Some(arrow) = self.arrow() {
             if !arrows.is_empty() && groups.last().is_some_and(|group| group.len() > 1) {
                 self.list_inside_chain(&groups, arrow);
