@@ -55,6 +55,9 @@ const SAFETY: f64 = 0.8;
 /// The error is taken for this many times its estimate, since errors of many steps add up; with
 /// less, smooth problems err by more than ten times the tolerance. CVODE aims at a sixth.
 const ERROR_WEIGHT: f64 = 5.0;
+/// Below this relative tolerance the weight grows with the number of steps, which is as `rtol^(−1/6)` for
+/// order 5: so many errors add up.
+const RTOL_OF_MANY_STEPS: f64 = 1e-8;
 
 /// Constants of one order.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +66,7 @@ struct OrderConstants {
     gamma: f64,
     /// `(1 − κ) γ`.
     alpha: f64,
-    /// The error of a step is taken for this times the next difference.
+    /// The error of a step is estimated as this times the next difference.
     error: f64,
 }
 
@@ -73,12 +76,14 @@ fn constants(order: usize) -> OrderConstants {
     OrderConstants {
         gamma,
         alpha: (1.0 - kappa) * gamma,
-        error: ERROR_WEIGHT * (kappa * gamma + 1.0 / (order + 1) as f64),
+        error: kappa * gamma + 1.0 / (order + 1) as f64,
     }
 }
 
 /// The method in the middle of a run.
 pub(crate) struct Bdf {
+    /// How many times its estimate the error is taken for.
+    error_weight: f64,
     order: usize,
     h: f64,
     t0: f64,
@@ -121,7 +126,9 @@ impl Bdf {
         let matrix = IterationMatrix::new(n, jacobian.pattern(), algebraic);
         let is_algebraic = |i| algebraic.get(i).copied().unwrap_or(false);
         let zeros = || vec![0.0; n];
+        let many_steps = (RTOL_OF_MANY_STEPS / cx.weights.relative()).max(1.0);
         Self {
+            error_weight: ERROR_WEIGHT * many_steps.powf(1.0 / 6.0),
             order: 1,
             h: 0.0,
             t0: 0.0,
@@ -270,7 +277,7 @@ impl Bdf {
             }
         };
         cx.weights.inverse_scale(&self.y, &mut self.inverse_scale);
-        let size = error * weighted_norm(&self.correction, &self.inverse_scale);
+        let size = self.error_weight * error * weighted_norm(&self.correction, &self.inverse_scale);
         if size <= 1.0 {
             return Attempt::Accepted {
                 error: size,
@@ -378,7 +385,7 @@ impl Bdf {
             NEWTON_SHARE_OF_ALGEBRAIC
         } else {
             NEWTON_SHARE
-        } / constants(self.order).error;
+        } / (self.error_weight * constants(self.order).error);
         let mut last_size = 0.0;
         for iteration in 1..=MAX_NEWTON_ITERATIONS {
             cx.statistics.newton_iterations += 1;
@@ -482,7 +489,8 @@ impl Bdf {
         let newton_share = (2 * MAX_NEWTON_ITERATIONS + 1) as f64
             / (2 * MAX_NEWTON_ITERATIONS + iterations) as f64;
         let factor = |size: f64, order: usize| size.max(1e-10).powf(-1.0 / (order + 1) as f64);
-        let norm = |j: usize| weighted_norm(&self.differences[j], &self.inverse_scale);
+        let norm =
+            |j: usize| self.error_weight * weighted_norm(&self.differences[j], &self.inverse_scale);
         let mut best = (factor(error, order), order);
         if order > 1 {
             let lower = factor(constants(order - 1).error * norm(order), order - 1);

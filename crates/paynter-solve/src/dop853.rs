@@ -1,12 +1,14 @@
 //! Explicit Runge–Kutta method of order 8 with dense output of order 7.
 //!
 //! Source: Dormand & Prince's 8(5,3) method as in Hairer, Nørsett & Wanner, *Solving Ordinary
-//! Differential Equations I*, 2nd ed., §II.5 and §II.6. Two error estimates, of orders 5 and
-//! 3, are blended; the dense output takes three more evaluations, made only when asked for.
+//! Differential Equations I*, 2nd ed., §II.5 and §II.6. Error estimates of orders 5 and
+//! 3 are blended; the dense output takes three more evaluations, made only when asked for.
 //! Zero coefficients are left out; the comment beside each number is the stage it weighs.
 
 use crate::one_step::{Formula, Ready, Span, remove_along};
-use crate::stepper::{Context, Stages, StepQuadrature, Stiffness, Trouble, combine, worst_index};
+use crate::stepper::{
+    Context, Stages, StepQuadrature, Stiffness, Trouble, combine, weighted_norm, worst_index,
+};
 
 const C: [f64; 16] = [
     0.0,
@@ -148,6 +150,22 @@ const E5: [f64; 8] = [
     0.08192320648511571,   // 11
     -0.022355307863886294, // 12
 ];
+/// A second estimate of order 5. On the stages used, the errors of sixth order are two independent sums of
+/// elementary differentials; `E5` sees one combination of them and this the orthogonal one. Where the first
+/// passes through zero by chance, as it does twice in each period of a driven relaxation, the second does not.
+/// Its length makes it count a tenth beside the first: there the steps of smooth problems stay as many as with
+/// `E5` alone, and the interpolant errs by less than three times the tolerance, where `E5` alone lets it err by
+/// thousands.
+const E5_ACROSS: [f64; 8] = [
+    -0.009646386018950744, // 1
+    -0.13406957728363933,  // 6
+    0.23085388620919986,   // 7
+    -0.19797887398513891,  // 8
+    -0.7244067526879414,   // 9
+    0.7513091629756606,    // 10
+    0.10526570998982979,   // 11
+    -0.021327169199019988, // 12
+];
 const E3: [f64; 8] = [
     -0.18980075407240762, // 1
     4.450312892752409,    // 6
@@ -216,9 +234,20 @@ const D7: [f64; 12] = [
 ];
 
 /// The error is taken for this many times its estimate. An oscillation sums the errors of all
-/// its steps up; with 3, a hundred periods keep their energy to ten times the tolerance. It
-/// costs a seventh more steps.
-const ERROR_WEIGHT: f64 = 3.0;
+/// its steps up; with 2, a hundred periods keep their energy to ten times the tolerance. It
+/// costs a tenth more steps.
+const ERROR_WEIGHT: f64 = 2.0;
+
+/// Where the defect of the interpolant is taken, and how many times the peak of the interpolant's error it is
+/// there. Over all chains of integrations that end in t⁸ the quotient lies between 8.4 and 8.9, the peak at 0.83;
+/// for the plain quadrature, whose error is a hundredth, it is 5.6.
+const DEFECT_AT: f64 = 0.95;
+const DEFECT_OVER_PEAK: f64 = 8.0;
+/// An interpolant that errs by more times the tolerance than this is replaced. Its error is not carried on by the
+/// next step as that of the end is, so it may be a little larger.
+const MAX_INTERPOLANT_ERROR: f64 = 4.0;
+/// Each halving divides the error by 2⁸; three are enough for a step sixteen million times too rough.
+const MAX_HALVINGS: usize = 3;
 
 /// Work arrays of the method.
 pub(crate) struct Dop853 {
@@ -226,12 +255,18 @@ pub(crate) struct Dop853 {
     k: Vec<f64>,
     stage: Vec<f64>,
     error5: Vec<f64>,
+    error5_across: Vec<f64>,
     error3: Vec<f64>,
     /// Rates at stages 14, 15, 16, then the coefficients of the interpolant; made when first asked for.
     dense: Vec<f64>,
     /// Integrands of the quadratures at stages 1, 6 … 13.
     rates: Vec<f64>,
     stiffness: Option<Stiffness>,
+    /// The step in two halves, where its interpolant was too rough; made when first needed.
+    halves: Option<Box<[Half; 2]>>,
+    is_halved: bool,
+    /// How often the step that this goes over was halved.
+    depth: usize,
 }
 
 /// Number of stages that every step evaluates, and of those among them whose integrands are taken.
@@ -244,10 +279,14 @@ impl Dop853 {
             k: vec![0.0; N_STAGES * n],
             stage: vec![0.0; n],
             error5: vec![0.0; n],
+            error5_across: vec![0.0; n],
             error3: vec![0.0; n],
             dense: Vec::new(),
             rates: vec![0.0; N_WEIGHED * n_quadratures],
             stiffness: None,
+            halves: None,
+            is_halved: false,
+            depth: 0,
         }
     }
 }
@@ -314,13 +353,16 @@ impl Formula for Dop853 {
         let n = y1.len();
         let weighed = weighed.map(|stage| &stage[..n]);
         let (error5, error3) = (&mut self.error5[..n], &mut self.error3[..n]);
+        let error5_across = &mut self.error5_across[..n];
         for i in 0..n {
-            let (mut sum5, mut sum3) = (0.0, 0.0);
+            let (mut sum5, mut across, mut sum3) = (0.0, 0.0, 0.0);
             for j in 0..8 {
                 sum5 += E5[j] * weighed[j][i];
+                across += E5_ACROSS[j] * weighed[j][i];
                 sum3 += E3[j] * weighed[j][i];
             }
             error5[i] = h * sum5;
+            error5_across[i] = h * across;
             error3[i] = h * sum3;
         }
         Ok(())
@@ -329,16 +371,21 @@ impl Formula for Dop853 {
     fn error_norm(&self, _h: f64, inverse_scale: &[f64]) -> f64 {
         let n = inverse_scale.len();
         let (error5, error3) = (&self.error5[..n], &self.error3[..n]);
-        let (mut sum5, mut sum3) = (0.0, 0.0);
+        let error5_across = &self.error5_across[..n];
+        let (mut sum5, mut squares5, mut sum3) = (0.0, 0.0, 0.0);
         for i in 0..n {
             let e5 = error5[i] * inverse_scale[i];
+            let across = error5_across[i] * inverse_scale[i];
             let e3 = error3[i] * inverse_scale[i];
-            sum5 += e5 * e5;
+            let square = e5 * e5 + across * across;
+            sum5 += square;
+            squares5 += square * square;
             sum3 += e3 * e3;
         }
         let blend = sum5 + 0.01 * sum3;
         if blend > 0.0 {
-            ERROR_WEIGHT * sum5 / (blend * n as f64).sqrt()
+            // In place of √n, as in `error_size`: the variables that share the error.
+            ERROR_WEIGHT * (squares5 / blend).sqrt()
         } else {
             // Keeps NaN from being taken for a perfect step.
             blend
@@ -351,6 +398,7 @@ impl Formula for Dop853 {
 
     fn remove_error_along(&mut self, direction: &[f64], inverse_scale: &[f64]) {
         remove_along(&mut self.error5, direction, inverse_scale);
+        remove_along(&mut self.error5_across, direction, inverse_scale);
         remove_along(&mut self.error3, direction, inverse_scale);
     }
 
@@ -384,8 +432,49 @@ impl Formula for Dop853 {
         &mut self,
         cx: &mut Context<'_>,
         step: Span,
+        states: (&[f64], &[f64]),
+        inverse_scale: &[f64],
+    ) -> Result<(), Trouble> {
+        self.is_halved = false;
+        self.make_interpolant(cx, step, states.0)?;
+        if self.depth >= MAX_HALVINGS {
+            return Ok(());
+        }
+        let error = self.interpolant_error(cx, step, states, inverse_scale)?;
+        if error > MAX_INTERPOLANT_ERROR {
+            self.halve(cx, step, states.0, inverse_scale)?;
+        }
+        Ok(())
+    }
+
+    fn quadrature(&self, h: f64) -> StepQuadrature<'_> {
+        StepQuadrature::Stages(Stages {
+            h,
+            rates: &self.rates,
+            weights: &B,
+            errors: [&E5, &E3],
+        })
+    }
+
+    fn interpolate(&self, theta: f64, h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]) {
+        match &self.halves {
+            Some(halves) if self.is_halved => interpolate_halves(halves, theta, h, y1, out),
+            _ => self.interpolate_whole(theta, h, y0, y1, out),
+        }
+    }
+
+    fn stiffness(&self) -> Option<Stiffness> {
+        self.stiffness
+    }
+}
+
+impl Dop853 {
+    /// Three more stages, and the coefficients of the interpolant.
+    fn make_interpolant(
+        &mut self,
+        cx: &mut Context<'_>,
+        step: Span,
         y0: &[f64],
-        _y1: &[f64],
     ) -> Result<(), Trouble> {
         let Span { t0, h, .. } = step;
         let [k1, _, _, _, _, k6, k7, k8, k9, k10, k11, k12, k13] = rows::<N_STAGES>(&mut self.k);
@@ -411,16 +500,89 @@ impl Formula for Dop853 {
         Ok(())
     }
 
-    fn quadrature(&self, h: f64) -> StepQuadrature<'_> {
-        StepQuadrature::Stages(Stages {
-            h,
-            rates: &self.rates,
-            weights: &B,
-            errors: [&E5, &E3],
-        })
+    /// Size of the interpolant's own error at its peak, by the defect `u̇ − f(u)` at one point: its leading
+    /// term has nearly the same course over the step whatever the equation. A step that stability limits,
+    /// not accuracy, shows up, too: there the interpolant magnifies what is left of the fast modes.
+    fn interpolant_error(
+        &mut self,
+        cx: &mut Context<'_>,
+        step: Span,
+        (y0, y1): (&[f64], &[f64]),
+        inverse_scale: &[f64],
+    ) -> Result<f64, Trouble> {
+        let Span { t0, h, .. } = step;
+        let n = y0.len();
+        let mut y = std::mem::take(&mut self.stage);
+        self.interpolate_whole(DEFECT_AT, h, y0, y1, &mut y);
+        // The error of the accepted step has been used; its place is free.
+        let outcome = cx.rhs(t0 + DEFECT_AT * h, &y, &mut self.error3);
+        self.stage = y;
+        outcome?;
+        let (f0, f1) = (&self.k[..n], &self.k[(N_STAGES - 1) * n..]);
+        let dense = |row: usize| &self.dense[row * n..(row + 1) * n];
+        let [d4, d5, d6, d7] = [3, 4, 5, 6].map(dense);
+        let (theta, rest) = (DEFECT_AT, 1.0 - DEFECT_AT);
+        for i in 0..n {
+            let gap = y1[i] - y0[i];
+            let bend = h * f0[i] - gap;
+            let twist = gap - h * f1[i] - bend;
+            // The nested products of the interpolant, from the inside out, each with its derivative by θ.
+            let (p, dp) = (d6[i] + theta * d7[i], d7[i]);
+            let (p, dp) = (d5[i] + rest * p, rest * dp - p);
+            let (p, dp) = (d4[i] + theta * p, p + theta * dp);
+            let (p, dp) = (twist + rest * p, rest * dp - p);
+            let (p, dp) = (bend + theta * p, p + theta * dp);
+            let (p, dp) = (gap + rest * p, rest * dp - p);
+            let slope = p + theta * dp;
+            self.error3[i] = (slope - h * self.error3[i]) / DEFECT_OVER_PEAK;
+        }
+        Ok(weighted_norm(&self.error3, inverse_scale))
     }
 
-    fn interpolate(&self, theta: f64, h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]) {
+    /// Goes over the step once more in two halves, for reading only: the end of the step stays what it is.
+    fn halve(
+        &mut self,
+        cx: &mut Context<'_>,
+        step: Span,
+        y0: &[f64],
+        inverse_scale: &[f64],
+    ) -> Result<(), Trouble> {
+        let n = y0.len();
+        let depth = self.depth + 1;
+        let halves = self
+            .halves
+            .get_or_insert_with(|| Box::new([Half::new(n, depth), Half::new(n, depth)]));
+        let [left, right] = &mut **halves;
+        let h = 0.5 * step.h;
+        let middle = step.t0 + h;
+        left.y0.copy_from_slice(y0);
+        left.method.k[..n].copy_from_slice(&self.k[..n]);
+        left.pass(
+            cx,
+            Span {
+                t0: step.t0,
+                t1: middle,
+                h,
+            },
+            inverse_scale,
+        )?;
+        right.y0.copy_from_slice(&left.y1);
+        let last = (N_STAGES - 1) * n;
+        right.method.k[..n].copy_from_slice(&left.method.k[last..]);
+        right.pass(
+            cx,
+            Span {
+                t0: middle,
+                t1: step.t1,
+                h,
+            },
+            inverse_scale,
+        )?;
+        self.is_halved = true;
+        Ok(())
+    }
+
+    fn interpolate_whole(&self, theta: f64, h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]) {
         let rest = 1.0 - theta;
         let n = out.len();
         let (f0, f1) = (&self.k[..n], &self.k[(N_STAGES - 1) * n..]);
@@ -434,8 +596,54 @@ impl Formula for Dop853 {
             out[i] = y0[i] + theta * (gap + rest * (bend + theta * (twist + rest * high)));
         }
     }
+}
 
-    fn stiffness(&self) -> Option<Stiffness> {
-        self.stiffness
+/// One half of a step that is gone over again.
+struct Half {
+    method: Dop853,
+    y0: Vec<f64>,
+    y1: Vec<f64>,
+}
+
+impl Half {
+    fn new(n: usize, depth: usize) -> Self {
+        Self {
+            method: Dop853 {
+                depth,
+                ..Dop853::new(n, 0)
+            },
+            y0: vec![0.0; n],
+            y1: vec![0.0; n],
+        }
+    }
+
+    /// Makes the step from `y0` and its interpolant; the first stage is there.
+    fn pass(
+        &mut self,
+        cx: &mut Context<'_>,
+        step: Span,
+        inverse_scale: &[f64],
+    ) -> Result<(), Trouble> {
+        let Self { method, y0, y1 } = self;
+        method.attempt(cx, (step.t0, step.h), y0, y1)?;
+        method.accept(cx, step, (y0, y1), false)?;
+        method.prepare_dense(cx, step, (y0, y1), inverse_scale)
+    }
+}
+
+/// Reads the half that `θ` lies in. The halves end a little beside the step's own end; the gap is spread over
+/// the step without a kink.
+fn interpolate_halves(halves: &[Half; 2], theta: f64, h: f64, y1: &[f64], out: &mut [f64]) {
+    let [left, right] = halves;
+    let (half, theta_of_half) = if theta < 0.5 {
+        (left, 2.0 * theta)
+    } else {
+        (right, 2.0 * theta - 1.0)
+    };
+    half.method
+        .interpolate(theta_of_half, 0.5 * h, &half.y0, &half.y1, out);
+    let share = theta * theta * (3.0 - 2.0 * theta);
+    for i in 0..out.len() {
+        out[i] += share * (y1[i] - right.y1[i]);
     }
 }

@@ -18,6 +18,12 @@ pub(crate) trait Formula {
     /// Largest growth of the step from one to the next, once the error has told what size is right.
     const MAX_GROWTH: f64;
 
+    /// How many times its estimate the error of a step is taken for, at this relative tolerance: errors of
+    /// many steps add up, and an estimate of a low order sees too little of a long step.
+    fn error_weight(_relative: f64) -> f64 {
+        1.0
+    }
+
     /// Computes what depends on `(t, y)` only, before the first attempt of a step.
     /// Not called when `accept` promised that `shift` is enough. `h` is the step planned.
     fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64], h: f64) -> Result<(), Trouble>;
@@ -51,13 +57,13 @@ pub(crate) trait Formula {
     /// Begins the next step with what `accept` left.
     fn shift(&mut self) {}
 
-    /// Prepares the interpolant of the accepted step.
+    /// Prepares the interpolant of the accepted step, as right inside as the step is at its end.
     fn prepare_dense(
         &mut self,
         cx: &mut Context<'_>,
         step: Span,
-        y0: &[f64],
-        y1: &[f64],
+        states: (&[f64], &[f64]),
+        inverse_scale: &[f64],
     ) -> Result<(), Trouble>;
 
     /// How the integrals over the accepted step of length `h` are found.
@@ -294,7 +300,8 @@ impl<F: Formula> OneStep<F> {
                     .remove_error_along(&self.before_projection, &self.inverse_scale);
             }
         }
-        let error = self.formula.error_norm(h, &self.inverse_scale);
+        let weight = F::error_weight(cx.weights.relative());
+        let error = weight * self.formula.error_norm(h, &self.inverse_scale);
         let error = if error.is_nan() { f64::INFINITY } else { error };
         Ok((error, moved))
     }
@@ -437,8 +444,9 @@ impl<F: Formula> Stepper for OneStep<F> {
 
     fn prepare_dense(&mut self, cx: &mut Context<'_>) -> Result<(), Failure> {
         if !self.dense_is_ready {
+            let states = (&self.y0[..], &self.y1[..]);
             self.formula
-                .prepare_dense(cx, self.span, &self.y0, &self.y1)
+                .prepare_dense(cx, self.span, states, &self.inverse_scale)
                 .map_err(Trouble::into_failure)?;
             self.dense_is_ready = true;
         }

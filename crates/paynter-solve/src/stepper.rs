@@ -359,6 +359,25 @@ pub(crate) fn weighted_norm(x: &[f64], inverse_scale: &[f64]) -> f64 {
     (sum / x.len() as f64).sqrt()
 }
 
+/// Size of an error: the mean of its squares, each weighed by itself, so that a few variables that move count
+/// as they do alone, whatever the number of those that rest beside them. Between the root of the mean square
+/// and the largest entry; 0 for no variables.
+#[inline]
+pub(crate) fn error_size(x: &[f64], inverse_scale: &[f64]) -> f64 {
+    let (mut squares, mut fourths) = (0.0, 0.0);
+    for (x, inverse) in x.iter().zip(inverse_scale) {
+        let square = (x * inverse) * (x * inverse);
+        squares += square;
+        fourths += square * square;
+    }
+    if squares > 0.0 {
+        (fourths / squares).sqrt()
+    } else {
+        // Keeps NaN from being taken for a perfect step.
+        squares
+    }
+}
+
 /// Index of the largest `|x · inverse_scale|`; 0 for no variables.
 pub(crate) fn worst_index(x: &[f64], inverse_scale: &[f64]) -> usize {
     let mut worst = (0, -1.0);

@@ -6,7 +6,7 @@
 
 mod kit;
 
-use kit::{column, gallery_text, last, run_text};
+use kit::{column, last, run_text};
 
 /// Worst relative error of the named columns at the end.
 fn worst(text: &str, expected: &[(&str, f64)]) -> f64 {
@@ -174,56 +174,6 @@ fn transistor_amplifier_reaches_its_end_values() {
         ],
     );
     assert!(error < 1e-6, "{error:e}");
-}
-
-/// Error of the first experiment of a gallery file against its reference, for one tolerance.
-fn gallery_error(file: &str, rtol: f64) -> f64 {
-    let folder = kit::gallery()
-        .join(file)
-        .parent()
-        .expect("it lies in a folder")
-        .display()
-        .to_string();
-    let text = gallery_text(file)
-        .replace("rtol = 1e-11", &format!("rtol = {rtol:e}"))
-        .replace("\"reference/", &format!("\"{folder}/reference/"));
-    let outcome = run_text(&text);
-    assert!(column(&outcome, &outcome.run.table.columns[0].name).len() > 2);
-    outcome.comparisons[0].result.worst()
-}
-
-fn assert_error_follows_the_tolerance(file: &str) {
-    let errors: Vec<f64> = (4..=10)
-        .map(|d| gallery_error(file, 10.0_f64.powi(-d)))
-        .collect();
-    for (decade, error) in (4..).zip(&errors) {
-        assert!(*error < 10.0 * 10.0_f64.powi(-decade), "{file}: {errors:?}");
-    }
-    // One decade may be lucky by a zero of the error, but not two in a row.
-    assert!(
-        errors.windows(3).all(|e| e[2] < 0.3 * e[0]),
-        "{file}: {errors:?}"
-    );
-}
-
-#[test]
-fn error_of_the_gyroscope_follows_the_tolerance() {
-    assert_error_follows_the_tolerance("gyroscope/gyroscope.bond");
-}
-
-#[test]
-fn error_of_the_circuit_follows_the_tolerance() {
-    assert_error_follows_the_tolerance("circuit/circuit.bond");
-}
-
-#[test]
-fn error_of_the_disc_follows_the_tolerance() {
-    assert_error_follows_the_tolerance("disc/disc.bond");
-}
-
-#[test]
-fn error_of_the_spring_mass_damper_follows_the_tolerance() {
-    assert_error_follows_the_tolerance("spring_mass_damper/spring_mass_damper.bond");
 }
 
 /// Largest error over the run, relative to the largest value, of a column with a known course.
