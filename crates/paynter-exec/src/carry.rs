@@ -13,7 +13,7 @@ use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::When;
 use paynter_symbolic::walk::depends_on;
 
-use crate::lower::{Decider, SwitchKind};
+use crate::lower::{ActionInfo, Decider, SwitchKind};
 use crate::machine::{Machine, fatal};
 
 /// A silenced switch may change the variables by this part of the error allowed.
@@ -86,6 +86,16 @@ impl Machine {
                 *own = own.max(size);
             }
         }
+    }
+
+    /// Tells whether a `when` that reads this mode moves a state: what it does is no rate that could be averaged.
+    pub fn moves_states(&self, mode: SymbolId) -> bool {
+        let whens = self.image.dae.whens.iter().zip(&self.image.actions);
+        whens.into_iter().any(|(when, actions)| {
+            let is_move =
+                |a: &ActionInfo| matches!(a, ActionInfo::SetState { .. } | ActionInfo::Aim { .. });
+            actions.iter().any(is_move) && depends_on(&self.image.dae.pool, when.condition, mode)
+        })
     }
 
     /// Silences a guard whose switch makes no difference where it is: that of `abs(x)` when x has died

@@ -135,6 +135,7 @@ impl Machine {
         let mut has_changed = self.is_corner(t)?;
         self.next_time = None;
         self.room.has_crossed.fill(false);
+        self.room.has_moved = false;
         // Blocks that search a new solution may change modes on their own.
         let modes_before: Vec<f64> = self.mode_values().collect();
         self.load(t, y)?;
@@ -336,6 +337,7 @@ impl Machine {
         let image = self.image.clone();
         let mut has_changed = false;
         for _ in 0..MAX_ROUNDS {
+            let has_moved = std::mem::take(&mut self.room.has_moved);
             self.room.restless.clear();
             self.settle_modes_by_time(t)?;
             std::mem::swap(&mut self.room.switches, &mut self.room.switches_before);
@@ -355,7 +357,10 @@ impl Machine {
                 if value.abs() <= self.room.mute[output] && value != 0.0 {
                     continue;
                 }
-                if is_noise && (value != 0.0 || self.room.has_crossed[output]) {
+                // What `reinit` put on its threshold stands there by intent: the condition is that of equality.
+                let is_put_there = has_moved && value == 0.0;
+                let is_left = value != 0.0 || self.room.has_crossed[output];
+                if is_noise && is_left && !is_put_there {
                     continue;
                 }
                 let held = &mut self.memory.slots[mode.slot as usize];
@@ -498,6 +503,7 @@ impl Machine {
             self.load(t, y)?;
             // Several `when`s at one instant share the jump; the first one carries it.
             self.jumps[rising[0]] += self.energy()? - energy_before;
+            self.room.has_moved = true;
         }
         Ok(has_changed | has_moved)
     }

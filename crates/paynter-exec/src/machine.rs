@@ -57,6 +57,8 @@ pub(crate) struct Room {
     pub switch_sizes: Vec<f64>,
     /// Switch values whose guards crossed at the present event.
     pub has_crossed: Vec<bool>,
+    /// Whether `reinit` has just moved the state.
+    pub has_moved: bool,
     /// Switch values below this size are taken as zero: there the switch does nothing.
     pub mute: Vec<f64>,
     pub reinit: Vec<f64>,
@@ -116,6 +118,7 @@ impl Machine {
         let room = Room {
             switch_sizes: vec![0.0; n_switches],
             has_crossed: vec![false; n_switches],
+            has_moved: false,
             mute: vec![0.0; n_switches],
             ..Room::default()
         };

@@ -30,9 +30,12 @@ const TIME_ULPS: f64 = 4.0;
 const EXCURSION_SHARE: f64 = 0.02;
 /// The trend of a guard after an event is taken over this part of a step.
 const TREND_SHARE: f64 = 1e-3;
-/// So many events of one guard within `CHATTER_WINDOW` smallest steps are chattering.
+/// A value of this size is zero, and its sign tells the side on which the system takes the guard to be.
+const ZERO_WITH_A_SIDE: f64 = 1e-290;
+/// So many events of one guard within `CHATTER_WINDOW` smallest steps are chattering. A guard that leaves its
+/// threshold needs about ten of them, since what differs by roundings is equal.
 const CHATTER_COUNT: usize = 16;
-const CHATTER_WINDOW: f64 = 100.0;
+const CHATTER_WINDOW: f64 = 1000.0;
 
 /// The guards of a system, with the sides told to it.
 pub(crate) struct Guards {
@@ -571,7 +574,12 @@ impl Guards {
             self.scale[guard] = self.scale[guard].max(value.abs());
             let toward = self.told[guard] * value;
             let band = self.band[guard].max(self.noise(guard));
-            if toward < -band {
+            if toward < 0.0 && -toward < ZERO_WITH_A_SIDE {
+                // Put on its threshold by the reaction, which knows: nothing to tell, but armed anew.
+                self.told[guard] = -self.told[guard];
+                self.band[guard] = self.noise(guard);
+                self.turned[guard] = false;
+            } else if toward < -band {
                 self.tell(guard, 0.0);
                 self.band[guard] = 0.0;
             } else if toward <= band && !self.turned[guard] {

@@ -209,7 +209,8 @@ pub trait System {
     }
 
     /// Computes all guards. An event is a change of sign; a value of exactly 0 counts as the
-    /// side the guard was on before.
+    /// side the guard was on before. After a reaction a guard at zero may be given as less than
+    /// 1e-290 in size: then its sign is the side that the reaction put it on.
     ///
     /// # Errors
     ///

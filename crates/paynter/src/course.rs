@@ -804,6 +804,9 @@ impl<'a> Course<'a> {
     fn begin_to_slide(&mut self, t: f64, y: &[f64], guard: usize) -> Option<Vec<f64>> {
         let (machine, reduced) = self.at_present();
         let symbol = machine.mode_of_guard(guard)?;
+        if machine.moves_states(symbol) {
+            return None;
+        }
         let (low, high) = mode_of(&reduced.dae, symbol)?;
         let mut y = y.to_vec();
         let present = match &self.current {

@@ -615,9 +615,14 @@ fn explain_solver(
                     "a switch fires again and again in hardly any time at t = {}",
                     seconds(t)
                 ),
-            )
-            .help("add hysteresis, use `smooth`, or end the run there with `when … { stop }`");
-            match machine.mode_of_guard(guard) {
+            );
+            let mode = machine.mode_of_guard(guard);
+            let d = if mode.is_some_and(|mode| machine.moves_states(mode)) {
+                d.help("each `reinit` lets the condition come true again sooner: let it leave the state at a distance or at rest, or end the run there with `when … { stop }`")
+            } else {
+                d.help("add hysteresis, use `smooth`, or end the run there with `when … { stop }`")
+            };
+            match mode {
                 Some(mode) => d.primary(
                     graph.span(dae.symbol(mode).origin),
                     "this switches again and again",

@@ -357,3 +357,89 @@ fn four_exponential_diodes_rectify() {
         }
     }
 }
+
+#[test]
+fn state_put_back_on_its_threshold_and_driven_on_is_reported() {
+    // A condition that is false after the action and true again at once has no next instant.
+    for (rate, condition, level) in [
+        ("1", "x > 0.5", 0.5),
+        ("-1", "x < -0.5", -0.5),
+        ("cos(time)", "x > 0.5", 0.5),
+    ] {
+        let (found, text) = kit::messages(&format!(
+            "model M {{
+                der(x) = {rate}
+                when top: {condition} {{ reinit x = {level} }}
+            }}
+            experiment e of M {{ stop = 2; record x }}"
+        ));
+        assert!(found.iter().any(|d| d.code == "E0724"), "{text}");
+        assert!(text.contains("at a distance or at rest"), "{text}");
+    }
+}
+
+#[test]
+fn state_put_back_on_its_threshold_fires_again_when_it_comes_back() {
+    // Between two walls, exactly on which it is put at each bounce: every half second one.
+    for (up, down) in [(">", "<"), (">=", "<="), (">", "<="), (">=", "<")] {
+        for method in ["auto", "tsit5", "rodas5p", "bdf"] {
+            let outcome = run_text(&format!(
+                "model M {{
+                    der(x) = v
+                    der(v) = 0
+                    when right: x {up} 0.5 {{ reinit x = 0.5; reinit v = -v; n = pre(n) + 1; at = time }}
+                    when left: x {down} 0 {{ reinit x = 0; reinit v = -v; n = pre(n) + 1; at = time }}
+                    start x = 0.25, v = 1
+                }}
+                experiment e of M {{ stop = 10.1; method = {method}; record n, at, x }}"
+            ));
+            assert_eq!(last(&outcome, "n"), 20.0, "{up} {down} {method}");
+            kit::assert_close(last(&outcome, "at"), 9.75, 1e-12);
+            kit::assert_close(last(&outcome, "x"), 0.35, 1e-12);
+        }
+    }
+}
+
+#[test]
+fn condition_that_stays_true_after_its_action_acts_once() {
+    let outcome = run_text(
+        "model M {
+            der(x) = 1
+            when top: x >= 0.5 { reinit x = 0.5; n = pre(n) + 1 }
+        }
+        experiment e of M { stop = 2; record n, x }",
+    );
+    assert_eq!(last(&outcome, "n"), 1.0);
+    kit::assert_close(last(&outcome, "x"), 2.0, 1e-12);
+}
+
+#[test]
+fn state_put_a_little_inside_fires_each_time_it_comes_back() {
+    for (step, count) in [(0.5, 3.0), (1e-2, 150.0), (1e-4, 15_000.0)] {
+        let outcome = run_text(&format!(
+            "model M {{
+                der(x) = 1
+                when top: x > 0.5 {{ reinit x = 0.5 - {step:e}; n = pre(n) + 1 }}
+            }}
+            experiment e of M {{ stop = {}; record n }}",
+            // The last one half a distance before the end.
+            0.5 + (count - 0.5) * step
+        ));
+        assert_eq!(last(&outcome, "n"), count);
+    }
+}
+
+#[test]
+fn sawtooth_of_two_tanks_fires_both_ways() {
+    // Two whens that hand the level to and fro; crossings of both at one instant every third time.
+    let outcome = run_text(
+        "model M {
+            der(x) = 2
+            der(y) = -3
+            when top: x > 1 { reinit x = 0; n = pre(n) + 1 }
+            when low: y < -1 { reinit y = 0; m = pre(m) + 1 }
+        }
+        experiment e of M { stop = 10.1; record n, m }",
+    );
+    assert_eq!((last(&outcome, "n"), last(&outcome, "m")), (20.0, 30.0));
+}
