@@ -11,7 +11,8 @@ use paynter_symbolic::SymbolId;
 use paynter_symbolic::expr::{Comparison, Function1};
 use paynter_symbolic::present::{Cause, Effect, Happening, Line, MatrixEquation, Presentation};
 use paynter_symbolic::print::Tree;
-use paynter_symbolic::print::text::function_name;
+use paynter_symbolic::print::text::{function_name, number as number_text, pi_multiple};
+use paynter_symbolic::print::typeset::{Around, binding_of, starts_with_digit};
 use std::fmt::Write as _;
 
 type Naming<'a> = &'a dyn Fn(SymbolId) -> String;
@@ -137,29 +138,6 @@ fn tree(tree: &Tree, name: Naming<'_>) -> String {
     let mut out = String::new();
     write(&mut out, tree, Around::Anything, name);
     out
-}
-
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Around {
-    Anything,
-    Comparison,
-    Sum,
-    Product,
-    Base,
-}
-
-fn binding_of(tree: &Tree) -> Around {
-    match tree {
-        Tree::Or(..) | Tree::And(..) | Tree::Not(_) => Around::Anything,
-        Tree::Compare(..) => Around::Comparison,
-        Tree::Sum(_) => Around::Sum,
-        // A fraction binds by its bar, but is too tall for a base.
-        Tree::Product(_) | Tree::Quotient(..) | Tree::Power(..) | Tree::Call1(..) => {
-            Around::Product
-        }
-        Tree::Number(x) if number_text(*x).contains('e') => Around::Product,
-        _ => Around::Base,
-    }
 }
 
 fn write(out: &mut String, tree: &Tree, around: Around, name: Naming<'_>) {
@@ -312,26 +290,23 @@ fn comparison_sign(c: Comparison) -> &'static str {
     }
 }
 
-fn starts_with_digit(tree: &Tree) -> bool {
-    match tree {
-        Tree::Number(_) => true,
-        Tree::Power(base, _) => starts_with_digit(base),
-        _ => false,
-    }
-}
-
-/// The shortest digits that read back as the same number.
-fn number_text(x: f64) -> String {
-    if x != 0.0 && !(1e-4..1e7).contains(&x.abs()) {
-        format!("{x:e}")
-    } else {
-        format!("{x}")
-    }
-}
-
 fn number(out: &mut String, x: f64) {
-    let text = number_text(x).replace("inf", "∞");
-    let text = text.replace('-', "−");
+    if let Some((n, d)) = pi_multiple(x) {
+        let sign = if x < 0.0 { "<mo>−</mo>" } else { "" };
+        let times = if n == 1 {
+            String::new()
+        } else {
+            format!("<mn>{n}</mn><mspace width=\"0.17em\"></mspace>")
+        };
+        let top = format!("<mrow>{times}<mi>π</mi></mrow>");
+        let _ = if d == 1 {
+            write!(out, "<mrow>{sign}{top}</mrow>")
+        } else {
+            write!(out, "<mrow>{sign}<mfrac>{top}<mn>{d}</mn></mfrac></mrow>")
+        };
+        return;
+    }
+    let text = number_text(x).replace("inf", "∞").replace('-', "−");
     let _ = match text.split_once('e') {
         Some(("1", exponent)) => {
             write!(out, "<msup><mn>10</mn><mn>{exponent}</mn></msup>")
@@ -485,6 +460,14 @@ mod tests {
         assert!(text.starts_with("<mfrac><mrow><mrow><mi>θ</mi>"), "{text}");
         assert_eq!(text.matches("<mo>(</mo>").count(), 1, "{text}");
         assert!(text.contains("<mn>2.5</mn><mo>·</mo><msup><mn>10</mn><mn>−9</mn></msup>"));
+    }
+
+    #[test]
+    fn angles_and_circular_frequencies_are_parts_of_pi() {
+        let angle = tree(&Tree::Number(-std::f64::consts::PI / 36.0), &named);
+        assert!(angle.contains("<mo>−</mo><mfrac>") && angle.contains("<mn>36</mn>"));
+        let frequency = tree(&Tree::Number(100.0 * std::f64::consts::PI), &named);
+        assert!(frequency.contains("<mn>100</mn>") && frequency.contains("<mi>π</mi>"));
     }
 
     #[test]

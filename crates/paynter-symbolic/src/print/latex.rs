@@ -9,35 +9,13 @@
 use crate::expr::{Comparison, Function1, SymbolId};
 use crate::print::text::{function_name, number, pi_multiple};
 use crate::print::tree::Tree;
+use crate::print::typeset::{Around, binding_of, starts_with_digit};
 
 /// Prints a tree.
 pub fn to_latex(tree: &Tree, name: &dyn Fn(SymbolId) -> String) -> String {
     let mut out = String::new();
     write(&mut out, tree, Around::Anything, name);
     out
-}
-
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Around {
-    Anything,
-    Comparison,
-    Sum,
-    Product,
-    Base,
-}
-
-fn binding_of(tree: &Tree) -> Around {
-    match tree {
-        Tree::Or(..) | Tree::And(..) | Tree::Not(_) => Around::Anything,
-        Tree::Compare(..) => Around::Comparison,
-        Tree::Sum(_) => Around::Sum,
-        Tree::Product(_) => Around::Product,
-        // A fraction binds by its bar, but is too tall for a base.
-        Tree::Quotient(..) | Tree::Power(..) | Tree::Call1(..) => Around::Product,
-        Tree::Number(x) if x.abs() != 0.0 && !(1e-4..1e7).contains(&x.abs()) => Around::Product,
-        Tree::Number(x) if pi_multiple(*x).is_some() => Around::Product,
-        _ => Around::Base,
-    }
 }
 
 fn write(out: &mut String, tree: &Tree, around: Around, name: &dyn Fn(SymbolId) -> String) {
@@ -118,7 +96,6 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: &dyn Fn(SymbolId) 
 fn write_product(out: &mut String, factors: &[Tree], name: &dyn Fn(SymbolId) -> String) {
     for (i, factor) in factors.iter().enumerate() {
         if i > 0 {
-            // 2 3 would read as twenty-three.
             out.push_str(if starts_with_digit(factor) {
                 " \\cdot "
             } else {
@@ -126,14 +103,6 @@ fn write_product(out: &mut String, factors: &[Tree], name: &dyn Fn(SymbolId) -> 
             });
         }
         write(out, factor, Around::Product, name);
-    }
-}
-
-fn starts_with_digit(tree: &Tree) -> bool {
-    match tree {
-        Tree::Number(_) => true,
-        Tree::Power(base, _) => starts_with_digit(base),
-        _ => false,
     }
 }
 

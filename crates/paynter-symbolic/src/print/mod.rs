@@ -12,6 +12,7 @@ pub mod latex;
 pub mod order;
 pub mod text;
 pub mod tree;
+pub mod typeset;
 
 pub use json::to_json;
 pub use latex::to_latex;

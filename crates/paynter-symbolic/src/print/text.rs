@@ -176,7 +176,7 @@ fn readable_number(x: f64) -> String {
 ///
 /// Two roundings are allowed: the conversion of a unit makes one, the product another. A number
 /// of sixteen digits that agrees so well with n ≤ 10⁶ by chance does not occur.
-pub(crate) fn pi_multiple(x: f64) -> Option<(u64, u64)> {
+pub fn pi_multiple(x: f64) -> Option<(u64, u64)> {
     let n = (x.abs() * 180.0 / std::f64::consts::PI).round();
     if !(1.0..1e6).contains(&n) {
         return None;
