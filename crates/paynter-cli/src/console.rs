@@ -27,6 +27,9 @@ pub fn wants_colour() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
+/// Messages shown to people at once: more than anybody reads, and few enough to find the first.
+const MOST_SHOWN: usize = 100;
+
 /// Shows diagnostics: for people on standard error, for machines as JSON on standard output.
 pub fn show(failed: &Failed, json: bool) {
     if json {
@@ -35,10 +38,16 @@ pub fn show(failed: &Failed, json: bool) {
             paynter::diagnostics_json(&failed.diagnostics, &failed.sources)
         );
     } else if !failed.diagnostics.is_empty() {
+        let n_shown = failed.diagnostics.len().min(MOST_SHOWN);
+        let shown = &failed.diagnostics[..n_shown];
         eprint!(
             "{}",
-            paynter::syntax::render(&failed.diagnostics, &failed.sources, wants_colour())
+            paynter::syntax::render(shown, &failed.sources, wants_colour())
         );
+        let n_more = failed.diagnostics.len() - n_shown;
+        if n_more > 0 {
+            eprintln!("… and {n_more} more; mend these first, or see all with --json");
+        }
     }
 }
 

@@ -103,6 +103,25 @@ pub enum Law {
     },
 }
 
+impl Law {
+    /// Lists every expression in it, apart from the position of a lock.
+    pub fn expressions(&self) -> Vec<ExprId> {
+        match self {
+            Law::Junction => Vec::new(),
+            Law::Source { value, .. } => vec![*value],
+            Law::Gain(e) | Law::InverseGain(e) => vec![*e],
+            Law::Field(entries) | Law::InverseField(entries) => entries.clone(),
+            Law::Explicit(rows) => rows.iter().map(|&(_, _, e)| e).collect(),
+            Law::Switch { on, r_on, g_off } => vec![*on, *r_on, *g_off],
+            Law::Diode {
+                r_on,
+                g_off,
+                threshold,
+            } => vec![*r_on, *g_off, *threshold],
+        }
+    }
+}
+
 /// An element or junction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Element {

@@ -149,19 +149,11 @@ fn domains_without_inertia(graph: &BondGraph) -> Vec<bool> {
 
 /// Every expression of a law.
 fn expressions(law: &Law) -> Vec<ExprId> {
-    match law {
-        Law::Junction => Vec::new(),
-        Law::Source { value, position } => std::iter::once(*value).chain(*position).collect(),
-        Law::Gain(e) | Law::InverseGain(e) => vec![*e],
-        Law::Field(entries) | Law::InverseField(entries) => entries.clone(),
-        Law::Explicit(entries) => entries.iter().map(|(_, _, e)| *e).collect(),
-        Law::Switch { on, r_on, g_off } => vec![*on, *r_on, *g_off],
-        Law::Diode {
-            r_on,
-            g_off,
-            threshold,
-        } => vec![*r_on, *g_off, *threshold],
-    }
+    let position = match law {
+        Law::Source { position, .. } => *position,
+        _ => None,
+    };
+    law.expressions().into_iter().chain(position).collect()
 }
 
 #[cfg(test)]

@@ -431,3 +431,98 @@ fn models_of_a_file_do_not_slow_each_other_down() {
         .collect();
     assert!(codes(&text).is_empty());
 }
+
+/// Ways to make a quantity `q` without saying its unit, and the unit that follows.
+const UNDECLARED: &[(&str, &str)] = &[
+    ("q = 2 [m]", "m"),
+    ("param q = 3 [kg]", "kg"),
+    ("der(q) = 2 [m/s]", "m"),
+    ("q = integral(5 [W])", "J"),
+    ("solve q { q + 1 [V] == 3 [V] }", "V"),
+    ("solve q { 2 [ohm]*q == 3 [V] }", "A"),
+    ("sample at 10 [Hz] { q = 4 [Pa] }", "Pa"),
+    ("sample at 10 [Hz] { q = pre(q) + 1 [K] }", "K"),
+    ("q = tf(num = [1], den = [1, 1], u = 2 [N])", "N"),
+    ("q = sqrt(4 [m^2])", "m"),
+    ("q = max(1 [Hz], 2 [Hz])", "1/s"),
+    ("q = if time > 1 [s] then 1 [A] else 2 [A]", "A"),
+    ("a = 3 [m]\n q = a*a*a", "m^3"),
+    ("q = table([0, 1] [s], [0, 2] [mol], time)", "mol"),
+    ("q = double(2 [N*m])", "J"),
+    (
+        "Se(1 [V]) -> j: 1 -> r: R(1 [ohm]), l: I(1 [H])\n q = l.p",
+        "Wb",
+    ),
+    (
+        "Se(1 [Pa]) -> j: 1 -> r: R(1 [Pa*s/m^3])\n q = j.f",
+        "m^3/s",
+    ),
+    (
+        "for i in 1 .. 3 { a[i] = 1 [mm] }\n q = sum(a[i] for i in 1 .. 3)",
+        "m",
+    ),
+    ("der(a) = q\n der(q) = 1 [m/s^2]\n b = a + 1 [m]", "m/s"),
+];
+
+#[test]
+fn units_follow_from_equations_whatever_the_order_of_lines() {
+    let wrong = |unit: &str| if unit == "s" { "m" } else { "s" };
+    for (made, unit) in UNDECLARED {
+        for read in [
+            "y = q + 1 [UNIT]",
+            "y = if q > 1 [UNIT] then 1 else 2",
+            "y [UNIT] = q",
+        ] {
+            let good = read.replace("UNIT", unit);
+            let bad = read.replace("UNIT", wrong(unit));
+            for (line, expected) in [(good, vec![]), (bad, vec!["E0320"])] {
+                for body in [format!("{made}\n {line}"), format!("{line}\n {made}")] {
+                    let text = format!("fn double(x) = x + x\nmodel M {{\n {body}\n}}\n");
+                    assert_eq!(codes(&text), expected, "{text}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_unit_passes_through_a_line_of_states() {
+    // Each reads the next, and only the last one has a unit.
+    let text = |unit: &str| {
+        format!(
+            "model M {{\n y = a + 1 [{unit}]\n der(a) = b\n solve b {{ b == c }}\n c = d\n d = 2 [m/s]\n}}"
+        )
+    };
+    assert!(codes(&text("m")).is_empty());
+    assert_eq!(codes(&text("kg")), ["E0320"]);
+}
+
+#[test]
+fn deep_and_long_models_end_with_at_most_one_message() {
+    let n = 10_000;
+    let parts: String = (1..n)
+        .map(|i| format!("model M{i} {{ a: M{}() }}\n", i - 1))
+        .collect();
+    assert_eq!(codes(&format!("model M0 {{ x = 1 }}\n{parts}")), ["E0216"]);
+    let functions: String = (1..n)
+        .map(|i| format!("fn f{i}(x) = f{}(x)\n", i - 1))
+        .collect();
+    let text = format!("fn f0(x) = x\n{functions}model M {{ y = f{}(1) }}", n - 1);
+    assert_eq!(codes(&text), ["E0216"]);
+    let signals: String = (1..n).map(|i| format!("x{i} = x{} + 1\n", i - 1)).collect();
+    assert!(codes(&format!("model M {{\nx0 = time\n{signals}}}")).is_empty());
+    let chain: String = (1..n).map(|i| format!(" -> j{i}: 0")).collect();
+    assert!(codes(&format!("model M {{ Se(1) -> j0: 0{chain} -> R(1) }}")).is_empty());
+}
+
+#[test]
+fn a_transformer_may_join_a_speed_and_a_turn() {
+    let text = "model HalfCar {
+        param a = 1.2 [m], b = 1.5 [m]
+        heave: 1 -> I(800 [kg])
+        pitch: 1 -> I(1200 [kg*m^2])
+        (heave, pitch) => TF([1, a; 1, -b]) => body: 1[2] => R[2]([1, 0; 0, 1] [kN*s/m])
+    }";
+    assert!(codes(text).is_empty(), "{:?}", codes(text));
+    assert!(codes(&format!("units strict\n{text}")).is_empty());
+}

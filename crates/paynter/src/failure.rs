@@ -5,13 +5,13 @@
 
 use crate::code;
 use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
-use paynter_model::{BondGraph, ElementKind};
+use paynter_model::{BondGraph, Element, ElementKind};
 use paynter_solve::{BadInput, EvalError, Failure, SolveError};
 use paynter_symbolic::dae::{Dae, Origin, PositionConstraint};
 use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
 use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::walk::symbols_of;
-use paynter_symbolic::{Role, SymbolId};
+use paynter_symbolic::walk::{below, symbols_of};
+use paynter_symbolic::{ExprId, Node, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
 
 /// More names than this in one sentence are not read.
@@ -390,6 +390,42 @@ pub(crate) fn explain_recording(
     }
 }
 
+/// Where a symbol of the graph gets its value, and from which expressions: the law of an element for
+/// an effort or flow, the line of its definition for a signal.
+fn definition(symbol: SymbolId, graph: &BondGraph) -> Option<(Origin, Vec<ExprId>)> {
+    let signals = &graph.signals;
+    let is_symbol = |e: ExprId| signals.pool.node(e) == Node::Symbol(symbol);
+    if let Some(found) = signals.equations.iter().find(|q| is_symbol(q.left)) {
+        return Some((found.origin, vec![found.right]));
+    }
+    let is_of = |e: &&Element| {
+        let mut bonds = e.ports.iter().map(|&b| graph.bond(b));
+        !e.kind.is_junction() && bonds.any(|b| b.effort == symbol || b.flow == symbol)
+    };
+    let element = graph.elements.iter().find(is_of)?;
+    Some((element.origin, element.law.expressions()))
+}
+
+fn symbols_of_all(signals: &Dae, expressions: &[ExprId]) -> Vec<SymbolId> {
+    let all = expressions
+        .iter()
+        .flat_map(|&e| symbols_of(&signals.pool, e));
+    let mut found: Vec<SymbolId> = all.collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Where functions without a formula are called.
+fn external_calls(graph: &BondGraph) -> impl Iterator<Item = Origin> {
+    let pool = &graph.signals.pool;
+    let is_call = |e: ExprId| matches!(pool.node(e), Node::External(..) | Node::ExternalSlope(..));
+    let equations = graph.signals.equations.iter();
+    equations
+        .filter(move |q| below(pool, &[q.left, q.right]).into_iter().any(is_call))
+        .map(|q| q.origin)
+}
+
 fn explain_machine(
     failure: &MachineFailure,
     fallback: &'static str,
@@ -418,19 +454,31 @@ fn explain_machine(
         }
         MachineFailure::NotFinite {
             symbol: Some(symbol),
-        } => Diagnostic::error(
-            fallback,
-            format!("`{}` is not a number {when}", dae.name_of(*symbol)),
-        )
-        .primary(
-            graph.span(dae.symbol(*symbol).origin),
-            "its definition gives infinity or NaN here",
-        ),
+        } => {
+            let (origin, read) = definition(*symbol, graph)
+                .unwrap_or_else(|| (dae.symbol(*symbol).origin, Vec::new()));
+            let mut message = Diagnostic::error(
+                fallback,
+                format!("`{}` is not a number {when}", dae.name_of(*symbol)),
+            )
+            .primary(
+                graph.span(origin),
+                "its definition gives infinity or NaN here",
+            );
+            for symbol in symbols_of_all(&graph.signals, &read) {
+                let read = graph.signals.symbol(symbol);
+                if matches!(read.role, Role::Parameter { value: 0.0, .. }) {
+                    message = message.secondary(graph.span(read.origin), "this is zero");
+                }
+            }
+            message
+        }
         MachineFailure::NotFinite { symbol: None } => {
             Diagnostic::error(fallback, format!("a value is not a number {when}"))
         }
         MachineFailure::External { message } => {
-            Diagnostic::error(code::EXTERNAL_FAILED, format!("{message} ({when})"))
+            let d = Diagnostic::error(code::EXTERNAL_FAILED, format!("{message} ({when})"));
+            at_origins(d, external_calls(graph), "called here", graph)
         }
         MachineFailure::EventLoop { modes } => {
             let d = Diagnostic::error(

@@ -12,7 +12,7 @@ use crate::simulate::{Ending, prepare};
 use crate::table::Table;
 use paynter_exec::Engine;
 use paynter_model::causality::Causality;
-use paynter_model::experiment::{Constraints, Functional, Measure, Measured};
+use paynter_model::experiment::{Constraints, Functional, Measure, Measured, Plan};
 use paynter_symbolic::reduced::Reduced;
 use paynter_syntax::{Diagnostic, render};
 use std::hash::{Hash, Hasher};
@@ -79,6 +79,11 @@ pub fn run_staged(
         &references,
         progress,
     )?;
+    if let Ending::Failed { diagnostics, .. } = &mut outcome.run.ending {
+        for message in diagnostics {
+            *message = placed(message.clone(), &design.plan);
+        }
+    }
     outcome.run.table.metadata = metadata(design, &outcome);
     outcome.warnings = about_locks;
     outcome
@@ -110,21 +115,42 @@ fn references(design: &Design) -> Result<Vec<Table>, Vec<Diagnostic>> {
     }
 }
 
+/// Gives a message about a run its place in the experiment: that of the first of these words.
+fn in_words(message: Diagnostic, plan: &Plan, words: &[&str], label: &str) -> Diagnostic {
+    match plan.places.of(words) {
+        Some(span) if message.primary.is_none() => message.primary(span, label),
+        _ => message,
+    }
+}
+
+/// Gives a message about a run that ended too soon a place, if it has none.
+fn placed(message: Diagnostic, plan: &Plan) -> Diagnostic {
+    match message.code {
+        code::TOO_MANY_STEPS => in_words(message, plan, &["max_steps", "stop"], "in this run"),
+        code::BAD_SETTING => {
+            let words = ["method", "rtol", "atol", "max_step", "stop"];
+            in_words(message, plan, &words, "set here")
+        }
+        _ => in_words(message, plan, &[], "in this run"),
+    }
+}
+
 /// What the user should know although the run went well.
 fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagnostic> {
     let plan = &design.plan;
     let mut found = Vec::new();
-    let mut not_yet = |is_asked: bool, what: &str| {
+    let mut not_yet = |is_asked: bool, what: &str, word: &str| {
         if is_asked {
-            found.push(Diagnostic::warning(
+            let message = Diagnostic::warning(
                 code::NOT_CARRIED_OUT,
                 format!("{what} is read and checked, but not carried out yet"),
-            ));
+            );
+            found.push(in_words(message, plan, &[word], "asked for here"));
         }
     };
-    not_yet(plan.optimize.is_some(), "`optimize`");
-    not_yet(!plan.trim.is_empty(), "`trim`");
-    not_yet(!plan.linearize.is_empty(), "`linearize`");
+    not_yet(plan.optimize.is_some(), "`optimize`", "optimize");
+    not_yet(!plan.trim.is_empty(), "`trim`", "trim");
+    not_yet(!plan.linearize.is_empty(), "`linearize`", "linearize");
     let is_locked =
         !design.graph.signals.constraints.is_empty() || !reduced.dae.constraints.is_empty();
     let is_other = !matches!(
@@ -134,6 +160,7 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
     not_yet(
         is_other && (is_locked || plan.constraints == Constraints::Delayed),
         "this choice of `constraints`",
+        "constraints",
     );
     let is_margin = |m: &Measured| {
         matches!(
@@ -141,7 +168,9 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
             Measure::Of(Functional::GainMargin(_) | Functional::PhaseMargin(_))
         )
     };
-    not_yet(plan.measures.iter().any(is_margin), "a margin");
+    let margin = plan.measures.iter().find(|m| is_margin(m));
+    let name = margin.map_or("", |m| &m.name);
+    not_yet(margin.is_some(), "a margin", name);
     for change in &outcome.run.start.changed {
         let origin = reduced.dae.starts[change.start].origin;
         found.push(
@@ -159,10 +188,12 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
     for column in &outcome.run.table.columns {
         if let Some(row) = column.values.iter().position(|x| !x.is_finite()) {
             let time = outcome.run.table.time[row];
-            found.push(Diagnostic::warning(
+            let message = Diagnostic::warning(
                 code::NOT_FINITE_COLUMN,
                 format!("`{}` is not a number at t = {time} s", column.name),
-            ));
+            );
+            let word = format!("record {}", column.name);
+            found.push(in_words(message, plan, &[&word], "recorded here"));
         }
     }
     for &(origin, symbol) in &reduced.differentiated_switches {
@@ -188,13 +219,12 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
             .worst
             .as_ref()
             .map_or(String::new(), |(name, _)| format!("; `{name}` is off most"));
-        found.push(
-            Diagnostic::warning(
-                code::AUDIT,
-                format!("{:.1e} of the energy that moved is not accounted for{worst}", audit.relative()),
-            )
-            .help("a smaller `rtol` should shrink it; if it does not, the laws of the model do not agree with each other"),
-        );
+        let message = Diagnostic::warning(
+            code::AUDIT,
+            format!("{:.1e} of the energy that moved is not accounted for{worst}", audit.relative()),
+        )
+        .help("a smaller `rtol` should shrink it; if it does not, the laws of the model do not agree with each other");
+        found.push(in_words(message, plan, &["method", "rtol"], "in this run"));
     }
     found
 }

@@ -244,6 +244,9 @@ fn division_by_a_parameter_that_is_zero_names_the_element() {
     let errors: Vec<_> = found.iter().filter(|d| d.is_error()).collect();
     assert_eq!(errors.len(), 1, "{shown}");
     assert!(errors[0].message.contains("`r.e`"), "{shown}");
+    // At the element, not at the arrow that leads to it; and the zero itself is shown.
+    assert!(shown.contains(":1:53"), "{shown}");
+    assert!(shown.contains("this is zero"), "{shown}");
 }
 
 /// Takes a text as far as it goes: all checks, and the start of the run if it has one.

@@ -124,3 +124,17 @@ fn codes_of_all_stages_differ() {
     codes.dedup();
     assert_eq!(codes.len(), n);
 }
+
+#[test]
+fn every_message_has_a_place_in_the_text() {
+    for name in fixtures() {
+        let (found, text) = messages(&name);
+        for message in found {
+            assert!(
+                message.primary.is_some(),
+                "{name}: {}\n{text}",
+                message.code
+            );
+        }
+    }
+}

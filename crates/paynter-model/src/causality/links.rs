@@ -7,7 +7,6 @@
 //! algebraic link into its symbol.
 
 use super::laws::reads;
-use super::ranking::law_expressions;
 use super::{Causality, StorageForm};
 use crate::graph::{BondGraph, Element, ElementId, ElementKind, End, Law, ReadingKind, Variable};
 use paynter_symbolic::dae::{Action, Role};
@@ -241,7 +240,7 @@ impl Writer<'_> {
 
     /// What the law reads beside the element's own variables acts on all its outputs.
     fn modulation(&mut self, id: ElementId, element: &Element) {
-        let expressions = law_expressions(&element.law);
+        let expressions = element.law.expressions();
         if expressions
             .iter()
             .all(|&e| self.graph.signals.pool.as_number(e).is_some())

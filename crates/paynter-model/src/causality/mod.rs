@@ -360,7 +360,7 @@ pub fn ring_parameters(graph: &BondGraph) -> Vec<SymbolId> {
     let rings = rings::find_rings(graph, &ranking::rank(graph));
     let members = rings.iter().flat_map(|r| &r.members);
     let mut found: Vec<SymbolId> = members
-        .flat_map(|&e| ranking::law_expressions(&graph.element(e).law))
+        .flat_map(|&e| graph.element(e).law.expressions())
         .flat_map(|e| laws::reads(&graph.signals.pool, e))
         .collect();
     found.sort_unstable();

@@ -7,7 +7,7 @@
 //! the same ranks to the same names. Elements without a name are ranked by what they are, by
 //! their neighbours and by their law; only exact twins are left in the order of the graph.
 
-use crate::graph::{Bond, BondGraph, BondId, ElementId, End, Law};
+use crate::graph::{Bond, BondGraph, BondId, ElementId, End};
 use paynter_symbolic::{ExprId, Node};
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -220,7 +220,9 @@ fn element_key(graph: &BondGraph, id: ElementId, key: &mut String) {
     }
     // `~` sorts after letters, digits and brackets.
     let _ = write!(key, "~{} {}", element.kind.letters(), around.join(" "));
-    for expression in law_expressions(&element.law)
+    for expression in element
+        .law
+        .expressions()
         .into_iter()
         .take(MAX_SHOWN_NEIGHBOURS)
     {
@@ -259,22 +261,6 @@ fn write_key(graph: &BondGraph, expression: ExprId, key: &mut String, budget: &m
                 stack.extend(super::laws::children(&graph.signals.pool, e).iter().rev());
             }
         }
-    }
-}
-
-pub(super) fn law_expressions(law: &Law) -> Vec<ExprId> {
-    match law {
-        Law::Junction => Vec::new(),
-        Law::Source { value, .. } => vec![*value],
-        Law::Gain(e) | Law::InverseGain(e) => vec![*e],
-        Law::Field(m) | Law::InverseField(m) => m.clone(),
-        Law::Explicit(rows) => rows.iter().map(|&(_, _, e)| e).collect(),
-        Law::Switch { on, r_on, g_off } => vec![*on, *r_on, *g_off],
-        Law::Diode {
-            r_on,
-            g_off,
-            threshold,
-        } => vec![*r_on, *g_off, *threshold],
     }
 }
 

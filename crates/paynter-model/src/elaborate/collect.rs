@@ -32,6 +32,24 @@ impl<'a> Elaborator<'a> {
     ) -> Option<InstanceId> {
         let depth = parent.map_or(0, |p| self.instances[p.at()].depth + 1);
         if depth > MAX_DEPTH {
+            let mut around = parent;
+            let mut contains_itself = false;
+            while let Some(part) = around {
+                let part = &self.instances[part.at()];
+                contains_itself |= std::ptr::eq(part.model, model);
+                around = part.parent;
+            }
+            if !contains_itself {
+                self.report.add(code::RECURSION, Span::default(), || {
+                    Diagnostic::error(
+                        code::RECURSION,
+                        format!("parts are nested more than {MAX_DEPTH} deep"),
+                    )
+                    .primary(span, "this part is too deep inside of others")
+                    .help("put parts side by side, or into an array")
+                });
+                return None;
+            }
             self.report.add(code::RECURSION, model.name.span, || {
                 Diagnostic::error(
                     code::RECURSION,

@@ -284,20 +284,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn mark_modulation(&mut self, element: &mut Element) {
-        let mut exprs: Vec<ExprId> = Vec::new();
-        match &element.law {
-            Law::Junction => return,
-            Law::Source { value, .. } => exprs.push(*value),
-            Law::Gain(e) | Law::InverseGain(e) => exprs.push(*e),
-            Law::Field(list) | Law::InverseField(list) => exprs.extend(list),
-            Law::Explicit(list) => exprs.extend(list.iter().map(|l| l.2)),
-            Law::Switch { on, r_on, g_off } => exprs.extend([*on, *r_on, *g_off]),
-            Law::Diode {
-                r_on,
-                g_off,
-                threshold,
-            } => exprs.extend([*r_on, *g_off, *threshold]),
-        }
+        let exprs = element.law.expressions();
         let mut own: Vec<SymbolId> = Vec::new();
         if matches!(element.law, Law::Explicit(_)) {
             own.extend(&element.states);

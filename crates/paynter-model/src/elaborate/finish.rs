@@ -132,7 +132,7 @@ impl<'a> Elaborator<'a> {
         self.lower_or_report(e, Ctx::of(scope))
     }
 
-    fn def_value(&self, def: DefId) -> Option<Value> {
+    pub(super) fn def_value(&self, def: DefId) -> Option<Value> {
         match &self.defs[def.at()].progress {
             Progress::Done(value) => Some(value.clone()),
             _ => None,
@@ -231,13 +231,12 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 self.agree(&left, &right, l, r, ctx);
-                for &def in &block.sought {
-                    let own = self.def_value(def).and_then(|v| v.as_scalar());
-                    match own {
-                        None => {}
-                        own if own == left.as_scalar() => self.learn(def, &left, &right),
-                        own if own == right.as_scalar() => self.learn(def, &right, &left),
-                        _ => {}
+                for (side, dimension) in [
+                    (&demand.left, right.dimension.or(left.dimension)),
+                    (&demand.right, left.dimension.or(right.dimension)),
+                ] {
+                    if let Some(dimension) = dimension {
+                        self.learn_inside(side, dimension, block.scope, &block.sought);
                     }
                 }
                 for (&left, &right) in left.elements.iter().zip(&right.elements) {

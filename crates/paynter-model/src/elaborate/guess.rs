@@ -46,13 +46,7 @@ impl<'a> Elaborator<'a> {
                 };
                 let dimension = match unit {
                     Some(unit) => self.unit(unit).map(|u| u.dimension),
-                    None => {
-                        let mut found = None;
-                        for entry in rows.iter().flatten().take(16) {
-                            found = found.or(self.guess(entry, scope, next).dimension);
-                        }
-                        found
-                    }
+                    None => self.guess_shared(rows.iter().flatten(), scope, next),
                 };
                 Guess {
                     shape: Some(shape),
@@ -106,6 +100,108 @@ impl<'a> Elaborator<'a> {
             }
             ast::ExprKind::Comprehension { body, .. } => self.guess(body, scope, next),
             ast::ExprKind::Text(_) => Guess::default(),
+        }
+    }
+
+    /// The unit of all entries of a matrix; zeros fit to any.
+    fn guess_shared<'e>(
+        &mut self,
+        entries: impl Iterator<Item = &'e ast::Expr>,
+        scope: ScopeId,
+        depth: u32,
+    ) -> Option<Dimension> {
+        let mut shared = None;
+        for entry in entries {
+            let is_zero = matches!(
+                entry.kind,
+                ast::ExprKind::Number {
+                    value: 0.0,
+                    unit: None
+                }
+            );
+            match self.guess(entry, scope, depth).dimension {
+                None if is_zero => {}
+                None => return None,
+                found if shared.is_none() => shared = found,
+                found if shared == found => {}
+                Some(_) => return None,
+            }
+        }
+        shared
+    }
+
+    /// Finds the units of unknowns in an expression whose own unit is known: in `2 [ohm]*i == 3 [V]`
+    /// that of `i`.
+    pub(super) fn learn_inside(
+        &mut self,
+        e: &ast::Expr,
+        dimension: Dimension,
+        scope: ScopeId,
+        sought: &[DefId],
+    ) {
+        use ast::BinaryOp as Op;
+        let mut open = vec![(e, dimension)];
+        while let Some((e, dimension)) = open.pop() {
+            match &e.kind {
+                ast::ExprKind::Name(_) => {
+                    if let Some(def) = self.sought_called(e, scope, sought)
+                        && self.def_value(def).is_some_and(|v| v.dimension.is_none())
+                    {
+                        self.learned.insert(def, dimension);
+                    }
+                }
+                ast::ExprKind::Unary {
+                    op: ast::UnaryOp::Neg | ast::UnaryOp::Plus,
+                    of,
+                } => open.push((of, dimension)),
+                ast::ExprKind::If {
+                    then, otherwise, ..
+                } => open.extend([(&**then, dimension), (&**otherwise, dimension)]),
+                ast::ExprKind::Binary { op, left, right } => {
+                    let mut known = |e: &ast::Expr| self.guess(e, scope, 0).dimension;
+                    match op {
+                        Op::Add | Op::Sub => {
+                            open.extend([(&**left, dimension), (&**right, dimension)]);
+                        }
+                        Op::Mul => {
+                            if let Some(other) = known(right) {
+                                open.push((left, dimension.per(other)));
+                            }
+                            if let Some(other) = known(left) {
+                                open.push((right, dimension.per(other)));
+                            }
+                        }
+                        Op::Div => {
+                            if let Some(other) = known(right) {
+                                open.push((left, dimension.times(other)));
+                            }
+                            if let Some(other) = known(left) {
+                                open.push((right, other.per(dimension)));
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Tells which of these definitions a bare name means.
+    fn sought_called(&self, e: &ast::Expr, scope: ScopeId, sought: &[DefId]) -> Option<DefId> {
+        let ast::ExprKind::Name(name) = &e.kind else {
+            return None;
+        };
+        let mut root = scope;
+        while let Some(parent) = self.scopes[root.at()].parent {
+            root = parent;
+        }
+        let instance = self.scopes[root.at()].instance?;
+        let names = &self.graph.signals.names;
+        let path = names.find(self.instances[instance.at()].path, &name.text, None)?;
+        match self.entity(path) {
+            Entity::Def(def) if sought.contains(&def) => Some(def),
+            _ => None,
         }
     }
 

@@ -301,7 +301,8 @@ impl<'a> Elaborator<'a> {
                 };
                 elements.push(e);
                 match (&shared, value.dimension) {
-                    (_, None) => {}
+                    // A bare number may have any unit: `[1, a; 1, -b]` takes a speed and a turn to two speeds.
+                    (_, None) => is_mixed |= self.pool().as_number(e) != Some(0.0),
                     (None, Some(_)) => shared = Some(value),
                     // Entries may differ, as in a state matrix: then the whole has no unit.
                     (Some(first), Some(d)) if first.dimension != Some(d) => is_mixed = true,

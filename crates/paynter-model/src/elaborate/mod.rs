@@ -223,6 +223,12 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
                     || told.insert((model.clone(), m.message.clone()))
             });
         }
+        // So is what is too large or too deep, wherever it is met.
+        messages.retain(|m| {
+            !matches!(m.code, code::TOO_LARGE | code::RECURSION)
+                || told.insert((String::new(), m.message.clone()))
+        });
+        let is_too_large = messages.iter().any(|m| m.code == code::TOO_LARGE);
         // A declaration with a wrong unit is wrong in every experiment that gives it a value.
         messages.retain(|m| match (m.code, m.secondary.first()) {
             (code::UNIT_MISMATCH | code::UNIT_NOT_OF_DOMAIN, Some(origin)) => {
@@ -236,6 +242,10 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
             _ => true,
         });
         report.merge(messages);
+        // What is left may be as large, and take as long to find out.
+        if is_too_large {
+            break;
+        }
     }
     report.in_text_order()
 }

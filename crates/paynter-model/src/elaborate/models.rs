@@ -107,6 +107,18 @@ impl<'a> Elaborator<'a> {
                 });
                 return None;
             }
+            if levels.len() > MAX_LEVELS {
+                let span = levels[0].model.name.span;
+                self.report.add(code::RECURSION, span, || {
+                    Diagnostic::error(
+                        code::RECURSION,
+                        format!("a model extends more than {MAX_LEVELS} others"),
+                    )
+                    .primary(span, "they stand one above the other")
+                    .help("let a part do what the models above have in common")
+                });
+                return None;
+            }
             levels.push(Level {
                 model,
                 file,
@@ -120,18 +132,6 @@ impl<'a> Elaborator<'a> {
                     Some(found)
                 }
             };
-        }
-        if let Some(at) = levels.len().checked_sub(MAX_LEVELS + 1) {
-            let name = &levels[at].model.name;
-            self.report.add(code::RECURSION, name.span, || {
-                Diagnostic::error(
-                    code::RECURSION,
-                    format!("`{}` extends more than {MAX_LEVELS} models", name.text),
-                )
-                .primary(name.span, "one above the other")
-                .help("let a part do what the models above have in common")
-            });
-            return None;
         }
         Some(Lineage { levels })
     }

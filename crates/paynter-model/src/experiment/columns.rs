@@ -8,7 +8,7 @@ use paynter_syntax::{Diagnostic, ast};
 use rustc_hash::FxHashMap;
 
 use super::settings::wrong_unit;
-use super::{Column, Plan, Planner, Plot, Read, expression_of};
+use super::{Column, Places, Plan, Planner, Plot, Read, expression_of};
 use crate::code;
 use crate::elaborate::Elaborated;
 use crate::graph::BondGraph;
@@ -28,9 +28,14 @@ pub fn default_plan(model: &mut Elaborated<'_>) -> Plan {
     const MOST_PLOTS: usize = 12;
     let mut plots: Vec<Plot> = plots;
     plots.truncate(MOST_PLOTS);
+    let places = Places {
+        whole: Some(model.model.name.span),
+        ..Places::default()
+    };
     Plan {
         columns,
         plots,
+        places,
         ..Plan::default()
     }
 }
@@ -112,7 +117,11 @@ impl Planner<'_> {
                         .help("give one of them another name with `as`");
                     self.report(diagnostic);
                 }
-                None => self.plan.columns.push(column),
+                None => {
+                    let word = format!("record {}", column.name);
+                    self.plan.places.words.push((word, record.value.span));
+                    self.plan.columns.push(column);
+                }
             }
         }
     }

@@ -114,6 +114,26 @@ pub struct Plan {
     pub trim: Vec<(String, ExprId)>,
     /// Linear models to make.
     pub linearize: Vec<Linearize>,
+    /// Where things stand in the text.
+    pub places: Places,
+}
+
+/// Where the statements of an experiment stand, by their first word; for messages about a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Places {
+    /// The name of the experiment, or of the model that runs without one.
+    pub whole: Option<Span>,
+    /// `stop`, `method`, `trim`, … and recorded columns as `record NAME`.
+    pub words: Vec<(String, Span)>,
+}
+
+impl Places {
+    /// Finds the first of these words that the experiment has, or else the whole.
+    pub fn of(&self, words: &[&str]) -> Option<Span> {
+        let find = |word: &&str| self.words.iter().find(|(w, _)| w == word);
+        let found = words.iter().find_map(find);
+        found.map(|(_, span)| *span).or(self.whole)
+    }
 }
 
 /// Length of a run nobody gave: a guess that shows something for most small models.
@@ -146,6 +166,7 @@ impl Default for Plan {
             comparisons: Vec::new(),
             trim: Vec::new(),
             linearize: Vec::new(),
+            places: Places::default(),
         }
     }
 }
@@ -411,6 +432,7 @@ pub fn plan_in(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
         scope,
         plan: Plan {
             name,
+            places: places(experiment),
             ..Plan::default()
         },
         given: Vec::new(),
@@ -420,6 +442,32 @@ pub fn plan_in(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
     }
     planner.check_times();
     planner.plan
+}
+
+fn places(experiment: &ast::Experiment) -> Places {
+    use ast::ExperimentKind as Kind;
+    let mut words = Vec::new();
+    for statement in &experiment.body {
+        let word = match &statement.kind {
+            Kind::Setting { name, .. } => &*name.text,
+            Kind::Measure(list) => {
+                words.extend(
+                    list.iter()
+                        .map(|(name, _)| (name.text.to_string(), name.span)),
+                );
+                continue;
+            }
+            Kind::Optimize { .. } => "optimize",
+            Kind::Trim(_) => "trim",
+            Kind::Linearize { .. } => "linearize",
+            _ => continue,
+        };
+        words.push((word.to_owned(), statement.span));
+    }
+    Places {
+        whole: Some(experiment.name.span),
+        words,
+    }
 }
 
 struct Planner<'s> {
