@@ -15,7 +15,7 @@ use crate::code;
 use crate::failure::{explain_failure, seconds};
 use crate::recorder::Recorder;
 use crate::simulate::{Ending, RunSpec};
-use crate::structure::{Sight, Structure, Structures, bounds};
+use crate::structure::{Sight, Stock, Structure, Structures, bounds};
 use paynter_exec::{Machine, StartError, StartReport};
 use paynter_model::BondGraph;
 use paynter_model::equations::{Control, ideal_contacts};
@@ -87,13 +87,14 @@ impl<'a> Course<'a> {
         plain_reduced: &'a Reduced,
         graph: &'a BondGraph,
         spec: &'a RunSpec,
+        stock: Option<&'a Stock>,
     ) -> Self {
         Course {
             graph,
             spec,
             plain,
             plain_reduced,
-            structures: Structures::new(graph, spec, ideal_contacts(graph)),
+            structures: Structures::new(graph, spec, ideal_contacts(graph), stock),
             current: None,
             statistics: Statistics::default(),
             booked: Booked::default(),
@@ -114,7 +115,7 @@ impl<'a> Course<'a> {
                     .structures
                     .get(structure)
                     .expect("the present structure was made");
-                (&mut entry.machine, &entry.reduced)
+                (&mut entry.machine, &*entry.reduced)
             }
         }
     }

@@ -206,7 +206,7 @@ pub fn simulate(
             .set_parameter(symbol, value)
             .expect("the caller checked that this is a parameter");
     }
-    let mut course = Course::new(machine, reduced, graph, spec);
+    let mut course = Course::new(machine, reduced, graph, spec, None);
     let start = course.start()?;
     let (machine, at_start) = course.at_present();
     let nicer = names_of_integrals(graph, at_start);

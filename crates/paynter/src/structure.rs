@@ -28,6 +28,7 @@ use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::walk::{below, rebuild};
 use paynter_symbolic::{Comparison, ExprId, Node, Pool, SymbolId};
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Which contacts conduct, and which switches slide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,9 +40,10 @@ pub(crate) struct Structure {
 }
 
 /// A structure that can be run.
+#[derive(Clone)]
 pub(crate) struct Entry {
     pub machine: Machine,
-    pub reduced: Reduced,
+    pub reduced: Arc<Reduced>,
     pub contacts: Vec<Contact>,
     /// Events from this one on end the run for a change of structure.
     pub first_when: usize,
@@ -51,6 +53,7 @@ pub(crate) struct Entry {
 }
 
 /// The machine of a short implicit step, and its inputs.
+#[derive(Clone)]
 struct Probe {
     machine: Machine,
     /// x⁻ of each carried symbol.
@@ -71,6 +74,41 @@ pub(crate) struct Sight {
     pub sliding: Vec<f64>,
 }
 
+/// Structures that some run of a sweep needed, for the others: as they were made, never run and with no parameter
+/// changed, so that what one point computes does not depend on which other points came before it.
+#[derive(Default)]
+pub(crate) struct Stock {
+    causality: OnceLock<Causality>,
+    made: Mutex<HashMap<Structure, Arc<Made>>>,
+}
+
+/// A structure as it was made.
+struct Made {
+    /// None if its equations have no unique solution.
+    entry: Option<Entry>,
+    carried: Vec<SymbolId>,
+}
+
+impl Stock {
+    /// Gives a structure that was made before, or makes it.
+    fn get(&self, structure: &Structure, make: impl FnOnce() -> Made) -> Arc<Made> {
+        const NO_PANIC: &str = "no worker panics while it holds the list";
+        if let Some(made) = self.made.lock().expect(NO_PANIC).get(structure) {
+            return made.clone();
+        }
+        // Others go on meanwhile; two that make the same make equals.
+        let mut made = make();
+        if let Some(entry) = &mut made.entry {
+            // Copies cannot make code later.
+            entry.machine.compile();
+        }
+        let mut all = self.made.lock().expect(NO_PANIC);
+        all.entry(structure.clone())
+            .or_insert_with(|| Arc::new(made))
+            .clone()
+    }
+}
+
 /// All structures of a model that were needed so far.
 pub(crate) struct Structures<'a> {
     graph: &'a BondGraph,
@@ -82,10 +120,17 @@ pub(crate) struct Structures<'a> {
     /// Everything that has a rate.
     pub carried: Vec<SymbolId>,
     entries: HashMap<Structure, Option<Box<Entry>>>,
+    /// Where runs of the same model keep what they made, if there are several.
+    stock: Option<&'a Stock>,
 }
 
 impl<'a> Structures<'a> {
-    pub(crate) fn new(graph: &'a BondGraph, spec: &'a RunSpec, contacts: Vec<ElementId>) -> Self {
+    pub(crate) fn new(
+        graph: &'a BondGraph,
+        spec: &'a RunSpec,
+        contacts: Vec<ElementId>,
+        stock: Option<&'a Stock>,
+    ) -> Self {
         Structures {
             graph,
             causality: None,
@@ -93,13 +138,16 @@ impl<'a> Structures<'a> {
             contacts,
             carried: Vec::new(),
             entries: HashMap::new(),
+            stock,
         }
     }
 
     /// Gives a structure; none if its equations have no unique solution.
     pub(crate) fn get(&mut self, structure: &Structure) -> Option<&mut Entry> {
         if !self.entries.contains_key(structure) {
-            let entry = self.make(structure).map(Box::new);
+            let entry = self
+                .make_or_copy(structure)
+                .map(|entry| Box::new(self.ready(entry)));
             self.entries.insert(structure.clone(), entry);
         }
         self.entries.get_mut(structure)?.as_deref_mut()
@@ -112,22 +160,44 @@ impl<'a> Structures<'a> {
         Some((a?.as_deref_mut()?, b?.as_deref()?))
     }
 
-    fn make(&mut self, structure: &Structure) -> Option<Entry> {
+    fn make_or_copy(&mut self, structure: &Structure) -> Option<Entry> {
         let graph = self.graph;
-        let causality = self
-            .causality
-            .get_or_insert_with(|| assign_causality(graph));
+        let (carried, entry) = match self.stock {
+            Some(stock) => {
+                let causality = stock.causality.get_or_init(|| assign_causality(graph));
+                let made = stock.get(structure, || self.make(structure, causality));
+                (made.carried.clone(), made.entry.clone())
+            }
+            None => {
+                let causality = self.causality.take();
+                let causality = causality.unwrap_or_else(|| assign_causality(graph));
+                let Made { entry, carried } = self.make(structure, &causality);
+                self.causality = Some(causality);
+                (carried, entry)
+            }
+        };
+        self.carried = carried;
+        entry
+    }
+
+    /// Gives the parameters of this run to what was made for any.
+    fn ready(&self, mut entry: Entry) -> Entry {
+        set_parameters(&mut entry.machine, self.spec);
+        if let Some(probe) = &mut entry.probe {
+            set_parameters(&mut probe.machine, self.spec);
+        }
+        entry
+    }
+
+    fn make(&self, structure: &Structure, causality: &Causality) -> Made {
+        let graph = self.graph;
         let given: Vec<(ElementId, bool)> = self
             .contacts
             .iter()
             .copied()
             .zip(structure.conducting.iter().copied())
             .collect();
-        let Contacts {
-            mut dae,
-            contacts,
-            first_when,
-        } = if given.is_empty() {
+        let written = if given.is_empty() {
             let dae = build_equations(graph, causality);
             let first_when = dae.whens.len();
             Contacts {
@@ -138,44 +208,41 @@ impl<'a> Structures<'a> {
         } else {
             build_equations_conducting(graph, causality, &given)
         };
-        self.carried = carried(&dae);
+        let carried = carried(&written.dae);
+        Made {
+            entry: self.solve(written, structure, &carried),
+            carried,
+        }
+    }
+
+    /// Reduces the equations of a structure and makes its machines.
+    fn solve(
+        &self,
+        written: Contacts,
+        structure: &Structure,
+        carried: &[SymbolId],
+    ) -> Option<Entry> {
+        let Contacts {
+            mut dae,
+            contacts,
+            first_when,
+        } = written;
         for &symbol in &structure.sliding {
             slide(&mut dae, symbol)?;
         }
         let watch_modes = watch_modes(&mut dae, &contacts, &structure.sliding);
-        let sight = self.sight(&mut dae, &contacts, &structure.sliding);
-        let probe = probe(dae.clone(), &self.carried, &sight);
+        let sight = sight(&mut dae, carried, &contacts, &structure.sliding);
+        let probe = probe(dae.clone(), carried, &sight);
         let reduced = reduce(dae).ok()?;
-        let mut machine = prepare_wanted(&reduced, self.spec, &sight).ok()?;
-        set_parameters(&mut machine, self.spec);
+        let machine = prepare_wanted(&reduced, self.spec, &sight).ok()?;
         Some(Entry {
             machine,
-            reduced,
+            reduced: Arc::new(reduced),
             contacts,
             first_when,
             watch_modes,
-            probe: probe.map(|mut probe| {
-                set_parameters(&mut probe.machine, self.spec);
-                probe
-            }),
+            probe,
         })
-    }
-
-    /// What a machine shows beside the columns of the run; see [`Sight`].
-    fn sight(&self, dae: &mut Dae, contacts: &[Contact], sliding: &[SymbolId]) -> Vec<ExprId> {
-        let pool = &mut dae.pool;
-        let mut wanted: Vec<ExprId> = self.carried.iter().map(|&x| pool.symbol(x)).collect();
-        let nothing = pool.number(0.0);
-        for contact in contacts {
-            let (command, s) = match contact.control {
-                Control::Command(on) => (on, nothing),
-                Control::Sign { s, .. } => (nothing, pool.symbol(s)),
-            };
-            let (e, f) = (pool.symbol(contact.effort), pool.symbol(contact.flow));
-            wanted.extend([command, s, e, f]);
-        }
-        wanted.extend(sliding.iter().map(|&m| pool.symbol(m)));
-        wanted
     }
 
     /// Looks at a structure's own machine at a point.
@@ -229,6 +296,28 @@ impl<'a> Structures<'a> {
     ) -> Option<Result<paynter_exec::StartReport, StartError>> {
         Some(self.get(structure)?.machine.initialise(t))
     }
+}
+
+/// What a machine shows beside the columns of the run; see [`Sight`].
+fn sight(
+    dae: &mut Dae,
+    carried: &[SymbolId],
+    contacts: &[Contact],
+    sliding: &[SymbolId],
+) -> Vec<ExprId> {
+    let pool = &mut dae.pool;
+    let mut wanted: Vec<ExprId> = carried.iter().map(|&x| pool.symbol(x)).collect();
+    let nothing = pool.number(0.0);
+    for contact in contacts {
+        let (command, s) = match contact.control {
+            Control::Command(on) => (on, nothing),
+            Control::Sign { s, .. } => (nothing, pool.symbol(s)),
+        };
+        let (e, f) = (pool.symbol(contact.effort), pool.symbol(contact.flow));
+        wanted.extend([command, s, e, f]);
+    }
+    wanted.extend(sliding.iter().map(|&m| pool.symbol(m)));
+    wanted
 }
 
 /// Modes that compare the curve parameter of a diode or the output of a sliding switch.

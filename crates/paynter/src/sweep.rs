@@ -14,6 +14,7 @@ use crate::digits::significant;
 use crate::experiment::{Layout, Measurement, Outcome, lay_out, measure_all, run_spec};
 use crate::parameters::Parameters;
 use crate::simulate::{self, Ending, RunSpec, follow, prepare};
+use crate::structure::Stock;
 use crate::table::{Column, Table};
 use paynter_exec::{Engine, Machine};
 use paynter_model::elaborate::Limit;
@@ -53,6 +54,8 @@ struct Common {
     symbols: Vec<SymbolId>,
     /// Declared ranges that depend on any of them.
     limits: Vec<Limit>,
+    /// What ideal contacts and sliding switches made necessary so far.
+    stock: Stock,
 }
 
 /// Runs all points.
@@ -154,6 +157,7 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<D
         spec,
         symbols,
         limits,
+        stock: Stock::default(),
     }))
 }
 
@@ -204,7 +208,13 @@ fn run_fast(
             .set_parameter(symbol, value)
             .map_err(|_| format!("{value} is no value for a parameter"))?;
     }
-    let mut course = Course::new(machine, &common.reduced, &design.graph, spec);
+    let mut course = Course::new(
+        machine,
+        &common.reduced,
+        &design.graph,
+        spec,
+        Some(&common.stock),
+    );
     let start = course.start().map_err(|messages| headline(&messages))?;
     let mut go_on = |_: f64| ControlFlow::Continue(());
     let run = follow(&mut course, &start, spec, &mut go_on);

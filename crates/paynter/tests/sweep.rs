@@ -59,3 +59,34 @@ fn a_point_outside_a_declared_range_fails_and_says_so() {
     assert_eq!(why(3), "`load` is 5.5, outside its range");
     assert_eq!(why(4), "`m` is 4 kg, outside its range");
 }
+
+/// An ideal diode behind a coil: the coil's current is a state only while it conducts.
+const RECTIFIER: &str = "\
+model M {
+    param r = 1 [ohm], f = 50 [Hz]
+    source: Se(10 [V]*sin(2*pi*f*time)) -> j: 1 -> coil: I(10 [mH]), load: R(r), d: D()
+}
+experiment e of M {
+    stop = 50 [ms]; rtol = 1e-8; record coil.f, d.e
+    measure most = max(coil.f)
+    sweep r in [0.5, 1, 2, 4, 8, 16] [ohm]
+}
+";
+
+#[test]
+fn structures_made_for_one_point_serve_the_others_and_change_no_number() {
+    let swept = design(RECTIFIER);
+    let by = |jobs: usize| {
+        sweep(&swept, &Choice::default(), Engine::Auto, jobs).expect("the sweep starts")
+    };
+    let (alone, together) = (by(1), by(3));
+    for (a, b) in alone.iter().zip(&together) {
+        assert_eq!((&a.last, &a.measures), (&b.last, &b.measures));
+        assert_eq!((a.residual, &a.failure), (b.residual, &None));
+    }
+    for (point, r) in alone.iter().zip(["0.5", "1", "2", "4", "8", "16"]) {
+        let text = RECTIFIER.replace("param r = 1 [ohm]", &format!("param r = {r} [ohm]"));
+        let own = run_design(&design(&text), Engine::Interpreter).expect("it runs");
+        assert_eq!(point.measures, own.measures, "r = {r}");
+    }
+}
