@@ -47,6 +47,8 @@ title "7a. growth, milliseconds on the clock"
 for kind in flat ladder cells star ring; do
     "$bench" growth "$big/${kind}1000.bond" "$big/${kind}10000.bond" "$big/${kind}100000.bond"
 done
+title "7a. growth to the graph, CPU milliseconds, each run in a process of its own"
+python3 "$here/growth.py" "$bench" "$big" graph 7
 title "7b. stages, CPU seconds and memory"
 for model in flat100000 cells100000 ladder100000; do
     echo "$model"

@@ -5,7 +5,7 @@
 //!      Reichelt, *The MATLAB ODE suite* (1997), for this one linear problem.
 
 use crate::gyroscope::open;
-use crate::meter::{clock, cpu, median};
+use crate::meter::{cpu, cpu_clock, median};
 use crate::unaudited::Unaudited;
 use paynter::solve::{Absolute, NoObserver, Options, Tolerances, integrate};
 use std::path::Path;
@@ -212,9 +212,9 @@ pub fn ladder(models: &Path) {
     let (mut hand, mut ours, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     let mut plain = Vec::new();
     for round in 0..7 {
-        let (time, (y, steps, rhs)) = clock(|| by_hand(n, 1.0, prepared.spec.rtol, 1e-9));
+        let (time, (y, steps, rhs)) = cpu_clock(|| by_hand(n, 1.0, prepared.spec.rtol, 1e-9));
         hand.push(time);
-        let (time, finish) = clock(|| {
+        let (time, finish) = cpu_clock(|| {
             integrate(
                 &mut prepared.machine,
                 0.0,
@@ -227,7 +227,7 @@ pub fn ladder(models: &Path) {
         });
         ours.push(time);
         let system = &mut Unaudited(&mut prepared.machine);
-        let (time, _) = clock(|| {
+        let (time, _) = cpu_clock(|| {
             integrate(system, 0.0, &start.y0, 1.0, &options, &mut NoObserver).expect("it runs")
         });
         plain.push(time);
@@ -257,7 +257,7 @@ pub fn ladder(models: &Path) {
     let (hand, ours) = (median(&mut hand), median(&mut ours));
     let plain = median(&mut plain);
     println!(
-        "clock: by hand {:.1} ms, paynter without audit {:.1} ms, ratio {:.2}, with audit {:.1} ms, ratio {:.2}; \
+        "CPU: by hand {:.1} ms, paynter without audit {:.1} ms, ratio {:.2}, with audit {:.1} ms, ratio {:.2}; \
          from text to machine {:.2} s CPU",
         hand * 1e3,
         plain * 1e3,

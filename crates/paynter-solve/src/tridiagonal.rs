@@ -185,3 +185,75 @@ fn nothing() -> f64 {
 fn flush(value: f64) -> f64 {
     if value.abs() < NEGLIGIBLE { 0.0 } else { value }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Solves with columns (above, on, below the diagonal) of c M − J, M = 1; gives the largest residual.
+    fn residual(columns: &[[f64; 3]], b: &[f64]) -> f64 {
+        let n = b.len();
+        let mut entries = Vec::new();
+        for j in 0..n {
+            entries.extend((j.saturating_sub(1)..=(j + 1).min(n - 1)).map(|i| (i, j)));
+        }
+        let pattern = Pattern::from_entries(n, &entries).expect("rows and columns lie inside");
+        let order: Vec<usize> = (0..n).collect();
+        let mut matrix = Tridiagonal::new(&pattern, &order, &[]).expect("three diagonals");
+        let c = 1.0;
+        let value = |i: usize, j: usize| columns[j][i + 1 - j];
+        let is_diagonal = |i: usize, j: usize| f64::from(u8::from(i == j));
+        let jacobian: Vec<f64> = (0..n)
+            .flat_map(|j| pattern.column(j).iter().map(move |&i| (i, j)))
+            .map(|(i, j)| c * is_diagonal(i, j) - value(i, j))
+            .collect();
+        matrix.factor(c, &jacobian).expect("it is regular");
+        let mut x = b.to_vec();
+        matrix.solve(&mut x);
+        let row = |i: usize| {
+            let near = i.saturating_sub(1)..=(i + 1).min(n - 1);
+            near.map(|j| value(i, j) * x[j]).sum::<f64>() - b[i]
+        };
+        (0..n).map(|i| row(i).abs()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn solutions_meet_their_equations_with_and_without_exchanges() {
+        let wave = |k: usize| (1.7 * k as f64).sin();
+        for strength in [4.0, 0.3] {
+            let n = 60;
+            let columns: Vec<[f64; 3]> = (0..n)
+                .map(|j| [wave(3 * j), strength + wave(3 * j + 1), wave(3 * j + 2)])
+                .collect();
+            let b: Vec<f64> = (0..n).map(|i| wave(5 * i + 2)).collect();
+            // Rounding, times the growth that a weak diagonal allows.
+            assert!(residual(&columns, &b) < 1e-10, "diagonal {strength}");
+        }
+    }
+
+    #[test]
+    fn a_far_end_that_nothing_reaches_stays_exactly_zero() {
+        let n = 3000;
+        let columns = vec![[-1.0, 3.0, -1.0]; n];
+        let mut b = vec![0.0; n];
+        b[0] = 1.0;
+        assert!(residual(&columns, &b) < 1e-15);
+        let entries: Vec<(usize, usize)> = (0..n)
+            .flat_map(|j| (j.saturating_sub(1)..=(j + 1).min(n - 1)).map(move |i| (i, j)))
+            .collect();
+        let pattern = Pattern::from_entries(n, &entries).expect("rows and columns lie inside");
+        let order: Vec<usize> = (0..n).collect();
+        let mut matrix = Tridiagonal::new(&pattern, &order, &[]).expect("three diagonals");
+        let jacobian: Vec<f64> = (0..n)
+            .flat_map(|j| pattern.column(j).iter().map(move |&i| (i, j)))
+            .map(|(i, j)| if i == j { -2.0 } else { 1.0 })
+            .collect();
+        matrix.factor(1.0, &jacobian).expect("it is regular");
+        matrix.solve(&mut b);
+        // The solution falls by 2.6 from cell to cell: numbers too small to matter are none, not
+        // ones that cost a hundred times as much.
+        assert!(b.iter().all(|x| *x == 0.0 || x.abs() >= NEGLIGIBLE));
+        assert_eq!(b[n - 1], 0.0);
+        assert!(b[100] > 0.0);
+    }
+}

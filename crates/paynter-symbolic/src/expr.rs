@@ -625,3 +625,61 @@ impl Comparison {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// n x
+    #[derive(Debug)]
+    struct Times(f64);
+
+    impl External for Times {
+        fn name(&self) -> &str {
+            "times"
+        }
+
+        fn n_inputs(&self) -> usize {
+            1
+        }
+
+        fn n_outputs(&self) -> usize {
+            1
+        }
+
+        fn call(&self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), String> {
+            outputs[0] = self.0 * inputs[0];
+            Ok(())
+        }
+
+        fn slopes(&self, _: &[f64], slopes: &mut [f64]) -> Result<(), String> {
+            slopes[0] = self.0;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_is_extracted_has_the_same_value_and_holds_nothing_else() {
+        let mut pool = Pool::new();
+        let functions: Vec<ExternalId> = (0..5)
+            .map(|k| pool.add_external(Arc::new(Times(f64::from(k)))))
+            .collect();
+        let x = pool.symbol(SymbolId(7));
+        // Others fill the pool around what is wanted.
+        let mut around = x;
+        for k in 0..1000 {
+            let n = pool.number(f64::from(k));
+            around = pool.mul(around, n);
+            around = pool.add(around, x);
+        }
+        let inside = pool.call_external(functions[3], &[x], 0);
+        let square = pool.powi(inside, 2);
+        let wanted = pool.call_external(functions[4], &[square], 0);
+        let (own, root) = pool.extract(wanted);
+        assert_eq!(own.externals().len(), 2);
+        assert_eq!(own.len(), 5);
+        let value = |pool: &Pool, e| crate::evaluate::evaluate(pool, e, &|_| 2.0);
+        assert_eq!(value(&own, root), Ok(144.0));
+        assert_eq!(value(&own, root), value(&pool, wanted));
+    }
+}
