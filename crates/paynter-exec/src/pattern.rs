@@ -230,6 +230,41 @@ pub(crate) fn colour(rows: &[Box<[u32]>], n_columns: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code::{Instr, Op, Straight};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn outputs_depend_on_what_their_operands_depend_on() {
+        let (n_columns, n_instrs) = (70_u32, 900_u32);
+        let mut x = 99_u64;
+        let mut next = move |below: u32| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (x >> 33) as u32 % below
+        };
+        let mut straight = Straight::default();
+        let mut known: Vec<BTreeSet<u32>> = (0..n_columns).map(|c| BTreeSet::from([c])).collect();
+        for k in 0..n_instrs {
+            // One of the last results with any other: sets grow until they hold every column.
+            let n = n_columns + k;
+            let (a, b) = (n - 1 - next(9), next(n));
+            straight.instrs.push(Instr {
+                op: Op::Add,
+                dst: n,
+                a,
+                b,
+                c: 0,
+            });
+            straight.owners.push(0);
+            known.push(&known[a as usize] | &known[b as usize]);
+        }
+        let columns: Vec<u32> = (0..n_columns).collect();
+        let outputs: Vec<u32> = (0..n_columns + n_instrs).collect();
+        let found = dependencies(&[Step::Straight(straight)], &columns, &outputs);
+        assert!(known.iter().any(|set| set.len() > FEW_COLUMNS));
+        for (found, known) in found.iter().zip(&known) {
+            assert!(found.iter().eq(known));
+        }
+    }
 
     #[test]
     fn a_tridiagonal_pattern_needs_three_colours() {

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use paynter_symbolic::dae::Switch;
+use paynter_symbolic::dae::{Role, Switch};
 use paynter_symbolic::expr::{ExprId, Node, SymbolId};
 use paynter_symbolic::walk::{below, for_each_argument};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -324,13 +324,18 @@ impl<'a> Builder<'a> {
         let own = own_symbols(solved, inner);
         let mut roots = Vec::new();
         for_each_expression(solved, |e| roots.push(e));
-        let read: FxHashSet<SymbolId> = below(&self.emitter.plan.dae.pool, &roots)
+        let dae = &self.emitter.plan.dae;
+        let mut read: Vec<u32> = below(&dae.pool, &roots)
             .into_iter()
-            .filter_map(|e| self.emitter.plan.dae.pool.as_symbol(e))
+            .filter_map(|e| match dae.symbol(dae.pool.as_symbol(e)?).role {
+                Role::Mode { mode } => Some(mode),
+                _ => None,
+            })
             .collect();
-        let modes = self.emitter.plan.dae.modes.clone();
+        read.sort_unstable();
         let mut loose = Vec::new();
-        for mode in modes.iter().filter(|mode| read.contains(&mode.symbol)) {
+        for number in read {
+            let mode = self.emitter.plan.dae.modes[number as usize];
             let (kind, value) = match mode.switch {
                 Switch::Relation {
                     comparison,

@@ -47,6 +47,15 @@ struct Rows {
     /// Steps that are not rows, with their levels.
     others: Vec<(u32, Step)>,
     local: LocalRow,
+    /// Room for walks, kept from row to row: for cut nodes, and inside one row.
+    walks: [Walk; 2],
+}
+
+/// Nodes to visit, with whether their inputs are ready; and the inputs of the node at hand.
+#[derive(Default)]
+struct Walk {
+    stack: Vec<(ExprId, bool)>,
+    inputs: Vec<ExprId>,
 }
 
 impl Rows {
@@ -167,8 +176,11 @@ impl Builder<'_> {
         if let Some(slot) = self.ready_slot(root) {
             return slot;
         }
-        let mut stack = vec![(root, false)];
-        let mut inputs = Vec::new();
+        let Walk {
+            mut stack,
+            mut inputs,
+        } = std::mem::take(&mut rows.walks[0]);
+        stack.push((root, false));
         self.emitter.scratch.entered.forget();
         while let Some((e, is_ready)) = stack.pop() {
             if self.ready_slot(e).is_some() {
@@ -187,6 +199,7 @@ impl Builder<'_> {
             self.operation(e, &mut inputs);
             stack.extend(inputs.iter().map(|&a| (a, false)));
         }
+        rows.walks[0] = Walk { stack, inputs };
         self.ready_slot(root).expect("the root has a row")
     }
 
@@ -202,8 +215,11 @@ impl Builder<'_> {
         self.emitter.scratch.leaves.forget();
         let mut local = std::mem::take(&mut rows.local);
         local.clear();
-        let mut stack = vec![(root, false)];
-        let mut inputs = Vec::new();
+        let Walk {
+            mut stack,
+            mut inputs,
+        } = std::mem::take(&mut rows.walks[1]);
+        stack.push((root, false));
         while let Some((e, is_ready)) = stack.pop() {
             if self.emitter.scratch.operands.get(e.0).is_some() {
                 continue;
@@ -246,6 +262,7 @@ impl Builder<'_> {
             self.add_row(&mut local, rows)
         };
         rows.local = local;
+        rows.walks[1] = Walk { stack, inputs };
         self.emitter.scratch.memo.set(root.0, slot);
     }
 
