@@ -161,7 +161,7 @@ pub struct Stmt {
     pub kind: StmtKind,
 }
 
-/// What may stand in a model.
+/// What may stand in a model. Large files are chains: what is larger is boxed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// `param R1 = 100 [ohm], C1 = …`
@@ -198,7 +198,7 @@ pub enum StmtKind {
     /// A line with arrows. A lone `name: kind` is a chain of one node and no arrow.
     Chain(Chain),
     /// `theta [deg] = hinge.q` or `der(alpha) = a.f`
-    Define(Define),
+    Define(Box<Define>),
     /// `solve x, y { … }`
     Solve {
         /// What is sought.
@@ -207,7 +207,7 @@ pub enum StmtKind {
         equations: Vec<Demand>,
     },
     /// `invariant dot(Q, Q) == 1`
-    Invariant(Demand),
+    Invariant(Box<Demand>),
     /// `start cb.e = 200 [V]`
     Start(Vec<Assign>),
     /// `guess Q = [1, 0, 0, 0]`
@@ -233,7 +233,7 @@ pub enum StmtKind {
         /// The running name.
         variable: Ident,
         /// From where to where.
-        range: Range,
+        range: Box<Range>,
         /// Repeated.
         body: Vec<Stmt>,
     },
@@ -344,11 +344,11 @@ pub enum NodeKind {
         name: Ident,
         /// Array index on the name.
         index: Vec<Expr>,
-        /// What is made.
-        kind: Kind,
+        /// What is made. Apart, since a file has as many nodes that only name something.
+        kind: Box<Kind>,
     },
     /// `TF(cos(theta))` in a chain
-    Anonymous(Kind),
+    Anonymous(Box<Kind>),
     /// `mesh`, `middle.x`, `link[i-1].b`
     Ref(Ref),
     /// `(turn, tilt1, tilt2)`

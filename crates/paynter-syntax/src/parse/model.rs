@@ -142,13 +142,14 @@ impl Parser<'_> {
             return None;
         }
         if self.is_derivative() {
-            return self.definition().map(StmtKind::Define);
+            return self.definition().map(Box::new).map(StmtKind::Define);
         }
         let target = self.reference("a name")?;
         match self.kind() {
-            T::Eq | T::LBracket | T::Prime => {
-                self.definition_of(mark, target).map(StmtKind::Define)
-            }
+            T::Eq | T::LBracket | T::Prime => self
+                .definition_of(mark, target)
+                .map(Box::new)
+                .map(StmtKind::Define),
             _ => {
                 let node = self.node_from(mark, target)?;
                 let chain = self.chain_from(mark, node)?;
@@ -411,7 +412,7 @@ impl Parser<'_> {
 
     fn invariant(&mut self) -> Option<StmtKind> {
         self.bump();
-        self.demand().map(StmtKind::Invariant)
+        self.demand().map(Box::new).map(StmtKind::Invariant)
     }
 
     /// Reads `left == right`.
@@ -555,7 +556,7 @@ impl Parser<'_> {
         let (variable, range) = header?;
         Some(StmtKind::For {
             variable,
-            range,
+            range: Box::new(range),
             body,
         })
     }

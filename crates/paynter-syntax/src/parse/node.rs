@@ -98,7 +98,7 @@ impl Parser<'_> {
                 Node::Fixed
             }
             T::LParen => Node::Tuple(self.tuple()?),
-            T::Number => Node::Anonymous(self.kind_of_thing()?),
+            T::Number => Node::Anonymous(Box::new(self.kind_of_thing()?)),
             T::Ident => return self.named_node(),
             _ => {
                 self.expected("a node");
@@ -153,11 +153,11 @@ impl Parser<'_> {
                 Node::Thing {
                     name: part.name,
                     index: part.index,
-                    kind: self.kind_of_thing()?,
+                    kind: Box::new(self.kind_of_thing()?),
                 }
             }
             T::LParen | T::LBrace if self.is_on_line_of_previous(self.pos) => {
-                Node::Anonymous(self.anonymous(mark, reference)?)
+                Node::Anonymous(Box::new(self.anonymous(mark, reference)?))
             }
             _ => Node::Ref(reference),
         };
