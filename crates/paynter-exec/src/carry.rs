@@ -66,6 +66,7 @@ impl Machine {
         }
         self.refresh_unknowns(t, y).map_err(fatal)?;
         self.start = y.to_vec();
+        self.start_is_set.clear();
         self.react(t, y, &[]).map_err(fatal)
     }
 

@@ -786,11 +786,22 @@ impl Maker {
         let starts = self.emitter.plan.dae.starts.clone();
         let values: Vec<ExprId> = starts.iter().map(|start| start.value).collect();
         self.image.start_values = self.emitter.routine(&values)?;
+        // A value that depends on other states is known only with them.
+        let open: Vec<usize> = (0..values.len())
+            .filter(|&k| self.emitter.plan.dae.pool.as_number(values[k]).is_none())
+            .collect();
+        let open_values: Vec<ExprId> = open.iter().map(|&k| values[k]).collect();
+        let map = Map::new(&mut self.emitter, &self.image.inputs, &open_values)?;
+        let mut is_open = vec![false; values.len()];
+        for (&k, row) in open.iter().zip(&map.rows) {
+            is_open[k] = !row.is_empty();
+        }
         let mut demands = Vec::new();
         let mut hints = Vec::new();
-        for start in &starts {
+        for (start, is_open) in starts.iter().zip(is_open) {
             let residual = self.emitter.plan.dae.pool.sub(start.target, start.value);
-            let aim = if let Some((index, is_negated)) = self.as_state(start.target) {
+            let state = self.as_state(start.target).filter(|_| !is_open);
+            let aim = if let Some((index, is_negated)) = state {
                 StartAim::State { index, is_negated }
             } else if let Some(slot) = self.as_discrete(start.target) {
                 StartAim::Discrete { slot }

@@ -46,6 +46,8 @@ pub struct Machine {
     /// Energy booked where a source jumped that storages are tied to, J.
     pub(crate) impulses: f64,
     pub(crate) start: Vec<f64>,
+    /// Which of its values were demanded one by one.
+    pub(crate) start_is_set: Vec<bool>,
 }
 
 /// Room to work in, so that events do not allocate much and evaluations not at all.
@@ -138,6 +140,7 @@ impl Machine {
             jumps: vec![0.0; image.actions.len()],
             impulses: 0.0,
             start: Vec::new(),
+            start_is_set: Vec::new(),
             memory,
             image,
         }
@@ -277,10 +280,11 @@ impl Machine {
         let least = self.typical_sizes(t0, t1);
         let least = least.into_iter().map(|size| rtol * SHARE * size);
         let least = least.map(|atol| atol.max(f64::MIN_POSITIVE)).collect();
+        let starts = self.start_sizes();
         let share = (0..self.image.inputs.n)
             .map(|k| {
                 let is_unknown = self.image.states.get(k).is_some_and(|&symbol| {
-                    let start = self.start.get(k).copied().unwrap_or(0.0);
+                    let start = starts.get(k).copied().unwrap_or(0.0);
                     self.image.dae.symbol(symbol).nominal == 0.0 && start == 0.0
                 });
                 if is_unknown { rtol * LEARNT_SHARE } else { 0.0 }

@@ -14,6 +14,7 @@
 
 use crate::code::run;
 use crate::machine::Machine;
+use crate::start::LEFT_OF_ZERO;
 use paynter_solve::System;
 
 /// Size of a state of which nothing is known, and the largest that is inferred: states of more than
@@ -23,8 +24,9 @@ const DEFAULT_SIZE: f64 = 1e-4;
 const UNSEEN_SIZE: f64 = 1e-8;
 /// Instants of the run at which rates are looked at, beside the start.
 const LOOKS: usize = 8;
-/// Rates below this part of the terms that make them up are rounding, or an equilibrium.
-const RATE_NOISE: f64 = 1e-9;
+/// A rate is taken for no less than this part of the terms that make it up: what the errors allowed in the
+/// others leave of a balance (a preloaded spring, a linkage at its dead centre) is no sign of a size.
+const BALANCE: f64 = 1e-3;
 /// Couplings that pass on less than this tell nothing of a size.
 const WEAK: f64 = 1e-6;
 /// What is integrated without any time constant is taken over this part of the run.
@@ -35,12 +37,16 @@ impl Machine {
     pub(crate) fn typical_sizes(&mut self, t0: f64, t1: f64) -> Vec<f64> {
         let n = self.image.inputs.n;
         let n_states = self.image.states.len();
+        let starts = self.start_sizes();
         let mut sizes: Vec<f64> = (0..n)
             .map(|k| match self.image.states.get(k) {
                 Some(&symbol) => {
                     let nominal = self.image.dae.symbol(symbol).nominal.abs();
-                    let start = self.start.get(k).map_or(0.0, |x| x.abs());
-                    if nominal > 0.0 { nominal } else { start }
+                    if nominal > 0.0 {
+                        nominal
+                    } else {
+                        starts.get(k).copied().unwrap_or(0.0)
+                    }
                 }
                 // Block unknowns of the algebraic form.
                 None => 1.0,
@@ -57,14 +63,14 @@ impl Machine {
         let entries = self.entries_at_start(t0, n_states);
         let coupling = Coupling::new(&entries, n_states);
         let rates = self.largest_rates(t0, t1);
-        // A rate that is what cancelling terms have left is no sign of size.
         let mut terms = vec![0.0; n];
         for &(i, j, value) in &entries {
             terms[i] += (value * self.start[j]).abs();
         }
         for k in 0..n_states {
-            if !is_known[k] && rates[k] > RATE_NOISE * terms[k] {
-                sizes[k] = rates[k] * coupling.time(k).min(SHARE_OF_RUN * (t1 - t0));
+            let rate = rates[k].max(BALANCE * terms[k]);
+            if !is_known[k] && rate > 0.0 {
+                sizes[k] = rate * coupling.time(k).min(SHARE_OF_RUN * (t1 - t0));
             }
         }
         coupling.spread(&mut sizes);
@@ -79,6 +85,21 @@ impl Machine {
             };
         }
         sizes
+    }
+
+    /// Sizes of the variables at the start; 0 for what a search for the others has left of a zero.
+    pub(crate) fn start_sizes(&self) -> Vec<f64> {
+        let largest = self.start.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let is_set = |k: usize| self.start_is_set.get(k).copied().unwrap_or(false);
+        let starts = self.start.iter().enumerate();
+        starts
+            .map(
+                |(k, x)| match is_set(k) || x.abs() > LEFT_OF_ZERO * largest {
+                    true => x.abs(),
+                    false => 0.0,
+                },
+            )
+            .collect()
     }
 
     /// (row, column, ∂fᵢ/∂yⱼ) of the states at the start.

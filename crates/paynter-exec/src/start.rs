@@ -69,7 +69,7 @@ pub enum StartError {
 }
 
 /// Roundings of the largest variable that a solution of the constraints can leave in another.
-const LEFT_OF_ZERO: f64 = 64.0 * f64::EPSILON;
+pub(crate) const LEFT_OF_ZERO: f64 = 64.0 * f64::EPSILON;
 
 /// Steps of Gauss–Newton, damped ones included; a search this long goes nowhere.
 const MAX_STEPS: usize = 80;
@@ -126,15 +126,11 @@ impl Machine {
     fn find_start(&mut self, t0: f64) -> Result<StartReport, StartError> {
         let image = self.image.clone();
         let mut y = vec![0.0; image.inputs.n];
-        self.load(t0, &y).map_err(|fault| self.fail(fault))?;
-        run(&image.start_values.steps, &mut self.memory).map_err(|fault| self.fail(fault))?;
-        let values: Vec<f64> = image
-            .start_values
-            .outputs
-            .iter()
-            .map(|&slot| self.memory.slots[slot as usize])
-            .collect();
+        let values = self
+            .start_values(t0, &y)
+            .map_err(|fault| self.fail(fault))?;
         let set_by = self.set_directly(&values, &mut y)?;
+        self.start_is_set = set_by.iter().map(Option::is_some).collect();
         let mut outcome = Outcome::default();
         for round in 0.. {
             if round == MAX_ROUNDS {
@@ -154,13 +150,25 @@ impl Machine {
             .map_err(|fault| self.fail(fault))?;
         let defaulted = self.defaulted(&set_by, &outcome);
         let changed = self
-            .changed(t0, &y, &values)
+            .start_values(t0, &y)
+            .and_then(|values| self.changed(t0, &y, &values))
             .map_err(|fault| self.fail(fault))?;
         Ok(StartReport {
             y0: y,
             defaulted,
             changed,
         })
+    }
+
+    /// What the demands ask for, where the states are y.
+    fn start_values(&mut self, t: f64, y: &[f64]) -> Result<Vec<f64>, Fault> {
+        let image = self.image.clone();
+        self.load(t, y)?;
+        run(&image.start_values.steps, &mut self.memory)?;
+        let outputs = image.start_values.outputs.iter();
+        Ok(outputs
+            .map(|&slot| self.memory.slots[slot as usize])
+            .collect())
     }
 
     /// Sets states, discrete symbols and starting points of blocks that are named directly.

@@ -274,3 +274,27 @@ fn implicit_signals_follow_their_solution_through_time() {
         assert_close(y.powi(3) + y, *u, 1e-11);
     }
 }
+
+#[test]
+fn start_may_ask_for_what_other_states_give() {
+    // In either order, through a signal, and through two steps.
+    for starts in [
+        "start x = 2; start y = x^2 + 1; start z = twice + 1",
+        "start z = twice + 1; start y = x^2 + 1; start x = 2",
+    ] {
+        let outcome = run_text(&format!(
+            "model M {{
+                der(x) = 0
+                der(y) = 0
+                der(z) = 0
+                twice = 2*y
+                {}
+            }}
+            experiment e of M {{ stop = 1; record x, y, z }}",
+            starts.replace("; ", "\n")
+        ));
+        assert_close(last(&outcome, "x"), 2.0, 1e-12);
+        assert_close(last(&outcome, "y"), 5.0, 1e-12);
+        assert_close(last(&outcome, "z"), 11.0, 1e-12);
+    }
+}

@@ -216,3 +216,36 @@ fn error_follows_the_tolerance_whatever_the_size_of_the_states() {
         }
     }
 }
+
+#[test]
+fn squeezer_of_andrews_reaches_its_end_values() {
+    // Seven bodies in a plane, 20 locks, three closed loops: index 3 as written. The end values were found again
+    // by minimal coordinates with Lagrange multipliers and projection, to 1e-9.
+    let expected = [
+        ("beta", 15.81077119629904),
+        ("Theta", -15.75637105984298),
+        ("gamma", 0.04082224013073101),
+        ("Phi", -0.5347301163226948),
+        ("delta", 0.5244099658805304),
+        ("Omega", 0.5347301163226948),
+        ("epsilon", 1.048080741042263),
+    ];
+    let text = include_str!("models/squeezer.bond");
+    for (rtol, largest) in [("1e-7", 1e-6), ("1e-9", 1e-8)] {
+        let outcome = run_text(&text.replace("rtol = 1e-9", &format!("rtol = {rtol}")));
+        for (name, value) in expected {
+            let error = ((last(&outcome, name) - value) / value).abs();
+            assert!(error < largest, "{name} at {rtol}: {error:e}");
+        }
+        // The loops stay closed to ten times the absolute tolerance of a length of 0.05 m.
+        let atol = 1e-2 * rtol.parse::<f64>().unwrap() * 0.05;
+        for gap in ["gap3", "gap4", "gap6"] {
+            let largest = column(&outcome, gap)
+                .iter()
+                .fold(0.0, |m: f64, x| m.max(x.abs()));
+            assert!(largest < 10.0 * atol, "{gap} at {rtol}: {largest:e}");
+        }
+        let audit = outcome.run.audit.as_ref().expect("there is power");
+        assert!(audit.is_good(), "{audit:?}");
+    }
+}
