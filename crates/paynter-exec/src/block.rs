@@ -10,7 +10,9 @@
 //! the very z in the slots.
 
 use crate::code::{Step, run};
-use crate::dense::{NoFactor, factor_cholesky, factor_lu, solve_cholesky, solve_lu};
+use crate::dense::{
+    NoFactor, factor_cholesky, factor_graded_lu, factor_lu, solve_cholesky, solve_lu,
+};
 use crate::events::mode_at;
 use crate::failure::Fault;
 use crate::lower::SwitchKind;
@@ -499,7 +501,18 @@ impl NewtonBlock {
         memory.factorisations += 1;
         let factor = &mut memory.factors[self.block as usize];
         factor.load(&self.jacobian, &memory.slots);
-        factor.factor(false).map_err(|why| fault(self.block, why))
+        let mut outcome = factor.factor(false);
+        if outcome == Err(NoFactor::Singular) && factor.sparse.is_none() {
+            factor.load(&self.jacobian, &memory.slots);
+            let n = factor.x.len();
+            outcome = factor_graded_lu(
+                &mut factor.matrix,
+                n,
+                &mut factor.scales,
+                &mut factor.pivots,
+            );
+        }
+        outcome.map_err(|why| fault(self.block, why))
     }
 
     /// Computes x = −J⁻¹ r and gives its size in the measure of z.

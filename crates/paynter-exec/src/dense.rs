@@ -74,6 +74,63 @@ pub(crate) fn factor_lu(
     Ok(())
 }
 
+/// As [`factor_lu`], for matrices whose entries span many decades, such as the conductances of diodes of which
+/// some block: a pivot is noise only against the terms that made it up, not against its column. Costs twice as much.
+pub(crate) fn factor_graded_lu(
+    matrix: &mut [f64],
+    n: usize,
+    scales: &mut [f64],
+    pivots: &mut [u32],
+) -> Result<(), NoFactor> {
+    for row in 0..n {
+        let entries = &mut matrix[row * n..(row + 1) * n];
+        let largest = entries.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        if !entries.iter().all(|x| x.is_finite()) {
+            return Err(NoFactor::NotFinite);
+        }
+        if largest == 0.0 {
+            return Err(NoFactor::Singular);
+        }
+        scales[row] = 1.0 / largest;
+        entries.iter_mut().for_each(|x| *x *= scales[row]);
+    }
+    // The terms that each entry is made of, without their signs.
+    let mut terms: Vec<f64> = matrix.iter().map(|x| x.abs()).collect();
+    for k in 0..n {
+        let mut best = k;
+        for row in k + 1..n {
+            if matrix[row * n + k].abs() > matrix[best * n + k].abs() {
+                best = row;
+            }
+        }
+        let pivot = matrix[best * n + k];
+        if pivot.is_nan() {
+            return Err(NoFactor::NotFinite);
+        }
+        if pivot.abs() <= smallest_pivot(n) * terms[best * n + k] || pivot == 0.0 {
+            return Err(NoFactor::Singular);
+        }
+        pivots[k] = best as u32;
+        if best != k {
+            for column in 0..n {
+                matrix.swap(k * n + column, best * n + column);
+                terms.swap(k * n + column, best * n + column);
+            }
+        }
+        for row in k + 1..n {
+            let factor = matrix[row * n + k] / pivot;
+            matrix[row * n + k] = factor;
+            if factor != 0.0 {
+                for column in k + 1..n {
+                    matrix[row * n + column] -= factor * matrix[k * n + column];
+                    terms[row * n + column] += factor.abs() * terms[k * n + column];
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Solves with the factor of [`factor_lu`], in place.
 pub(crate) fn solve_lu(matrix: &[f64], n: usize, scales: &[f64], pivots: &[u32], x: &mut [f64]) {
     for row in 0..n {

@@ -392,8 +392,19 @@ impl Machine {
     }
 
     /// Finds the first definition that is not finite at a point where the right-hand side
-    /// is not; `None` if everything is.
+    /// is not, or where it was evaluated last: a step fails beyond the state it starts from.
+    /// `None` if everything is finite at both.
     pub fn find_not_finite(&mut self, t: f64, y: &[f64]) -> Option<Failure> {
+        let inputs = &self.image.inputs;
+        let first = inputs.first as usize;
+        let slots = &self.memory.slots;
+        let last_t = slots[inputs.time as usize];
+        let last_y = slots[first..first + inputs.n].to_vec();
+        self.find_not_finite_at(t, y)
+            .or_else(|| self.find_not_finite_at(last_t, &last_y))
+    }
+
+    fn find_not_finite_at(&mut self, t: f64, y: &[f64]) -> Option<Failure> {
         if let Err(fault) = self.load(t, y) {
             return Some(self.describe_failure(fault.code()));
         }

@@ -34,6 +34,35 @@ fn nan_born_in_an_expression_is_named_with_its_time() {
 }
 
 #[test]
+fn nan_is_named_where_it_is_born_not_where_it_is_used() {
+    // It is born beyond the last good state, and used two definitions and a bond further on.
+    for method in ["auto", "tsit5", "rodas5p", "bdf", "rk4(step = 0.01)"] {
+        for (law, end) in [
+            ("sqrt(1 - x)", 1.0),
+            ("log(1 - x)", 1.0),
+            ("asin(2*x)", 0.5),
+        ] {
+            let text = format!(
+                "model M {{
+                    der(x) = 1
+                    born = {law}
+                    used = 2*born + 1
+                    s: Se(used*x) -> j: 1 -> r: R(1), m: I(1)
+                }}
+                experiment e of M {{ stop = 2; method = {method}; record m.p }}"
+            );
+            let outcome = kit::try_run(&text).unwrap_or_else(|f| panic!("{:?}", f.diagnostics));
+            let Ending::Failed { time, diagnostics } = &outcome.run.ending else {
+                panic!("{law}, {method}: {:?}", outcome.run.ending);
+            };
+            assert!((time - end).abs() < 0.02, "{law}, {method}: {time}");
+            let headline = &diagnostics[0].message;
+            assert!(headline.contains("`born`"), "{law}, {method}: {headline}");
+        }
+    }
+}
+
+#[test]
 fn run_that_meets_a_nan_keeps_what_was_computed() {
     let outcome = kit::try_run(
         "model M { y = sqrt(1 - time/1 [s]); der(x) = y }

@@ -143,6 +143,8 @@ pub fn run(args: &RunArgs) -> u8 {
             }
             RUN_FAILED
         }
+        // Whoever waits for the result must not take a part for the whole.
+        Ending::Cancelled { .. } => RUN_FAILED,
         _ if outcome.comparisons.iter().any(|c| !c.is_good()) => RUN_FAILED,
         _ => OK,
     }
