@@ -35,7 +35,7 @@ struct Segment {
 pub struct Names {
     texts: Texts,
     segments: Vec<Segment>,
-    /// (parent, text): the child without index, of parents with many children.
+    /// (parent, text): the child without index, of parents with many children; but see [`Text::parent`].
     plain: FxHashMap<(u32, u32), u32>,
     /// (parent, text): the children by index, of parents with many children.
     families: FxHashMap<(u32, u32), Family>,
@@ -45,37 +45,48 @@ pub struct Names {
 #[derive(Clone, Debug, Default)]
 struct Texts {
     all: String,
-    /// Where each ends, and the one before it with the same hash.
-    entries: Vec<(usize, u32)>,
+    entries: Vec<Text>,
     /// The last text of each hash.
-    by_hash: FxHashMap<u64, u32>,
+    by_hash: FxHashMap<u32, u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Text {
+    /// Where it ends.
+    end: usize,
+    /// The text before it with the same hash.
+    before: u32,
+    /// The first large family with a child of this name and no index, and that child. Most names of a large
+    /// file are given once: this saves a table over all of them.
+    parent: u32,
+    child: u32,
 }
 
 impl Texts {
     /// A text; that of the root is empty.
     fn get(&self, id: u32) -> &str {
-        let Some(&(end, _)) = self.entries.get(id as usize) else {
+        let Some(text) = self.entries.get(id as usize) else {
             return "";
         };
         let start = if id == 0 {
             0
         } else {
-            self.entries[id as usize - 1].0
+            self.entries[id as usize - 1].end
         };
-        &self.all[start..end]
+        &self.all[start..text.end]
     }
 
     fn find(&self, text: &str) -> Option<u32> {
         self.find_hashed(text, hash(text))
     }
 
-    fn find_hashed(&self, text: &str, hash: u64) -> Option<u32> {
+    fn find_hashed(&self, text: &str, hash: u32) -> Option<u32> {
         let mut at = self.by_hash.get(&hash).copied();
         while let Some(id) = at {
             if self.get(id) == text {
                 return at;
             }
-            at = Some(self.entries[id as usize].1).filter(|&id| id != NONE);
+            at = Some(self.entries[id as usize].before).filter(|&id| id != NONE);
         }
         None
     }
@@ -88,15 +99,20 @@ impl Texts {
         let id = self.entries.len() as u32;
         self.all.push_str(text);
         let before = self.by_hash.insert(hash, id).unwrap_or(NONE);
-        self.entries.push((self.all.len(), before));
+        self.entries.push(Text {
+            end: self.all.len(),
+            before,
+            parent: NONE,
+            child: NONE,
+        });
         id
     }
 }
 
-fn hash(text: &str) -> u64 {
+fn hash(text: &str) -> u32 {
     let mut hasher = FxHasher::default();
     text.hash(&mut hasher);
-    hasher.finish()
+    (hasher.finish() >> 32) as u32
 }
 
 /// `cell[1]`, `cell[2]` and so on below one parent.
@@ -192,7 +208,7 @@ impl Names {
         let around = &self.segments[parent as usize];
         if around.n_children > FEW {
             return match index {
-                NO_INDEX => self.plain.get(&(parent, text)).copied(),
+                NO_INDEX => self.plain_child(parent, text),
                 _ => self.families.get(&(parent, text))?.get(index),
             };
         }
@@ -204,6 +220,16 @@ impl Names {
             at = segment.next;
         }
         None
+    }
+
+    /// The child without index of a parent with many children.
+    fn plain_child(&self, parent: u32, text: u32) -> Option<u32> {
+        let first = self.texts.entries.get(text as usize)?;
+        match first.parent {
+            NONE => None,
+            of if of == parent => Some(first.child),
+            _ => self.plain.get(&(parent, text)).copied(),
+        }
     }
 
     fn add(&mut self, parent: u32, text: u32, index: i64) -> u32 {
@@ -236,7 +262,12 @@ impl Names {
     fn enter(&mut self, id: u32, segment: Segment) {
         let key = (segment.parent, segment.text);
         if segment.index == NO_INDEX {
-            self.plain.insert(key, id);
+            let text = &mut self.texts.entries[segment.text as usize];
+            if text.parent == NONE {
+                (text.parent, text.child) = (segment.parent, id);
+            } else {
+                self.plain.insert(key, id);
+            }
         } else {
             self.families
                 .entry(key)
@@ -316,7 +347,12 @@ mod tests {
         let indices = [None, Some(-7), Some(i64::MAX), Some(1 << 40), Some(0)];
         let all =
             |k: i64| -> Vec<Option<i64>> { indices.into_iter().chain((1..k).map(Some)).collect() };
-        for (parent, k) in [("small", 3), ("large", 5_000)] {
+        for (parent, k) in [
+            ("small", 3),
+            ("large", 5_000),
+            ("middle", 40),
+            ("again", 900),
+        ] {
             let at = names.child(Names::ROOT, parent, None);
             let made: Vec<PathId> = all(k)
                 .into_iter()
@@ -332,6 +368,18 @@ mod tests {
             distinct.sort_unstable();
             distinct.dedup();
             assert_eq!(distinct.len(), made.len() + other.len());
+            // One name below several large families.
+            let plain: Vec<PathId> = (0..k)
+                .map(|i| names.child(at, &format!("z{i}"), None))
+                .collect();
+            let mut other_plain = plain.clone();
+            other_plain.sort_unstable();
+            other_plain.dedup();
+            assert_eq!(other_plain.len(), plain.len());
+            for (i, &path) in plain.iter().enumerate() {
+                assert_eq!(names.find(at, &format!("z{i}"), None), Some(path));
+                assert_eq!(names.parent(path), Some(at));
+            }
             for (i, &path) in all(k).into_iter().zip(&made) {
                 assert_eq!(names.find(at, "x", i), Some(path));
                 assert_eq!(names.child(at, "x", i), path);
