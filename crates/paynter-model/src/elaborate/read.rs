@@ -105,7 +105,12 @@ impl<'a> Elaborator<'a> {
                 format!("{what} has no `.{}`", name.text),
             )
             .primary(span, "cannot be read")
-            .help(help)
+            .help(match letter_of(&name.text) {
+                Some(letter) if help.contains(letter) => {
+                    format!("what you mean is `{letter}`: {help}")
+                }
+                _ => help.to_owned(),
+            })
         });
         Stop::Reported
     }
@@ -579,4 +584,16 @@ pub(super) fn is_two_port(thing: &Thing<'_>) -> bool {
         ElementKind::Gy => !thing.is_one_port_gyrator(),
         _ => false,
     }
+}
+
+/// The letter of a quantity that an engineer calls by the name it has in one domain.
+fn letter_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "v" | "V" | "u" | "voltage" | "force" | "F" | "torque" | "T" | "pressure"
+        | "temperature" | "effort" => ".e",
+        "i" | "current" | "velocity" | "speed" | "w" | "omega" | "Q" | "flow" => ".f",
+        "charge" | "displacement" | "angle" | "position" | "x" | "volume" => ".q",
+        "momentum" | "flux" => ".p",
+        _ => return None,
+    })
 }
