@@ -10,7 +10,7 @@ use crate::code;
 use crate::failure::explain_start;
 use paynter_exec::{Assembly, Mismatch, StartError, assemble};
 use paynter_model::BondGraph;
-use paynter_symbolic::reduce::{Options, StructuralError, reduce, reduce_with};
+use paynter_symbolic::reduce::{Enforcement, Options, StructuralError, reduce_with};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{Dae, PathId, SymbolId};
 use paynter_syntax::Diagnostic;
@@ -37,9 +37,18 @@ pub(crate) struct Locked {
 /// # Errors
 ///
 /// As for [`reduce`]; locks that cannot all be met, where nothing else explains the failure.
-pub(crate) fn reduce_locked(dae: Dae, graph: &BondGraph, t0: f64) -> Result<Locked, LockError> {
+pub(crate) fn reduce_locked(
+    dae: Dae,
+    graph: &BondGraph,
+    t0: f64,
+    enforcement: Enforcement,
+) -> Result<Locked, LockError> {
     let plain = |dae: Dae| {
-        let reduced = reduce(dae).map_err(LockError::Structure)?;
+        let options = Options {
+            enforcement,
+            ..Options::default()
+        };
+        let reduced = reduce_with(dae, &options).map_err(LockError::Structure)?;
         Ok(Locked {
             reduced,
             messages: Vec::new(),
@@ -64,6 +73,7 @@ pub(crate) fn reduce_locked(dae: Dae, graph: &BondGraph, t0: f64) -> Result<Lock
             }
             let options = Options {
                 released: assembly.redundant.iter().map(|r| r.lock).collect(),
+                enforcement,
                 ..Options::default()
             };
             let reactions = options

@@ -12,11 +12,13 @@ use paynter_model::causality::{
 };
 use paynter_model::elaborate::{self, Limit, elaborate, prepare};
 use paynter_model::equations::build_equations;
-use paynter_model::experiment::{Functional, Measure, Plan, default_columns, default_plan, plan};
+use paynter_model::experiment::{
+    Constraints, Functional, Measure, Plan, default_columns, default_plan, plan,
+};
 use paynter_model::graph::{ElementId, ElementKind, Law, Reading, ReadingKind};
 use paynter_model::project::{Override, Project, Request, load};
 use paynter_model::{BondGraph, code as model_code};
-use paynter_symbolic::reduce::reduce;
+use paynter_symbolic::reduce::{Enforcement, reduce};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{Names, Origin, Role, Symbol, SymbolId};
 use paynter_syntax::{Diagnostic, SourceMap, ast};
@@ -224,7 +226,7 @@ fn check_graphs(project: &Project) -> Vec<Diagnostic> {
         };
         let graph = elaborated.into_graph();
         let causality = assign_causality(&graph);
-        match reduce_graph(&graph, &causality, 0.0) {
+        match reduce_graph(&graph, &causality, 0.0, Enforcement::Automatic) {
             Ok(locked) => found.extend(locked.messages),
             Err(messages) => found.extend(messages),
         }
@@ -303,6 +305,7 @@ pub(crate) fn reduce_graph(
     graph: &BondGraph,
     causality: &Causality,
     t0: f64,
+    enforcement: Enforcement,
 ) -> Result<Locked, Vec<Diagnostic>> {
     let messages = causality_diagnostics(graph, causality);
     let of_code = |code: &str| {
@@ -326,7 +329,7 @@ pub(crate) fn reduce_graph(
         return Err(held);
     }
     let dae = build_equations(graph, causality);
-    let reduced = reduce_locked(dae, graph, t0).map_err(|error| {
+    let reduced = reduce_locked(dae, graph, t0, enforcement).map_err(|error| {
         let conflicts: Vec<Diagnostic> =
             messages.iter().filter(|m| m.is_error()).cloned().collect();
         match error {
@@ -341,6 +344,14 @@ pub(crate) fn reduce_graph(
     let mut locked = reduced;
     locked.messages.extend(of_code(model_code::RING_REDUNDANT));
     Ok(locked)
+}
+
+/// How an experiment wants locks to be kept.
+pub(crate) fn enforcement(plan: &Plan) -> Enforcement {
+    match plan.constraints {
+        Constraints::Multiplier => Enforcement::Multipliers,
+        _ => Enforcement::Automatic,
+    }
 }
 
 /// Moduli that are looked at one by one, each by reducing the whole model once more; the warning stands for
@@ -475,7 +486,13 @@ impl Design {
         &self,
         causality: &Causality,
     ) -> Result<(Reduced, Vec<Diagnostic>), Vec<Diagnostic>> {
-        reduce_graph(&self.graph, causality, self.plan.start).map(|l| (l.reduced, l.messages))
+        reduce_graph(
+            &self.graph,
+            causality,
+            self.plan.start,
+            enforcement(&self.plan),
+        )
+        .map(|l| (l.reduced, l.messages))
     }
 
     /// Assigns causality and reduces the equations, and says of every modulus that the strokes turn
@@ -487,7 +504,7 @@ impl Design {
     ) -> (BondGraph, Causality, Result<Reduced, Vec<Diagnostic>>) {
         let mut graph = self.graph.clone();
         let mut causality = self.causality();
-        let locked = reduce_graph(&graph, &causality, self.plan.start);
+        let locked = reduce_graph(&graph, &causality, self.plan.start, enforcement(&self.plan));
         if let Ok(locked) = &locked {
             if !locked.released.is_empty() {
                 leave_out(&mut graph, &locked.released);

@@ -8,9 +8,10 @@ use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
 use paynter_model::{BondGraph, Element, ElementKind};
 use paynter_solve::{BadInput, EvalError, Failure, SolveError};
 use paynter_symbolic::dae::{Dae, Origin, PositionConstraint};
+use paynter_symbolic::expr::Function1;
 use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
-use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::walk::{below, symbols_of};
+use paynter_symbolic::reduced::{Block, Reduced};
+use paynter_symbolic::walk::{below, for_each_argument, symbols_of};
 use paynter_symbolic::{ExprId, Node, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
 
@@ -441,6 +442,7 @@ fn explain_machine(
                 code::SINGULAR_BLOCK,
                 format!("the equations do not fix {names} {when}"),
             );
+            let d = mind_saturation(d, unknowns, reduced);
             at_origins(d, origins.iter().copied(), "takes part in the loop", graph)
         }
         MachineFailure::NoConvergence { unknowns, origins } => {
@@ -449,6 +451,7 @@ fn explain_machine(
                 code::NO_CONVERGENCE,
                 format!("no solution was found for {names} {when}"),
             );
+            let d = mind_saturation(d, unknowns, reduced);
             at_origins(d, origins.iter().copied(), "takes part in the loop", graph)
                 .help("give a `guess` nearer to the solution, or look for a law without one")
         }
@@ -503,6 +506,31 @@ fn explain_machine(
         ),
         MachineFailure::Stop { message, .. } => Diagnostic::note(fallback, message.clone()),
     }
+}
+
+/// Adds the advice for laws that saturate, where the loop of these unknowns has exponentials.
+fn mind_saturation(d: Diagnostic, unknowns: &[SymbolId], reduced: &Reduced) -> Diagnostic {
+    let pool = &reduced.dae.pool;
+    let is_loop = |block: &&Block| matches!(block, Block::Nonlinear { unknowns: z, .. } if z.iter().any(|z| unknowns.contains(z)));
+    let Some(Block::Nonlinear {
+        inner, residuals, ..
+    }) = reduced.blocks.iter().find(is_loop)
+    else {
+        return d;
+    };
+    let mut open: Vec<ExprId> = residuals.clone();
+    open.extend(inner.iter().map(|(_, value)| *value));
+    let mut seen = std::collections::HashSet::new();
+    while let Some(e) = open.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        if let Node::Call1(Function1::Exp, _) = pool.node(e) {
+            return d.help("laws that saturate, as diodes in reverse do, leave it to less than rounding how they share a voltage: give each a large resistance in parallel, such as `+ e/1e12` in its law");
+        }
+        for_each_argument(pool, e, |argument| open.push(argument));
+    }
+    d
 }
 
 /// Adds the advice for ideal switches and diodes, where one takes part.

@@ -7,7 +7,7 @@
 //! **Invariant:** the equations are those that are solved; only names and the grouping of
 //! numbers differ.
 
-use crate::design::{Design, reduce_graph};
+use crate::design::{Design, enforcement, reduce_graph};
 use paynter_model::causality::Causality;
 use paynter_model::graph::Element;
 use paynter_model::{BondGraph, ElementKind, Law};
@@ -38,7 +38,13 @@ pub struct Readable {
 pub fn readable(design: &Design, causality: &Causality) -> Result<Readable, Vec<Diagnostic>> {
     let mut graph = design.graph.clone();
     keep_literals(&mut graph);
-    let reduced = reduce_graph(&graph, causality, design.plan.start)?.reduced;
+    let reduced = reduce_graph(
+        &graph,
+        causality,
+        design.plan.start,
+        enforcement(&design.plan),
+    )?
+    .reduced;
     let outputs = graph
         .outputs
         .iter()

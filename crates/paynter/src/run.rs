@@ -155,7 +155,7 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
         !design.graph.signals.constraints.is_empty() || !reduced.dae.constraints.is_empty();
     let is_other = !matches!(
         plan.constraints,
-        Constraints::Minimal | Constraints::Implicit
+        Constraints::Minimal | Constraints::Implicit | Constraints::Multiplier
     );
     not_yet(
         is_other && (is_locked || plan.constraints == Constraints::Delayed),

@@ -257,6 +257,7 @@ fn broken(limit: &Limit, parameters: &Parameters<'_>) -> Option<String> {
 fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize]) -> Point {
     let mut changes = Vec::new();
     let mut method = None;
+    let mut constraints = None;
     for (sweep, &at) in design.plan.sweeps.iter().zip(place) {
         match (&sweep.target, &sweep.values[at].setting) {
             (
@@ -270,8 +271,12 @@ fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize])
                 });
             }
             (SweepTarget::Method, SweepSetting::Method(m, step)) => method = Some((*m, *step)),
-            (SweepTarget::Constraints, SweepSetting::Constraints(c))
-                if *c == Constraints::Minimal => {}
+            (
+                SweepTarget::Constraints,
+                SweepSetting::Constraints(
+                    c @ (Constraints::Minimal | Constraints::Implicit | Constraints::Multiplier),
+                ),
+            ) => constraints = Some(*c),
             (SweepTarget::Constraints, _) => {
                 let why = "this way to enforce constraints is not available yet".to_owned();
                 return summarise(design, place, Err(why));
@@ -285,8 +290,20 @@ fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize])
             _ => None,
         }
     });
-    let result = elaborate_and_run(design, choice, engine, &changes, method, rtol);
+    let settings = Settings {
+        method,
+        constraints,
+        rtol,
+    };
+    let result = elaborate_and_run(design, choice, engine, &changes, &settings);
     summarise(design, place, result)
+}
+
+/// Settings of a run that a sweep varies.
+struct Settings {
+    method: Option<(paynter_model::experiment::Method, Option<f64>)>,
+    constraints: Option<Constraints>,
+    rtol: Option<f64>,
 }
 
 fn elaborate_and_run(
@@ -294,8 +311,7 @@ fn elaborate_and_run(
     choice: &Choice,
     engine: Engine,
     changes: &[Override],
-    method: Option<(paynter_model::experiment::Method, Option<f64>)>,
-    rtol: Option<f64>,
+    settings: &Settings,
 ) -> Result<Outcome, String> {
     let mut choice = choice.clone();
     choice.experiment = choice.experiment.or_else(|| design.plan.name.clone());
@@ -303,12 +319,15 @@ fn elaborate_and_run(
         DesignError::Unreadable(message) => message,
         DesignError::Model(failed) => headline(&failed.diagnostics),
     })?;
-    if let Some((method, step)) = method {
+    if let Some((method, step)) = settings.method {
         varied.plan.method = method;
         varied.plan.fixed_step = step.or(varied.plan.fixed_step);
     }
-    if let Some(rtol) = rtol {
+    if let Some(rtol) = settings.rtol {
         varied.plan.rtol = rtol;
+    }
+    if let Some(constraints) = settings.constraints {
+        varied.plan.constraints = constraints;
     }
     let choice = crate::run::RunChoice {
         engine,

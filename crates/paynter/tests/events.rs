@@ -443,3 +443,47 @@ fn sawtooth_of_two_tanks_fires_both_ways() {
     );
     assert_eq!((last(&outcome, "n"), last(&outcome, "m")), (20.0, 30.0));
 }
+
+#[test]
+fn diodes_in_series_share_what_they_block_by_their_leakage() {
+    // Strings of three, five and eight, driven far into reverse and back; with leakage 1 pS each takes its share.
+    for n in [3, 5, 8] {
+        let diodes: String = (0..n)
+            .map(|k| format!("in -> d{k}: R {{ f = 1e-12*(exp(e/0.026) - 1) + 1e-12*e }}\n"))
+            .collect();
+        let outcome = run_text(&format!(
+            "model M {{
+                in: 1 -> rs: R(100)
+                src: Se(50*sin(2*pi*50*time)) -> in
+                {diodes}
+            }}
+            experiment x of M {{ stop = 0.04; output_step = 1e-3; record src.e as s, d0.e as first, d{}.e as final, in.f as i }}",
+            n - 1
+        ));
+        let s = column(&outcome, "s");
+        for ((s, first), (last, i)) in s
+            .iter()
+            .zip(column(&outcome, "first"))
+            .zip(column(&outcome, "final").iter().zip(column(&outcome, "i")))
+        {
+            assert_close(*first, *last, 1e-9);
+            assert_close(f64::from(n) * first + 100.0 * i, *s, 1e-6);
+        }
+    }
+}
+
+#[test]
+fn diodes_in_series_without_leakage_are_told_what_they_lack() {
+    let diodes: String = (0..5)
+        .map(|k| format!("in -> d{k}: R {{ f = 1e-12*(exp(e/0.026) - 1) }}\n"))
+        .collect();
+    let (_, text) = kit::messages(&format!(
+        "model M {{
+            in: 1 -> rs: R(100)
+            src: Se(20*sin(2*pi*50*time)) -> in
+            {diodes}
+        }}
+        experiment x of M {{ stop = 0.04; record in.f }}"
+    ));
+    assert!(text.contains("a large resistance in parallel"), "{text}");
+}
