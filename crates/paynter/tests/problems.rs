@@ -231,14 +231,14 @@ fn squeezer_of_andrews_reaches_its_end_values() {
         ("epsilon", 1.048080741042263),
     ];
     let text = include_str!("models/squeezer.bond");
-    for (rtol, largest) in [("1e-7", 1e-6), ("1e-9", 1e-8)] {
-        let outcome = run_text(&text.replace("rtol = 1e-9", &format!("rtol = {rtol}")));
+    for (rtol, largest) in [(1e-7, 1e-6), (1e-9, 1e-8)] {
+        let outcome = run_text(&text.replace("rtol = 1e-9", &format!("rtol = {rtol:e}")));
         for (name, value) in expected {
             let error = ((last(&outcome, name) - value) / value).abs();
             assert!(error < largest, "{name} at {rtol}: {error:e}");
         }
         // The loops stay closed to ten times the absolute tolerance of a length of 0.05 m.
-        let atol = 1e-2 * rtol.parse::<f64>().unwrap() * 0.05;
+        let atol = 1e-2 * rtol * 0.05;
         for gap in ["gap3", "gap4", "gap6"] {
             let largest = column(&outcome, gap)
                 .iter()
