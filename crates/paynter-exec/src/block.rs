@@ -269,6 +269,11 @@ const MAX_STRIDES: usize = 200;
 /// z = 0 can be recognised.
 const UNKNOWN_NOMINAL: f64 = 1e-3;
 
+/// A solution that can move by this part of its size and still fits is none.
+const RESOLUTION: f64 = 1e-6;
+/// Blocks of more unknowns are not probed: each takes an evaluation.
+const MOST_PROBED: usize = 40;
+
 impl NewtonBlock {
     /// Finds z near the last solution, or by a path from it. At a start or after an event, where
     /// there may be no solution near it, also from zero and from typical sizes, and with modes
@@ -325,6 +330,49 @@ impl NewtonBlock {
             }
         }
         result
+    }
+
+    /// Tells whether the equations leave the solution in the slots open: whether there is a direction in which
+    /// the unknowns can move by a millionth of their size without a change of any residual, down to the last bit.
+    pub(crate) fn is_open(&self, memory: &mut Memory) -> Result<bool, Fault> {
+        let block = self.block as usize;
+        let n = self.unknowns.len();
+        let read = |memory: &Memory, slots: &[u32]| -> Vec<f64> {
+            slots.iter().map(|&s| memory.slots[s as usize]).collect()
+        };
+        let (z, r) = (read(memory, &self.unknowns), read(memory, &self.residuals));
+        let largest = z.iter().fold(0.0, |size: f64, z| size.max(z.abs()));
+        if n > MOST_PROBED || largest == 0.0 {
+            return Ok(false);
+        }
+        // What is zero has no size of its own.
+        let size = |k: usize| if z[k] == 0.0 { largest } else { z[k].abs() };
+        self.factor(memory)?;
+        let mut is_open = false;
+        for row in 0..n {
+            let factor = &mut memory.factors[block];
+            factor.x.fill(0.0);
+            factor.x[row] = 1.0;
+            factor.solve();
+            let lengths = (0..n).map(|k| factor.x[k].abs() / size(k));
+            let length = lengths.fold(0.0, f64::max);
+            if !length.is_finite() {
+                continue;
+            }
+            for (k, &slot) in self.unknowns.iter().enumerate() {
+                memory.slots[slot as usize] = z[k] + RESOLUTION / length * factor.x[k];
+            }
+            run(&self.body, memory)?;
+            if read(memory, &self.residuals) == r {
+                is_open = true;
+                break;
+            }
+        }
+        for (&slot, &z) in self.unknowns.iter().zip(&z) {
+            memory.slots[slot as usize] = z;
+        }
+        run(&self.body, memory)?;
+        Ok(is_open)
     }
 
     /// Searches from points at which the law has a value, one unknown away from zero: an exponential

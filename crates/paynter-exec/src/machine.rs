@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use paynter_solve::{Absolute, Crossing, EvalError, EventOutcome, Pattern, Projection, System};
 use paynter_symbolic::SymbolId;
-use paynter_symbolic::dae::Role;
+use paynter_symbolic::dae::{Origin, Role};
 
 use crate::audit::{AuditLayout, StoredEnergy};
 use crate::block::Factor;
 use crate::clock::Ticks;
-use crate::code::{find_not_finite, run};
+use crate::code::{Step, find_not_finite, run};
 use crate::failure::{Failure, Fault};
 use crate::lower::{Image, owner_symbol};
 use crate::map::check_pivots;
@@ -66,6 +66,10 @@ pub(crate) struct Room {
     pub reinit: Vec<f64>,
     /// Modes that still changed when the rounds of an event ran out.
     pub restless: Vec<SymbolId>,
+    /// How often columns were computed.
+    pub n_observed: u64,
+    /// The first block whose solution was seen to be open, and when.
+    pub open: Option<(f64, u32)>,
 }
 
 /// Work done by a machine since it was made or copied.
@@ -304,7 +308,43 @@ impl Machine {
         for (value, &slot) in out.iter_mut().zip(&self.image.observe.outputs) {
             *value = self.memory.slots[slot as usize];
         }
+        self.look_for_open_blocks(t);
         Ok(())
+    }
+
+    /// Looks now and then whether the equations fix what iterated blocks have found.
+    fn look_for_open_blocks(&mut self, t: f64) {
+        const PERIOD: u64 = 64;
+        self.room.n_observed += 1;
+        let n = self.room.n_observed;
+        let is_time = n.is_power_of_two() || n.is_multiple_of(PERIOD);
+        if !is_time || self.room.open.is_some() {
+            return;
+        }
+        // A block without a solution here shows as a failure of the run.
+        let find = |steps: &[Step], memory: &mut Memory| {
+            steps.iter().find_map(|step| match step {
+                Step::Newton(block) => {
+                    let is_open = block.is_open(memory).unwrap_or(false);
+                    is_open.then_some(block.block)
+                }
+                _ => None,
+            })
+        };
+        let image = &self.image;
+        let mut found = find(&image.observe.steps, &mut self.memory);
+        if found.is_none() && image.rhs.evaluate(&mut self.memory).is_ok() {
+            found = find(&image.rhs.routine.steps, &mut self.memory);
+        }
+        self.room.open = found.map(|block| (t, block));
+    }
+
+    /// Gives the first time at which equations solved together were seen to leave their unknowns open, and these,
+    /// with the places of the equations.
+    pub fn left_open(&self) -> Option<(f64, &[SymbolId], &[Origin])> {
+        let (t, number) = self.room.open?;
+        let (unknowns, origins) = self.image.blocks.get(number as usize)?;
+        Some((t, unknowns, origins))
     }
 
     /// Tells the machine the present values of the quadratures, which columns may read.

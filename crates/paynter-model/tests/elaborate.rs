@@ -321,6 +321,35 @@ fn an_error_in_a_repeated_part_is_told_once() {
 }
 
 #[test]
+fn a_wrong_end_of_a_bond_is_told_once() {
+    let parts = "port Cut { lin: translational; signal r [m] }
+        model Ground { port fixed: Cut = (lin = v, r = 0 [m]); Sf(0 [m/s]) -> v: 1 }
+        model Mass { param m [kg]; port cg: Cut = (lin = v, r = r); v: 1 -> i: I(m); der(r) = v.f }
+        model Spring { port a: Cut, b: Cut; a.lin -> d: 0 -> b.lin; d -> C(1e-3 [m/N]); output x [m] = b.r - a.r }";
+    let joined = |how: &str| {
+        errors_of(&format!(
+            "{parts}
+            model M {{ g: Ground(); m: Mass(m = 1 [kg]); {how} }}"
+        ))
+    };
+    assert_eq!(joined("g.fixed => s: Spring => m.cg"), "");
+    for wrong in [
+        "g.fixed => s: Spring => m.cx",
+        "s: Spring(); g.fixed => s.a; s.b => m.cx",
+    ] {
+        let told = joined(wrong);
+        assert!(told.starts_with("E0201"), "{told}");
+        assert_eq!(
+            told.lines().filter(|l| l.starts_with('E')).count(),
+            1,
+            "{told}"
+        );
+    }
+    let open = joined("s: Spring(); g.fixed => s.a");
+    assert!(open.contains("nothing gives the signals"), "{open}");
+}
+
+#[test]
 fn a_bare_number_agrees_with_anything_unless_units_are_strict() {
     let loose = "model M { s: Se(10) -> j: 1 -> r: R(5 [ohm]), l: I(2) }";
     assert_eq!(errors_of(loose), "");

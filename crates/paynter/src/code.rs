@@ -73,6 +73,8 @@ codes! {
         "An ideal contact closed between storages with different efforts, for instance two capacitors. They are equal at once: charge is conserved, and the energy that a resistance would have taken is lost. The audit books it as a jump.";
     SLIDING = "W0743", "a switch that rests between its sides",
         "A law jumps at a surface (the friction `F*sign(f)`, a relay) and drives the model back to it from both sides. The run goes on along the surface, with the value between the two sides that keeps it there: a body sticks, a relay gives its mean. This is the solution in the sense of Filippov.";
+    LEFT_OPEN = "W0744", "a share that the laws leave open",
+        "Equations that are solved together fit other values as well, down to the last digit of what is computed: two diodes in series that block, say, share the voltage in a way that only their leakage decides. The numbers given for it mean nothing; the rest of the model may still be right. Add what decides: a leakage, a large resistance in parallel.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
 }

@@ -4,6 +4,7 @@
 //! Out: diagnostics that point into the text.
 
 use crate::code;
+use crate::simulate::LeftOpen;
 use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
 use paynter_model::{BondGraph, Element, ElementKind};
 use paynter_solve::{BadInput, EvalError, Failure, SolveError};
@@ -531,6 +532,24 @@ fn mind_saturation(d: Diagnostic, unknowns: &[SymbolId], reduced: &Reduced) -> D
         for_each_argument(pool, e, |argument| open.push(argument));
     }
     d
+}
+
+/// Tells of equations that leave their unknowns open, to the last digit.
+pub(crate) fn explain_open(
+    (t, unknowns, origins): &LeftOpen,
+    reduced: &Reduced,
+    graph: &BondGraph,
+) -> Diagnostic {
+    let names = list_names(unknowns, &reduced.dae);
+    let d = Diagnostic::warning(
+        code::LEFT_OPEN,
+        format!(
+            "the laws leave {names} open at t = {}: other values fit as well, to the last digit",
+            seconds(*t)
+        ),
+    );
+    let d = at_origins(d, origins.iter().copied(), "takes part in it", graph);
+    mind_saturation(d, unknowns, reduced)
 }
 
 /// Adds the advice for ideal switches and diodes, where one takes part.

@@ -214,6 +214,8 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
         );
     }
     found.extend(crate::course::reports(design, reduced, &outcome.run));
+    let open = outcome.run.left_open.as_ref();
+    found.extend(open.map(|open| crate::failure::explain_open(open, reduced, &design.graph)));
     if let Some(audit) = outcome.run.audit.as_ref().filter(|a| !a.is_good()) {
         let worst = audit
             .worst

@@ -14,6 +14,7 @@ use paynter_exec::{
 };
 use paynter_model::BondGraph;
 use paynter_solve::{Method, Statistics};
+use paynter_symbolic::dae::Origin;
 use paynter_symbolic::reduced::{Block, Reduced};
 use paynter_symbolic::{ExprId, SymbolId};
 use paynter_syntax::Diagnostic;
@@ -78,6 +79,9 @@ pub struct RunSpec {
     pub parameters: Vec<(SymbolId, f64)>,
 }
 
+/// Time, unknowns, and origins of equations that leave these open.
+pub type LeftOpen = (f64, Vec<SymbolId>, Vec<Origin>);
+
 /// A finished run.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -95,6 +99,8 @@ pub struct Run {
     pub losses: Vec<(f64, usize, f64)>,
     /// Switches that stayed on their surface: mode, first time, how often.
     pub slides: Vec<(SymbolId, f64, usize)>,
+    /// The first equations seen to leave their unknowns open: when, unknowns, places.
+    pub left_open: Option<LeftOpen>,
     /// The integrals of `Dae::quadratures` over the run.
     pub integrals: Vec<f64>,
     /// Times of state events.
@@ -228,6 +234,9 @@ pub fn simulate(
         .energy
         .as_ref()
         .and_then(|(before, after)| audit(machine, at_end, (before, after), &booked, spec));
+    let left_open = machine
+        .left_open()
+        .map(|(t, unknowns, origins)| (t, unknowns.to_vec(), origins.to_vec()));
     let own = machine.audit_layout().own.clone();
     let integrals = booked
         .quadratures
@@ -245,6 +254,7 @@ pub fn simulate(
         audit,
         losses,
         slides,
+        left_open,
         integrals,
         event_times: followed.event_times,
         ending: followed.ending,

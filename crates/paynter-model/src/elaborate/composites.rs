@@ -82,6 +82,8 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn find_givers(&mut self) {
+        let excused: Vec<PortId> = self.excused_ports.iter().copied().collect();
+        self.excused_nets = excused.into_iter().map(|port| self.net_of(port)).collect();
         for at in 0..self.ports.len() {
             let port = PortId(at as u32);
             let decl = self.ports[at].decl;

@@ -92,7 +92,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Notes that a bond of a thing was meant but could not be made.
+    /// Notes that a bond of a thing was meant but could not be made: what it lacks is no news.
     fn excuse(&mut self, joined: &Joined) {
         match joined {
             Joined::Target(Target::Thing { thing, .. }) => {
@@ -100,6 +100,9 @@ impl<'a> Elaborator<'a> {
             }
             Joined::Target(Target::Instance(part)) => {
                 self.incomplete.insert(*part);
+            }
+            Joined::Target(Target::Port(port)) => {
+                self.excused_ports.insert(*port);
             }
             Joined::Tuple(parts) => parts.iter().for_each(|(j, _)| self.excuse(j)),
             _ => {}

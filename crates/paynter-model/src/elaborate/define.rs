@@ -832,6 +832,10 @@ impl<'a> Elaborator<'a> {
             });
             return Err(Stop::Reported);
         }
+        let instance = self.ports[port.at()].instance;
+        if self.incomplete.contains(&instance) || self.excused_nets.contains(&net) {
+            return Err(Stop::Reported);
+        }
         let name = self.graph.signals.names.display(self.ports[port.at()].path);
         let part = self.instances[self.ports[port.at()].instance.at()].span;
         self.report.add(code::GIVERS, part, || {

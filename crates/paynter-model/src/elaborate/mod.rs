@@ -370,6 +370,10 @@ struct Elaborator<'a> {
     misused: FxHashSet<InstanceId>,
     /// Composite ports that leave a member open, which was told.
     incomplete_ports: FxHashSet<PortId>,
+    /// Ports that a bond was meant for which could not be made, which was told.
+    excused_ports: FxHashSet<PortId>,
+    /// Nets of these.
+    excused_nets: FxHashSet<PortId>,
     /// Parts with a block that was skipped because its condition or range failed.
     incomplete: FxHashSet<InstanceId>,
     lineages: FxHashMap<Span, Option<Arc<Lineage<'a>>>>,
@@ -494,6 +498,8 @@ impl<'a> Elaborator<'a> {
             broken_paths: FxHashSet::default(),
             misused: FxHashSet::default(),
             incomplete_ports: FxHashSet::default(),
+            excused_ports: FxHashSet::default(),
+            excused_nets: FxHashSet::default(),
             incomplete: FxHashSet::default(),
             lineages: FxHashMap::default(),
             changes: FxHashMap::default(),

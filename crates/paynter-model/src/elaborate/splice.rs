@@ -240,7 +240,8 @@ impl<'a> Elaborator<'a> {
             if is_top && self.is_lenient {
                 continue;
             }
-            if self.incomplete.contains(&instance) {
+            let is_excused = inside.is_some() && self.excused_ports.contains(&port);
+            if is_excused || self.incomplete.contains(&instance) {
                 continue;
             }
             if let Some(edge) = inside.or(outside) {
