@@ -18,26 +18,32 @@
     reason = "machine code can only be called through raw pointers"
 )]
 
+mod operations;
+mod readers;
+
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, FuncRef, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind,
-    UserFuncName, Value, types,
+    AbiParam, FuncRef, InstBuilder, MemFlagsData, Signature, UserFuncName, Value, types,
 };
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
-use paynter_symbolic::expr::{Comparison, Function1, Function2, power};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::code::{Instr, Kernel, Op, Step, Straight};
-use crate::emit::{Routine, read_slots};
+use crate::emit::Routine;
 use crate::lower::{Image, for_each_steps};
-use crate::map::{Inputs, Map};
+use crate::map::Inputs;
+use operations::{
+    Helper, Pairs, SIN_COS_NAME, emit, helper_name, needs_helper, one_argument_helpers, sin_cos,
+    two_argument_helpers,
+};
+use readers::{NOBODY, Readers, find_readers};
 
 /// Machine code of one step.
 #[derive(Clone, Debug)]
@@ -282,145 +288,6 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
     image.has_machine_code = true;
     image.machine_code_bytes = n_bytes;
     Ok(())
-}
-
-/// For each slot the one function that reads it, if it is one.
-struct Readers {
-    by_slot: Vec<u32>,
-}
-
-const NOBODY: u32 = u32::MAX;
-const SEVERAL: u32 = u32::MAX - 1;
-
-impl Readers {
-    fn add(&mut self, slot: u32, reader: u32) {
-        let by = &mut self.by_slot[slot as usize];
-        *by = match *by {
-            NOBODY => reader,
-            other if other == reader => reader,
-            _ => SEVERAL,
-        };
-    }
-}
-
-/// Finds out which slots are read outside of the function that writes them.
-///
-/// Functions are numbered in the order in which [`compile`] meets them.
-fn find_readers(image: &mut Image) -> Readers {
-    let mut readers = Readers {
-        by_slot: vec![NOBODY; image.n_slots],
-    };
-    let mut next = 0;
-    for_each_steps(image, &mut |steps| {
-        number_readers(steps, &mut next, &mut readers)
-    });
-    // Everything else reads from memory.
-    let mut read = Vec::new();
-    for routine in all_routines(image) {
-        read.extend(&routine.outputs);
-        read.extend(
-            routine
-                .checks
-                .iter()
-                .flat_map(|&(_, pivot, scale)| [pivot, scale]),
-        );
-    }
-    for map in all_maps(image) {
-        read.extend(map.tangents.iter().flatten());
-    }
-    for routine in uncompiled_routines(image) {
-        read_slots(&routine.steps, &mut read);
-    }
-    for map in [&image.reinit_targets, &image.demands] {
-        read_slots(&map.tangent, &mut read);
-    }
-    for slot in read {
-        readers.by_slot[slot as usize] = SEVERAL;
-    }
-    readers
-}
-
-fn number_readers(steps: &[Step], next: &mut u32, readers: &mut Readers) {
-    for step in steps {
-        match step {
-            Step::Straight(straight) => {
-                for chunk in straight.instrs.chunks(FUNCTION_SIZE) {
-                    for i in chunk {
-                        i.operands().for_each(|slot| readers.add(slot, *next));
-                    }
-                    *next += 1;
-                }
-            }
-            Step::Newton(newton) => {
-                number_readers(&newton.body, next, readers);
-                number_readers(&newton.slopes, next, readers);
-                let entries = newton.jacobian.iter().map(|entry| &entry.2);
-                for &slot in newton
-                    .unknowns
-                    .iter()
-                    .chain(&newton.residuals)
-                    .chain(entries)
-                    .chain(newton.loose.iter().map(|mode| &mode.2))
-                {
-                    readers.add(slot, SEVERAL);
-                }
-            }
-            Step::NewtonTangent(tangent) => {
-                number_readers(&tangent.body, next, readers);
-                let mut read = Vec::new();
-                read_slots(&tangent.newton.slopes, &mut read);
-                read.extend(tangent.newton.jacobian.iter().map(|entry| entry.2));
-                read.extend(tangent.residuals.iter().map(|entry| entry.1));
-                read.into_iter().for_each(|slot| readers.add(slot, SEVERAL));
-            }
-            other => {
-                let mut read = Vec::new();
-                read_slots(std::slice::from_ref(other), &mut read);
-                read.into_iter().for_each(|slot| readers.add(slot, SEVERAL));
-            }
-        }
-    }
-}
-
-fn all_maps(image: &Image) -> [&Map; 4] {
-    [
-        &image.rhs,
-        &image.constraints,
-        &image.demands,
-        &image.reinit_targets,
-    ]
-}
-
-fn uncompiled_routines(image: &Image) -> Vec<&Routine> {
-    let mut routines = vec![
-        &image.set_up,
-        &image.timing,
-        &image.conditions,
-        &image.reinit_values,
-        &image.assigned_values,
-        &image.energy,
-        &image.unknowns,
-        &image.pre_continuous,
-        &image.start_values,
-        &image.demands.routine,
-        &image.reinit_targets.routine,
-    ];
-    routines.extend(image.bindings.iter().map(|binding| &binding.routine));
-    routines
-}
-
-fn all_routines(image: &Image) -> Vec<&Routine> {
-    let mut routines = uncompiled_routines(image);
-    routines.extend([
-        &image.rhs.routine,
-        &image.constraints.routine,
-        &image.observe,
-        &image.switches,
-        &image.power.routine,
-        &image.sample_inputs,
-    ]);
-    routines.extend(image.sampled.iter().map(|sampled| &sampled.routine));
-    routines
 }
 
 struct Compiler {
@@ -836,80 +703,6 @@ fn unwritten() -> MemFlagsData {
     MemFlagsData::trusted().with_readonly().with_can_move()
 }
 
-/// Sines and cosines of the same angle, which one call gives together.
-struct Pairs {
-    /// Angles of which both are wanted.
-    angles: FxHashSet<u32>,
-    /// What the call for an angle gave: sine and cosine.
-    made: FxHashMap<u32, (Value, Value)>,
-}
-
-impl Pairs {
-    fn new(instrs: &[Instr]) -> Self {
-        let angles_of = |f: Function1| -> FxHashSet<u32> {
-            instrs
-                .iter()
-                .filter(|i| i.op == Op::Call1(f))
-                .map(|i| i.a)
-                .collect()
-        };
-        let sines = angles_of(Function1::Sin);
-        Pairs {
-            angles: angles_of(Function1::Cos)
-                .intersection(&sines)
-                .copied()
-                .collect(),
-            made: FxHashMap::default(),
-        }
-    }
-
-    /// Gives the value of an instruction that is half of a pair.
-    fn value(
-        &mut self,
-        b: &mut FunctionBuilder<'_>,
-        helpers: &FxHashMap<Helper, FuncRef>,
-        i: &Instr,
-        angle: Value,
-    ) -> Option<Value> {
-        let is_sine = match i.op {
-            Op::Call1(Function1::Sin) => true,
-            Op::Call1(Function1::Cos) => false,
-            _ => return None,
-        };
-        if !self.angles.contains(&i.a) {
-            return None;
-        }
-        let (sine, cosine) = *self.made.entry(i.a).or_insert_with(|| {
-            let room = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);
-            let room = b.create_sized_stack_slot(room);
-            let address = b.ins().stack_addr(types::I64, room, 0);
-            let call = b.ins().call(helpers[&Helper::SinCos], &[angle, address]);
-            let sine = b.inst_results(call)[0];
-            (sine, b.ins().stack_load(types::I64, types::F64, room, 0))
-        });
-        Some(if is_sine { sine } else { cosine })
-    }
-}
-
-/// A function that machine code calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Helper {
-    /// The function of an operation.
-    Of(Op),
-    /// Sine and cosine together.
-    SinCos,
-}
-
-const SIN_COS_NAME: &str = "paynter_sin_cos";
-
-/// Gives the sine and writes the cosine: the very numbers that the two functions give alone.
-extern "C" fn sin_cos(angle: f64, cosine: *mut f64) -> f64 {
-    let (sine, other) = angle.sin_cos();
-    // SAFETY: the code that calls this gives the address of eight bytes of its own stack.
-    unsafe { *cosine = other };
-    sine
-}
-
 /// Puts functions beside steps, in the order in which they were compiled.
 fn attach(steps: &mut [Step], finished: &mut std::vec::IntoIter<Option<Compiled>>) {
     const PROMISE: &str = "every step was compiled or left out";
@@ -929,203 +722,6 @@ fn attach(steps: &mut [Step], finished: &mut std::vec::IntoIter<Option<Compiled>
                 *tangent = Arc::new(block);
             }
             Step::External(_) | Step::Linear(_) | Step::LinearTangent(_) => {}
-        }
-    }
-}
-
-/// Writes one operation.
-fn emit(
-    b: &mut FunctionBuilder<'_>,
-    helpers: &FxHashMap<Helper, FuncRef>,
-    op: Op,
-    [x, y, z]: [Value; 3],
-) -> Value {
-    match op {
-        Op::Copy => x,
-        Op::Neg => b.ins().fneg(x),
-        Op::Add => b.ins().fadd(x, y),
-        Op::Sub => b.ins().fsub(x, y),
-        Op::Mul => b.ins().fmul(x, y),
-        Op::Div => b.ins().fdiv(x, y),
-        Op::PowerWhole(n) => whole_power(b, x, n),
-        Op::Call1(Function1::Sqrt) => b.ins().sqrt(x),
-        Op::Call1(Function1::Abs) => b.ins().fabs(x),
-        Op::Call1(Function1::Floor) => b.ins().floor(x),
-        Op::Call1(Function1::Ceil) => b.ins().ceil(x),
-        Op::Call1(Function1::Sign) => {
-            let zero = b.ins().f64const(0.0);
-            let (one, minus_one) = (b.ins().f64const(1.0), b.ins().f64const(-1.0));
-            let neither = b.ins().fmul(x, zero);
-            let is_negative = b.ins().fcmp(FloatCC::LessThan, x, zero);
-            let or_negative = b.ins().select(is_negative, minus_one, neither);
-            let is_positive = b.ins().fcmp(FloatCC::GreaterThan, x, zero);
-            b.ins().select(is_positive, one, or_negative)
-        }
-        Op::Call2(f @ (Function2::Min | Function2::Max)) => {
-            let comparison = if f == Function2::Min {
-                FloatCC::LessThan
-            } else {
-                FloatCC::GreaterThan
-            };
-            let takes_second = b.ins().fcmp(comparison, y, x);
-            let chosen = b.ins().select(takes_second, y, x);
-            let is_nan = b.ins().fcmp(FloatCC::Unordered, x, y);
-            let nan = b.ins().f64const(f64::NAN);
-            b.ins().select(is_nan, nan, chosen)
-        }
-        Op::Compare(comparison) => {
-            let holds = b.ins().fcmp(condition(comparison), x, y);
-            truth(b, holds)
-        }
-        Op::Not => {
-            let zero = b.ins().f64const(0.0);
-            let holds = b.ins().fcmp(FloatCC::Equal, x, zero);
-            truth(b, holds)
-        }
-        Op::And | Op::Or => {
-            let zero = b.ins().f64const(0.0);
-            let first = b.ins().fcmp(FloatCC::NotEqual, x, zero);
-            let second = b.ins().fcmp(FloatCC::NotEqual, y, zero);
-            let holds = if op == Op::And {
-                b.ins().band(first, second)
-            } else {
-                b.ins().bor(first, second)
-            };
-            truth(b, holds)
-        }
-        Op::Select => {
-            let zero = b.ins().f64const(0.0);
-            let holds = b.ins().fcmp(FloatCC::NotEqual, x, zero);
-            b.ins().select(holds, y, z)
-        }
-        Op::Power | Op::Call1(_) | Op::Call2(_) => {
-            let operands = &[x, y][..op.n_operands()];
-            let call = b.ins().call(helpers[&Helper::Of(op)], operands);
-            b.inst_results(call)[0]
-        }
-    }
-}
-
-fn truth(b: &mut FunctionBuilder<'_>, holds: Value) -> Value {
-    let (one, zero) = (b.ins().f64const(1.0), b.ins().f64const(0.0));
-    b.ins().select(holds, one, zero)
-}
-
-/// The multiplications of [`power`], in its order.
-fn whole_power(b: &mut FunctionBuilder<'_>, x: Value, n: i8) -> Value {
-    let mut left = n.unsigned_abs();
-    let mut base = x;
-    let mut result: Option<Value> = None;
-    while left > 0 {
-        if left & 1 == 1 {
-            // 1 · x is x, so the first factor needs no multiplication.
-            result = Some(match result {
-                None => base,
-                Some(so_far) => b.ins().fmul(so_far, base),
-            });
-        }
-        left >>= 1;
-        if left > 0 {
-            base = b.ins().fmul(base, base);
-        }
-    }
-    let one = b.ins().f64const(1.0);
-    let result = result.unwrap_or(one);
-    if n < 0 {
-        b.ins().fdiv(one, result)
-    } else {
-        result
-    }
-}
-
-fn condition(comparison: Comparison) -> FloatCC {
-    match comparison {
-        Comparison::Less => FloatCC::LessThan,
-        Comparison::LessEqual => FloatCC::LessThanOrEqual,
-        Comparison::Greater => FloatCC::GreaterThan,
-        Comparison::GreaterEqual => FloatCC::GreaterThanOrEqual,
-        Comparison::Equal => FloatCC::Equal,
-        Comparison::NotEqual => FloatCC::NotEqual,
-    }
-}
-
-/// Tells whether an operation is a call of a wrapper.
-fn needs_helper(op: Op) -> bool {
-    match op {
-        Op::Power => true,
-        Op::Call1(f) => !matches!(
-            f,
-            Function1::Sqrt | Function1::Abs | Function1::Floor | Function1::Ceil | Function1::Sign
-        ),
-        Op::Call2(f) => !matches!(f, Function2::Min | Function2::Max),
-        _ => false,
-    }
-}
-
-fn helper_name(op: Op) -> String {
-    format!("paynter_{op:?}")
-}
-
-type OneArgument = extern "C" fn(f64) -> f64;
-type TwoArguments = extern "C" fn(f64, f64) -> f64;
-
-/// Wrappers of the functions that the interpreter calls.
-fn one_argument_helpers() -> [(Op, OneArgument); 13] {
-    macro_rules! wrap {
-        ($($name:ident),*) => {
-            [$((Op::Call1(Function1::$name), {
-                extern "C" fn wrapper(x: f64) -> f64 {
-                    Function1::$name.eval(x)
-                }
-                wrapper as OneArgument
-            })),*]
-        };
-    }
-    wrap!(
-        Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Exp, Log, Log10, Round
-    )
-}
-
-fn two_argument_helpers() -> [(Op, TwoArguments); 4] {
-    extern "C" fn raise(x: f64, n: f64) -> f64 {
-        power(x, n)
-    }
-    extern "C" fn atan2(y: f64, x: f64) -> f64 {
-        Function2::Atan2.eval(y, x)
-    }
-    extern "C" fn modulo(a: f64, b: f64) -> f64 {
-        Function2::Mod.eval(a, b)
-    }
-    extern "C" fn hypot(a: f64, b: f64) -> f64 {
-        Function2::Hypot.eval(a, b)
-    }
-    [
-        (Op::Power, raise as TwoArguments),
-        (Op::Call2(Function2::Atan2), atan2),
-        (Op::Call2(Function2::Mod), modulo),
-        (Op::Call2(Function2::Hypot), hypot),
-    ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sine_and_cosine_together_are_the_bits_of_each_alone() {
-        // Angles of every size, spread by a multiplicative walk over the bits of a double.
-        let mut bits = 0x3ff0_0000_0000_0001_u64;
-        for _ in 0..400_000 {
-            bits = bits
-                .wrapping_mul(0x5851_f42d_4c95_7f2d)
-                .wrapping_add(0x1405_7b7e_f767_814f);
-            let small = f64::from_bits(0x3fe0_0000_0000_0000 | (bits >> 12)) * 16.0 - 12.0;
-            for angle in [f64::from_bits(bits), small] {
-                let mut cosine = f64::NAN;
-                let sine = sin_cos(angle, &mut cosine);
-                assert!(sine.to_bits() == angle.sin().to_bits() || angle.sin().is_nan());
-                assert!(cosine.to_bits() == angle.cos().to_bits() || angle.cos().is_nan());
-            }
         }
     }
 }
