@@ -44,11 +44,13 @@ pub(crate) fn explain_structure(
             let names = list_names(&part.unknowns, dae);
             let d = Diagnostic::error(
                 code::UNDERDETERMINED,
-                format!("these equations never fix {names}, whatever the values"),
+                format!(
+                    "these equations do not fix {names}: in combination they cancel, whatever the values"
+                ),
             );
             vec![
                 at_origins(d, part.equations.iter().map(|e| e.origin), "takes part in it", graph)
-                    .help("a loop of transformers whose ratios multiply to 1, or a coefficient that is zero, leaves it free: open the loop or add an element that sets it"),
+                    .help("a ring of transformers or gyrators says the same twice, or a coefficient is zero: open the ring, or add an element to it (a resistance) that gives way"),
             ]
         }
         StructuralError::Contradiction {
