@@ -120,6 +120,52 @@ fn outputs_shown_in_readmes_are_those_of_the_tool() {
     assert!(n_blocks > 10, "the READMEs show outputs");
 }
 
+/// A block that shows a command is read with the model before it; the file is named in the command.
+#[test]
+fn outputs_shown_in_the_tutorial_are_those_of_the_tool() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/tutorial.md");
+    let text = std::fs::read_to_string(book).expect("the book has a tutorial");
+    let folder = std::env::temp_dir().join(format!("paynter-tutorial-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    // Counts of work and what rounding leaves of the energy differ between processors.
+    let kept = |text: &str| -> String {
+        let lines = text.lines();
+        let lines = lines.filter(|l| !l.starts_with("  work") && !l.contains("residual"));
+        lines.map(|l| format!("{}\n", l.trim_end())).collect()
+    };
+    let (mut model, mut n_blocks) = ("", 0);
+    let mut rest = text.as_str();
+    while let Some((_, after)) = rest.split_once("\n```") {
+        let (block, after) = after.split_once("\n```").expect("every block ends");
+        rest = after;
+        let (kind, block) = block.split_once('\n').unwrap_or((block, ""));
+        if kind.starts_with("bond") {
+            model = block;
+        }
+        let Some(shown) = block.strip_prefix("$ paynter ").filter(|_| kind == "text") else {
+            continue;
+        };
+        let (command, expected) = shown.split_once('\n').unwrap_or((shown, ""));
+        let words = words(command);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let Some(file) = words.iter().find(|w| w.ends_with(".bond")) else {
+            continue;
+        };
+        std::fs::write(folder.join(file), model).expect("the folder can be written");
+        let output = Command::new(env!("CARGO_BIN_EXE_paynter"))
+            .args(&words)
+            .current_dir(&folder)
+            .output()
+            .expect("the program was just built");
+        let found = [output.stdout, output.stderr].concat();
+        let found = String::from_utf8(found).expect("the program prints text");
+        assert_close(&kept(&found), &kept(expected), command);
+        n_blocks += 1;
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder was made here");
+    assert!(n_blocks > 8, "the tutorial shows outputs");
+}
+
 /// Compares word by word; numbers to 1e-6.
 fn assert_close(found: &str, expected: &str, place: &str) {
     let (a, b): (Vec<&str>, Vec<&str>) = (
