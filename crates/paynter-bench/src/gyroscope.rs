@@ -10,7 +10,7 @@ use paynter::exec::{Engine, Machine};
 use paynter::experiment::{lay_out, run_spec};
 use paynter::run::RunChoice;
 use paynter::simulate::{RunSpec, prepare, simulate};
-use paynter::solve::{NoObserver, Options, System, Tolerances, integrate};
+use paynter::solve::{EvalError, NoObserver, Options, System, Tolerances, integrate};
 use paynter::symbolic::reduced::Reduced;
 use paynter::{Choice, Design, design};
 use std::hint::black_box;
@@ -378,6 +378,84 @@ fn servo_rates(p: f64, hm: f64, y: &[f64; 10]) -> [f64; 10] {
     ]
 }
 
+/// The same plant with its parameters in a struct, behind the interface that a solver calls: what a program
+/// needs that tries other values.
+struct ServoByHand {
+    p: f64,
+    hm: f64,
+    supply: f64,
+    source: [f64; 2],
+    elastance: [f64; 2],
+    susceptance: [f64; 2],
+    line: [f64; 2],
+    motor: f64,
+    friction: [f64; 2],
+    inverse_inertia: [f64; 2],
+    gears: [f64; 2],
+    stiffness: f64,
+    gap: f64,
+    least_energy: f64,
+}
+
+impl ServoByHand {
+    fn new(p: f64, hm: f64) -> Self {
+        let degree = std::f64::consts::PI / 180.0;
+        Self {
+            p,
+            hm,
+            supply: 200.0,
+            source: [1e-3, 500.0],
+            elastance: [500.0, 1e5],
+            susceptance: [1000.0, 1.0 / 0.0006],
+            line: [2.0, 0.6],
+            motor: 1.5,
+            friction: [0.3, 0.04],
+            inverse_inertia: [1.0 / 4.5e-7, 1.0 / 0.0003],
+            gears: [0.02, 0.25],
+            stiffness: 334.0 / degree,
+            gap: 0.025 * degree,
+            least_energy: 1e-6,
+        }
+    }
+}
+
+impl System for ServoByHand {
+    fn n(&self) -> usize {
+        10
+    }
+
+    fn rhs(&mut self, _t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError> {
+        let &[cb, cd, lb, lm, jm, tooth, jf, hinge, energy, _] = y else {
+            unreachable!("the plant has ten states")
+        };
+        let v = self.elastance[0] * cb;
+        let source = self.source[usize::from(v >= self.supply)];
+        let battery = (self.supply - v) / source;
+        let half = 0.5 * self.gap;
+        let play = if tooth > half {
+            tooth - half
+        } else if tooth < -half {
+            tooth + half
+        } else {
+            0.0
+        };
+        let torque = self.stiffness * play;
+        let (current, drive) = (self.susceptance[0] * lb, self.susceptance[1] * lm);
+        let (motor, fin) = (self.inverse_inertia[0] * jm, self.inverse_inertia[1] * jf);
+        f[0] = battery - current;
+        f[1] = current - self.p * drive;
+        f[2] = v - self.line[0] * current - self.elastance[1] * cd;
+        f[3] = self.p * self.elastance[1] * cd - self.line[1] * drive - self.motor * motor;
+        f[4] = self.motor * drive - self.gears[0] * torque - self.friction[0] * motor;
+        f[5] = self.gears[0] * motor - self.gears[1] * fin;
+        f[6] = self.gears[1] * torque - self.friction[1] * fin + self.hm * hinge;
+        f[7] = fin;
+        f[8] = self.supply * battery;
+        f[9] = 0.5 * jf * fin / energy.max(self.least_energy);
+        Ok(())
+    }
+}
+
 /// Names of the servo's states.
 const SERVO_STATES: [&str; 10] = [
     "cb.q",
@@ -444,10 +522,30 @@ fn servo(models: &Path) {
             black_box(servo_rates(black_box(p), black_box(hm), black_box(&point)));
         }
     };
+    let mut plant = ServoByHand::new(p, hm);
+    let mut g = [0.0; 10];
+    plant.rhs(0.0, &point, &mut g).expect("it has a value");
+    let difference = g.iter().zip(&expected);
+    let difference = difference.map(|(a, b)| (a - b).abs() / b.abs().max(1.0));
+    println!(
+        "servo: both by hand agree to {:.1e}",
+        difference.fold(0.0, f64::max)
+    );
+    let mut called = || {
+        for i in 0..MANY {
+            let system: &mut dyn System = black_box(&mut plant);
+            system
+                .rhs(i as f64 * 1e-9, black_box(&point), &mut g)
+                .expect("it has a value");
+            black_box(&g);
+        }
+    };
+    let times = interleave(201, &mut [&mut by_hand, &mut compiled, &mut called]);
+    report("servo, constants in the code", MANY, &times[..2]);
     report(
-        "servo",
+        "servo, parameters in a struct, called by a solver",
         MANY,
-        &interleave(201, &mut [&mut by_hand, &mut compiled]),
+        &[times[2], times[1]],
     );
 }
 
