@@ -20,18 +20,12 @@ pub(crate) fn smallest_pivot(n: usize) -> f64 {
     4.0 * f64::EPSILON * n as f64
 }
 
-/// Factors in place, rows scaled by their largest entry and exchanged: P D A = L U.
-pub(crate) fn factor_lu(
-    matrix: &mut [f64],
-    n: usize,
-    scales: &mut [f64],
-    pivots: &mut [u32],
-) -> Result<(), NoFactor> {
+/// Divides each row by its largest entry.
+fn scale_rows(matrix: &mut [f64], n: usize, scales: &mut [f64]) -> Result<(), NoFactor> {
     for row in 0..n {
         let entries = &mut matrix[row * n..(row + 1) * n];
         let largest = entries.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-        let sum: f64 = entries.iter().sum();
-        if !sum.is_finite() {
+        if !entries.iter().all(|x| x.is_finite()) {
             return Err(NoFactor::NotFinite);
         }
         if largest == 0.0 {
@@ -40,18 +34,35 @@ pub(crate) fn factor_lu(
         scales[row] = 1.0 / largest;
         entries.iter_mut().for_each(|x| *x *= scales[row]);
     }
+    Ok(())
+}
+
+/// Row and value of the largest entry of column k on and below the diagonal.
+fn find_pivot(matrix: &[f64], n: usize, k: usize) -> Result<(usize, f64), NoFactor> {
+    let mut best = k;
+    for row in k + 1..n {
+        if matrix[row * n + k].abs() > matrix[best * n + k].abs() {
+            best = row;
+        }
+    }
+    let pivot = matrix[best * n + k];
+    if pivot.is_nan() {
+        return Err(NoFactor::NotFinite);
+    }
+    Ok((best, pivot))
+}
+
+/// Factors in place, rows scaled by their largest entry and exchanged: P D A = L U.
+pub(crate) fn factor_lu(
+    matrix: &mut [f64],
+    n: usize,
+    scales: &mut [f64],
+    pivots: &mut [u32],
+) -> Result<(), NoFactor> {
+    scale_rows(matrix, n, scales)?;
     for k in 0..n {
         let column = (0..n).fold(0.0, |m: f64, row| m.max(matrix[row * n + k].abs()));
-        let mut best = k;
-        for row in k + 1..n {
-            if matrix[row * n + k].abs() > matrix[best * n + k].abs() {
-                best = row;
-            }
-        }
-        let pivot = matrix[best * n + k];
-        if pivot.is_nan() {
-            return Err(NoFactor::NotFinite);
-        }
+        let (best, pivot) = find_pivot(matrix, n, k)?;
         if pivot.abs() <= smallest_pivot(n) * column || pivot == 0.0 {
             return Err(NoFactor::Singular);
         }
@@ -82,31 +93,11 @@ pub(crate) fn factor_graded_lu(
     scales: &mut [f64],
     pivots: &mut [u32],
 ) -> Result<(), NoFactor> {
-    for row in 0..n {
-        let entries = &mut matrix[row * n..(row + 1) * n];
-        let largest = entries.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-        if !entries.iter().all(|x| x.is_finite()) {
-            return Err(NoFactor::NotFinite);
-        }
-        if largest == 0.0 {
-            return Err(NoFactor::Singular);
-        }
-        scales[row] = 1.0 / largest;
-        entries.iter_mut().for_each(|x| *x *= scales[row]);
-    }
+    scale_rows(matrix, n, scales)?;
     // The terms that each entry is made of, without their signs.
     let mut terms: Vec<f64> = matrix.iter().map(|x| x.abs()).collect();
     for k in 0..n {
-        let mut best = k;
-        for row in k + 1..n {
-            if matrix[row * n + k].abs() > matrix[best * n + k].abs() {
-                best = row;
-            }
-        }
-        let pivot = matrix[best * n + k];
-        if pivot.is_nan() {
-            return Err(NoFactor::NotFinite);
-        }
+        let (best, pivot) = find_pivot(matrix, n, k)?;
         if pivot.abs() <= smallest_pivot(n) * terms[best * n + k] || pivot == 0.0 {
             return Err(NoFactor::Singular);
         }

@@ -14,7 +14,6 @@ use paynter::exec::Engine;
 use paynter::model::experiment::Method;
 use paynter::simulate::Ending;
 use paynter::{Choice, Design};
-use std::path::{Path, PathBuf};
 
 fn decades() -> Vec<i32> {
     if std::env::var_os("PAYNTER_ALL_DECADES").is_some() {
@@ -70,17 +69,6 @@ const UNDAMPED: &[&str] = &[
     "table_pulse_friction",
 ];
 
-fn bond_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("the folder is part of the gallery");
-    let mut files: Vec<PathBuf> = entries
-        .flatten()
-        .map(|e| e.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "bond"))
-        .collect();
-    files.sort();
-    files
-}
-
 /// Worst error over all columns, in units of the tolerance; none if the method does not apply.
 fn error(design: &Design, experiment: &str) -> Option<f64> {
     let rtol = design.plan.rtol;
@@ -101,7 +89,7 @@ fn error(design: &Design, experiment: &str) -> Option<f64> {
 
 fn check_folder(folder: &str) {
     let mut n_checked = 0;
-    for file in bond_files(&kit::gallery().join(folder)) {
+    for file in kit::bond_files(&kit::gallery().join(folder)) {
         for experiment in paynter::experiments(&file).expect("it can be read") {
             let choice = Choice {
                 experiment: Some(experiment.clone()),

@@ -3,22 +3,9 @@
 //! The references were computed apart from this project; the allowed difference stands in each
 //! experiment's `compare` line.
 
-use std::path::{Path, PathBuf};
+mod kit;
 
-fn gallery() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gallery")
-}
-
-fn bond_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("the folder is part of the project");
-    let mut files: Vec<PathBuf> = entries
-        .flatten()
-        .map(|e| e.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "bond"))
-        .collect();
-    files.sort();
-    files
-}
+use kit::{bond_files, gallery};
 
 /// Runs every experiment of every file of one folder; sweeps are run by their own command.
 fn run_folder(name: &str) {

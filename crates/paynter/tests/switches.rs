@@ -286,3 +286,25 @@ fn relay_that_is_driven_back_gives_its_mean() {
         assert_close(column(&outcome, "u")[k], u, 1e-9);
     }
 }
+
+#[test]
+fn blocked_diodes_are_told_open_only_without_a_leakage() {
+    let run = |leakage: &str| {
+        kit::run_text(&format!(
+            "model M {{
+                param Is = 1e-12, Vt = 0.02585
+                s: Se(-5) -> j: 1 -> d1: R {{ f = Is*(exp(e/Vt) - 1){leakage} }}
+                j -> d2: R {{ f = Is*(exp(e/Vt) - 1){leakage} }}
+                j -> rs: R(1)
+            }}
+            experiment x of M {{ stop = 1; record d1.e, d2.e }}"
+        ))
+    };
+    let is_told =
+        |outcome: &paynter::experiment::Outcome| outcome.warnings.iter().any(|w| w.code == "W0744");
+    assert!(is_told(&run("")));
+    let shared = run(" + e/1e9");
+    assert!(!is_told(&shared));
+    // Equal diodes share equally, but for 2.5e-9 V that the leakage drops across the resistor.
+    kit::assert_close(kit::last(&shared, "d1.e"), -2.5, 1e-8);
+}

@@ -161,23 +161,23 @@ pub fn gallery_text(file: &str) -> String {
     std::fs::read_to_string(gallery().join(file)).expect("part of the project")
 }
 
+/// The `.bond` files of one folder, in order.
+pub fn bond_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder is part of the project");
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "bond"))
+        .collect();
+    files.sort();
+    files
+}
+
 /// Every `.bond` file of the gallery, in order.
 pub fn gallery_files() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for folder in std::fs::read_dir(gallery())
-        .expect("part of the project")
-        .flatten()
-    {
-        let Ok(entries) = std::fs::read_dir(folder.path()) else {
-            continue;
-        };
-        found.extend(
-            entries
-                .flatten()
-                .map(|e| e.path())
-                .filter(|p| p.extension().is_some_and(|e| e == "bond")),
-        );
-    }
+    let folders = std::fs::read_dir(gallery()).expect("part of the project");
+    let folders = folders.flatten().map(|e| e.path()).filter(|p| p.is_dir());
+    let mut found: Vec<PathBuf> = folders.flat_map(|folder| bond_files(&folder)).collect();
     found.sort();
     found
 }
