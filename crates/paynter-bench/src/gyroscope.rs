@@ -173,10 +173,10 @@ fn distance(x: &[f64; 6], y: &[f64; 6]) -> f64 {
     x.iter().zip(y).fold(0.0, |d, (a, b)| (a - b).abs().max(d))
 }
 
-/// The loosest tolerance of a ladder of half decades that reaches the goal.
+/// The loosest tolerance of a ladder of tenths of decades that reaches the goal.
 fn loosest(exact: &[f64; 6], mut end: impl FnMut(f64) -> [f64; 6]) -> f64 {
-    (8..28)
-        .map(|k| 10f64.powf(-0.5 * f64::from(k)))
+    (40..140)
+        .map(|k| 10f64.powf(-0.1 * f64::from(k)))
         .find(|&rtol| distance(exact, &end(rtol)) <= GOAL)
         .expect("1e-13 is enough")
 }
@@ -549,7 +549,8 @@ fn servo(models: &Path) {
     );
 }
 
-/// 10 000 runs on all cores, in turn by hand and by `sweep`.
+/// 10 000 runs on all cores, in turn by hand and by `sweep`: by hand at the same tolerance, and at the loosest that
+/// errs no more than the sweep does.
 pub fn sweep(models: &Path) {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let path = models.join("gyroscope.bond");
@@ -558,43 +559,73 @@ pub fn sweep(models: &Path) {
         ..Choice::default()
     };
     let design = design(&path, &choice).expect("the benchmark's model is right");
+    let sweep = || paynter::sweep::sweep(&design, &choice, Engine::Auto, jobs);
     let rtol = design.plan.rtol;
-    let (mut hand, mut swept) = (Vec::new(), Vec::new());
-    let (mut hand_cpu, mut swept_cpu) = (Vec::new(), Vec::new());
-    for round in 0..5 {
-        let before = cpu();
-        let (time, ends) = clock(|| by_hand(jobs, rtol));
-        hand.push(time);
-        hand_cpu.push(cpu() - before);
-        let before = cpu();
-        let (time, points) = clock(|| paynter::sweep::sweep(&design, &choice, Engine::Auto, jobs));
-        swept.push(time);
-        swept_cpu.push(cpu() - before);
-        let points = points.expect("the sweep starts");
-        if round == 0 {
-            // The columns are θ, φ, ψ.
-            let worst = points
-                .iter()
-                .zip(&ends)
-                .map(|(p, e)| (p.last[0] - e[3]).abs())
-                .fold(0.0, f64::max);
-            println!("{} points, θ differs by at most {worst:.1e}", points.len());
+    // The columns are θ, φ, ψ. Every 97th point is enough to see the error.
+    let sample = || (0..SIDE * SIDE).step_by(97);
+    let exact: Vec<[f64; 6]> = sample().map(|k| point(k).run(1e-14).y).collect();
+    let error_of = |end: &dyn Fn(usize) -> [f64; 3]| {
+        let far = |(k, exact): (usize, &[f64; 6])| {
+            let columns = end(k).into_iter().zip(&exact[3..]);
+            columns.fold(0.0, |worst: f64, (a, b)| worst.max((a - b).abs()))
+        };
+        sample().zip(&exact).map(far).fold(0.0, f64::max)
+    };
+    let hand_error = |rtol: f64| {
+        error_of(&|k| {
+            let [.., theta, phi, psi] = point(k).run(rtol).y;
+            [theta, phi, psi]
+        })
+    };
+    let points = sweep().expect("the sweep starts");
+    let swept_error = error_of(&|k| [0, 1, 2].map(|column| points[k].last[column]));
+    let equal = (40..140)
+        .map(|k| 10f64.powf(-0.1 * f64::from(k)))
+        .find(|&rtol| hand_error(rtol) <= swept_error)
+        .expect("1e-14 is enough");
+    println!(
+        "{} points; sweep: rtol {rtol:.1e}, error {swept_error:.1e}; by hand: rtol {rtol:.1e}, error {:.1e}; rtol {equal:.1e}, error {:.1e}",
+        points.len(),
+        hand_error(rtol),
+        hand_error(equal)
+    );
+    let mut clocks = [const { Vec::new() }; 3];
+    let mut cpus = [const { Vec::new() }; 3];
+    for _ in 0..5 {
+        for kind in 0..3 {
+            let before = cpu();
+            let (time, ()) = clock(|| match kind {
+                0 => drop(by_hand(jobs, rtol)),
+                1 => drop(by_hand(jobs, equal)),
+                _ => drop(sweep()),
+            });
+            clocks[kind].push(time);
+            cpus[kind].push(cpu() - before);
         }
     }
-    let (hand, swept) = (median(&mut hand), median(&mut swept));
-    let (hand_cpu, swept_cpu) = (median(&mut hand_cpu), median(&mut swept_cpu));
-    println!(
-        "clock: by hand {hand:.3} s, sweep {swept:.3} s, ratio {:.2}",
-        swept / hand
-    );
-    println!(
-        "CPU:   by hand {hand_cpu:.2} s, sweep {swept_cpu:.2} s, ratio {:.2}",
-        swept_cpu / hand_cpu
-    );
+    for (what, times) in [("clock", &mut clocks), ("CPU", &mut cpus)] {
+        let [same, equal, swept] = times.each_mut().map(|times| median(times));
+        println!(
+            "{what}: sweep {swept:.3} s; by hand, same tolerance {same:.3} s, ratio {:.2}; same error {equal:.3} s, ratio {:.2}",
+            swept / same,
+            swept / equal
+        );
+    }
+}
+
+/// Points on each axis of the sweep.
+const SIDE: usize = 100;
+
+/// The gyroscope of a point of the sweep.
+fn point(k: usize) -> Gyroscope {
+    Gyroscope {
+        a: 2.0 + 0.01 * (k / SIDE) as f64,
+        c: 4.0 + 0.01 * (k % SIDE) as f64,
+        ..GYROSCOPE
+    }
 }
 
 fn by_hand(jobs: usize, rtol: f64) -> Vec<[f64; 6]> {
-    const SIDE: usize = 100;
     let next = AtomicUsize::new(0);
     let ends = std::sync::Mutex::new(vec![[0.0; 6]; SIDE * SIDE]);
     std::thread::scope(|scope| {
@@ -605,12 +636,7 @@ fn by_hand(jobs: usize, rtol: f64) -> Vec<[f64; 6]> {
                     if k >= SIDE * SIDE {
                         return;
                     }
-                    let gyroscope = Gyroscope {
-                        a: 2.0 + 0.01 * (k / SIDE) as f64,
-                        c: 4.0 + 0.01 * (k % SIDE) as f64,
-                        ..GYROSCOPE
-                    };
-                    let end = gyroscope.run(rtol).y;
+                    let end = point(k).run(rtol).y;
                     ends.lock().expect("no worker panics")[k] = end;
                 }
             });

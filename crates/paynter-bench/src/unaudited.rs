@@ -1,7 +1,7 @@
 //! A machine without its energy audit: what the hand-written programs compute, and no more.
 
 use paynter::exec::Machine;
-use paynter::solve::{EvalError, Pattern, System};
+use paynter::solve::{EvalError, Pattern, System, Trial};
 
 /// Hides the quadratures of a model without events and constraints.
 pub struct Unaudited<'a>(pub &'a mut Machine);
@@ -13,6 +13,10 @@ impl System for Unaudited<'_> {
 
     fn rhs(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError> {
         self.0.rhs(t, y, f)
+    }
+
+    fn step(&mut self, trial: Trial<'_>) -> bool {
+        self.0.step(trial)
     }
 
     fn jacobian_pattern(&self) -> Option<&Pattern> {

@@ -6,7 +6,7 @@
 //! **Invariant:** the image does not depend on the values of parameters, so one image serves
 //! every point of a sweep.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use paynter_solve::Pattern;
 use paynter_symbolic::dae::{Action, Equation, Role, Switch};
@@ -98,8 +98,11 @@ pub fn lower_with(
     match lowering.engine {
         Engine::Interpreter => {}
         Engine::Auto => image.patience = Some(crate::jit::time_to_compile(&mut image)),
-        Engine::Jit => crate::jit::compile(&mut image)
-            .map_err(|reason| LowerError::NoMachineCode { reason })?,
+        Engine::Jit => {
+            crate::jit::compile(&mut image)
+                .map_err(|reason| LowerError::NoMachineCode { reason })?;
+            image.is_eager = true;
+        }
     }
     Ok(Machine::new(Arc::new(image)))
 }
@@ -282,8 +285,12 @@ pub(crate) struct Image {
     pub whole_rhs: Option<crate::jit::Whole>,
     /// The same with the integrands of the quadratures.
     pub whole_power: Option<crate::jit::Whole>,
+    /// A step of an explicit method as one function, without and with integrands; made when it pays.
+    pub step_code: [OnceLock<Option<crate::jit::StepCode>>; 2],
     pub machine_code_bytes: usize,
     pub has_machine_code: bool,
+    /// Machine code was demanded, so that of whole steps is made before it pays.
+    pub is_eager: bool,
     /// Time that the interpreter may lose before machine code is made, ns; none if it never is, or no more.
     pub patience: Option<f64>,
     /// Operations of one run of: right-hand side, integrands, one direction of the Jacobian.

@@ -11,7 +11,9 @@
 
 use std::sync::Arc;
 
-use paynter_solve::{Absolute, Crossing, EvalError, EventOutcome, Pattern, Projection, System};
+use paynter_solve::{
+    Absolute, Crossing, EvalError, EventOutcome, Pattern, Projection, System, Trial,
+};
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Origin, Role};
 
@@ -20,6 +22,7 @@ use crate::block::Factor;
 use crate::clock::Ticks;
 use crate::code::{Step, find_not_finite, run};
 use crate::failure::{Failure, Fault};
+use crate::jit::{compile_step, estimate};
 use crate::lower::{Image, owner_symbol};
 use crate::map::check_pivots;
 use crate::memory::Memory;
@@ -41,6 +44,8 @@ pub struct Machine {
     counters: Counters,
     /// Time that the interpreter has lost against machine code, ns.
     time_lost: f64,
+    /// Steps that are still made stage by stage before code for whole ones is made, without and with integrands.
+    steps_left: [Option<u64>; 2],
     /// Energy booked at each `when`, J.
     pub(crate) jumps: Vec<f64>,
     /// Energy booked where a source jumped that storages are tied to, J.
@@ -141,6 +146,7 @@ impl Machine {
             room,
             counters: Counters::default(),
             time_lost: 0.0,
+            steps_left: [None; 2],
             jumps: vec![0.0; image.actions.len()],
             impulses: 0.0,
             start: Vec::new(),
@@ -482,9 +488,16 @@ impl Machine {
         Ok(())
     }
 
-    /// Makes machine code now, for a machine that will be copied or will run for long. Where no code can be made,
-    /// or copies exist already, the interpreter gives the same bits.
+    /// Makes machine code now and whenever it can be of use, for a machine that will be copied and run many times.
+    /// Where no code can be made, or copies exist already, the interpreter gives the same bits.
     pub fn compile(&mut self) {
+        if let Some(image) = Arc::get_mut(&mut self.image) {
+            image.is_eager = true;
+        }
+        self.compile_what_runs();
+    }
+
+    fn compile_what_runs(&mut self) {
         if let Some(image) = Arc::get_mut(&mut self.image)
             && image.patience.take().is_some()
         {
@@ -501,9 +514,48 @@ impl Machine {
             self.time_lost += crate::jit::TIME_LOST * operations as f64;
             if self.time_lost > patience {
                 self.time_lost = f64::NEG_INFINITY;
-                self.compile();
+                self.compile_what_runs();
             }
         }
+    }
+
+    /// Makes the code of a whole step once going stage by stage has lost as much time as that takes.
+    #[cold]
+    fn make_step_code(&mut self, trial: &Trial<'_>) {
+        let has_integrands = !trial.integrands.is_empty();
+        let image = &self.image;
+        let left = self.steps_left[usize::from(has_integrands)].get_or_insert_with(|| {
+            let is_possible =
+                image.has_machine_code && (!has_integrands || image.power.n_rhs == trial.y0.len());
+            let estimate = is_possible
+                .then(|| estimate(image, trial.tableau, has_integrands))
+                .flatten();
+            match estimate {
+                None => u64::MAX,
+                Some(_) if image.is_eager => 0,
+                Some((cost, saved)) => (cost / saved) as u64,
+            }
+        });
+        if *left > 0 {
+            *left -= 1;
+            return;
+        }
+        // Where no code can be made, going stage by stage gives the same bits.
+        image.step_code[usize::from(has_integrands)]
+            .get_or_init(|| compile_step(image, trial.tableau, has_integrands).ok());
+    }
+
+    /// Computes rates as a routine over memory.
+    #[cold]
+    fn rhs_by_steps(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError> {
+        self.counters.rhs += 1;
+        self.note_work(Work::Rhs, 1);
+        self.load(t, y).map_err(failed)?;
+        self.image.rhs.evaluate(&mut self.memory).map_err(failed)?;
+        for (value, &slot) in f.iter_mut().zip(&self.image.rhs.routine.outputs) {
+            *value = self.memory.slots[slot as usize];
+        }
+        Ok(())
     }
 
     /// Brings time and variables into memory.
@@ -556,21 +608,35 @@ impl System for Machine {
         }
     }
 
+    #[inline]
     fn rhs(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError> {
-        self.counters.rhs += 1;
         if let Some(whole) = &self.image.whole_rhs
             && !self.must_set_up
+            && whole.run(&self.memory.slots, (t, y), f, &mut [])
         {
-            whole.run(&mut self.memory.slots, (t, y), f, &mut []);
-            return check_pivots(&self.image.rhs.routine, &self.memory.slots).map_err(failed);
+            self.counters.rhs += 1;
+            return Ok(());
         }
-        self.note_work(Work::Rhs, 1);
-        self.load(t, y).map_err(failed)?;
-        self.image.rhs.evaluate(&mut self.memory).map_err(failed)?;
-        for (value, &slot) in f.iter_mut().zip(&self.image.rhs.routine.outputs) {
-            *value = self.memory.slots[slot as usize];
+        self.rhs_by_steps(t, y, f)
+    }
+
+    fn step(&mut self, trial: Trial<'_>) -> bool {
+        if self.must_set_up {
+            return false;
         }
-        Ok(())
+        let place = usize::from(!trial.integrands.is_empty());
+        if self.image.step_code[place].get().is_none() {
+            self.make_step_code(&trial);
+        }
+        let Some(Some(code)) = self.image.step_code[place].get() else {
+            return false;
+        };
+        let n_stages = trial.tableau.stages.len() as u64;
+        let is_made = code.run(&self.memory.slots, trial);
+        if is_made {
+            self.counters.rhs += n_stages;
+        }
+        is_made
     }
 
     fn jacobian_pattern(&self) -> Option<&Pattern> {
@@ -680,9 +746,9 @@ impl System for Machine {
         self.counters.rhs += 1;
         if let Some(whole) = &self.image.whole_power
             && !self.must_set_up
+            && whole.run(&self.memory.slots, (t, y), f, q)
         {
-            whole.run(&mut self.memory.slots, (t, y), f, q);
-            return check_pivots(&self.image.power.routine, &self.memory.slots).map_err(failed);
+            return Ok(());
         }
         self.quadrature_rates(t, y, q)?;
         check_pivots(&self.image.power.routine, &self.memory.slots).map_err(failed)?;

@@ -225,7 +225,7 @@ impl Map {
 }
 
 /// A pivot below this share of its column is rounding noise; as in `dense`, for at most 4 rows.
-const SMALLEST_PIVOT: f64 = 16.0 * f64::EPSILON;
+pub(crate) const SMALLEST_PIVOT: f64 = 16.0 * f64::EPSILON;
 
 /// Finds blocks written out as assignments that have become singular.
 pub(crate) fn check_pivots(routine: &Routine, slots: &[f64]) -> Result<(), Fault> {

@@ -16,6 +16,7 @@ use crate::code::run;
 use crate::machine::Machine;
 use crate::start::LEFT_OF_ZERO;
 use paynter_solve::System;
+use rustc_hash::FxHashMap;
 
 /// Size of a state of which nothing is known, and the largest that is inferred: states of more than
 /// this have their relative tolerance anyway.
@@ -105,9 +106,11 @@ impl Machine {
     /// (row, column, ∂fᵢ/∂yⱼ) of the states at the start.
     fn entries_at_start(&mut self, t: f64, n_states: usize) -> Vec<(usize, usize, f64)> {
         let image = self.image.clone();
-        let y = self.start.clone();
-        let mut entries = Vec::new();
-        if self.load(t, &y).is_err() || image.rhs.evaluate(&mut self.memory).is_err() {
+        let mut entries = Vec::with_capacity(4 * n_states);
+        let start = std::mem::take(&mut self.start);
+        let loaded = self.load(t, &start);
+        self.start = start;
+        if loaded.is_err() || image.rhs.evaluate(&mut self.memory).is_err() {
             return entries;
         }
         let done = image
@@ -127,7 +130,7 @@ impl Machine {
     /// inputs that are zero taken as one.
     fn largest_rates(&mut self, t0: f64, t1: f64) -> Vec<f64> {
         let image = self.image.clone();
-        let y = self.start.clone();
+        let y = std::mem::take(&mut self.start);
         let mut largest = vec![0.0_f64; y.len()];
         let mut rates = vec![0.0; y.len()];
         let held: Vec<(u32, f64)> = image
@@ -175,6 +178,7 @@ impl Machine {
         if self.load(t0, &y).is_ok() {
             let _ = run(&image.switches.steps, &mut self.memory);
         }
+        self.start = y;
         largest
     }
 }
@@ -183,8 +187,8 @@ impl Machine {
 struct Coupling {
     /// |Jᵢᵢ|.
     own: Vec<f64>,
-    /// For each column j: (i, |Jᵢⱼ|, |Jⱼᵢ|).
-    columns: Vec<Vec<(usize, f64, f64)>>,
+    /// (j, i, |Jᵢⱼ|, |Jⱼᵢ|), by j.
+    columns: Vec<(usize, usize, f64, f64)>,
     /// Number of other states that move a state.
     n_movers: Vec<usize>,
     /// Fastest rate in which a state takes part, 1/s.
@@ -193,11 +197,11 @@ struct Coupling {
 
 impl Coupling {
     fn new(entries: &[(usize, usize, f64)], n: usize) -> Self {
-        let by_place: std::collections::HashMap<(usize, usize), f64> =
+        let by_place: FxHashMap<(usize, usize), f64> =
             entries.iter().map(|&(i, j, v)| ((i, j), v.abs())).collect();
         let mut coupling = Coupling {
             own: vec![0.0; n],
-            columns: vec![Vec::new(); n],
+            columns: Vec::with_capacity(entries.len()),
             n_movers: vec![0; n],
             rate: vec![0.0; n],
         };
@@ -208,10 +212,11 @@ impl Coupling {
                 continue;
             }
             let back = by_place.get(&(j, i)).copied().unwrap_or(0.0);
-            coupling.columns[j].push((i, value.abs(), back));
+            coupling.columns.push((j, i, value.abs(), back));
             coupling.n_movers[i] += 1;
             coupling.rate[i] = coupling.rate[i].max((value.abs() * back).sqrt());
         }
+        coupling.columns.sort_by_key(|&(j, i, ..)| (j, i));
         // A state without a time constant of its own moves in that of what moves it.
         let alone: Vec<bool> = coupling.rate.iter().map(|&rate| rate == 0.0).collect();
         for &(i, j, _) in entries {
@@ -233,7 +238,9 @@ impl Coupling {
         while !front.is_empty() {
             let mut reached: Vec<(usize, f64)> = Vec::new();
             for &j in &front {
-                for &(i, there, back) in &self.columns[j] {
+                let begin = self.columns.partition_point(|c| c.0 < j);
+                let of_j = self.columns[begin..].iter().take_while(|c| c.0 == j);
+                for &(_, i, there, back) in of_j {
                     if sizes[i] > 0.0 {
                         continue;
                     }

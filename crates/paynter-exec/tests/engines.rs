@@ -2,9 +2,10 @@
 
 mod kit;
 
-use kit::{Kit, observe};
+use kit::{Kit, observe, options};
 use paynter_exec::{Engine, Form, Lowering, Machine, lower_with};
-use paynter_solve::System;
+use paynter_solve::{Method, NoObserver, System, integrate};
+use paynter_symbolic::dae::EnergyRole;
 use paynter_symbolic::expr::{Comparison, ExprId, Function1, Function2};
 use proptest::prelude::*;
 
@@ -151,6 +152,36 @@ proptest! {
         for mut machine in others {
             prop_assert_eq!(everything(&mut machine, t, &y), expected.clone());
         }
+    }
+
+    #[test]
+    fn a_run_by_whole_steps_has_the_bits_of_one_by_stages(
+        picks in picks(),
+        y in prop::array::uniform3(-3.0..3.0_f64),
+        scale in prop::sample::select(vec![1.0, 1e5]),
+    ) {
+        // With the larger scale angles leave the range that machine code writes out.
+        let (mut k, wanted) = random_system(&picks);
+        let scaled: Vec<ExprId> = wanted.iter().map(|&e| k.scale(scale, e)).collect();
+        let angle = k.call(Function1::Sin, scaled[0]);
+        k.integral(angle);
+        k.power(EnergyRole::Source, wanted[0], None);
+        let power = k.square(angle);
+        k.power(EnergyRole::Dissipator, power, None);
+        let [interpreter, machine, ..] = k.machines(&[]);
+        let [expected, got] = [interpreter, machine].map(|mut machine| {
+            machine.initialise(0.0).expect("nothing is demanded");
+            let mut options = options(Method::Dop853, 1e-7, 1.0, &mut machine);
+            options.max_steps = 60;
+            match integrate(&mut machine, 0.0, &y, 1.0, &options, &mut NoObserver) {
+                Ok(end) => format!(
+                    "{:?} {:?} {:?} {:?}",
+                    bits(&end.y), bits(&end.quadratures), bits(&end.variations), end.statistics
+                ),
+                Err(error) => format!("{:?} {:?} {:?}", error.failure, bits(&error.y), error.statistics),
+            }
+        });
+        prop_assert_eq!(expected, got);
     }
 
     #[test]

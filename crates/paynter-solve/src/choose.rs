@@ -55,10 +55,10 @@ pub(crate) fn next_choice(
         return None;
     }
     if let Some(stiffness) = stepper.stiffness() {
-        let method = stiff_method(cx, stiffness.damping);
+        let method = stiff_method(cx, stiffness.damping());
         let reason = Reason::Stiff {
-            h_lambda: stiffness.h_lambda,
-            damping: stiffness.damping,
+            h_lambda: stiffness.h_lambda(),
+            damping: stiffness.damping(),
         };
         return Some(record(cx, t, method, reason));
     }

@@ -86,6 +86,7 @@ struct Bracket {
 impl Guards {
     pub(crate) fn new(n_guards: usize, n: usize) -> Self {
         let zeros = || vec![0.0; n_guards];
+        let n = if n_guards == 0 { 0 } else { n };
         Self {
             told: zeros(),
             band: zeros(),

@@ -47,6 +47,7 @@ mod rodas5p;
 mod sparse;
 mod stepper;
 mod system;
+mod tableau;
 mod tridiagonal;
 mod tsit5;
 
@@ -58,3 +59,4 @@ pub use options::{
     SolveError, Statistics, Tolerances,
 };
 pub use system::{Crossing, Direction, EvalError, EventOutcome, Pattern, Projection, System};
+pub use tableau::{Stage, Tableau, Term, Trial};

@@ -316,7 +316,12 @@ impl<F: Formula> OneStep<F> {
     ) {
         cx.statistics.steps += 1;
         let exponent = 1.0 / F::ERROR_ORDER - 0.75 * F::BETA;
-        let factor = SAFETY * error.max(1e-12).powf(-exponent) * self.last_error.powf(F::BETA);
+        let memory = if F::BETA == 0.0 {
+            1.0
+        } else {
+            self.last_error.powf(F::BETA)
+        };
+        let factor = SAFETY * error.max(1e-12).powf(-exponent) * memory;
         self.is_guess &= !was_rejected && factor > F::MAX_GROWTH;
         let limit = match (was_rejected, self.is_guess) {
             (true, _) => 1.0,
@@ -342,7 +347,7 @@ impl<F: Formula> OneStep<F> {
         let Some(stiffness) = self.formula.stiffness() else {
             return;
         };
-        if stiffness.h_lambda > F::STABILITY_LIMIT {
+        if stiffness.exceeds(F::STABILITY_LIMIT) {
             self.calm_count = 0;
             self.stiff_count += 1;
             self.stiffness = Some(stiffness);

@@ -71,10 +71,13 @@ pub(crate) struct Quadratures {
     ends: Ends,
     /// What rounding took from `values` (Kahan): many steps add little to much.
     lost: Vec<f64>,
-    rates: Vec<f64>,
     sum: Vec<f64>,
+    /// Room for points on the interpolant; empty until the first.
+    rates: Vec<f64>,
     rough: Vec<f64>,
     y: Vec<f64>,
+    /// Number of variables.
+    n: usize,
     /// Difference of the two rules, as a part of the integrals, below which a panel is smooth.
     smooth: f64,
     /// Panels still to be summed: from, to, number of halvings.
@@ -142,10 +145,11 @@ impl Quadratures {
             values: vec![0.0; n_quadratures],
             variations: vec![0.0; n_quadratures],
             lost: vec![0.0; n_quadratures],
-            rates: vec![0.0; n_quadratures],
+            rates: Vec::new(),
             sum: vec![0.0; n_quadratures],
-            rough: vec![0.0; n_quadratures],
-            y: vec![0.0; n],
+            rough: Vec::new(),
+            y: Vec::new(),
+            n,
             open: Vec::new(),
         }
     }
@@ -216,36 +220,30 @@ impl Quadratures {
         Ok(())
     }
 
-    /// Sums the stages of a step; tells whether that is good enough.
+    /// Takes the sums over the stages of a step; tells whether they are good enough.
     fn sum_stages(&mut self, stages: &Stages<'_>) -> bool {
-        let Stages {
-            h,
-            rates,
-            weights,
-            errors: [high, low],
-        } = *stages;
         let n = self.sum.len();
-        self.sum.fill(0.0);
-        for (weight, rates) in weights.iter().zip(rates.chunks_exact(n)) {
-            let weight = h * weight;
-            for (sum, rate) in self.sum.iter_mut().zip(rates) {
-                *sum += weight * rate;
+        let sums = match stages.sums {
+            Some(sums) => sums,
+            None => {
+                self.rough.resize(3 * n, 0.0);
+                let lists = stages.weights.iter();
+                for (weights, sums) in lists.zip(self.rough.chunks_exact_mut(n)) {
+                    sum_rows(stages.h, weights, stages.rates, sums);
+                }
+                &self.rough
             }
-        }
-        let (mut sum_high, mut sum_low) = (0.0, 0.0);
-        for i in 0..self.n_checked {
-            let (mut error_high, mut error_low) = (0.0, 0.0);
-            for ((rates, high), low) in rates.chunks_exact(n).zip(high).zip(low) {
-                error_high += high * rates[i];
-                error_low += low * rates[i];
-            }
-            sum_high += error_high * error_high;
-            sum_low += error_low * error_low;
-        }
+        };
+        self.sum.copy_from_slice(&sums[..n]);
+        let squares = |row: usize| -> f64 {
+            let checked = &sums[row * n..][..self.n_checked];
+            checked.iter().map(|error| error * error).sum()
+        };
+        let (sum_high, sum_low) = (squares(1), squares(2));
         // Blended as the method blends them for its states.
         let blend = sum_high + 0.01 * sum_low;
         let estimate = if blend > 0.0 {
-            h * sum_high / blend.sqrt()
+            sum_high / blend.sqrt()
         } else {
             blend
         };
@@ -289,6 +287,7 @@ impl Quadratures {
 
     fn evaluate(&mut self, t: f64, y: &[f64], system: &mut dyn System) -> Result<(), Failure> {
         let what = Function::QuadratureRates;
+        self.rates.resize(self.values.len(), 0.0);
         system
             .quadrature_rates(t, y, &mut self.rates)
             .map_err(|error| Trouble::Evaluation { t, error, what })
@@ -305,7 +304,9 @@ impl Quadratures {
         system: &mut dyn System,
     ) -> Result<f64, Failure> {
         self.sum.fill(0.0);
-        self.rough.fill(0.0);
+        self.rough.clear();
+        self.rough.resize(self.values.len(), 0.0);
+        self.y.resize(self.n, 0.0);
         for ((point, weight), rough) in POINTS.into_iter().zip(WEIGHTS).zip(ROUGH_WEIGHTS) {
             let t = middle + half * point;
             let mut y = std::mem::take(&mut self.y);
@@ -329,13 +330,29 @@ impl Quadratures {
 
     /// Adds `factor` times what was summed.
     fn add(&mut self, factor: f64) {
-        for i in 0..self.values.len() {
-            let part = factor * self.sum[i];
-            self.variations[i] += part.abs();
-            let increment = part - self.lost[i];
-            let total = self.values[i] + increment;
-            self.lost[i] = (total - self.values[i]) - increment;
-            self.values[i] = total;
+        let sums = self.values.iter_mut().zip(&mut self.lost).zip(&self.sum);
+        for (((value, lost), sum), variation) in sums.zip(&mut self.variations) {
+            let part = factor * sum;
+            *variation += part.abs();
+            let increment = part - *lost;
+            let total = *value + increment;
+            *lost = (total - *value) - increment;
+            *value = total;
         }
     }
+}
+
+/// `h Σ weight rates`, in the order in which [`crate::Trial`] demands it.
+fn sum_rows(h: f64, weights: &[f64], rates: &[f64], sums: &mut [f64]) {
+    let rows = rates.chunks_exact(sums.len());
+    for (number, (weight, rates)) in weights.iter().zip(rows).enumerate() {
+        for (sum, rate) in sums.iter_mut().zip(rates) {
+            *sum = if number == 0 {
+                weight * rate
+            } else {
+                *sum + weight * rate
+            };
+        }
+    }
+    sums.iter_mut().for_each(|sum| *sum *= h);
 }

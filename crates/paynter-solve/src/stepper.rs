@@ -8,6 +8,7 @@
 
 use crate::options::{Absolute, Failure, Function, Statistics, Tolerances};
 use crate::system::{EvalError, Projection, System};
+use crate::tableau::Trial;
 
 /// What a method works with besides its own memory.
 pub(crate) struct Context<'a> {
@@ -53,6 +54,18 @@ impl Context<'_> {
             what: Function::Rhs,
         })?;
         refuse_not_finite(t, f, Function::Rhs)
+    }
+
+    /// Lets the system make all stages of a step at once, and counts them. False if it cannot, or if anything is
+    /// odd: then stage by stage will show it.
+    #[inline]
+    pub(crate) fn step(&mut self, trial: Trial<'_>) -> bool {
+        let n_stages = trial.tableau.stages.len();
+        let is_made = self.system.step(trial);
+        if is_made {
+            self.statistics.rhs += n_stages;
+        }
+        is_made
     }
 
     /// Projects `y` on the invariants.
@@ -208,19 +221,20 @@ pub(crate) struct Stages<'a> {
     pub(crate) h: f64,
     /// Integrands, stage after stage.
     pub(crate) rates: &'a [f64],
-    /// Weight of each stage in the integral.
-    pub(crate) weights: &'static [f64],
-    /// Weights of the two error estimates, of a higher and of a lower order.
-    pub(crate) errors: [&'static [f64]; 2],
+    /// Weights of the stages in the integral, and in two estimates of its error, of a higher and of a lower order.
+    pub(crate) weights: &'static [&'static [f64]],
+    /// What these give, if whoever made the step has summed it.
+    pub(crate) sums: Option<&'a [f64]>,
 }
 
 /// The eigenvalue that limits an explicit method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stiffness {
-    /// `h |λ|`.
-    pub(crate) h_lambda: f64,
-    /// `−Re λ / |λ|`.
-    pub(crate) damping: f64,
+    h: f64,
+    /// Squares and product of two small vectors, the second of which is `J` times the first.
+    vv: f64,
+    ww: f64,
+    vw: f64,
 }
 
 impl Stiffness {
@@ -239,10 +253,22 @@ impl Stiffness {
             vw += v * w;
         }
         let is_usable = vv > 0.0 && ww > 0.0;
-        is_usable.then(|| Self {
-            h_lambda: h * (ww / vv).sqrt(),
-            damping: -vw / (vv * ww).sqrt(),
-        })
+        is_usable.then_some(Self { h, vv, ww, vw })
+    }
+
+    /// Tells whether `h |λ|` exceeds a limit.
+    pub(crate) fn exceeds(&self, limit: f64) -> bool {
+        self.h * self.h * self.ww > limit * limit * self.vv
+    }
+
+    /// `h |λ|`.
+    pub(crate) fn h_lambda(&self) -> f64 {
+        self.h * (self.ww / self.vv).sqrt()
+    }
+
+    /// `−Re λ / |λ|`.
+    pub(crate) fn damping(&self) -> f64 {
+        -self.vw / (self.vv * self.ww).sqrt()
     }
 }
 
@@ -409,8 +435,8 @@ pub(crate) fn combine<const S: usize>(
     let y = &y[..n];
     let k = k.map(|stage| &stage[..n]);
     for i in 0..n {
-        let mut sum = 0.0;
-        for j in 0..S {
+        let mut sum = a[0] * k[0][i];
+        for j in 1..S {
             sum += a[j] * k[j][i];
         }
         out[i] = y[i] + h * sum;

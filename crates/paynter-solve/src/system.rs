@@ -10,6 +10,8 @@
 //! **Invariant:** `rhs`, `jacobian`, `time_derivative`, `guards` and `quadrature_rates` are
 //! functions of `(t, y)` and of the discrete modes; the modes change in `handle_event` only.
 
+use crate::tableau::Trial;
+
 /// A sparsity pattern in compressed sparse column form.
 ///
 /// Rows inside a column are strictly increasing; `column_starts` has one entry more than
@@ -295,6 +297,13 @@ pub trait System {
     ) -> Result<(), EvalError> {
         self.rhs(t, y, f)?;
         self.quadrature_rates(t, y, q)
+    }
+
+    /// Makes all stages of an explicit step at once and returns true; false asks the solver to go stage by stage,
+    /// whatever was written. A system that does this gives the bits that its other functions would give, and refuses
+    /// where any of them would fail or give a rate that is not finite.
+    fn step(&mut self, _trial: Trial<'_>) -> bool {
+        false
     }
 
     /// Computes what is to be recorded at this point. Observers call it; solvers never do.

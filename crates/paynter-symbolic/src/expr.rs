@@ -551,8 +551,8 @@ impl Function1 {
     #[inline(always)]
     pub fn eval(self, x: f64) -> f64 {
         match self {
-            Function1::Sin => x.sin(),
-            Function1::Cos => x.cos(),
+            Function1::Sin => crate::angle::sin(x),
+            Function1::Cos => crate::angle::cos(x),
             Function1::Tan => x.tan(),
             Function1::Asin => x.asin(),
             Function1::Acos => x.acos(),

@@ -18,32 +18,34 @@
     reason = "machine code can only be called through raw pointers"
 )]
 
+mod angles;
+mod assembler;
+mod body;
 mod operations;
 mod readers;
+mod step;
+mod whole;
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-use cranelift_codegen::Context;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{
-    AbiParam, FuncRef, InstBuilder, MemFlagsData, Signature, UserFuncName, Value, types,
-};
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use cranelift_jit::JITModule;
+use cranelift_module::{FuncId, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::code::{Instr, Kernel, Op, Step, Straight};
+use crate::code::{Instr, Kernel, Step, Straight};
 use crate::emit::Routine;
 use crate::lower::{Image, for_each_steps};
-use crate::map::Inputs;
-use operations::{
-    Helper, Pairs, SIN_COS_NAME, emit, helper_name, needs_helper, one_argument_helpers, sin_cos,
-    two_argument_helpers,
-};
+use assembler::Assembler;
+use body::Body;
+use operations::{Pairs, emit};
 use readers::{NOBODY, Readers, find_readers};
+pub(crate) use step::{StepCode, compile_step, estimate};
+pub(crate) use whole::Whole;
+use whole::write_whole;
 
 /// Machine code of one step.
 #[derive(Clone, Debug)]
@@ -72,6 +74,12 @@ unsafe impl Sync for Code {}
 impl std::fmt::Debug for Code {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Code")
+    }
+}
+
+impl Code {
+    fn new(module: JITModule) -> Self {
+        Code(ManuallyDrop::new(module))
     }
 }
 
@@ -116,58 +124,6 @@ impl Compiled {
             // SAFETY: `leaves` holds `n_leaves` numbers for each row and `dst` one, all of them
             // slots below `n_slots`: `compile` checked this kernel's own tables.
             unsafe { function(slots.as_mut_ptr(), leaves.as_ptr(), dst.as_ptr(), n_rows) };
-        }
-    }
-}
-
-/// One function from time and variables to rates, and to integrands of quadratures: small models,
-/// where copying to and from memory would cost as much as computing.
-#[derive(Clone, Debug)]
-pub(crate) struct Whole {
-    function: *const u8,
-    n: usize,
-    n_quadratures: usize,
-    n_slots: usize,
-    /// Keeps the memory of the function.
-    _code: Arc<Code>,
-}
-
-// SAFETY: as for `Compiled`.
-unsafe impl Send for Whole {}
-// SAFETY: as for `Compiled`.
-unsafe impl Sync for Whole {}
-
-type WholeFn = unsafe extern "C" fn(*mut f64, *const f64, *mut f64, *mut f64, f64);
-
-impl Whole {
-    /// Computes rates `f` and integrands `q`.
-    #[inline]
-    pub(crate) fn run(
-        &self,
-        slots: &mut [f64],
-        (t, y): (f64, &[f64]),
-        f: &mut [f64],
-        q: &mut [f64],
-    ) {
-        assert!(
-            slots.len() >= self.n_slots
-                && y.len() >= self.n
-                && f.len() >= self.n
-                && q.len() >= self.n_quadratures,
-            "memory, variables and rates have the lengths of the model"
-        );
-        // SAFETY: `function` was made by `whole_function` with this signature.
-        let function = unsafe { std::mem::transmute::<*const u8, WholeFn>(self.function) };
-        // SAFETY: the code touches slots below `n_slots`, the first `n` variables and rates and the first
-        // `n_quadratures` integrands, which all exist; the four slices do not overlap.
-        unsafe {
-            function(
-                slots.as_mut_ptr(),
-                y.as_ptr(),
-                f.as_mut_ptr(),
-                q.as_mut_ptr(),
-                t,
-            );
         }
     }
 }
@@ -262,15 +218,21 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
     });
     result?;
     let n_quadratures = image.audit.len();
+    let mut whole = |routine: &Routine, n_quadratures: usize| {
+        let assembler = &mut compiler.assembler;
+        let body = Body::new(routine, FUNCTION_SIZE, assembler);
+        body.map(|body| write_whole(assembler, &body, &image.inputs, n_quadratures))
+            .transpose()
+    };
     let wholes = [
-        compiler.whole(&image.rhs.routine, &image.inputs, 0)?,
+        whole(&image.rhs.routine, 0)?,
         if image.power.n_rhs > 0 {
-            compiler.whole(&image.power.routine, &image.inputs, n_quadratures)?
+            whole(&image.power.routine, n_quadratures)?
         } else {
             None
         },
     ];
-    let n_bytes = compiler.n_bytes;
+    let n_bytes = compiler.assembler.n_bytes;
     let (finished, wholes) = compiler.finish(n_slots, wholes)?;
     let n = image.inputs.n;
     let [whole_rhs, whole_power] = wholes;
@@ -291,64 +253,23 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
 }
 
 struct Compiler {
-    module: JITModule,
-    context: Context,
-    builder_context: FunctionBuilderContext,
-    helpers: FxHashMap<Op, FuncId>,
+    assembler: Assembler,
     readers: Readers,
-    /// Numbers that never change, by slot.
-    constants: FxHashMap<u32, f64>,
     /// Number of the next straight function, as in [`find_readers`].
     next_function: u32,
     kernels: FxHashMap<(usize, Vec<Instr>), FuncId>,
     /// Functions of each step met, in order.
     made: Vec<Option<Vec<FuncId>>>,
-    n_bytes: usize,
 }
 
 impl Compiler {
     fn new(readers: Readers, constants: FxHashMap<u32, f64>) -> Result<Self, String> {
-        let mut flags = settings::builder();
-        for (name, value) in [
-            ("use_colocated_libcalls", "false"),
-            ("is_pic", "false"),
-            ("opt_level", "speed"),
-            // Debug builds check every function; it is a fifth of compiling, which release builds save.
-            (
-                "enable_verifier",
-                if cfg!(debug_assertions) {
-                    "true"
-                } else {
-                    "false"
-                },
-            ),
-        ] {
-            flags.set(name, value).map_err(|error| error.to_string())?;
-        }
-        let isa = cranelift_native::builder()
-            .map_err(str::to_owned)?
-            .finish(settings::Flags::new(flags))
-            .map_err(|error| error.to_string())?;
-        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-        for (op, function) in one_argument_helpers() {
-            builder.symbol(helper_name(op), function as *const u8);
-        }
-        for (op, function) in two_argument_helpers() {
-            builder.symbol(helper_name(op), function as *const u8);
-        }
-        builder.symbol(SIN_COS_NAME, sin_cos as *const u8);
-        let module = JITModule::new(builder);
         Ok(Compiler {
-            context: module.make_context(),
-            module,
-            builder_context: FunctionBuilderContext::new(),
-            helpers: FxHashMap::default(),
+            assembler: Assembler::new(constants)?,
             readers,
-            constants,
             next_function: 0,
             kernels: FxHashMap::default(),
             made: Vec::new(),
-            n_bytes: 0,
         })
     }
 
@@ -395,11 +316,14 @@ impl Compiler {
     }
 
     fn straight_function(&mut self, instrs: &[Instr], number: u32) -> Result<FuncId, String> {
-        let mut signature = self.module.make_signature();
+        let mut signature = self.assembler.module.make_signature();
         signature.params.push(AbiParam::new(types::I64));
-        let helpers = self.declare_helpers(instrs)?;
-        let (function, references) = self.begin(&signature, &helpers)?;
-        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder_context);
+        let helpers = self.assembler.declare_helpers(instrs)?;
+        let (function, references) = self.assembler.begin(&signature, &helpers)?;
+        let mut b = FunctionBuilder::new(
+            &mut self.assembler.context.func,
+            &mut self.assembler.builder_context,
+        );
         let block = b.create_block();
         b.append_block_params_for_function_params(block);
         b.switch_to_block(block);
@@ -432,8 +356,8 @@ impl Compiler {
         }
         b.ins().return_(&[]);
         b.seal_all_blocks();
-        b.finalize(self.module.target_config());
-        self.end(function)
+        b.finalize(self.assembler.module.target_config());
+        self.assembler.end(function)
     }
 
     fn kernel(&mut self, kernel: &Kernel) -> Result<FuncId, String> {
@@ -447,11 +371,14 @@ impl Compiler {
     }
 
     fn kernel_function(&mut self, kernel: &Kernel) -> Result<FuncId, String> {
-        let mut signature = self.module.make_signature();
+        let mut signature = self.assembler.module.make_signature();
         signature.params.extend([AbiParam::new(types::I64); 4]);
-        let helpers = self.declare_helpers(&kernel.body)?;
-        let (function, references) = self.begin(&signature, &helpers)?;
-        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder_context);
+        let helpers = self.assembler.declare_helpers(&kernel.body)?;
+        let (function, references) = self.assembler.begin(&signature, &helpers)?;
+        let mut b = FunctionBuilder::new(
+            &mut self.assembler.context.func,
+            &mut self.assembler.builder_context,
+        );
         let entry = b.create_block();
         let (head, body, exit) = (b.create_block(), b.create_block(), b.create_block());
         b.append_block_params_for_function_params(entry);
@@ -497,174 +424,16 @@ impl Compiler {
         b.switch_to_block(exit);
         b.ins().return_(&[]);
         b.seal_all_blocks();
-        b.finalize(self.module.target_config());
-        self.end(function)
-    }
-
-    fn declare_helpers(&mut self, instrs: &[Instr]) -> Result<Vec<(Helper, FuncId)>, String> {
-        let mut found: Vec<(Helper, FuncId)> = Vec::new();
-        if !Pairs::new(instrs).angles.is_empty() {
-            let mut signature = self.module.make_signature();
-            signature.params.push(AbiParam::new(types::F64));
-            signature.params.push(AbiParam::new(types::I64));
-            signature.returns.push(AbiParam::new(types::F64));
-            let id = self
-                .module
-                .declare_function(SIN_COS_NAME, Linkage::Import, &signature)
-                .map_err(|error| error.to_string())?;
-            found.push((Helper::SinCos, id));
-        }
-        for i in instrs {
-            if !needs_helper(i.op) || found.iter().any(|&(of, _)| of == Helper::Of(i.op)) {
-                continue;
-            }
-            let id = match self.helpers.get(&i.op) {
-                Some(&id) => id,
-                None => {
-                    let mut signature = self.module.make_signature();
-                    let n = i.op.n_operands();
-                    signature
-                        .params
-                        .extend(std::iter::repeat_n(AbiParam::new(types::F64), n));
-                    signature.returns.push(AbiParam::new(types::F64));
-                    let name = helper_name(i.op);
-                    let id = self
-                        .module
-                        .declare_function(&name, Linkage::Import, &signature)
-                        .map_err(|error| error.to_string())?;
-                    self.helpers.insert(i.op, id);
-                    id
-                }
-            };
-            found.push((Helper::Of(i.op), id));
-        }
-        Ok(found)
-    }
-
-    fn begin(
-        &mut self,
-        signature: &Signature,
-        helpers: &[(Helper, FuncId)],
-    ) -> Result<(FuncId, FxHashMap<Helper, FuncRef>), String> {
-        let function = self
-            .module
-            .declare_anonymous_function(signature)
-            .map_err(|error| error.to_string())?;
-        self.context.func.signature = signature.clone();
-        self.context.func.name = UserFuncName::user(0, function.as_u32());
-        let references = helpers
-            .iter()
-            .map(|&(helper, id)| {
-                (
-                    helper,
-                    self.module.declare_func_in_func(id, &mut self.context.func),
-                )
-            })
-            .collect();
-        Ok((function, references))
-    }
-
-    fn end(&mut self, function: FuncId) -> Result<FuncId, String> {
-        self.module
-            .define_function(function, &mut self.context)
-            .map_err(|error| error.to_string())?;
-        if let Some(code) = self.context.compiled_code() {
-            self.n_bytes += code.code_buffer().len();
-        }
-        self.module.clear_context(&mut self.context);
-        Ok(function)
-    }
-
-    /// Makes a routine one function, if it is small and straight; see [`Whole`].
-    fn whole(
-        &mut self,
-        routine: &Routine,
-        inputs: &Inputs,
-        n_quadratures: usize,
-    ) -> Result<Option<FuncId>, String> {
-        match &routine.steps[..] {
-            [Step::Straight(straight)] if straight.instrs.len() <= FUNCTION_SIZE => self
-                .whole_function(straight, inputs, routine, n_quadratures)
-                .map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// The first `n_quadratures` outputs are integrands, the others rates.
-    fn whole_function(
-        &mut self,
-        straight: &Straight,
-        inputs: &Inputs,
-        routine: &Routine,
-        n_quadratures: usize,
-    ) -> Result<FuncId, String> {
-        let mut signature = self.module.make_signature();
-        signature.params.extend([AbiParam::new(types::I64); 4]);
-        signature.params.push(AbiParam::new(types::F64));
-        let helpers = self.declare_helpers(&straight.instrs)?;
-        let (function, references) = self.begin(&signature, &helpers)?;
-        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder_context);
-        let block = b.create_block();
-        b.append_block_params_for_function_params(block);
-        b.switch_to_block(block);
-        let &[memory, variables, rates, integrands, time] = b.block_params(block) else {
-            unreachable!("the signature has five parameters")
-        };
-        // A whole routine computes every slot that it writes before it reads it.
-        let fixed = unwritten();
-        let mut values: FxHashMap<u32, Value> = FxHashMap::default();
-        values.insert(inputs.time, time);
-        let is_variable = |slot: u32| slot >= inputs.first && slot < inputs.first + inputs.n as u32;
-        let constants = &self.constants;
-        let read = |b: &mut FunctionBuilder<'_>, slot: u32| {
-            if is_variable(slot) {
-                let offset = (slot - inputs.first) as i32 * 8;
-                b.ins().load(types::F64, fixed, variables, offset)
-            } else if let Some(&value) = constants.get(&slot) {
-                b.ins().f64const(value)
-            } else {
-                b.ins().load(types::F64, fixed, memory, slot as i32 * 8)
-            }
-        };
-        let mut pairs = Pairs::new(&straight.instrs);
-        for i in &straight.instrs {
-            let mut operands = [memory; 3];
-            for (operand, slot) in operands.iter_mut().zip(i.operands()) {
-                *operand = *values.entry(slot).or_insert_with(|| read(&mut b, slot));
-            }
-            let value = pairs
-                .value(&mut b, &references, i, operands[0])
-                .unwrap_or_else(|| emit(&mut b, &references, i.op, operands));
-            values.insert(i.dst, value);
-        }
-        let flags = MemFlagsData::trusted();
-        // Only what the check of pivots looks at goes to memory.
-        for slot in routine
-            .checks
-            .iter()
-            .flat_map(|&(_, pivot, scale)| [pivot, scale])
-        {
-            let value = *values.entry(slot).or_insert_with(|| read(&mut b, slot));
-            b.ins().store(flags, value, memory, slot as i32 * 8);
-        }
-        let (first, second) = routine.outputs.split_at(n_quadratures);
-        for (to, slots) in [(integrands, first), (rates, second)] {
-            for (row, &slot) in slots.iter().enumerate() {
-                let value = *values.entry(slot).or_insert_with(|| read(&mut b, slot));
-                b.ins().store(flags, value, to, row as i32 * 8);
-            }
-        }
-        b.ins().return_(&[]);
-        b.seal_all_blocks();
-        b.finalize(self.module.target_config());
-        self.end(function)
+        b.finalize(self.assembler.module.target_config());
+        self.assembler.end(function)
     }
 
     fn finish(mut self, n_slots: usize, wholes: [Option<FuncId>; 2]) -> Result<Finished, String> {
-        self.module
+        self.assembler
+            .module
             .finalize_definitions()
             .map_err(|error| error.to_string())?;
-        let wholes = wholes.map(|id| id.map(|id| self.module.get_finalized_function(id)));
+        let wholes = wholes.map(|id| id.map(|id| self.assembler.module.get_finalized_function(id)));
         let pointers: Vec<Option<Arc<[*const u8]>>> = self
             .made
             .iter()
@@ -673,12 +442,12 @@ impl Compiler {
                 Some(
                     functions
                         .iter()
-                        .map(|&id| self.module.get_finalized_function(id))
+                        .map(|&id| self.assembler.module.get_finalized_function(id))
                         .collect(),
                 )
             })
             .collect();
-        let code = Arc::new(Code(ManuallyDrop::new(self.module)));
+        let code = Arc::new(Code::new(self.assembler.module));
         let compiled = pointers
             .into_iter()
             .map(|functions| {

@@ -4,7 +4,9 @@
 //! Out: its value, with the bits that the interpreter gives.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{FuncRef, InstBuilder, StackSlotData, StackSlotKind, Value, types};
+use cranelift_codegen::ir::{
+    FuncRef, InstBuilder, Opcode, StackSlotData, StackSlotKind, Value, types,
+};
 use cranelift_frontend::FunctionBuilder;
 use paynter_symbolic::expr::{Comparison, Function1, Function2, power};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -79,7 +81,7 @@ pub(super) const SIN_COS_NAME: &str = "paynter_sin_cos";
 
 /// Gives the sine and writes the cosine: the very numbers that the two functions give alone.
 pub(super) extern "C" fn sin_cos(angle: f64, cosine: *mut f64) -> f64 {
-    let (sine, other) = angle.sin_cos();
+    let (sine, other) = paynter_symbolic::angle::sin_cos(angle);
     // SAFETY: the code that calls this gives the address of eight bytes of its own stack.
     unsafe { *cosine = other };
     sine
@@ -95,9 +97,16 @@ pub(super) fn emit(
     match op {
         Op::Copy => x,
         Op::Neg => b.ins().fneg(x),
-        Op::Add => b.ins().fadd(x, y),
+        Op::Add | Op::Mul => {
+            // A constant as the second operand is taken straight from the code.
+            let (x, y) = if is_constant(b, x) { (y, x) } else { (x, y) };
+            if op == Op::Add {
+                b.ins().fadd(x, y)
+            } else {
+                b.ins().fmul(x, y)
+            }
+        }
         Op::Sub => b.ins().fsub(x, y),
-        Op::Mul => b.ins().fmul(x, y),
         Op::Div => b.ins().fdiv(x, y),
         Op::PowerWhole(n) => whole_power(b, x, n),
         Op::Call1(Function1::Sqrt) => b.ins().sqrt(x),
@@ -158,6 +167,11 @@ pub(super) fn emit(
     }
 }
 
+fn is_constant(b: &FunctionBuilder<'_>, x: Value) -> bool {
+    let definition = b.func.dfg.value_def(x).inst();
+    definition.is_some_and(|i| b.func.dfg.insts[i].opcode() == Opcode::F64const)
+}
+
 fn truth(b: &mut FunctionBuilder<'_>, holds: Value) -> Value {
     let (one, zero) = (b.ins().f64const(1.0), b.ins().f64const(0.0));
     b.ins().select(holds, one, zero)
@@ -190,7 +204,7 @@ fn whole_power(b: &mut FunctionBuilder<'_>, x: Value, n: i8) -> Value {
     }
 }
 
-fn condition(comparison: Comparison) -> FloatCC {
+pub(super) fn condition(comparison: Comparison) -> FloatCC {
     match comparison {
         Comparison::Less => FloatCC::LessThan,
         Comparison::LessEqual => FloatCC::LessThanOrEqual,
@@ -257,27 +271,4 @@ pub(super) fn two_argument_helpers() -> [(Op, TwoArguments); 4] {
         (Op::Call2(Function2::Mod), modulo),
         (Op::Call2(Function2::Hypot), hypot),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sine_and_cosine_together_are_the_bits_of_each_alone() {
-        // Angles of every size, spread by a multiplicative walk over the bits of a double.
-        let mut bits = 0x3ff0_0000_0000_0001_u64;
-        for _ in 0..400_000 {
-            bits = bits
-                .wrapping_mul(0x5851_f42d_4c95_7f2d)
-                .wrapping_add(0x1405_7b7e_f767_814f);
-            let small = f64::from_bits(0x3fe0_0000_0000_0000 | (bits >> 12)) * 16.0 - 12.0;
-            for angle in [f64::from_bits(bits), small] {
-                let mut cosine = f64::NAN;
-                let sine = sin_cos(angle, &mut cosine);
-                assert!(sine.to_bits() == angle.sin().to_bits() || angle.sin().is_nan());
-                assert!(cosine.to_bits() == angle.cos().to_bits() || angle.cos().is_nan());
-            }
-        }
-    }
 }

@@ -5,233 +5,14 @@
 //! 3 are blended; the dense output takes three more evaluations, made only when asked for.
 //! Zero coefficients are left out; the comment beside each number is the stage it weighs.
 
+mod coefficients;
+
 use crate::one_step::{Formula, Ready, Span, remove_along};
 use crate::stepper::{
     Context, Stages, StepQuadrature, Stiffness, Trouble, combine, weighted_norm, worst_index,
 };
-
-const C: [f64; 16] = [
-    0.0,
-    0.05260015195876773,
-    0.0789002279381516,
-    0.1183503419072274,
-    0.2816496580927726,
-    0.3333333333333333,
-    0.25,
-    0.3076923076923077,
-    0.6512820512820513,
-    0.6,
-    0.8571428571428571,
-    1.0,
-    1.0,
-    0.1,
-    0.2,
-    0.7777777777777778,
-];
-const A2: [f64; 1] = [
-    0.05260015195876773, // 1
-];
-const A3: [f64; 2] = [
-    0.0197250569845379, // 1
-    0.0591751709536137, // 2
-];
-const A4: [f64; 2] = [
-    0.02958758547680685, // 1
-    0.08876275643042054, // 3
-];
-const A5: [f64; 3] = [
-    0.2413651341592667,  // 1
-    -0.8845494793282861, // 3
-    0.924834003261792,   // 4
-];
-const A6: [f64; 3] = [
-    0.037037037037037035, // 1
-    0.17082860872947386,  // 4
-    0.12546768756682242,  // 5
-];
-const A7: [f64; 4] = [
-    0.037109375,         // 1
-    0.17025221101954405, // 4
-    0.06021653898045596, // 5
-    -0.017578125,        // 6
-];
-const A8: [f64; 5] = [
-    0.03709200011850479,   // 1
-    0.17038392571223998,   // 4
-    0.10726203044637328,   // 5
-    -0.015319437748624402, // 6
-    0.008273789163814023,  // 7
-];
-const A9: [f64; 6] = [
-    0.6241109587160757,  // 1
-    -3.3608926294469414, // 4
-    -0.868219346841726,  // 5
-    27.59209969944671,   // 6
-    20.154067550477894,  // 7
-    -43.48988418106996,  // 8
-];
-const A10: [f64; 7] = [
-    0.47766253643826434,   // 1
-    -2.4881146199716677,   // 4
-    -0.590290826836843,    // 5
-    21.230051448181193,    // 6
-    15.279233632882423,    // 7
-    -33.28821096898486,    // 8
-    -0.020331201708508627, // 9
-];
-const A11: [f64; 8] = [
-    -0.9371424300859873, // 1
-    5.186372428844064,   // 4
-    1.0914373489967295,  // 5
-    -8.149787010746927,  // 6
-    -18.52006565999696,  // 7
-    22.739487099350505,  // 8
-    2.4936055526796523,  // 9
-    -3.0467644718982196, // 10
-];
-const A12: [f64; 9] = [
-    2.273310147516538,   // 1
-    -10.53449546673725,  // 4
-    -2.0008720582248625, // 5
-    -17.9589318631188,   // 6
-    27.94888452941996,   // 7
-    -2.8589982771350235, // 8
-    -8.87285693353063,   // 9
-    12.360567175794303,  // 10
-    0.6433927460157636,  // 11
-];
-const B: [f64; 8] = [
-    0.054293734116568765, // 1
-    4.450312892752409,    // 6
-    1.8915178993145003,   // 7
-    -5.801203960010585,   // 8
-    0.3111643669578199,   // 9
-    -0.1521609496625161,  // 10
-    0.20136540080403034,  // 11
-    0.04471061572777259,  // 12
-];
-const A14: [f64; 8] = [
-    0.056167502283047954, // 1
-    0.25350021021662483,  // 7
-    -0.2462390374708025,  // 8
-    -0.12419142326381637, // 9
-    0.15329179827876568,  // 10
-    0.00820105229563469,  // 11
-    0.007567897660545699, // 12
-    -0.008298,            // 13
-];
-const A15: [f64; 8] = [
-    0.03183464816350214,     // 1
-    0.028300909672366776,    // 6
-    0.053541988307438566,    // 7
-    -0.05492374857139099,    // 8
-    -0.00010834732869724932, // 11
-    0.0003825710908356584,   // 12
-    -0.00034046500868740456, // 13
-    0.1413124436746325,      // 14
-];
-const A16: [f64; 8] = [
-    -0.42889630158379194,   // 1
-    -4.697621415361164,     // 6
-    7.683421196062599,      // 7
-    4.06898981839711,       // 8
-    0.3567271874552811,     // 9
-    -0.0013990241651590145, // 13
-    2.9475147891527724,     // 14
-    -9.15095847217987,      // 15
-];
-const E5: [f64; 8] = [
-    0.01312004499419488,   // 1
-    -1.2251564463762044,   // 6
-    -0.4957589496572502,   // 7
-    1.6643771824549864,    // 8
-    -0.35032884874997366,  // 9
-    0.3341791187130175,    // 10
-    0.08192320648511571,   // 11
-    -0.022355307863886294, // 12
-];
-/// A second estimate of order 5. On the stages used, the errors of sixth order are two independent sums of
-/// elementary differentials; `E5` sees one combination of them and this the orthogonal one. Where the first
-/// passes through zero by chance, as it does twice in each period of a driven relaxation, the second does not.
-/// Its length makes it count a tenth beside the first: there the steps of smooth problems stay as many as with
-/// `E5` alone, and the interpolant errs by less than three times the tolerance, where `E5` alone lets it err by
-/// thousands.
-const E5_ACROSS: [f64; 8] = [
-    -0.009646386018950744, // 1
-    -0.13406957728363933,  // 6
-    0.23085388620919986,   // 7
-    -0.19797887398513891,  // 8
-    -0.7244067526879414,   // 9
-    0.7513091629756606,    // 10
-    0.10526570998982979,   // 11
-    -0.021327169199019988, // 12
-];
-const E3: [f64; 8] = [
-    -0.18980075407240762, // 1
-    4.450312892752409,    // 6
-    1.8915178993145003,   // 7
-    -5.801203960010585,   // 8
-    -0.4226823213237919,  // 9
-    -0.1521609496625161,  // 10
-    0.20136540080403034,  // 11
-    0.02265179219836082,  // 12
-];
-const D4: [f64; 12] = [
-    -8.428938276109013,   // 1
-    0.5667149535193777,   // 6
-    -3.0689499459498917,  // 7
-    2.38466765651207,     // 8
-    2.117034582445028,    // 9
-    -0.871391583777973,   // 10
-    2.2404374302607883,   // 11
-    0.6315787787694688,   // 12
-    -0.08899033645133331, // 13
-    18.148505520854727,   // 14
-    -9.194632392478356,   // 15
-    -4.436036387594894,   // 16
-];
-const D5: [f64; 12] = [
-    10.427508642579134,  // 1
-    242.28349177525817,  // 6
-    165.20045171727028,  // 7
-    -374.5467547226902,  // 8
-    -22.113666853125306, // 9
-    7.733432668472264,   // 10
-    -30.674084731089398, // 11
-    -9.332130526430229,  // 12
-    15.697238121770845,  // 13
-    -31.139403219565178, // 14
-    -9.35292435884448,   // 15
-    35.81684148639408,   // 16
-];
-const D6: [f64; 12] = [
-    19.985053242002433,  // 1
-    -387.0373087493518,  // 6
-    -189.17813819516758, // 7
-    527.8081592054236,   // 8
-    -11.57390253995963,  // 9
-    6.8812326946963,     // 10
-    -1.0006050966910838, // 11
-    0.7777137798053443,  // 12
-    -2.778205752353508,  // 13
-    -60.19669523126412,  // 14
-    84.32040550667716,   // 15
-    11.99229113618279,   // 16
-];
-const D7: [f64; 12] = [
-    -25.69393346270375,  // 1
-    -154.18974869023643, // 6
-    -231.5293791760455,  // 7
-    357.6391179106141,   // 8
-    93.40532418362432,   // 9
-    -37.45832313645163,  // 10
-    104.0996495089623,   // 11
-    29.8402934266605,    // 12
-    -43.53345659001114,  // 13
-    96.32455395918828,   // 14
-    -39.17726167561544,  // 15
-    -149.72683625798564, // 16
-];
+use crate::tableau::Trial;
+use coefficients::*;
 
 /// The error is taken for this many times its estimate. An oscillation sums the errors of all
 /// its steps up; with 2, a hundred periods keep their energy to ten times the tolerance. It
@@ -254,13 +35,15 @@ pub(crate) struct Dop853 {
     /// Rates at stages 1 … 13, one after the other.
     k: Vec<f64>,
     stage: Vec<f64>,
-    error5: Vec<f64>,
-    error5_across: Vec<f64>,
-    error3: Vec<f64>,
+    /// Errors by the estimates `E5`, `E5_ACROSS` and `E3`, one after the other.
+    errors: Vec<f64>,
     /// Rates at stages 14, 15, 16, then the coefficients of the interpolant; made when first asked for.
     dense: Vec<f64>,
     /// Integrands of the quadratures at stages 1, 6 … 13.
     rates: Vec<f64>,
+    /// Integrals over the step and the estimates of their errors.
+    integrals: Vec<f64>,
+    has_integrals: bool,
     stiffness: Option<Stiffness>,
     /// The step in two halves, where its interpolant was too rough; made when first needed.
     halves: Option<Box<[Half; 2]>>,
@@ -272,17 +55,18 @@ pub(crate) struct Dop853 {
 /// Number of stages that every step evaluates, and of those among them whose integrands are taken.
 const N_STAGES: usize = 13;
 const N_WEIGHED: usize = 9;
+const N_ERRORS: usize = 3;
 
 impl Dop853 {
     pub(crate) fn new(n: usize, n_quadratures: usize) -> Self {
         Self {
             k: vec![0.0; N_STAGES * n],
             stage: vec![0.0; n],
-            error5: vec![0.0; n],
-            error5_across: vec![0.0; n],
-            error3: vec![0.0; n],
+            errors: vec![0.0; N_ERRORS * n],
             dense: Vec::new(),
             rates: vec![0.0; N_WEIGHED * n_quadratures],
+            integrals: vec![0.0; TABLEAU.integrals.len() * n_quadratures],
+            has_integrals: false,
             stiffness: None,
             halves: None,
             is_halved: false,
@@ -310,8 +94,8 @@ impl Formula for Dop853 {
     const STABILITY_LIMIT: f64 = 6.1;
 
     fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64], _h: f64) -> Result<(), Trouble> {
-        let [k1, ..] = rows::<N_STAGES>(&mut self.k);
-        let [p1, ..] = rows::<N_WEIGHED>(&mut self.rates);
+        let n_quadratures = self.rates.len() / N_WEIGHED;
+        let (k1, p1) = (&mut self.k[..y.len()], &mut self.rates[..n_quadratures]);
         cx.rhs_and_rates(t, y, k1, p1)
     }
 
@@ -322,6 +106,22 @@ impl Formula for Dop853 {
         y0: &[f64],
         y1: &mut [f64],
     ) -> Result<(), Trouble> {
+        let is_made = cx.step(Trial {
+            tableau: &TABLEAU,
+            t,
+            h,
+            y0,
+            rates: &mut self.k,
+            integrands: &mut self.rates,
+            last_stage: &mut self.stage,
+            y1,
+            errors: &mut self.errors,
+            integrals: &mut self.integrals,
+        });
+        self.has_integrals = is_made;
+        if is_made {
+            return Ok(());
+        }
         let [k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12, _] = rows::<N_STAGES>(&mut self.k);
         let [_, p6, p7, p8, p9, p10, p11, p12, _] = rows::<N_WEIGHED>(&mut self.rates);
         let g = &mut self.stage;
@@ -352,11 +152,14 @@ impl Formula for Dop853 {
         combine(y1, y0, h, B, weighed);
         let n = y1.len();
         let weighed = weighed.map(|stage| &stage[..n]);
-        let (error5, error3) = (&mut self.error5[..n], &mut self.error3[..n]);
-        let error5_across = &mut self.error5_across[..n];
+        let [error5, error5_across, error3] = rows::<N_ERRORS>(&mut self.errors);
+        let (error5, error5_across, error3) =
+            (&mut error5[..n], &mut error5_across[..n], &mut error3[..n]);
         for i in 0..n {
-            let (mut sum5, mut across, mut sum3) = (0.0, 0.0, 0.0);
-            for j in 0..8 {
+            let first = weighed[0][i];
+            let (mut sum5, mut across, mut sum3) =
+                (E5[0] * first, E5_ACROSS[0] * first, E3[0] * first);
+            for j in 1..8 {
                 sum5 += E5[j] * weighed[j][i];
                 across += E5_ACROSS[j] * weighed[j][i];
                 sum3 += E3[j] * weighed[j][i];
@@ -370,8 +173,8 @@ impl Formula for Dop853 {
 
     fn error_norm(&self, _h: f64, inverse_scale: &[f64]) -> f64 {
         let n = inverse_scale.len();
-        let (error5, error3) = (&self.error5[..n], &self.error3[..n]);
-        let error5_across = &self.error5_across[..n];
+        let (error5, rest) = self.errors.split_at(n);
+        let (error5_across, error3) = rest.split_at(n);
         let (mut sum5, mut squares5, mut sum3) = (0.0, 0.0, 0.0);
         for i in 0..n {
             let e5 = error5[i] * inverse_scale[i];
@@ -393,13 +196,13 @@ impl Formula for Dop853 {
     }
 
     fn worst(&self, inverse_scale: &[f64]) -> usize {
-        worst_index(&self.error5, inverse_scale)
+        worst_index(&self.errors[..inverse_scale.len()], inverse_scale)
     }
 
     fn remove_error_along(&mut self, direction: &[f64], inverse_scale: &[f64]) {
-        remove_along(&mut self.error5, direction, inverse_scale);
-        remove_along(&mut self.error5_across, direction, inverse_scale);
-        remove_along(&mut self.error3, direction, inverse_scale);
+        for error in rows::<N_ERRORS>(&mut self.errors) {
+            remove_along(error, direction, inverse_scale);
+        }
     }
 
     fn accept(
@@ -409,8 +212,10 @@ impl Formula for Dop853 {
         (_, y1): (&[f64], &[f64]),
         moved: bool,
     ) -> Result<Ready, Trouble> {
-        let [.., k12, k13] = rows::<N_STAGES>(&mut self.k);
-        let [.., p13] = rows::<N_WEIGHED>(&mut self.rates);
+        let n = y1.len();
+        let n_quadratures = self.rates.len() / N_WEIGHED;
+        let (k12, k13) = self.k[(N_STAGES - 2) * n..].split_at_mut(n);
+        let p13 = &mut self.rates[(N_WEIGHED - 1) * n_quadratures..];
         cx.rhs_and_rates(step.t1, y1, k13, p13)?;
         // Stages 12 and 13 stand at the same time, unless the projection moved the latter.
         self.stiffness = if moved {
@@ -451,8 +256,8 @@ impl Formula for Dop853 {
         StepQuadrature::Stages(Stages {
             h,
             rates: &self.rates,
-            weights: &B,
-            errors: [&E5, &E3],
+            weights: TABLEAU.integrals,
+            sums: self.has_integrals.then_some(&self.integrals),
         })
     }
 
@@ -515,7 +320,7 @@ impl Dop853 {
         let mut y = std::mem::take(&mut self.stage);
         self.interpolate_whole(DEFECT_AT, h, y0, y1, &mut y);
         // The error of the accepted step has been used; its place is free.
-        let outcome = cx.rhs(t0 + DEFECT_AT * h, &y, &mut self.error3);
+        let outcome = cx.rhs(t0 + DEFECT_AT * h, &y, &mut self.errors[..n]);
         self.stage = y;
         outcome?;
         let (f0, f1) = (&self.k[..n], &self.k[(N_STAGES - 1) * n..]);
@@ -534,9 +339,9 @@ impl Dop853 {
             let (p, dp) = (bend + theta * p, p + theta * dp);
             let (p, dp) = (gap + rest * p, rest * dp - p);
             let slope = p + theta * dp;
-            self.error3[i] = (slope - h * self.error3[i]) / DEFECT_OVER_PEAK;
+            self.errors[i] = (slope - h * self.errors[i]) / DEFECT_OVER_PEAK;
         }
-        Ok(weighted_norm(&self.error3, inverse_scale))
+        Ok(weighted_norm(&self.errors[..n], inverse_scale))
     }
 
     /// Goes over the step once more in two halves, for reading only: the end of the step stays what it is.
