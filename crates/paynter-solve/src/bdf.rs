@@ -59,6 +59,16 @@ const ERROR_WEIGHT: f64 = 5.0;
 /// order 5: so many errors add up.
 const RTOL_OF_MANY_STEPS: f64 = 1e-8;
 
+/// A step with a larger `h ρ(J)` could not have been made by an explicit method: the problem is stiff.
+const STIFF_STEP: f64 = 2.0;
+/// Where no step has been stiff, nothing may damp what a step errs by, so that the errors of all steps to the end
+/// of the run add up. Each is about 0.2 of the tolerance divided by the weight; this many steps for each unit of
+/// the weight make five tolerances of them.
+const STEPS_PER_WEIGHT: f64 = 25.0;
+/// The weight for undamped motion is at most this many times that for stiff problems, which costs half as many
+/// steps again at order 5: where motion is damped, as cannot be known beforehand, all of it is given in vain.
+const MAX_WEIGHT_RATIO: f64 = 10.0;
+
 /// Constants of one order.
 #[derive(Clone, Copy, Debug)]
 struct OrderConstants {
@@ -84,6 +94,12 @@ fn constants(order: usize) -> OrderConstants {
 pub(crate) struct Bdf {
     /// How many times its estimate the error is taken for.
     error_weight: f64,
+    /// The same where the problem is stiff.
+    stiff_weight: f64,
+    spectral_radius: f64,
+    /// Whether a step was made that only a stiff method can make.
+    was_stiff: bool,
+    n_steps: usize,
     order: usize,
     h: f64,
     t0: f64,
@@ -127,8 +143,13 @@ impl Bdf {
         let is_algebraic = |i| algebraic.get(i).copied().unwrap_or(false);
         let zeros = || vec![0.0; n];
         let many_steps = (RTOL_OF_MANY_STEPS / cx.weights.relative()).max(1.0);
+        let stiff_weight = ERROR_WEIGHT * many_steps.powf(1.0 / 6.0);
         Self {
-            error_weight: ERROR_WEIGHT * many_steps.powf(1.0 / 6.0),
+            error_weight: stiff_weight,
+            stiff_weight,
+            spectral_radius: 0.0,
+            was_stiff: false,
+            n_steps: 0,
             order: 1,
             h: 0.0,
             t0: 0.0,
@@ -338,6 +359,7 @@ impl Bdf {
                 self.jacobian
                     .evaluate(cx, self.t1, &self.predicted, &self.f)?;
                 self.jacobian_age = Some(0);
+                self.spectral_radius = self.jacobian.spectral_radius();
                 self.factored = None;
             }
             let max_drift = if self.has_algebraic_rows {
@@ -474,6 +496,19 @@ impl Bdf {
         self.differences[0].copy_from_slice(&self.y);
     }
 
+    /// How many times its estimate the error is taken for from now on.
+    fn weigh_errors(&mut self, t_end: f64) {
+        self.n_steps += 1;
+        self.was_stiff |= self.h * self.spectral_radius > STIFF_STEP;
+        self.error_weight = if self.was_stiff || self.has_algebraic_rows {
+            self.stiff_weight
+        } else {
+            let n_all = self.n_steps as f64 + (t_end - self.t1) / self.h;
+            let largest = MAX_WEIGHT_RATIO * self.stiff_weight;
+            (n_all / STEPS_PER_WEIGHT).clamp(self.stiff_weight, largest)
+        };
+    }
+
     /// Takes the new differences and plans step and order of the next step.
     fn accept(&mut self, cx: &mut Context<'_>, error: f64, iterations: usize, was_rejected: bool) {
         cx.statistics.steps += 1;
@@ -483,6 +518,7 @@ impl Bdf {
         }
         let order = self.order;
         self.update_differences();
+        self.weigh_errors(cx.t_end);
         if self.n_equal_steps < order + 1 {
             return;
         }

@@ -77,6 +77,7 @@ pub fn integrate(
     };
     let mut cx = Context {
         h_max: largest_step(system, t_end - t0, options),
+        t_end,
         max_steps: options.max_steps,
         system,
         statistics: &mut statistics,

@@ -16,6 +16,8 @@ pub(crate) struct Context<'a> {
     pub(crate) statistics: &'a mut Statistics,
     pub(crate) weights: &'a mut Weights,
     pub(crate) h_max: f64,
+    /// Where the run ends, if nothing ends it before.
+    pub(crate) t_end: f64,
     pub(crate) max_steps: usize,
 }
 

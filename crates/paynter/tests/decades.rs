@@ -23,6 +23,15 @@ fn decades() -> Vec<i32> {
     }
 }
 
+/// Lags of 1 kHz make the platform slow for all methods but one, so that they take part at a loose tolerance only.
+fn decades_of(experiment: &str, method: Method) -> Vec<i32> {
+    if experiment == "platform_camera" && method != Method::Dop853 {
+        vec![4]
+    } else {
+        decades()
+    }
+}
+
 /// A column that may err by more than ten times the tolerance of its own range, and why.
 struct Exception {
     experiment: &'static str,
@@ -45,29 +54,38 @@ const EXCEPTIONS: &[Exception] = &[
         column: "alpha_dot",
         range: 12.5,
     },
+    // Tilt and turn of the gyroscopes, 1e-3 to 1e-2 rad/s, are what is left of a rotor's 1500 rad/s: P₃ cos θ is
+    // subtracted, where θ is near 90°. They are measured by a thousandth of that.
+    gyro_rate("gr_thd", 600.0),
+    gyro_rate("gr_phd", 2000.0),
+    gyro_rate("gp_thd", 480.0),
+    gyro_rate("gp_phd", 150.0),
+    gyro_rate("gy_thd", 1150.0),
+    gyro_rate("gy_phd", 150.0),
 ];
 
-/// How far a reference itself is off, as a part of a range. All methods agree among each other to 1e-11 at the
-/// tightest tolerance, and differ from these references by the same 3.2e-10.
+const fn gyro_rate(column: &'static str, range: f64) -> Exception {
+    Exception {
+        experiment: "platform_camera",
+        column,
+        range,
+    }
+}
+
+/// How far a reference itself is off, as a part of a range.
 fn error_of_reference(experiment: &str) -> f64 {
     if experiment.starts_with("ch6_") {
+        // All methods agree among each other to 1e-11 at the tightest tolerance, and differ from these references by
+        // the same 3.2e-10.
         4e-10
+    } else if experiment == "platform_camera" {
+        // The axes are controlled by what is left of 1500 rad/s, with its roundings. Runs that differ in nothing
+        // but these, at whatever tolerance, differ by up to 1.3e-9.
+        2e-9
     } else {
         1e-12
     }
 }
-
-/// Undamped motion keeps the errors of all steps. A multistep method of order 5 needs thousands, so it is not for
-/// such motion (`auto` never takes it there), and is held to a hundred times the tolerance.
-const UNDAMPED: &[&str] = &[
-    "balljoint_free",
-    "geartrain_step",
-    "gyro2_free",
-    "gyro2_reduced_P3zero",
-    "gyro2_reduced_graph",
-    "pendulum_thesis_hanging",
-    "table_pulse_friction",
-];
 
 /// Worst error over all columns, in units of the tolerance; none if the method does not apply.
 fn error(design: &Design, experiment: &str) -> Option<f64> {
@@ -117,7 +135,8 @@ fn check_folder(folder: &str) {
 fn check_method(design: &mut Design, experiment: &str) -> bool {
     let method = design.plan.method;
     let mut errors = Vec::new();
-    for decade in decades() {
+    let decades = decades_of(experiment, method);
+    for &decade in &decades {
         design.plan.rtol = 10.0_f64.powi(-decade);
         let Some(error) = error(design, experiment) else {
             // BDF refuses a model that is projected.
@@ -128,19 +147,17 @@ fn check_method(design: &mut Design, experiment: &str) -> bool {
     }
     let shown: Vec<String> = errors.iter().map(|e| format!("{e:7.3}")).collect();
     println!("{experiment:28} {method:?}: {}", shown.join(" "));
-    let is_kept = UNDAMPED.contains(&experiment) && method == Method::Bdf;
-    let limit = if is_kept { 100.0 } else { 10.0 };
     assert!(
-        errors.iter().all(|&e| e <= limit),
+        errors.iter().all(|&e| e <= 10.0),
         "{experiment}, {method:?}: errors in units of rtol {errors:?}"
     );
     // Over two decades the error falls; one alone may be lucky by a zero of the error, as may be an error far
     // below what was asked for.
-    let apart = if decades()[1] == 5 { 2 } else { 1 };
+    let apart = if decades.get(1) == Some(&5) { 2 } else { 1 };
     let absolute: Vec<f64> = errors
         .iter()
-        .zip(decades())
-        .map(|(e, d)| e.max(0.1) * 10.0_f64.powi(-d))
+        .zip(&decades)
+        .map(|(e, &d)| e.max(0.1) * 10.0_f64.powi(-d))
         .collect();
     assert!(
         absolute.windows(1 + apart).all(|e| e[apart] < 0.5 * e[0]),
@@ -155,8 +172,7 @@ macro_rules! folders {
     };
 }
 
-// Left out: `servo` and `slider_crank` have no reference of this kind. The rates of `platform` are what is left
-// of a spin of 1500 rad/s when 1500 rad/s are subtracted, so its columns err by 1500 times the tolerance.
+// Left out: `servo` and `slider_crank` have no reference of this kind.
 folders!(
     ball_joint,
     circuit,
@@ -166,6 +182,7 @@ folders!(
     gyroscope,
     missile,
     pendulum,
+    platform,
     rate_gyro,
     spring_mass_damper,
     wheatstone,
