@@ -59,8 +59,13 @@ const ERROR_WEIGHT: f64 = 5.0;
 /// order 5: so many errors add up.
 const RTOL_OF_MANY_STEPS: f64 = 1e-8;
 
+/// Products with a Jacobian that serves many steps, for an estimate of its spectral radius.
+const POWER_PRODUCTS: u8 = 8;
 /// A step with a larger `h ρ(J)` could not have been made by an explicit method: the problem is stiff.
 const STIFF_STEP: f64 = 2.0;
+/// From this `h ρ(J)` on, the quadratures go the way of the states. Where nothing is stiff, polynomials through the
+/// integrands are more right.
+const MIN_STIFF_STEP: f64 = 0.1;
 /// Where no step has been stiff, nothing may damp what a step errs by, so that the errors of all steps to the end
 /// of the run add up. Each is about 0.2 of the tolerance divided by the weight; this many steps for each unit of
 /// the weight make five tolerances of them.
@@ -125,7 +130,73 @@ pub(crate) struct Bdf {
     y: Vec<f64>,
     f: Vec<f64>,
     delta: Vec<f64>,
+    /// The new state with the whole of Newton's last correction, of which the state itself has a part: stiff
+    /// components, whose rates magnify what is missing, want all of it. Kept if there are quadratures.
+    settled: Vec<f64>,
+    quadrature: Quadrature,
     inverse_scale: Vec<f64>,
+}
+
+/// The quadratures as further rows of the system, on which nothing depends.
+///
+/// What a step errs by in a storage that rests near its source is made up for by the source, whose power is that
+/// error magnified. Only the same formula errs by the same in both, so that the sum is right.
+struct Quadrature {
+    /// Backward differences; the zeroth is not kept.
+    differences: [Vec<f64>; N_DIFFERENCES],
+    /// Integrands at the end of the last step.
+    rates: Vec<f64>,
+    correction: Vec<f64>,
+    increments: Vec<f64>,
+}
+
+impl Quadrature {
+    fn new(n: usize) -> Self {
+        let zeros = || vec![0.0; n];
+        Self {
+            differences: std::array::from_fn(|_| zeros()),
+            rates: zeros(),
+            correction: zeros(),
+            increments: zeros(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rates.is_empty()
+    }
+
+    /// Takes the integrands at `(t, y)`; not a number if they have no value, which the points inside of the step
+    /// will tell with their time.
+    fn evaluate(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64]) {
+        if cx.system.quadrature_rates(t, y, &mut self.rates).is_err() {
+            self.rates.fill(f64::NAN);
+        }
+    }
+
+    /// Forgets the past, for steps of `h` at order 1.
+    fn restart(&mut self, h: f64) {
+        for difference in &mut self.differences {
+            difference.fill(0.0);
+        }
+        for (first, rate) in self.differences[1].iter_mut().zip(&self.rates) {
+            *first = h * rate;
+        }
+    }
+
+    /// Goes over one step of length `h` with the integrands at its end.
+    fn advance(&mut self, h: f64, order: usize) {
+        let alpha = constants(order).alpha;
+        for i in 0..self.rates.len() {
+            let (mut sum, mut psi) = (0.0, 0.0);
+            for j in 1..=order {
+                sum += self.differences[j][i];
+                psi += constants(j).gamma / alpha * self.differences[j][i];
+            }
+            self.correction[i] = h * self.rates[i] / alpha - psi;
+            self.increments[i] = sum + self.correction[i];
+        }
+        sum_differences(&mut self.differences, &self.correction, order);
+    }
 }
 
 /// How an attempt at a step ended.
@@ -172,6 +243,12 @@ impl Bdf {
             y: zeros(),
             f: zeros(),
             delta: zeros(),
+            settled: if cx.system.n_quadratures() > 0 {
+                zeros()
+            } else {
+                Vec::new()
+            },
+            quadrature: Quadrature::new(cx.system.n_quadratures()),
             inverse_scale: zeros(),
         }
     }
@@ -213,6 +290,9 @@ impl Bdf {
     /// Applies a change of step to the differences.
     fn rescale(&mut self, factor: f64) {
         rescale_differences(&mut self.differences, self.order, factor);
+        if !self.quadrature.is_empty() {
+            rescale_differences(&mut self.quadrature.differences, self.order, factor);
+        }
         self.h *= factor;
         self.n_equal_steps = 0;
     }
@@ -237,6 +317,10 @@ impl Bdf {
             self.t1 = if lands { t_stop } else { self.t0 + h };
             match self.attempt(cx) {
                 Attempt::Accepted { error, iterations } => {
+                    if !self.quadrature.is_empty() {
+                        self.quadrature.evaluate(cx, self.t1, &self.settled);
+                        self.quadrature.advance(self.h, self.order);
+                    }
                     self.accept(cx, error, iterations, n_rejected > 0);
                     return Ok(());
                 }
@@ -277,6 +361,7 @@ impl Bdf {
             for i in 0..self.f.len() {
                 self.differences[1][i] = self.h * self.f[i] * self.mass[i];
             }
+            self.quadrature.restart(self.h);
         }
         Ok(())
     }
@@ -359,7 +444,7 @@ impl Bdf {
                 self.jacobian
                     .evaluate(cx, self.t1, &self.predicted, &self.f)?;
                 self.jacobian_age = Some(0);
-                self.spectral_radius = self.jacobian.spectral_radius();
+                self.spectral_radius = self.jacobian.spectral_radius(POWER_PRODUCTS);
                 self.factored = None;
             }
             let max_drift = if self.has_algebraic_rows {
@@ -430,6 +515,10 @@ impl Bdf {
             }
             let is_done = size * self.newton_rate.max(drift).min(1.0) < share;
             if is_done {
+                let rest = 1.0 - damping;
+                for ((settled, y), delta) in self.settled.iter_mut().zip(&self.y).zip(&self.delta) {
+                    *settled = y + rest * delta;
+                }
                 return Ok(iteration);
             }
             if iteration > 1 && rate > MAX_NEWTON_RATE {
@@ -475,23 +564,9 @@ impl Bdf {
         }
     }
 
-    /// Makes the correction the newest difference and sums the others up.
-    ///
-    /// Difference by difference: loops over two lists are what the compiler makes vectors of.
+    /// Makes the correction the newest difference.
     fn update_differences(&mut self) {
-        let order = self.order;
-        let (upper, newest) = self.differences.split_at_mut(order + 2);
-        let last = &mut upper[order + 1];
-        for ((newest, last), d) in newest[0].iter_mut().zip(last).zip(&self.correction) {
-            *newest = d - *last;
-            *last = *d;
-        }
-        for j in (1..=order).rev() {
-            let (lower, upper) = self.differences.split_at_mut(j + 1);
-            for (sum, next) in lower[j].iter_mut().zip(&upper[0]) {
-                *sum += next;
-            }
-        }
+        sum_differences(&mut self.differences, &self.correction, self.order);
         // The state is what Newton's method found, not a sum with other roundings.
         self.differences[0].copy_from_slice(&self.y);
     }
@@ -551,6 +626,24 @@ impl Bdf {
         } else {
             (growth.max(MIN_FACTOR), best.1)
         };
+    }
+}
+
+/// Makes the correction the newest difference and sums the others up.
+///
+/// Difference by difference: loops over two lists are what the compiler makes vectors of.
+fn sum_differences(differences: &mut [Vec<f64>], correction: &[f64], order: usize) {
+    let (upper, newest) = differences.split_at_mut(order + 2);
+    let last = &mut upper[order + 1];
+    for ((newest, last), d) in newest[0].iter_mut().zip(last).zip(correction) {
+        *newest = d - *last;
+        *last = *d;
+    }
+    for j in (1..=order).rev() {
+        let (lower, upper) = differences.split_at_mut(j + 1);
+        for (sum, next) in lower[j].iter_mut().zip(&upper[0]) {
+            *sum += next;
+        }
     }
 }
 
@@ -635,6 +728,10 @@ impl Stepper for Bdf {
         for rate in &mut self.differences[1] {
             *rate *= self.h;
         }
+        if !self.quadrature.is_empty() {
+            self.quadrature.evaluate(cx, t, y);
+            self.quadrature.restart(self.h);
+        }
         self.order = 1;
         self.planned = (1.0, 1);
         self.n_equal_steps = 0;
@@ -681,7 +778,11 @@ impl Stepper for Bdf {
     }
 
     fn quadrature(&self) -> StepQuadrature<'_> {
-        StepQuadrature::Ends
+        if self.h * self.spectral_radius > MIN_STIFF_STEP || self.has_algebraic_rows {
+            StepQuadrature::Done(&self.quadrature.increments)
+        } else {
+            StepQuadrature::Ends(&self.quadrature.rates)
+        }
     }
 
     fn natural_step(&self) -> f64 {

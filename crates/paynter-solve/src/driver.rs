@@ -247,8 +247,9 @@ impl Run<'_> {
         stepper: &mut dyn Stepper,
         time_event: Option<f64>,
     ) -> Result<Reaction, Failure> {
-        let wants_dense = !self.guards.is_empty()
-            || self.quadratures.needs_dense(stepper.quadrature())
+        // Asked in any case: it sums the integrals where the method itself has found them.
+        let wants_dense = self.quadratures.needs_dense(stepper.quadrature())
+            || !self.guards.is_empty()
             || self.observer.needs_dense(stepper.t0(), stepper.t1());
         if wants_dense {
             stepper.prepare_dense(cx)?;

@@ -214,9 +214,15 @@ impl Guards {
             None if self.turned[guard] => 0,
             _ => PARTS,
         };
+        // One that rests within the band has not moved, whatever its trend foretold.
+        let rests_at = if is_on_surface {
+            self.sample(guard, 0).min(0.0)
+        } else {
+            0.0
+        };
         let across = (1..=PARTS).find(|&part| {
             let v = self.sample(guard, part);
-            v < 0.0 && (v < -band || part > signs_count_after)
+            v < -band || (v < rests_at && part > signs_count_after)
         });
 
         let last_safe = across.map_or(PARTS, |part| part - 1);
@@ -631,8 +637,16 @@ impl Guards {
                 };
         }
         evaluate(cx, t + ahead, &self.y, &mut self.trend)?;
-        for (trend, start) in self.trend.iter_mut().zip(&self.start) {
-            *trend -= start;
+        for guard in 0..self.trend.len() {
+            let ahead = self.trend[guard];
+            // One that goes into its roundings, where it keeps the side told, does not turn back.
+            let keeps_side = ahead.abs() < ZERO_WITH_A_SIDE && self.told[guard] * ahead > 0.0;
+            let is_across = self.told[guard] * self.start[guard] < 0.0;
+            self.trend[guard] = if keeps_side && !is_across {
+                0.0
+            } else {
+                ahead - self.start[guard]
+            };
         }
         Ok(true)
     }

@@ -24,9 +24,6 @@ pub(crate) struct Jacobian {
     direction: Vec<f64>,
 }
 
-/// Products with the Jacobian for one estimate of its spectral radius.
-const N_POWER_PRODUCTS: u8 = 8;
-
 /// A direction that no usual eigenvector is orthogonal to.
 fn first_direction(n: usize) -> Vec<f64> {
     (0..n).map(|i| 1.0 + 0.5 * (i as f64).sin()).collect()
@@ -64,12 +61,12 @@ impl Jacobian {
 
     /// Spectral radius by the power method, going on from where the last call stopped.
     ///
-    /// The mean growth over several products serves pairs of complex eigenvalues, and variables of
+    /// The mean growth over an even number of products serves pairs of complex eigenvalues, and variables of
     /// different units, as well.
-    pub(crate) fn spectral_radius(&mut self) -> f64 {
+    pub(crate) fn spectral_radius(&mut self, n_products: u8) -> f64 {
         let n = self.y.len();
         let mut growth = 1.0;
-        for _ in 0..N_POWER_PRODUCTS {
+        for _ in 0..n_products {
             let size = self.direction.iter().map(|v| v * v).sum::<f64>().sqrt();
             if !(size > 0.0 && size.is_finite()) {
                 // What is left is nilpotent for this direction: nothing of it grows.
@@ -93,7 +90,7 @@ impl Jacobian {
             self.f = product;
             growth *= self.direction.iter().map(|v| v * v).sum::<f64>().sqrt();
         }
-        growth.powf(1.0 / f64::from(N_POWER_PRODUCTS))
+        growth.powf(1.0 / f64::from(n_products))
     }
 
     /// Where the values of a column are.
@@ -236,9 +233,9 @@ mod tests {
             increments: vec![0.0; 2],
             direction: first_direction(2),
         };
-        assert!((jacobian.spectral_radius() / 1e3 - 1.0).abs() < 1e-9);
+        assert!((jacobian.spectral_radius(8) / 1e3 - 1.0).abs() < 1e-9);
         // A chain of integrators has no eigenvalue but zero.
         jacobian.values = vec![0.0, 1.0];
-        assert_eq!(jacobian.spectral_radius(), 0.0);
+        assert_eq!(jacobian.spectral_radius(8), 0.0);
     }
 }

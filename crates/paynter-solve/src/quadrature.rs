@@ -180,7 +180,12 @@ impl Quadratures {
         }
         self.stages_serve = match way {
             StepQuadrature::Stages(stages) => self.sum_stages(&stages),
-            StepQuadrature::Dense | StepQuadrature::Ends => false,
+            StepQuadrature::Done(increments) => {
+                self.sum.copy_from_slice(increments);
+                // What has no value shows on the interpolant, with its time.
+                increments.iter().all(|increment| increment.is_finite())
+            }
+            StepQuadrature::Dense | StepQuadrature::Ends(_) => false,
         };
         !self.stages_serve
     }
@@ -193,17 +198,19 @@ impl Quadratures {
         system: &mut dyn System,
     ) -> Result<(), Failure> {
         match way {
-            StepQuadrature::Stages(_) if self.stages_serve => {
+            StepQuadrature::Stages(_) | StepQuadrature::Done(_) if self.stages_serve => {
                 self.add(1.0);
                 return Ok(());
             }
-            StepQuadrature::Ends => {
-                if self.sum_ends(dense, system)? {
+            StepQuadrature::Ends(end) => {
+                if self.sum_ends(dense, end, system)? {
                     self.add(1.0);
                     return Ok(());
                 }
             }
-            StepQuadrature::Stages(_) | StepQuadrature::Dense => self.forget(),
+            StepQuadrature::Stages(_) | StepQuadrature::Done(_) | StepQuadrature::Dense => {
+                self.forget();
+            }
         }
         self.open.push((dense.t0(), dense.t1(), 0));
         while let Some((from, to, depth)) = self.open.pop() {
@@ -253,14 +260,20 @@ impl Quadratures {
     }
 
     /// Integrates the polynomial through the ends of the last steps; tells whether that is good enough.
-    fn sum_ends(&mut self, dense: &dyn Dense, system: &mut dyn System) -> Result<bool, Failure> {
+    fn sum_ends(
+        &mut self,
+        dense: &dyn Dense,
+        end: &[f64],
+        system: &mut dyn System,
+    ) -> Result<bool, Failure> {
         if self.ends.times.first() != Some(&dense.t0()) {
             self.forget();
             self.evaluate(dense.t0(), dense.y0(), system)?;
             self.ends.push(dense.t0(), &self.rates);
         }
-        self.evaluate(dense.t1(), dense.y1(), system)?;
-        self.ends.push(dense.t1(), &self.rates);
+        refuse_not_finite(dense.t1(), end, Function::QuadratureRates)
+            .map_err(Trouble::into_failure)?;
+        self.ends.push(dense.t1(), end);
         // Of the polynomials of all degrees the one that differs least from its forerunner.
         let mut best = (f64::INFINITY, [0.0; MOST_ENDS]);
         let mut before = self.ends.weights(1);

@@ -10,7 +10,7 @@ use crate::jacobian::Jacobian;
 use crate::linear::{IterationMatrix, Singular};
 use crate::one_step::{Formula, Ready, Span, remove_along};
 use crate::options::Function;
-use crate::stepper::{Context, Trouble, combine, error_size, worst_index};
+use crate::stepper::{Context, StepQuadrature, Trouble, combine, error_size, worst_index};
 
 const STAGES: usize = 8;
 const GAMMA: f64 = 0.21193756319429014;
@@ -158,6 +158,16 @@ const H: [[f64; STAGES]; 3] = [
     ],
 ];
 
+/// Products with the Jacobian of each step, for an estimate of its spectral radius. They go on from step to step.
+const POWER_PRODUCTS: u8 = 2;
+/// From this `h ρ(J)` on, the quadratures go the way of the states. Where nothing is stiff, points on the interpolant are
+/// more right.
+const MIN_STEP_OF_OWN_SUMS: f64 = 0.1;
+/// From this `h ρ(J)` on, ends of steps and interpolant are no longer equally right.
+const MIN_STIFF_STEP: f64 = 1.0;
+/// The interpolant may err by five times the tolerance at the middle of a step, before it is mended there.
+const SHARE_OF_MIDDLE: f64 = 0.2;
+
 /// Work arrays of the method.
 pub(crate) struct Rodas5P {
     jacobian: Jacobian,
@@ -172,7 +182,55 @@ pub(crate) struct Rodas5P {
     stage: Vec<f64>,
     f: Vec<f64>,
     dense: [Vec<f64>; 3],
+    /// What the interpolant of the last attempt errs by at the middle of the step, by its defect.
+    middle_error: Vec<f64>,
+    spectral_radius: f64,
+    /// `h ρ(J)` of the last attempt; infinite if there are algebraic rows.
+    h_rho: f64,
+    quadrature: Quadrature,
 }
+
+/// The quadratures as further rows of the system, on which nothing depends: their increments follow from the
+/// integrands at the stages, and from one derivative of them.
+struct Quadrature {
+    /// Weights of the stages, for a step of 1.
+    weights: [f64; STAGES],
+    /// Integrands, stage after stage.
+    rates: Vec<f64>,
+    /// Integrands on both sides of the start of the step.
+    beside: [Vec<f64>; 2],
+    increments: Vec<f64>,
+}
+
+impl Quadrature {
+    fn new(n: usize) -> Self {
+        // Row by row (I − γ C) U = γ h G, and the increment is m U with the weights m of the stages in y1.
+        let last = &A[STAGES - 3];
+        let mut weights: [f64; STAGES] =
+            std::array::from_fn(|s| last.get(s).copied().unwrap_or(1.0));
+        for s in (0..STAGES).rev() {
+            for later in s + 1..STAGES {
+                weights[s] += GAMMA * C[later][s] * weights[later];
+            }
+        }
+        Self {
+            weights: weights.map(|weight| GAMMA * weight),
+            rates: vec![0.0; STAGES * n],
+            beside: std::array::from_fn(|_| vec![0.0; n]),
+            increments: vec![0.0; n],
+        }
+    }
+
+    /// Room for the integrands at a stage.
+    fn stage(&mut self, s: usize) -> &mut [f64] {
+        let n = self.increments.len();
+        &mut self.rates[s * n..(s + 1) * n]
+    }
+}
+
+/// Part of the sum of the stages by which integrands are taken beside the start of a step. Powers are mostly products of
+/// two states, for which any part is right; a small one would magnify roundings.
+const BESIDE: f64 = 1.0 / 16.0;
 
 impl Rodas5P {
     pub(crate) fn new(cx: &Context<'_>) -> Self {
@@ -194,7 +252,73 @@ impl Rodas5P {
             stage: zeros(),
             f: zeros(),
             dense: std::array::from_fn(|_| zeros()),
+            middle_error: zeros(),
+            spectral_radius: 0.0,
+            h_rho: 0.0,
+            quadrature: Quadrature::new(cx.system.n_quadratures()),
         }
+    }
+
+    /// Finds the increments of the quadratures over the step from `(t, y0)`.
+    ///
+    /// The sum of `wₛ (g(tₛ, yₛ) + ∂g/∂y uₛ + h dₛ ∂g/∂t)`. The second term is one derivative along a line; the last
+    /// one vanishes, since the weights of the stages alone integrate what depends on time only.
+    fn find_increments(
+        &mut self,
+        cx: &mut Context<'_>,
+        (t, h): (f64, f64),
+        y0: &[f64],
+    ) -> Result<(), Trouble> {
+        let weights = self.quadrature.weights;
+        let what = Function::QuadratureRates;
+        for (beside, part) in self.quadrature.beside.iter_mut().zip([BESIDE, -BESIDE]) {
+            let parts = weights.map(|weight| part * weight);
+            weigh::<STAGES>(&mut self.stage, Some(y0), &parts, &self.u);
+            cx.system
+                .quadrature_rates(t, &self.stage, beside)
+                .map_err(|error| Trouble::Evaluation { t, error, what })?;
+        }
+        let n = self.quadrature.increments.len();
+        let [ahead, behind] = &self.quadrature.beside;
+        let rates = &self.quadrature.rates;
+        for (i, increment) in self.quadrature.increments.iter_mut().enumerate() {
+            let mut sum = (ahead[i] - behind[i]) / (2.0 * BESIDE);
+            for (s, weight) in weights.iter().enumerate() {
+                sum += weight * rates[s * n + i];
+            }
+            *increment = h * sum;
+        }
+        Ok(())
+    }
+
+    /// Writes what the interpolant errs by at `t0 + θ h` into `stage`.
+    ///
+    /// Ends of stiff steps lie where the fast components have come to rest, as the last stages see to; the interpolant
+    /// between them does not know it. Its defect `f − M ẏ`, solved with the factors of the step, tells how far it is
+    /// from there. Components that are not stiff are moved within the error of the interpolant.
+    fn find_error_inside(
+        &mut self,
+        cx: &mut Context<'_>,
+        (t, h): (f64, f64),
+        theta: f64,
+        (y0, y1): (&[f64], &[f64]),
+    ) -> Result<(), Trouble> {
+        let n = y0.len();
+        let mut y = std::mem::take(&mut self.f);
+        self.interpolate(theta, h, y0, y1, &mut y);
+        self.f = y;
+        cx.rhs(t + theta * h, &self.f, &mut self.stage)?;
+        let [d2, d3, d4] = &self.dense;
+        let rest = 1.0 - theta;
+        for i in 0..n {
+            let bend = d2[i] + theta * (d3[i] + theta * d4[i]);
+            let slope = d3[i] + 2.0 * theta * d4[i];
+            let rate = y1[i] - y0[i] + (rest - theta) * bend + theta * rest * slope;
+            self.stage[i] -= self.mass[i] * rate / h;
+        }
+        cx.statistics.linear_solves += 1;
+        cx.statistics.linear_work += self.matrix.solve(&mut self.stage);
+        Ok(())
     }
 
     /// Computes `∂f/∂t`, by a difference quotient where the system does not give it.
@@ -225,6 +349,15 @@ impl Rodas5P {
     }
 }
 
+impl Rodas5P {
+    /// Makes the interpolant of the formula itself.
+    fn find_dense(&mut self) {
+        for (row, dense) in H.iter().zip(&mut self.dense) {
+            weigh::<STAGES>(dense, None, row, &self.u);
+        }
+    }
+}
+
 fn refuse(t: f64, values: &[f64], what: Function) -> Result<(), Trouble> {
     crate::stepper::refuse_not_finite(t, values, what)
 }
@@ -242,9 +375,15 @@ impl Formula for Rodas5P {
     }
 
     fn begin(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64], h: f64) -> Result<(), Trouble> {
-        cx.rhs(t, y, &mut self.f0)?;
+        cx.rhs_and_rates(t, y, &mut self.f0, self.quadrature.stage(0))?;
         self.find_time_derivative(cx, t, y, h)?;
-        self.jacobian.evaluate(cx, t, y, &self.f0)
+        self.jacobian.evaluate(cx, t, y, &self.f0)?;
+        self.spectral_radius = if self.mass.contains(&0.0) {
+            f64::INFINITY
+        } else {
+            self.jacobian.spectral_radius(POWER_PRODUCTS)
+        };
+        Ok(())
     }
 
     fn attempt(
@@ -274,7 +413,8 @@ impl Formula for Rodas5P {
                     // The last two start from the argument before plus the stage before.
                     _ => add(&mut self.stage, &earlier[s - 1]),
                 }
-                cx.rhs(t + NODES[s] * h, &self.stage, &mut self.f)?;
+                let rates = self.quadrature.stage(s);
+                cx.rhs_and_rates(t + NODES[s] * h, &self.stage, &mut self.f, rates)?;
             }
             match s {
                 0 => u.fill(0.0),
@@ -297,11 +437,23 @@ impl Formula for Rodas5P {
         }
         y1.copy_from_slice(&self.stage);
         add(y1, &self.u[STAGES - 1]);
-        refuse(t + h, y1, Function::Rhs).map_err(|_| Trouble::Singular { t, index: None })
+        refuse(t + h, y1, Function::Rhs).map_err(|_| Trouble::Singular { t, index: None })?;
+        self.h_rho = h * self.spectral_radius;
+        if self.h_rho > MIN_STIFF_STEP {
+            self.find_dense();
+            self.find_error_inside(cx, (t, h), 0.5, (y0, y1))?;
+            std::mem::swap(&mut self.middle_error, &mut self.stage);
+        }
+        Ok(())
     }
 
     fn error_norm(&self, _h: f64, inverse_scale: &[f64]) -> f64 {
-        error_size(&self.u[STAGES - 1], inverse_scale)
+        let at_end = error_size(&self.u[STAGES - 1], inverse_scale);
+        if self.h_rho > MIN_STIFF_STEP {
+            at_end.max(SHARE_OF_MIDDLE * error_size(&self.middle_error, inverse_scale))
+        } else {
+            at_end
+        }
     }
 
     fn worst(&self, inverse_scale: &[f64]) -> usize {
@@ -314,25 +466,52 @@ impl Formula for Rodas5P {
 
     fn accept(
         &mut self,
-        _cx: &mut Context<'_>,
-        _step: Span,
-        _states: (&[f64], &[f64]),
+        cx: &mut Context<'_>,
+        step: Span,
+        (y0, _): (&[f64], &[f64]),
         _moved: bool,
     ) -> Result<Ready, Trouble> {
+        if !self.quadrature.increments.is_empty() && self.h_rho > MIN_STEP_OF_OWN_SUMS {
+            self.find_increments(cx, (step.t0, step.h), y0)?;
+        }
         Ok(Ready::NotBegun)
     }
 
     fn prepare_dense(
         &mut self,
-        _cx: &mut Context<'_>,
-        _step: Span,
-        _states: (&[f64], &[f64]),
+        cx: &mut Context<'_>,
+        step: Span,
+        states: (&[f64], &[f64]),
         _inverse_scale: &[f64],
     ) -> Result<(), Trouble> {
-        for (row, dense) in H.iter().zip(&mut self.dense) {
-            weigh::<STAGES>(dense, None, row, &self.u);
+        self.find_dense();
+        if self.h_rho <= MIN_STIFF_STEP {
+            return Ok(());
+        }
+        let n = states.0.len();
+        let mut quarter = vec![0.0; n];
+        self.find_error_inside(cx, (step.t0, step.h), 0.25, states)?;
+        quarter.copy_from_slice(&self.stage);
+        self.find_error_inside(cx, (step.t0, step.h), 0.75, states)?;
+        // θ (1 − θ) (c₂ + c₃ θ + c₄ θ²) with the errors found as its values at ¼, ½ and ¾.
+        let [d2, d3, d4] = &mut self.dense;
+        for i in 0..n {
+            let left = quarter[i] * (16.0 / 3.0);
+            let middle = self.middle_error[i] * 4.0;
+            let right = self.stage[i] * (16.0 / 3.0);
+            d2[i] += 3.0 * left - 3.0 * middle + right;
+            d3[i] += -10.0 * left + 16.0 * middle - 6.0 * right;
+            d4[i] += 8.0 * left - 16.0 * middle + 8.0 * right;
         }
         Ok(())
+    }
+
+    fn quadrature(&self, _h: f64) -> StepQuadrature<'_> {
+        if self.h_rho > MIN_STEP_OF_OWN_SUMS {
+            StepQuadrature::Done(&self.quadrature.increments)
+        } else {
+            StepQuadrature::Dense
+        }
     }
 
     fn interpolate(&self, theta: f64, _h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]) {

@@ -211,10 +211,13 @@ pub(crate) enum StepQuadrature<'a> {
     /// By points on the interpolant.
     Dense,
     /// From the integrands at the ends of this step and of those before it: the step is short against
-    /// what a multistep method remembers.
-    Ends,
+    /// what a multistep method remembers. The integrands at the end of this step.
+    Ends(&'a [f64]),
     /// By the method's own formula: it evaluated the integrands at its stages.
     Stages(Stages<'a>),
+    /// The method has found them, as if they were states: of stiff components, only its own stages know what they
+    /// brought over the step.
+    Done(&'a [f64]),
 }
 
 /// Integrands at the stages of a Runge–Kutta step, and what to do with them.

@@ -487,3 +487,16 @@ fn diodes_in_series_without_leakage_are_told_what_they_lack() {
     ));
     assert!(text.contains("a large resistance in parallel"), "{text}");
 }
+
+#[test]
+fn voltage_that_rests_at_the_threshold_of_a_diode_does_not_chatter() {
+    // Explicit steps over the fast side of the diode leave noise within the tolerance on both sides of 200 V.
+    let models = kit::gallery_models("servo/servo.bond");
+    for rtol in ["1e-5", "1e-6", "1e-7"] {
+        let outcome = run_text(&format!(
+            "{models}\nexperiment rest of Servo {{ stop = 0.1 [s]; rtol = {rtol}; record cb.e as v }}"
+        ));
+        assert_eq!(outcome.run.ending, Ending::Reached, "{rtol}");
+        assert_close(last(&outcome, "v"), 200.0, 200.0 * 1e-5);
+    }
+}
