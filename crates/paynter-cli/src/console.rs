@@ -70,6 +70,7 @@ pub fn choice(args: &ModelArgs) -> Result<Choice, String> {
         model: args.model.clone(),
         experiment: args.experiment.clone(),
         overrides,
+        linear: None,
     })
 }
 
@@ -80,7 +81,16 @@ pub fn choice(args: &ModelArgs) -> Result<Choice, String> {
 /// The exit status, after the messages were shown.
 pub fn design(args: &ModelArgs) -> Result<Design, u8> {
     let choice = choice(args).map_err(call_error)?;
-    let design = paynter::design(&args.file, &choice).map_err(|failed| match failed {
+    open(args, &choice)
+}
+
+/// As [`design`], with a choice that says more than the arguments.
+///
+/// # Errors
+///
+/// As for [`design`].
+pub fn open(args: &ModelArgs, choice: &Choice) -> Result<Design, u8> {
+    let design = paynter::design(&args.file, choice).map_err(|failed| match failed {
         paynter::DesignError::Unreadable(message) => call_error(message),
         paynter::DesignError::Model(failed) => {
             show(&failed, args.json);

@@ -48,6 +48,8 @@ enum Command {
     Causality(commands::causality::CausalityArgs),
     /// Print the equations in the model's own names
     Equations(commands::equations::EquationsArgs),
+    /// Linearize: A, B, C, D at the start or at a time of a run
+    Linearize(commands::linearize::LinearizeArgs),
     /// Draw the bond graph
     Diagram(commands::diagram::DiagramArgs),
     /// Plot a result file
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::check(&args),
         Command::Causality(args) => commands::causality::causality(&args),
         Command::Equations(args) => commands::equations::equations(&args),
+        Command::Linearize(args) => commands::linearize::linearize(&args),
         Command::Diagram(args) => commands::diagram::diagram(&args),
         Command::Plot(args) => commands::plot::plot(&args),
         Command::Fmt(args) => commands::fmt::fmt(&args),

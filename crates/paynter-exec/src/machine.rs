@@ -226,6 +226,11 @@ impl Machine {
         self.image.rhs.n_colours()
     }
 
+    /// Lists for the rate of each variable the variables that it depends on, ascending.
+    pub fn dependencies(&self) -> &[Box<[u32]>] {
+        &self.image.rhs.rows
+    }
+
     /// Counts the work done so far.
     pub fn counters(&self) -> Counters {
         Counters {

@@ -326,6 +326,8 @@ pub struct Request {
     pub experiment: Option<String>,
     /// `--set path=value`.
     pub overrides: Vec<Override>,
+    /// Inputs of the top model that rest at zero if nothing gives them a value: a linear model is made from them.
+    pub free_inputs: Vec<String>,
 }
 
 /// A value given from outside.
@@ -374,6 +376,54 @@ impl Project {
             Some(path) => Ok(Override { path, value, span }),
             None => Err(bad(format!("`{path}` is not the path of a parameter"))),
         }
+    }
+}
+
+impl Project {
+    /// Reads expressions given outside of any file, such as `--to theta,omega`, with commas between.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text.
+    pub fn parse_expressions(
+        &mut self,
+        option: &str,
+        text: &str,
+    ) -> Result<Vec<ast::Expr>, Vec<Diagnostic>> {
+        // Messages show what was typed; what is parsed is the definition of a name as long as the option's.
+        let name = option.trim_start_matches('-');
+        let list = format!("[{text}]");
+        let (shown, parsed) = (
+            format!("{name} = {list}"),
+            format!("{} = {list}", "x".repeat(name.len().max(1))),
+        );
+        let file = self.sources.add(option, shown.as_str());
+        let parsed = paynter_syntax::parse(file, &parsed);
+        if parsed.has_errors() {
+            return Err(parsed.diagnostics);
+        }
+        let mut items = parsed.ast.items;
+        let value = match (items.pop().map(|i| i.kind), items.is_empty()) {
+            (Some(ast::ItemKind::Constant(define)), true) => Some(define.value),
+            _ => None,
+        };
+        if let Some(ast::Expr {
+            kind: ast::ExprKind::Matrix { rows, .. },
+            ..
+        }) = value
+            && let [row] = &rows[..]
+        {
+            return Ok(row.clone());
+        }
+        let message = format!("`{text}` is not a list of quantities");
+        let span = Span::new(file, 0, shown.len());
+        Err(vec![
+            Diagnostic::error(code::BAD_OVERRIDE, message)
+                .primary(span, "")
+                .help(format!(
+                    "write names with commas between, such as `{option} theta,shaft.f`"
+                )),
+        ])
     }
 }
 

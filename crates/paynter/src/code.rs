@@ -52,7 +52,7 @@ codes! {
     REFERENCE = "E0731", "a reference that cannot be read",
         "`compare` names a file that is missing or is not a table of numbers with time in its first column.";
     NOT_CARRIED_OUT = "W0732", "something the run does not do yet",
-        "The experiment asks for something that this version reads and checks but does not carry out: a search, a trim, a linear model, a margin, or another way to enforce constraints.";
+        "The experiment asks for something that this version reads and checks but does not carry out: a search, a margin, or another way to enforce constraints.";
     IMPULSE = "W0733", "a step that would need an impulse",
         "A storage is tied to a source that jumps. The jump would need an impulse of flow or effort, whose energy the audit cannot see. Put a resistance between them, or give the source a rise time.";
     START_CHANGED = "W0734", "a start value that gave way",
@@ -75,6 +75,20 @@ codes! {
         "A law jumps at a surface (the friction `F*sign(f)`, a relay) and drives the model back to it from both sides. The run goes on along the surface, with the value between the two sides that keeps it there: a body sticks, a relay gives its mean. This is the solution in the sense of Filippov.";
     LEFT_OPEN = "W0744", "a share that the laws leave open",
         "Equations that are solved together fit other values as well, down to the last digit of what is computed: two diodes in series that block, say, share the voltage in a way that only their leakage decides. The numbers given for it mean nothing; the rest of the model may still be right. Add what decides: a leakage, a large resistance in parallel.";
+    NOT_AN_INPUT = "E0750", "something that cannot be an input",
+        "A linear model tells how quantities follow small changes of its inputs. An input is something that is given from outside: an `input` of the model, a signal that a line `name = …` defines, what a source sets (`supply.e`, `pump.f`), or what a sampled block holds. What follows from states and laws cannot be changed by itself, and a parameter stays as it is during a run.";
+    SAMPLED_PATH = "E0751", "a linear model through a sampled block",
+        "A sampled block acts at its ticks only, and a quantiser in it has no slope. Pushing at it and looking what comes out would give numbers that mean nothing, so it is refused. The plant between what the block sets and what it reads is continuous: take what the block sets as the input of the linear model.";
+    NO_LINEAR_FORM = "E0752", "a point without a linear model",
+        "At this point some law has no finite slope: a root at zero, an ideal contact that conducts or blocks, a switch that rests between its sides. Choose another point, or laws with slopes. A model with thousands of states has a linear model, but no matrices that could be printed or factored.";
+    KINK = "W0753", "a linear model at a kink",
+        "A switch stands exactly at its threshold at this point, so that the slopes to its two sides differ. The linear model takes the side the switch is on.";
+    TRIM_UNKNOWN = "E0754", "a trim that varies too little",
+        "`trim` searches values of the named quantities at which every rate of the model vanishes. Each of them must be a state, follow from states, or be an `input` with a constant value; and there must be enough of them: states that are not named keep their start values, and their rates must vanish as well.";
+    TRIM_OPEN = "E0755", "a trim that fixes too little",
+        "The model rests at more than one value of a named quantity: a mass without a spring rests anywhere, and two inputs can balance each other in many ways. Leave it out of `trim` and give its value.";
+    TRIM_FAILED = "E0756", "a trim without an answer",
+        "Newton's method found no point near the start values at which all rates vanish. The model may have none (a force that nothing balances), or the search began too far away, or it came to where a law has no value. Give other `start` values or inputs.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
 }

@@ -106,6 +106,11 @@ impl<'a> Course<'a> {
         }
     }
 
+    /// Tells whether some switch rests on its surface at present.
+    pub(crate) fn is_sliding(&self) -> bool {
+        self.current.as_ref().is_some_and(|s| !s.sliding.is_empty())
+    }
+
     /// The machine and the equations at present.
     pub(crate) fn at_present(&mut self) -> (&mut Machine, &Reduced) {
         match &self.current {
@@ -120,6 +125,26 @@ impl<'a> Course<'a> {
         }
     }
 
+    /// Moves the start to the point at rest that `trim` has found, if there is one.
+    fn rest(&mut self, t: f64, y: &mut [f64]) -> Result<(), Vec<Diagnostic>> {
+        if self.spec.rest.is_empty() {
+            return Ok(());
+        }
+        let values: HashMap<SymbolId, f64> = self.spec.rest.iter().copied().collect();
+        for (value, symbol) in y.iter_mut().zip(self.plain.states()) {
+            *value = values.get(symbol).copied().unwrap_or(*value);
+        }
+        let before = self.plain.clone();
+        let n_whens = self.plain_reduced.dae.whens.len();
+        let moved = self.plain.take_over(&before, (t, y), n_whens, &[]);
+        let (reduced, graph) = (self.plain_reduced, self.graph);
+        moved.map(|_| ()).map_err(|e| {
+            vec![crate::failure::explain_recording(
+                self.plain, e, t, reduced, graph,
+            )]
+        })
+    }
+
     /// Finds the start, and the structure at the start where contacts are ideal.
     pub(crate) fn start(&mut self) -> Result<StartReport, Vec<Diagnostic>> {
         let t = self.spec.start;
@@ -128,10 +153,12 @@ impl<'a> Course<'a> {
         };
         if self.structures.contacts.is_empty() {
             let (reduced, graph) = (self.plain_reduced, self.graph);
-            return self
+            let mut report = self
                 .plain
                 .initialise(t)
-                .map_err(|e| explain(&e, reduced, graph));
+                .map_err(|e| explain(&e, reduced, graph))?;
+            self.rest(t, &mut report.y0)?;
+            return Ok(report);
         }
         let structure = self.first_structure(t)?;
         let graph = self.graph;

@@ -13,15 +13,18 @@ use paynter_model::causality::{
 use paynter_model::elaborate::{self, Limit, elaborate, prepare};
 use paynter_model::equations::build_equations;
 use paynter_model::experiment::{
-    Constraints, Functional, Measure, Plan, default_columns, default_plan, plan,
+    Constraints, Functional, Measure, Plan, Quantity, default_columns, default_inputs,
+    default_plan, plan, quantities,
 };
 use paynter_model::graph::{ElementId, ElementKind, Law, Reading, ReadingKind};
 use paynter_model::project::{Override, Project, Request, load};
+use paynter_model::units::Unit;
 use paynter_model::{BondGraph, code as model_code};
 use paynter_symbolic::reduce::{Enforcement, reduce};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{Names, Origin, Role, Symbol, SymbolId};
 use paynter_syntax::{Diagnostic, SourceMap, ast};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
 /// Which model, with what changed.
@@ -33,6 +36,30 @@ pub struct Choice {
     pub experiment: Option<String>,
     /// `--set path=value`.
     pub overrides: Vec<(String, String)>,
+    /// What a linear model is to be made of, if one is.
+    pub linear: Option<LinearChoice>,
+}
+
+/// Between which quantities a linear model is made, as typed: names with commas between.
+#[derive(Clone, Debug, Default)]
+pub struct LinearChoice {
+    /// Inputs; those of the experiment's `linearize`, or of the model, where none are given.
+    pub from: Option<String>,
+    /// Outputs; those of the experiment's `linearize`, or what it records, where none are given.
+    pub to: Option<String>,
+    /// Signals at which a loop is cut.
+    pub cut: Option<String>,
+}
+
+/// The quantities of a [`LinearChoice`] in the model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinearQuantities {
+    /// Inputs.
+    pub from: Vec<Quantity>,
+    /// Outputs.
+    pub to: Vec<Quantity>,
+    /// Signals at which a loop is cut.
+    pub cut: Vec<Quantity>,
 }
 
 /// Messages, and the texts they point into.
@@ -74,6 +101,10 @@ pub struct Design {
     pub structural: Vec<SymbolId>,
     /// Ranges that changed parameters must keep.
     pub limits: Vec<Limit>,
+    /// What a linear model is made of, where one was chosen.
+    pub linear: LinearQuantities,
+    /// Units of states, where a linear model or a trim needs them.
+    pub state_units: FxHashMap<SymbolId, Unit>,
 }
 
 fn open(path: &Path) -> Result<(Project, Vec<Diagnostic>), String> {
@@ -119,7 +150,13 @@ pub(crate) fn design_with(
         model: choice.model.clone(),
         experiment: choice.experiment.clone(),
         overrides: changes.to_vec(),
+        ..Request::default()
     };
+    let asked = read_linear(choice.linear.as_ref(), &mut project, &mut diagnostics);
+    request.free_inputs = asked.from.iter().filter_map(bare_name).collect();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(failed(project, diagnostics));
+    }
     for (target, value) in &choice.overrides {
         match project.parse_override(target, value) {
             Ok(change) => request.overrides.push(change),
@@ -145,6 +182,26 @@ pub(crate) fn design_with(
     if plan.columns.is_empty() {
         plan.columns = default_columns(&mut elaborated);
     }
+    let mut linear = LinearQuantities::default();
+    for (expressions, place) in [
+        (&asked.from, &mut linear.from),
+        (&asked.to, &mut linear.to),
+        (&asked.cut, &mut linear.cut),
+    ] {
+        let (found, messages) = quantities(expressions, &mut elaborated);
+        diagnostics.extend(messages);
+        *place = found;
+    }
+    if choice.linear.is_some() && linear.from.is_empty() && plan.linearize.is_empty() {
+        let place = plan.places.whole.unwrap_or_default();
+        linear.from = default_inputs(&mut elaborated, place);
+    }
+    let needs_units =
+        choice.linear.is_some() || !plan.linearize.is_empty() || !plan.trim.is_empty();
+    let state_units = match needs_units {
+        true => elaborated.state_units(),
+        false => FxHashMap::default(),
+    };
     let model = elaborated.model.name.text.to_string();
     let structural = elaborated.structural.clone();
     let limits = std::mem::take(&mut elaborated.limits);
@@ -165,8 +222,48 @@ pub(crate) fn design_with(
         diagnostics,
         structural,
         limits,
+        linear,
+        state_units,
         project,
     })
+}
+
+/// The expressions of a [`LinearChoice`].
+#[derive(Default)]
+struct LinearAsked {
+    from: Vec<ast::Expr>,
+    to: Vec<ast::Expr>,
+    cut: Vec<ast::Expr>,
+}
+
+fn read_linear(
+    choice: Option<&LinearChoice>,
+    project: &mut Project,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> LinearAsked {
+    let mut asked = LinearAsked::default();
+    let Some(choice) = choice else {
+        return asked;
+    };
+    for (option, text, place) in [
+        ("--from", &choice.from, &mut asked.from),
+        ("--to", &choice.to, &mut asked.to),
+        ("--cut", &choice.cut, &mut asked.cut),
+    ] {
+        let Some(text) = text else { continue };
+        match project.parse_expressions(option, text) {
+            Ok(expressions) => *place = expressions,
+            Err(messages) => diagnostics.extend(messages),
+        }
+    }
+    asked
+}
+
+fn bare_name(e: &ast::Expr) -> Option<String> {
+    match &e.kind {
+        ast::ExprKind::Name(name) => Some(name.text.to_string()),
+        _ => None,
+    }
 }
 
 /// Checks every model and experiment of a file.

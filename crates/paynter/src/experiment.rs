@@ -4,6 +4,7 @@
 //! Out: an [`Outcome`]: the run, its measures, how it compares with references, its pictures.
 
 use crate::compare::{Comparison, compare};
+use crate::linear::{Linearization, Trim};
 use crate::measure::Curve;
 use crate::parameters::Parameters;
 use crate::recorder::Progress;
@@ -33,6 +34,10 @@ pub struct Outcome {
     pub comparisons: Vec<Compared>,
     /// Pictures the experiment asks for.
     pub plots: Vec<Plot>,
+    /// The point at rest that it started from, if the experiment trims.
+    pub trim: Option<Trim>,
+    /// The linear models that the experiment asks for.
+    pub linear: Vec<Linearization>,
     /// What the user should know although the run went well.
     pub warnings: Vec<Diagnostic>,
 }
@@ -168,6 +173,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         wanted: layout.wanted.clone(),
         wants_fine: !plan.measures.is_empty(),
         parameters: Vec::new(),
+        rest: Vec::new(),
     }
 }
 
@@ -243,6 +249,8 @@ pub fn carry_out(
         measures,
         comparisons,
         plots,
+        trim: None,
+        linear: Vec::new(),
         warnings: Vec::new(),
     })
 }

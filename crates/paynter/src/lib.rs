@@ -14,6 +14,7 @@ pub mod experiment;
 mod failure;
 pub mod figure;
 pub mod library;
+pub mod linear;
 pub mod listing;
 pub mod loader;
 pub mod measure;
@@ -30,13 +31,15 @@ pub mod table;
 
 pub use paynter_draw as draw;
 pub use paynter_exec as exec;
+pub use paynter_linear as linear_algebra;
 pub use paynter_model as model;
 pub use paynter_solve as solve;
 pub use paynter_symbolic as symbolic;
 pub use paynter_syntax as syntax;
 
 pub use design::{
-    Choice, Design, DesignError, Failed, check, check_text, codes, design, experiments, format_file,
+    Choice, Design, DesignError, Failed, LinearChoice, check, check_text, codes, design,
+    experiments, format_file,
 };
 pub use run::{RunSummary, run_experiment};
 

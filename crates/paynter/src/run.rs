@@ -6,6 +6,7 @@
 use crate::code;
 use crate::design::{Choice, Design, DesignError, design};
 use crate::experiment::{Outcome, carry_out, lay_out, run_spec};
+use crate::linear::{Ask, LinearError, Linearization, find_rest, linearize};
 use crate::loader::beside;
 use crate::recorder::Progress;
 use crate::simulate::{Ending, prepare};
@@ -68,6 +69,14 @@ pub fn run_staged(
     if let Some(times) = &choice.times {
         spec.output_times = times.clone();
     }
+    let mut trim = None;
+    if !design.plan.trim.is_empty() {
+        let (found, rest) = find_rest(design).map_err(LinearError::into_messages)?;
+        spec.rest = rest.states;
+        spec.parameters.extend(rest.parameters);
+        trim = Some(found);
+    }
+    let linear = linear_models(design)?;
     let mut machine = prepare(&reduced, &design.graph, &spec)?;
     let mut outcome = carry_out(
         &mut machine,
@@ -86,10 +95,28 @@ pub fn run_staged(
     }
     outcome.run.table.metadata = metadata(design, &outcome);
     outcome.warnings = about_locks;
+    for message in linear.iter().flat_map(|l| &l.warnings) {
+        if !outcome.warnings.contains(message) {
+            outcome.warnings.push(message.clone());
+        }
+    }
+    (outcome.trim, outcome.linear) = (trim, linear);
     outcome
         .warnings
         .extend(warnings(design, &reduced, &outcome));
     Ok((Stages { causality, reduced }, outcome))
+}
+
+/// Makes the linear models that an experiment asks for.
+fn linear_models(design: &Design) -> Result<Vec<Linearization>, Vec<Diagnostic>> {
+    let asked = design.plan.linearize.iter().map(|l| Ask {
+        from: l.from.clone(),
+        to: l.to.clone(),
+        at: None,
+    });
+    let models = asked.map(|ask| linearize(design, &ask));
+    let models: Result<Vec<Linearization>, LinearError> = models.collect();
+    models.map_err(LinearError::into_messages)
 }
 
 fn references(design: &Design) -> Result<Vec<Table>, Vec<Diagnostic>> {
@@ -149,8 +176,6 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
         }
     };
     not_yet(plan.optimize.is_some(), "`optimize`", "optimize");
-    not_yet(!plan.trim.is_empty(), "`trim`", "trim");
-    not_yet(!plan.linearize.is_empty(), "`linearize`", "linearize");
     let is_locked =
         !design.graph.signals.constraints.is_empty() || !reduced.dae.constraints.is_empty();
     let is_other = !matches!(

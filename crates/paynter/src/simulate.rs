@@ -77,6 +77,8 @@ pub struct RunSpec {
     pub wants_fine: bool,
     /// Parameters changed after compiling, SI units.
     pub parameters: Vec<(SymbolId, f64)>,
+    /// States of a point at rest to start from instead; empty where nothing was trimmed.
+    pub rest: Vec<(SymbolId, f64)>,
 }
 
 /// Time, unknowns, and origins of equations that leave these open.

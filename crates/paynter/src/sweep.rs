@@ -136,6 +136,10 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<D
             _ => return Ok(None),
         }
     }
+    // A point at rest is searched anew for each value.
+    if crate::linear::is_asked(&design.plan) {
+        return Ok(None);
+    }
     let causality = design.causality();
     let reduced = design.reduce(&causality)?;
     let layout = lay_out(&design.plan);

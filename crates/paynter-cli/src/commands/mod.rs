@@ -7,6 +7,8 @@ pub mod equations;
 pub mod explain;
 pub mod fmt;
 pub mod gallery;
+pub mod linear;
+pub mod linearize;
 pub mod new;
 pub mod picture;
 pub mod plot;

@@ -5,6 +5,7 @@ use paynter::Design;
 use paynter::audit::Audit;
 use paynter::digits::significant;
 use paynter::experiment::Outcome;
+use paynter::linear::{Label, to_json, trim_to_json};
 use paynter::simulate::Ending;
 use paynter::solve::{Choice, Reason};
 use std::path::Path;
@@ -32,6 +33,23 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
         say!(
             "  start       at zero, for want of a start value: {}",
             shorten(&run.defaulted)
+        );
+    }
+    if let Some(trim) = &outcome.trim {
+        let values: Vec<String> = trim.values.iter().map(with_unit).collect();
+        say!("  trim        at rest with {}", values.join(", "));
+    }
+    for linear in &outcome.linear {
+        let names = |labels: &[Label]| -> String {
+            let names: Vec<&str> = labels.iter().map(|l| l.name.as_str()).collect();
+            names.join(", ")
+        };
+        say!(
+            "  linear      {} state{} from {} to {} (`paynter linearize` prints it)",
+            linear.states.len(),
+            if linear.states.len() == 1 { "" } else { "s" },
+            names(&linear.inputs),
+            names(&linear.outputs)
         );
     }
     for choice in &statistics.choices {
@@ -130,6 +148,12 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
     if let Some(path) = report {
         say!("  report in {}", path.display());
     }
+}
+
+fn with_unit(label: &Label) -> String {
+    let value = significant(label.value, 9);
+    let text = format!("{} = {value} {}", label.name, label.unit);
+    text.trim_end().to_owned()
 }
 
 fn print_audit(outcome: &Outcome) {
@@ -256,6 +280,8 @@ pub fn json(design: &Design, outcome: &Outcome) -> serde_json::Value {
             "supplied": a.supplied, "dissipated": a.dissipated, "stored": a.stored, "unpowered": a.unpowered,
             "jumps": a.jumps, "residual": a.residual, "scale": a.scale, "is_good": a.is_good(),
         })),
+        "trim": outcome.trim.as_ref().map(trim_to_json),
+        "linear": outcome.linear.iter().map(to_json).collect::<Vec<_>>(),
         "measures": outcome.measures.iter().map(|m| serde_json::json!({
             "name": m.name, "value": m.value, "unit": m.unit,
         })).collect::<Vec<_>>(),

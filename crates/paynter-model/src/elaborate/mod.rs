@@ -619,6 +619,10 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+        for name in &request.free_inputs {
+            let path = self.graph.signals.names.child(Names::ROOT, name, None);
+            self.free_inputs.insert(path);
+        }
         self.report_unused_changes();
         self.check_outers();
         self.bind_remote();

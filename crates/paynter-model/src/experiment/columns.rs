@@ -4,11 +4,11 @@
 //! Out: [`Column`]s.
 
 use paynter_symbolic::{ExprId, Role, SymbolId};
-use paynter_syntax::{Diagnostic, ast};
+use paynter_syntax::{Diagnostic, Span, ast};
 use rustc_hash::FxHashMap;
 
 use super::settings::wrong_unit;
-use super::{Column, Places, Plan, Planner, Plot, Read, expression_of};
+use super::{Column, Places, Plan, Planner, Plot, Quantity, Read, Scope, expression_of};
 use crate::code;
 use crate::elaborate::Elaborated;
 use crate::graph::BondGraph;
@@ -192,20 +192,38 @@ impl Planner<'_> {
         read.entries.into_iter().map(column).collect()
     }
 
-    /// References as (name, expression), scalars only.
-    pub(super) fn readings(&mut self, references: &[ast::Ref]) -> Vec<(String, ExprId)> {
+    /// What references name, number by number.
+    pub(super) fn readings(&mut self, references: &[ast::Ref]) -> Vec<Quantity> {
         let mut found = Vec::new();
         for reference in references {
-            let e = expression_of(reference);
-            let Some(read) = self.scope.read(&e) else {
-                continue;
-            };
-            let name = self.scope.text(reference.span).trim().to_owned();
-            let entries = read.entries.into_iter();
-            found.extend(entries.map(|(ending, e)| (format!("{name}{ending}"), e)));
+            found.extend(quantity(
+                self.scope,
+                &expression_of(reference),
+                reference.span,
+            ));
         }
         found
     }
+}
+
+/// The numbers of an expression; empty if it could not be read.
+pub(super) fn quantity(scope: &mut dyn Scope, e: &ast::Expr, span: Span) -> Vec<Quantity> {
+    let Some(read) = scope.read(e) else {
+        return Vec::new();
+    };
+    let unit = shown_in(&read);
+    let name = scope.text(span).trim().to_owned();
+    let entries = read.entries.into_iter();
+    let column = |(ending, value): (String, ExprId)| Column {
+        name: format!("{name}{ending}"),
+        value,
+        unit: unit.clone(),
+    };
+    let quantities = entries.map(|entry| Quantity {
+        column: column(entry),
+        span,
+    });
+    quantities.collect()
 }
 
 /// The unit a value is shown in: as declared, or in SI; none for a plain number.

@@ -3,12 +3,13 @@
 //! In:  an experiment and the [`Elaborated`] model it is of.
 //! Out: a [`Plan`] and the messages about it.
 
-use paynter_symbolic::{ExprId, Pool};
+use paynter_symbolic::{ExprId, Pool, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
-use super::{Plan, Read, Scope, Variable, plan_in};
+use super::{Column, Plan, Quantity, Read, Scope, Variable, plan_in};
 use crate::elaborate::value::{Shape, Value};
 use crate::elaborate::{Elaborated, code};
+use crate::graph::{ElementKind, Law};
 use crate::units::{Dimension, Unit};
 
 /// Reads an experiment of a model without errors.
@@ -21,6 +22,72 @@ pub fn plan(experiment: &ast::Experiment, model: &mut Elaborated<'_>) -> (Plan, 
     };
     let plan = plan_in(experiment, &mut scope);
     (plan, scope.found)
+}
+
+/// Reads expressions given outside of any experiment, such as on the command line.
+///
+/// Every independent mistake is in the list; the quantities are the rest.
+pub fn quantities(
+    expressions: &[ast::Expr],
+    model: &mut Elaborated<'_>,
+) -> (Vec<Quantity>, Vec<Diagnostic>) {
+    let mut scope = ModelScope {
+        model,
+        found: Vec::new(),
+    };
+    let mut all = Vec::new();
+    for e in expressions {
+        all.extend(super::columns::quantity(&mut scope, e, e.span));
+    }
+    (all, scope.found)
+}
+
+/// What a model can be driven by: its inputs, or where it has none, what its sources set (locks and
+/// grounds apart).
+pub fn default_inputs(model: &mut Elaborated<'_>, span: Span) -> Vec<Quantity> {
+    let inputs = model.graph().inputs.clone();
+    let mut found: Vec<(String, SymbolId, Option<Unit>)> = Vec::new();
+    for symbol in inputs {
+        let name = model.graph().signals.name_of(symbol);
+        let unit = model.display_unit(&name);
+        found.push((name, symbol, unit));
+    }
+    if found.is_empty() {
+        let graph = model.graph();
+        for element in &graph.elements {
+            let (
+                Some(path),
+                Law::Source {
+                    value,
+                    position: None,
+                },
+            ) = (element.name, &element.law)
+            else {
+                continue;
+            };
+            if graph.signals.pool.as_number(*value) == Some(0.0) {
+                continue;
+            }
+            let bond = graph.bond(element.ports[0]);
+            let domain = element.domain.map(|d| model.domains().get(d));
+            let (letter, symbol, unit) = match element.kind {
+                ElementKind::Se => ("e", bond.effort, domain.map(|d| d.effort.unit.clone())),
+                _ => ("f", bond.flow, domain.map(|d| d.flow.unit.clone())),
+            };
+            let path = graph.signals.names.display(path);
+            found.push((format!("{path}.{letter}"), symbol, unit));
+        }
+    }
+    let pool = &mut model.graph_mut().signals.pool;
+    let quantity = |(name, symbol, unit): (String, SymbolId, Option<Unit>)| Quantity {
+        column: Column {
+            name,
+            value: pool.symbol(symbol),
+            unit,
+        },
+        span,
+    };
+    found.into_iter().map(quantity).collect()
 }
 
 struct ModelScope<'m, 'a> {

@@ -21,7 +21,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use crate::units::{Dimension, Unit};
 
 pub use columns::{default_columns, default_plan};
-pub use elaborated::plan;
+pub use elaborated::{default_inputs, plan, quantities};
 
 /// Reads expressions in the scope of the model that an experiment is of.
 pub trait Scope {
@@ -110,8 +110,8 @@ pub struct Plan {
     pub optimize: Option<Optimize>,
     /// Files to compare with.
     pub comparisons: Vec<Comparing>,
-    /// States that are to rest: (name, value).
-    pub trim: Vec<(String, ExprId)>,
+    /// Quantities whose values at rest are searched.
+    pub trim: Vec<Quantity>,
     /// Linear models to make.
     pub linearize: Vec<Linearize>,
     /// Where things stand in the text.
@@ -414,10 +414,19 @@ pub struct Comparing {
 /// A linear model to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linearize {
-    /// Inputs: (name, symbol).
-    pub from: Vec<(String, ExprId)>,
-    /// Outputs: (name, expression).
-    pub to: Vec<(String, ExprId)>,
+    /// Inputs: what small changes are added to.
+    pub from: Vec<Quantity>,
+    /// Outputs: what follows them.
+    pub to: Vec<Quantity>,
+}
+
+/// A quantity by its name, with its place in the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantity {
+    /// Its name, value and unit.
+    pub column: Column,
+    /// Where it is named.
+    pub span: Span,
 }
 
 /// Largest difference to a file nobody gave: what [`DEFAULT_RTOL`] leaves after a run.

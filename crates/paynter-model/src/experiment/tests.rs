@@ -502,7 +502,10 @@ fn trim_linearize_and_compare_are_kept() {
         "trim theta, omega; linearize from cmd to theta, r; compare \"a.csv\"; compare \"b.csv\" within 1e-8",
     );
     assert_eq!(
-        plan.trim.iter().map(|t| t.0.as_str()).collect::<Vec<_>>(),
+        plan.trim
+            .iter()
+            .map(|t| t.column.name.as_str())
+            .collect::<Vec<_>>(),
         ["theta", "omega"]
     );
     assert_eq!(plan.linearize[0].to.len(), 4);

@@ -1,0 +1,79 @@
+//! What the commands about linear models share: where the model is linearized, and between what.
+
+use crate::ModelArgs;
+use crate::console::{MODEL_WRONG, RUN_FAILED, call_error, choice, open, show};
+use clap::Args;
+use paynter::linear::{Ask, LinearError, Linearization, ask, linearize};
+use paynter::{Design, LinearChoice};
+
+/// Between what, and where.
+#[derive(Args, Clone, Debug)]
+pub struct LinearArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Inputs, with commas between: `input`s, signals, what sources set (`supply.e`)
+    #[arg(long, value_name = "NAMES")]
+    pub from: Option<String>,
+    /// Outputs, with commas between: anything that can be recorded
+    #[arg(long, value_name = "NAMES")]
+    pub to: Option<String>,
+    /// Linearize where the run of the experiment is at this time, s; else at its start
+    #[arg(long, value_name = "SECONDS")]
+    pub at: Option<f64>,
+}
+
+impl LinearArgs {
+    /// Opens the model with what is asked of it; `cut` names signals at which loops are cut.
+    ///
+    /// # Errors
+    ///
+    /// The exit status, after the messages were shown.
+    pub fn open(&self, cut: Option<&str>) -> Result<(Design, Ask), u8> {
+        let mut choice = choice(&self.model).map_err(call_error)?;
+        choice.linear = Some(LinearChoice {
+            from: self.from.clone(),
+            to: self.to.clone(),
+            cut: cut.map(str::to_owned),
+        });
+        let design = open(&self.model, &choice)?;
+        if let Some(at) = self.at
+            && !(at.is_finite() && at >= design.plan.start)
+        {
+            let start = design.plan.start;
+            return Err(call_error(format!(
+                "`--at {at}` is not a time of the run, which starts at {start} s"
+            )));
+        }
+        let ask = ask(&design, self.at);
+        Ok((design, ask))
+    }
+
+    /// Makes the linear model.
+    ///
+    /// # Errors
+    ///
+    /// The exit status, after the messages were shown.
+    pub fn linearize(&self) -> Result<(Design, Linearization), u8> {
+        let (design, ask) = self.open(None)?;
+        let linear = linearize(&design, &ask).map_err(|e| failed(&design, e, self.model.json))?;
+        warn(&design, &linear, self.model.json);
+        Ok((design, linear))
+    }
+}
+
+/// Shows why there is no linear model.
+pub fn failed(design: &Design, error: LinearError, json: bool) -> u8 {
+    let status = match error {
+        LinearError::Model(_) => MODEL_WRONG,
+        LinearError::Run(_) => RUN_FAILED,
+    };
+    show(&design.failed(error.into_messages()), json);
+    status
+}
+
+/// Shows what is to be known about a linear model.
+pub fn warn(design: &Design, linear: &Linearization, json: bool) {
+    if !json {
+        show(&design.failed(linear.warnings.clone()), false);
+    }
+}

@@ -1,0 +1,118 @@
+//! The response of a channel at any complex frequency.
+//!
+//! In:  a [`Channel`].
+//! Out: G(s) = C (s − A)⁻¹ B + D₀ + D₁ s + …
+//!
+//! A is balanced and brought to Hessenberg form once (Laub 1981), so that one frequency costs n².
+
+use crate::{Channel, Complex, Matrix, balance};
+
+/// A channel made ready to be asked at many frequencies.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// Upper Hessenberg.
+    h: Matrix,
+    b: Vec<f64>,
+    c: Vec<f64>,
+    d: Vec<f64>,
+}
+
+impl Response {
+    /// Makes a channel ready.
+    pub fn new(channel: &Channel) -> Self {
+        let (mut h, scales) = balance(&channel.a);
+        let mut b: Vec<f64> = channel.b.iter().zip(&scales).map(|(b, s)| b / s).collect();
+        let mut c: Vec<f64> = channel.c.iter().zip(&scales).map(|(c, s)| c * s).collect();
+        let n = b.len();
+        for k in 0..n.saturating_sub(2) {
+            // Reflects the column below the subdiagonal to zero (Golub & Van Loan, Alg. 7.4.2).
+            let below: Vec<f64> = (k + 1..n).map(|i| h[(i, k)]).collect();
+            let size = below.iter().fold(0.0_f64, |sum, x| sum.hypot(*x));
+            if below[1..].iter().all(|&x| x == 0.0) || size == 0.0 {
+                continue;
+            }
+            let mut v = below;
+            v[0] += size.copysign(v[0]);
+            let vv: f64 = v.iter().map(|v| v * v).sum();
+            let reflect = |x: &mut [f64]| {
+                let share = 2.0 * x.iter().zip(&v).map(|(x, v)| x * v).sum::<f64>() / vv;
+                x.iter_mut().zip(&v).for_each(|(x, v)| *x -= share * v);
+            };
+            for j in 0..n {
+                let mut column: Vec<f64> = (k + 1..n).map(|i| h[(i, j)]).collect();
+                reflect(&mut column);
+                (k + 1..n).for_each(|i| h[(i, j)] = column[i - k - 1]);
+            }
+            for i in 0..n {
+                let mut row: Vec<f64> = h.row(i)[k + 1..].to_vec();
+                reflect(&mut row);
+                (k + 1..n).for_each(|j| h[(i, j)] = row[j - k - 1]);
+            }
+            (k + 2..n).for_each(|i| h[(i, k)] = 0.0);
+            reflect(&mut b[k + 1..]);
+            reflect(&mut c[k + 1..]);
+        }
+        Response {
+            h,
+            b,
+            c,
+            d: channel.d.clone(),
+        }
+    }
+
+    /// Computes G(s); not finite at a pole.
+    pub fn at(&self, s: Complex) -> Complex {
+        let direct = self
+            .d
+            .iter()
+            .rev()
+            .fold(Complex::new(0.0, 0.0), |sum, &d| sum * s + d);
+        direct + self.through_states(s)
+    }
+
+    /// Computes G(jω).
+    pub fn at_frequency(&self, omega: f64) -> Complex {
+        self.at(Complex::new(0.0, omega))
+    }
+
+    /// C (s − H)⁻¹ B by elimination with row exchanges, which keep the form.
+    fn through_states(&self, s: Complex) -> Complex {
+        let n = self.b.len();
+        let zero = Complex::new(0.0, 0.0);
+        let mut x: Vec<Complex> = self.b.iter().map(|&b| Complex::new(b, 0.0)).collect();
+        let mut m: Vec<Complex> = (0..n * n)
+            .map(|at| {
+                let (i, j) = (at / n, at % n);
+                let own = if i == j { s } else { zero };
+                own - self.h[(i, j)]
+            })
+            .collect();
+        for k in 0..n.saturating_sub(1) {
+            if m[(k + 1) * n + k].norm() > m[k * n + k].norm() {
+                for j in k..n {
+                    m.swap(k * n + j, (k + 1) * n + j);
+                }
+                x.swap(k, k + 1);
+            }
+            let below = m[(k + 1) * n + k];
+            if below == zero {
+                continue;
+            }
+            let factor = below / m[k * n + k];
+            for j in k..n {
+                let part = factor * m[k * n + j];
+                m[(k + 1) * n + j] -= part;
+            }
+            let part = factor * x[k];
+            x[k + 1] -= part;
+        }
+        for k in (0..n).rev() {
+            let known = (k + 1..n).fold(zero, |sum, j| sum + m[k * n + j] * x[j]);
+            x[k] = (x[k] - known) / m[k * n + k];
+        }
+        self.c
+            .iter()
+            .zip(&x)
+            .fold(zero, |sum, (&c, &x)| sum + x * c)
+    }
+}
