@@ -34,9 +34,10 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
+use paynter_symbolic::expr::Function1;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::code::{Instr, Kernel, Step, Straight};
+use crate::code::{Instr, Kernel, Op, Step, Straight};
 use crate::emit::Routine;
 use crate::lower::{Image, for_each_steps};
 use assembler::Assembler;
@@ -149,12 +150,33 @@ pub(crate) fn time_to_compile(image: &mut Image) -> f64 {
     for_each_steps(image, &mut |steps| {
         count_operations(steps, &mut n_operations, &mut kernels)
     });
+    n_operations += [&image.rhs.routine, &image.power.routine]
+        .into_iter()
+        .map(operations_of_whole)
+        .sum::<usize>();
     image.work = [
         work_of(&image.rhs.routine.steps),
         work_of(&image.power.routine.steps),
         work_of(&image.rhs.tangent),
     ];
     TIME_OF_MODULE + TIME_OF_OPERATION * n_operations as f64
+}
+
+/// Operations of a routine that becomes one function, with sines and cosines written out.
+fn operations_of_whole(routine: &Routine) -> usize {
+    // Of a pair of angles, to each of the two.
+    const OF_ANGLE: usize = 50;
+    let [Step::Straight(straight)] = &routine.steps[..] else {
+        return 0;
+    };
+    if straight.instrs.len() > FUNCTION_SIZE {
+        return 0;
+    }
+    let of = |i: &Instr| match i.op {
+        Op::Call1(Function1::Sin | Function1::Cos) => OF_ANGLE,
+        _ => 1,
+    };
+    straight.instrs.iter().map(of).sum()
 }
 
 /// Counts what [`compile`] would compile: kernels of one shape once.

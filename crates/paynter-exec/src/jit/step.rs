@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 
 use super::assembler::Assembler;
 use super::whole::{Whole, sign};
-use super::{Code, TIME_OF_MODULE, TIME_OF_OPERATION};
+use super::{Code, TIME_OF_MODULE};
 use crate::lower::Image;
 
 /// A function that makes one attempt at a step.
@@ -115,6 +115,8 @@ pub(crate) fn estimate(
     // Per stage: calls, checks and copies; per term of a sum: what a pair of numbers saves.
     const SAVED_PER_STAGE: f64 = 20.0;
     const SAVED_PER_TERM: f64 = 0.5;
+    /// Time to compile one of these simple operations, ns.
+    const TIME_OF_OPERATION: f64 = 2e3;
     image.whole_rhs.as_ref()?;
     if has_integrands {
         image.whole_power.as_ref()?;
@@ -312,8 +314,16 @@ impl Rows<'_> {
     fn sum(&mut self, from: Value, terms: &[Term]) -> Row {
         let mut sums: Row = Vec::new();
         for (number, &(stage, weight)) in terms.iter().enumerate() {
+            let (one, two) = (
+                self.constant(types::F64, weight),
+                self.constant(types::F64X2, weight),
+            );
             for place in 0..self.n.div_ceil(2) {
-                let weight = self.constant(self.kind(place), weight);
+                let weight = if self.kind(place) == types::F64 {
+                    one
+                } else {
+                    two
+                };
                 let rate = self.load(from, stage, place);
                 let product = self.b.ins().fmul(weight, rate);
                 if number == 0 {
