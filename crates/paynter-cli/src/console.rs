@@ -1,8 +1,11 @@
 //! What all commands share: exit statuses, colours, and how failures are shown.
 
 use crate::ModelArgs;
+use indicatif::{ProgressBar, ProgressStyle};
 use paynter::{Choice, Design, Failed};
 use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// All well.
 pub const OK: u8 = 0;
@@ -104,4 +107,25 @@ pub fn open(args: &ModelArgs, choice: &Choice) -> Result<Design, u8> {
         );
     }
     Ok(design)
+}
+
+/// True once the user has pressed Ctrl-C.
+pub fn interruption() -> Arc<AtomicBool> {
+    let is_cancelled = Arc::new(AtomicBool::new(false));
+    let flag = is_cancelled.clone();
+    // A second handler cannot be set; without one Ctrl-C simply ends the program.
+    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    is_cancelled
+}
+
+/// A bar on a terminal; nothing elsewhere.
+pub fn progress_bar(length: u64, template: &str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length);
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
 }

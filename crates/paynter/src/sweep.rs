@@ -58,6 +58,12 @@ struct Common {
     stock: Stock,
 }
 
+/// Why a point has no result when the sweep was ended from outside.
+pub const CANCELLED: &str = "cancelled";
+
+/// Asked while points run, with the number of those done: may the sweep go on?
+pub type Watch<'a> = &'a (dyn Fn(usize) -> ControlFlow<()> + Sync);
+
 /// Runs all points.
 ///
 /// # Errors
@@ -69,10 +75,26 @@ pub fn sweep(
     engine: Engine,
     jobs: usize,
 ) -> Result<Vec<Point>, Vec<Diagnostic>> {
+    sweep_while(design, choice, engine, jobs, &|_| ControlFlow::Continue(()))
+}
+
+/// Runs all points as long as `watch` allows; those that did not reach their end have the failure [`CANCELLED`].
+///
+/// # Errors
+///
+/// What keeps every point from starting.
+pub fn sweep_while(
+    design: &Design,
+    choice: &Choice,
+    engine: Engine,
+    jobs: usize,
+    watch: Watch<'_>,
+) -> Result<Vec<Point>, Vec<Diagnostic>> {
     let sweeps = &design.plan.sweeps;
     let n_points: usize = sweeps.iter().map(|s| s.values.len()).product();
     let common = compile_once(design, engine)?;
-    let next = AtomicUsize::new(0);
+    let (next, n_done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let may_go_on = || watch(n_done.load(Ordering::Relaxed));
     let results: Mutex<Vec<Option<Point>>> = Mutex::new(vec![None; n_points]);
     let work = || {
         let mut own = common.as_ref().map(|c| (c.machine.clone(), c.spec.clone()));
@@ -83,9 +105,14 @@ pub fn sweep(
             }
             let place = place_in_grid(number, sweeps.iter().map(|s| s.values.len()));
             let point = match (&common, &mut own) {
-                (Some(common), Some(own)) => fast_point(design, common, own, &place),
-                _ => slow_point(design, choice, engine, &place),
+                _ if may_go_on().is_break() => Point {
+                    failure: Some(CANCELLED.to_owned()),
+                    ..empty_point(design, &place)
+                },
+                (Some(common), Some(own)) => fast_point(design, common, own, &place, &may_go_on),
+                _ => slow_point(design, choice, engine, &place, &may_go_on),
             };
+            n_done.fetch_add(1, Ordering::Relaxed);
             results
                 .lock()
                 .expect("no worker panics while it holds the list")[number] = Some(point);
@@ -182,6 +209,7 @@ fn fast_point(
     common: &Common,
     own: &mut (Machine, RunSpec),
     place: &[usize],
+    may_go_on: &dyn Fn() -> ControlFlow<()>,
 ) -> Point {
     let mut point = empty_point(design, place);
     let changes = &mut own.1.parameters;
@@ -191,7 +219,7 @@ fn fast_point(
             changes.push((symbol, value));
         }
     }
-    point.failure = run_fast(design, common, own, &mut point).err();
+    point.failure = run_fast(design, common, own, &mut point, may_go_on).err();
     point
 }
 
@@ -200,6 +228,7 @@ fn run_fast(
     common: &Common,
     (machine, spec): &mut (Machine, RunSpec),
     point: &mut Point,
+    may_go_on: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<(), String> {
     let parameters = Parameters::new(&design.graph.signals, &spec.parameters);
     for limit in &common.limits {
@@ -220,8 +249,7 @@ fn run_fast(
         Some(&common.stock),
     );
     let start = course.start().map_err(|messages| headline(&messages))?;
-    let mut go_on = |_: f64| ControlFlow::Continue(());
-    let run = follow(&mut course, &start, spec, &mut go_on);
+    let run = follow(&mut course, &start, spec, &mut |_| may_go_on());
     let n = spec.wanted.len();
     let last_row = run.rows.values.len().checked_sub(n);
     point.last = spec.wanted[..common.layout.n_recorded]
@@ -243,10 +271,7 @@ fn run_fast(
         let parameters = Parameters::new(&common.reduced.dae, &spec.parameters);
         point.measures = measure_all(&design.plan, Some(&fine), &common.layout, &parameters);
     }
-    match &run.ending {
-        Ending::Failed { diagnostics, .. } => Err(headline(diagnostics)),
-        _ => Ok(()),
-    }
+    failure(&run.ending).map_or(Ok(()), Err)
 }
 
 /// Says how a parameter breaks its declared range, if it does.
@@ -258,7 +283,13 @@ fn broken(limit: &Limit, parameters: &Parameters<'_>) -> Option<String> {
     is_broken.then(|| limit.complaint(value))
 }
 
-fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize]) -> Point {
+fn slow_point(
+    design: &Design,
+    choice: &Choice,
+    engine: Engine,
+    place: &[usize],
+    may_go_on: &dyn Fn() -> ControlFlow<()>,
+) -> Point {
     let mut changes = Vec::new();
     let mut method = None;
     let mut constraints = None;
@@ -299,7 +330,7 @@ fn slow_point(design: &Design, choice: &Choice, engine: Engine, place: &[usize])
         constraints,
         rtol,
     };
-    let result = elaborate_and_run(design, choice, engine, &changes, &settings);
+    let result = elaborate_and_run(design, choice, engine, (&changes, &settings), may_go_on);
     summarise(design, place, result)
 }
 
@@ -314,8 +345,8 @@ fn elaborate_and_run(
     design: &Design,
     choice: &Choice,
     engine: Engine,
-    changes: &[Override],
-    settings: &Settings,
+    (changes, settings): (&[Override], &Settings),
+    may_go_on: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Outcome, String> {
     let mut choice = choice.clone();
     choice.experiment = choice.experiment.or_else(|| design.plan.name.clone());
@@ -337,7 +368,7 @@ fn elaborate_and_run(
         engine,
         times: None,
     };
-    crate::run::run(&varied, &choice, &mut |_| ControlFlow::Continue(())).map_err(|m| headline(&m))
+    crate::run::run(&varied, &choice, &mut |_| may_go_on()).map_err(|m| headline(&m))
 }
 
 fn path_of(target: &ast::Ref) -> Vec<(String, Option<i64>)> {
@@ -352,6 +383,15 @@ fn path_of(target: &ast::Ref) -> Vec<(String, Option<i64>)> {
             (part.name.text.to_string(), index)
         })
         .collect()
+}
+
+/// Why a run did not reach its end, if it did not.
+fn failure(ending: &Ending) -> Option<String> {
+    match ending {
+        Ending::Failed { diagnostics, .. } => Some(headline(diagnostics)),
+        Ending::Cancelled { .. } => Some(CANCELLED.to_owned()),
+        Ending::Reached | Ending::Stopped { .. } => None,
+    }
 }
 
 fn headline(messages: &[Diagnostic]) -> String {
@@ -390,10 +430,7 @@ fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) 
             ..point
         },
         Ok(outcome) => Point {
-            failure: match &outcome.run.ending {
-                Ending::Failed { diagnostics, .. } => Some(headline(diagnostics)),
-                _ => None,
-            },
+            failure: failure(&outcome.run.ending),
             last: outcome
                 .run
                 .table
@@ -511,15 +548,23 @@ pub fn to_text(design: &Design, points: &[Point]) -> String {
             out.push_str(&format!(" {shown:>15}"));
         }
         if let Some(why) = &point.failure {
-            out.push_str(&format!("  failed: {why}"));
+            let what = if why == CANCELLED { "" } else { "failed: " };
+            out.push_str(&format!("  {what}{why}"));
         }
         out.push('\n');
     }
     if points.len() > MOST {
         out.push_str(&format!("… and {} more\n", points.len() - MOST));
     }
-    let n_failed = points.iter().filter(|p| p.failure.is_some()).count();
-    out.push_str(&format!("{} runs, {n_failed} failed\n", points.len()));
+    let n_ended = points.iter().filter(|p| p.failure.is_some()).count();
+    let is_cancelled = |p: &&Point| p.failure.as_deref() == Some(CANCELLED);
+    let n_cancelled = points.iter().filter(is_cancelled).count();
+    let n_failed = n_ended - n_cancelled;
+    out.push_str(&format!("{} runs, {n_failed} failed", points.len()));
+    if n_cancelled > 0 {
+        out.push_str(&format!(", {n_cancelled} cancelled"));
+    }
+    out.push('\n');
     out
 }
 

@@ -1,21 +1,20 @@
 //! `paynter run`: simulates one experiment and says what happened.
 
 use crate::commands::picture::{write, write_svg};
-use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, design, show, wants_colour};
+use crate::console::{
+    MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show, wants_colour,
+};
 use crate::{ModelArgs, say};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use paynter::experiment::Outcome;
 use paynter::report::report;
 use paynter::run::{RunChoice, Stages, run_staged};
 use paynter::simulate::Ending;
 use paynter::table::Table;
 use paynter::{Design, exec::Engine};
-use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// What to run and where to put it.
 #[derive(Args)]
@@ -155,22 +154,9 @@ fn run_with_progress(
     design: &Design,
     choice: &RunChoice,
 ) -> Result<(Stages, Outcome), Vec<paynter::syntax::Diagnostic>> {
-    let is_cancelled = Arc::new(AtomicBool::new(false));
-    let flag = is_cancelled.clone();
-    // A second handler cannot be set; without one Ctrl-C simply ends the program.
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    let is_cancelled = interruption();
     let (start, stop) = (design.plan.start, design.plan.stop);
-    let bar = if std::io::stderr().is_terminal() {
-        let bar = ProgressBar::new(1000);
-        if let Ok(style) =
-            ProgressStyle::with_template("{bar:40} {percent}%  {elapsed}, {eta} left")
-        {
-            bar.set_style(style);
-        }
-        bar
-    } else {
-        ProgressBar::hidden()
-    };
+    let bar = progress_bar(1000, "{bar:40} {percent}%  {elapsed}, {eta} left");
     let result = run_staged(design, choice, &mut |t| {
         bar.set_position((1000.0 * (t - start) / (stop - start)) as u64);
         if is_cancelled.load(Ordering::Relaxed) {

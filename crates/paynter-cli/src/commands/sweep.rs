@@ -1,10 +1,18 @@
 //! `paynter sweep`: one experiment over many values, on all cores.
 
 use crate::commands::run::EngineName;
-use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, design, show};
+use crate::console::{
+    MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show,
+};
 use crate::{ModelArgs, say};
 use clap::Args;
+use paynter::exec::Engine;
+use paynter::sweep::{CANCELLED, Point};
+use paynter::syntax::Diagnostic;
+use paynter::{Choice, Design};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 /// What to sweep and where to put it.
 #[derive(Args)]
@@ -40,7 +48,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     let jobs = args
         .jobs
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let points = match paynter::sweep::sweep(&design, &choice, args.engine.engine(), jobs) {
+    let points = match sweep_with_progress(&design, &choice, args.engine.engine(), jobs) {
         Ok(points) => points,
         Err(messages) => {
             show(&design.failed(messages), args.model.json);
@@ -58,9 +66,46 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     } else {
         say!("{}", paynter::sweep::to_text(&design, &points).trim_end());
     }
+    let is_cancelled = |p: &&Point| p.failure.as_deref() == Some(CANCELLED);
+    let n_cancelled = points.iter().filter(is_cancelled).count();
+    if n_cancelled > 0 {
+        eprintln!(
+            "cancelled after {} of {} runs; what was computed is kept",
+            points.len() - n_cancelled,
+            points.len()
+        );
+    }
     if points.iter().any(|p| p.failure.is_some()) {
         RUN_FAILED
     } else {
         OK
     }
+}
+
+/// Shows a bar on a terminal, and lets Ctrl-C end the sweep with the points that are done.
+fn sweep_with_progress(
+    design: &Design,
+    choice: &Choice,
+    engine: Engine,
+    jobs: usize,
+) -> Result<Vec<Point>, Vec<Diagnostic>> {
+    let is_cancelled = interruption();
+    let n_points: usize = design.plan.sweeps.iter().map(|s| s.values.len()).product();
+    let bar = progress_bar(
+        n_points as u64,
+        "{bar:40} {pos} of {len}  {elapsed}, {eta} left",
+    );
+    let result = paynter::sweep::sweep_while(design, choice, engine, jobs, &|n_done| {
+        // A bar that is not shown would still cost a lock for every step.
+        if !bar.is_hidden() {
+            bar.set_position(n_done as u64);
+        }
+        if is_cancelled.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    bar.finish_and_clear();
+    result
 }
