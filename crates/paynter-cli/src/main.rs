@@ -50,6 +50,14 @@ enum Command {
     Equations(commands::equations::EquationsArgs),
     /// Linearize: A, B, C, D at the start or at a time of a run
     Linearize(commands::linearize::LinearizeArgs),
+    /// Poles, damping, modes and zeros of the linear model
+    Poles(commands::poles::PolesArgs),
+    /// Frequency responses of the linear model
+    Bode(commands::bode::BodeArgs),
+    /// Gain, phase and delay margins of a loop
+    Margins(commands::margins::MarginsArgs),
+    /// Step responses of the linear model
+    Step(commands::step::StepArgs),
     /// Draw the bond graph
     Diagram(commands::diagram::DiagramArgs),
     /// Plot a result file
@@ -73,6 +81,10 @@ fn main() -> ExitCode {
         Command::Causality(args) => commands::causality::causality(&args),
         Command::Equations(args) => commands::equations::equations(&args),
         Command::Linearize(args) => commands::linearize::linearize(&args),
+        Command::Poles(args) => commands::poles::poles(&args),
+        Command::Bode(args) => commands::bode::bode(&args),
+        Command::Margins(args) => commands::margins::margins(&args),
+        Command::Step(args) => commands::step::step(&args),
         Command::Diagram(args) => commands::diagram::diagram(&args),
         Command::Plot(args) => commands::plot::plot(&args),
         Command::Fmt(args) => commands::fmt::fmt(&args),

@@ -48,6 +48,10 @@ pub struct Panel {
     pub series: Vec<Series>,
     /// Times of events, marked by thin lines.
     pub marks: Vec<f64>,
+    /// Decades to the right: values must be positive.
+    pub is_x_logarithmic: bool,
+    /// Upwards are degrees, which read best in steps of 15, 30, 45, 90.
+    pub is_y_angle: bool,
 }
 
 impl Panel {
@@ -134,9 +138,9 @@ const N_MARKERS: usize = 8;
 
 const STYLE: &str = ".plot text{fill:#222;font-size:12px}.plot .title{font-size:14px;font-weight:600}.plot .tick{font-size:11px;fill:#555}\
 .plot .mid{text-anchor:middle}.plot .end{text-anchor:end}.plot .grid{stroke:#e4e4e4;stroke-width:1}.plot .axis{stroke:#888;stroke-width:1;fill:none}\
-.plot .mark{stroke:#bbb;stroke-width:1;stroke-dasharray:1 3}.plot .curve{fill:none;stroke-width:1.6;stroke-linejoin:round}\
+.plot .fine{stroke:#f2f2f2;stroke-width:1}.plot .mark{stroke:#bbb;stroke-width:1;stroke-dasharray:1 3}.plot .curve{fill:none;stroke-width:1.6;stroke-linejoin:round}\
 .plot .dot{fill:#fff;stroke-width:1.3}.plot .ref{stroke-dasharray:5 4}.plot .bg{fill:#fff}.plot .ink{stroke:#000}\
-@media (prefers-color-scheme:dark){.plot .bg,.plot .dot{fill:#16181d}.plot text{fill:#ddd}.plot .tick{fill:#aaa}.plot .grid{stroke:#2c3038}.plot .axis{stroke:#777}}";
+@media (prefers-color-scheme:dark){.plot .bg,.plot .dot{fill:#16181d}.plot text{fill:#ddd}.plot .tick{fill:#aaa}.plot .grid{stroke:#2c3038}.plot .fine{stroke:#20232a}.plot .axis{stroke:#777}}";
 
 impl Plot {
     /// Draws the figure.
@@ -199,12 +203,18 @@ impl Legend {
 
 fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f64) {
     let xs = panel.series.iter().flat_map(|s| &s.x).copied();
-    let x_axis = Axis::over(xs, false);
+    let x_axis = match panel.is_x_logarithmic {
+        true => Axis::decades(xs),
+        false => Axis::over(xs, false),
+    };
     let values = |side: Side| {
         let on_side = panel.series.iter().filter(move |s| s.side == side);
         on_side.flat_map(|s| &s.y).copied()
     };
-    let y_axes = [Side::Left, Side::Right].map(|side| Axis::over(values(side), true));
+    let y_axes = [Side::Left, Side::Right].map(|side| match panel.is_y_angle {
+        true => Axis::degrees(values(side)),
+        false => Axis::over(values(side), true),
+    });
     let bottom = top + PANEL_HEIGHT;
     let end = WIDTH - right;
     let across = |x: f64| LEFT + x_axis.part(x) * (end - LEFT);
@@ -216,6 +226,9 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
         let x = across(tick);
         svg.line((x, top), (x, bottom), "grid");
         svg.text((x, bottom + 15.0), &x_axis.label(tick), "tick mid");
+    }
+    for tick in x_axis.between() {
+        svg.line((across(tick), top), (across(tick), bottom), "fine");
     }
     for &tick in &y_axes[0].ticks {
         let (_, y) = place(Side::Left, x_axis.low, tick);
@@ -350,7 +363,7 @@ fn marked(x: &[f64], y: &[f64], axis: &Axis, index: usize, n: usize) -> Vec<usiz
             if !is_sorted {
                 return Some((part * last as f64).round() as usize);
             }
-            let at = axis.low + part * (axis.high - axis.low);
+            let at = axis.at(part);
             let next = x.partition_point(|&v| v < at);
             let near = if next > 0 && next <= last && at - x[next - 1] < x[next] - at {
                 next - 1
@@ -368,12 +381,13 @@ fn marked(x: &[f64], y: &[f64], axis: &Axis, index: usize, n: usize) -> Vec<usiz
 /// Beyond this the width of an axis overflows.
 const LARGEST: f64 = 1e300;
 
-/// A linear axis with round ticks.
+/// An axis with round ticks.
 struct Axis {
     low: f64,
     high: f64,
     step: f64,
     ticks: Vec<f64>,
+    is_logarithmic: bool,
 }
 
 impl Axis {
@@ -394,7 +408,10 @@ impl Axis {
             let room = 0.05 * (high - low);
             (low, high) = (low - room, high + room);
         }
-        let step = round_step((high - low) / 6.0);
+        Axis::with_step(low, high, round_step((high - low) / 6.0))
+    }
+
+    fn with_step(low: f64, high: f64, step: f64) -> Axis {
         let first = (low / step).ceil() as i64;
         let last = (high / step + 1e-9).floor() as i64;
         let ticks = (first..=last).map(|k| k as f64 * step).collect();
@@ -403,14 +420,83 @@ impl Axis {
             high,
             step,
             ticks,
+            is_logarithmic: false,
         }
     }
 
+    /// An axis of angles in degrees.
+    fn degrees(values: impl Iterator<Item = f64>) -> Axis {
+        let plain = Axis::over(values, true);
+        let (low, high) = (plain.low, plain.high);
+        let rough = (high - low) / 6.0;
+        let steps = [15.0, 30.0, 45.0, 90.0, 180.0, 360.0];
+        match steps.into_iter().find(|&s| s >= rough * 0.999) {
+            Some(step) if rough > 5.0 => Axis::with_step(low, high, step),
+            _ => plain,
+        }
+    }
+
+    /// An axis of decades.
+    fn decades(values: impl Iterator<Item = f64>) -> Axis {
+        let positive = values.filter(|&x| x > 0.0 && x < LARGEST);
+        let (low, high) = positive.fold((f64::INFINITY, 0.0_f64), |(low, high), x| {
+            (low.min(x), high.max(x))
+        });
+        let (low, high) = match low < high {
+            true => (low, high),
+            false => (0.1, 10.0),
+        };
+        // Every decade has a line; where they are many, only some have a number.
+        let first = (low.log10() - 1e-9).ceil() as i32;
+        let last = (high.log10() + 1e-9).floor() as i32;
+        let every = ((last - first) / 10 + 1).max(1);
+        let numbered = (first..=last).filter(|k| k.rem_euclid(every) == 0);
+        Axis {
+            low,
+            high,
+            step: 1.0,
+            ticks: numbered.map(|k| 10f64.powi(k)).collect(),
+            is_logarithmic: true,
+        }
+    }
+
+    /// Places of finer lines between the ticks of decades.
+    fn between(&self) -> Vec<f64> {
+        let n_decades = (self.high / self.low).log10();
+        if !self.is_logarithmic || n_decades > 6.0 {
+            return Vec::new();
+        }
+        let (first, last) = (
+            self.low.log10().floor() as i32,
+            self.high.log10().ceil() as i32,
+        );
+        let all = (first..last).flat_map(|k| (2..10).map(move |m| f64::from(m) * 10f64.powi(k)));
+        all.filter(|x| *x > self.low && *x < self.high).collect()
+    }
+
     fn part(&self, x: f64) -> f64 {
-        (x - self.low) / (self.high - self.low)
+        match self.is_logarithmic {
+            true => (x / self.low).ln() / (self.high / self.low).ln(),
+            false => (x - self.low) / (self.high - self.low),
+        }
+    }
+
+    /// The value at a part of the way.
+    fn at(&self, part: f64) -> f64 {
+        match self.is_logarithmic {
+            true => self.low * (self.high / self.low).powf(part),
+            false => self.low + part * (self.high - self.low),
+        }
     }
 
     fn label(&self, tick: f64) -> String {
+        if self.is_logarithmic {
+            let exponent = tick.log10().round();
+            return match exponent {
+                -3.0..=4.0 => format!("{}", 10f64.powi(exponent as i32)),
+                _ => format!("1e{exponent}"),
+            };
+        }
         let largest = self.low.abs().max(self.high.abs());
         if !(1e-3..1e5).contains(&largest) {
             let exponent = largest.log10().floor();

@@ -18,16 +18,37 @@ const MOST_ROUNDS: usize = 100;
 
 /// Balances a square matrix; gives D⁻¹ A D and D.
 pub fn balance(a: &Matrix) -> (Matrix, Vec<f64>) {
+    let none = vec![0.0; a.n_rows()];
+    let balanced = balance_channel(a, &none, &none);
+    (balanced.a, balanced.scales)
+}
+
+/// A channel with its states scaled.
+pub(crate) struct Balanced {
+    /// D⁻¹ A D
+    pub a: Matrix,
+    /// D⁻¹ b
+    pub b: Vec<f64>,
+    /// c D
+    pub c: Vec<f64>,
+    /// D
+    pub scales: Vec<f64>,
+}
+
+/// Balances the matrix of a channel together with its input and output, so that no state becomes
+/// huge or tiny where it meets them.
+pub(crate) fn balance_channel(a: &Matrix, b: &[f64], c: &[f64]) -> Balanced {
     let n = a.n_rows();
     let mut a = a.clone();
+    let (mut b, mut c) = (b.to_vec(), c.to_vec());
     let mut scales = vec![1.0; n];
     for _ in 0..MOST_ROUNDS {
         let mut has_changed = false;
         for k in 0..n {
             let size =
                 |values: &mut dyn Iterator<Item = f64>| values.fold(0.0_f64, |sum, x| sum.hypot(x));
-            let row = size(&mut (0..n).map(|j| a[(k, j)]));
-            let column = size(&mut (0..n).map(|i| a[(i, k)]));
+            let row = size(&mut (0..n).map(|j| a[(k, j)])).hypot(b[k]);
+            let column = size(&mut (0..n).map(|i| a[(i, k)])).hypot(c[k]);
             // A state that reads nothing, or that nothing reads, has no scale of its own.
             if !(row > 0.0 && column > 0.0 && row.is_finite() && column.is_finite()) {
                 continue;
@@ -41,6 +62,8 @@ pub fn balance(a: &Matrix) -> (Matrix, Vec<f64>) {
             }
             has_changed = true;
             scales[k] = scale;
+            b[k] /= factor;
+            c[k] *= factor;
             for j in 0..n {
                 a[(k, j)] /= factor;
             }
@@ -52,7 +75,7 @@ pub fn balance(a: &Matrix) -> (Matrix, Vec<f64>) {
             break;
         }
     }
-    (a, scales)
+    Balanced { a, b, c, scales }
 }
 
 #[cfg(test)]

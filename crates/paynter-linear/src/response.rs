@@ -5,7 +5,8 @@
 //!
 //! A is balanced and brought to Hessenberg form once (Laub 1981), so that one frequency costs n².
 
-use crate::{Channel, Complex, Matrix, balance};
+use crate::balance::balance_channel;
+use crate::{Channel, Complex, Matrix};
 
 /// A channel made ready to be asked at many frequencies.
 #[derive(Clone, Debug)]
@@ -20,9 +21,8 @@ pub struct Response {
 impl Response {
     /// Makes a channel ready.
     pub fn new(channel: &Channel) -> Self {
-        let (mut h, scales) = balance(&channel.a);
-        let mut b: Vec<f64> = channel.b.iter().zip(&scales).map(|(b, s)| b / s).collect();
-        let mut c: Vec<f64> = channel.c.iter().zip(&scales).map(|(c, s)| c * s).collect();
+        let balanced = balance_channel(&channel.a, &channel.b, &channel.c);
+        let (mut h, mut b, mut c) = (balanced.a, balanced.b, balanced.c);
         let n = b.len();
         for k in 0..n.saturating_sub(2) {
             // Reflects the column below the subdiagonal to zero (Golub & Van Loan, Alg. 7.4.2).

@@ -8,8 +8,9 @@
 //! (Emami-Naeini & Van Dooren 1982, for one input and one output). In the end D ≠ 0, and the zeros are
 //! the eigenvalues of A − B D⁻¹ C. No infinite zeros arise that would have to be told from large ones.
 
+use crate::balance::balance_channel;
 use crate::eigen::{NoEigenvalues, eigenvalues};
-use crate::{Channel, Complex, Matrix, balance};
+use crate::{Channel, Complex, Matrix};
 
 /// A direct gain below this share of its row is what rounding left of nothing.
 const NOISE: f64 = 1e-13;
@@ -21,18 +22,18 @@ const NOISE: f64 = 1e-13;
 /// As [`eigenvalues`].
 pub fn zeros(channel: &Channel) -> Result<Option<Vec<Complex>>, NoEigenvalues> {
     let (mut a, mut b, mut c, mut d) = proper(channel);
+    let mut is_given = true;
     loop {
+        let balanced = balance_channel(&a, &b, &c);
+        (a, b, c) = (balanced.a, balanced.b, balanced.c);
         let n = b.len();
         let (in_size, out_size) = (length(&b), length(&c));
-        let scale = in_size * out_size;
-        // Compared with what goes through the states within a time in which they change.
+        // A gain that is given may be what rounding left of nothing, beside what passes through the states
+        // in a time in which they change.
         let speed = a.norm();
-        let is_direct = if speed > 0.0 {
-            d.abs() > NOISE * scale / speed
-        } else {
-            d != 0.0
-        };
-        if is_direct && d != 0.0 {
+        let is_noise = is_given && speed > 0.0 && d.abs() <= NOISE * in_size * out_size / speed;
+        is_given = false;
+        if d != 0.0 && !is_noise {
             let closed = Matrix::from_fn(n, n, |i, j| a[(i, j)] - b[i] * (c[j] / d));
             return eigenvalues(&closed).map(Some);
         }
@@ -67,11 +68,6 @@ pub fn zeros(channel: &Channel) -> Result<Option<Vec<Complex>>, NoEigenvalues> {
         }
         a = a.part(&rest, &rest);
         b.truncate(n - 1);
-        // A new balance: sizes of the turned states have no more to do with each other.
-        let (balanced, scales) = balance(&a);
-        a = balanced;
-        b.iter_mut().zip(&scales).for_each(|(b, s)| *b /= s);
-        c.iter_mut().zip(&scales).for_each(|(c, s)| *c *= s);
     }
 }
 
@@ -83,13 +79,11 @@ fn length(x: &[f64]) -> f64 {
 /// u, u̇, …, with the highest rate as the input. Their poles are no zeros of the channel, since the
 /// highest rate is nothing but sᵏ u.
 fn proper(channel: &Channel) -> (Matrix, Vec<f64>, Vec<f64>, f64) {
-    let (balanced, scales) = balance(&channel.a);
     let n = channel.b.len();
     let k = channel.d.len() - 1;
-    let b: Vec<f64> = channel.b.iter().zip(&scales).map(|(b, s)| b / s).collect();
-    let c: Vec<f64> = channel.c.iter().zip(&scales).map(|(c, s)| c * s).collect();
+    let (b, c) = (channel.b.clone(), channel.c.clone());
     let a = Matrix::from_fn(n + k, n + k, |i, j| match (i < n, j < n) {
-        (true, true) => balanced[(i, j)],
+        (true, true) => channel.a[(i, j)],
         (true, false) if j == n => b[i],
         (false, false) if j == i + 1 => 1.0,
         _ => 0.0,

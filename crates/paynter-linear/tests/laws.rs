@@ -104,6 +104,29 @@ fn channels_without_zeros_and_without_anything_are_told_apart() {
 }
 
 #[test]
+fn a_long_badly_scaled_chain_keeps_its_zero() {
+    // The linear fin servo: amplifier and motor, gear, fin, and a PI controller; entries from 1 to 3e6.
+    // Its only zero is that of the controller, −0.0909.
+    let a = Matrix::from_rows(&[
+        &[-1000.0, -3333333.3, 0.0, 0.0, -1088.62, 1.7271],
+        &[2500.0, -666666.7, -6.68, 0.0, 0.0, 0.0],
+        &[0.0, 44444.44, 0.0, -833.3333, 0.0, 0.0],
+        &[0.0, 0.0, 83.5, -133.3333, 0.0, 0.0],
+        &[0.0, 0.0, 0.0, 3333.333, 0.0, 0.0],
+        &[0.0, 0.0, 0.0, 0.0, -57.29578, 0.0],
+    ]);
+    let found = zeros(&Channel {
+        a,
+        b: vec![19.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+        c: vec![0.0, 0.0, 0.0, 0.0, 57.29578, 0.0],
+        d: vec![0.0],
+    });
+    let found = found.expect("finite").expect("something passes");
+    assert_eq!(found.len(), 1);
+    assert!((found[0].re + 1.7271 / 19.0).abs() < 1e-12, "{found:?}");
+}
+
+#[test]
 fn rates_of_the_input_are_zeros_at_finite_places() {
     // A capacitor at a source: i = C du/dt + u/R has its zero at −1/(RC), and no pole.
     let direct = channel(&[], &[], &[], &[0.5, 0.25]);

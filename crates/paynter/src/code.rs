@@ -52,7 +52,7 @@ codes! {
     REFERENCE = "E0731", "a reference that cannot be read",
         "`compare` names a file that is missing or is not a table of numbers with time in its first column.";
     NOT_CARRIED_OUT = "W0732", "something the run does not do yet",
-        "The experiment asks for something that this version reads and checks but does not carry out: a search, a margin, or another way to enforce constraints.";
+        "The experiment asks for something that this version reads and checks but does not carry out: a search, or another way to enforce constraints.";
     IMPULSE = "W0733", "a step that would need an impulse",
         "A storage is tied to a source that jumps. The jump would need an impulse of flow or effort, whose energy the audit cannot see. Put a resistance between them, or give the source a rise time.";
     START_CHANGED = "W0734", "a start value that gave way",
@@ -89,6 +89,8 @@ codes! {
         "The model rests at more than one value of a named quantity: a mass without a spring rests anywhere, and two inputs can balance each other in many ways. Leave it out of `trim` and give its value.";
     TRIM_FAILED = "E0756", "a trim without an answer",
         "Newton's method found no point near the start values at which all rates vanish. The model may have none (a force that nothing balances), or the search began too far away, or it came to where a law has no value. Give other `start` values or inputs.";
+    NO_LOOP = "E0757", "a cut where there is no loop",
+        "Margins belong to a loop: what goes out at the cut must come back to it. The signal that was named does not depend on itself through the rest of the model, or only through its own rate. Cut at what a controller gives, or at what a sensor measures.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
 }

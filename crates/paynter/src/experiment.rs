@@ -80,6 +80,8 @@ pub struct Layout {
     pub wanted: Vec<Wanted>,
     /// The first ones are the columns of the table.
     pub n_recorded: usize,
+    /// Margins that measures read: signal, gain margin in dB and phase margin in rad.
+    pub margins: Vec<(ExprId, Option<(f64, f64)>)>,
 }
 
 /// Lists everything that the plan needs from the run.
@@ -100,7 +102,11 @@ pub fn lay_out(plan: &Plan) -> Layout {
         factor: 1.0,
         offset: 0.0,
     }));
-    Layout { wanted, n_recorded }
+    Layout {
+        wanted,
+        n_recorded,
+        margins: Vec::new(),
+    }
 }
 
 fn wanted_column(column: &experiment::Column) -> Wanted {
@@ -329,6 +335,7 @@ fn functional_value(functional: &Functional, fine: &Table, layout: &Layout) -> O
             x: &fine.columns[k].values,
         })
     };
+    let margin = |x: ExprId| layout.margins.iter().find(|m| m.0 == x)?.1;
     let target_of = |x: ExprId, target: Option<ExprId>| curve(target.unwrap_or(x))?.last();
     match *functional {
         Functional::Final(x) => curve(x)?.last(),
@@ -347,7 +354,8 @@ fn functional_value(functional: &Functional, fine: &Table, layout: &Layout) -> O
         Functional::Overshoot { x, target } => curve(x)?.overshoot(target_of(x, target)?),
         Functional::Undershoot { x, target } => curve(x)?.undershoot(target_of(x, target)?),
         Functional::SettlingTime { x, band } => curve(x)?.settling_time(band),
-        Functional::GainMargin(_) | Functional::PhaseMargin(_) => None,
+        Functional::GainMargin(x) => margin(x).map(|m| m.0),
+        Functional::PhaseMargin(x) => margin(x).map(|m| m.1),
     }
 }
 

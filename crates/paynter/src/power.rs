@@ -95,6 +95,7 @@ pub fn powers_of_run(
     let mut layout = Layout {
         wanted: Vec::new(),
         n_recorded: 0,
+        margins: Vec::new(),
     };
     match when {
         When::Mean => integrate_powers(&mut graph.signals, &powers),

@@ -6,14 +6,14 @@
 use crate::code;
 use crate::design::{Choice, Design, DesignError, design};
 use crate::experiment::{Outcome, carry_out, lay_out, run_spec};
-use crate::linear::{Ask, LinearError, Linearization, find_rest, linearize};
+use crate::linear::{Ask, LinearError, Linearization, find_rest, linearize, margins_of_measures};
 use crate::loader::beside;
 use crate::recorder::Progress;
 use crate::simulate::{Ending, prepare};
 use crate::table::Table;
 use paynter_exec::Engine;
 use paynter_model::causality::Causality;
-use paynter_model::experiment::{Constraints, Functional, Measure, Measured, Plan};
+use paynter_model::experiment::{Constraints, Plan};
 use paynter_symbolic::reduced::Reduced;
 use paynter_syntax::{Diagnostic, render};
 use std::hash::{Hash, Hasher};
@@ -64,7 +64,8 @@ pub fn run_staged(
     let causality = design.causality();
     let (reduced, about_locks) = design.reduce_and_tell(&causality)?;
     let references = references(design)?;
-    let layout = lay_out(&design.plan);
+    let mut layout = lay_out(&design.plan);
+    layout.margins = margins_of_measures(design).map_err(LinearError::into_messages)?;
     let mut spec = run_spec(&design.plan, &layout, &references, choice.engine);
     if let Some(times) = &choice.times {
         spec.output_times = times.clone();
@@ -112,7 +113,7 @@ fn linear_models(design: &Design) -> Result<Vec<Linearization>, Vec<Diagnostic>>
     let asked = design.plan.linearize.iter().map(|l| Ask {
         from: l.from.clone(),
         to: l.to.clone(),
-        at: None,
+        ..Ask::default()
     });
     let models = asked.map(|ask| linearize(design, &ask));
     let models: Result<Vec<Linearization>, LinearError> = models.collect();
@@ -187,15 +188,6 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
         "this choice of `constraints`",
         "constraints",
     );
-    let is_margin = |m: &Measured| {
-        matches!(
-            m.value,
-            Measure::Of(Functional::GainMargin(_) | Functional::PhaseMargin(_))
-        )
-    };
-    let margin = plan.measures.iter().find(|m| is_margin(m));
-    let name = margin.map_or("", |m| &m.name);
-    not_yet(margin.is_some(), "a margin", name);
     for change in &outcome.run.start.changed {
         let origin = reduced.dae.starts[change.start].origin;
         found.push(

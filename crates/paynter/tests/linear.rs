@@ -4,7 +4,10 @@
 mod kit;
 
 use kit::{assert_close, gallery, last, run_text, scratch};
-use paynter::linear::{Ask, LinearError, Linearization, ask, find_rest, linearize};
+use paynter::linear::{
+    Ask, LinearError, Linearization, ask, bode, channel_margins, find_rest, linearize,
+    loop_margins, poles as pole_table, poles_to_text, steps,
+};
 use paynter::linear_algebra::{Complex, Response, eigenvalues};
 use paynter::syntax::render;
 use paynter::{Choice, Design, DesignError, LinearChoice};
@@ -39,7 +42,7 @@ fn open_with(
 }
 
 fn made(design: &Design, at: Option<f64>) -> Linearization {
-    linearize(design, &ask(design, at)).unwrap_or_else(|e| {
+    linearize(design, &ask(design, at, false)).unwrap_or_else(|e| {
         panic!(
             "{}",
             render(&e.into_messages(), &design.project.sources, false)
@@ -55,7 +58,7 @@ fn linear(text: &str, from: &str, to: &str) -> Linearization {
 fn refused(text: &str, from: &str, to: &str) -> String {
     let file = scratch(text);
     let design = open(&file.0, None, from, to);
-    let error = linearize(&design, &ask(&design, None)).expect_err("has no linear form");
+    let error = linearize(&design, &ask(&design, None, false)).expect_err("has no linear form");
     let (LinearError::Model(messages) | LinearError::Run(messages)) = error;
     messages[0].code.to_owned()
 }
@@ -497,4 +500,134 @@ fn an_ask_without_anything_is_the_dynamics_alone() {
         (m.model.n_states(), m.inputs.len(), m.outputs.len()),
         (2, 0, 0)
     );
+}
+
+fn missile_design(experiment: &str, cut: &str) -> Design {
+    let choice = Choice {
+        experiment: Some(experiment.to_owned()),
+        linear: Some(LinearChoice {
+            from: Some("Gc".to_owned()),
+            to: Some("G".to_owned()),
+            cut: Some(cut.to_owned()),
+        }),
+        ..Choice::default()
+    };
+    let path = gallery().join("missile/missile.bond");
+    paynter::design(&path, &choice).unwrap_or_else(|_| panic!("{experiment} opens"))
+}
+
+#[test]
+fn margins_of_the_autopilot_are_those_of_the_loop_and_those_of_the_thesis() {
+    // The thesis prints `margin()` of the closed loop; the loop itself is cut at the fin command.
+    for (set, toolbox_gain, phase) in [("gains_set1", 3.3949, 66.9), ("gains_set4", 2.9619, 71.0)] {
+        let design = missile_design(set, "pilot.delta");
+        let report = loop_margins(&design, &design.linear.cut[0], None).expect("a loop");
+        assert!(report.is_stable());
+        assert_close(
+            report.phase_margin().expect("crosses").to_degrees(),
+            phase,
+            0.05,
+        );
+        let closed = linearize(&design, &ask(&design, None, false)).expect("a linear model");
+        let channels = channel_margins(&design, &closed).expect("finite");
+        let gain = channels[0]
+            .margins
+            .gain_margin()
+            .expect("crosses")
+            .gain_margin;
+        // Printed to four decimals, cut off rather than rounded.
+        assert_close(20.0 * gain.log10(), toolbox_gain, 1e-4);
+    }
+}
+
+#[test]
+fn a_loop_is_open_where_it_is_cut() {
+    // From the fin to itself with the loop open: −L. 1 + L = 0 at the closed poles.
+    let mut design = missile_design("gains_set1", "pilot.delta");
+    let closed_poles = poles(&made(&design, None));
+    let report = loop_margins(&design, &design.linear.cut[0], None).expect("a loop");
+    design.linear.from = design.linear.cut.clone();
+    let open = linearize(&design, &ask(&design, None, true)).expect("a linear model");
+    // The airframe alone has two poles; the integrator of the autopilot goes nowhere and is left out.
+    assert_eq!(open.model.n_states(), 2);
+    assert_eq!(open.left_out.len(), 2, "{:?}", open.left_out);
+    let determinant = |poles: &[Complex], s: Complex| {
+        poles
+            .iter()
+            .fold(Complex::new(1.0, 0.0), |p, z| p * (s - z))
+    };
+    for k in [report.sweep.omega.len() / 3, report.sweep.omega.len() / 2] {
+        let s = Complex::new(0.0, report.sweep.omega[k]);
+        // 1 + L is the ratio of the closed and the open characteristic polynomial.
+        let expected = determinant(&closed_poles, s) / (determinant(&poles(&open), s) * s);
+        let found = report.sweep.values[k] + 1.0;
+        assert!(
+            (found - expected).norm() < 1e-9 * expected.norm(),
+            "{found} {expected}"
+        );
+    }
+}
+
+#[test]
+fn margins_are_measures_of_an_experiment() {
+    // L = 4/(s + 1)³: gain margin 2 = 6.02 dB.
+    let outcome = run_text(
+        "model M {
+            input r = 1
+            u = r - z
+            der(x) = 4*u - x; der(y) = x - y; der(z) = y - z
+        }
+        experiment e of M { stop = 1 [s]; record z; measure gm = gain_margin(u), pm = phase_margin(u) }",
+    );
+    let value = |name: &str| {
+        let found = outcome.measures.iter().find(|m| m.name == name);
+        found.expect("measured").value.expect("has a value")
+    };
+    assert_close(value("gm"), 20.0 * 2.0_f64.log10(), 1e-10);
+    let omega = (4.0_f64.powf(2.0 / 3.0) - 1.0).sqrt();
+    assert_close(value("pm"), 180.0 - 3.0 * omega.atan().to_degrees(), 1e-9);
+}
+
+#[test]
+fn the_step_of_the_linear_model_is_the_run_of_a_linear_model() {
+    let design = missile_design("gains_set1", "pilot.delta");
+    let m = made(&design, None);
+    let found = steps(&design, &m, Some(1.0)).expect("finite");
+    // The command of the experiment is −12.92 from rest.
+    let outcome = kit::run_design(&design, paynter::exec::Engine::Auto).expect("runs");
+    let (time, run) = (&outcome.run.table.time, kit::column(&outcome, "Az_G"));
+    for (t, g) in time.iter().zip(run).step_by(20) {
+        let k = (t / 1.0 * (found.time.len() - 1) as f64).round() as usize;
+        assert_close(found.time[k], *t, 1e-12);
+        assert_close(-12.92 * found.curves[0].values[k], *g, 1e-8);
+    }
+}
+
+#[test]
+fn resonances_of_a_circuit_stand_in_its_bode_diagram() {
+    let text = "model M { input V = 1; Se(V) -> a: 1 -> r: R(1e-3), l: I(1), c: C(1) }";
+    let file = scratch(text);
+    let design = open(&file.0, None, "V", "c.e");
+    let m = made(&design, None);
+    let found = bode(&design, &m, None).expect("finite");
+    let (omega, gain) = found.channels[0].peak.expect("a peak");
+    // ζ = R/2 √(C/L) = 5e-4: the peak is 1/(2ζ√(1 − ζ²)) at ω₀√(1 − 2ζ²).
+    assert_close(gain, 1000.0, 0.1);
+    assert_close(omega, 1.0, 1e-4);
+    assert_close(found.channels[0].at_rest.expect("finite"), 1.0, 1e-15);
+    let svg = found.plot("t").to_svg();
+    assert!(svg.contains("gain [dB]") && svg.contains("phase [deg]") && !svg.contains("NaN"));
+}
+
+#[test]
+fn a_double_pole_says_how_exact_it_is() {
+    let text =
+        "model M { input u = 0; der(x) = u - x; der(y) = x - y; der(z) = y - z; der(w) = z - w }";
+    let file = scratch(text);
+    let design = open(&file.0, None, "u", "w");
+    let m = made(&design, None);
+    let table = pole_table(&design, &m).expect("finite");
+    let shown = poles_to_text(&m, &table);
+    assert!(shown.contains("(to "), "{shown}");
+    assert!(shown.contains("zeros from u to w [1/s]\n  none"), "{shown}");
 }

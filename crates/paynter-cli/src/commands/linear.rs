@@ -20,6 +20,9 @@ pub struct LinearArgs {
     /// Linearize where the run of the experiment is at this time, s; else at its start
     #[arg(long, value_name = "SECONDS")]
     pub at: Option<f64>,
+    /// Open the loops through the inputs: what defines them stands still
+    #[arg(long)]
+    pub open: bool,
 }
 
 impl LinearArgs {
@@ -44,7 +47,7 @@ impl LinearArgs {
                 "`--at {at}` is not a time of the run, which starts at {start} s"
             )));
         }
-        let ask = ask(&design, self.at);
+        let ask = ask(&design, self.at, self.open);
         Ok((design, ask))
     }
 
@@ -69,6 +72,23 @@ pub fn failed(design: &Design, error: LinearError, json: bool) -> u8 {
     };
     show(&design.failed(error.into_messages()), json);
     status
+}
+
+/// Tells whether a linear model has an input and an output.
+///
+/// # Errors
+///
+/// The exit status, after the message was shown.
+pub fn needs_channel(linear: &Linearization) -> Result<(), u8> {
+    if linear.inputs.is_empty() {
+        return Err(call_error(
+            "the model has no inputs and no sources; name one with `--from`",
+        ));
+    }
+    if linear.outputs.is_empty() {
+        return Err(call_error("name an output with `--to`"));
+    }
+    Ok(())
 }
 
 /// Shows what is to be known about a linear model.

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub mod bode;
 pub mod causality;
 pub mod check;
 pub mod diagram;
@@ -9,9 +10,12 @@ pub mod fmt;
 pub mod gallery;
 pub mod linear;
 pub mod linearize;
+pub mod margins;
 pub mod new;
 pub mod picture;
 pub mod plot;
+pub mod poles;
 pub mod run;
+pub mod step;
 pub mod summary;
 pub mod sweep;

@@ -17,7 +17,7 @@ use paynter_model::graph::{ElementKind, Law};
 use paynter_symbolic::dae::{Dae, Equation, Origin, Role, Symbol};
 use paynter_symbolic::reduced::{Block, Known, Reduced, State};
 use paynter_symbolic::walk::{Walker, symbols_of};
-use paynter_symbolic::{ExprId, Names, SymbolId};
+use paynter_symbolic::{ExprId, Names, PathId, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
 use std::collections::{HashMap, HashSet};
 
@@ -25,8 +25,24 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct Input {
     /// u₀, u₁, …
     pub chain: Vec<SymbolId>,
-    /// What a sampled block held there, and the parameter that stands for it.
-    pub held: Option<(SymbolId, SymbolId)>,
+    /// What stands still there while the change is added.
+    pub held: Option<Held>,
+}
+
+/// A value at the point that a parameter of its own stands for.
+pub(super) enum Held {
+    /// What a sampled block has set.
+    Sampled {
+        /// Its symbol in the model.
+        symbol: SymbolId,
+        /// The parameter.
+        parameter: SymbolId,
+    },
+    /// The input itself, whose definition no longer counts: the loop through it is open.
+    Own {
+        /// The parameter.
+        parameter: SymbolId,
+    },
 }
 
 /// Adds a chain of integrators for one input.
@@ -39,6 +55,7 @@ pub(super) fn add_input(
     graph: &BondGraph,
     input: &Quantity,
     n_rates: usize,
+    is_open: bool,
 ) -> Result<Input, Box<Diagnostic>> {
     let place = find_place(dae, graph, input)?;
     let origin = match place {
@@ -78,11 +95,19 @@ pub(super) fn add_input(
     let mut held = None;
     match place {
         Place::Definition(k) => {
-            let right = dae.equations[k].right;
+            let mut right = dae.equations[k].right;
+            if is_open {
+                let parameter = stand_still(dae, name, origin);
+                right = dae.pool.symbol(parameter);
+                held = Some(Held::Own { parameter });
+            }
             dae.equations[k].right = dae.pool.add(right, change);
         }
         Place::Parameter(symbol) => vary_parameter(dae, symbol, change),
-        Place::Held(symbol) => held = Some((symbol, vary_held(dae, symbol, change))),
+        Place::Held(symbol) => {
+            let parameter = vary_held(dae, symbol, change);
+            held = Some(Held::Sampled { symbol, parameter });
+        }
     }
     Ok(Input { chain, held })
 }
@@ -233,15 +258,7 @@ fn vary_held(dae: &mut Dae, symbol: SymbolId, change: ExprId) -> SymbolId {
     }
     // What it holds at the point is given to the machine as a parameter of its own.
     let Symbol { name, origin, .. } = *dae.symbol(symbol);
-    let parameter = dae.add_symbol(Symbol {
-        name,
-        role: Role::Parameter {
-            value: 0.0,
-            binding: None,
-        },
-        nominal: 0.0,
-        origin,
-    });
+    let parameter = stand_still(dae, name, origin);
     let held = dae.pool.symbol(parameter);
     let right = dae.pool.add(held, change);
     define(dae, symbol, right);
@@ -295,6 +312,19 @@ pub(super) fn refuse_sampled(
             "to see the plant that this block drives, take what it sets as the input: from `{name}`"
         ));
     Err(Box::new(message))
+}
+
+/// Makes a parameter for a value that is known at the point only.
+fn stand_still(dae: &mut Dae, name: PathId, origin: Origin) -> SymbolId {
+    dae.add_symbol(Symbol {
+        name,
+        role: Role::Parameter {
+            value: 0.0,
+            binding: None,
+        },
+        nominal: 0.0,
+        origin,
+    })
 }
 
 fn define(dae: &mut Dae, symbol: SymbolId, right: ExprId) {

@@ -10,11 +10,16 @@
 //! nothing is ever perturbed by a finite amount.
 
 mod augment;
+mod bode;
+mod loops;
 mod matrices;
+mod poles;
 mod site;
+mod step;
 mod text;
 mod trim;
 
+use crate::code;
 use crate::design::Design;
 use paynter_linear::LinearModel;
 use paynter_model::experiment::{Column, Plan, Quantity};
@@ -24,7 +29,12 @@ use paynter_syntax::Diagnostic;
 use site::{At, Site};
 use trim::Unknown;
 
+pub use bode::{Bode, BodeChannel, bode};
+pub use loops::{ChannelMargins, LoopReport, channel_margins, loop_margins};
+pub(crate) use loops::{margins_in, margins_of_measures};
+pub use poles::{MOST_CHANNELS, PoleTable, poles, poles_to_json, poles_to_text};
 pub use site::Rest;
+pub use step::{StepCurve, Steps, steps};
 pub use text::{about_point, notes, to_csv, to_json, to_text, trim_to_json, trim_to_text};
 pub use trim::Trim;
 
@@ -37,6 +47,8 @@ pub struct Ask {
     pub to: Vec<Quantity>,
     /// The time of the run at which, s; the start where none is given.
     pub at: Option<f64>,
+    /// Open the loops through the inputs: what defines them stands still.
+    pub is_open: bool,
 }
 
 /// Why there is no linear model.
@@ -155,6 +167,7 @@ pub fn linearize(design: &Design, ask: &Ask) -> Result<Linearization, LinearErro
     if design.plan.trim.is_empty() {
         let at = At {
             time: ask.at,
+            is_open: ask.is_open,
             ..At::default()
         };
         let mut site = Site::new(design, &ask.from, &ask.to, &at)?;
@@ -165,6 +178,7 @@ pub fn linearize(design: &Design, ask: &Ask) -> Result<Linearization, LinearErro
         let at = At {
             time: ask.at,
             rest: Some(&rest),
+            is_open: ask.is_open,
             ..At::default()
         };
         let mut site = Site::new(design, &ask.from, &ask.to, &at)?;
@@ -232,6 +246,16 @@ fn trimmed<'a>(
             None => (Unknown::Output(at), quantity),
         });
     }
+    // A loop that is open in the linear model is closed while rest is searched.
+    if ask.is_open {
+        let (trim, rest) = find_rest(design)?;
+        let at = At {
+            rest: Some(&rest),
+            is_open: true,
+            ..At::default()
+        };
+        return Ok((Site::new(design, &ask.from, &ask.to, &at)?, trim));
+    }
     let at = At {
         wants_states,
         ..At::default()
@@ -243,12 +267,13 @@ fn trimmed<'a>(
 
 /// Tells whether an experiment asks for what needs a linear model.
 pub fn is_asked(plan: &Plan) -> bool {
-    !plan.trim.is_empty() || !plan.linearize.is_empty()
+    let mut margins = plan.measures.iter().map(|m| margins_in(&m.value));
+    !plan.trim.is_empty() || !plan.linearize.is_empty() || margins.any(|m| !m.is_empty())
 }
 
 /// What is asked for where the call leaves it open: the experiment's first `linearize`, else from the
 /// inputs of the model (or what its sources set) to what is recorded.
-pub fn ask(design: &Design, at: Option<f64>) -> Ask {
+pub fn ask(design: &Design, at: Option<f64>, is_open: bool) -> Ask {
     let written = design.plan.linearize.first();
     let graph = &design.graph;
     let place = design.plan.places.whole.unwrap_or_default();
@@ -271,7 +296,22 @@ pub fn ask(design: &Design, at: Option<f64>) -> Ask {
             all.filter(|c| !is_constant(c)).map(column).collect()
         }),
         at,
+        is_open,
     }
+}
+
+/// The iteration for eigenvalues gave up, or a matrix overflowed.
+fn no_eigenvalues(design: &Design) -> LinearError {
+    let place = design.plan.places.of(&["linearize", "trim"]);
+    let message = Diagnostic::error(
+        code::NO_LINEAR_FORM,
+        "the matrices of this linear model have no eigenvalues that could be computed",
+    );
+    let message = message.help("look at them with `paynter linearize`: entries that differ by hundreds of orders of magnitude overflow");
+    model_error(match place {
+        Some(span) => message.primary(span, "of this linear model"),
+        None => message,
+    })
 }
 
 fn model_error(diagnostic: Diagnostic) -> LinearError {

@@ -7,7 +7,7 @@
 //! The point is found by the machine of the model itself; `augment` makes a second one that has
 //! inputs and outputs, and it takes over there with all held values.
 
-use super::augment::{Input, add_input, add_output, refuse_sampled};
+use super::augment::{Held, Input, add_input, add_output, refuse_sampled};
 use super::{LinearError, model_error};
 use crate::assembly::{LockError, reduce_locked};
 use crate::code;
@@ -42,6 +42,8 @@ pub(super) struct At<'r> {
     pub rest: Option<&'r Rest>,
     /// States of the run are wanted at the point, too.
     pub wants_states: bool,
+    /// Loops through the inputs are open there.
+    pub is_open: bool,
 }
 
 /// A point at rest, for a run to start from.
@@ -157,7 +159,7 @@ impl<'a> Site<'a> {
         let mut added: Vec<Input> = Vec::new();
         let mut refused = Vec::new();
         for input in inputs {
-            match add_input(&mut dae, graph, input, n_rates) {
+            match add_input(&mut dae, graph, input, n_rates, at.is_open) {
                 Ok(input) => added.push(input),
                 Err(message) => refused.push(*message),
             }
@@ -242,13 +244,19 @@ impl<'a> Site<'a> {
         wanted.extend(&values);
         wanted.extend(inputs.iter().map(|q| q.column.value));
         let point = find_point(design, &plain, &wanted, at, asked)?;
-        for input in &added {
-            if let Some((held, parameter)) = input.held {
-                let value = point.machine.discrete(held).unwrap_or(0.0);
-                machine
-                    .set_parameter(parameter, value)
-                    .expect("a parameter that was made for this");
-            }
+        for (k, input) in added.iter().enumerate() {
+            let (parameter, value) = match input.held {
+                Some(Held::Sampled { symbol, parameter }) => {
+                    (parameter, point.machine.discrete(symbol).unwrap_or(0.0))
+                }
+                Some(Held::Own { parameter }) => {
+                    (parameter, point.row[own.len() + outputs.len() + k])
+                }
+                None => continue,
+            };
+            machine
+                .set_parameter(parameter, value)
+                .expect("a parameter that was made for this");
         }
         // An input that varies is no parameter any more: its constant part moves to the change.
         let moved: Vec<(usize, f64)> = at
@@ -529,6 +537,7 @@ fn find_point(
     let layout = crate::experiment::Layout {
         wanted: wanted.iter().map(|&value| unnamed(value)).collect(),
         n_recorded: 0,
+        margins: Vec::new(),
     };
     let mut spec = run_spec(&design.plan, &layout, &[], Engine::Auto);
     spec.wants_fine = false;

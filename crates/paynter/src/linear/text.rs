@@ -262,7 +262,7 @@ pub fn to_csv(linear: &Linearization) -> String {
     out
 }
 
-fn quoted(cell: &str) -> String {
+pub(super) fn quoted(cell: &str) -> String {
     if cell.contains([',', '"', '\n']) {
         format!("\"{}\"", cell.replace('"', "\"\""))
     } else {

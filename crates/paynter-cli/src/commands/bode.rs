@@ -1,0 +1,75 @@
+//! `paynter bode`: frequency responses.
+
+use crate::commands::linear::{LinearArgs, failed, needs_channel};
+use crate::commands::picture::{ending, write, write_svg};
+use crate::console::{OK, call_error};
+use crate::say;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Which responses, and where to put them.
+#[derive(Args)]
+pub struct BodeArgs {
+    #[command(flatten)]
+    linear: LinearArgs,
+    /// From this frequency, rad/s
+    #[arg(long, value_name = "OMEGA", requires = "high")]
+    low: Option<f64>,
+    /// To this frequency, rad/s
+    #[arg(long, value_name = "OMEGA", requires = "low")]
+    high: Option<f64>,
+    /// Write the curves here (.csv, .json)
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw gain and phase here (.svg, .png)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+/// Computes and writes the responses.
+pub fn bode(args: &BodeArgs) -> u8 {
+    let json = args.linear.model.json;
+    let range = args.low.zip(args.high);
+    if let Some((low, high)) = range
+        && !(low > 0.0 && high > low && high.is_finite())
+    {
+        return call_error("frequencies must be positive, and `--low` below `--high`");
+    }
+    let (design, linear) = match args.linear.linearize() {
+        Ok(done) => done,
+        Err(status) => return status,
+    };
+    if let Err(status) = needs_channel(&linear) {
+        return status;
+    }
+    let bode = match paynter::linear::bode(&design, &linear, range) {
+        Ok(bode) => bode,
+        Err(error) => return failed(&design, error, json),
+    };
+    if let Some(path) = &args.out {
+        let text = match ending(path).as_str() {
+            "csv" => bode.to_csv(),
+            "json" => bode.to_json(&linear).to_string(),
+            other => {
+                return call_error(format!(
+                    "responses are written as .csv or .json, not .{other}"
+                ));
+            }
+        };
+        if let Err(message) = write(path, text.as_bytes()) {
+            return call_error(message);
+        }
+    }
+    if let Some(path) = &args.plot {
+        let title = design.plan.name.as_ref().unwrap_or(&design.model);
+        if let Err(message) = write_svg(path, &bode.plot(title).to_svg()) {
+            return call_error(message);
+        }
+    }
+    if json {
+        say!("{}", bode.to_json(&linear));
+    } else {
+        say!("{}", bode.to_text(&linear).trim_end());
+    }
+    OK
+}

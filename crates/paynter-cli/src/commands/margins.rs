@@ -1,0 +1,73 @@
+//! `paynter margins`: how far a loop is from losing stability.
+
+use crate::commands::linear::{LinearArgs, failed, warn};
+use crate::commands::picture::write_svg;
+use crate::console::{OK, call_error};
+use crate::say;
+use clap::Args;
+use paynter::linear::{channel_margins, linearize, loop_margins};
+use std::path::PathBuf;
+
+/// Which loop.
+#[derive(Args)]
+pub struct MarginsArgs {
+    #[command(flatten)]
+    linear: LinearArgs,
+    /// The signals at which loops are cut, one after the other, with commas between
+    #[arg(long, value_name = "NAMES")]
+    cut: String,
+    /// Draw gain and phase of the first loop here (.svg, .png)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+/// Prints the margins of each loop, and, where `--from` and `--to` are given, what a toolbox's
+/// `margin()` gives for that closed-loop channel.
+pub fn margins(args: &MarginsArgs) -> u8 {
+    let json = args.linear.model.json;
+    let (design, ask) = match args.linear.open(Some(&args.cut)) {
+        Ok(opened) => opened,
+        Err(status) => return status,
+    };
+    if design.linear.cut.is_empty() {
+        return call_error("name the signal at which the loop is cut, such as `--cut ctrl.u`");
+    }
+    let mut loops = Vec::new();
+    for cut in &design.linear.cut {
+        match loop_margins(&design, cut, args.linear.at) {
+            Ok(report) => loops.push(report),
+            Err(error) => return failed(&design, error, json),
+        }
+    }
+    let mut channels = Vec::new();
+    if args.linear.from.is_some() || args.linear.to.is_some() {
+        let found = linearize(&design, &ask).and_then(|l| channel_margins(&design, &l));
+        match found {
+            Ok(found) => channels = found,
+            Err(error) => return failed(&design, error, json),
+        }
+    }
+    if let (Some(path), Some(first)) = (&args.plot, loops.first()) {
+        let title = design.plan.name.as_ref().unwrap_or(&design.model);
+        if let Err(message) = write_svg(path, &first.plot(title).to_svg()) {
+            return call_error(message);
+        }
+    }
+    if json {
+        say!(
+            "{}",
+            serde_json::json!({
+                "loops": loops.iter().map(|l| l.to_json()).collect::<Vec<_>>(),
+                "closed_loop_channels": channels.iter().map(|c| c.to_json()).collect::<Vec<_>>(),
+            })
+        );
+        return OK;
+    }
+    let mut parts: Vec<String> = loops.iter().map(|l| l.to_text()).collect();
+    parts.extend(channels.iter().map(|c| c.to_text()));
+    say!("{}", parts.join("\n").trim_end());
+    if let Some(first) = loops.first() {
+        warn(&design, &first.linear, json);
+    }
+    OK
+}

@@ -1,0 +1,261 @@
+//! Frequency responses.
+//!
+//! In:  a [`Linearization`], and a range where one is asked for.
+//! Out: [`Bode`]: one curve for each channel on a grid that resolves its resonances; as figures to
+//!      read, CSV, JSON and a plot.
+
+use super::text::{about_point, notes};
+use super::{LinearError, Linearization, no_eigenvalues};
+use crate::design::Design;
+use crate::digits::significant;
+use paynter_draw::plot::{Panel, Plot, Series};
+use paynter_linear::{Channel, Complex, Corner, Response, Sweep, frequency_sweep, modes, zeros};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// The frequency responses of a linear model, in the units of its inputs and outputs.
+#[derive(Clone, Debug)]
+pub struct Bode {
+    /// For each channel: input, output, its response.
+    pub channels: Vec<BodeChannel>,
+}
+
+/// The frequency response of one channel.
+#[derive(Clone, Debug)]
+pub struct BodeChannel {
+    /// `G from Gc`.
+    pub name: String,
+    /// The unit of the gain; empty for a plain number.
+    pub unit: String,
+    /// The curve.
+    pub sweep: Sweep,
+    /// The gain at zero frequency; none where it has no finite one.
+    pub at_rest: Option<f64>,
+    /// The largest gain: frequency in rad/s, gain.
+    pub peak: Option<(f64, f64)>,
+    /// Where the gain has fallen by 3 dB from that at rest, rad/s.
+    pub bandwidth: Option<f64>,
+}
+
+/// The corners of a channel: its poles that pass into it, and its zeros.
+pub(super) fn corners(design: &Design, channel: &Channel) -> Result<Vec<Corner>, LinearError> {
+    let failed = |_| no_eigenvalues(design);
+    let poles = modes(&channel.a).map_err(failed)?;
+    let poles = poles.iter().filter(|m| !m.is_at_zero()).map(|m| m.pole);
+    let zeros = zeros(channel).map_err(failed)?.unwrap_or_default();
+    // A zero that is at zero but for rounding would stretch the range without end.
+    let poles: Vec<Complex> = poles.collect();
+    let slowest = poles.iter().map(|p| p.norm()).reduce(f64::min);
+    let fastest = poles.iter().map(|p| p.norm()).reduce(f64::max);
+    let is_seen = |z: &Complex| match (slowest, fastest) {
+        (Some(low), Some(high)) => (1e-3 * low..=1e3 * high).contains(&z.norm()),
+        _ => true,
+    };
+    let zeros = zeros.into_iter().filter(is_seen);
+    Ok(poles
+        .iter()
+        .copied()
+        .chain(zeros)
+        .filter_map(Corner::of)
+        .collect())
+}
+
+/// Computes the frequency responses of all channels; `range` in rad/s.
+///
+/// # Errors
+///
+/// As for the poles.
+pub fn bode(
+    design: &Design,
+    linear: &Linearization,
+    range: Option<(f64, f64)>,
+) -> Result<Bode, LinearError> {
+    let model = linear.in_units();
+    let mut channels = Vec::new();
+    for (o, output) in linear.outputs.iter().enumerate() {
+        for (i, input) in linear.inputs.iter().enumerate() {
+            let channel = model.channel(i, o);
+            let response = Response::new(&channel);
+            let corners = corners(design, &channel)?;
+            let sweep = frequency_sweep(&response, &corners, range);
+            let unit = match (output.unit.as_str(), input.unit.as_str()) {
+                (a, b) if a == b => String::new(),
+                (a, "") => a.to_owned(),
+                ("", b) => format!("1/({b})"),
+                (a, b) => format!("({a})/({b})"),
+            };
+            let at_rest = Some(response.at(Complex::new(0.0, 0.0)).re).filter(|g| g.is_finite());
+            channels.push(BodeChannel {
+                name: format!("{} from {}", output.name, input.name),
+                unit,
+                peak: peak(&sweep),
+                bandwidth: at_rest.and_then(|g| bandwidth(&response, &sweep, g)),
+                at_rest,
+                sweep,
+            });
+        }
+    }
+    Ok(Bode { channels })
+}
+
+fn peak(sweep: &Sweep) -> Option<(f64, f64)> {
+    let points = sweep.omega.iter().zip(&sweep.values);
+    let points = points
+        .map(|(&w, z)| (w, z.norm()))
+        .filter(|p| p.1.is_finite());
+    points.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.total_cmp(&a.0)))
+}
+
+/// The first frequency at which the gain is 3 dB below that at rest, by bisection.
+fn bandwidth(response: &Response, sweep: &Sweep, at_rest: f64) -> Option<f64> {
+    let limit = at_rest.abs() / 2.0_f64.sqrt();
+    let falls = |k: &usize| sweep.values[k - 1].norm() >= limit && sweep.values[*k].norm() < limit;
+    let k = (1..sweep.omega.len()).find(falls)?;
+    let (mut low, mut high) = (sweep.omega[k - 1], sweep.omega[k]);
+    loop {
+        let middle = (low * high).sqrt();
+        if !(middle > low && middle < high) {
+            return (limit > 0.0).then_some(high);
+        }
+        if response.at_frequency(middle).norm() >= limit {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}
+
+/// 20 log₁₀ |z|.
+pub(super) fn decibel(gain: f64) -> f64 {
+    20.0 * gain.log10()
+}
+
+impl Bode {
+    /// Draws gains above phases.
+    pub fn plot(&self, title: &str) -> Plot {
+        let curve = |of: &dyn Fn(&BodeChannel) -> Vec<f64>| -> Vec<Series> {
+            let channels = self.channels.iter();
+            let series = channels.map(|c| Series {
+                name: match c.unit.as_str() {
+                    "" => c.name.clone(),
+                    unit => format!("{} [{unit}]", c.name),
+                },
+                x: c.sweep.omega.clone(),
+                y: of(c),
+                ..Series::default()
+            });
+            series.collect()
+        };
+        let gains = |c: &BodeChannel| c.sweep.values.iter().map(|z| decibel(z.norm())).collect();
+        let phases = |c: &BodeChannel| c.sweep.phase.iter().map(|p| p.to_degrees()).collect();
+        let panel = |y_label: &str, series: Vec<Series>, is_y_angle: bool| Panel {
+            y_label: y_label.to_owned(),
+            x_label: "frequency [rad/s]".to_owned(),
+            series,
+            is_x_logarithmic: true,
+            is_y_angle,
+            ..Panel::default()
+        };
+        Plot {
+            title: title.to_owned(),
+            panels: vec![
+                panel("gain [dB]", curve(&gains), false),
+                panel("phase [deg]", curve(&phases), true),
+            ],
+        }
+    }
+
+    /// Writes one row per frequency and channel: `channel,omega,gain_dB,phase_deg,re,im`.
+    pub fn to_csv(&self) -> String {
+        let mut out = String::from("channel,omega_rad_per_s,gain_dB,phase_deg,re,im\n");
+        for channel in &self.channels {
+            let sweep = &channel.sweep;
+            for k in 0..sweep.omega.len() {
+                let z = sweep.values[k];
+                let _ = writeln!(
+                    out,
+                    "{},{:?},{:?},{:?},{:?},{:?}",
+                    super::text::quoted(&channel.name),
+                    sweep.omega[k],
+                    decibel(z.norm()),
+                    sweep.phase[k].to_degrees(),
+                    z.re,
+                    z.im
+                );
+            }
+        }
+        out
+    }
+
+    /// Writes the figures to read off for people.
+    pub fn to_text(&self, linear: &Linearization) -> String {
+        let mut out = format!("{}\n", about_point(linear));
+        for channel in &self.channels {
+            let _ = writeln!(out, "\n{}", channel.name);
+            let gain = |g: f64| {
+                let own = format!("{} {}", significant(g, 6), channel.unit);
+                format!(
+                    "{} = {} dB",
+                    own.trim_end(),
+                    significant(decibel(g.abs()), 5)
+                )
+            };
+            match channel.at_rest {
+                Some(g) => {
+                    let _ = writeln!(out, "  at rest    {}", gain(g));
+                }
+                None => out.push_str("  at rest    no finite gain\n"),
+            }
+            if let Some((omega, g)) = channel.peak {
+                let omega = significant(omega, 6);
+                let _ = writeln!(out, "  most       {} at {omega} rad/s", gain(g));
+            }
+            if let Some(omega) = channel.bandwidth {
+                let hertz = significant(omega / std::f64::consts::TAU, 5);
+                let omega = significant(omega, 6);
+                let _ = writeln!(
+                    out,
+                    "  bandwidth  {omega} rad/s = {hertz} Hz (3 dB below that at rest)"
+                );
+            }
+            let (low, high) = (channel.sweep.omega.first(), channel.sweep.omega.last());
+            if let (Some(low), Some(high)) = (low, high) {
+                let _ = writeln!(
+                    out,
+                    "  computed   at {} frequencies from {} to {} rad/s",
+                    channel.sweep.omega.len(),
+                    significant(*low, 4),
+                    significant(*high, 4)
+                );
+            }
+        }
+        for note in notes(linear) {
+            let _ = writeln!(out, "\nnote: {note}");
+        }
+        out
+    }
+
+    /// Writes everything for machines.
+    pub fn to_json(&self, linear: &Linearization) -> Value {
+        let channel = |c: &BodeChannel| {
+            json!({
+                "name": c.name,
+                "unit": c.unit,
+                "at_rest": c.at_rest,
+                "peak": c.peak,
+                "bandwidth": c.bandwidth,
+                "omega": c.sweep.omega,
+                "gain_dB": c.sweep.values.iter().map(|z| decibel(z.norm())).collect::<Vec<_>>(),
+                "phase_deg": c.sweep.phase.iter().map(|p| p.to_degrees()).collect::<Vec<_>>(),
+                "re": c.sweep.values.iter().map(|z| z.re).collect::<Vec<_>>(),
+                "im": c.sweep.values.iter().map(|z| z.im).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "time": linear.time,
+            "is_at_rest": linear.is_at_rest(),
+            "channels": self.channels.iter().map(channel).collect::<Vec<_>>(),
+            "notes": notes(linear),
+        })
+    }
+}
