@@ -605,16 +605,25 @@ fn the_step_of_the_linear_model_is_the_run_of_a_linear_model() {
 
 #[test]
 fn resonances_of_a_circuit_stand_in_its_bode_diagram() {
-    let text = "model M { input V = 1; Se(V) -> a: 1 -> r: R(1e-3), l: I(1), c: C(1) }";
+    let text =
+        "model M { input V = 1; param R = 1e-3; Se(V) -> a: 1 -> r: R(R), l: I(1), c: C(1) }";
     let file = scratch(text);
-    let design = open(&file.0, None, "V", "c.e");
-    let m = made(&design, None);
-    let found = bode(&design, &m, None).expect("finite");
-    let (omega, gain) = found.channels[0].peak.expect("a peak");
-    // ζ = R/2 √(C/L) = 5e-4: the peak is 1/(2ζ√(1 − ζ²)) at ω₀√(1 − 2ζ²).
-    assert_close(gain, 1000.0, 0.1);
-    assert_close(omega, 1.0, 1e-4);
-    assert_close(found.channels[0].at_rest.expect("finite"), 1.0, 1e-15);
+    let diagram = |resistance: &str| {
+        let design = open_with(&file.0, None, ("V", "c.e"), &[("R", resistance)]);
+        let m = made(&design, None);
+        bode(&design, &m, None).expect("finite")
+    };
+    for resistance in ["1e-3", "0.2", "1.3"] {
+        let found = diagram(resistance);
+        let (omega, gain) = found.channels[0].peak.expect("a peak");
+        // ζ = R/2 √(C/L): the peak is 1/(2ζ√(1 − ζ²)) at ω₀√(1 − 2ζ²).
+        let zeta = 0.5 * resistance.parse::<f64>().expect("a number");
+        let exact = 1.0 / (2.0 * zeta * (1.0 - zeta * zeta).sqrt());
+        assert_close(gain / exact, 1.0, 1e-12);
+        assert_close(omega, (1.0 - 2.0 * zeta * zeta).sqrt(), 1e-7);
+        assert_close(found.channels[0].at_rest.expect("finite"), 1.0, 1e-15);
+    }
+    let found = diagram("1e-3");
     let svg = found.plot("t").to_svg();
     assert!(svg.contains("gain [dB]") && svg.contains("phase [deg]") && !svg.contains("NaN"));
 }

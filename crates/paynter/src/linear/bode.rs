@@ -88,7 +88,7 @@ pub fn bode(
             channels.push(BodeChannel {
                 name: format!("{} from {}", output.name, input.name),
                 unit,
-                peak: peak(&sweep),
+                peak: peak(&response, &sweep),
                 bandwidth: at_rest.and_then(|g| bandwidth(&response, &sweep, g)),
                 at_rest,
                 sweep,
@@ -98,12 +98,39 @@ pub fn bode(
     Ok(Bode { channels })
 }
 
-fn peak(sweep: &Sweep) -> Option<(f64, f64)> {
-    let points = sweep.omega.iter().zip(&sweep.values);
-    let points = points
-        .map(|(&w, z)| (w, z.norm()))
-        .filter(|p| p.1.is_finite());
-    points.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.total_cmp(&a.0)))
+/// The largest gain. Between the frequencies beside the largest one computed it is narrowed down by golden sections.
+fn peak(response: &Response, sweep: &Sweep) -> Option<(f64, f64)> {
+    let gain = |k: usize| sweep.values[k].norm();
+    let computed = (0..sweep.omega.len()).filter(|&k| gain(k).is_finite());
+    let k = computed.max_by(|&a, &b| gain(a).total_cmp(&gain(b)).then(b.cmp(&a)))?;
+    let mut best = (sweep.omega[k], gain(k));
+    let is_inside = k > 0 && k + 1 < sweep.omega.len();
+    if !is_inside {
+        return Some(best);
+    }
+    const GOLDEN: f64 = 0.618_033_988_749_895;
+    // The gain near its peak is flat: half the digits of the frequency are all there are.
+    const NARROW: f64 = 1e-9;
+    let (mut low, mut high) = (sweep.omega[k - 1].ln(), sweep.omega[k + 1].ln());
+    let at = |x: f64| response.at_frequency(x.exp()).norm();
+    let (mut left, mut right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
+    let (mut gain_left, mut gain_right) = (at(left), at(right));
+    while high - low > NARROW {
+        if gain_left > gain_right {
+            (high, right, gain_right) = (right, left, gain_left);
+            left = high - GOLDEN * (high - low);
+            gain_left = at(left);
+        } else {
+            (low, left, gain_left) = (left, right, gain_right);
+            right = low + GOLDEN * (high - low);
+            gain_right = at(right);
+        }
+    }
+    let middle = 0.5 * (low + high);
+    if at(middle) > best.1 {
+        best = (middle.exp(), at(middle));
+    }
+    Some(best)
 }
 
 /// The first frequency at which the gain is 3 dB below that at rest, by bisection.
