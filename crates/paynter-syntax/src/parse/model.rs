@@ -665,8 +665,16 @@ impl Parser<'_> {
         }
         let name = self.text_at(self.pos).to_owned();
         self.bump();
-        let diagnostic = self.expected_message("`:`, `=` or an arrow");
-        let shown: String = name.chars().take(40).collect();
+        let mut diagnostic = self.expected_message("`:`, `=` or an arrow");
+        let short = |text: &str| -> String { text.chars().take(40).collect() };
+        let shown = short(&name);
+        // `Se source(5)`, as other languages have it.
+        if name.starts_with(char::is_uppercase) && self.kind() == T::Ident {
+            let thing = short(self.text_at(self.pos));
+            diagnostic = diagnostic.help(format!(
+                "the name comes first: `{thing}: {shown}`, with its value behind in parentheses"
+            ));
+        }
         self.fail(diagnostic.secondary(self.span_at(self.pos - 1), format!("behind `{shown}`")));
     }
 

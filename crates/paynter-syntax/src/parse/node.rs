@@ -107,7 +107,8 @@ impl Parser<'_> {
         };
         // `1: C(…)` is a slip for `name: 1`; say what a node is.
         if self.kind() == T::Colon {
-            self.expected("an arrow");
+            let message = self.expected_message("an arrow");
+            self.fail(message.help("the name comes first: `loop: 1`, `bus: 0`"));
             return None;
         }
         Some(ast::Node {
