@@ -123,9 +123,22 @@ fn outputs_shown_in_readmes_are_those_of_the_tool() {
 /// A block that shows a command is read with the model before it; the file is named in the command.
 #[test]
 fn outputs_shown_in_the_tutorial_are_those_of_the_tool() {
-    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/tutorial.md");
-    let text = std::fs::read_to_string(book).expect("the book has a tutorial");
-    let folder = std::env::temp_dir().join(format!("paynter-tutorial-{}", std::process::id()));
+    assert!(
+        outputs_checked("tutorial") > 8,
+        "the tutorial shows outputs"
+    );
+}
+
+#[test]
+fn outputs_shown_about_linear_models_are_those_of_the_tool() {
+    assert!(outputs_checked("linear") > 4, "the page shows outputs");
+}
+
+/// Checks the outputs on a page of the book; gives how many.
+fn outputs_checked(page: &str) -> usize {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/src/{page}.md"));
+    let text = std::fs::read_to_string(book).expect("the book has this page");
+    let folder = std::env::temp_dir().join(format!("paynter-{page}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
     // Counts of work and what rounding leaves of the energy differ between processors.
     let kept = |text: &str| -> String {
@@ -163,7 +176,7 @@ fn outputs_shown_in_the_tutorial_are_those_of_the_tool() {
         n_blocks += 1;
     }
     std::fs::remove_dir_all(&folder).expect("the folder was made here");
-    assert!(n_blocks > 8, "the tutorial shows outputs");
+    n_blocks
 }
 
 /// Compares word by word; numbers to 1e-6.

@@ -12,6 +12,9 @@ use std::path::PathBuf;
 pub struct BodeArgs {
     #[command(flatten)]
     linear: LinearArgs,
+    /// Experiments to lay beside this one, with commas between
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    also: Vec<String>,
     /// From this frequency, rad/s
     #[arg(long, value_name = "OMEGA", requires = "high")]
     low: Option<f64>,
@@ -42,10 +45,32 @@ pub fn bode(args: &BodeArgs) -> u8 {
     if let Err(status) = needs_channel(&linear) {
         return status;
     }
-    let bode = match paynter::linear::bode(&design, &linear, range) {
+    let mut bode = match paynter::linear::bode(&design, &linear, range) {
         Ok(bode) => bode,
         Err(error) => return failed(&design, error, json),
     };
+    if !args.also.is_empty() {
+        let own = design
+            .plan
+            .name
+            .clone()
+            .unwrap_or_else(|| design.model.clone());
+        bode.call_after(&own);
+    }
+    for name in &args.also {
+        let mut other = args.linear.clone();
+        other.model.experiment = Some(name.clone());
+        let (design, linear) = match other.linearize() {
+            Ok(done) => done,
+            Err(status) => return status,
+        };
+        let mut found = match paynter::linear::bode(&design, &linear, range) {
+            Ok(found) => found,
+            Err(error) => return failed(&design, error, json),
+        };
+        found.call_after(name);
+        bode.channels.extend(found.channels);
+    }
     if let Some(path) = &args.out {
         let text = match ending(path).as_str() {
             "csv" => bode.to_csv(),

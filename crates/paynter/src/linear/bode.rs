@@ -4,7 +4,7 @@
 //! Out: [`Bode`]: one curve for each channel on a grid that resolves its resonances; as figures to
 //!      read, CSV, JSON and a plot.
 
-use super::text::{about_point, notes};
+use super::text::{about_point, notes, per};
 use super::{LinearError, Linearization, no_eigenvalues};
 use crate::design::Design;
 use crate::digits::significant;
@@ -78,12 +78,7 @@ pub fn bode(
             let response = Response::new(&channel);
             let corners = corners(design, &channel)?;
             let sweep = frequency_sweep(&response, &corners, range);
-            let unit = match (output.unit.as_str(), input.unit.as_str()) {
-                (a, b) if a == b => String::new(),
-                (a, "") => a.to_owned(),
-                ("", b) => format!("1/({b})"),
-                (a, b) => format!("({a})/({b})"),
-            };
+            let unit = per(&output.unit, &input.unit);
             let at_rest = Some(response.at(Complex::new(0.0, 0.0)).re).filter(|g| g.is_finite());
             channels.push(BodeChannel {
                 name: format!("{} from {}", output.name, input.name),
@@ -158,6 +153,13 @@ pub(super) fn decibel(gain: f64) -> f64 {
 }
 
 impl Bode {
+    /// Puts the name of an experiment before those of the channels.
+    pub fn call_after(&mut self, experiment: &str) {
+        for channel in &mut self.channels {
+            channel.name = format!("{experiment}: {}", channel.name);
+        }
+    }
+
     /// Draws gains above phases.
     pub fn plot(&self, title: &str) -> Plot {
         let curve = |of: &dyn Fn(&BodeChannel) -> Vec<f64>| -> Vec<Series> {
@@ -221,11 +223,10 @@ impl Bode {
             let _ = writeln!(out, "\n{}", channel.name);
             let gain = |g: f64| {
                 let own = format!("{} {}", significant(g, 6), channel.unit);
-                format!(
-                    "{} = {} dB",
-                    own.trim_end(),
-                    significant(decibel(g.abs()), 5)
-                )
+                // What rounding leaves of a gain of one.
+                let db = Some(decibel(g.abs())).filter(|db| db.abs() > 1e-9);
+                let db = significant(db.unwrap_or(0.0), 5);
+                format!("{} = {db} dB", own.trim_end())
             };
             match channel.at_rest {
                 Some(g) => {
@@ -233,7 +234,9 @@ impl Bode {
                 }
                 None => out.push_str("  at rest    no finite gain\n"),
             }
-            if let Some((omega, g)) = channel.peak {
+            // A gain that only falls is largest at rest, wherever the range begins.
+            let rises = |g: f64| channel.at_rest.is_none_or(|rest| g > 1.001 * rest.abs());
+            if let Some((omega, g)) = channel.peak.filter(|p| rises(p.1)) {
                 let omega = significant(omega, 6);
                 let _ = writeln!(out, "  most       {} at {omega} rad/s", gain(g));
             }

@@ -23,9 +23,9 @@ pub fn to_text(linear: &Linearization) -> String {
     if let Some(trim) = &linear.trim {
         let _ = write!(out, "\n{}", trim_to_text(trim));
     }
-    list(&mut out, "states", &linear.states);
-    list(&mut out, "inputs", &linear.inputs);
-    list(&mut out, "outputs", &linear.outputs);
+    list(&mut out, ("states", 9), &linear.states);
+    list(&mut out, ("inputs", 9), &linear.inputs);
+    list(&mut out, ("outputs", 9), &linear.outputs);
     let (x, u, y) = (&linear.states, &linear.inputs, &linear.outputs);
     matrix(&mut out, "A", &model.a, x, x);
     matrix(&mut out, "B", &model.b, x, u);
@@ -53,25 +53,22 @@ pub fn trim_to_text(trim: &Trim) -> String {
         "at rest, found in {n} iteration{}",
         if n == 1 { "" } else { "s" }
     );
-    list(&mut out, "trimmed", &trim.values);
+    list(&mut out, ("trimmed", 9), &trim.values);
     let rates = |labels: &[Label]| -> Vec<Label> {
         let rate = |l: &Label| Label {
             name: format!("{}'", l.name),
-            unit: match l.unit.as_str() {
-                "" => "1/s".to_owned(),
-                unit => format!("({unit})/s"),
-            },
+            unit: per(&l.unit, "s"),
             ..l.clone()
         };
         labels.iter().map(rate).collect()
     };
     list(
         &mut out,
-        "what is left of the rates",
+        ("what is left of the rates", 2),
         &rates(&trim.residuals),
     );
     let drifting: Vec<Label> = rates(&trim.drifting);
-    list(&mut out, "goes on, since nothing reads it", &drifting);
+    list(&mut out, ("goes on, since nothing reads it", 9), &drifting);
     out
 }
 
@@ -93,10 +90,7 @@ pub fn about_point(linear: &Linearization) -> String {
         Some((k, _)) => {
             let state = &linear.states[k];
             let rate = significant(linear.rates[k] / state.factor, 3);
-            let unit = match state.unit.as_str() {
-                "" => "1/s".to_owned(),
-                unit => format!("({unit})/s"),
-            };
+            let unit = per(&state.unit, "s");
             format!(
                 "linear model {at}, in motion: `{}` changes by {rate} {unit}",
                 state.name
@@ -105,12 +99,32 @@ pub fn about_point(linear: &Linearization) -> String {
     }
 }
 
+/// The unit of a quotient: `deg/V`, `(N*m)/s`, `1/s`.
+pub(super) fn per(above: &str, below: &str) -> String {
+    let whole = |unit: &str| match unit.contains(['*', '/']) {
+        true => format!("({unit})"),
+        false => unit.to_owned(),
+    };
+    match (above, below) {
+        (a, b) if a == b => String::new(),
+        (a, "") => a.to_owned(),
+        ("", b) => format!("1/{}", whole(b)),
+        (a, b) => format!("{}/{}", whole(a), whole(b)),
+    }
+}
+
 /// What is to be known about the model.
 pub fn notes(linear: &Linearization) -> Vec<String> {
     let mut notes = Vec::new();
+    // More names than this tell nothing more.
+    const MOST_NAMED: usize = 8;
     let quoted = |names: &[String]| -> String {
-        let names: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
-        names.join(", ")
+        let shown = names.iter().take(MOST_NAMED).map(|n| format!("`{n}`"));
+        let shown: Vec<String> = shown.collect();
+        match names.len() > MOST_NAMED {
+            true => format!("{}, … ({} in all)", shown.join(", "), names.len()),
+            false => shown.join(", "),
+        }
     };
     if !linear.left_out.is_empty() {
         let names = quoted(&linear.left_out);
@@ -137,7 +151,7 @@ pub fn notes(linear: &Linearization) -> Vec<String> {
     notes
 }
 
-fn list(out: &mut String, title: &str, labels: &[Label]) {
+fn list(out: &mut String, (title, digits): (&str, usize), labels: &[Label]) {
     if labels.is_empty() {
         return;
     }
@@ -148,7 +162,7 @@ fn list(out: &mut String, title: &str, labels: &[Label]) {
         .max()
         .unwrap_or(0);
     for label in labels {
-        let value = format!("{} {}", significant(label.value, 9), label.unit);
+        let value = format!("{} {}", significant(label.value, digits), label.unit);
         let _ = writeln!(out, "  {:<width$}  {}", label.name, value.trim_end());
     }
 }

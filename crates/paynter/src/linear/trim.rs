@@ -15,6 +15,7 @@
 
 use super::matrices::label;
 use super::site::{Site, Slopes};
+use super::text::per;
 use super::{Label, LinearError, model_error};
 use crate::code;
 use crate::digits::significant;
@@ -352,7 +353,7 @@ impl Search {
                 let state = site.states.iter().find(|s| s.0 == i).map(|s| s.1);
                 let unit = state.and_then(|s| site.design.state_units.get(&s));
                 let rate = slopes.f[i] / unit.map_or(1.0, |u| u.factor);
-                let unit = unit.map_or("1/s".to_owned(), |u| format!("({})/s", u.text));
+                let unit = per(unit.map_or("", |u| &u.text), "s");
                 format!(
                     "{} by {} {unit}",
                     self.name_of(site, i),
