@@ -569,6 +569,15 @@ fn a_loop_is_open_where_it_is_cut() {
 }
 
 #[test]
+fn a_signal_that_nothing_reads_is_in_no_loop() {
+    // `speed` is a name for the state; the loop reads the state itself.
+    let text = "model M { input r = 1; der(x) = r - 3*x; speed = 2*x }
+        experiment e of M { stop = 1 [s]; measure g = gain_margin(speed) }";
+    let (found, _) = kit::messages(text);
+    assert_eq!(found[0].code, "E0757");
+}
+
+#[test]
 fn margins_are_measures_of_an_experiment() {
     // L = 4/(s + 1)³: gain margin 2 = 6.02 dB.
     let outcome = run_text(

@@ -16,10 +16,20 @@ pub struct BodeArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     also: Vec<String>,
     /// From this frequency, rad/s
-    #[arg(long, value_name = "OMEGA", requires = "high")]
+    #[arg(
+        long,
+        value_name = "OMEGA",
+        allow_negative_numbers = true,
+        requires = "high"
+    )]
     low: Option<f64>,
     /// To this frequency, rad/s
-    #[arg(long, value_name = "OMEGA", requires = "low")]
+    #[arg(
+        long,
+        value_name = "OMEGA",
+        allow_negative_numbers = true,
+        requires = "low"
+    )]
     high: Option<f64>,
     /// Write the curves here (.csv, .json)
     #[arg(long, short, value_name = "FILE")]

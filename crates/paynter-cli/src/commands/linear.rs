@@ -18,7 +18,7 @@ pub struct LinearArgs {
     #[arg(long, value_name = "NAMES")]
     pub to: Option<String>,
     /// Linearize where the run of the experiment is at this time, s; else at its start
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub at: Option<f64>,
     /// Open the loops through the inputs: what defines them stands still
     #[arg(long)]

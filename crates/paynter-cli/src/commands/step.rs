@@ -13,7 +13,7 @@ pub struct StepArgs {
     #[command(flatten)]
     linear: LinearArgs,
     /// For this long, s; until the slowest mode that is seen has ended unless given
-    #[arg(long = "for", value_name = "SECONDS")]
+    #[arg(long = "for", value_name = "SECONDS", allow_negative_numbers = true)]
     horizon: Option<f64>,
     /// Write the curves here (.csv, .parquet, .json)
     #[arg(long, short, value_name = "FILE")]

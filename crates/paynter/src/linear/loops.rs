@@ -17,7 +17,7 @@ use crate::digits::significant;
 use paynter_draw::plot::{Panel, Plot, Series};
 use paynter_linear::{
     Channel, GainCrossing, Margins, Mode, PhaseCrossing, Response, Sweep, frequency_sweep, margins,
-    modes,
+    modes, zeros,
 };
 use paynter_model::experiment::{Column, Functional, Measure, Quantity};
 use paynter_symbolic::{ExprId, Role};
@@ -84,18 +84,18 @@ pub fn loop_margins(
         let message = Diagnostic::error(code::NO_LOOP, message);
         model_error(message.primary(cut.span, "cut here").help(help))
     };
-    if closed.c.iter().all(|&c| c == 0.0) && closed.d == [1.0] {
-        return Err(no_loop(
-            format!("nothing comes back to `{name}`: it is in no loop"),
-            "cut at a signal that depends on itself through the rest of the model, such as what a controller gives",
-        ));
-    }
     let Ok(open) = closed.cut() else {
         return Err(no_loop(
             format!("the loop cannot be cut at `{name}`: it follows its own rate"),
             "cut at another signal of the loop",
         ));
     };
+    if zeros(&open).map_err(|_| no_eigenvalues(design))?.is_none() {
+        return Err(no_loop(
+            format!("nothing comes back to `{name}`: it is in no loop"),
+            "cut at a signal that the rest of the model reads and that depends on what it does there, such as what a controller gives",
+        ));
+    }
     let (sweep, margins) = crossings(design, &open)?;
     let growing = modes(&closed.a).map_err(|_| no_eigenvalues(design))?;
     let growing = growing
