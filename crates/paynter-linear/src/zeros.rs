@@ -22,10 +22,10 @@ const NOISE: f64 = 1e-13;
 /// As [`eigenvalues`].
 pub fn zeros(channel: &Channel) -> Result<Option<Vec<Complex>>, NoEigenvalues> {
     let (mut a, mut b, mut c, mut d) = proper(channel);
+    let balanced = balance_channel(&a, &b, &c);
+    (a, b, c) = (balanced.a, balanced.b, balanced.c);
     let mut is_given = true;
     loop {
-        let balanced = balance_channel(&a, &b, &c);
-        (a, b, c) = (balanced.a, balanced.b, balanced.c);
         let n = b.len();
         let (in_size, out_size) = (length(&b), length(&c));
         // A gain that is given may be what rounding left of nothing, beside what passes through the states
@@ -53,18 +53,24 @@ pub fn zeros(channel: &Channel) -> Result<Option<Vec<Complex>>, NoEigenvalues> {
             reflect(&mut row);
             (0..n).for_each(|j| a[(i, j)] = row[j]);
         }
-        for j in 0..n {
-            let mut column = a.column(j);
-            reflect(&mut column);
-            (0..n).for_each(|i| a[(i, j)] = column[i]);
+        // From the left, row by row: Vᵀ A first, then A − 2 V (Vᵀ A)/vᵀv.
+        let mut sums = vec![0.0; n];
+        for i in (0..n).filter(|&i| v[i] != 0.0) {
+            (0..n).for_each(|j| sums[j] += v[i] * a[(i, j)]);
+        }
+        for i in (0..n).filter(|&i| v[i] != 0.0) {
+            (0..n).for_each(|j| a[(i, j)] -= 2.0 * v[i] * sums[j] / vv);
         }
         reflect(&mut b);
         let rest: Vec<usize> = (0..n - 1).collect();
         c = rest.iter().map(|&j| a[(n - 1, j)]).collect();
         d = b[n - 1];
-        // What rounding leaves of a gain that is not there.
+        // What rounding leaves of a gain or a path that is not there.
         if d.abs() <= NOISE * in_size {
             d = 0.0;
+        }
+        if length(&c) <= NOISE * speed {
+            c.fill(0.0);
         }
         a = a.part(&rest, &rest);
         b.truncate(n - 1);

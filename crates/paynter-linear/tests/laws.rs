@@ -101,6 +101,14 @@ fn channels_without_zeros_and_without_anything_are_told_apart() {
         &[0.0],
     );
     assert_eq!(zeros(&apart), Ok(None));
+    // Two equal ways that cancel: what rounding leaves of them is nothing, too.
+    let equal = channel(
+        &[&[-0.3, 0.1], &[0.1, -0.3]],
+        &[0.7, 0.7],
+        &[0.3, -0.3],
+        &[0.0],
+    );
+    assert_eq!(zeros(&equal), Ok(None));
 }
 
 #[test]
