@@ -340,6 +340,37 @@ proptest! {
         prop_assert!((found - expected).norm() < 1e-11 * (1.0 + expected.norm()), "{found} {expected}");
     }
 
+    /// A ladder of lossy coils and capacitors over many decades has no zero from one end to the other,
+    /// and its gain is small at last without losing digits.
+    #[test]
+    fn ladders_over_many_decades_have_no_zeros(exponents in prop::collection::vec(-6.0_f64..1.0, 16)) {
+        let value = |k: usize| 10.0_f64.powf(exponents[k]);
+        let n = 9;
+        // Capacitors at even places, coils between them.
+        let a = Matrix::from_fn(n, n, |i, j| {
+            let stored = value(i);
+            match (i % 2, j as i64 - i as i64) {
+                (0, 0) => -1e-3 / stored,
+                (_, 0) => -value(9 + i / 2) * 10.0 / stored,
+                (_, -1) => 1.0 / stored,
+                (_, 1) => -1.0 / stored,
+                _ => 0.0,
+            }
+        });
+        let (mut b, mut c) = (vec![0.0; n], vec![0.0; n]);
+        b[0] = 1.0 / value(0);
+        c[n - 1] = 1.0;
+        let one = Channel { a: a.clone(), b: b.clone(), c, d: vec![0.0] };
+        prop_assert_eq!(zeros(&one), Ok(Some(Vec::new())));
+        // |G| = |gain|/∏|s − λ|: the product of all couplings over the characteristic polynomial.
+        let omega = 1e9;
+        let poles = eigenvalues(&a).expect("9");
+        let log_gain: f64 = (0..n).map(|k| -value(k).ln()).sum();
+        let log_poles: f64 = poles.iter().map(|p| (Complex::new(0.0, omega) - p).norm().ln()).sum();
+        let found = Response::new(&one).at_frequency(omega).norm().ln();
+        prop_assert!((found - (log_gain - log_poles)).abs() < 1e-9, "{found} {}", log_gain - log_poles);
+    }
+
     #[test]
     fn balancing_is_a_similarity(entries in prop::collection::vec(-30_i32..30, 16)) {
         let a = Matrix::from_fn(4, 4, |i, j| 10.0_f64.powi(entries[i * 4 + j]));
