@@ -39,6 +39,7 @@ pub fn check_graph(graph: &mut BondGraph) -> Vec<Diagnostic> {
         points,
         has_no_inertia: domains_without_inertia(graph),
         found: Vec::new(),
+        told: Vec::new(),
     };
     checker.check_structure();
     for index in 0..checker.graph.elements.len() {
@@ -56,6 +57,8 @@ struct Checker<'a> {
     /// For each domain of the graph whether nature has no momentum there.
     has_no_inertia: Vec<bool>,
     found: Vec<Diagnostic>,
+    /// Parameters that a message has named as the cause of a wrong size.
+    told: Vec<SymbolId>,
 }
 
 impl<'a> Checker<'a> {

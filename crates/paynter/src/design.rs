@@ -4,8 +4,9 @@
 //! Out: a [`Design`], or every mistake of the file at once.
 
 use crate::assembly::{LockError, Locked, reduce_locked};
+use crate::code;
 use crate::failure::explain_structure;
-use crate::loader::{DiskLoader, read_text};
+use crate::loader::{DiskLoader, beside, read_text};
 use paynter_model::causality::{
     Causality, assign_causality, causality_diagnostics, conflict_diagnostic, denies_a_stroke,
     needs_an_inverse,
@@ -23,7 +24,7 @@ use paynter_model::{BondGraph, code as model_code};
 use paynter_symbolic::reduce::{Enforcement, reduce};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{Names, Origin, Role, Symbol, SymbolId};
-use paynter_syntax::{Diagnostic, SourceMap, ast};
+use paynter_syntax::{Diagnostic, SourceMap, Span, ast};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
@@ -273,20 +274,21 @@ fn bare_name(e: &ast::Expr) -> Option<String> {
 /// The file cannot be read.
 pub fn check(path: &Path) -> Result<Failed, String> {
     let (project, diagnostics) = open(path)?;
-    Ok(check_project(project, diagnostics))
+    Ok(check_project(path, project, diagnostics))
 }
 
 /// Checks a text as if it stood in a file; what it uses is found from there.
 pub fn check_text(path: &Path, text: &str) -> Failed {
     let (project, diagnostics) = load(&path.display().to_string(), text, &mut DiskLoader);
-    check_project(project, diagnostics)
+    check_project(path, project, diagnostics)
 }
 
-fn check_project(project: Project, mut diagnostics: Vec<Diagnostic>) -> Failed {
+fn check_project(path: &Path, project: Project, mut diagnostics: Vec<Diagnostic>) -> Failed {
     // After a syntax error things are missing, and everything that names them would be reported.
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(elaborate::check(&project));
     }
+    diagnostics.extend(missing_references(path, &project));
     if !diagnostics.iter().any(Diagnostic::is_error) {
         for message in check_graphs(&project) {
             if !diagnostics.contains(&message) {
@@ -298,6 +300,40 @@ fn check_project(project: Project, mut diagnostics: Vec<Diagnostic>) -> Failed {
         sources: project.sources,
         diagnostics,
     }
+}
+
+/// Tables that experiments of the main file are compared with, and that are not there.
+fn missing_references(from: &Path, project: &Project) -> Vec<Diagnostic> {
+    let Some(main) = project.files.first() else {
+        return Vec::new();
+    };
+    let from = from.display().to_string();
+    let mut found = Vec::new();
+    for item in &main.ast.items {
+        let ast::ItemKind::Experiment(experiment) = &item.kind else {
+            continue;
+        };
+        for statement in &experiment.body {
+            if let ast::ExperimentKind::Compare {
+                path, path_span, ..
+            } = &statement.kind
+                && let Err(error) = std::fs::File::open(beside(path, Some(&from)))
+            {
+                found.push(unreadable_reference(format!("{path}: {error}"), *path_span));
+            }
+        }
+    }
+    found
+}
+
+/// A message about a table that cannot be read.
+pub(crate) fn unreadable_reference(why: String, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        code::REFERENCE,
+        format!("the reference cannot be read: {why}"),
+    )
+    .primary(span, "compared with here")
+    .help("paths begin at the folder of the model")
 }
 
 /// Looks for conflicts of causality and for equations without a unique solution, in every model

@@ -4,7 +4,7 @@
 //! Out: an [`Outcome`] with metadata in its table, or what kept it from starting.
 
 use crate::code;
-use crate::design::{Choice, Design, DesignError, design};
+use crate::design::{Choice, Design, DesignError, design, unreadable_reference};
 use crate::experiment::{Outcome, carry_out, lay_out, run_spec};
 use crate::linear::{Ask, LinearError, Linearization, find_rest, linearize, margins_of_measures};
 use crate::loader::beside;
@@ -127,13 +127,7 @@ fn references(design: &Design) -> Result<Vec<Table>, Vec<Diagnostic>> {
     for asked in &design.plan.comparisons {
         match Table::read(&beside(&asked.path, Some(&from))) {
             Ok(table) => tables.push(table),
-            Err(error) => messages.push(
-                Diagnostic::error(
-                    code::REFERENCE,
-                    format!("the reference cannot be read: {error}"),
-                )
-                .primary(asked.span, "compared with here"),
-            ),
+            Err(error) => messages.push(unreadable_reference(error.to_string(), asked.span)),
         }
     }
     if messages.is_empty() {

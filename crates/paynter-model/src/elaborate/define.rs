@@ -528,7 +528,12 @@ impl<'a> Elaborator<'a> {
     /// they say that something is not there.
     fn bound_parameters(&mut self, def: DefId, value: Value) -> Value {
         let d = &self.defs[def.at()];
-        let (path, span, kind) = (d.path, d.span, d.kind);
+        let (path, kind) = (d.path, d.kind);
+        // A value given from outside of the part is what a message about it points at.
+        let span = match d.value {
+            Some((given, scope)) if scope != d.decl_scope => given.span,
+            _ => d.span,
+        };
         let origin = self.origin(span);
         let mut elements = Vec::with_capacity(value.elements.len());
         for (k, &e) in value.elements.iter().enumerate() {

@@ -7,7 +7,7 @@
 //! errors keeps the promises of [`crate::graph`].
 
 use paynter_symbolic::dae::{Action, Clock, Invariant, Start, When};
-use paynter_symbolic::{Equation, ExprId, Role, SymbolId};
+use paynter_symbolic::{Equation, ExprId, PathId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::data::*;
@@ -718,6 +718,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn lower_layout(&mut self) {
+        let mut placed: rustc_hash::FxHashMap<PathId, Span> = Default::default();
         for (scope, place) in std::mem::take(&mut self.layouts) {
             let Some(instance) = self.scopes[scope.at()].instance else {
                 continue;
@@ -739,6 +740,9 @@ impl<'a> Elaborator<'a> {
                 }
             }
             if is_found {
+                if let Some(first) = placed.insert(at, place.target.span) {
+                    self.placed_twice(first, place.target.span);
+                }
                 self.graph.layout.push((at, place.x, place.y));
             } else if !self.incomplete.contains(&instance) {
                 let span = place.target.span;
@@ -753,6 +757,21 @@ impl<'a> Elaborator<'a> {
                 });
             }
         }
+    }
+}
+
+impl Elaborator<'_> {
+    fn placed_twice(&mut self, first: Span, second: Span) {
+        let text = self.project.sources.text(second);
+        self.report.add(code::DUPLICATE_NAME, second, || {
+            Diagnostic::warning(
+                code::DUPLICATE_NAME,
+                format!("the layout gives `{text}` two places"),
+            )
+            .primary(second, "this one counts")
+            .secondary(first, "placed here before")
+            .help("delete one of them")
+        });
     }
 }
 

@@ -114,12 +114,48 @@ impl Checker<'_> {
                 "would give energy without end",
             ),
         };
-        let diagnostic =
-            Diagnostic::error(code::STORAGE_SIZE, message).primary(self.span(id), label);
+        let diagnostic = Diagnostic::error(code::STORAGE_SIZE, message);
+        let diagnostic = match self.cause(gain, value) {
+            // One wrong number is told once, however many storages it makes.
+            Some(cause) if self.told.contains(&cause) => return,
+            Some(cause) => {
+                self.told.push(cause);
+                let symbol = self.graph.signals.symbol(cause);
+                let what = if value == 0.0 { "zero" } else { "negative" };
+                let at_cause = format!("`{}` is {what}", self.graph.signals.name_of(cause));
+                diagnostic
+                    .primary(self.graph.span(symbol.origin), at_cause)
+                    .secondary(self.span(id), label)
+            }
+            None => diagnostic.primary(self.span(id), label),
+        };
         self.report(match value == 0.0 {
             true => diagnostic.help("leave the element out, or give it a size greater than zero"),
             false => diagnostic.fact(format!("its value is {value} in SI units")),
         });
+    }
+
+    /// The parameter that makes a size zero or negative: it is so itself, and follows from no other that is.
+    fn cause(&mut self, gain: ExprId, value: f64) -> Option<SymbolId> {
+        let mut next = Some(gain);
+        let mut cause = None;
+        while let Some(e) = next.take() {
+            for s in symbols_of(&self.pool, e) {
+                let Role::Parameter {
+                    value: own,
+                    binding,
+                } = self.graph.signals.symbol(s).role
+                else {
+                    continue;
+                };
+                let is_as_bad = if value == 0.0 { own == 0.0 } else { own < 0.0 };
+                if is_as_bad {
+                    (cause, next) = (Some(s), binding);
+                    break;
+                }
+            }
+        }
+        cause
     }
 
     /// A stiffness of zero is a spring that is not there; a negative one exists (buckling).
