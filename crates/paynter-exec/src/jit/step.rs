@@ -145,6 +145,9 @@ pub(crate) fn compile_step(
 ) -> Result<StepCode, String> {
     const NOT_WHOLE: &str = "the right-hand side is not one function";
     let mut assembler = Assembler::new(FxHashMap::default())?;
+    if !assembler.has_pairs {
+        return Err("the processor does not compute on pairs of numbers".to_owned());
+    }
     let plain = image.whole_rhs.as_ref().ok_or(NOT_WHOLE)?;
     let full = match &image.whole_power {
         Some(full) if has_integrands => full,

@@ -107,8 +107,9 @@ pub(super) fn write_whole(
     body.write(&mut b, &around, &mut values, &mut verdict);
     let (first, second) = body.routine.outputs.split_at(n_quadratures);
     // In pairs, as they will be read: the processor does not join what was stored one by one.
+    let width = if assembler.has_pairs { 2 } else { 1 };
     for (slots, to) in [(first, integrands), (second, rates)] {
-        for (place, two) in slots.chunks(2).enumerate() {
+        for (place, two) in slots.chunks(width).enumerate() {
             let numbers: Vec<Value> = two
                 .iter()
                 .map(|&slot| around.value(&mut b, &mut values, slot))
@@ -121,7 +122,7 @@ pub(super) fn write_whole(
                 _ => numbers[0],
             };
             let flags = MemFlagsData::new().with_notrap();
-            b.ins().store(flags, value, to, place as i32 * 16);
+            b.ins().store(flags, value, to, (place * width * 8) as i32);
         }
     }
     let is_usable = verdict.is_usable(&mut b);
