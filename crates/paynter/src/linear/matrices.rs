@@ -5,7 +5,7 @@
 //!      moved into the states, integrals that nothing reads back are left out.
 
 use super::site::{Site, Slopes};
-use super::{Ask, Label, LinearError, Linearization, Trim};
+use super::{Ask, Label, LinearError, Linearization, Trim, model_error};
 use crate::code;
 use paynter_linear::{LinearModel, Matrix};
 use paynter_model::experiment::Column;
@@ -54,7 +54,17 @@ pub(super) fn read_off(
         .collect();
     let last = n_rates - 1;
     if !b[last].is_zero() || !d[last].is_zero() {
-        unreachable!("equations of this index read no higher rate of an input");
+        return Err(model_error(
+            Diagnostic::error(
+                code::NO_LINEAR_FORM,
+                format!(
+                    "the model reads rates of an input beyond order {}",
+                    last - 1
+                ),
+            )
+            .primary(site.asked, "asked for here")
+            .help("let the input pass a lag, or take another one"),
+        ));
     }
     let (model, shifts) = take_up_rates(a, &b, c, d);
 

@@ -212,8 +212,9 @@ impl<'a> Site<'a> {
             .collect();
         let mut run_symbols = Vec::new();
         for state in plain.states.iter().filter(|_| at.wants_states) {
-            let own = counterpart(state.symbol, &plain, &reduced);
-            let own = own.expect("states are quantities of the model or their rates");
+            let Some(own) = counterpart(state.symbol, &plain, &reduced) else {
+                return Err(other_states(&plain.dae.name_of(state.symbol), asked));
+            };
             let value = reduced.dae.pool.symbol(own);
             run_symbols.push((state.symbol, add_output(&mut reduced, value)));
         }
@@ -237,7 +238,7 @@ impl<'a> Site<'a> {
         let mut wanted = Vec::new();
         for &symbol in &own {
             let Some(symbol) = counterpart(symbol, &reduced, &plain) else {
-                unreachable!("states are quantities of the model or their rates")
+                return Err(other_states(&reduced.dae.name_of(symbol), asked));
             };
             wanted.push(plain.dae.pool.symbol(symbol));
         }
@@ -480,6 +481,16 @@ fn failed(
         reduced,
         &design.graph,
     )])
+}
+
+/// With its inputs varying the model has a state that it has not when it runs.
+fn other_states(name: &str, asked: Span) -> LinearError {
+    let message = format!("`{name}` is a state only while an input varies: its value is not known");
+    model_error(
+        Diagnostic::error(code::NO_LINEAR_FORM, message)
+            .primary(asked, "asked for here")
+            .help("let the input pass a lag, or take another one"),
+    )
 }
 
 /// The symbol of the model's own equations that a state of the augmented ones is.
