@@ -223,7 +223,9 @@ pub fn simulate(
         nicer.unwrap_or_else(|| at_start.dae.name_of(*s))
     };
     let states = machine.states().iter().map(name).collect();
-    let defaulted = start.defaulted.iter().map(name).collect();
+    // A point at rest gives every state its value.
+    let defaulted = start.defaulted.iter().filter(|_| spec.rest.is_empty());
+    let defaulted = defaulted.map(name).collect();
     let followed = follow(&mut course, &start, spec, progress);
     let booked = std::mem::take(&mut course.booked);
     let statistics = std::mem::take(&mut course.statistics);
