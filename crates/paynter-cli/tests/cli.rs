@@ -425,3 +425,24 @@ fn diagram_shows_where_power_flows() {
     folder.expect(0, &["run", "m.bond", "--no-report", "--out", "x.csv"]);
     folder.expect(0, &from_result);
 }
+
+#[test]
+fn table_that_cannot_be_written_is_told_before_the_run() {
+    let folder = with_good();
+    folder.write("file", "not a folder");
+    // A run of a century would not end in this test.
+    folder.write(
+        "long.bond",
+        &format!("{GOOD}\nexperiment long of M {{ stop = 3e9 [s]; record x }}\n"),
+    );
+    for out in ["file/out.csv", "out.xyz", "out"] {
+        let output = folder.call(&["run", "long.bond", "-e", "long", "--no-report", "-o", out]);
+        assert_eq!(output.status.code(), Some(2), "{out}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(out), "{said}");
+    }
+    // A table that is there already is not touched by the look.
+    folder.write("old.csv", "time,x\n0.0,1.0\n");
+    folder.expect(1, &["run", "m.bond", "-e", "nobody", "-o", "old.csv"]);
+    assert_eq!(folder.read("old.csv"), "time,x\n0.0,1.0\n");
+}

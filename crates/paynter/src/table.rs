@@ -101,6 +101,28 @@ impl Table {
         }
     }
 
+    /// Tells whether [`Table::write`] will be able to write there, before hours are spent on what to write.
+    ///
+    /// Makes the folder, but neither makes nor changes a file.
+    ///
+    /// # Errors
+    ///
+    /// An ending that is not known, a folder that cannot be made, a file that cannot be written.
+    pub fn can_write(path: &Path) -> Result<(), TableError> {
+        if !["csv", "json", "parquet"].contains(&ending(path).as_str()) {
+            return Table::default().write(path);
+        }
+        let existed = path.exists();
+        make_folder(path)?;
+        let opened = fs::OpenOptions::new().append(true).create(true).open(path);
+        opened.map_err(|e| not_written(path, &e))?;
+        if !existed {
+            // What was made only to see whether it can be made.
+            let _ = fs::remove_file(path);
+        }
+        Ok(())
+    }
+
     /// Reads a file written by [`Table::write`], or any CSV with numbers whose first column is time.
     ///
     /// # Errors
@@ -454,15 +476,23 @@ fn ending(path: &Path) -> String {
 
 /// Writes a file whole; a half-written one is never left under its name.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), TableError> {
-    let fail = |e: std::io::Error| TableError {
-        file: path.display().to_string(),
-        message: format!("cannot be written: {e}"),
-    };
-    if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(fail)?;
+    make_folder(path)?;
+    let mut file = fs::File::create(path).map_err(|e| not_written(path, &e))?;
+    file.write_all(bytes).map_err(|e| not_written(path, &e))
+}
+
+fn make_folder(path: &Path) -> Result<(), TableError> {
+    match path.parent().filter(|f| !f.as_os_str().is_empty()) {
+        Some(folder) => fs::create_dir_all(folder).map_err(|e| not_written(path, &e)),
+        None => Ok(()),
     }
-    let mut file = fs::File::create(path).map_err(fail)?;
-    file.write_all(bytes).map_err(fail)
+}
+
+fn not_written(path: &Path, error: &std::io::Error) -> TableError {
+    TableError {
+        file: path.display().to_string(),
+        message: format!("cannot be written: {error}"),
+    }
 }
 
 fn json_number(x: f64) -> serde_json::Value {

@@ -82,6 +82,11 @@ pub fn run(args: &RunArgs) -> u8 {
         engine: args.engine.engine(),
         times,
     };
+    if let Some(path) = &args.out
+        && let Err(error) = Table::can_write(path)
+    {
+        return call_error(error);
+    }
     let (stages, outcome) = match run_with_progress(&design, &choice) {
         Ok(done) => done,
         Err(messages) => {

@@ -9,6 +9,7 @@ use clap::Args;
 use paynter::exec::Engine;
 use paynter::sweep::{CANCELLED, Point};
 use paynter::syntax::Diagnostic;
+use paynter::table::Table;
 use paynter::{Choice, Design};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -45,6 +46,11 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         Ok(choice) => choice,
         Err(message) => return call_error(message),
     };
+    if let Some(path) = &args.out
+        && let Err(error) = Table::can_write(path)
+    {
+        return call_error(error);
+    }
     let jobs = args
         .jobs
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
