@@ -271,7 +271,10 @@ const UNKNOWN_NOMINAL: f64 = 1e-3;
 
 /// A solution that can move by this part of its size and still fits is none.
 const RESOLUTION: f64 = 1e-6;
-/// Blocks of more unknowns are not probed: each takes an evaluation.
+/// An unknown takes part in an open direction if it moves by more than this part of what the others do. Those that are
+/// fixed move by roundings only.
+const OPEN_SHARE: f64 = 1e-3;
+/// A block is probed in so many directions at most: each takes an evaluation.
 const MOST_PROBED: usize = 40;
 
 impl NewtonBlock {
@@ -332,9 +335,10 @@ impl NewtonBlock {
         result
     }
 
-    /// Tells whether the equations leave the solution in the slots open: whether there is a direction in which
-    /// the unknowns can move by a millionth of their size without a change of any residual, down to the last bit.
-    pub(crate) fn is_open(&self, memory: &mut Memory) -> Result<bool, Fault> {
+    /// Gives the unknowns that the equations leave open at the solution in the slots: those that take part in a
+    /// direction in which all can move by a millionth of their size without a change of any residual, down to the
+    /// last bit.
+    pub(crate) fn open_unknowns(&self, memory: &mut Memory) -> Result<Vec<usize>, Fault> {
         let block = self.block as usize;
         let n = self.unknowns.len();
         let read = |memory: &Memory, slots: &[u32]| -> Vec<f64> {
@@ -342,20 +346,21 @@ impl NewtonBlock {
         };
         let (z, r) = (read(memory, &self.unknowns), read(memory, &self.residuals));
         let largest = z.iter().fold(0.0, |size: f64, z| size.max(z.abs()));
-        if n > MOST_PROBED || largest == 0.0 {
-            return Ok(false);
+        if largest == 0.0 {
+            return Ok(Vec::new());
         }
         // What is zero has no size of its own.
         let size = |k: usize| if z[k] == 0.0 { largest } else { z[k].abs() };
         self.factor(memory)?;
-        let mut is_open = false;
-        for row in 0..n {
+        let mut is_open = vec![false; n];
+        // Nearly every right side has a part along a direction that is open, which the solution magnifies.
+        for row in (0..n).step_by(n.div_ceil(MOST_PROBED)) {
             let factor = &mut memory.factors[block];
             factor.x.fill(0.0);
             factor.x[row] = 1.0;
             factor.solve();
-            let lengths = (0..n).map(|k| factor.x[k].abs() / size(k));
-            let length = lengths.fold(0.0, f64::max);
+            let move_of: Vec<f64> = (0..n).map(|k| factor.x[k].abs() / size(k)).collect();
+            let length = move_of.iter().copied().fold(0.0, f64::max);
             if !length.is_finite() {
                 continue;
             }
@@ -364,15 +369,16 @@ impl NewtonBlock {
             }
             run(&self.body, memory)?;
             if read(memory, &self.residuals) == r {
-                is_open = true;
-                break;
+                for (open, part) in is_open.iter_mut().zip(move_of) {
+                    *open |= part > OPEN_SHARE * length;
+                }
             }
         }
         for (&slot, &z) in self.unknowns.iter().zip(&z) {
             memory.slots[slot as usize] = z;
         }
         run(&self.body, memory)?;
-        Ok(is_open)
+        Ok((0..n).filter(|&k| is_open[k]).collect())
     }
 
     /// Searches from points at which the law has a value, one unknown away from zero: an exponential

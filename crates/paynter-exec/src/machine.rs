@@ -73,8 +73,8 @@ pub(crate) struct Room {
     pub restless: Vec<SymbolId>,
     /// How often columns were computed.
     pub n_observed: u64,
-    /// The first block whose solution was seen to be open, and when.
-    pub open: Option<(f64, u32)>,
+    /// When a solution was first seen to be open, the block, and which of its unknowns.
+    pub open: Option<(f64, u32, Vec<usize>)>,
 }
 
 /// Work done by a machine since it was made or copied.
@@ -336,8 +336,8 @@ impl Machine {
         let find = |steps: &[Step], memory: &mut Memory| {
             steps.iter().find_map(|step| match step {
                 Step::Newton(block) => {
-                    let is_open = block.is_open(memory).unwrap_or(false);
-                    is_open.then_some(block.block)
+                    let open = block.open_unknowns(memory).unwrap_or_default();
+                    (!open.is_empty()).then_some((block.block, open))
                 }
                 _ => None,
             })
@@ -347,15 +347,16 @@ impl Machine {
         if found.is_none() && image.rhs.evaluate(&mut self.memory).is_ok() {
             found = find(&image.rhs.routine.steps, &mut self.memory);
         }
-        self.room.open = found.map(|block| (t, block));
+        self.room.open = found.map(|(block, open)| (t, block, open));
     }
 
     /// Gives the first time at which equations solved together were seen to leave their unknowns open, and these,
     /// with the places of the equations.
-    pub fn left_open(&self) -> Option<(f64, &[SymbolId], &[Origin])> {
-        let (t, number) = self.room.open?;
-        let (unknowns, origins) = self.image.blocks.get(number as usize)?;
-        Some((t, unknowns, origins))
+    pub fn left_open(&self) -> Option<(f64, Vec<SymbolId>, Vec<Origin>)> {
+        let (t, number, open) = self.room.open.as_ref()?;
+        let (unknowns, origins) = self.image.blocks.get(*number as usize)?;
+        let named = open.iter().map(|&k| unknowns[k]).collect();
+        Some((*t, named, origins.clone()))
     }
 
     /// Tells the machine the present values of the quadratures, which columns may read.

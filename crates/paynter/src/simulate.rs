@@ -238,9 +238,7 @@ pub fn simulate(
         .energy
         .as_ref()
         .and_then(|(before, after)| audit(machine, at_end, (before, after), &booked, spec));
-    let left_open = machine
-        .left_open()
-        .map(|(t, unknowns, origins)| (t, unknowns.to_vec(), origins.to_vec()));
+    let left_open = machine.left_open();
     let own = machine.audit_layout().own.clone();
     let integrals = booked
         .quadratures
