@@ -561,3 +561,42 @@ fn the_same_run_gives_the_same_bits() {
         assert_eq!(seen[0], seen[1], "{method:?}");
     }
 }
+
+#[test]
+fn explicit_steps_far_beyond_stability_are_at_rest_between_their_ends_as_well() {
+    // Nothing moves, so steps grow until rounding, magnified by the unstable formula, reaches the tolerance. Going
+    // over such a step in halves magnifies it twice: it must not be believed.
+    struct Farthest(f64);
+    impl paynter_solve::Observer for Farthest {
+        fn needs_dense(&mut self, _: f64, _: f64) -> bool {
+            true
+        }
+        fn step(&mut self, d: &dyn Dense, _: &[f64], _: &mut dyn System) -> ControlFlow<()> {
+            let mut y = [0.0; 2];
+            for k in 0..=20 {
+                d.eval(d.t0() + (d.t1() - d.t0()) * f64::from(k) / 20.0, &mut y);
+                self.0 = self.0.max((y[0] - 0.3).abs()).max((y[1] - 0.7).abs());
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let rest = |_: f64, y: &[f64], f: &mut [f64]| {
+        f[0] = -5e5 * (y[0] - 3.0 * 0.1) + 1e3 * (y[1] - 7.0 * 0.1);
+        f[1] = 1e3 * (y[0] - 3.0 * 0.1) - 2e3 * (y[1] - 7.0 * 0.1);
+    };
+    for decade in 5..10 {
+        let rtol = 10.0_f64.powi(-decade);
+        let mut farthest = Farthest(0.0);
+        let options = options(Method::Dop853, rtol, 1e-2 * rtol);
+        let run = integrate(
+            &mut ode(2, rest),
+            0.0,
+            &[0.3, 0.7],
+            0.5,
+            &options,
+            &mut farthest,
+        );
+        run.expect("it rests");
+        assert!(farthest.0 < 20.0 * rtol, "rtol {rtol:e}: {:e}", farthest.0);
+    }
+}
