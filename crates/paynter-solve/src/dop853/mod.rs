@@ -27,8 +27,6 @@ const DEFECT_OVER_PEAK: f64 = 8.0;
 /// An interpolant that errs by more times the tolerance than this is replaced. Its error is not carried on by the
 /// next step as that of the end is, so it may be a little larger.
 const MAX_INTERPOLANT_ERROR: f64 = 4.0;
-/// Two halves may end so many tolerances beside the step that they go over: its own error, and theirs.
-const MAX_GAP_OF_HALVES: f64 = 10.0;
 /// Each halving divides the error by 2⁸; three are enough for a step sixteen million times too rough.
 const MAX_HALVINGS: usize = 3;
 
@@ -248,14 +246,19 @@ impl Formula for Dop853 {
             return Ok(());
         }
         let error = self.interpolant_error(cx, step, states, inverse_scale)?;
-        // What is not a number is too rough as well.
-        let is_good = error <= MAX_INTERPOLANT_ERROR;
-        if !is_good && !self.halve(cx, step, states, inverse_scale)? {
+        if error <= MAX_INTERPOLANT_ERROR {
+            return Ok(());
+        }
+        // A step so far beyond the limit of stability passes only because all is at rest. Its halves are unstable
+        // as well, and their roundings need not cancel at its end.
+        let halves_are_unstable = |s: Stiffness| s.exceeds(2.0 * Self::STABILITY_LIMIT);
+        if self.stiffness.is_some_and(halves_are_unstable) {
             // The cubic through both ends, with their slopes: no stage can carry it away.
             let n = states.0.len();
             self.dense[3 * n..].fill(0.0);
+            return Ok(());
         }
-        Ok(())
+        self.halve(cx, step, states.0, inverse_scale)
     }
 
     fn quadrature(&self, h: f64) -> StepQuadrature<'_> {
@@ -350,16 +353,14 @@ impl Dop853 {
         Ok(weighted_norm(&self.errors[..n], inverse_scale))
     }
 
-    /// Goes over the step once more in two halves, for reading only: the end of the step stays what it is. Tells
-    /// whether they lead to that end. Where the step was far beyond the limit of stability, and passed because
-    /// all was at rest, the roundings of the halves need not cancel.
+    /// Goes over the step once more in two halves, for reading only: the end of the step stays what it is.
     fn halve(
         &mut self,
         cx: &mut Context<'_>,
         step: Span,
-        (y0, y1): (&[f64], &[f64]),
+        y0: &[f64],
         inverse_scale: &[f64],
-    ) -> Result<bool, Trouble> {
+    ) -> Result<(), Trouble> {
         let n = y0.len();
         let depth = self.depth + 1;
         let halves = self
@@ -370,35 +371,29 @@ impl Dop853 {
         let middle = step.t0 + h;
         left.y0.copy_from_slice(y0);
         left.method.k[..n].copy_from_slice(&self.k[..n]);
-        let first = Span {
-            t0: step.t0,
-            t1: middle,
-            h,
-        };
-        let second = Span {
-            t0: middle,
-            t1: step.t1,
-            h,
-        };
-        let mut outcome = left.pass(cx, first, inverse_scale);
-        if outcome.is_ok() {
-            right.y0.copy_from_slice(&left.y1);
-            let last = (N_STAGES - 1) * n;
-            right.method.k[..n].copy_from_slice(&left.method.k[last..]);
-            outcome = right.pass(cx, second, inverse_scale);
-        }
-        match outcome {
-            Err(trouble) if trouble.is_fatal() => return Err(trouble),
-            Err(_) => return Ok(false),
-            Ok(()) => {}
-        }
-        let gaps = y1.iter().zip(&right.y1).map(|(a, b)| a - b);
-        self.errors[..n]
-            .iter_mut()
-            .zip(gaps)
-            .for_each(|(to, gap)| *to = gap);
-        self.is_halved = weighted_norm(&self.errors[..n], inverse_scale) <= MAX_GAP_OF_HALVES;
-        Ok(self.is_halved)
+        left.pass(
+            cx,
+            Span {
+                t0: step.t0,
+                t1: middle,
+                h,
+            },
+            inverse_scale,
+        )?;
+        right.y0.copy_from_slice(&left.y1);
+        let last = (N_STAGES - 1) * n;
+        right.method.k[..n].copy_from_slice(&left.method.k[last..]);
+        right.pass(
+            cx,
+            Span {
+                t0: middle,
+                t1: step.t1,
+                h,
+            },
+            inverse_scale,
+        )?;
+        self.is_halved = true;
+        Ok(())
     }
 
     fn interpolate_whole(&self, theta: f64, h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]) {
