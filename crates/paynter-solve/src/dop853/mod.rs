@@ -27,6 +27,11 @@ const DEFECT_OVER_PEAK: f64 = 8.0;
 /// An interpolant that errs by more times the tolerance than this is replaced. Its error is not carried on by the
 /// next step as that of the end is, so it may be a little larger.
 const MAX_INTERPOLANT_ERROR: f64 = 4.0;
+/// Two halves may end so many tolerances beside the step that they go over: its own error, and theirs.
+const MAX_GAP_OF_HALVES: f64 = 10.0;
+/// Or, of a stable step, so many times what the interpolant of the whole errs by: a projection moves the end, and
+/// variables that stay at zero have no tolerance to speak of.
+const MAX_GAP_OVER_ERROR: f64 = 100.0;
 /// Each halving divides the error by 2⁸; three are enough for a step sixteen million times too rough.
 const MAX_HALVINGS: usize = 3;
 
@@ -249,16 +254,18 @@ impl Formula for Dop853 {
         if error <= MAX_INTERPOLANT_ERROR {
             return Ok(());
         }
-        // A step so far beyond the limit of stability passes only because all is at rest. Its halves are unstable
-        // as well, and their roundings need not cancel at its end.
-        let halves_are_unstable = |s: Stiffness| s.exceeds(2.0 * Self::STABILITY_LIMIT);
-        if self.stiffness.is_some_and(halves_are_unstable) {
+        let gap = self.halve(cx, step, states, inverse_scale)?;
+        let is_unstable = self
+            .stiffness
+            .is_some_and(|s| s.exceeds(Self::STABILITY_LIMIT));
+        let loosely = MAX_GAP_OVER_ERROR * error;
+        self.is_halved = gap <= MAX_GAP_OF_HALVES || (!is_unstable && gap <= loosely);
+        if !self.is_halved {
             // The cubic through both ends, with their slopes: no stage can carry it away.
             let n = states.0.len();
             self.dense[3 * n..].fill(0.0);
-            return Ok(());
         }
-        self.halve(cx, step, states.0, inverse_scale)
+        Ok(())
     }
 
     fn quadrature(&self, h: f64) -> StepQuadrature<'_> {
@@ -353,14 +360,16 @@ impl Dop853 {
         Ok(weighted_norm(&self.errors[..n], inverse_scale))
     }
 
-    /// Goes over the step once more in two halves, for reading only: the end of the step stays what it is.
+    /// Goes over the step once more in two halves, for reading only: the end of the step stays what it is. Tells how
+    /// many tolerances beside it they end. Where the step was far beyond the limit of stability, and passed because
+    /// all was at rest, the roundings of the halves need not cancel.
     fn halve(
         &mut self,
         cx: &mut Context<'_>,
         step: Span,
-        y0: &[f64],
+        (y0, y1): (&[f64], &[f64]),
         inverse_scale: &[f64],
-    ) -> Result<(), Trouble> {
+    ) -> Result<f64, Trouble> {
         let n = y0.len();
         let depth = self.depth + 1;
         let halves = self
@@ -371,29 +380,34 @@ impl Dop853 {
         let middle = step.t0 + h;
         left.y0.copy_from_slice(y0);
         left.method.k[..n].copy_from_slice(&self.k[..n]);
-        left.pass(
-            cx,
-            Span {
-                t0: step.t0,
-                t1: middle,
-                h,
-            },
-            inverse_scale,
-        )?;
-        right.y0.copy_from_slice(&left.y1);
-        let last = (N_STAGES - 1) * n;
-        right.method.k[..n].copy_from_slice(&left.method.k[last..]);
-        right.pass(
-            cx,
-            Span {
-                t0: middle,
-                t1: step.t1,
-                h,
-            },
-            inverse_scale,
-        )?;
-        self.is_halved = true;
-        Ok(())
+        let first = Span {
+            t0: step.t0,
+            t1: middle,
+            h,
+        };
+        let second = Span {
+            t0: middle,
+            t1: step.t1,
+            h,
+        };
+        let mut outcome = left.pass(cx, first, inverse_scale);
+        if outcome.is_ok() {
+            right.y0.copy_from_slice(&left.y1);
+            let last = (N_STAGES - 1) * n;
+            right.method.k[..n].copy_from_slice(&left.method.k[last..]);
+            outcome = right.pass(cx, second, inverse_scale);
+        }
+        match outcome {
+            Err(trouble) if trouble.is_fatal() => return Err(trouble),
+            Err(_) => return Ok(f64::INFINITY),
+            Ok(()) => {}
+        }
+        let gaps = y1.iter().zip(&right.y1).map(|(a, b)| a - b);
+        self.errors[..n]
+            .iter_mut()
+            .zip(gaps)
+            .for_each(|(to, gap)| *to = gap);
+        Ok(weighted_norm(&self.errors[..n], inverse_scale))
     }
 
     fn interpolate_whole(&self, theta: f64, h: f64, y0: &[f64], y1: &[f64], out: &mut [f64]) {
