@@ -21,7 +21,32 @@ pub fn plan(experiment: &ast::Experiment, model: &mut Elaborated<'_>) -> (Plan, 
         found: Vec::new(),
     };
     let plan = plan_in(experiment, &mut scope);
-    (plan, scope.found)
+    let mut found = std::mem::take(&mut scope.found);
+    tell_columns(experiment, &scope, &mut found);
+    (plan, found)
+}
+
+/// Says of unknown names that are names of columns what stands behind them.
+fn tell_columns(experiment: &ast::Experiment, scope: &dyn Scope, found: &mut [Diagnostic]) {
+    let records = experiment.body.iter().flat_map(|s| match &s.kind {
+        ast::ExperimentKind::Record(records) => &records[..],
+        _ => &[],
+    });
+    for record in records {
+        let Some(alias) = &record.alias else {
+            continue;
+        };
+        let headline = format!("nothing is called `{}`", alias.text);
+        let is_it = |d: &&mut Diagnostic| d.code == code::UNKNOWN_NAME && d.message == headline;
+        for message in found.iter_mut().filter(is_it) {
+            let meant = scope.text(record.value.span);
+            let told = message
+                .clone()
+                .secondary(alias.span, "the name of a column in the table only")
+                .help(format!("write `{}` instead", meant.trim()));
+            *message = told;
+        }
+    }
 }
 
 /// Reads expressions given outside of any experiment, such as on the command line.
