@@ -15,7 +15,7 @@ use crate::dense::{
 };
 use crate::events::mode_at;
 use crate::failure::Fault;
-use crate::lower::SwitchKind;
+use crate::image::SwitchKind;
 use crate::memory::Memory;
 use crate::sparse::SparseLu;
 

@@ -13,7 +13,7 @@ use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::When;
 use paynter_symbolic::walk::depends_on;
 
-use crate::lower::{ActionInfo, Decider, SwitchKind};
+use crate::image::{ActionInfo, Decider, SwitchKind};
 use crate::machine::{Machine, fatal};
 
 /// A silenced switch may change the variables by this part of the error allowed.

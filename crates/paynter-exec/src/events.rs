@@ -16,7 +16,7 @@ use paynter_symbolic::expr::Comparison;
 use crate::code::run;
 use crate::dense::pivoted_qr;
 use crate::failure::Fault;
-use crate::lower::{ActionInfo, Decider, ModeInfo, SwitchKind};
+use crate::image::{ActionInfo, Decider, ModeInfo, SwitchKind};
 use crate::machine::Machine;
 
 /// Switches that need more rounds than this to settle drive each other in a circle

@@ -50,6 +50,7 @@ mod dense;
 mod emit;
 mod events;
 mod failure;
+mod image;
 mod jit;
 mod lower;
 mod machine;

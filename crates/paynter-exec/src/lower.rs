@@ -6,20 +6,22 @@
 //! **Invariant:** the image does not depend on the values of parameters, so one image serves
 //! every point of a sweep.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use paynter_solve::Pattern;
 use paynter_symbolic::dae::{Action, Equation, Role, Switch};
 use paynter_symbolic::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::walk::{below, symbols_of};
-use paynter_symbolic::{Dae, Origin};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::affine::{Line, Lines};
 use crate::audit::{AuditLayout, Power, rate_expressions};
-use crate::code::Step;
-use crate::emit::{Emitter, LowerError, NO_OWNER, Routine, STRAIGHT_LIMIT};
+use crate::emit::{Emitter, LowerError, STRAIGHT_LIMIT};
+use crate::image::{
+    ActionInfo, Binding, Corners, Decider, Image, ModeInfo, Sampled, StartAim, StartInfo,
+    SwitchKind,
+};
 use crate::machine::Machine;
 use crate::map::{Inputs, Map};
 use crate::plan::{Plan, SolvedKind, Source, plan};
@@ -125,176 +127,6 @@ fn without_noise(pool: &mut Pool, a: ExprId, b: ExprId) -> ExprId {
     let is_noise = pool.compare(Comparison::LessEqual, distance, noise);
     let zero = pool.number(0.0);
     pool.if_else(is_noise, zero, difference)
-}
-
-/// How a mode changes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum SwitchKind {
-    Relation(Comparison),
-    Floor,
-    Sign,
-}
-
-/// Where the value that decides on a mode is found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Decider {
-    /// Output of the switch routine; guards start at this number.
-    State { output: usize, first_guard: usize },
-    /// Outputs `output` (slope) and `output + 1` (offset) of the timing routine.
-    Time { output: usize },
-}
-
-/// A mode at run time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ModeInfo {
-    pub symbol: SymbolId,
-    pub slot: u32,
-    pub kind: SwitchKind,
-    pub decider: Decider,
-}
-
-/// An action of a `when`.
-#[derive(Clone, Debug)]
-pub(crate) enum ActionInfo {
-    /// State `index` takes ± output `value` of the reinit routine.
-    SetState {
-        value: usize,
-        index: usize,
-        is_negated: bool,
-    },
-    /// Row `row` of the reinit map takes output `value`.
-    Aim {
-        value: usize,
-        row: usize,
-        action: u32,
-    },
-    /// A discrete slot takes output `value` of the assignment routine.
-    Assign {
-        value: usize,
-        slot: u32,
-    },
-    Stop {
-        stop: u32,
-    },
-}
-
-/// One sampled equation.
-#[derive(Clone, Debug)]
-pub(crate) struct Sampled {
-    pub clock: usize,
-    pub dst: u32,
-    pub routine: Routine,
-}
-
-/// A bound parameter.
-#[derive(Clone, Debug)]
-pub(crate) struct Binding {
-    pub symbol: SymbolId,
-    pub slot: u32,
-    pub routine: Routine,
-}
-
-/// Corners of a function of time.
-#[derive(Clone, Debug)]
-pub(crate) struct Corners {
-    /// Outputs `output` and `output + 1` of the timing routine: the argument as a line.
-    pub output: usize,
-    pub corners: Vec<f64>,
-}
-
-/// A demand or hint on the start.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StartInfo {
-    pub is_guess: bool,
-    pub aim: StartAim,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum StartAim {
-    /// State `index` is ± the value.
-    State { index: usize, is_negated: bool },
-    /// A discrete symbol.
-    Discrete { slot: u32 },
-    /// Unknown `place` of a block solved at run time (hints only).
-    Unknown { block: u32, place: usize },
-    /// Row of the demand map: target − value.
-    Row(usize),
-}
-
-/// Everything that copies of a machine share.
-#[derive(Debug, Default)]
-pub(crate) struct Image {
-    pub dae: Dae,
-    pub states: Vec<SymbolId>,
-    pub inputs: Inputs,
-    pub n_slots: usize,
-    pub constants: Vec<(u32, f64)>,
-    /// Slots of parameters, by symbol.
-    pub parameter_slots: FxHashMap<SymbolId, u32>,
-    pub bindings: Vec<Binding>,
-    pub set_up: Routine,
-    /// Slots of what it computes.
-    pub set_up_slots: Vec<u32>,
-    pub rhs: Map,
-    pub pattern: Option<Pattern>,
-    /// For each row of the Jacobian: positions of its entries, in the order of its columns.
-    pub positions: Vec<Vec<usize>>,
-    pub is_algebraic: Vec<bool>,
-    /// Values of the algebraic variables, from the states.
-    pub unknowns: Routine,
-    pub observe: Routine,
-    pub switches: Routine,
-    pub n_guards: usize,
-    /// Storages are tied to something that jumps at events.
-    pub has_impulses: bool,
-    pub modes: Vec<ModeInfo>,
-    pub timing: Routine,
-    pub corners: Vec<Corners>,
-    pub conditions: Routine,
-    pub actions: Vec<Vec<ActionInfo>>,
-    pub reinit_values: Routine,
-    pub reinit_targets: Map,
-    pub assigned_values: Routine,
-    /// (target, origin) of every reinit that is solved for.
-    pub aims: Vec<(SymbolId, Origin)>,
-    pub stops: Vec<(usize, String)>,
-    /// (slot of the discrete symbol or computed value, slot of its `pre`).
-    pub pre_discrete: Vec<(u32, u32)>,
-    /// Left limits of continuous symbols: slots of `pre`, with the routine's outputs.
-    pub pre_continuous: Routine,
-    pub pre_continuous_slots: Vec<u32>,
-    pub discrete: Vec<(SymbolId, u32, f64)>,
-    pub clock_rates: Vec<(u64, u64)>,
-    pub sample_inputs: Routine,
-    pub sampled: Vec<Sampled>,
-    pub starts: Vec<StartInfo>,
-    pub start_values: Routine,
-    /// Demands that are not on states directly, then constraints, then hints.
-    pub demands: Map,
-    pub n_demands: usize,
-    pub n_constraints: usize,
-    pub constraints: Map,
-    pub quadrature_slots: Vec<u32>,
-    pub power: Power,
-    pub energy: Routine,
-    pub audit: AuditLayout,
-    /// For each block its size and the places of its matrix; size 0 if it was written out.
-    pub block_shapes: Vec<(usize, Vec<(u32, u32)>)>,
-    pub blocks: Vec<(Vec<SymbolId>, Vec<Origin>)>,
-    /// The whole right-hand side as one function, where it is one.
-    pub whole_rhs: Option<crate::jit::Whole>,
-    /// The same with the integrands of the quadratures.
-    pub whole_power: Option<crate::jit::Whole>,
-    /// A step of an explicit method as one function, without and with integrands; made when it pays.
-    pub step_code: [OnceLock<Option<crate::jit::StepCode>>; 2],
-    pub machine_code_bytes: usize,
-    pub has_machine_code: bool,
-    /// Machine code was demanded, so that of whole steps is made before it pays.
-    pub is_eager: bool,
-    /// Time that the interpreter may lose before machine code is made, ns; none if it never is, or no more.
-    pub patience: Option<f64>,
-    /// Operations of one run of: right-hand side, integrands, one direction of the Jacobian.
-    pub work: [u64; 3],
 }
 
 /// Collects the parts of an image.
@@ -975,28 +807,4 @@ fn sort_sampled(
         return Err(LowerError::SampleLoop { symbols });
     }
     Ok(order)
-}
-
-/// The symbol an instruction belongs to.
-pub(crate) fn owner_symbol(owner: u32) -> Option<SymbolId> {
-    (owner != NO_OWNER).then_some(SymbolId(owner))
-}
-
-/// Visits every list of steps that runs often enough to be worth machine code.
-pub(crate) fn for_each_steps(image: &mut Image, f: &mut dyn FnMut(&mut Vec<Step>)) {
-    for map in [&mut image.rhs, &mut image.constraints] {
-        f(&mut map.routine.steps);
-        f(&mut map.tangent);
-    }
-    for routine in [
-        &mut image.switches,
-        &mut image.power.routine,
-        &mut image.observe,
-        &mut image.sample_inputs,
-    ] {
-        f(&mut routine.steps);
-    }
-    for sampled in &mut image.sampled {
-        f(&mut sampled.routine.steps);
-    }
 }

@@ -22,8 +22,8 @@ use crate::block::Factor;
 use crate::clock::Ticks;
 use crate::code::{Step, find_not_finite, run};
 use crate::failure::{Failure, Fault};
+use crate::image::{Image, owner_symbol};
 use crate::jit::{compile_step, estimate};
-use crate::lower::{Image, owner_symbol};
 use crate::map::check_pivots;
 use crate::memory::Memory;
 
@@ -277,7 +277,7 @@ impl Machine {
             .iter()
             .rev()
             .find_map(|mode| match mode.decider {
-                crate::lower::Decider::State { first_guard, .. } if first_guard <= guard => {
+                crate::image::Decider::State { first_guard, .. } if first_guard <= guard => {
                     Some(mode.symbol)
                 }
                 _ => None,

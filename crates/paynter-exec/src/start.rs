@@ -19,7 +19,7 @@ use crate::code::run;
 use crate::dense::pivoted_qr;
 use crate::events::{MAX_ROUNDS, mode_at, mode_on_line};
 use crate::failure::{Failure, Fault};
-use crate::lower::{Decider, StartAim};
+use crate::image::{Decider, StartAim};
 use crate::machine::Machine;
 use crate::map::{Component, Map, components};
 

@@ -7,6 +7,7 @@ mod assembly;
 pub mod audit;
 pub mod code;
 pub mod compare;
+mod contacts;
 mod course;
 pub mod design;
 pub mod digits;

@@ -224,7 +224,7 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
             .help("put a resistance between them, or give the source a rise time"),
         );
     }
-    found.extend(crate::course::reports(design, reduced, &outcome.run));
+    found.extend(crate::contacts::reports(design, reduced, &outcome.run));
     let open = outcome.run.left_open.as_ref();
     found.extend(open.map(|open| crate::failure::explain_open(open, reduced, &design.graph)));
     if let Some(audit) = outcome.run.audit.as_ref().filter(|a| !a.is_good()) {

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{CallKey, Emitter, Fixed, Item, NO_OWNER, for_each_expression};
 use crate::block::{LinearBlock, NewtonBlock};
 use crate::code::{ExternalCall, Instr, Op, Step, Straight};
-use crate::lower::SwitchKind;
+use crate::image::SwitchKind;
 use crate::plan::{Solved, SolvedKind, Source};
 
 /// Makes the steps of one routine.

@@ -39,7 +39,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::code::{Instr, Kernel, Op, Step, Straight};
 use crate::emit::Routine;
-use crate::lower::{Image, for_each_steps};
+use crate::image::{Image, for_each_steps};
 use assembler::Assembler;
 use body::Body;
 use operations::{Pairs, emit};

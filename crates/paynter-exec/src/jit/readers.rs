@@ -7,7 +7,7 @@
 
 use crate::code::Step;
 use crate::emit::{Routine, read_slots};
-use crate::lower::{Image, for_each_steps};
+use crate::image::{Image, for_each_steps};
 use crate::map::Map;
 
 use super::FUNCTION_SIZE;

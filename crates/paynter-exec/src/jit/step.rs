@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 use super::assembler::Assembler;
 use super::whole::{Whole, sign};
 use super::{Code, TIME_OF_MODULE};
-use crate::lower::Image;
+use crate::image::Image;
 
 /// A function that makes one attempt at a step.
 #[derive(Debug)]
