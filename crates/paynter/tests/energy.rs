@@ -226,3 +226,22 @@ fn impulse_into_a_storage_tied_to_a_jumping_source_is_booked() {
     assert!(audit.is_good(), "{audit:?}");
     assert!(outcome.warnings.iter().any(|w| w.code == "W0733"));
 }
+
+#[test]
+fn a_wheel_that_nearly_rests_at_its_speed_is_accounted_for() {
+    // It holds 13 J, to its tolerance; what moves is a ten-thousandth of that.
+    let outcome = run_text(
+        "model M { param J = 26
+            torque = -625*J*(alpha - 0.5)
+            Se(torque) -> w: 1 -> fly: I(J)
+            der(alpha) = w.f - 2*alpha }
+        experiment e of M {
+            start alpha = 0.5 + 1e-7, w.f = 1; stop = 1; rtol = 1e-8; method = dop853; record w.f }",
+    );
+    let audit = audit_of(&outcome);
+    let of_what_moved = 10.0 * 1e-8 * audit.scale;
+    assert!(audit.residual.abs() > of_what_moved, "no test: {audit:?}");
+    assert!(audit.is_good(), "{audit:?}");
+    // No more than what the wheel itself may err by.
+    assert!(audit.allowed < 2.0 * 10.0 * 1e-8 * 13.0, "{audit:?}");
+}
