@@ -14,9 +14,8 @@ use paynter_solve::{Crossing, Direction, EventOutcome};
 use paynter_symbolic::expr::Comparison;
 
 use crate::code::run;
-use crate::dense::pivoted_qr;
 use crate::failure::Fault;
-use crate::image::{ActionInfo, Decider, ModeInfo, SwitchKind};
+use crate::image::{Decider, ModeInfo, SwitchKind};
 use crate::machine::Machine;
 
 /// Switches that need more rounds than this to settle drive each other in a circle
@@ -246,7 +245,7 @@ impl Machine {
         Ok(())
     }
 
-    fn keep_discrete(&mut self) {
+    pub(crate) fn keep_discrete(&mut self) {
         for &(of, pre) in &self.image.pre_discrete {
             self.memory.slots[pre as usize] = self.memory.slots[of as usize];
         }
@@ -437,7 +436,7 @@ impl Machine {
         Ok(())
     }
 
-    fn energy(&mut self) -> Result<f64, Fault> {
+    pub(crate) fn energy(&mut self) -> Result<f64, Fault> {
         run(&self.image.energy.steps, &mut self.memory)?;
         Ok(self
             .image
@@ -446,129 +445,6 @@ impl Machine {
             .iter()
             .map(|&slot| self.memory.slots[slot as usize])
             .sum())
-    }
-
-    /// Performs the actions of some `when`s, all with values from before any of them.
-    fn act(
-        &mut self,
-        t: f64,
-        y: &mut [f64],
-        rising: &[usize],
-        stop: &mut Option<u32>,
-    ) -> Result<bool, Fault> {
-        let image = self.image.clone();
-        let energy_before = self.energy()?;
-        self.keep_discrete();
-        run(&image.assigned_values.steps, &mut self.memory)?;
-        let slots = &self.memory.slots;
-        let assigned: Vec<f64> = image
-            .assigned_values
-            .outputs
-            .iter()
-            .map(|&slot| slots[slot as usize])
-            .collect();
-        let mut has_changed = false;
-        let mut aims: Vec<(usize, f64, u32)> = Vec::new();
-        let mut has_moved = false;
-        for action in rising.iter().flat_map(|&when| &image.actions[when]) {
-            match *action {
-                ActionInfo::SetState {
-                    value,
-                    index,
-                    is_negated,
-                } => {
-                    let value = self.room.reinit[value];
-                    y[index] = if is_negated { -value } else { value };
-                    has_moved = true;
-                }
-                ActionInfo::Aim { value, row, action } => {
-                    aims.push((row, self.room.reinit[value], action));
-                    has_moved = true;
-                }
-                ActionInfo::Assign { value, slot } => {
-                    let held = &mut self.memory.slots[slot as usize];
-                    has_changed |= held.to_bits() != assigned[value].to_bits();
-                    *held = assigned[value];
-                }
-                ActionInfo::Stop { stop: number } => {
-                    stop.get_or_insert(number);
-                }
-            }
-        }
-        if has_moved {
-            self.aim(t, y, &aims)?;
-            if image.n_constraints > 0 {
-                self.project_on_constraints(t, y)?;
-            }
-            self.load(t, y)?;
-            // Several `when`s at one instant share the jump; the first one carries it.
-            self.jumps[rising[0]] += self.energy()? - energy_before;
-            self.room.has_moved = true;
-        }
-        Ok(has_changed | has_moved)
-    }
-
-    /// Moves the state as little as possible until some targets have their values.
-    fn aim(&mut self, t: f64, y: &mut [f64], aims: &[(usize, f64, u32)]) -> Result<(), Fault> {
-        let Some(&(_, _, first)) = aims.first() else {
-            return Ok(());
-        };
-        let image = self.image.clone();
-        let map = &image.reinit_targets;
-        let mut columns: Vec<u32> = aims
-            .iter()
-            .flat_map(|&(row, _, _)| map.rows[row].iter().copied())
-            .collect();
-        columns.sort_unstable();
-        columns.dedup();
-        let (m, n) = (aims.len(), columns.len());
-        // Targets are nearly always linear in the states: one step, and one to see that it was.
-        const MAX_STEPS: usize = 30;
-        for _ in 0..MAX_STEPS {
-            self.load(t, y)?;
-            map.evaluate(&mut self.memory)?;
-            let gaps: Vec<f64> = aims
-                .iter()
-                .map(|&(row, value, _)| value - map.value(&self.memory, row))
-                .collect();
-            let is_met = gaps
-                .iter()
-                .zip(aims)
-                .all(|(gap, aim)| gap.abs() <= 1e-12 * aim.1.abs().max(f64::MIN_POSITIVE));
-            if is_met {
-                return Ok(());
-            }
-            let mut matrix = vec![0.0; m * n];
-            map.jacobian(&image.inputs, &mut self.memory, |row, column, value| {
-                let at = columns.binary_search(&(column as u32));
-                if let (Some(k), Ok(c)) = (aims.iter().position(|aim| aim.0 == row), at) {
-                    matrix[k * n + c] = value;
-                }
-            })?;
-            let step = pivoted_qr(&matrix, m, n, 1e-12).least_squares(&gaps);
-            let mut largest: f64 = 0.0;
-            for (&column, &dx) in columns.iter().zip(&step) {
-                let x = &mut y[column as usize];
-                largest = largest.max(dx.abs() / (x.abs() + dx.abs()).max(f64::MIN_POSITIVE));
-                *x += dx;
-            }
-            if !largest.is_finite() {
-                return Err(Fault::Reinit(first));
-            }
-            // Nothing moves any more: met as well as numbers allow, or not at all.
-            if largest <= 1e-14 {
-                let is_close = gaps
-                    .iter()
-                    .zip(aims)
-                    .all(|(gap, aim)| gap.abs() <= 1e-9 * (1.0 + aim.1.abs()));
-                return if is_close {
-                    Ok(())
-                } else {
-                    Err(Fault::Reinit(first))
-                };
-            }
-        }
-        Err(Fault::Reinit(first))
     }
 
     /// Computes the algebraic variables from the states, where they are variables.

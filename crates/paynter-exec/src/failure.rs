@@ -19,9 +19,11 @@ pub(crate) enum Fault {
     Stop(u32),
     /// A sampled equation gave no finite number.
     Sample(u32),
+    /// Two `when`s give one quantity different values; the machine knows which.
+    Conflict,
 }
 
-const KINDS: u32 = 9;
+const KINDS: u32 = 10;
 
 impl Fault {
     /// Gives the number that stands for it in the solver.
@@ -36,6 +38,7 @@ impl Fault {
             Fault::Projection => (6, 0),
             Fault::Stop(p) => (7, p),
             Fault::Sample(p) => (8, p),
+            Fault::Conflict => (9, 0),
         };
         position.saturating_mul(KINDS).saturating_add(kind)
     }
@@ -52,7 +55,8 @@ impl Fault {
             5 => Fault::Reinit(position),
             6 => Fault::Projection,
             7 => Fault::Stop(position),
-            _ => Fault::Sample(position),
+            8 => Fault::Sample(position),
+            _ => Fault::Conflict,
         }
     }
 }
@@ -96,6 +100,8 @@ pub enum Failure {
         /// Where the `reinit` stands.
         origin: Origin,
     },
+    /// Two `when`s that act together give one quantity different values.
+    Conflict(Conflict),
     /// No state near the present one meets the constraints.
     Projection,
     /// The model asked for the end.
@@ -105,6 +111,17 @@ pub enum Failure {
         /// The `when` that asked.
         when: usize,
     },
+}
+
+/// What two `when`s that act together ask for, although both cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Conflict {
+    /// The two quantities; nearly always the same one.
+    pub targets: [SymbolId; 2],
+    /// What they should become.
+    pub values: [f64; 2],
+    /// Where that is written.
+    pub origins: [Origin; 2],
 }
 
 #[cfg(test)]
@@ -123,6 +140,7 @@ mod tests {
             Fault::Projection,
             Fault::Stop(1),
             Fault::Sample(4),
+            Fault::Conflict,
         ] {
             assert_eq!(Fault::from_code(fault.code()), fault);
         }

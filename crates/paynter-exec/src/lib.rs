@@ -39,6 +39,7 @@
 //! assert!((columns[0] - 2.0 * (-1.0_f64).exp()).abs() < 1e-5);
 //! ```
 
+mod actions;
 mod affine;
 mod assemble;
 mod audit;
@@ -66,7 +67,7 @@ mod tangent;
 pub use assemble::{Assembly, Mismatch, Redundant, assemble};
 pub use audit::{AuditLayout, AuditTotals, StoredEnergy};
 pub use emit::LowerError;
-pub use failure::Failure;
+pub use failure::{Conflict, Failure};
 pub use lower::{Engine, Form, Lowering, lower, lower_with};
 pub use machine::{Counters, Machine, SetError};
 pub use start::{ChangedStart, StartError, StartReport};

@@ -310,7 +310,7 @@ impl Maker {
                             }
                         }
                     }
-                    Action::Assign { target, value } => {
+                    Action::Assign { target, value, .. } => {
                         assigned.push(*value);
                         let slot = self.emitter.input(*target);
                         ActionInfo::Assign {

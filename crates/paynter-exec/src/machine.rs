@@ -21,7 +21,7 @@ use crate::audit::{AuditLayout, StoredEnergy};
 use crate::block::Factor;
 use crate::clock::Ticks;
 use crate::code::{Step, find_not_finite, run};
-use crate::failure::{Failure, Fault};
+use crate::failure::{Conflict, Failure, Fault};
 use crate::image::{Image, owner_symbol};
 use crate::jit::{compile_step, estimate};
 use crate::map::check_pivots;
@@ -71,6 +71,8 @@ pub(crate) struct Room {
     pub reinit: Vec<f64>,
     /// Modes that still changed when the rounds of an event ran out.
     pub restless: Vec<SymbolId>,
+    /// What two `when`s asked for when they contradicted each other.
+    pub conflict: Option<Conflict>,
     /// How often columns were computed.
     pub n_observed: u64,
     /// When a solution was first seen to be open, the block, and which of its unknowns.
@@ -423,6 +425,10 @@ impl Machine {
                 None => Failure::Projection,
             },
             Fault::Projection => Failure::Projection,
+            Fault::Conflict => match self.room.conflict {
+                Some(conflict) => Failure::Conflict(conflict),
+                None => Failure::Projection,
+            },
             Fault::Sample(number) => {
                 let sampled = self.image.sampled.get(number as usize);
                 let symbol = sampled.and_then(|sampled| {

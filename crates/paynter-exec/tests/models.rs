@@ -286,6 +286,7 @@ fn ball(restitution: f64) -> (Kit, ExprId, ExprId, ExprId) {
             Action::Assign {
                 target: count_id,
                 value: next,
+                origin: Origin(0),
             },
         ],
     );

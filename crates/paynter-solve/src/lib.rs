@@ -31,6 +31,7 @@ mod banded;
 mod bdf;
 mod choose;
 mod clock;
+mod complementarity;
 mod dense;
 mod dop853;
 mod driver;
@@ -52,6 +53,7 @@ mod tridiagonal;
 mod tsit5;
 
 pub use clock::{Clock, Clocks, Rational};
+pub use complementarity::{Complement, Pairs, complement};
 pub use driver::integrate;
 pub use observer::{Dense, EventRecord, NoObserver, Observer};
 pub use options::{

@@ -153,6 +153,8 @@ pub enum Action {
         target: SymbolId,
         /// To what.
         value: ExprId,
+        /// Where it comes from.
+        origin: Origin,
     },
     /// Ends the run.
     Stop {

@@ -5,7 +5,7 @@
 
 use crate::code;
 use crate::simulate::LeftOpen;
-use paynter_exec::{Failure as MachineFailure, LowerError, Machine, StartError};
+use paynter_exec::{Conflict, Failure as MachineFailure, LowerError, Machine, StartError};
 use paynter_model::{BondGraph, Element, ElementKind};
 use paynter_solve::{BadInput, EvalError, Failure, SolveError};
 use paynter_symbolic::dae::{Dae, Origin, PositionConstraint};
@@ -503,12 +503,28 @@ fn explain_machine(
             format!("`{}` cannot be set {when}", dae.name_of(*target)),
         )
         .primary(graph.span(*origin), "no state gives this value"),
+        MachineFailure::Conflict(conflict) => explain_conflict(conflict, when, dae, graph),
         MachineFailure::Projection => Diagnostic::error(
             code::START_CONSTRAINT,
             format!("no state near the present one meets the constraints {when}"),
         ),
         MachineFailure::Stop { message, .. } => Diagnostic::note(fallback, message.clone()),
     }
+}
+
+/// Points at two actions that give one quantity two values at one instant.
+fn explain_conflict(conflict: &Conflict, when: &str, dae: &Dae, graph: &BondGraph) -> Diagnostic {
+    let [a, b] = conflict.targets.map(|target| dae.name_of(target));
+    let what = if a == b {
+        format!("`{a}` gets two different values {when}")
+    } else {
+        format!("`{a}` and `{b}` cannot both get the values that are set {when}")
+    };
+    let [first, second] = conflict.values;
+    Diagnostic::error(code::EVENT_CONFLICT, what)
+        .primary(graph.span(conflict.origins[1]), format!("here {second}"))
+        .secondary(graph.span(conflict.origins[0]), format!("here {first}"))
+        .help("both conditions become true at this instant and neither action comes first: let one condition exclude the other, or choose the value in one `when` with `if … then … else`")
 }
 
 /// Adds the advice for laws that saturate, where the loop of these unknowns has exponentials.

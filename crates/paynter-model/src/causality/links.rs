@@ -425,7 +425,7 @@ impl Writer<'_> {
         for when in &signals.whens {
             let condition = self.varying(when.condition);
             for action in &when.actions {
-                let (Action::Reinit { target, value, .. } | Action::Assign { target, value }) =
+                let (Action::Reinit { target, value, .. } | Action::Assign { target, value, .. }) =
                     action
                 else {
                     continue;

@@ -485,6 +485,7 @@ impl<'a> Elaborator<'a> {
                             continue;
                         };
                         let span = self.defs[def.at()].span;
+                        let origin = self.origin(expr.span);
                         if !self.fits(&own, &value, span, expr.span) {
                             continue;
                         }
@@ -492,7 +493,11 @@ impl<'a> Elaborator<'a> {
                         self.learn(def, &own, &value);
                         for (&x, &value) in own.elements.iter().zip(&value.elements) {
                             if let Some(target) = self.graph.signals.pool.as_symbol(x) {
-                                actions.push(Action::Assign { target, value });
+                                actions.push(Action::Assign {
+                                    target,
+                                    value,
+                                    origin,
+                                });
                             }
                         }
                     }

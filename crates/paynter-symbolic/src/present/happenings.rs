@@ -98,7 +98,7 @@ impl Presenter<'_> {
                     Action::Reinit { target, value, .. } => {
                         Effect::Jump(self.effect(*target, *value, needed))
                     }
-                    Action::Assign { target, value } => {
+                    Action::Assign { target, value, .. } => {
                         Effect::Set(self.effect(*target, *value, needed))
                     }
                     Action::Stop { message } => Effect::Stop(message.clone()),
