@@ -107,7 +107,8 @@ impl Machine {
                     ActionInfo::Aim { value, row, action } => {
                         let ask = ask(self.room.reinit[value]);
                         let target = image.aims[action as usize].0;
-                        let same = |a: &&mut (usize, u32, Ask)| image.aims[a.1 as usize].0 == target;
+                        let same =
+                            |a: &&mut (usize, u32, Ask)| image.aims[a.1 as usize].0 == target;
                         match writes.aims.iter_mut().find(same) {
                             Some((_, _, first)) => agree(first, ask),
                             None => {

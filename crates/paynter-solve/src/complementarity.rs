@@ -159,9 +159,13 @@ enum Lemke {
 fn lemke(m: &[f64], q: &[f64], noise: f64) -> Lemke {
     let n = q.len();
     let mut tableau = Tableau::new(m, q, noise);
-    let worst = (0..n)
-        .filter(|&k| tableau.right(k) < 0.0)
-        .reduce(|a, b| if tableau.is_before(b, a, |_| 1.0) { b } else { a });
+    let worst = (0..n).filter(|&k| tableau.right(k) < 0.0).reduce(|a, b| {
+        if tableau.is_before(b, a, |_| 1.0) {
+            b
+        } else {
+            a
+        }
+    });
     let Some(worst) = worst else {
         return Lemke::Solution(vec![false; n]);
     };
@@ -412,7 +416,9 @@ mod tests {
                 .collect();
             let choices = 0..1_u32 << n;
             let sides = |mask: u32| (0..n).map(|k| mask & (1 << k) != 0).collect::<Vec<bool>>();
-            let is_solvable = choices.into_iter().any(|mask| is_solution(&m, &q, &sides(mask)));
+            let is_solvable = choices
+                .into_iter()
+                .any(|mask| is_solution(&m, &q, &sides(mask)));
             match complement(&plain(&m, &q), 1e-13) {
                 Complement::Solution(carries) => {
                     assert!(is_solution(&m, &q, &carries), "case {case}");
@@ -459,7 +465,11 @@ mod tests {
                 z: times(&pairs.z),
                 z0: moved(&pairs.z, &pairs.z0),
             };
-            assert_eq!(complement(&other, 0.0), Complement::Solution(expected), "case {case}");
+            assert_eq!(
+                complement(&other, 0.0),
+                Complement::Solution(expected),
+                "case {case}"
+            );
         }
     }
 

@@ -38,7 +38,7 @@ fn two_values_of_a_discrete_name_at_one_instant_are_named() {
         "model A {
             der(x) = 1
             when w: x > 0.3 { n = 1 }
-            when w2: time > 0.3 { n = 2 }
+            when w2: x > 0.3 { n = 2 }
         }
         experiment c of A { stop = 1; record n }",
         &["`n` gets two different values", "here 1", "here 2"],
@@ -204,7 +204,11 @@ fn the_order_of_lines_decides_nothing() {
                 (Err(a), Err(b)) => a[..5] == b[..5],
                 (a, b) => a == b,
             };
-            assert!(is_same, "case {case}: {first:?} and {other:?}\n{}", lines.join("\n"));
+            assert!(
+                is_same,
+                "case {case}: {first:?} and {other:?}\n{}",
+                lines.join("\n")
+            );
         }
     }
     // The generator must meet both.
