@@ -10,6 +10,7 @@ pub mod png;
 pub mod report;
 pub mod sankey;
 pub mod svg;
+pub mod thin;
 
 pub use diagram::{Diagram, DiagramOptions, diagram, to_pdf, to_svg, to_tikz};
 pub use plot::{Panel, Plot, Series};

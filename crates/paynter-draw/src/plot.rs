@@ -8,6 +8,7 @@
 //! that they are told apart in black and white, too.
 
 use crate::svg::{Svg, escape};
+use crate::thin::{Most, seen, steps};
 use std::fmt::Write as _;
 
 /// Which vertical axis a curve is read on.
@@ -31,6 +32,8 @@ pub struct Series {
     pub y: Vec<f64>,
     /// Drawn dashed: a reference or a command.
     pub is_reference: bool,
+    /// Held between samples: drawn in steps.
+    pub is_held: bool,
     /// The axis of its values.
     pub side: Side,
 }
@@ -130,7 +133,10 @@ const TOP: f64 = 26.0;
 const BELOW: f64 = 42.0;
 const LEGEND_ROW: f64 = 16.0;
 /// More points than this in one curve cannot be seen at this width; extremes of each bin are kept.
-const MAX_POINTS: usize = 4000;
+const MAX_POINTS: Most = Most {
+    over_time: 4000,
+    phase: 16_000,
+};
 /// More marks than this make a grey wall instead of marks.
 const MAX_MARKS: usize = 60;
 /// Markers on a curve: enough to follow it, too few to hide it.
@@ -138,7 +144,7 @@ const N_MARKERS: usize = 8;
 
 const STYLE: &str = ".plot text{fill:#222;font-size:12px}.plot .title{font-size:14px;font-weight:600}.plot .tick{font-size:11px;fill:#555}\
 .plot .mid{text-anchor:middle}.plot .end{text-anchor:end}.plot .grid{stroke:#e4e4e4;stroke-width:1}.plot .axis{stroke:#888;stroke-width:1;fill:none}\
-.plot .fine{stroke:#f2f2f2;stroke-width:1}.plot .mark{stroke:#bbb;stroke-width:1;stroke-dasharray:1 3}.plot .curve{fill:none;stroke-width:1.6;stroke-linejoin:round}\
+.plot .fine{stroke:#f2f2f2;stroke-width:1}.plot .mark{stroke:#bbb;stroke-width:1;stroke-dasharray:1 3}.plot .curve{fill:none;stroke-width:1.6;stroke-linejoin:round;stroke-linecap:round}\
 .plot .dot{fill:#fff;stroke-width:1.3}.plot .ref{stroke-dasharray:5 4}.plot .bg{fill:#fff}.plot .ink{stroke:#000}\
 @media (prefers-color-scheme:dark){.plot .bg,.plot .dot{fill:#16181d}.plot text{fill:#ddd}.plot .tick{fill:#aaa}.plot .grid{stroke:#2c3038}.plot .fine{stroke:#20232a}.plot .axis{stroke:#777}}";
 
@@ -252,13 +258,16 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
     svg.rect((LEFT, top), (end - LEFT, PANEL_HEIGHT), "axis");
     let n = panel.series.len();
     for (index, series) in panel.series.iter().enumerate() {
-        let (x, y) = thin_to(&series.x, &series.y, MAX_POINTS);
+        let (x, y) = seen(series, MAX_POINTS);
         let pen = Pen::of(index, series);
         for piece in pieces(&x, &y) {
-            let points: Vec<(f64, f64)> = piece
+            let mut points: Vec<(f64, f64)> = piece
                 .iter()
                 .map(|&i| place(series.side, x[i], y[i]))
                 .collect();
+            if series.is_held {
+                points = steps(&points);
+            }
             svg.polyline(&points, pen.class, &format!(r#"stroke="{}""#, pen.colour));
         }
         if n > 1 {
@@ -524,31 +533,6 @@ fn round_step(rough: f64) -> f64 {
     factor * power
 }
 
-/// Keeps the extremes of each of many bins, so that a spike is still seen; the ends stay, too.
-pub(crate) fn thin_to(x: &[f64], y: &[f64], max_points: usize) -> (Vec<f64>, Vec<f64>) {
-    let n = x.len().min(y.len());
-    if n <= max_points {
-        return (x[..n].to_vec(), y[..n].to_vec());
-    }
-    let per_bin = n.div_ceil((max_points / 2).max(1));
-    let mut kept: Vec<usize> = vec![0];
-    for start in (0..n).step_by(per_bin) {
-        let bin = start..(start + per_bin).min(n);
-        let low = bin
-            .clone()
-            .min_by(|&a, &b| y[a].total_cmp(&y[b]))
-            .unwrap_or(start);
-        let high = bin.max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(start);
-        kept.extend([low.min(high), low.max(high)]);
-    }
-    kept.push(n - 1);
-    kept.dedup();
-    (
-        kept.iter().map(|&i| x[i]).collect(),
-        kept.iter().map(|&i| y[i]).collect(),
-    )
-}
-
 /// Runs of points that are all finite.
 fn pieces(x: &[f64], y: &[f64]) -> Vec<Vec<usize>> {
     let mut runs = vec![Vec::new()];
@@ -682,18 +666,6 @@ mod tests {
     }
 
     #[test]
-    fn thinning_keeps_both_ends() {
-        let x: Vec<f64> = (0..10_001).map(f64::from).collect();
-        let (kept, _) = thin_to(
-            &x,
-            &x.iter().map(|t| (0.37 * t).sin()).collect::<Vec<_>>(),
-            100,
-        );
-        assert_eq!((kept[0], kept[kept.len() - 1]), (0.0, 10_000.0));
-        assert!(kept.len() <= 102 && kept.is_sorted());
-    }
-
-    #[test]
     fn a_long_legend_takes_several_rows() {
         let series = |k: usize| Series {
             name: format!("quantity number {k}"),
@@ -730,13 +702,5 @@ mod tests {
             let svg = plot(y);
             assert!(!svg.contains("NaN"), "{svg}");
         }
-    }
-
-    #[test]
-    fn a_spike_survives_thinning() {
-        let mut y = vec![0.0; 100_000];
-        y[77_777] = 1.0;
-        let x: Vec<f64> = (0..y.len()).map(|i| i as f64).collect();
-        assert!(thin_to(&x, &y, MAX_POINTS).1.contains(&1.0));
     }
 }

@@ -7,9 +7,10 @@
 //! made, go in as they are. Curves are thinned so that the data stays below a megabyte.
 
 use crate::mathml::Equations;
-use crate::plot::{Panel, Side, thin_to};
+use crate::plot::{Panel, Side};
 use crate::sankey::{Energy, joules_text, sankey};
 use crate::svg::escape;
+use crate::thin::{Most, seen};
 use std::fmt::Write as _;
 
 /// What a report shows. Empty parts are left out.
@@ -210,12 +211,19 @@ fn plot_data(plots: &[Panel]) -> String {
             if k > 0 {
                 out.push(',');
             }
-            let (x, y) = thin_to(&series.x, &series.y, n_points);
+            let (x, y) = seen(
+                series,
+                Most {
+                    over_time: n_points,
+                    phase: n_points,
+                },
+            );
             let _ = write!(
                 out,
-                "{{\"name\":{},\"is_reference\":{},\"side\":{},\"x\":",
+                "{{\"name\":{},\"is_reference\":{},\"is_held\":{},\"side\":{},\"x\":",
                 quoted(&series.name),
                 series.is_reference,
+                series.is_held,
                 usize::from(series.side == Side::Right)
             );
             numbers(&mut out, &x);

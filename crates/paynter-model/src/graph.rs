@@ -143,6 +143,8 @@ pub struct Element {
     pub is_unpowered: bool,
     /// How deep in the tree of instances: 0 in the top model.
     pub depth: u32,
+    /// The part that it stands in, the root for the top model; an element without a name has one, too.
+    pub part: PathId,
     /// The vector element, matrix transformer or field this one was expanded from, and which component.
     pub part_of: Option<(GroupId, u32)>,
     /// Name of the energy domain at its first port, if known.
@@ -211,6 +213,17 @@ pub struct Bond {
     pub domain: Option<DomainId>,
     /// Where it comes from.
     pub origin: Origin,
+}
+
+/// A port of a part that a bond passes on its way, whether the port is open or stands for a junction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Passage {
+    /// The bond.
+    pub bond: BondId,
+    /// The port; its parent is the part.
+    pub port: PathId,
+    /// The port hands on signals as well.
+    pub carries_signals: bool,
 }
 
 /// A quantity that the text reads and that equations must define.
@@ -288,6 +301,10 @@ pub struct BondGraph {
     /// Parts of the top model and where each is made, sorted by path. What comes from a library has its own
     /// place there; this is the place in the user's text.
     pub parts: Vec<(PathId, Span)>,
+    /// All parts at any depth, without the top model, sorted.
+    pub instances: Vec<PathId>,
+    /// Ports that bonds pass, sorted by bond.
+    pub passages: Vec<Passage>,
     /// Positions given in `layout` blocks: (path, x, y).
     pub layout: Vec<(PathId, f64, f64)>,
 }
@@ -301,6 +318,13 @@ impl BondGraph {
     /// Gives a bond.
     pub fn bond(&self, id: BondId) -> &Bond {
         &self.bonds[id.0 as usize]
+    }
+
+    /// Gives the ports that a bond passes.
+    pub fn passages_of(&self, bond: BondId) -> &[Passage] {
+        let start = self.passages.partition_point(|p| p.bond < bond);
+        let n = self.passages[start..].partition_point(|p| p.bond == bond);
+        &self.passages[start..start + n]
     }
 
     /// Gives the place in the text of an origin.

@@ -8,7 +8,7 @@
 //! through: the drawing shows where power is modulated from, the equations show how.
 
 use super::NodeKind;
-use super::view::{View, ViewNode};
+use super::view::{View, ViewNode, local_name};
 use paynter_model::graph::{BondGraph, BondId, Element, ElementId, ElementKind, Law};
 use paynter_symbolic::walk::symbols_of;
 use paynter_symbolic::{ExprId, Names, PathId, Role, SymbolId};
@@ -53,19 +53,18 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
             }
             continue;
         }
-        let target = match readings.part_of(graph, symbol) {
-            None => node,
-            Some(part) => {
-                let at = *boxes.entry(part).or_insert_with(|| {
-                    view.nodes.push(signal_box(graph, part));
-                    view.nodes.len() - 1
-                });
-                if at != node {
-                    arrows.insert((at, node));
-                }
-                at
-            }
+        let target = match readings.place_of(graph, view, symbol) {
+            Place::Passed => node,
+            Place::Node(at) => at,
+            Place::Part(part) => *boxes.entry(part).or_insert_with(|| {
+                let own = signal_box(graph, view, part);
+                view.nodes.push(own);
+                view.nodes.len() - 1
+            }),
         };
+        if target != node {
+            arrows.insert((target, node));
+        }
         for &e in readings.defined.get(&symbol).into_iter().flatten() {
             todo.extend(
                 symbols_of(&graph.signals.pool, e)
@@ -79,6 +78,11 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
         *into.entry(to).or_default() += 1;
     }
     arrows.retain(|(from, to)| into[to] <= MAX_ARROWS_INTO_NODE || *from >= n_power);
+    // What a port hands on with its power goes with the bond.
+    for edge in view.edges.iter().filter(|e| e.carries_signals) {
+        arrows.remove(&(edge.tail, edge.head));
+        arrows.remove(&(edge.head, edge.tail));
+    }
     arrows.into_iter().collect()
 }
 
@@ -88,13 +92,19 @@ fn is_own(graph: &BondGraph, element: &Element, symbol: SymbolId) -> bool {
     element.states.contains(&symbol) || element.ports.iter().any(is_at)
 }
 
-fn signal_box(graph: &BondGraph, part: PathId) -> ViewNode {
+/// A box for a submodel without power, in the frame of what it is part of.
+fn signal_box(graph: &BondGraph, view: &View, part: PathId) -> ViewNode {
+    let names = &graph.signals.names;
+    let frame = names.parent(part).and_then(|p| view.frame_of.get(&p));
     ViewNode {
         kind: NodeKind::Signals,
-        text: graph.signals.names.display(part),
+        text: match frame {
+            Some(_) => local_name(names, part),
+            None => names.display(part),
+        },
         small: String::new(),
         elements: Vec::new(),
-        frame: None,
+        frame: frame.copied(),
         is_source: false,
         is_resistor: false,
         pinned: graph
@@ -149,8 +159,7 @@ impl Readings {
         let names = &graph.signals.names;
         for (index, element) in graph.elements.iter().enumerate() {
             owner.extend(element.states.iter().map(|&s| (s, ElementId(index as u32))));
-            // A vector's name is its own path; a component's parent is the same submodel.
-            let mut at = element.name.and_then(|p| names.parent(p));
+            let mut at = Some(element.part);
             while let Some(path) = at.filter(|&p| powered.insert(p)) {
                 at = names.parent(path);
             }
@@ -163,22 +172,38 @@ impl Readings {
         }
     }
 
-    /// The submodel without power that a signal belongs to, the outermost.
-    fn part_of(&self, graph: &BondGraph, symbol: SymbolId) -> Option<PathId> {
+    /// Where a signal is computed: in a closed box, or in a submodel without power, the outermost.
+    fn place_of(&self, graph: &BondGraph, view: &View, symbol: SymbolId) -> Place {
         let dae = &graph.signals;
         let symbol = match dae.symbol(symbol).role {
-            Role::Parameter { .. } | Role::Time => return None,
+            Role::Parameter { .. } | Role::Time => return Place::Passed,
             Role::Pre { of } | Role::Derivative { of } => of,
             Role::Unknown | Role::Discrete { .. } | Role::Mode { .. } => symbol,
         };
-        let mut at = dae.names.parent(dae.symbol(symbol).name)?;
-        let mut found = None;
-        while !self.powered.contains(&at) {
-            found = Some(at);
-            at = dae.names.parent(at)?;
+        let above = |path: &PathId| dae.names.parent(*path);
+        let mut place = Place::Passed;
+        for path in std::iter::successors(above(&dae.symbol(symbol).name), above) {
+            if let Some(&node) = view.box_of.get(&path) {
+                return Place::Node(node);
+            }
+            // Ports and vectors have paths as well, and are no submodels.
+            let is_part = graph.instances.binary_search(&path).is_ok();
+            if is_part && !self.powered.contains(&path) {
+                place = Place::Part(path);
+            }
         }
-        found
+        place
     }
+}
+
+/// Where a signal is computed.
+enum Place {
+    /// Among the power elements: what it is made of is drawn instead.
+    Passed,
+    /// In a node of the view.
+    Node(usize),
+    /// In a submodel without power.
+    Part(PathId),
 }
 
 /// The element that a reading of a bond is drawn from: the junction that shares it, or a one-port.

@@ -9,7 +9,8 @@
 //! the size of the graph.
 
 use super::{NodeKind, Parts};
-use paynter_model::graph::{BondGraph, BondId, ElementId, ElementKind, Law};
+use paynter_model::graph::{Bond, BondGraph, BondId, ElementId, ElementKind, GroupId, Law};
+use paynter_symbolic::dae::Origin;
 use paynter_symbolic::print::{Style, to_text, tree_of};
 use paynter_symbolic::walk::count_written_operations;
 use paynter_symbolic::{ExprId, Names, PathId};
@@ -36,6 +37,10 @@ pub(super) struct View {
     pub frames: Vec<ViewFrame>,
     /// The node of each element.
     pub node_of: Vec<usize>,
+    /// The box of each submodel that is drawn closed.
+    pub box_of: FxHashMap<PathId, usize>,
+    /// The frame of each submodel that is drawn open.
+    pub frame_of: FxHashMap<PathId, usize>,
     /// What was left out.
     pub note: String,
 }
@@ -65,6 +70,8 @@ pub(super) struct ViewEdge {
     pub bonds: Vec<BondId>,
     pub dimension: Option<usize>,
     pub port_names: [String; 2],
+    /// It passes a port that hands on signals as well.
+    pub carries_signals: bool,
 }
 
 /// An opened submodel.
@@ -135,44 +142,13 @@ fn collect_things(graph: &BondGraph) -> Things {
 /// The submodel of each thing, as the chain of paths from the outermost.
 fn find_homes(graph: &BondGraph, things: &Things) -> Vec<Vec<PathId>> {
     let names = &graph.signals.names;
-    let mut homes: Vec<Option<Vec<PathId>>> = things
-        .list
-        .iter()
-        .map(|t| t.path.map(|p| chain_above(names, p)))
-        .collect();
-    // A thing without a name stands where most of its neighbours stand, at its own depth.
-    let depth = |t: usize| graph.element(things.list[t].elements[0]).depth as usize;
-    let mut open: Vec<usize> = (0..homes.len()).filter(|&t| homes[t].is_none()).collect();
-    open.retain(|&t| {
-        let is_top = depth(t) == 0;
-        if is_top {
-            homes[t] = Some(Vec::new());
-        }
-        !is_top
-    });
-    while !open.is_empty() {
-        let mut found: Vec<(usize, Vec<PathId>)> = Vec::new();
-        for &t in &open {
-            let mut votes: BTreeMap<Vec<PathId>, usize> = BTreeMap::new();
-            for near in neighbours(graph, things, t) {
-                if let Some(home) = homes[near].as_ref().filter(|h| h.len() >= depth(t)) {
-                    *votes.entry(home[..depth(t)].to_vec()).or_default() += 1;
-                }
-            }
-            let most = votes
-                .into_iter()
-                .max_by_key(|(home, n)| (*n, std::cmp::Reverse(home.clone())));
-            found.extend(most.map(|(home, _)| (t, home)));
-        }
-        if found.is_empty() {
-            break;
-        }
-        for (t, home) in found {
-            homes[t] = Some(home);
-        }
-        open.retain(|&t| homes[t].is_none());
-    }
-    homes.into_iter().map(Option::unwrap_or_default).collect()
+    let home = |thing: &Thing| {
+        let part = graph.element(thing.elements[0]).part;
+        let mut chain = chain_above(names, part);
+        chain.extend((part != Names::ROOT).then_some(part));
+        chain
+    };
+    things.list.iter().map(home).collect()
 }
 
 fn neighbours(graph: &BondGraph, things: &Things, thing: usize) -> Vec<usize> {
@@ -379,6 +355,9 @@ fn build(
         node.frame = frame;
         node.pinned = pin(&pins, things, homes, things_here[0], level);
         for &t in things_here {
+            if let Some(&closed) = homes[t].get(level) {
+                view.box_of.insert(closed, view.nodes.len());
+            }
             for &e in &things.list[t].elements {
                 view.node_of[e.0 as usize] = view.nodes.len();
                 node.elements.push(e);
@@ -430,6 +409,7 @@ fn frame_of(
                 parent,
             });
         }
+        view.frame_of.insert(path, at);
         parent = Some(at);
     }
     parent
@@ -530,7 +510,7 @@ fn letters(graph: &BondGraph, thing: &Thing) -> String {
     format!("{prefix}{}", thing.kind.letters())
 }
 
-fn local_name(names: &Names, path: PathId) -> String {
+pub(super) fn local_name(names: &Names, path: PathId) -> String {
     let (text, index) = names.last(path);
     match index {
         Some(i) => cut(&format!("{text}[{i}]")),
@@ -634,48 +614,30 @@ fn pin(
     Some(at)
 }
 
-/// Bonds between nodes; the components of a multibond become one edge.
+/// Bonds between nodes; what one arrow of the text makes between two nodes is one edge.
 fn add_edges(graph: &BondGraph, view: &mut View) {
-    let mut at: FxHashMap<(usize, usize, Option<u32>, u32), usize> = FxHashMap::default();
+    let mut at: FxHashMap<EdgeKey, usize> = FxHashMap::default();
     for (index, bond) in graph.bonds.iter().enumerate() {
         let id = BondId(index as u32);
-        let tail = view.node_of[bond.tail.element.0 as usize];
-        let head = view.node_of[bond.head.element.0 as usize];
+        let ends = [bond.tail.element, bond.head.element];
+        let [tail, head] = ends.map(|e| view.node_of[e.0 as usize]);
         if tail == head {
             continue;
         }
-        let is_bundle = [tail, head]
-            .iter()
-            .any(|&n| view.nodes[n].kind == NodeKind::Many);
-        let group = bond.part_of.map(|(g, _)| g.0);
-        // Scalar bonds stay apart, except between nodes that stand for many.
-        let which = match (is_bundle, group) {
-            (true, _) => (tail, head, None, u32::MAX),
-            (false, Some(_)) => (tail, head, group, u32::MAX),
-            (false, None) => (tail, head, None, id.0),
-        };
+        let ports = [tail, head].map(|node| port_of(graph, view, node, id));
+        let key = edge_key(view, bond, id, [tail, head], ports);
         let next = view.edges.len();
-        let edge = *at.entry(which).or_insert(next);
+        let edge = *at.entry(key).or_insert(next);
         if edge == next {
-            let name = |node: usize, element: ElementId| match view.nodes[node].kind {
-                NodeKind::Closed => graph
-                    .element(element)
-                    .name
-                    .map(|p| match bond.part_of {
-                        // All components at once.
-                        Some(_) => cut(graph.signals.names.last(p).0),
-                        None => local_name(&graph.signals.names, p),
-                    })
-                    .unwrap_or_default(),
-                _ => String::new(),
-            };
-            let port_names = [name(tail, bond.tail.element), name(head, bond.head.element)];
+            let name = |k: usize| end_name(graph, view, [tail, head][k], ends[k], ports[k]);
+            let port_names = [name(0), name(1)];
             view.edges.push(ViewEdge {
                 tail,
                 head,
                 bonds: Vec::new(),
                 dimension: None,
                 port_names,
+                carries_signals: graph.passages_of(id).iter().any(|p| p.carries_signals),
             });
         }
         view.edges[edge].bonds.push(id);
@@ -684,4 +646,74 @@ fn add_edges(graph: &BondGraph, view: &mut View) {
         edge.dimension = (edge.bonds.len() > 1).then_some(edge.bonds.len());
     }
     view.edges.sort_by_key(|e| (e.tail, e.head, e.bonds[0]));
+}
+
+/// Bonds with equal keys are drawn as one line.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct EdgeKey {
+    nodes: [usize; 2],
+    which: Which,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Which {
+    /// All bonds between nodes that stand for many.
+    Bundle,
+    /// What one arrow joins to ports of closed submodels: a composite port is one line.
+    Ports([Option<PathId>; 2], Origin),
+    /// The components of a multibond.
+    Group(GroupId),
+    Scalar(BondId),
+}
+
+fn edge_key(
+    view: &View,
+    bond: &Bond,
+    id: BondId,
+    nodes: [usize; 2],
+    ports: [Option<PathId>; 2],
+) -> EdgeKey {
+    let is_many = |&n: &usize| view.nodes[n].kind == NodeKind::Many;
+    let which = match bond.part_of {
+        _ if nodes.iter().any(is_many) => Which::Bundle,
+        Some(_) if ports != [None, None] => Which::Ports(ports, bond.origin),
+        Some((group, _)) => Which::Group(group),
+        None => Which::Scalar(id),
+    };
+    EdgeKey { nodes, which }
+}
+
+/// The port of a closed submodel that a bond passes.
+fn port_of(graph: &BondGraph, view: &View, node: usize, bond: BondId) -> Option<PathId> {
+    let parent = |port: PathId| graph.signals.names.parent(port);
+    let is_own = |port: &PathId| parent(*port).is_some_and(|p| view.box_of.get(&p) == Some(&node));
+    let ports = graph.passages_of(bond).iter().map(|p| p.port);
+    ports
+        .filter(|_| view.nodes[node].kind == NodeKind::Closed)
+        .find(is_own)
+}
+
+/// What is written at the end of a bond: the port of a closed submodel, or the thing inside that the
+/// text names there.
+fn end_name(
+    graph: &BondGraph,
+    view: &View,
+    node: usize,
+    element: ElementId,
+    port: Option<PathId>,
+) -> String {
+    let names = &graph.signals.names;
+    if view.nodes[node].kind != NodeKind::Closed {
+        return String::new();
+    }
+    if let Some(port) = port {
+        return local_name(names, port);
+    }
+    let element = graph.element(element);
+    let name = |p: PathId| match element.part_of {
+        // All components at once.
+        Some(_) => cut(names.last(p).0),
+        None => local_name(names, p),
+    };
+    element.name.map(name).unwrap_or_default()
 }

@@ -98,11 +98,14 @@
       if (s.off) return;
       g.strokeStyle = colours[k % colours.length];
       g.lineWidth = 1.7;
+      // Miters would stick out of sharp peaks.
+      g.lineJoin = g.lineCap = "round";
       g.setLineDash(s.is_reference ? [6, 4] : []);
       g.beginPath();
       var pen = false;
       for (var i = 0; i < s.x.length; i++) {
         if (s.x[i] === null || s.y[i] === null) { pen = false; continue; }
+        if (pen && s.is_held) g.lineTo(X(s.x[i]), Y(s.y[i - 1], s.side));
         if (pen) g.lineTo(X(s.x[i]), Y(s.y[i], s.side)); else g.moveTo(X(s.x[i]), Y(s.y[i], s.side));
         pen = true;
       }
@@ -180,6 +183,7 @@
     while (hi - lo > 1) { var mid = (lo + hi) >> 1; if (s.x[mid] <= x) lo = mid; else hi = mid; }
     var a = s.y[lo], b = s.y[hi];
     if (a === null || b === null) return null;
+    if (s.is_held) return x < s.x[hi] ? a : b;
     var span = s.x[hi] - s.x[lo];
     return span > 0 ? a + (b - a) * (x - s.x[lo]) / span : b;
   }

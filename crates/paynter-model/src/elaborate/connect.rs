@@ -73,7 +73,9 @@ impl<'a> Elaborator<'a> {
                 for (tail, tail_span) in &last {
                     for (head, head_span) in &joined {
                         let before = (self.graph.bonds.len(), self.edges.len());
+                        self.followed.clear();
                         self.arrow(scope, (tail, *tail_span), (head, *head_span), arrow, name);
+                        self.note_followed(before);
                         if before == (self.graph.bonds.len(), self.edges.len()) {
                             self.excuse(tail);
                             self.excuse(head);
@@ -330,6 +332,7 @@ impl<'a> Elaborator<'a> {
             }
             Target::Port(port) => {
                 if let Some(bound) = self.settled(|this| this.follow_port(port))? {
+                    self.followed.push(port);
                     return self.target_endpoint(&bound, span, direction);
                 }
                 if self.ports[port.at()].members.is_some() {
@@ -345,6 +348,7 @@ impl<'a> Elaborator<'a> {
                 if member != WHOLE_PORT
                     && let Some(bound) = self.settled(|this| this.bound_member(port, member))?
                 {
+                    self.followed.push(port);
                     let endpoint = self.target_endpoint(&bound, span, direction)?;
                     return match (endpoint, component) {
                         (Endpoint::Many(list), Some(k)) => {

@@ -6,7 +6,7 @@
 //! **Invariant:** a matrix transformer is expanded so that f₂ = M f₁ and e₁ = Mᵀ e₂ hold entry
 //! by entry: entries that are the number 0 are absent, those that are 1 are plain bonds.
 
-use paynter_symbolic::{Equation, ExprId, Role, SymbolId};
+use paynter_symbolic::{Equation, ExprId, Names, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
 
 use super::data::*;
@@ -237,9 +237,11 @@ impl<'a> Elaborator<'a> {
             }
             (name, _) => name,
         };
-        let depth = self.scopes[scope.at()]
-            .instance
-            .map_or(0, |i| self.instances[i.at()].depth);
+        let instance = self.scopes[scope.at()].instance;
+        let (depth, part) = instance.map_or((0, Names::ROOT), |i| {
+            let instance = &self.instances[i.at()];
+            (instance.depth, instance.path)
+        });
         Element {
             name,
             kind,
@@ -250,6 +252,7 @@ impl<'a> Elaborator<'a> {
             can_vanish: false,
             is_unpowered,
             depth,
+            part,
             part_of,
             domain: None,
             origin: self.origin(span),

@@ -435,6 +435,10 @@ struct Elaborator<'a> {
     is_lenient: bool,
     /// The chain at hand was told that elements have no named ports.
     is_port_told: bool,
+    /// Ports that stand for something else and that the arrow at hand ends at.
+    followed: Vec<PortId>,
+    /// The same for the edges made so far: (edge, port).
+    edge_ports: Vec<(u32, PortId)>,
     /// The model is no part of another one, as far as its file tells.
     is_whole: bool,
     /// A model checked alone has values that nobody knows.
@@ -549,6 +553,8 @@ impl<'a> Elaborator<'a> {
             phase: Phase::Collecting,
             is_lenient: false,
             is_port_told: false,
+            followed: Vec::new(),
+            edge_ports: Vec::new(),
             is_whole: false,
             has_placeholder: false,
             mixed_classes: FxHashSet::default(),
@@ -652,6 +658,9 @@ impl<'a> Elaborator<'a> {
         let parts = self.instances.iter().filter(|i| i.depth == 1);
         self.graph.parts = parts.map(|i| (i.path, i.span)).collect();
         self.graph.parts.sort_unstable_by_key(|&(path, _)| path);
+        let inner = self.instances.iter().filter(|i| i.depth > 0);
+        self.graph.instances = inner.map(|i| i.path).collect();
+        self.graph.instances.sort_unstable();
         let structural = self.structural_closure();
         let limits = std::mem::take(&mut self.limits);
         let elaborated = is_right.then_some(Elaborated {

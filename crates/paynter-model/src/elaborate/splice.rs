@@ -9,7 +9,7 @@ use paynter_syntax::{Diagnostic, ast};
 
 use super::data::*;
 use super::{Elaborator, code};
-use crate::graph::{ElementKind, GroupId, Stroke};
+use crate::graph::{BondId, ElementKind, GroupId, Passage, Stroke};
 
 impl<'a> Elaborator<'a> {
     pub(super) fn add_edge(
@@ -69,12 +69,51 @@ impl<'a> Elaborator<'a> {
         });
     }
 
+    /// Notes the ports that stand for junctions with the bonds and edges made since then.
+    pub(super) fn note_followed(&mut self, (bonds, edges): (usize, usize)) {
+        for port in std::mem::take(&mut self.followed) {
+            for bond in bonds..self.graph.bonds.len() {
+                self.note_passage(bond as u32, port);
+            }
+            let made = edges as u32..self.edges.len() as u32;
+            self.edge_ports.extend(made.map(|edge| (edge, port)));
+        }
+    }
+
+    fn note_passage(&mut self, bond: u32, port: PortId) {
+        let p = &self.ports[port.at()];
+        let is_signal = |m: &Member<'_>| matches!(m.what, MemberKind::Signal(_));
+        self.graph.passages.push(Passage {
+            bond: BondId(bond),
+            port: p.path,
+            carries_signals: p.members.iter().flatten().any(is_signal),
+        });
+    }
+
+    /// Notes the ports of every spliced bond, open ones and those that stand for junctions.
+    fn note_passages(&mut self, bond_of_edge: &[Option<u32>]) {
+        for slot in 0..self.slots.len() {
+            let Slot { bond, port, .. } = self.slots[slot];
+            if let Some(bond) = bond {
+                self.note_passage(bond, port);
+            }
+        }
+        for (edge, port) in std::mem::take(&mut self.edge_ports) {
+            if let Some(bond) = bond_of_edge[edge as usize] {
+                self.note_passage(bond, port);
+            }
+        }
+        self.graph.passages.sort_unstable();
+        self.graph.passages.dedup();
+    }
+
     /// Contracts every path through open ports to one bond.
     pub(super) fn splice_ports(&mut self) {
         let mut is_used = vec![false; self.edges.len()];
         if self.is_lenient {
             self.close_top_ports(&mut is_used);
         }
+        let mut bond_of_edge = vec![None; self.edges.len()];
         for start in 0..self.edges.len() {
             if is_used[start] {
                 continue;
@@ -85,21 +124,30 @@ impl<'a> Elaborator<'a> {
                 (_, Terminal::Thing { .. }) => false,
                 _ => continue,
             };
-            self.splice_from(start, forward, &mut is_used);
+            let n_bonds = self.graph.bonds.len();
+            let way = self.splice_from(start, forward, &mut is_used);
+            if self.graph.bonds.len() > n_bonds {
+                for edge in way {
+                    bond_of_edge[edge] = Some(n_bonds as u32);
+                }
+            }
         }
+        self.note_passages(&bond_of_edge);
         self.report_open_slots();
     }
 
-    fn splice_from(&mut self, start: usize, forward: bool, is_used: &mut [bool]) {
+    /// Follows an edge from part to part and makes its bond; gives the edges on the way.
+    fn splice_from(&mut self, start: usize, forward: bool, is_used: &mut [bool]) -> Vec<usize> {
         let first = self.edges[start];
         let begin = if forward { first.tail } else { first.head };
         let mut at = start;
-        let mut passed = Vec::new();
+        let (mut passed, mut way) = (Vec::new(), Vec::new());
         let (mut forced, mut name, mut group) = (None, None, None);
         // The bond stands where a reader looks first: in the outermost part.
         let mut outermost = first;
         loop {
             is_used[at] = true;
+            way.push(at);
             let edge = self.edges[at];
             if edge.depth < outermost.depth {
                 outermost = edge;
@@ -126,7 +174,7 @@ impl<'a> Elaborator<'a> {
                         self.slots[slot as usize].bond = Some(bond);
                     }
                 }
-                return;
+                return way;
             };
             passed.push(slot);
             let Slot {
@@ -141,7 +189,7 @@ impl<'a> Elaborator<'a> {
                 inside
             };
             // An open end is reported with the slots.
-            let Some(next) = next else { return };
+            let Some(next) = next else { return way };
             let onward = self.edges[next as usize];
             let entered = if forward { onward.tail } else { onward.head };
             if entered != end {
@@ -165,10 +213,10 @@ impl<'a> Elaborator<'a> {
                         self.things[thing.at()].is_excused = true;
                     }
                 }
-                return;
+                return way;
             }
             if is_used[next as usize] {
-                return;
+                return way;
             }
             at = next as usize;
         }

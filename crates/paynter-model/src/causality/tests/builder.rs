@@ -68,6 +68,7 @@ impl Builder {
             can_vanish: false,
             is_unpowered: false,
             depth: 0,
+            part: Names::ROOT,
             part_of: None,
             domain: None,
             origin,
