@@ -17,3 +17,4 @@ pub use plot::{Panel, Plot, Series};
 pub use png::to_png;
 pub use report::{Report, report_html};
 pub use sankey::{Energy, sankey};
+pub use svg::{Theme, themed};

@@ -223,7 +223,9 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: Naming<'_>) {
         }
         Tree::If(parts) => {
             let [condition, a, b] = &**parts;
-            out.push_str("<mrow><mo>{</mo><mtable columnalign=\"left\"><mtr><mtd>");
+            // As tall as its cases, not twice as tall as the taller half of them.
+            out.push_str("<mrow><mo stretchy=\"true\" symmetric=\"false\" form=\"prefix\">{</mo>");
+            out.push_str("<mtable columnalign=\"left\"><mtr><mtd>");
             write(out, a, Around::Anything, name);
             out.push_str("</mtd><mtd><mtext>if&#160;</mtext>");
             write(out, condition, Around::Anything, name);
@@ -322,17 +324,17 @@ fn number(out: &mut String, x: f64) {
 /// A name of the model: `theta` as a letter, `P1` with a subscript, `x'` with a dot, `i2.p` as p with
 /// the subscript i2.
 fn name_math(name: &str) -> String {
-    // A dot for each derivative, on the letter and not on its subscript.
-    let undotted = name.trim_end_matches('\'');
-    let dots = "˙".repeat(name.len() - undotted.len());
-    let name = undotted;
     let inside = |start: &str| name.strip_prefix(start)?.strip_suffix(')');
     if let Some(inside) = inside("pre(") {
         return format!("<msup>{}<mo>−</mo></msup>", name_math(inside));
     }
-    let (path, last) = match name.rsplit_once('.') {
+    // A dot for each derivative, on the letter and not on its subscript; `r'[1]` has one as well.
+    let (head, own) = name.split_at(name.rfind('.').map_or(0, |dot| dot + 1));
+    let n_dots = own.matches('\'').count();
+    let name = format!("{head}{}", own.replace('\'', ""));
+    let (path, last) = match name.as_str().rsplit_once('.') {
         Some((path, last)) => (Some(path), last),
-        None => (None, name),
+        None => (None, name.as_str()),
     };
     let (last, index) = match last.split_once('[') {
         Some((last, rest)) => (last, Some(rest.trim_end_matches(']'))),
@@ -351,7 +353,14 @@ fn name_math(name: &str) -> String {
     } else {
         format!("<mi>{}</mi>", escape(letter))
     };
-    if !dots.is_empty() {
+    if n_dots > 0 {
+        // Two marks beside each other are not one accent: there are letters for two and three dots.
+        let dots = match n_dots {
+            1 => "˙".to_owned(),
+            2 => "¨".to_owned(),
+            3 => "\u{20db}".to_owned(),
+            n => "˙".repeat(n),
+        };
         letter = format!("<mover accent=\"true\">{letter}<mo>{dots}</mo></mover>");
     }
     if subscripts.is_empty() {
@@ -440,6 +449,9 @@ mod tests {
             "<msub><mover accent=\"true\"><mi>p</mi><mo>˙</mo></mover><mtext>i2</mtext></msub>"
         );
         assert_eq!(name_math("gap"), "<mi class=\"word\">gap</mi>");
+        assert!(name_math("x''").contains("<mo>¨</mo>"));
+        assert_eq!(name_math("r'[1]"), name_math("r[1]'"));
+        assert!(name_math("r'[1]").contains("<mo>˙</mo>"));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //!
 //! LIMIT: letters that DejaVu Sans does not have, such as Chinese ones, are left blank; SVG shows them.
 
-use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::tiny_skia::{Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 use std::sync::Arc;
 
@@ -48,12 +48,46 @@ pub fn to_png(svg: &str) -> Result<Vec<u8>, PngError> {
     let pixels = |length: f32| (length * scale).ceil().max(1.0) as u32;
     let mut picture = Pixmap::new(pixels(width), pixels(height))
         .ok_or_else(|| fail(format!("it is {width} × {height} large")))?;
+    // A picture that ends inside a pixel is stretched to its far side: half of a column of paper would
+    // let shine through what is behind the picture.
+    let stretch = (
+        picture.width() as f32 / width,
+        picture.height() as f32 / height,
+    );
     resvg::render(
         &tree,
-        Transform::from_scale(scale, scale),
+        Transform::from_scale(stretch.0, stretch.1),
         &mut picture.as_mut(),
     );
+    fill_last_pixels(&mut picture);
     picture.encode_png().map_err(|e| fail(e.to_string()))
+}
+
+/// Paints paper behind the last column and row, where rounding may leave the paper a trace too thin.
+fn fill_last_pixels(picture: &mut Pixmap) {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let pixels = picture.pixels_mut();
+    let paper = pixels[0];
+    if !paper.is_opaque() {
+        return;
+    }
+    let last_column = (0..height).map(|row| row * width + width - 1);
+    let last_row = (height - 1) * width..height * width;
+    for at in last_column.chain(last_row) {
+        let ink = pixels[at];
+        let behind = |ink_part: u8, paper_part: u8| {
+            let through = u32::from(paper_part) * (255 - u32::from(ink.alpha())) / 255;
+            u8::try_from(u32::from(ink_part) + through).unwrap_or(u8::MAX)
+        };
+        let [red, green, blue] = [
+            behind(ink.red(), paper.red()),
+            behind(ink.green(), paper.green()),
+            behind(ink.blue(), paper.blue()),
+        ];
+        if let Some(filled) = PremultipliedColorU8::from_rgba(red, green, blue, 255) {
+            pixels[at] = filled;
+        }
+    }
 }
 
 const FAMILY: &str = "DejaVu Sans";
@@ -112,6 +146,18 @@ mod tests {
         assert_eq!(picture.width(), 1520);
         let corner = picture.pixel(1, 1).expect("inside");
         assert_eq!((corner.red(), corner.alpha()), (255, 255));
+    }
+
+    #[test]
+    fn paper_reaches_the_last_pixel_whatever_the_size() {
+        for size in [10.0, 10.01, 33.3, 77.49, 77.51, 431.59, 840.35] {
+            let svg = format!(
+                r##"<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}"><rect width="{size}" height="{size}" fill="#16181d"/></svg>"##
+            );
+            let picture = decode(&to_png(&svg).expect("a picture"));
+            let first = picture.pixels()[0];
+            assert!(picture.pixels().iter().all(|p| *p == first), "{size}");
+        }
     }
 
     #[test]

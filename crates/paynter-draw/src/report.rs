@@ -82,7 +82,7 @@ const MAX_MARKS: usize = 60;
 
 /// What the colours and weights of bonds say.
 const LEGEND: &str = "Bars are causal strokes: the effort is an input there. Blue: as preferred, integral storages. \
-    Orange, dashed: dependent storages, in derivative causality. Green, with a square: forced by the text. \
+    Orange, dashed: dependent storages, in derivative causality. Green, with a round pin: forced by the text. \
     Red, thick: a conflict. Dotted: undetermined. Thin arrows: signals.";
 
 /// The browser itself refuses whatever would ask for something outside the file.

@@ -33,6 +33,34 @@ pub fn number(x: f64) -> String {
     }
 }
 
+/// Which paper a picture is drawn on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the reader's screen is set; light where nothing is known, as in a PNG.
+    #[default]
+    Auto,
+    /// Light paper.
+    Light,
+    /// Dark paper.
+    Dark,
+}
+
+/// What comes last in the style sheets of this crate, up to their end.
+const DARK_RULES: &str = "@media (prefers-color-scheme:dark){";
+
+/// Puts a picture of this crate on the wanted paper.
+pub fn themed(svg: &str, theme: Theme) -> String {
+    let parts = svg.split_once(DARK_RULES).and_then(|(before, rest)| {
+        let (rules, after) = rest.split_once("}</style>")?;
+        Some((before, rules, after))
+    });
+    match (theme, parts) {
+        (Theme::Auto, _) | (_, None) => svg.to_owned(),
+        (Theme::Light, Some((before, _, after))) => format!("{before}</style>{after}"),
+        (Theme::Dark, Some((before, rules, after))) => format!("{before}{rules}</style>{after}"),
+    }
+}
+
 /// A drawing in the making.
 #[derive(Clone, Debug, Default)]
 pub struct Svg {
@@ -118,5 +146,32 @@ impl Svg {
             w = number(width),
             h = number(height),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::{Panel, Plot};
+
+    #[test]
+    fn a_theme_is_the_same_picture_on_other_paper() {
+        let plot = Plot {
+            panels: vec![Panel::default()],
+            ..Plot::default()
+        };
+        let diagram = crate::to_svg(&crate::Diagram::default());
+        for svg in [plot.to_svg(), diagram] {
+            assert_eq!(themed(&svg, Theme::Auto), svg);
+            let (light, dark) = (themed(&svg, Theme::Light), themed(&svg, Theme::Dark));
+            let body = |s: &str| s.split_once("</style>").map(|(_, body)| body.to_owned());
+            assert!(body(&light) == body(&svg) && body(&dark) == body(&svg));
+            let corner = |svg: &str| {
+                let bytes = crate::to_png(svg).expect("a picture");
+                let picture = resvg::tiny_skia::Pixmap::decode_png(&bytes).expect("just encoded");
+                picture.pixels()[0].red()
+            };
+            assert!(corner(&light) > 240 && corner(&dark) < 40);
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! Out: an [`Outcome`]: the run, its measures, how it compares with references, its pictures.
 
 use crate::compare::{Comparison, compare};
+use crate::held::Held;
 use crate::linear::{Linearization, Trim};
 use crate::measure::Curve;
 use crate::parameters::Parameters;
@@ -11,6 +12,7 @@ use crate::recorder::Progress;
 use crate::simulate::{Run, RunSpec, Wanted, simulate};
 use crate::table::{self, Table};
 use paynter_draw::plot::{Plot, Series, panels_by_unit};
+use paynter_draw::thin::looks_held;
 use paynter_exec::{Engine, Machine};
 use paynter_model::BondGraph;
 use paynter_model::experiment::{self, Functional, Measure, Operation, Plan};
@@ -238,7 +240,7 @@ pub fn carry_out(
     let mut run = simulate(machine, reduced, graph, spec, progress)?;
     let parameters = Parameters::new(&reduced.dae, &spec.parameters);
     let measures = measure_all(plan, run.fine.as_ref(), layout, &parameters);
-    let plots = plots(plan, &run, layout, references);
+    let plots = plots(plan, &run, layout, references, graph);
     run.table.columns.truncate(layout.n_recorded);
     let comparisons = plan
         .comparisons
@@ -359,11 +361,22 @@ fn functional_value(functional: &Functional, fine: &Table, layout: &Layout) -> O
     }
 }
 
-fn plots(plan: &Plan, run: &Run, layout: &Layout, references: &[Table]) -> Vec<Plot> {
+fn plots(
+    plan: &Plan,
+    run: &Run,
+    layout: &Layout,
+    references: &[Table],
+    graph: &BondGraph,
+) -> Vec<Plot> {
+    if plan.plots.is_empty() {
+        return Vec::new();
+    }
+    let held = Held::new(&graph.signals);
     let mut next = layout.n_recorded;
     let mut panels = Vec::new();
     for plot in &plan.plots {
         let ys = &run.table.columns[next..next + plot.ys.len()];
+        let values = &layout.wanted[next..next + plot.ys.len()];
         next += plot.ys.len();
         let versus = plot.versus.as_ref().map(|versus| {
             next += 1;
@@ -377,11 +390,13 @@ fn plots(plan: &Plan, run: &Run, layout: &Layout, references: &[Table]) -> Vec<P
             None => (run.table.time.clone(), "time [s]".to_owned()),
         };
         let mut curves: Vec<(Series, String)> = Vec::new();
-        for column in ys {
+        for (column, wanted) in ys.iter().zip(values) {
+            let is_step = || held.is_held(wanted.value) || looks_held(&column.values);
             let own = Series {
                 name: column.name.clone(),
                 x: x.clone(),
                 y: column.values.clone(),
+                is_held: versus.is_none() && is_step(),
                 ..Series::default()
             };
             curves.push((own, column.unit.clone()));
@@ -421,13 +436,15 @@ fn beside(
             .find(|c| c.name == wanted.name && unit(c))?;
         Some(reference.column(&wanted.name)?.values.clone())
     };
+    let values = find(y)?;
     Some(Series {
         name: format!("{}, reference", y.name),
         x: match versus {
             None => reference.time.clone(),
             Some(x) => find(x)?,
         },
-        y: find(y)?,
+        is_held: versus.is_none() && looks_held(&values),
+        y: values,
         is_reference: true,
         ..Series::default()
     })

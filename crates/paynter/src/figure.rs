@@ -9,6 +9,7 @@
 use crate::run::EVENT_TIMES;
 use crate::table::{Column, Table};
 use paynter_draw::plot::{Panel, Series, panels_by_unit};
+use paynter_draw::thin::looks_held;
 use paynter_model::suggest::nearest;
 use paynter_model::units::Unit;
 
@@ -94,6 +95,7 @@ pub fn figure(tables: &[(String, Table)], choice: &FigureChoice) -> Result<Figur
                     } else {
                         asked.name.clone()
                     },
+                    is_held: versus.is_none() && looks_held(&y),
                     x,
                     y,
                     is_reference: index > 0,

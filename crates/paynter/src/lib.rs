@@ -14,6 +14,7 @@ pub mod digits;
 pub mod experiment;
 mod failure;
 pub mod figure;
+mod held;
 pub mod library;
 pub mod linear;
 pub mod listing;

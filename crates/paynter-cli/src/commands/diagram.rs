@@ -1,6 +1,6 @@
 //! `paynter diagram`: the bond graph as the textbook draws it.
 
-use crate::commands::picture::{ending, write, write_svg};
+use crate::commands::picture::{Paper, ending, write, write_svg};
 use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, design, show};
 use crate::{ModelArgs, say};
 use clap::Args;
@@ -38,6 +38,9 @@ pub struct DiagramArgs {
     /// Draw the assignment of causality step by step
     #[arg(long, conflicts_with = "power")]
     frames: bool,
+    /// Paper of .svg and .png
+    #[arg(long, value_name = "THEME", value_enum, default_value_t)]
+    theme: Paper,
     /// Show how much power flows where: `--power` runs the experiment and takes means,
     /// `--power=0.1` or `--power="20 [ms]"` takes an instant
     #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "mean")]
@@ -83,8 +86,11 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
         .unwrap_or_else(|| PathBuf::from(format!("{}.svg", design.model)));
     let drawn = || draw(&design.graph, Some(&causality), &options);
     let written = match (ending(&path).as_str(), args.frames) {
-        ("svg" | "png", true) => write_svg(&path, &frames_svg(&design.graph, &causality, &options)),
-        ("svg" | "png", false) => write_svg(&path, &to_svg(&drawn())),
+        ("svg" | "png", true) => {
+            let frames = frames_svg(&design.graph, &causality, &options);
+            write_svg(&path, &args.theme.of(&frames))
+        }
+        ("svg" | "png", false) => write_svg(&path, &args.theme.of(&to_svg(&drawn()))),
         ("tex", false) => write(&path, to_tikz(&drawn()).as_bytes()),
         ("pdf", false) => write(&path, &to_pdf(&drawn())),
         ("tex" | "pdf", true) => return call_error("frames can only be written as .svg or .png"),

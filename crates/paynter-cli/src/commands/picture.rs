@@ -1,7 +1,32 @@
 //! Writes pictures as the ending of their file name says.
 
-use paynter::draw::to_png;
+use clap::ValueEnum;
+use paynter::draw::{Theme, themed, to_png};
 use std::path::Path;
+
+/// The paper of a picture.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum Paper {
+    /// Follows the reader's screen (.svg); light elsewhere
+    #[default]
+    Auto,
+    /// Light paper
+    Light,
+    /// Dark paper
+    Dark,
+}
+
+impl Paper {
+    /// Puts a picture on this paper.
+    pub fn of(self, svg: &str) -> String {
+        let theme = match self {
+            Paper::Auto => Theme::Auto,
+            Paper::Light => Theme::Light,
+            Paper::Dark => Theme::Dark,
+        };
+        themed(svg, theme)
+    }
+}
 
 /// The ending of a file name in small letters.
 pub fn ending(path: &Path) -> String {

@@ -1,6 +1,6 @@
 //! `paynter plot`: curves of result files.
 
-use crate::commands::picture::{ending, write_svg};
+use crate::commands::picture::{Paper, ending, write_svg};
 use crate::console::{OK, call_error};
 use crate::say;
 use clap::Args;
@@ -28,6 +28,9 @@ pub struct PlotArgs {
     /// Above the plot
     #[arg(long, value_name = "TEXT", default_value = "")]
     title: String,
+    /// Paper of the picture
+    #[arg(long, value_name = "THEME", value_enum, default_value_t)]
+    theme: Paper,
     /// Write here (.svg, .png); RESULT.svg unless given
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -66,7 +69,7 @@ pub fn plot(args: &PlotArgs) -> u8 {
         .out
         .clone()
         .unwrap_or_else(|| Path::new(files[0]).with_extension("svg"));
-    if let Err(message) = write_svg(&path, &plot.to_svg()) {
+    if let Err(message) = write_svg(&path, &args.theme.of(&plot.to_svg())) {
         return call_error(message);
     }
     say!("plotted in {}", path.display());

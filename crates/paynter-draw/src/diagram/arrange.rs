@@ -9,8 +9,10 @@
 use super::geometry::{Rectangle, cross};
 use super::place::{PITCH, Placement};
 use super::power::{self, SCALE_BAND};
-use super::view::View;
+use super::view::{View, ViewNode};
 use super::{Arrow, BondLabels, Diagram, DiagramOptions, Frame, Line, Node, NodeKind, Point};
+use super::{Strokes, sequence, strokes};
+use paynter_model::causality::Causality;
 use paynter_model::graph::BondGraph;
 use rustc_hash::FxHashMap;
 
@@ -19,9 +21,9 @@ pub(super) const TEXT: f64 = 15.0;
 /// Size of small letters, in points.
 pub(super) const SMALL: f64 = 10.5;
 /// Free space between a node and the ends of its bonds.
-const GAP: f64 = 4.0;
+const GAP: f64 = 6.0;
 /// Shortest bond: room for half arrow, stroke and a number.
-const BOND: Point = (46.0, 42.0);
+const BOND: Point = (48.0, 44.0);
 /// Longer bonds are tried this often, a quarter longer each time.
 const MAX_STRETCHES: usize = 3;
 /// Space around the drawing.
@@ -29,28 +31,62 @@ const MARGIN: f64 = 16.0;
 /// Space between a frame and what it holds.
 const FRAME_GAP: f64 = 12.0;
 /// Distance of bonds between the same two nodes.
-const PARALLEL: f64 = 14.0;
+const PARALLEL: f64 = 2.0 * STROKE + 5.0;
 /// The same at a closed submodel, where names of ports stand beside them.
-const PARALLEL_AT_BOX: f64 = 25.0;
+const PARALLEL_AT_BOX: f64 = 27.0;
 /// Length of the barb of a half arrow, along and across.
-pub(super) const BARB: Point = (10.0, 5.5);
+pub(super) const BARB: Point = (11.0, 6.3);
 /// Half the length of a causal stroke.
-pub(super) const STROKE: f64 = 7.0;
+pub(super) const STROKE: f64 = 8.0;
+
+/// What is drawn, wherever it is put.
+pub(super) struct Sheet<'a> {
+    pub graph: &'a BondGraph,
+    pub causality: Option<&'a Causality>,
+    pub view: &'a View,
+    pub signals: &'a [(usize, usize)],
+    pub options: &'a DiagramOptions,
+    /// Nodes in each frame, those of inner frames as well; ascending.
+    pub members: Vec<Vec<usize>>,
+    /// How many frames are nested in each, itself included.
+    heights: Vec<usize>,
+}
+
+impl<'a> Sheet<'a> {
+    pub(super) fn new(
+        (graph, causality): (&'a BondGraph, Option<&'a Causality>),
+        view: &'a View,
+        signals: &'a [(usize, usize)],
+        options: &'a DiagramOptions,
+    ) -> Sheet<'a> {
+        Sheet {
+            graph,
+            causality,
+            view,
+            signals,
+            options,
+            members: frame_members(view),
+            heights: frame_heights(view),
+        }
+    }
+
+    /// Where the border of a frame will be, but for labels.
+    pub(super) fn rough_frame(&self, drawn: &Diagram, frame: usize) -> Rectangle {
+        let members = self.members[frame].iter();
+        let span = span_of(members.map(|&k| &drawn.nodes[k].area));
+        let [left, top, right, bottom] = span.unwrap_or_default();
+        let gap = self.heights[frame] as f64 * FRAME_GAP;
+        Rectangle::between((left, top), (right, bottom)).grown(gap)
+    }
+}
 
 /// Makes the drawing.
-pub(super) fn arrange(
-    graph: &BondGraph,
-    view: &View,
-    signals: &[(usize, usize)],
-    placement: &Placement,
-    options: &DiagramOptions,
-) -> Diagram {
+pub(super) fn arrange(sheet: &Sheet<'_>, placement: &Placement) -> Diagram {
     let mut best: Option<(usize, Diagram)> = None;
     let mut stretch = 1.0;
     for _ in 0..=MAX_STRETCHES {
-        let drawn = draw(graph, view, signals, placement, options, stretch);
-        let faults = drawn.faults();
-        let n = faults.overlaps + faults.covered + faults.strangers;
+        let drawn = draw(sheet, placement, stretch);
+        let n = drawn.faults().n_serious();
         if best.as_ref().is_none_or(|(least, _)| n < *least) {
             best = Some((n, drawn));
         }
@@ -62,49 +98,64 @@ pub(super) fn arrange(
     best.map(|(_, drawn)| drawn).unwrap_or_default()
 }
 
-fn draw(
-    graph: &BondGraph,
-    view: &View,
-    signals: &[(usize, usize)],
-    placement: &Placement,
-    options: &DiagramOptions,
-    stretch: f64,
-) -> Diagram {
-    let mut diagram = Diagram {
-        title: options.title.clone(),
-        note: view.note.clone(),
-        ..Diagram::default()
-    };
-    diagram.nodes = view
-        .nodes
-        .iter()
-        .map(|node| Node {
-            kind: node.kind,
-            text: node.text.clone(),
-            small: node.small.clone(),
-            small_box: Rectangle::default(),
-            area: Rectangle {
-                center: (0.0, 0.0),
-                half: half_size(node.kind, &node.text),
-            },
-            elements: node.elements.clone(),
-            is_in_conflict: false,
-        })
-        .collect();
-    let heights = frame_heights(view);
-    let members = frame_members(view);
-    put_centers(&mut diagram, view, placement, &heights, &members, stretch);
-    diagram.bonds = lines(view, &diagram.nodes);
-    name_bonds(graph, &mut diagram, options.bond_labels);
+fn draw(sheet: &Sheet<'_>, placement: &Placement, stretch: f64) -> Diagram {
+    let options = sheet.options;
+    let mut diagram = skeleton(sheet, placement, stretch);
+    diagram.title = options.title.clone();
+    diagram.note = sheet.view.note.clone();
+    name_bonds(sheet.graph, &mut diagram, options.bond_labels);
     if let Some(flow) = &options.power {
         power::put_powers(&mut diagram.bonds, flow);
         power::put_scale(&mut diagram, flow);
     }
-    diagram.signals = arrows(signals, &diagram.nodes, &diagram.bonds);
+    diagram.signals = arrows(sheet.signals, &diagram.nodes, &diagram.bonds);
     put_labels(&mut diagram);
-    diagram.frames = frames(view, &diagram, &members);
+    diagram.frames = frames(sheet.view, &diagram, &sheet.members);
     shift_to_origin(&mut diagram);
     diagram
+}
+
+/// Nodes and bonds in their places, with causal strokes and without any label.
+pub(super) fn skeleton(sheet: &Sheet<'_>, placement: &Placement, stretch: f64) -> Diagram {
+    let view = sheet.view;
+    let n_parallel = n_parallel(view);
+    let node = |(node, &n_parallel): (&ViewNode, &usize)| Node {
+        kind: node.kind,
+        text: node.text.clone(),
+        small: node.small.clone(),
+        small_box: Rectangle::default(),
+        area: Rectangle {
+            center: (0.0, 0.0),
+            half: half_size(node.kind, &node.text, n_parallel),
+        },
+        elements: node.elements.clone(),
+        is_in_conflict: false,
+    };
+    let mut diagram = Diagram {
+        nodes: view.nodes.iter().zip(&n_parallel).map(node).collect(),
+        ..Diagram::default()
+    };
+    put_centers(&mut diagram, sheet, placement, stretch);
+    diagram.bonds = lines(view, &diagram.nodes);
+    if let Some(causality) = sheet.causality {
+        sequence::mark(&mut diagram, sheet.graph, causality, &|_| true);
+    }
+    strokes::separate(&mut diagram.bonds);
+    diagram
+}
+
+/// The most bonds that each node has in common with one other.
+fn n_parallel(view: &View) -> Vec<usize> {
+    let mut n_between: FxHashMap<(usize, usize), usize> = FxHashMap::default();
+    let mut most = vec![0; view.nodes.len()];
+    for edge in &view.edges {
+        let pair = (edge.tail.min(edge.head), edge.tail.max(edge.head));
+        let n = n_between.entry(pair).or_default();
+        *n += 1;
+        most[pair.0] = most[pair.0].max(*n);
+        most[pair.1] = most[pair.1].max(*n);
+    }
+    most
 }
 
 /// Estimates the width of a text. Fonts differ; this is on the wide side for common ones.
@@ -123,12 +174,16 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     em * size
 }
 
-fn half_size(kind: NodeKind, text: &str) -> Point {
+fn half_size(kind: NodeKind, text: &str, n_parallel: usize) -> Point {
     let half = 0.5 * text_width(text, TEXT);
     match kind {
         NodeKind::Junction => (7.0, 9.0),
         NodeKind::Element | NodeKind::TwoPort => (half + 1.0, 9.0),
-        NodeKind::Closed | NodeKind::Many | NodeKind::Signals => (half + 9.0, 16.0),
+        NodeKind::Closed | NodeKind::Many | NodeKind::Signals => {
+            // As large as the bonds beside each other need.
+            let room = 0.5 * PARALLEL_AT_BOX * (n_parallel.max(1) - 1) as f64 + 6.0;
+            ((half + 9.0).max(room), room.max(16.0))
+        }
     }
 }
 
@@ -156,14 +211,8 @@ fn frame_members(view: &View) -> Vec<Vec<usize>> {
 }
 
 /// Widths of columns and rows from what stands in them, or the fixed pitch of given places.
-fn put_centers(
-    diagram: &mut Diagram,
-    view: &View,
-    placement: &Placement,
-    heights: &[usize],
-    members: &[Vec<usize>],
-    stretch: f64,
-) {
+fn put_centers(diagram: &mut Diagram, sheet: &Sheet<'_>, placement: &Placement, stretch: f64) {
+    let view = sheet.view;
     if placement.is_pinned {
         for ((node, seen), cell) in diagram
             .nodes
@@ -178,23 +227,23 @@ fn put_centers(
     }
     let columns: Vec<usize> = placement.cells.iter().map(|c| c.0 as usize).collect();
     let rows: Vec<usize> = placement.cells.iter().map(|c| c.1 as usize).collect();
-    let half_widths: Vec<f64> = diagram.nodes.iter().map(|n| n.area.half.0).collect();
+    let mut half_widths: Vec<f64> = diagram.nodes.iter().map(|n| n.area.half.0).collect();
+    for (frame, members) in view.frames.iter().zip(&sheet.members) {
+        // A frame of one column is as wide as its name.
+        let is_one = members.windows(2).all(|m| columns[m[0]] == columns[m[1]]);
+        let half_name = 0.5 * text_width(&frame.name, SMALL) + 5.0 - FRAME_GAP;
+        for &k in members.iter().filter(|_| is_one) {
+            half_widths[k] = half_widths[k].max(half_name);
+        }
+    }
     let half_heights: Vec<f64> = diagram.nodes.iter().map(|n| n.area.half.1).collect();
-    let x = lanes(
-        &columns,
-        &half_widths,
-        BOND.0 * stretch,
-        heights,
-        members,
-        FRAME_GAP,
-    );
+    let x = lanes(&columns, &half_widths, BOND.0 * stretch, sheet, FRAME_GAP);
     // A frame's name stands under its upper border.
     let y = lanes(
         &rows,
         &half_heights,
         BOND.1 * stretch,
-        heights,
-        members,
+        sheet,
         FRAME_GAP + 0.5 * SMALL,
     );
     for (k, node) in diagram.nodes.iter_mut().enumerate() {
@@ -207,8 +256,7 @@ fn lanes(
     lane_of: &[usize],
     halves: &[f64],
     bond: f64,
-    heights: &[usize],
-    members: &[Vec<usize>],
+    sheet: &Sheet<'_>,
     frame_gap: f64,
 ) -> Vec<f64> {
     let n = lane_of.iter().max().map_or(0, |m| m + 1);
@@ -216,10 +264,10 @@ fn lanes(
     for (&lane, &h) in lane_of.iter().zip(halves) {
         half[lane] = half[lane].max(h + GAP);
     }
-    for (frame, nodes) in members.iter().enumerate() {
+    for (frame, nodes) in sheet.members.iter().enumerate() {
         let lanes = nodes.iter().map(|&k| lane_of[k]);
         if let (Some(first), Some(last)) = (lanes.clone().min(), lanes.max()) {
-            let gap = heights[frame] as f64 * frame_gap;
+            let gap = sheet.heights[frame] as f64 * frame_gap;
             before[first] = before[first].max(gap);
             after[last] = after[last].max(gap);
         }
@@ -288,7 +336,7 @@ fn ends(tail: &Rectangle, head: &Rectangle, offset: f64, is_forward: bool) -> Ve
     let aside = (-dy * offset * sign, dx * offset * sign);
     let moved = |r: &Rectangle, to: Point| {
         // The shifted line leaves the node where the node still is.
-        let limit = |o: f64, h: f64| o.clamp(-0.8 * h, 0.8 * h);
+        let limit = |o: f64, h: f64| o.clamp(-h - GAP + 3.0, h + GAP - 3.0);
         let own = (limit(aside.0, r.half.0), limit(aside.1, r.half.1));
         let grown = r.grown(GAP);
         let from = (r.center.0 + own.0, r.center.1 + own.1);
@@ -445,6 +493,8 @@ struct Obstacles {
 impl Obstacles {
     fn penalty(&self, area: &Rectangle) -> f64 {
         let hit = self.areas.iter().filter(|a| a.overlaps(area)).count();
+        // Strokes are 3 wide.
+        let area = &area.grown(1.5);
         let cut = self
             .lines
             .iter()
@@ -504,7 +554,7 @@ fn put_labels(diagram: &mut Diagram) {
         };
         let direction = unit(a, b);
         // Clear of the line, and of the second line of a multibond.
-        let gap: f64 = if line.dimension.is_some() { 6.0 } else { 3.5 };
+        let gap: f64 = if line.dimension.is_some() { 7.0 } else { 5.0 };
         let gap = gap.max(line.power.map_or(0.0, |p| 0.5 * p.width() + 4.5));
         for end in 0..2 {
             if line.port_names[end].is_empty() {
@@ -540,11 +590,18 @@ fn inked_lines(line: &Line) -> Vec<[Point; 2]> {
             (p.0 + STROKE * s.0, p.1 + STROKE * s.1),
         ]
     };
+    // Without causality a stroke may come to either end.
+    let is_open = line.strokes == Strokes::None;
+    let at_tail = matches!(line.strokes, Strokes::Tail | Strokes::Both) || is_open;
+    let at_head = matches!(line.strokes, Strokes::Head | Strokes::Both) || is_open;
     let barb = (
         b.0 - BARB.0 * d.0 + BARB.1 * s.0,
         b.1 - BARB.0 * d.1 + BARB.1 * s.1,
     );
-    vec![[a, b], across(a), across(b), [barb, b]]
+    let mut ink = vec![[a, b], [barb, b]];
+    ink.extend(at_tail.then(|| across(a)));
+    ink.extend(at_head.then(|| across(b)));
+    ink
 }
 
 /// Places around a node, best first.
@@ -592,28 +649,9 @@ fn beside(at: Point, direction: Point, half: Point, gap: f64, shifts: &[f64]) ->
 }
 
 fn frames(view: &View, diagram: &Diagram, members: &[Vec<usize>]) -> Vec<Frame> {
-    let mut spans: Vec<[f64; 4]> = Vec::new();
-    for nodes in members {
-        let mut span = [
-            f64::INFINITY,
-            f64::INFINITY,
-            f64::NEG_INFINITY,
-            f64::NEG_INFINITY,
-        ];
-        for &k in nodes {
-            let node = &diagram.nodes[k];
-            for area in [node.area, node.small_box].iter().filter(|a| !a.is_empty()) {
-                let [left, top, right, bottom] = area.sides();
-                span = [
-                    span[0].min(left),
-                    span[1].min(top),
-                    span[2].max(right),
-                    span[3].max(bottom),
-                ];
-            }
-        }
-        spans.push(span);
-    }
+    let areas = |k: &usize| [&diagram.nodes[*k].area, &diagram.nodes[*k].small_box];
+    let own = |nodes: &Vec<usize>| span_of(nodes.iter().flat_map(areas)).unwrap_or_default();
+    let mut spans: Vec<[f64; 4]> = members.iter().map(own).collect();
     // Inner frames come later in the list; their borders push the outer ones out.
     for f in (0..spans.len()).rev() {
         let s = spans[f];
@@ -633,6 +671,12 @@ fn frames(view: &View, diagram: &Diagram, members: &[Vec<usize>]) -> Vec<Frame> 
             ];
         }
     }
+    let mut obstacles = Obstacles {
+        areas: diagram.labels().collect(),
+        lines: diagram.bonds.iter().flat_map(inked_lines).collect(),
+        thin: Vec::new(),
+    };
+    obstacles.areas.extend(diagram.nodes.iter().map(|n| n.area));
     spans
         .into_iter()
         .zip(&view.frames)
@@ -640,42 +684,27 @@ fn frames(view: &View, diagram: &Diagram, members: &[Vec<usize>]) -> Vec<Frame> 
         .map(|((s, frame), nodes)| Frame {
             name: frame.name.clone(),
             area: Rectangle::between((s[0], s[1]), (s[2], s[3])),
-            name_box: frame_name_box(&frame.name, s, diagram),
+            name_box: frame_name_box(&frame.name, s, &mut obstacles),
             nodes: nodes.clone(),
         })
         .collect()
 }
 
-/// The first corner of a frame, from the upper left, where its name meets no ink.
+/// The first place along the upper border of a frame, then along the lower, where its name meets nothing.
 fn frame_name_box(
     name: &str,
     [left, top, right, bottom]: [f64; 4],
-    diagram: &Diagram,
+    obstacles: &mut Obstacles,
 ) -> Rectangle {
     let half = label_half(name);
-    let obstacles = Obstacles {
-        areas: diagram
-            .nodes
-            .iter()
-            .flat_map(|n| [n.area, n.small_box])
-            .filter(|a| !a.is_empty())
-            .collect(),
-        lines: diagram.bonds.iter().flat_map(inked_lines).collect(),
-        thin: Vec::new(),
-    };
     let (x, y) = (half.0 + 5.0, half.1 + 1.5);
-    let corners = [
-        (left + x, top + y),
-        (right - x, top + y),
-        (left + x, bottom - y),
-        (right - x, bottom - y),
-    ];
-    let boxes = corners.map(|center| Rectangle { center, half });
-    let best = boxes
-        .iter()
-        .copied()
-        .min_by(|a, b| obstacles.penalty(a).total_cmp(&obstacles.penalty(b)));
-    best.unwrap_or(boxes[0])
+    let room = (right - left - 2.0 * x).max(0.0);
+    // Both corners first: names are looked for there.
+    let parts = [0.0, 1.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875];
+    let places = [top + y, bottom - y]
+        .into_iter()
+        .flat_map(|height| parts.map(|part| (left + x + part * room, height)));
+    obstacles.choose(name, places)
 }
 
 fn scale_width(diagram: &Diagram) -> f64 {
@@ -683,35 +712,24 @@ fn scale_width(diagram: &Diagram) -> f64 {
     texts.map(|w| w + SCALE_BAND + 24.0).sum()
 }
 
+/// Left, top, right and bottom of everything that has a size.
+fn span_of<'r>(areas: impl Iterator<Item = &'r Rectangle>) -> Option<[f64; 4]> {
+    let sides = areas.filter(|a| !a.is_empty()).map(Rectangle::sides);
+    sides.reduce(|a, b| {
+        [
+            a[0].min(b[0]),
+            a[1].min(b[1]),
+            a[2].max(b[2]),
+            a[3].max(b[3]),
+        ]
+    })
+}
+
 /// Puts the upper left corner of everything at the margin.
 fn shift_to_origin(diagram: &mut Diagram) {
-    let mut span = [
-        f64::INFINITY,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        f64::NEG_INFINITY,
-    ];
-    let mut include = |area: &Rectangle| {
-        let [left, top, right, bottom] = area.sides();
-        span = [
-            span[0].min(left),
-            span[1].min(top),
-            span[2].max(right),
-            span[3].max(bottom),
-        ];
-    };
-    for node in &diagram.nodes {
-        include(&node.area);
-        if !node.small_box.is_empty() {
-            include(&node.small_box);
-        }
-    }
-    let labels = diagram
-        .bonds
-        .iter()
-        .flat_map(|b| [b.label_box, b.port_boxes[0], b.port_boxes[1]]);
-    labels.filter(|a| !a.is_empty()).for_each(|a| include(&a));
-    diagram.frames.iter().for_each(|f| include(&f.area));
+    let mut areas: Vec<Rectangle> = diagram.nodes.iter().map(|n| n.area).collect();
+    areas.extend(diagram.labels());
+    areas.extend(diagram.frames.iter().map(|f| f.area));
     for arrow in &diagram.signals {
         // The curve reaches half as far as its control point.
         let [a, c, b] = arrow.points;
@@ -719,14 +737,12 @@ fn shift_to_origin(diagram: &mut Diagram) {
             0.25 * (a.0 + b.0) + 0.5 * c.0,
             0.25 * (a.1 + b.1) + 0.5 * c.1,
         );
-        include(&Rectangle {
+        areas.push(Rectangle {
             center: middle,
             half: (2.0, 2.0),
         });
     }
-    if span[0] > span[2] {
-        span = [0.0, 0.0, 160.0, 20.0];
-    }
+    let span = span_of(areas.iter()).unwrap_or([0.0, 0.0, 160.0, 20.0]);
     let head = if diagram.title.is_empty() { 0.0 } else { 26.0 };
     let foot = if diagram.note.is_empty() { 0.0 } else { 22.0 }
         + if diagram.scale.is_empty() { 0.0 } else { 20.0 };
@@ -735,9 +751,10 @@ fn shift_to_origin(diagram: &mut Diagram) {
         .max(text_width(&diagram.title, TEXT))
         .max(text_width(&diagram.note, SMALL))
         .max(scale_width(diagram));
+    // Whole points, so that the paper ends where a pixel ends.
     diagram.size = (
-        width + 2.0 * MARGIN,
-        span[3] - span[1] + 2.0 * MARGIN + head + foot,
+        (width + 2.0 * MARGIN).ceil(),
+        (span[3] - span[1] + 2.0 * MARGIN + head + foot).ceil(),
     );
     let mut at = (MARGIN, diagram.size.1 - 34.0);
     for mark in &mut diagram.scale {

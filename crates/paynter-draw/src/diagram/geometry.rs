@@ -3,7 +3,7 @@
 //! In:  coordinates.
 //! Out: distances, crossings, overlaps.
 
-use super::{Diagram, Faults, Line, Point};
+use super::{Diagram, Faults, Line, Point, strokes};
 
 /// A rectangle along the axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -121,33 +121,37 @@ pub fn distance(p: Point, a: Point, b: Point) -> f64 {
 }
 
 impl Diagram {
+    /// Lists where labels stand: names of junctions, moduli, numbers, ports and frames.
+    pub fn labels(&self) -> impl Iterator<Item = Rectangle> + '_ {
+        let of_bond = |b: &Line| [b.label_box, b.port_boxes[0], b.port_boxes[1]];
+        let of_nodes = self.nodes.iter().map(|n| n.small_box);
+        let of_bonds = self.bonds.iter().flat_map(of_bond);
+        let of_frames = self.frames.iter().map(|f| f.name_box);
+        let all = of_nodes.chain(of_bonds).chain(of_frames);
+        all.filter(|area| !area.is_empty())
+    }
+
     /// Counts the faults of the drawing.
     pub fn faults(&self) -> Faults {
-        let mut faults = Faults::default();
-        let mut boxes: Vec<(Rectangle, Option<usize>)> = Vec::new();
-        for (index, node) in self.nodes.iter().enumerate() {
-            boxes.push((node.area, Some(index)));
-            boxes.push((node.small_box, None));
-        }
-        let labels = |b: &Line| [b.label_box, b.port_boxes[0], b.port_boxes[1]];
-        boxes.extend(self.bonds.iter().flat_map(labels).map(|area| (area, None)));
-        boxes.retain(|(area, _)| !area.is_empty());
-        for (k, (a, _)) in boxes.iter().enumerate() {
-            faults.overlaps += boxes[..k].iter().filter(|(b, _)| a.overlaps(b)).count();
+        let mut faults = Faults {
+            merged: strokes::n_merged(&self.bonds),
+            ..Faults::default()
+        };
+        let labels: Vec<Rectangle> = self.labels().collect();
+        let mut boxes = labels.clone();
+        boxes.extend(self.nodes.iter().map(|n| n.area));
+        for (k, a) in boxes.iter().enumerate() {
+            faults.overlaps += boxes[..k].iter().filter(|b| a.overlaps(b)).count();
         }
         for (k, one) in self.bonds.iter().enumerate() {
-            for pair in one.points.windows(2) {
-                for other in &self.bonds[..k] {
-                    let hits = |o: &[Point]| cross(pair[0], pair[1], o[0], o[1]);
-                    faults.crossings += other.points.windows(2).filter(|o| hits(o)).count();
-                }
-                let is_end =
-                    |node: &Option<usize>| *node == Some(one.tail) || *node == Some(one.head);
-                faults.covered += boxes
-                    .iter()
-                    .filter(|(area, node)| !is_end(node) && area.is_cut_by(pair[0], pair[1]))
-                    .count();
-            }
+            let (a, b) = (one.points[0], one.points[1]);
+            let crosses = |o: &&Line| cross(a, b, o.points[0], o.points[1]);
+            faults.crossings += self.bonds[..k].iter().filter(crosses).count();
+            faults.covered += labels.iter().filter(|area| area.is_cut_by(a, b)).count();
+            let others = self.nodes.iter().enumerate();
+            faults.pierced += others
+                .filter(|(n, node)| *n != one.tail && *n != one.head && node.area.is_cut_by(a, b))
+                .count();
         }
         for frame in &self.frames {
             let is_inside = |k: &usize| frame.area.overlaps(&self.nodes[*k].area);

@@ -9,9 +9,10 @@
 //! |---|---|---|
 //! | 1 | `view` | scalars back to what the text says; large models collapsed |
 //! | 2 | `signals` | what reads what |
-//! | 3 | `place` | a cell of the grid for every node |
-//! | 4 | `arrange` | cells to points, ends of bonds, places of small labels |
-//! | 5 | `sequence`, `power` | strokes and classes, all at once or step by step; bands of power |
+//! | 3 | `place` | a cell of the grid for every node; long chains in several rows |
+//! | 4 | `repair` | other cells where a bond would pass through a node or strokes would merge |
+//! | 5 | `arrange` | cells to points, ends of bonds, places of small labels |
+//! | 6 | `sequence`, `strokes`, `power` | strokes and classes, all at once or step by step; bands of power |
 //!
 //! **Invariant:** equal graphs give equal diagrams; places depend on names and structure only.
 
@@ -20,8 +21,10 @@ pub mod geometry;
 mod pdf;
 mod place;
 mod power;
+mod repair;
 mod sequence;
 mod signals;
+mod strokes;
 mod svg;
 mod tikz;
 mod view;
@@ -33,6 +36,7 @@ pub use sequence::{frames, frames_svg};
 pub use svg::to_svg;
 pub use tikz::to_tikz;
 
+use arrange::Sheet;
 use paynter_model::causality::Causality;
 use paynter_model::graph::{BondGraph, BondId, ElementId};
 
@@ -52,31 +56,23 @@ pub fn diagram(
         Shown::WhenFew => Vec::new(),
     };
 
-    let mut diagram = best_of_tries(graph, &view, &signals, options);
-    if let Some(causality) = causality {
-        mark_causality(&mut diagram, graph, causality);
-    }
-    diagram
+    best_of_tries(&Sheet::new((graph, causality), &view, &signals, options))
 }
 
 /// One crossing among so many bonds is not worth another try.
 const GOOD_ENOUGH: usize = 20;
 
 /// Draws with different luck until a drawing is good, and takes the one with the fewest faults.
-fn best_of_tries(
-    graph: &BondGraph,
-    view: &view::View,
-    signals: &[(usize, usize)],
-    options: &DiagramOptions,
-) -> Diagram {
+fn best_of_tries(sheet: &Sheet<'_>) -> Diagram {
     let mut best: Option<(usize, Diagram)> = None;
     for number_of_try in 0..place::N_TRIES {
-        let placement = place::place(view, signals, number_of_try);
-        let drawing = arrange::arrange(graph, view, signals, &placement, options);
+        let placement = place::place(sheet.view, sheet.signals, number_of_try);
+        let placement = repair::repair(sheet, placement);
+        let drawing = arrange::arrange(sheet, &placement);
         let faults = drawing.faults();
         let drawing_size = drawing.bonds.len();
         // A crossing is a blemish, a covered name is a fault.
-        let weight = faults.crossings + 4 * (faults.overlaps + faults.covered + faults.strangers);
+        let weight = faults.crossings + 4 * faults.n_serious();
         if best.as_ref().is_none_or(|(least, _)| weight < *least) {
             best = Some((weight, drawing));
         }
@@ -297,13 +293,19 @@ pub struct Faults {
     pub crossings: usize,
     /// Pairs of nodes or labels that cover each other.
     pub overlaps: usize,
-    /// Bonds that pass over a node or label that is not at one of their ends.
+    /// Bonds that pass over a label.
     pub covered: usize,
+    /// Bonds that pass through a node that is not at one of their ends.
+    pub pierced: usize,
+    /// Pairs of causal strokes that are seen as one.
+    pub merged: usize,
     /// Nodes inside the frame of a submodel that they are not part of.
     pub strangers: usize,
 }
 
-/// Strokes, classes and conflicts onto a drawing that has none.
-fn mark_causality(diagram: &mut Diagram, graph: &BondGraph, causality: &Causality) {
-    sequence::mark(diagram, graph, causality, &|_| true);
+impl Faults {
+    /// Counts those that make a drawing hard to read; a crossing does not.
+    pub fn n_serious(&self) -> usize {
+        self.overlaps + self.covered + self.pierced + self.merged + self.strangers
+    }
 }

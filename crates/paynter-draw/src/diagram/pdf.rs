@@ -83,7 +83,7 @@ fn pen(class: BondClass) -> Pen {
             dash: "6 3",
         },
         BondClass::Forced => Pen {
-            colour: [0.0, 0.62, 0.45],
+            colour: [0.0, 0.529, 0.373],
             ..INK
         },
         BondClass::Undetermined => Pen {

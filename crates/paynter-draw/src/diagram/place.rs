@@ -12,10 +12,11 @@
 //! **Invariant:** a node with a place in the text keeps it; equal views give equal cells; the
 //! work is bounded by `improve::MAX_WORK`, whatever the model.
 //!
-//! `first` finds the first placement, `cost` weighs one, `improve` changes it.
+//! `first` finds the first placement, `cost` weighs one, `improve` changes it, `fold` breaks long rows.
 
 mod cost;
 mod first;
+mod fold;
 mod improve;
 
 use super::view::View;
@@ -64,10 +65,11 @@ pub(super) fn place(view: &View, signals: &[(usize, usize)], number_of_try: usiz
         board.put_all(place_blocks(view, signals, seed));
     }
     board.improve(seed);
-    Placement {
-        cells: board.normalized(is_pinned),
-        is_pinned,
+    let mut cells = board.normalized(is_pinned);
+    if !is_pinned {
+        fold::fold(view, &mut cells);
     }
+    Placement { cells, is_pinned }
 }
 
 /// Lays out each submodel by itself, innermost first, then as a block in what surrounds it.

@@ -16,7 +16,15 @@ const MAX_FRAMES: usize = 40;
 
 /// Draws the assignment step by step: first no stroke, then each decision with what follows.
 pub fn frames(graph: &BondGraph, causality: &Causality, options: &DiagramOptions) -> Vec<Diagram> {
-    let mut plain = diagram(graph, None, options);
+    // Drawn with all strokes, so that none has to move when it is set.
+    let mut plain = diagram(graph, Some(causality), options);
+    mark(&mut plain, graph, causality, &|_| false);
+    for line in &mut plain.bonds {
+        line.class = BondClass::Plain;
+    }
+    for node in &mut plain.nodes {
+        node.is_in_conflict = false;
+    }
     if plain.note.is_empty() {
         // Room for the sentence of a step below the drawing.
         plain.size.1 += 22.0;

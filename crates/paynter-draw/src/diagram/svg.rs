@@ -10,24 +10,25 @@ use super::{BondClass, Diagram, Line, Node, NodeKind, Point, Strokes};
 use crate::svg::{Svg, number};
 use std::fmt::Write as _;
 
+/// Letters have a halo of paper, so that what passes below does not cut them.
 const STYLE: &str = "\
-.pd .bg{fill:#fff}.pd text{fill:#111;font-size:15px;text-anchor:middle}\
-.pd .small{font-size:10.5px;fill:#555}.pd .title{font-size:15px;font-weight:600}.pd .note{font-size:10.5px;fill:#555;text-anchor:start}\
-.pd .junction{font-weight:700;font-size:16px}\
-.pd line,.pd path,.pd polyline{fill:none;stroke:#222;stroke-width:1.4;stroke-linecap:round}\
-.pd .stroke{stroke-width:2.2;stroke-linecap:butt}\
-.pd .preferred{stroke:#0072b2}.pd .derivative{stroke:#d55e00;stroke-width:2;stroke-dasharray:7 3}\
-.pd .derivative.stroke{stroke-width:3.4;stroke-dasharray:none}\
-.pd .forced{stroke:#009e73}.pd .undetermined{stroke:#777;stroke-dasharray:1.5 4}\
-.pd .conflict{stroke:#c8102e;stroke-width:3.2}.pd .new{stroke-width:2.8}\
-.pd .pin{fill:#009e73;stroke:none}.pd .signal{stroke:#888;stroke-width:.9}.pd .tip{fill:#888;stroke:none}\
-.pd .box{fill:#f4f6f8;stroke:#444;stroke-width:1.2}.pd .many{stroke-dasharray:5 3}.pd .frame{fill:none;stroke:#9aa4ad;stroke-width:1;stroke-dasharray:4 3}\
-.pd .band{stroke-linecap:butt}.pd .goes{fill:#222;stroke:#fff;stroke-width:.8}\
+.pd .bg{fill:#fdfdfc}.pd text{fill:#14171c;font-size:15px;text-anchor:middle;paint-order:stroke;stroke:#fdfdfc;stroke-width:4px;stroke-linejoin:round}\
+.pd .small{font-size:10.5px;fill:#454c57}.pd .title{font-size:15px;font-weight:600}.pd .note{font-size:10.5px;fill:#454c57;text-anchor:start}\
+.pd .junction{font-weight:700;font-size:16px}.pd .inbox{stroke:none}\
+.pd line,.pd path,.pd polyline{fill:none;stroke:#14171c;stroke-width:1.6;stroke-linecap:round}\
+.pd .stroke{stroke-width:3;stroke-linecap:butt}\
+.pd .preferred{stroke:#0072b2}.pd .derivative{stroke:#d55e00;stroke-dasharray:7 3.5;stroke-linecap:butt}\
+.pd .derivative.stroke{stroke-width:4;stroke-dasharray:none}\
+.pd .forced{stroke:#00875f}.pd .undetermined{stroke:#5d6675;stroke-dasharray:1.5 4.5}\
+.pd .conflict{stroke:#c8102e;stroke-width:2}.pd .conflict.stroke{stroke-width:4}.pd .new{stroke-width:2.8}.pd .new.stroke{stroke-width:4}\
+.pd .pin{fill:#00875f;stroke:none}.pd .signal{stroke:#7a8494;stroke-width:1.1}.pd .tip{fill:#7a8494;stroke:none}\
+.pd .box{fill:#f3f4f6;stroke:#454c57;stroke-width:1.2}.pd .many{stroke-dasharray:5 3}.pd .frame{fill:none;stroke:#8c95a3;stroke-width:1;stroke-dasharray:4 3}\
+.pd .band{stroke-linecap:butt}.pd .goes{fill:#14171c;stroke:#fdfdfc;stroke-width:.8}\
 .pd .clash{fill:none;stroke:#c8102e;stroke-width:2;stroke-dasharray:3 2}\
-@media (prefers-color-scheme:dark){.pd .bg{fill:#16181d}.pd text{fill:#eee}.pd .small,.pd .note{fill:#aaa}\
-.pd line,.pd path,.pd polyline{stroke:#ddd}.pd .preferred{stroke:#56b4e9}.pd .derivative{stroke:#e69f00}.pd .forced{stroke:#2fc99b}\
-.pd .undetermined{stroke:#999}.pd .conflict,.pd .clash{stroke:#ff6b7a}.pd .pin{fill:#2fc99b}.pd .signal{stroke:#888}.pd .tip{fill:#888}\
-.pd .goes{fill:#eee;stroke:#16181d}.pd .box{fill:#22262d;stroke:#bbb}.pd .frame{stroke:#667}}";
+@media (prefers-color-scheme:dark){.pd .bg{fill:#111419}.pd text{fill:#eceef1;stroke:#111419}.pd .small,.pd .note{fill:#b6bdc8}.pd .inbox{stroke:none}\
+.pd line,.pd path,.pd polyline{stroke:#eceef1}.pd .preferred{stroke:#56b4e9}.pd .derivative{stroke:#ff9d47}.pd .forced{stroke:#2fc99b}\
+.pd .undetermined{stroke:#8c95a3}.pd .conflict,.pd .clash{stroke:#ff6b7a}.pd .pin{fill:#2fc99b;stroke:none}.pd .signal{stroke:#8792a2}.pd .tip{fill:#8792a2;stroke:none}\
+.pd .goes{fill:#eceef1;stroke:#111419}.pd .box{fill:#1a1e25;stroke:#b6bdc8}.pd .frame{stroke:#5d6675}}";
 
 /// Writes the drawing.
 pub fn to_svg(diagram: &Diagram) -> String {
@@ -90,9 +91,9 @@ fn write_body(svg: &mut Svg, diagram: &Diagram) {
             point(b)
         ));
         let (dx, dy) = unit(c, b);
-        // The tip of a full arrow: 7 long, 5 wide.
-        let left = (b.0 - 7.0 * dx - 2.5 * dy, b.1 - 7.0 * dy + 2.5 * dx);
-        let right = (b.0 - 7.0 * dx + 2.5 * dy, b.1 - 7.0 * dy - 2.5 * dx);
+        // The tip of a full arrow: 8 long, 6.4 wide.
+        let left = (b.0 - 8.0 * dx - 3.2 * dy, b.1 - 8.0 * dy + 3.2 * dx);
+        let right = (b.0 - 8.0 * dx + 3.2 * dy, b.1 - 8.0 * dy - 3.2 * dx);
         svg.raw(&format!(
             r#"<path d="M{} L{} L{} Z" class="tip"/>"#,
             point(b),
@@ -136,10 +137,10 @@ fn write_node(svg: &mut Svg, node: &Node) {
     }
     // Letters stand on their base line, a third of their size below the middle.
     let base = y + 0.35 * TEXT;
-    let class = if node.kind == NodeKind::Junction {
-        "junction"
-    } else {
-        "node"
+    let class = match node.kind {
+        NodeKind::Junction => "junction",
+        NodeKind::Element | NodeKind::TwoPort => "node",
+        NodeKind::Closed | NodeKind::Many | NodeKind::Signals => "node inbox",
     };
     svg.text((x, base), &node.text, class);
     if node.is_in_conflict {
@@ -219,8 +220,12 @@ fn write_bond(svg: &mut Svg, line: &Line) {
                 &format!("{class} stroke at-{end}"),
             );
             if line.is_forced {
-                let corner = shifted(at, -STROKE);
-                svg.rect((corner.0 - 2.5, corner.1 - 2.5), (5.0, 5.0), "pin");
+                // The head of a pin, 9 wide, beyond the end of the stroke.
+                let (x, y) = shifted(at, -STROKE - 3.0);
+                let (x, y) = (number(x), number(y));
+                svg.raw(&format!(
+                    r#"<circle cx="{x}" cy="{y}" r="4.5" class="pin"/>"#
+                ));
             }
         }
     }

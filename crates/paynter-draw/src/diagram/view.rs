@@ -676,7 +676,7 @@ fn edge_key(
     let is_many = |&n: &usize| view.nodes[n].kind == NodeKind::Many;
     let which = match bond.part_of {
         _ if nodes.iter().any(is_many) => Which::Bundle,
-        Some(_) if ports != [None, None] => Which::Ports(ports, bond.origin),
+        _ if ports != [None, None] => Which::Ports(ports, bond.origin),
         Some((group, _)) => Which::Group(group),
         None => Which::Scalar(id),
     };
