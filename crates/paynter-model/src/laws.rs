@@ -30,6 +30,24 @@ use points::Points;
 
 /// Checks every element and bond of a graph.
 pub fn check_graph(graph: &mut BondGraph) -> Vec<Diagnostic> {
+    with_checker(graph, |checker| {
+        checker.check_structure();
+        for index in 0..checker.graph.elements.len() {
+            checker.check_element(ElementId(index as u32));
+        }
+    })
+}
+
+/// Checks the laws of some elements, after parameters that they read were changed.
+pub fn check_elements(graph: &mut BondGraph, elements: &[ElementId]) -> Vec<Diagnostic> {
+    with_checker(graph, |checker| {
+        for &element in elements {
+            checker.check_element(element);
+        }
+    })
+}
+
+fn with_checker(graph: &mut BondGraph, check: impl FnOnce(&mut Checker<'_>)) -> Vec<Diagnostic> {
     // The checks make derivatives while they read elements: the pool is taken out meanwhile.
     let pool = std::mem::take(&mut graph.signals.pool);
     let points = Points::new(&pool, &graph.signals.symbols);
@@ -41,10 +59,7 @@ pub fn check_graph(graph: &mut BondGraph) -> Vec<Diagnostic> {
         found: Vec::new(),
         told: Vec::new(),
     };
-    checker.check_structure();
-    for index in 0..checker.graph.elements.len() {
-        checker.check_element(ElementId(index as u32));
-    }
+    check(&mut checker);
     let Checker { pool, found, .. } = checker;
     graph.signals.pool = pool;
     found

@@ -128,16 +128,27 @@ fn open(path: &Path) -> Result<(Project, Vec<Diagnostic>), String> {
 ///
 /// The file cannot be read, or the model has mistakes.
 pub fn design(path: &Path, choice: &Choice) -> Result<Design, DesignError> {
-    design_with(path, choice, &[])
+    let read = open(path).map_err(DesignError::Unreadable)?;
+    design_of(path, read, choice, &[])
 }
 
-/// As [`design`], with further values changed.
+/// Elaborates the texts of a design once more, with further values changed. No file is read again: it may have
+/// been changed since.
 pub(crate) fn design_with(
-    path: &Path,
+    design: &Design,
     choice: &Choice,
     changes: &[Override],
 ) -> Result<Design, DesignError> {
-    let (mut project, mut diagnostics) = open(path).map_err(DesignError::Unreadable)?;
+    let read = (design.project.clone(), Vec::new());
+    design_of(&design.path, read, choice, changes)
+}
+
+fn design_of(
+    path: &Path,
+    (mut project, mut diagnostics): (Project, Vec<Diagnostic>),
+    choice: &Choice,
+    changes: &[Override],
+) -> Result<Design, DesignError> {
     let failed = |project: Project, diagnostics| {
         DesignError::Model(Failed {
             sources: project.sources,

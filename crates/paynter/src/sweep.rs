@@ -5,14 +5,17 @@
 //!
 //! **Invariant:** a point depends on its values alone, so the number of cores changes no bit. Parameters
 //! that do not shape the graph are set in a copy of one compiled machine; anything else
-//! (sizes, replaceable parts, inputs that are signals) is elaborated anew.
+//! (sizes, replaceable parts, inputs that are signals, values with which laws are other laws) is elaborated
+//! anew. What a run with these values refuses or warns of, the point does too.
 
 use crate::audit::audit_totals;
+use crate::code;
 use crate::course::Course;
 use crate::design::{Choice, Design, DesignError, design_with};
 use crate::digits::significant;
 use crate::experiment::{Layout, Measurement, Outcome, lay_out, measure_all, run_spec};
 use crate::parameters::Parameters;
+use crate::physics::Physics;
 use crate::simulate::{self, Ending, RunSpec, follow, prepare};
 use crate::structure::Stock;
 use crate::table::{Column, Table};
@@ -42,6 +45,17 @@ pub struct Point {
     pub residual: f64,
     /// Why the run failed, if it did.
     pub failure: Option<String>,
+    /// Codes of what the user should know although the run went well.
+    pub warnings: Vec<&'static str>,
+}
+
+/// A warning that some points of a sweep have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedWarning {
+    /// In the words of the first point that has it.
+    pub message: Diagnostic,
+    /// Positions of all points that have it.
+    pub points: Vec<usize>,
 }
 
 /// Compiled once, copied for every point.
@@ -54,6 +68,8 @@ struct Common {
     symbols: Vec<SymbolId>,
     /// Declared ranges that depend on any of them.
     limits: Vec<Limit>,
+    /// What was found about the model with its own values.
+    physics: Physics,
     /// What ideal contacts and sliding switches made necessary so far.
     stock: Stock,
 }
@@ -97,20 +113,25 @@ pub fn sweep_while(
     let may_go_on = || watch(n_done.load(Ordering::Relaxed));
     let results: Mutex<Vec<Option<Point>>> = Mutex::new(vec![None; n_points]);
     let work = || {
-        let mut own = common.as_ref().map(|c| (c.machine.clone(), c.spec.clone()));
+        let mut own = common.as_ref().map(Own::new);
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= n_points {
                 return;
             }
             let place = place_in_grid(number, sweeps.iter().map(|s| s.values.len()));
-            let point = match (&common, &mut own) {
+            let both = common.as_ref().zip(own.as_mut());
+            let fitting = both.and_then(|(common, own)| {
+                let fits = own.can_take(design, common, &place);
+                fits.then_some((common, own))
+            });
+            let point = match fitting {
                 _ if may_go_on().is_break() => Point {
                     failure: Some(CANCELLED.to_owned()),
                     ..empty_point(design, &place)
                 },
-                (Some(common), Some(own)) => fast_point(design, common, own, &place, &may_go_on),
-                _ => slow_point(design, choice, engine, &place, &may_go_on),
+                Some((common, own)) => fast_point(design, common, own, &place, &may_go_on),
+                None => slow_point(design, choice, engine, &place, &may_go_on),
             };
             n_done.fetch_add(1, Ordering::Relaxed);
             results
@@ -181,6 +202,7 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<D
         ends.into_iter().flatten().any(|e| parameters.is_changed(e))
     };
     let limits = design.limits.iter().filter(is_touched).cloned().collect();
+    let physics = Physics::new(design, &symbols);
     Ok(Some(Common {
         machine,
         reduced,
@@ -188,6 +210,7 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<D
         spec,
         symbols,
         limits,
+        physics,
         stock: Stock::default(),
     }))
 }
@@ -203,22 +226,44 @@ fn parameter(design: &Design, path: &str) -> Option<SymbolId> {
         .map(|index| SymbolId(index as u32))
 }
 
-/// Runs one point on a worker's own copy of the machine.
+/// A worker's copies.
+struct Own {
+    machine: Machine,
+    spec: RunSpec,
+    physics: Physics,
+}
+
+impl Own {
+    fn new(common: &Common) -> Self {
+        Own {
+            machine: common.machine.clone(),
+            spec: common.spec.clone(),
+            physics: common.physics.clone(),
+        }
+    }
+
+    /// Sets the parameters of a point. Tells whether the common machine is that of a model with these values.
+    fn can_take(&mut self, design: &Design, common: &Common, place: &[usize]) -> bool {
+        let changes = &mut self.spec.parameters;
+        changes.clear();
+        for ((sweep, &at), &symbol) in design.plan.sweeps.iter().zip(place).zip(&common.symbols) {
+            if let SweepSetting::Number(value, _) = sweep.values[at].setting {
+                changes.push((symbol, value));
+            }
+        }
+        self.physics.is_as_before(changes)
+    }
+}
+
+/// Runs one point on a worker's own copy of the machine, whose parameters are set.
 fn fast_point(
     design: &Design,
     common: &Common,
-    own: &mut (Machine, RunSpec),
+    own: &mut Own,
     place: &[usize],
     may_go_on: &dyn Fn() -> ControlFlow<()>,
 ) -> Point {
     let mut point = empty_point(design, place);
-    let changes = &mut own.1.parameters;
-    changes.clear();
-    for ((sweep, &at), &symbol) in design.plan.sweeps.iter().zip(place).zip(&common.symbols) {
-        if let SweepSetting::Number(value, _) = sweep.values[at].setting {
-            changes.push((symbol, value));
-        }
-    }
     point.failure = run_fast(design, common, own, &mut point, may_go_on).err();
     point
 }
@@ -226,7 +271,7 @@ fn fast_point(
 fn run_fast(
     design: &Design,
     common: &Common,
-    (machine, spec): &mut (Machine, RunSpec),
+    Own { machine, spec, .. }: &mut Own,
     point: &mut Point,
     may_go_on: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<(), String> {
@@ -259,12 +304,28 @@ fn run_fast(
             last_row.map_or(f64::NAN, |first| wanted.to_unit(run.rows.values[first + k]))
         })
         .collect();
+    let has_wild_value = recorded_is_wild(&run.rows.values, n, common.layout.n_recorded);
     let booked = std::mem::take(&mut course.booked);
+    let signs = [
+        (has_wild_value, code::NOT_FINITE_COLUMN),
+        (!start.changed.is_empty(), code::START_CHANGED),
+        (!course.losses.is_empty(), code::CONTACT_LOSS),
+        (!course.slides.is_empty(), code::SLIDING),
+        (
+            !common.reduced.differentiated_switches.is_empty(),
+            code::IMPULSE,
+        ),
+    ];
     let (machine, _) = course.at_present();
     let audit = run
         .energy
         .as_ref()
         .and_then(|(before, after)| audit_totals(machine, (before, after), &booked, spec));
+    let signs = signs.into_iter().chain([
+        (machine.left_open().is_some(), code::LEFT_OPEN),
+        (audit.as_ref().is_some_and(|a| !a.is_good()), code::AUDIT),
+    ]);
+    point.warnings = signs.filter(|s| s.0).map(|s| s.1).collect();
     point.residual = audit.map_or(0.0, |audit| audit.relative());
     if let Some(fine) = &run.fine {
         let fine = simulate::to_table(fine, &spec.wanted);
@@ -272,6 +333,12 @@ fn run_fast(
         point.measures = measure_all(&design.plan, Some(&fine), &common.layout, &parameters);
     }
     failure(&run.ending).map_or(Ok(()), Err)
+}
+
+/// Tells whether a recorded value, one of the first in each row, is infinite or not a number.
+fn recorded_is_wild(values: &[f64], n_columns: usize, n_recorded: usize) -> bool {
+    let mut rows = values.chunks_exact(n_columns.max(1));
+    rows.any(|row| row[..n_recorded].iter().any(|x| !x.is_finite()))
 }
 
 /// Says how a parameter breaks its declared range, if it does.
@@ -290,6 +357,14 @@ fn slow_point(
     place: &[usize],
     may_go_on: &dyn Fn() -> ControlFlow<()>,
 ) -> Point {
+    match elaborate_and_run(design, choice, engine, place, may_go_on) {
+        Ok(outcome) => summarise(design, place, Ok(outcome)),
+        Err(messages) => summarise(design, place, Err(headline(&messages))),
+    }
+}
+
+/// What a point changes: values in the model, and settings of the run.
+fn changes_at(design: &Design, place: &[usize]) -> (Vec<Override>, Settings) {
     let mut changes = Vec::new();
     let mut method = None;
     let mut constraints = None;
@@ -306,16 +381,7 @@ fn slow_point(
                 });
             }
             (SweepTarget::Method, SweepSetting::Method(m, step)) => method = Some((*m, *step)),
-            (
-                SweepTarget::Constraints,
-                SweepSetting::Constraints(
-                    c @ (Constraints::Minimal | Constraints::Implicit | Constraints::Multiplier),
-                ),
-            ) => constraints = Some(*c),
-            (SweepTarget::Constraints, _) => {
-                let why = "this way to enforce constraints is not available yet".to_owned();
-                return summarise(design, place, Err(why));
-            }
+            (SweepTarget::Constraints, SweepSetting::Constraints(c)) => constraints = Some(*c),
             _ => {}
         }
     }
@@ -330,8 +396,7 @@ fn slow_point(
         constraints,
         rtol,
     };
-    let result = elaborate_and_run(design, choice, engine, (&changes, &settings), may_go_on);
-    summarise(design, place, result)
+    (changes, settings)
 }
 
 /// Settings of a run that a sweep varies.
@@ -345,14 +410,15 @@ fn elaborate_and_run(
     design: &Design,
     choice: &Choice,
     engine: Engine,
-    (changes, settings): (&[Override], &Settings),
+    place: &[usize],
     may_go_on: &dyn Fn() -> ControlFlow<()>,
-) -> Result<Outcome, String> {
+) -> Result<Outcome, Vec<Diagnostic>> {
+    let (changes, settings) = changes_at(design, place);
     let mut choice = choice.clone();
     choice.experiment = choice.experiment.or_else(|| design.plan.name.clone());
-    let mut varied = design_with(&design.path, &choice, changes).map_err(|e| match e {
-        DesignError::Unreadable(message) => message,
-        DesignError::Model(failed) => headline(&failed.diagnostics),
+    let mut varied = design_with(design, &choice, &changes).map_err(|e| match e {
+        DesignError::Unreadable(_) => unreachable!("no file is read"),
+        DesignError::Model(failed) => failed.diagnostics,
     })?;
     if let Some((method, step)) = settings.method {
         varied.plan.method = method;
@@ -368,7 +434,46 @@ fn elaborate_and_run(
         engine,
         times: None,
     };
-    crate::run::run(&varied, &choice, &mut |_| may_go_on()).map_err(|m| headline(&m))
+    let mut outcome = crate::run::run(&varied, &choice, &mut |_| may_go_on())?;
+    // What is said of the model with its own values is said once, before the sweep.
+    let is_new = |message: &&Diagnostic| !design.diagnostics.contains(message);
+    let about_values = varied.diagnostics.iter().filter(is_new).cloned();
+    outcome.warnings.extend(about_values);
+    Ok(outcome)
+}
+
+/// Collects the warnings of all points, each once, with a message of the first point that has it.
+///
+/// Points that ran on the common machine know what sort of warning they have: the first of a sort runs once more
+/// to put it in words.
+pub fn shared_warnings(
+    design: &Design,
+    choice: &Choice,
+    engine: Engine,
+    points: &[Point],
+) -> Vec<SharedWarning> {
+    let mut codes: Vec<&'static str> = points.iter().flat_map(|p| p.warnings.clone()).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    let sizes = || design.plan.sweeps.iter().map(|s| s.values.len());
+    let mut found = Vec::new();
+    for code in codes {
+        let with_it: Vec<usize> = (0..points.len())
+            .filter(|&k| points[k].warnings.contains(&code))
+            .collect();
+        let place = place_in_grid(with_it[0], sizes());
+        let again = || ControlFlow::Continue(());
+        let messages = elaborate_and_run(design, choice, engine, &place, &again)
+            .map_or_else(|messages| messages, |outcome| outcome.warnings);
+        // The audit of a whole run allows for more than totals tell: then there is nothing to warn of.
+        if let Some(message) = messages.into_iter().find(|m| m.code == code) {
+            found.push(SharedWarning {
+                message,
+                points: with_it,
+            });
+        }
+    }
+    found
 }
 
 fn path_of(target: &ast::Ref) -> Vec<(String, Option<i64>)> {
@@ -419,6 +524,7 @@ fn empty_point(design: &Design, place: &[usize]) -> Point {
         last: Vec::new(),
         residual: f64::NAN,
         failure: None,
+        warnings: Vec::new(),
     }
 }
 
@@ -444,9 +550,17 @@ fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) 
                 .as_ref()
                 .map_or(0.0, crate::audit::Audit::relative),
             measures: outcome.measures,
+            warnings: distinct(outcome.warnings.iter().map(|m| m.code)),
             ..point
         },
     }
+}
+
+fn distinct(codes: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut codes: Vec<&'static str> = codes.collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
 }
 
 /// Puts the points into a table: one row each.

@@ -5,10 +5,10 @@
 //!
 //! **Invariant:** all columns are as long as `time`; numbers survive a round trip bit for bit.
 
+use crate::output::{FileError, Staged, can_write, write_whole};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// One recorded column.
@@ -36,21 +36,7 @@ pub struct Table {
 }
 
 /// Why a table could not be read or written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableError {
-    /// The file.
-    pub file: String,
-    /// What is wrong, in words.
-    pub message: String,
-}
-
-impl std::fmt::Display for TableError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.file, self.message)
-    }
-}
-
-impl std::error::Error for TableError {}
+pub type TableError = FileError;
 
 impl Table {
     /// Name of the first column.
@@ -80,20 +66,13 @@ impl Table {
             message,
         };
         match ending(path).as_str() {
-            "csv" => {
-                write_file(path, self.to_csv().as_bytes())?;
-                if !self.metadata.is_empty() {
-                    let side = path.with_extension("csv.meta.json");
-                    write_file(&side, self.metadata_json().to_string().as_bytes())?;
-                }
-                Ok(())
-            }
-            "json" => write_file(path, self.to_json().to_string().as_bytes()),
+            "csv" => self.write_csv(path),
+            "json" => write_whole(path, self.to_json().to_string().as_bytes()),
             "parquet" => {
                 let mut bytes = Vec::new();
                 self.write_parquet(&mut bytes)
                     .map_err(|e| fail(e.to_string()))?;
-                write_file(path, &bytes)
+                write_whole(path, &bytes)
             }
             other => Err(fail(format!(
                 "unknown ending `.{other}`; use .csv, .json or .parquet"
@@ -103,7 +82,7 @@ impl Table {
 
     /// Tells whether [`Table::write`] will be able to write there, before hours are spent on what to write.
     ///
-    /// Makes the folder, but neither makes nor changes a file.
+    /// Leaves nothing behind.
     ///
     /// # Errors
     ///
@@ -112,15 +91,20 @@ impl Table {
         if !["csv", "json", "parquet"].contains(&ending(path).as_str()) {
             return Table::default().write(path);
         }
-        let existed = path.exists();
-        make_folder(path)?;
-        let opened = fs::OpenOptions::new().append(true).create(true).open(path);
-        opened.map_err(|e| not_written(path, &e))?;
-        if !existed {
-            // What was made only to see whether it can be made.
-            let _ = fs::remove_file(path);
-        }
-        Ok(())
+        can_write(path)
+    }
+
+    /// Writes a CSV, and beside it what a CSV cannot hold.
+    ///
+    /// At no time does a `meta.json` stand beside a CSV that it does not describe: units would be read
+    /// from it.
+    fn write_csv(&self, path: &Path) -> Result<(), TableError> {
+        let side = meta_path(path);
+        let table = Staged::new(path, self.to_csv().as_bytes())?;
+        let facts = Staged::new(&side, self.metadata_json().to_string().as_bytes())?;
+        facts.remove_old()?;
+        table.put()?;
+        facts.put()
     }
 
     /// Reads a file written by [`Table::write`], or any CSV with numbers whose first column is time.
@@ -141,7 +125,7 @@ impl Table {
                 let text =
                     std::str::from_utf8(&bytes).map_err(|_| fail("not a text file".to_owned()))?;
                 let mut table = Table::from_csv(text).map_err(fail)?;
-                let side = path.with_extension("csv.meta.json");
+                let side = meta_path(path);
                 if ending(path) == "csv"
                     && let Ok(bytes) = fs::read(&side)
                 {
@@ -474,25 +458,9 @@ fn ending(path: &Path) -> String {
         .unwrap_or_default()
 }
 
-/// Writes a file whole; a half-written one is never left under its name.
-pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), TableError> {
-    make_folder(path)?;
-    let mut file = fs::File::create(path).map_err(|e| not_written(path, &e))?;
-    file.write_all(bytes).map_err(|e| not_written(path, &e))
-}
-
-fn make_folder(path: &Path) -> Result<(), TableError> {
-    match path.parent().filter(|f| !f.as_os_str().is_empty()) {
-        Some(folder) => fs::create_dir_all(folder).map_err(|e| not_written(path, &e)),
-        None => Ok(()),
-    }
-}
-
-fn not_written(path: &Path, error: &std::io::Error) -> TableError {
-    TableError {
-        file: path.display().to_string(),
-        message: format!("cannot be written: {error}"),
-    }
+/// The file that holds units and facts of a CSV.
+pub fn meta_path(csv: &Path) -> PathBuf {
+    csv.with_extension("csv.meta.json")
 }
 
 fn json_number(x: f64) -> serde_json::Value {
@@ -554,6 +522,7 @@ mod tests {
     #[test]
     fn numbers_survive_every_format_bit_for_bit() {
         let folder = std::env::temp_dir().join(format!("paynter-table-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a temporary folder can be made");
         for ending in ["csv", "json", "parquet"] {
             let path = folder.join(format!("t.{ending}"));
             sample().write(&path).expect("writable");

@@ -1,7 +1,7 @@
 //! `paynter bode`: frequency responses.
 
 use crate::commands::linear::{LinearArgs, failed, needs_channel};
-use crate::commands::picture::{ending, write, write_svg};
+use crate::commands::outputs::{Outputs, PICTURES, ending};
 use crate::console::{OK, call_error};
 use crate::say;
 use clap::Args;
@@ -55,6 +55,13 @@ pub fn bode(args: &BodeArgs) -> u8 {
     if let Err(status) = needs_channel(&linear) {
         return status;
     }
+    let outputs = Outputs::of(&design);
+    let checked = [(&args.out, &["csv", "json"][..]), (&args.plot, PICTURES)];
+    for (path, endings) in checked {
+        if let Some(Err(message)) = path.as_ref().map(|path| outputs.check(path, endings)) {
+            return call_error(message);
+        }
+    }
     let mut bode = match paynter::linear::bode(&design, &linear, range) {
         Ok(bode) => bode,
         Err(error) => return failed(&design, error, json),
@@ -84,20 +91,15 @@ pub fn bode(args: &BodeArgs) -> u8 {
     if let Some(path) = &args.out {
         let text = match ending(path).as_str() {
             "csv" => bode.to_csv(),
-            "json" => bode.to_json(&linear).to_string(),
-            other => {
-                return call_error(format!(
-                    "responses are written as .csv or .json, not .{other}"
-                ));
-            }
+            _ => bode.to_json(&linear).to_string(),
         };
-        if let Err(message) = write(path, text.as_bytes()) {
+        if let Err(message) = outputs.write(path, text.as_bytes()) {
             return call_error(message);
         }
     }
     if let Some(path) = &args.plot {
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
-        if let Err(message) = write_svg(path, &bode.plot(title).to_svg()) {
+        if let Err(message) = outputs.write_svg(path, &bode.plot(title).to_svg()) {
             return call_error(message);
         }
     }

@@ -1,6 +1,7 @@
 //! `paynter diagram`: the bond graph as the textbook draws it.
 
-use crate::commands::picture::{Paper, ending, write, write_svg};
+use crate::commands::outputs::{Outputs, ending};
+use crate::commands::picture::Paper;
 use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, design, show};
 use crate::{ModelArgs, say};
 use clap::Args;
@@ -56,6 +57,21 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
+    let mut outputs = Outputs::of(&design);
+    if let Some(result) = &args.result {
+        outputs = outputs.and_keep(result);
+    }
+    let path = args
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{}.svg", design.model)));
+    let checked = match &args.out {
+        Some(path) => outputs.check(path, &["svg", "png", "pdf", "tex"]),
+        None => outputs.check_unasked(&path, "-o"),
+    };
+    if let Err(message) = checked {
+        return call_error(message);
+    }
     let causality = design.causality();
     let power = match power_flow(args, &design) {
         Ok(power) => power,
@@ -80,26 +96,16 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
             BondLabels::Names
         },
     };
-    let path = args
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(format!("{}.svg", design.model)));
     let drawn = || draw(&design.graph, Some(&causality), &options);
     let written = match (ending(&path).as_str(), args.frames) {
         ("svg" | "png", true) => {
             let frames = frames_svg(&design.graph, &causality, &options);
-            write_svg(&path, &args.theme.of(&frames))
+            outputs.write_svg(&path, &args.theme.of(&frames))
         }
-        ("svg" | "png", false) => write_svg(&path, &args.theme.of(&to_svg(&drawn()))),
-        ("tex", false) => write(&path, to_tikz(&drawn()).as_bytes()),
-        ("pdf", false) => write(&path, &to_pdf(&drawn())),
+        ("tex", false) => outputs.write(&path, to_tikz(&drawn()).as_bytes()),
+        ("pdf", false) => outputs.write(&path, &to_pdf(&drawn())),
         ("tex" | "pdf", true) => return call_error("frames can only be written as .svg or .png"),
-        _ => {
-            return call_error(format!(
-                "unknown ending of {}; use .svg, .png, .pdf or .tex",
-                path.display()
-            ));
-        }
+        _ => outputs.write_svg(&path, &args.theme.of(&to_svg(&drawn()))),
     };
     if let Err(message) = written {
         return call_error(message);

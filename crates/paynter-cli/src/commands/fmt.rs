@@ -33,8 +33,8 @@ pub fn fmt(args: &FmtArgs) -> u8 {
                 status = status.max(MODEL_WRONG);
             }
             Ok(Some(text)) => {
-                if let Err(error) = std::fs::write(file, text) {
-                    status = status.max(call_error(format!("{}: {error}", file.display())));
+                if let Err(error) = paynter::output::write_whole(file, text.as_bytes()) {
+                    status = status.max(call_error(error));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! `paynter linearize`: A, B, C, D at a point.
 
 use crate::commands::linear::LinearArgs;
-use crate::commands::picture::{ending, write};
+use crate::commands::outputs::{Outputs, ending};
 use crate::console::{OK, call_error};
 use crate::say;
 use clap::Args;
@@ -20,21 +20,20 @@ pub struct LinearizeArgs {
 
 /// Prints the linear model.
 pub fn linearize(args: &LinearizeArgs) -> u8 {
-    let (_, linear) = match args.linear.linearize() {
+    let (design, linear) = match args.linear.linearize() {
         Ok(done) => done,
         Err(status) => return status,
     };
     if let Some(path) = &args.out {
         let text = match ending(path).as_str() {
-            "json" => to_json(&linear).to_string(),
             "csv" => to_csv(&linear),
-            other => {
-                return call_error(format!(
-                    "matrices are written as .csv or .json, not .{other}"
-                ));
-            }
+            _ => to_json(&linear).to_string(),
         };
-        if let Err(message) = write(path, text.as_bytes()) {
+        let outputs = Outputs::of(&design);
+        let written = outputs
+            .check(path, &["csv", "json"])
+            .and_then(|()| outputs.write(path, text.as_bytes()));
+        if let Err(message) = written {
             return call_error(message);
         }
     }

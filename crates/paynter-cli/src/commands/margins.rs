@@ -1,7 +1,7 @@
 //! `paynter margins`: how far a loop is from losing stability.
 
 use crate::commands::linear::{LinearArgs, failed, warn};
-use crate::commands::picture::write_svg;
+use crate::commands::outputs::{Outputs, PICTURES};
 use crate::console::{OK, call_error};
 use crate::say;
 use clap::Args;
@@ -32,6 +32,12 @@ pub fn margins(args: &MarginsArgs) -> u8 {
     if design.linear.cut.is_empty() {
         return call_error("name the signal at which the loop is cut, such as `--cut ctrl.u`");
     }
+    let outputs = Outputs::of(&design);
+    if let Some(path) = &args.plot
+        && let Err(message) = outputs.check(path, PICTURES)
+    {
+        return call_error(message);
+    }
     let mut loops = Vec::new();
     for cut in &design.linear.cut {
         match loop_margins(&design, cut, args.linear.at) {
@@ -49,7 +55,7 @@ pub fn margins(args: &MarginsArgs) -> u8 {
     }
     if let (Some(path), Some(first)) = (&args.plot, loops.first()) {
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
-        if let Err(message) = write_svg(path, &first.plot(title).to_svg()) {
+        if let Err(message) = outputs.write_svg(path, &first.plot(title).to_svg()) {
             return call_error(message);
         }
     }

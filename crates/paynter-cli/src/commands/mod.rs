@@ -12,6 +12,7 @@ pub mod linear;
 pub mod linearize;
 pub mod margins;
 pub mod new;
+pub mod outputs;
 pub mod picture;
 pub mod plot;
 pub mod poles;

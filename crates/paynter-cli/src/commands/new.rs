@@ -2,6 +2,7 @@
 
 use crate::console::{OK, call_error};
 use clap::Args;
+use paynter::output::write_new;
 use std::path::{Path, PathBuf};
 
 /// What to start.
@@ -30,7 +31,7 @@ pub fn new(args: &NewArgs) -> u8 {
         ));
     }
     match &args.from {
-        None => write_new(&PathBuf::from(format!("{}.bond", args.name)), STARTER),
+        None => start(&PathBuf::from(format!("{}.bond", args.name)), STARTER),
         Some(from) => copy_gallery(from, Path::new(&args.name)),
     }
 }
@@ -65,33 +66,50 @@ fn copy_gallery(from: &str, folder: &Path) -> u8 {
         }
         next += 1;
     }
+    let unfinished = PathBuf::from(format!(
+        ".{}.paynter-{}.tmp",
+        folder.display(),
+        std::process::id()
+    ));
+    let mut copies: Vec<(PathBuf, &str)> = Vec::new();
     for (name, files) in gallery.iter().filter(|(name, _)| wanted.contains(name)) {
         // Alone it lies in the new folder itself; with others, each in a folder of its own name.
-        let target = if wanted.len() == 1 {
-            folder.to_owned()
-        } else {
-            folder.join(name)
+        let target = match wanted.len() {
+            1 => PathBuf::new(),
+            _ => PathBuf::from(name),
         };
-        for (below, text) in files {
-            let path = target.join(below);
-            let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-            if let Err(error) = made.and_then(|()| std::fs::write(&path, text)) {
-                return call_error(format!("{}: {error}", path.display()));
-            }
-            if path.extension().is_some_and(|e| e == "bond") {
-                crate::say!("made {}", path.display());
-            }
+        files.iter().for_each(|(below, text)| {
+            copies.push((target.join(below), *text));
+        });
+    }
+    if let Err(message) = copy_all(&copies, folder, &unfinished) {
+        let _ = std::fs::remove_dir_all(&unfinished);
+        return call_error(message);
+    }
+    for (path, _) in &copies {
+        if path.extension().is_some_and(|e| e == "bond") {
+            crate::say!("made {}", folder.join(path).display());
         }
     }
     OK
 }
 
-fn write_new(path: &Path, text: &str) -> u8 {
-    if path.exists() {
-        return call_error(format!("{} is there already", path.display()));
+/// Fills a folder of another name and gives it its own when all is there.
+fn copy_all(copies: &[(PathBuf, &str)], folder: &Path, unfinished: &Path) -> Result<(), String> {
+    let failed = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+    for (path, text) in copies {
+        let path = unfinished.join(path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
+        }
+        write_new(&path, text.as_bytes()).map_err(|e| e.to_string())?;
     }
-    if let Err(error) = std::fs::write(path, text) {
-        return call_error(format!("{}: {error}", path.display()));
+    std::fs::rename(unfinished, folder).map_err(|e| failed(folder, e))
+}
+
+fn start(path: &Path, text: &str) -> u8 {
+    if let Err(error) = write_new(path, text.as_bytes()) {
+        return call_error(error);
     }
     crate::say!(
         "made {}; try: paynter run {}",

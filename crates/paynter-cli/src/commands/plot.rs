@@ -1,6 +1,7 @@
 //! `paynter plot`: curves of result files.
 
-use crate::commands::picture::{Paper, ending, write_svg};
+use crate::commands::outputs::{Outputs, PICTURES, ending};
+use crate::commands::picture::Paper;
 use crate::console::{OK, call_error};
 use crate::say;
 use clap::Args;
@@ -65,11 +66,20 @@ pub fn plot(args: &PlotArgs) -> u8 {
         title: args.title.clone(),
         panels: figure.panels,
     };
-    let path = args
-        .out
-        .clone()
-        .unwrap_or_else(|| Path::new(files[0]).with_extension("svg"));
-    if let Err(message) = write_svg(&path, &args.theme.of(&plot.to_svg())) {
+    let outputs = Outputs::beside(files.iter().map(|file| Path::new(file.as_str())));
+    let path = match &args.out {
+        Some(path) => path.clone(),
+        None => Path::new(files[0]).with_extension("svg"),
+    };
+    let checked = match &args.out {
+        Some(path) => outputs.check(path, PICTURES),
+        None => outputs.check_unasked(&path, "-o"),
+    };
+    let written = checked.and_then(|()| {
+        let svg = args.theme.of(&plot.to_svg());
+        outputs.write_svg(&path, &svg)
+    });
+    if let Err(message) = written {
         return call_error(message);
     }
     say!("plotted in {}", path.display());

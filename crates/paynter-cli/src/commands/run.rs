@@ -1,6 +1,6 @@
 //! `paynter run`: simulates one experiment and says what happened.
 
-use crate::commands::picture::{write, write_svg};
+use crate::commands::outputs::{Outputs, PICTURES};
 use crate::console::{
     MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show, wants_colour,
 };
@@ -13,7 +13,7 @@ use paynter::simulate::Ending;
 use paynter::table::Table;
 use paynter::{Design, exec::Engine};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// What to run and where to put it.
@@ -82,11 +82,15 @@ pub fn run(args: &RunArgs) -> u8 {
         engine: args.engine.engine(),
         times,
     };
-    if let Some(path) = &args.out
-        && let Err(error) = Table::can_write(path)
-    {
-        return call_error(error);
+    let mut outputs = Outputs::of(&design);
+    if let Some(path) = &args.times {
+        outputs = outputs.and_keep(path);
     }
+    let report_path = report_path(args, &design);
+    if let Err(message) = check_outputs(args, &outputs, report_path.as_deref()) {
+        return call_error(message);
+    }
+
     let (stages, outcome) = match run_with_progress(&design, &choice) {
         Ok(done) => done,
         Err(messages) => {
@@ -94,52 +98,77 @@ pub fn run(args: &RunArgs) -> u8 {
             return MODEL_WRONG;
         }
     };
-    if let Some(path) = &args.out
-        && let Err(error) = outcome.run.table.write(path)
-    {
-        return call_error(error);
-    }
-    if let Some(path) = &args.plot {
-        let Some(plot) = outcome.plots.first() else {
-            return call_error("the experiment plots nothing; add `plot NAME` to it");
-        };
-        if let Err(message) = write_svg(path, &plot.to_svg()) {
-            return call_error(message);
-        }
-    }
-    let report_path = (!args.no_report).then(|| {
-        let name = design.plan.name.as_ref().unwrap_or(&design.model);
-        args.report
-            .clone()
-            .unwrap_or_else(|| PathBuf::from(format!("{name}.html")))
-    });
-    if let Some(path) = &report_path
-        && let Err(message) = write(
-            path,
-            report(&design, &stages.causality, &outcome).as_bytes(),
-        )
-    {
-        return call_error(message);
-    }
+    let page = || report(&design, &stages.causality, &outcome);
+    let written = [
+        args.out
+            .as_ref()
+            .map(|path| outputs.write_table(path, &outcome.run.table)),
+        args.plot.as_ref().map(|path| match outcome.plots.first() {
+            Some(plot) => outputs.write_svg(path, &plot.to_svg()),
+            None => Err("the experiment plots nothing; add `plot NAME` to it".to_owned()),
+        }),
+        report_path
+            .as_ref()
+            .map(|path| outputs.write(path, page().as_bytes())),
+    ];
+
+    // Hours of work are summed up even where they cannot be kept.
     if args.model.json {
         say!("{}", crate::commands::summary::json(&design, &outcome));
     } else {
+        let kept = |k: usize, path: &Option<PathBuf>| {
+            let is_kept = matches!(written[k], Some(Ok(())));
+            path.clone().filter(|_| is_kept)
+        };
         crate::commands::summary::print(
             &design,
             &outcome,
-            args.out.as_deref(),
-            report_path.as_deref(),
+            kept(0, &args.out).as_deref(),
+            kept(2, &report_path).as_deref(),
         );
-    }
-    if !args.model.json {
         eprint!(
             "{}",
             paynter::syntax::render(&outcome.warnings, &design.project.sources, wants_colour())
         );
     }
+    let mut status = ending_status(&design, &outcome, args.model.json);
+    for failed in written.into_iter().flatten().filter_map(Result::err) {
+        status = call_error(failed);
+    }
+    status
+}
+
+/// Where the report goes, if one is wanted.
+fn report_path(args: &RunArgs, design: &Design) -> Option<PathBuf> {
+    let name = design.plan.name.as_ref().unwrap_or(&design.model);
+    let given = args.report.clone();
+    (!args.no_report).then(|| given.unwrap_or_else(|| PathBuf::from(format!("{name}.html"))))
+}
+
+/// Looks before the run whether everything that is asked for can be written.
+fn check_outputs(
+    args: &RunArgs,
+    outputs: &Outputs,
+    report_path: Option<&Path>,
+) -> Result<(), String> {
+    if let Some(path) = &args.out {
+        outputs.check_table(path)?;
+    }
+    if let Some(path) = &args.plot {
+        outputs.check(path, PICTURES)?;
+    }
+    match report_path {
+        Some(path) if args.report.is_some() => outputs.check(path, &["html", "htm"]),
+        Some(path) => outputs.check_unasked(path, "--report"),
+        None => Ok(()),
+    }
+}
+
+/// Shows why a run did not reach its end, and gives the exit status.
+fn ending_status(design: &Design, outcome: &Outcome, json: bool) -> u8 {
     match &outcome.run.ending {
         Ending::Failed { diagnostics, .. } => {
-            if !args.model.json {
+            if !json {
                 eprint!(
                     "{}",
                     paynter::syntax::render(diagnostics, &design.project.sources, wants_colour())

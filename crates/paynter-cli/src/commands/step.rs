@@ -1,7 +1,7 @@
 //! `paynter step`: step responses of the linear model.
 
 use crate::commands::linear::{LinearArgs, failed, needs_channel};
-use crate::commands::picture::write_svg;
+use crate::commands::outputs::{Outputs, PICTURES};
 use crate::console::{OK, call_error};
 use crate::say;
 use clap::Args;
@@ -36,18 +36,26 @@ pub fn step(args: &StepArgs) -> u8 {
     if let Err(status) = needs_channel(&linear) {
         return status;
     }
+    let outputs = Outputs::of(&design);
+    let checked = [
+        args.out.as_ref().map(|path| outputs.check_table(path)),
+        args.plot.as_ref().map(|path| outputs.check(path, PICTURES)),
+    ];
+    if let Err(message) = checked.into_iter().flatten().collect::<Result<Vec<_>, _>>() {
+        return call_error(message);
+    }
     let steps = match paynter::linear::steps(&design, &linear, args.horizon) {
         Ok(steps) => steps,
         Err(error) => return failed(&design, error, json),
     };
     if let Some(path) = &args.out
-        && let Err(error) = steps.table().write(path)
+        && let Err(error) = outputs.write_table(path, &steps.table())
     {
         return call_error(error);
     }
     if let Some(path) = &args.plot {
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
-        if let Err(message) = write_svg(path, &steps.plot(title).to_svg()) {
+        if let Err(message) = outputs.write_svg(path, &steps.plot(title).to_svg()) {
             return call_error(message);
         }
     }

@@ -1,5 +1,6 @@
 //! `paynter sweep`: one experiment over many values, on all cores.
 
+use crate::commands::outputs::Outputs;
 use crate::commands::run::EngineName;
 use crate::console::{
     MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show,
@@ -7,9 +8,8 @@ use crate::console::{
 use crate::{ModelArgs, say};
 use clap::Args;
 use paynter::exec::Engine;
-use paynter::sweep::{CANCELLED, Point};
+use paynter::sweep::{CANCELLED, Point, SharedWarning};
 use paynter::syntax::Diagnostic;
-use paynter::table::Table;
 use paynter::{Choice, Design};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -46,8 +46,9 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         Ok(choice) => choice,
         Err(message) => return call_error(message),
     };
+    let outputs = Outputs::of(&design);
     if let Some(path) = &args.out
-        && let Err(error) = Table::can_write(path)
+        && let Err(error) = outputs.check_table(path)
     {
         return call_error(error);
     }
@@ -62,15 +63,17 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         }
     };
     let table = paynter::sweep::to_table(&design, &points);
-    if let Some(path) = &args.out
-        && let Err(error) = table.write(path)
-    {
-        return call_error(error);
-    }
+    let warnings = paynter::sweep::shared_warnings(&design, &choice, args.engine.engine(), &points);
+    // Hours of work are shown even where they cannot be kept.
+    let written = args
+        .out
+        .as_ref()
+        .map_or(Ok(()), |path| outputs.write_table(path, &table));
     if args.model.json {
         say!("{}", table.to_json());
     } else {
         say!("{}", paynter::sweep::to_text(&design, &points).trim_end());
+        show_warnings(&design, &warnings, points.len());
     }
     let is_cancelled = |p: &&Point| p.failure.as_deref() == Some(CANCELLED);
     let n_cancelled = points.iter().filter(is_cancelled).count();
@@ -81,11 +84,28 @@ pub fn sweep(args: &SweepArgs) -> u8 {
             points.len()
         );
     }
+    if let Err(message) = written {
+        return call_error(message);
+    }
     if points.iter().any(|p| p.failure.is_some()) {
         RUN_FAILED
     } else {
         OK
     }
+}
+
+/// Shows each warning once, with the number of runs that have it.
+fn show_warnings(design: &Design, warnings: &[SharedWarning], n_points: usize) {
+    let counted = |w: &SharedWarning| {
+        let n = w.points.len();
+        let first = w.points[0] + 1;
+        let count = format!("in {n} of {n_points} runs; these are the words of run {first}");
+        w.message.clone().fact(count)
+    };
+    show(
+        &design.failed(warnings.iter().map(counted).collect()),
+        false,
+    );
 }
 
 /// Shows a bar on a terminal, and lets Ctrl-C end the sweep with the points that are done.

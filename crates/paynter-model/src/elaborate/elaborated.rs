@@ -89,10 +89,21 @@ impl<'a> Elaborated<'a> {
         self.lower_ref(&r)
     }
 
-    /// Gives the value of an expression that reads only numbers and parameters.
+    /// Gives the value of an expression that reads only numbers and parameters. What it reads becomes
+    /// structural: the value is built into the plan.
     pub fn constant(&mut self, e: ExprId) -> Option<f64> {
         let elaborator = &mut self.elaborator;
-        elaborator.constants.value(&elaborator.graph.signals, e)
+        let value = elaborator.constants.value(&elaborator.graph.signals, e)?;
+        elaborator.mark_structural(e);
+        self.structural = elaborator.structural_closure();
+        Some(value)
+    }
+
+    /// Tells whether an expression reads only numbers and parameters.
+    pub fn is_constant(&mut self, e: ExprId) -> bool {
+        let elaborator = &mut self.elaborator;
+        let value = elaborator.constants.value(&elaborator.graph.signals, e);
+        value.is_some()
     }
 
     /// Reads a unit as written in an experiment.

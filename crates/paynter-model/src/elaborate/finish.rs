@@ -651,6 +651,7 @@ impl<'a> Elaborator<'a> {
     fn start_discrete(&mut self, symbol: SymbolId, value: ExprId, span: Span) {
         match self.constants.value(&self.graph.signals, value) {
             Some(start) => {
+                self.mark_structural(value);
                 self.graph.signals.symbols[symbol.0 as usize].role = Role::Discrete { start };
             }
             None => self.report.add(code::NOT_CONSTANT, span, || {

@@ -709,7 +709,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Lists structural parameters and those they are bound to.
-    fn structural_closure(&self) -> Vec<SymbolId> {
+    pub(super) fn structural_closure(&self) -> Vec<SymbolId> {
         let mut found = self.structural_symbols.clone();
         let mut seen: FxHashSet<SymbolId> = found.iter().copied().collect();
         let mut at = 0;

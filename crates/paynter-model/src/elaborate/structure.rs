@@ -231,11 +231,7 @@ impl<'a> Elaborator<'a> {
             });
             return None;
         };
-        for s in paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, e) {
-            if self.structural_seen.insert(s) {
-                self.structural_symbols.push(s);
-            }
-        }
+        self.mark_structural(e);
         if x.is_nan() && self.has_placeholder {
             return None;
         }
@@ -247,6 +243,15 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         Some(x)
+    }
+
+    /// Notes that the value of an expression is built into the model: other values make another one.
+    pub(super) fn mark_structural(&mut self, e: paynter_symbolic::ExprId) {
+        for s in paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, e) {
+            if self.structural_seen.insert(s) {
+                self.structural_symbols.push(s);
+            }
+        }
     }
 
     /// Lowers an expression outside of any definition.

@@ -147,6 +147,10 @@ impl Scope for ModelScope<'_, '_> {
         self.model.constant(e)
     }
 
+    fn is_constant(&mut self, e: ExprId) -> bool {
+        self.model.is_constant(e)
+    }
+
     fn variable(&mut self, target: &ast::Ref) -> Option<Variable> {
         let path = self.text(target.span).trim().to_owned();
         match self.model.settable(target) {

@@ -288,7 +288,7 @@ impl Planner<'_> {
             self.report(diagnostic);
             return None;
         };
-        if self.scope.constant(expression).is_none() {
+        if !self.scope.is_constant(expression) {
             let text = self.scope.text(e.span);
             let text = text.trim();
             let diagnostic = Diagnostic::error(

@@ -31,6 +31,11 @@ pub trait Scope {
     /// Gives the value of an expression that does not change during a run.
     fn constant(&mut self, e: ExprId) -> Option<f64>;
 
+    /// Tells whether an expression has such a value, without making use of it.
+    fn is_constant(&mut self, e: ExprId) -> bool {
+        self.constant(e).is_some()
+    }
+
     /// Finds what `with` may set and a sweep may vary; `None` if there is none and that was
     /// reported.
     fn variable(&mut self, target: &ast::Ref) -> Option<Variable>;

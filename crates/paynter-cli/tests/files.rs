@@ -1,0 +1,365 @@
+//! No file of the user's is lost: not by a full disk, not by a kill in the middle, not by a wrong name.
+//!
+//! A limit on the size of files stands for the full disk. Where the signal that comes with it is ignored, the
+//! write fails; where it is not, it kills the program in the middle of the write.
+#![cfg(unix)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A folder that disappears with its value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let n = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("paynter-files-{}-{n}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).expect("the folder was just made");
+    }
+
+    fn read(&self, name: &str) -> String {
+        let bytes = std::fs::read(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn call(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_paynter"))
+            .args(args)
+            .current_dir(&self.0)
+            .output()
+            .expect("the command was built")
+    }
+
+    /// Calls with files limited to `kilobytes`; beyond that a write fails, or ends the program.
+    fn call_limited(&self, end: End, kilobytes: usize, args: &[&str]) -> Output {
+        let trap = match end {
+            End::Fails => "trap '' XFSZ;",
+            End::Killed => "",
+        };
+        let script = format!("ulimit -c 0; ulimit -f {kilobytes}; {trap} exec \"$@\"");
+        Command::new("bash")
+            .args(["-c", &script, "bash", env!("CARGO_BIN_EXE_paynter")])
+            .args(args)
+            .current_dir(&self.0)
+            .output()
+            .expect("there is a shell")
+    }
+
+    #[track_caller]
+    fn expect(&self, status: i32, args: &[&str]) -> String {
+        let output = self.call(args);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{args:?}\n{errors}");
+        errors
+    }
+
+    /// Names of all that is there, hidden or not.
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).expect("it is there").flatten();
+        let mut names: Vec<String> = entries
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    Fails,
+    Killed,
+}
+
+/// Every file that it makes is larger than a kilobyte.
+const MODEL: &str = "model M {
+    param k = 4 [N/m]
+    v: 1 -> m: I(1 [kg]), s: C(1/k)
+    start s.q = 1 [m]
+    output x [m] = s.q
+}
+experiment swing of M { stop = 1 [s]; output_step = 1 [ms]; record x, v.f as v; plot x }
+experiment many of M { stop = 1 [s]; record x; measure end = final(x); sweep k in 1 .. 4 [N/m] by 0.05 }
+";
+
+const OLD: &str = "what the user had before";
+
+/// Calls that write, and the files they write.
+const WRITERS: &[(&[&str], &str)] = &[
+    (&["run", "m.bond", "--no-report", "-o", "x.csv"], "x.csv"),
+    (&["run", "m.bond", "--no-report", "-o", "x.json"], "x.json"),
+    (
+        &["run", "m.bond", "--no-report", "-o", "x.parquet"],
+        "x.parquet",
+    ),
+    (
+        &["run", "m.bond", "--no-report", "--plot", "p.svg"],
+        "p.svg",
+    ),
+    (
+        &["run", "m.bond", "--no-report", "--plot", "p.png"],
+        "p.png",
+    ),
+    (&["run", "m.bond", "--report", "r.html"], "r.html"),
+    (&["sweep", "m.bond", "-e", "many", "-o", "s.csv"], "s.csv"),
+    (&["sweep", "m.bond", "-e", "many", "-o", "s.json"], "s.json"),
+    (&["diagram", "m.bond", "-o", "d.svg"], "d.svg"),
+    (&["diagram", "m.bond", "-o", "d.pdf"], "d.pdf"),
+    (&["diagram", "m.bond", "-o", "d.tex"], "d.tex"),
+    (&["plot", "result.csv", "-o", "q.svg"], "q.svg"),
+    (&["plot", "result.csv", "-o", "q.png"], "q.png"),
+    (
+        &[
+            "step", "m.bond", "--from", "F", "--to", "x", "--for", "9", "-o", "t.csv",
+        ],
+        "t.csv",
+    ),
+    (
+        &["bode", "m.bond", "--from", "F", "--to", "x", "-o", "b.csv"],
+        "b.csv",
+    ),
+];
+
+fn with_model() -> Folder {
+    let folder = Folder::new();
+    folder.write(
+        "m.bond",
+        &MODEL.replace("start s.q", "input F = 0\n    Se(F) -> v\n    start s.q"),
+    );
+    folder.expect(0, &["run", "m.bond", "--no-report", "-o", "result.csv"]);
+    folder
+}
+
+#[test]
+fn every_writer_keeps_the_old_file_when_the_disk_is_full_and_when_it_is_killed() {
+    for end in [End::Fails, End::Killed] {
+        let folder = with_model();
+        for (args, name) in WRITERS {
+            folder.write(name, OLD);
+            let before = folder.names();
+            let output = folder.call_limited(end, 1, args);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(folder.read(name), OLD, "{args:?} {end:?}\n{said}");
+            match end {
+                End::Fails => {
+                    assert_eq!(output.status.code(), Some(2), "{args:?}\n{said}");
+                    assert!(said.contains("cannot be written"), "{said}");
+                    assert_eq!(folder.names(), before, "{args:?} left something");
+                }
+                End::Killed => assert_eq!(output.status.code(), None, "{args:?}\n{said}"),
+            }
+            // With room, the same call replaces it.
+            let output = folder.call(args);
+            assert_eq!(output.status.code(), Some(0), "{args:?}");
+            assert_ne!(folder.read(name), OLD, "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn fmt_keeps_the_source_when_the_disk_is_full_and_when_it_is_killed() {
+    let long: String = (0..1100).map(|k| format!("x{k}=1\n")).collect();
+    let source = format!("model A {{\n{long}}}\n");
+    for end in [End::Fails, End::Killed] {
+        let folder = Folder::new();
+        folder.write("f.bond", &source);
+        for kilobytes in [0, 1, 8] {
+            let output = folder.call_limited(end, kilobytes, &["fmt", "f.bond"]);
+            assert_ne!(output.status.code(), Some(0));
+            assert_eq!(folder.read("f.bond"), source, "{end:?} {kilobytes}");
+        }
+        folder.expect(0, &["fmt", "f.bond"]);
+        assert!(folder.read("f.bond").contains("\n    x1099 = 1\n"));
+    }
+}
+
+#[test]
+fn new_leaves_no_part_of_a_model() {
+    for end in [End::Fails, End::Killed] {
+        let folder = Folder::new();
+        folder.call_limited(end, 0, &["new", "first"]);
+        folder.call_limited(end, 1, &["new", "mine", "--from", "gyroscope"]);
+        let shown: Vec<String> = folder.names();
+        assert!(shown.iter().all(|n| n.starts_with('.')), "{shown:?}");
+        if end == End::Fails {
+            assert!(shown.is_empty(), "{shown:?}");
+        }
+        folder.expect(0, &["new", "first"]);
+        folder.expect(0, &["new", "mine", "--from", "gyroscope"]);
+        folder.expect(0, &["check", "mine/gyroscope.bond"]);
+    }
+}
+
+#[test]
+fn a_disk_that_is_really_full_keeps_the_source() {
+    let folder = Folder::new();
+    let place = folder.0.join("disk");
+    std::fs::create_dir(&place).expect("the folder is there");
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k", "none"])
+        .arg(&place)
+        .output();
+    // Not everybody may mount; the limits above show the same.
+    if !mounted.is_ok_and(|o| o.status.success()) {
+        return;
+    }
+    let long: String = (0..1100).map(|k| format!("x{k}=1\n")).collect();
+    let source = format!("model A {{\n{long}}}\n");
+    std::fs::write(place.join("f.bond"), &source).expect("it fits");
+    // As much as goes in.
+    let _ = std::fs::write(place.join("fill"), vec![0_u8; 64 << 10]);
+    let output = folder.call(&["fmt", "disk/f.bond"]);
+    let kept = std::fs::read_to_string(place.join("f.bond"));
+    let _ = Command::new("umount").arg(&place).output();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(kept.expect("it is there"), source);
+}
+
+#[test]
+fn results_are_never_written_over_what_is_read() {
+    let folder = Folder::new();
+    let model = "use \"parts.bond\"
+model M { der(x) = table(\"t.csv\") }
+experiment e of M { stop = 1; record x; plot x }
+experiment f of M { stop = 1; record x; compare \"ref.csv\" within 1 }
+";
+    let files = [
+        ("m.bond", model),
+        ("parts.bond", "model P { x = 1 }\n"),
+        ("t.csv", "t,y\n0,1\n1,2\n"),
+        ("ref.csv", "time,x\n0,0\n1,1.5\n"),
+        ("times.csv", "time\n0\n0.5\n"),
+    ];
+    for (name, text) in files {
+        folder.write(name, text);
+    }
+    std::fs::create_dir(folder.0.join("sub")).expect("the folder is there");
+    std::os::unix::fs::symlink("ref.csv", folder.0.join("link.csv")).expect("links can be made");
+    for args in [
+        &["run", "m.bond", "--report", "m.bond"][..],
+        &["run", "m.bond", "--report", "./sub/../m.bond"],
+        &["run", "m.bond", "--report", "parts.bond"],
+        &["run", "m.bond", "--report", "t.csv"],
+        &["run", "m.bond", "--report", "other.bond"],
+        &["run", "m.bond", "--no-report", "-o", "t.csv"],
+        &["run", "m.bond", "--no-report", "-o", "ref.csv"],
+        &["run", "m.bond", "--no-report", "-o", "link.csv"],
+        &[
+            "run",
+            "m.bond",
+            "-e",
+            "f",
+            "--no-report",
+            "-o",
+            "sub/../ref.csv",
+        ],
+        &[
+            "run",
+            "m.bond",
+            "--no-report",
+            "--times",
+            "times.csv",
+            "-o",
+            "times.csv",
+        ],
+        &["run", "m.bond", "--no-report", "--plot", "m.bond"],
+        &["diagram", "m.bond", "-o", "m.bond"],
+        &["plot", "ref.csv", "-o", "m.bond"],
+    ] {
+        folder.expect(2, args);
+    }
+    for (name, text) in files {
+        assert_eq!(folder.read(name), text);
+    }
+    assert!(!folder.0.join("other.bond").exists());
+}
+
+#[test]
+fn a_file_of_somebody_else_is_not_replaced_unless_it_is_named() {
+    let folder = with_model();
+    folder.write("swing.html", OLD);
+    folder.write("M.svg", OLD);
+    folder.write("result.svg", OLD);
+    for args in [
+        &["run", "m.bond"][..],
+        &["diagram", "m.bond"],
+        &["plot", "result.csv"],
+    ] {
+        let said = folder.expect(2, args);
+        assert!(said.contains("choose another name"), "{said}");
+    }
+    for name in ["swing.html", "M.svg", "result.svg"] {
+        assert_eq!(folder.read(name), OLD);
+        std::fs::remove_file(folder.0.join(name)).expect("it is ours");
+    }
+    // An earlier result is replaced.
+    for _ in 0..2 {
+        folder.expect(0, &["run", "m.bond"]);
+        folder.expect(0, &["diagram", "m.bond"]);
+        folder.expect(0, &["plot", "result.csv"]);
+    }
+}
+
+#[test]
+fn a_folder_that_is_made_is_mentioned() {
+    let folder = with_model();
+    let said = folder.expect(0, &["run", "m.bond", "--no-report", "-o", "new/deep/x.csv"]);
+    assert!(said.contains("made the folder new"), "{said}");
+    let said = folder.expect(0, &["run", "m.bond", "--no-report", "-o", "new/deep/x.csv"]);
+    assert!(!said.contains("made the folder"), "{said}");
+    // A call that fails makes none.
+    folder.expect(1, &["run", "m.bond", "-e", "nobody", "-o", "other/x.csv"]);
+    assert!(!folder.0.join("other").exists());
+}
+
+#[test]
+fn units_of_one_result_never_stand_beside_another() {
+    let folder = with_model();
+    folder.expect(0, &["run", "m.bond", "--no-report", "-o", "x.csv"]);
+    let before = (folder.read("x.csv"), folder.read("x.csv.meta.json"));
+    folder.call_limited(
+        End::Killed,
+        1,
+        &["run", "m.bond", "--no-report", "-o", "x.csv"],
+    );
+    assert_eq!(
+        before,
+        (folder.read("x.csv"), folder.read("x.csv.meta.json"))
+    );
+    folder.expect(0, &["sweep", "m.bond", "-e", "many", "-o", "x.csv"]);
+    let facts: serde_json::Value =
+        serde_json::from_str(&folder.read("x.csv.meta.json")).expect("it is JSON");
+    assert!(facts["units"].get("v").is_none(), "{facts}");
+}
+
+#[test]
+fn permissions_and_links_survive_fmt() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.write("f.bond", "model A{x=1}\n");
+    let path = folder.0.join("f.bond");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).expect("it is ours");
+    std::os::unix::fs::symlink("f.bond", folder.0.join("l.bond")).expect("links can be made");
+    folder.expect(0, &["fmt", "l.bond"]);
+    let mode = std::fs::metadata(&path)
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o640);
+    let link = std::fs::symlink_metadata(folder.0.join("l.bond")).expect("there");
+    assert!(link.is_symlink());
+    assert_eq!(folder.names(), ["f.bond", "l.bond"]);
+    assert!(Path::new(&path).exists());
+}

@@ -1,0 +1,126 @@
+//! Looks whether other parameters make another model: one that elaboration would refuse, warn of, or build
+//! in another way.
+//!
+//! In:  a design, and the parameters that a sweep changes.
+//! Out: for each set of values whether all that was found about the design holds for them as well.
+//!
+//! Laws are checked as elaboration checks them, so that a sweep refuses what a run refuses. Causality looks at
+//! signs and zeros of constants, so these must not change either. A point that differs is not refused here: it
+//! is elaborated anew, and says itself what is wrong.
+//!
+//! **Invariant:** only elements whose laws read a changed parameter cost anything.
+
+use crate::design::Design;
+use crate::parameters::Parameters;
+use paynter_model::laws::check_elements;
+use paynter_model::{BondGraph, ElementId};
+use paynter_symbolic::{ExprId, Role, SymbolId};
+use paynter_syntax::{Diagnostic, Span};
+
+/// What is known of the design, and room to try other values in.
+#[derive(Clone, Debug)]
+pub(crate) struct Physics {
+    graph: BondGraph,
+    /// Elements whose laws read changed parameters.
+    touched: Vec<ElementId>,
+    /// Expressions of their laws.
+    laws: Vec<ExprId>,
+    /// Parameters bound to changed ones.
+    followers: Vec<(SymbolId, ExprId)>,
+    signs: Vec<Option<Sign>>,
+    found: Vec<(&'static str, Option<Span>)>,
+}
+
+/// As much of a number as decides about causality.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    Negative,
+    Zero,
+    Positive,
+    NotFinite,
+}
+
+impl Physics {
+    pub(crate) fn new(design: &Design, changed: &[SymbolId]) -> Self {
+        let graph = design.graph.clone();
+        let dae = &design.graph.signals;
+        let changes: Vec<(SymbolId, f64)> = changed.iter().map(|&s| (s, 0.0)).collect();
+        let parameters = Parameters::new(dae, &changes);
+
+        let mut touched = Vec::new();
+        let mut laws = Vec::new();
+        for (index, element) in graph.elements.iter().enumerate() {
+            let own = element.law.expressions();
+            if own.iter().any(|&e| parameters.is_changed(e)) {
+                touched.push(ElementId(index as u32));
+                laws.extend(own);
+            }
+        }
+        let bound = dae.symbols.iter().enumerate().filter_map(|(index, s)| {
+            let symbol = SymbolId(index as u32);
+            match s.role {
+                Role::Parameter {
+                    binding: Some(e), ..
+                } if !changed.contains(&symbol) => Some((symbol, e)),
+                _ => None,
+            }
+        });
+        let followers = bound.filter(|&(_, e)| parameters.is_changed(e)).collect();
+
+        let mut physics = Physics {
+            graph,
+            touched,
+            laws,
+            followers,
+            signs: Vec::new(),
+            found: Vec::new(),
+        };
+        physics.signs = physics.signs(&[]);
+        physics.found = physics.check();
+        physics
+    }
+
+    /// Tells whether everything that holds for the design holds for these values.
+    pub(crate) fn is_as_before(&mut self, changes: &[(SymbolId, f64)]) -> bool {
+        let parameters = Parameters::new(&self.graph.signals, changes);
+        let mut values = changes.to_vec();
+        for &(symbol, binding) in &self.followers {
+            match parameters.value(binding) {
+                Some(value) => values.push((symbol, value)),
+                None => return false,
+            }
+        }
+        if values.iter().any(|(_, value)| !value.is_finite()) {
+            return false;
+        }
+        if self.touched.is_empty() {
+            return true;
+        }
+        for &(symbol, new) in &values {
+            let role = &mut self.graph.signals.symbols[symbol.0 as usize].role;
+            if let Role::Parameter { value, .. } = role {
+                *value = new;
+            }
+        }
+        self.signs(changes) == self.signs && self.check() == self.found
+    }
+
+    /// Signs of all constants in the laws.
+    fn signs(&self, changes: &[(SymbolId, f64)]) -> Vec<Option<Sign>> {
+        let parameters = Parameters::new(&self.graph.signals, changes);
+        let sign = |x: f64| match x {
+            _ if !x.is_finite() => Sign::NotFinite,
+            _ if x == 0.0 => Sign::Zero,
+            _ if x < 0.0 => Sign::Negative,
+            _ => Sign::Positive,
+        };
+        let values = self.laws.iter().map(|&e| parameters.value(e));
+        values.map(|value| value.map(sign)).collect()
+    }
+
+    fn check(&mut self) -> Vec<(&'static str, Option<Span>)> {
+        let messages = check_elements(&mut self.graph, &self.touched);
+        let place = |m: &Diagnostic| (m.code, m.primary.as_ref().map(|p| p.span));
+        messages.iter().map(place).collect()
+    }
+}
