@@ -216,7 +216,7 @@ pub fn whole_run(models: &Path) {
         design.plan.rtol = rtol;
         let how = RunChoice {
             engine,
-            times: None,
+            ..RunChoice::default()
         };
         let run = paynter::run::run(&design, &how, &mut |_| ControlFlow::Continue(()));
         black_box(run.expect("it runs"));

@@ -321,6 +321,13 @@ impl NewtonBlock {
                     if !memory.factors[block].has_last && share == 0.0 && !follows {
                         result = found;
                     }
+                    // Singular where the search began, and regular elsewhere: what is missing is a solution.
+                    if matches!(
+                        (result, found),
+                        (Err(Fault::Singular(_)), Err(Fault::NoConvergence(_)))
+                    ) {
+                        result = found;
+                    }
                     for (slot, &mode) in self.mode_slots().zip(&modes) {
                         memory.slots[slot] = mode;
                     }

@@ -159,6 +159,9 @@ pub(crate) struct Image {
     pub sampled: Vec<Sampled>,
     pub starts: Vec<StartInfo>,
     pub start_values: Routine,
+    /// States that are set last, and the values of [`Image::late_values`] negated for them or not.
+    pub late_states: Vec<(usize, bool)>,
+    pub late_values: Routine,
     /// Demands that are not on states directly, then constraints, then hints.
     pub demands: Map,
     pub n_demands: usize,

@@ -675,6 +675,19 @@ impl Maker {
         demands.extend(constraints);
         demands.extend(hints);
         self.image.demands = Map::new(&mut self.emitter, &self.image.inputs, &demands)?;
+        self.make_late_starts()
+    }
+
+    fn make_late_starts(&mut self) -> Result<(), LowerError> {
+        let mut values = Vec::new();
+        for (symbol, value) in self.emitter.plan.dae.late_starts.clone() {
+            let target = self.emitter.plan.dae.pool.symbol(symbol);
+            if let Some(state) = self.as_state(target) {
+                self.image.late_states.push(state);
+                values.push(value);
+            }
+        }
+        self.image.late_values = self.emitter.routine(&values)?;
         Ok(())
     }
 

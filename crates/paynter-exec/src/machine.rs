@@ -466,17 +466,20 @@ impl Machine {
         if let Err(fault) = self.load(t, y) {
             return Some(self.describe_failure(fault.code()));
         }
-        match find_not_finite(
-            &self.image.rhs.routine.steps,
-            &mut self.memory,
-            &self.image.set_up_slots,
-        ) {
-            Ok(Some(owner)) => Some(Failure::NotFinite {
-                symbol: owner_symbol(owner),
-            }),
-            Ok(None) => None,
-            Err(fault) => Some(self.describe_failure(fault.code())),
+        // A model without states has nothing to compute but what is recorded and audited.
+        let image = self.image.clone();
+        let routines = [&image.rhs.routine, &image.power.routine, &image.observe];
+        for routine in routines {
+            match find_not_finite(&routine.steps, &mut self.memory, &image.set_up_slots) {
+                Ok(Some(owner)) => {
+                    let symbol = owner_symbol(owner);
+                    return Some(Failure::NotFinite { symbol });
+                }
+                Ok(None) => {}
+                Err(fault) => return Some(self.describe_failure(fault.code())),
+            }
         }
+        None
     }
 
     /// Computes what depends on parameters only, if that is not done.

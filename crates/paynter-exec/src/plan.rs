@@ -80,6 +80,7 @@ pub(crate) fn plan(reduced: &Reduced) -> Plan {
         clocks: given.clocks.clone(),
         whens: given.whens.clone(),
         starts: given.starts.clone(),
+        late_starts: given.late_starts.clone(),
         constraints: given.constraints.clone(),
         invariants: given.invariants.clone(),
         quadratures: given.quadratures.clone(),

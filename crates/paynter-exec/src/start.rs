@@ -146,6 +146,8 @@ impl Machine {
             }
             outcome = self.meet_demands(t0, &mut y, &set_by, &values)?;
         }
+        self.set_late(t0, &mut y)
+            .map_err(|fault| self.fail(fault))?;
         self.first_tick(t0, &mut y)
             .map_err(|fault| self.fail(fault))?;
         let defaulted = self.defaulted(&set_by, &outcome);
@@ -169,6 +171,23 @@ impl Machine {
         Ok(outputs
             .map(|&slot| self.memory.slots[slot as usize])
             .collect())
+    }
+
+    /// Sets the states whose values follow from those that the demands fix.
+    fn set_late(&mut self, t: f64, y: &mut [f64]) -> Result<(), Fault> {
+        let image = self.image.clone();
+        if image.late_states.is_empty() {
+            return Ok(());
+        }
+        self.load(t, y)?;
+        run(&image.late_values.steps, &mut self.memory)?;
+        for (&(index, is_negated), &slot) in
+            image.late_states.iter().zip(&image.late_values.outputs)
+        {
+            let value = self.memory.slots[slot as usize];
+            y[index] = if is_negated { -value } else { value };
+        }
+        Ok(())
     }
 
     /// Sets states, discrete symbols and starting points of blocks that are named directly.
@@ -366,7 +385,8 @@ impl Machine {
                 is_mentioned[index] = true;
             }
         }
-        for &column in &outcome.determined {
+        let late = self.image.late_states.iter().map(|&(index, _)| index);
+        for column in outcome.determined.iter().copied().chain(late) {
             is_mentioned[column] = true;
         }
         let states = self.image.states.iter().zip(is_mentioned);

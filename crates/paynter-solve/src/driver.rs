@@ -217,7 +217,12 @@ impl Run<'_> {
         let done = (self.t - self.t_begin) / (self.t_end - self.t_begin);
         let limit = cx.max_steps;
         if done * HOPELESS * limit as f64 <= steps as f64 {
-            return Err(Failure::TooManySteps { t: self.t, limit });
+            return Err(Failure::TooManySteps {
+                t: self.t,
+                steps,
+                limit,
+                needed: steps as f64 / done,
+            });
         }
         Ok(())
     }

@@ -297,12 +297,16 @@ pub enum Failure {
         /// Which function.
         what: Function,
     },
-    /// More steps than the limit.
+    /// More steps than the limit, or so many that the rest would go far beyond it.
     TooManySteps {
         /// Time reached.
         t: f64,
+        /// Steps made up to there.
+        steps: usize,
         /// The limit.
         limit: usize,
+        /// Steps that the whole run would need at the pace up to here.
+        needed: f64,
     },
     /// Newton's method did not converge, however small the step.
     NewtonFailed {

@@ -85,10 +85,13 @@ impl Context<'_> {
 
     /// Ends the run when the limit of steps is reached.
     pub(crate) fn check_work(&self, t: f64) -> Result<(), Failure> {
-        if self.statistics.steps + self.statistics.rejected >= self.max_steps {
+        let steps = self.statistics.steps + self.statistics.rejected;
+        if steps >= self.max_steps {
             return Err(Failure::TooManySteps {
                 t,
+                steps,
                 limit: self.max_steps,
+                needed: f64::INFINITY,
             });
         }
         Ok(())

@@ -260,6 +260,8 @@ pub struct Dae {
     pub whens: Vec<When>,
     /// Demands and hints on the start.
     pub starts: Vec<Start>,
+    /// States set when all demands are met, each to a value that reads the others and stays the same.
+    pub late_starts: Vec<(SymbolId, ExprId)>,
     /// Locks with declared positions; possibly redundant.
     pub constraints: Vec<PositionConstraint>,
     /// What the exact solution keeps.

@@ -102,8 +102,9 @@ pub struct Reduced {
     /// Structural index of the original equations (0, 1, 2, 3 …).
     pub structural_index: u32,
     /// Frozen quantities (modes, discrete symbols) in equations that were differentiated, with
-    /// the origin of the equation: where these step, an impulse would be needed.
-    pub differentiated_switches: Vec<(Origin, SymbolId)>,
+    /// the origin of the equation and the side of it that was differentiated: where this side steps
+    /// with them, an impulse would be needed.
+    pub differentiated_switches: Vec<(Origin, SymbolId, ExprId)>,
     /// Incidences that the graph algorithms looked at: proves linear growth without a clock.
     pub work: u64,
 }

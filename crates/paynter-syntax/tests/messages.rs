@@ -201,7 +201,7 @@ fn a_file_that_is_not_text_says_where() {
 }
 
 #[test]
-fn the_unit_hint_shows_both_ways_out() {
+fn a_unit_behind_an_expression_is_sent_to_the_name() {
     let mut sources = SourceMap::new();
     let text = "model A {\n    J = eye(3) [kg]\n}\n";
     let file: FileId = sources.add("a.bond", text);
@@ -211,9 +211,9 @@ error[E0108]: a unit may follow only a number, a matrix or a name being declared
   ┌─ a.bond:2:16
   │
 2 │     J = eye(3) [kg]
-  │                ^^^^ here it follows an expression
+  │                ^^^^ here it follows an expression, which has its unit already
   │
-  = help: write `eye(3)*1 [kg]` to give it this unit, or `eye(3)[kg]` for an index
+  = help: the unit goes behind the name that is defined: `J [kg] = …`
 
 ";
     assert_eq!(shown, expected);

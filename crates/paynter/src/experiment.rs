@@ -11,7 +11,7 @@ use crate::parameters::Parameters;
 use crate::recorder::Progress;
 use crate::simulate::{Run, RunSpec, Wanted, simulate};
 use crate::table::{self, Table};
-use paynter_draw::plot::{Plot, Series, panels_by_unit};
+use paynter_draw::plot::{Panel, Plot, Series, panels_by_unit};
 use paynter_draw::thin::looks_held;
 use paynter_exec::{Engine, Machine};
 use paynter_model::BondGraph;
@@ -180,6 +180,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         engine,
         wanted: layout.wanted.clone(),
         wants_fine: !plan.measures.is_empty(),
+        wants_ranges: false,
         parameters: Vec::new(),
         rest: Vec::new(),
     }
@@ -242,6 +243,7 @@ pub fn carry_out(
     let measures = measure_all(plan, run.fine.as_ref(), layout, &parameters);
     let plots = plots(plan, &run, layout, references, graph);
     run.table.columns.truncate(layout.n_recorded);
+    run.ranges.truncate(layout.n_recorded);
     let comparisons = plan
         .comparisons
         .iter()
@@ -368,12 +370,17 @@ fn plots(
     references: &[Table],
     graph: &BondGraph,
 ) -> Vec<Plot> {
-    if plan.plots.is_empty() {
-        return Vec::new();
-    }
     let held = Held::new(&graph.signals);
     let mut next = layout.n_recorded;
     let mut panels = Vec::new();
+    if plan.plots.is_empty() {
+        panels = panels_of_columns(
+            &run.table.columns[..layout.n_recorded],
+            run,
+            plan,
+            references,
+        );
+    }
     for plot in &plan.plots {
         let ys = &run.table.columns[next..next + plot.ys.len()];
         let values = &layout.wanted[next..next + plot.ys.len()];
@@ -418,6 +425,33 @@ fn plots(
         title: plan.name.clone().unwrap_or_default(),
         panels,
     }]
+}
+
+/// Where no plot is asked for, what is recorded is drawn over time, each column by itself.
+fn panels_of_columns(
+    columns: &[table::Column],
+    run: &Run,
+    plan: &Plan,
+    references: &[Table],
+) -> Vec<Panel> {
+    // No wall of pictures: who records more knows what to plot.
+    const MOST_PLOTS: usize = 12;
+    let panels = columns.iter().take(MOST_PLOTS).flat_map(|column| {
+        let own = Series {
+            name: column.name.clone(),
+            x: run.table.time.clone(),
+            y: column.values.clone(),
+            is_held: looks_held(&column.values),
+            ..Series::default()
+        };
+        let beside = references
+            .iter()
+            .filter_map(|r| beside(plan, r, column, None));
+        let curves = std::iter::once(own).chain(beside);
+        let curves = curves.map(|series| (series, column.unit.clone())).collect();
+        panels_by_unit(curves, "time [s]", &run.event_times)
+    });
+    panels.collect()
 }
 
 /// The curve of a reference for a plotted quantity, if the run is compared with it there: both then

@@ -4,14 +4,16 @@
 //! Out: diagnostics that point into the text.
 
 use crate::code;
+use crate::floating::{Floating, floating};
 use crate::simulate::LeftOpen;
 use paynter_exec::{Conflict, Failure as MachineFailure, LowerError, Machine, StartError};
+use paynter_model::graph::{Law, Variable};
 use paynter_model::{BondGraph, Element, ElementKind};
 use paynter_solve::{BadInput, EvalError, Failure, SolveError};
 use paynter_symbolic::dae::{Dae, Origin, PositionConstraint};
 use paynter_symbolic::expr::Function1;
 use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
-use paynter_symbolic::reduced::{Block, Reduced};
+use paynter_symbolic::reduced::{Block, Known, Reduced};
 use paynter_symbolic::walk::{below, for_each_argument, symbols_of};
 use paynter_symbolic::{ExprId, Node, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
@@ -25,6 +27,15 @@ pub(crate) fn explain_structure(
     dae: &Dae,
     graph: &BondGraph,
 ) -> Vec<Diagnostic> {
+    let open = match error {
+        StructuralError::UnderDetermined { part, .. }
+        | StructuralError::Singular { under: part, .. }
+        | StructuralError::SingularBlock(part) => floating(graph, &part.unknowns),
+        _ => None,
+    };
+    if let Some(found) = open {
+        return vec![no_ground(&found, graph)];
+    }
     match error {
         StructuralError::OverDetermined(part) => vec![too_many(part, dae, graph)],
         StructuralError::UnderDetermined { part, redundant } => {
@@ -85,6 +96,45 @@ pub(crate) fn explain_structure(
             .primary(graph.span(equation.origin), "nothing here can give way"),
         ],
     }
+}
+
+/// Says that a network has no reference, in the words of its domain.
+fn no_ground(found: &Floating, graph: &BondGraph) -> Diagnostic {
+    let (headline, help) = match found.domain.as_deref() {
+        Some("electrical") => (
+            "the circuit has no ground: only differences of its voltages are fixed",
+            "connect one node to ground: `gnd: Ground()` from the library `electrical`, then `node -> gnd`; or, without the library, `Se(0 [V]) -> node`",
+        ),
+        Some("hydraulic") => (
+            "the network has no reference pressure: only differences of its pressures are fixed",
+            "connect one node to a tank: `Se(0 [Pa]) -> node`",
+        ),
+        Some("thermal" | "heat") => (
+            "the network has no reference temperature: only differences of its temperatures are fixed",
+            "give one node a temperature: `Se(293 [K]) -> node`",
+        ),
+        _ => (
+            "the network has no reference: only differences of its efforts are fixed",
+            "give one of its 0-junctions an effort: `Se(0) -> node`",
+        ),
+    };
+    let mut spans: Vec<Span> = Vec::new();
+    for &id in &found.junctions {
+        let element = graph.element(id);
+        let part = element.name.and_then(|name| graph.part_span(name));
+        let span = part.unwrap_or_else(|| graph.span(element.origin));
+        if !spans.contains(&span) {
+            spans.push(span);
+        }
+    }
+    spans.sort_unstable_by_key(|s| (s.file, s.start));
+    let d = Diagnostic::error(code::UNDERDETERMINED, headline);
+    let marked = spans.into_iter().take(MOST_NAMES).enumerate();
+    let d = marked.fold(d, |d, (k, span)| match k {
+        0 => d.primary(span, "nothing in this network is tied to a reference"),
+        _ => d.secondary(span, "part of it"),
+    });
+    d.help(help)
 }
 
 fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
@@ -402,12 +452,38 @@ fn definition(symbol: SymbolId, graph: &BondGraph) -> Option<(Origin, Vec<ExprId
     if let Some(found) = signals.equations.iter().find(|q| is_symbol(q.left)) {
         return Some((found.origin, vec![found.right]));
     }
-    let is_of = |e: &&Element| {
+    let element = element_of(symbol, graph)?;
+    Some((element.origin, element.law.expressions()))
+}
+
+/// The element whose law an effort or flow belongs to: the one it is named after, else one with a law of its
+/// own rather than a two-port beside it.
+fn element_of(symbol: SymbolId, graph: &BondGraph) -> Option<&Element> {
+    let signals = &graph.signals;
+    let owner = signals.names.parent(signals.symbol(symbol).name);
+    let is_on_bond = |e: &&Element| {
         let mut bonds = e.ports.iter().map(|&b| graph.bond(b));
         !e.kind.is_junction() && bonds.any(|b| b.effort == symbol || b.flow == symbol)
     };
-    let element = graph.elements.iter().find(is_of)?;
-    Some((element.origin, element.law.expressions()))
+    let on_bond: Vec<&Element> = graph.elements.iter().filter(is_on_bond).collect();
+    let by_name = on_bond.iter().find(|e| e.name.is_some() && e.name == owner);
+    let is_two_port = |e: &Element| matches!(e.kind, ElementKind::Tf | ElementKind::Gy);
+    let by_kind = || on_bond.iter().find(|e| !is_two_port(e));
+    by_name.or_else(by_kind).or(on_bond.first()).copied()
+}
+
+/// Tells whether the law of an element gives another variable than this one: it was solved for it.
+fn is_backwards(symbol: SymbolId, element: &Element, graph: &BondGraph) -> bool {
+    let Law::Explicit(rows) = &element.law else {
+        return false;
+    };
+    rows.iter().any(|&(port, variable, _)| {
+        let bond = element.ports.get(port as usize).map(|&b| graph.bond(b));
+        bond.is_some_and(|b| match variable {
+            Variable::Effort => b.flow == symbol,
+            _ => b.effort == symbol,
+        })
+    })
 }
 
 fn symbols_of_all(signals: &Dae, expressions: &[ExprId]) -> Vec<SymbolId> {
@@ -455,12 +531,17 @@ fn explain_machine(
                 format!("no solution was found for {names} {when}"),
             );
             let d = mind_saturation(d, unknowns, reduced);
-            at_origins(d, origins.iter().copied(), "takes part in the loop", graph)
-                .help("give a `guess` nearer to the solution, or look for a law without one")
+            at_origins(d, origins.iter().copied(), "takes part in the loop", graph).help(
+                "the equations may have no real solution; if there is one, give a `guess` near it",
+            )
         }
         MachineFailure::NotFinite {
             symbol: Some(symbol),
         } => {
+            let backwards = element_of(*symbol, graph).filter(|e| is_backwards(*symbol, e, graph));
+            if let Some(element) = backwards {
+                return no_such_value(*symbol, element, (fallback, when), dae, graph);
+            }
             let (origin, read) = definition(*symbol, graph)
                 .unwrap_or_else(|| (dae.symbol(*symbol).origin, Vec::new()));
             let mut message = Diagnostic::error(
@@ -527,6 +608,27 @@ fn explain_conflict(conflict: &Conflict, when: &str, dae: &Dae, graph: &BondGrap
         .help("both conditions become true at this instant and neither action comes first: let one condition exclude the other, or choose the value in one `when` with `if … then … else`")
 }
 
+/// Says that a law, solved for the variable it does not give, has no solution.
+fn no_such_value(
+    symbol: SymbolId,
+    element: &Element,
+    (fallback, when): (&'static str, &str),
+    dae: &Dae,
+    graph: &BondGraph,
+) -> Diagnostic {
+    let name = element.name.map(|n| graph.signals.names.display(n));
+    let law = name.map_or("a law".to_owned(), |name| format!("the law of `{name}`"));
+    Diagnostic::error(
+        fallback,
+        format!("no value of `{}` fits {law} {when}", dae.name_of(symbol)),
+    )
+    .primary(
+        graph.span(element.origin),
+        "the rest of the model demands what this law never reaches",
+    )
+    .help("a law that saturates has a largest value: weaken the source, change the law, or put a resistance beside it")
+}
+
 /// Adds the advice for laws that saturate, where the loop of these unknowns has exponentials.
 fn mind_saturation(d: Diagnostic, unknowns: &[SymbolId], reduced: &Reduced) -> Diagnostic {
     let pool = &reduced.dae.pool;
@@ -568,6 +670,68 @@ pub(crate) fn explain_open(
     );
     let d = at_origins(d, origins.iter().copied(), "takes part in it", graph);
     mind_saturation(d, unknowns, reduced)
+}
+
+/// Finds an unknown whose value is a constant that is not a number.
+fn constant_without_value(reduced: &Reduced, graph: &BondGraph) -> Option<MachineFailure> {
+    let dae = &reduced.dae;
+    let parameters = crate::parameters::Parameters::new(dae, &[]);
+    let known = reduced.known.iter().enumerate();
+    let known = known.filter_map(|(at, known)| match *known {
+        Known::Expression(e) => Some((SymbolId(at as u32), e)),
+        _ => None,
+    });
+    let assigned = reduced.blocks.iter().filter_map(|block| match *block {
+        Block::Assign { symbol, value, .. } => Some((symbol, value)),
+        _ => None,
+    });
+    let is_wrong = |e: ExprId| parameters.value(e).is_some_and(|x| !x.is_finite());
+    let (wrong, _) = known.chain(assigned).find(|&(_, e)| is_wrong(e))?;
+
+    // Of all names it has, the one whose law was solved for it tells most.
+    let is_it = |at: usize| matches!(reduced.known[at], Known::Alias { of, .. } if of == wrong);
+    let names = (0..reduced.known.len().min(graph.signals.symbols.len())).filter(|&at| is_it(at));
+    let solved = names.map(|at| SymbolId(at as u32)).find(|&s| {
+        let element = element_of(s, graph);
+        element.is_some_and(|e| is_backwards(s, e, graph))
+    });
+    Some(MachineFailure::NotFinite {
+        symbol: Some(solved.unwrap_or(wrong)),
+    })
+}
+
+/// Adds which states are zero where a law that reads them has no value, as a logarithm has none.
+fn mind_zero_states(
+    d: Diagnostic,
+    failure: &MachineFailure,
+    (states, y): (&[SymbolId], &[f64]),
+    graph: &BondGraph,
+) -> Diagnostic {
+    let MachineFailure::NotFinite {
+        symbol: Some(symbol),
+    } = failure
+    else {
+        return d;
+    };
+    let Some((_, read)) = definition(*symbol, graph) else {
+        return d;
+    };
+    let read = symbols_of_all(&graph.signals, &read);
+    let at_zero = states
+        .iter()
+        .zip(y)
+        .filter(|(s, x)| **x == 0.0 && read.contains(s));
+    let names: Vec<String> = at_zero
+        .take(MOST_NAMES)
+        .map(|(s, _)| graph.signals.name_of(*s))
+        .collect();
+    match names.first() {
+        Some(first) => d.help(format!(
+            "`{}` is 0, where the law has no value; a state that nobody gives a start value starts at 0: write `start {first} = …`",
+            names.join("`, `")
+        )),
+        None => d,
+    }
 }
 
 /// Adds the advice for ideal switches and diodes, where one takes part.
@@ -668,8 +832,12 @@ fn explain_solver(
         }
         Failure::NotFinite { t, index, .. } => {
             let when = format!("at t = {}", seconds(t));
-            match machine.find_not_finite(t, &error.y) {
-                Some(failure) => explain_machine(&failure, code::NOT_FINITE, &when, reduced, graph),
+            let found = machine.find_not_finite(t, &error.y);
+            match found.or_else(|| constant_without_value(reduced, graph)) {
+                Some(failure) => {
+                    let d = explain_machine(&failure, code::NOT_FINITE, &when, reduced, graph);
+                    mind_zero_states(d, &failure, (&states, &error.y), graph)
+                }
                 None => {
                     let d = Diagnostic::error(
                         code::NOT_FINITE,
@@ -700,14 +868,12 @@ fn explain_solver(
                 }
             }
         }
-        Failure::TooManySteps { t, limit } => Diagnostic::error(
-            code::TOO_MANY_STEPS,
-            format!(
-                "{limit} steps are not enough for this run; t = {} was reached",
-                seconds(t)
-            ),
-        )
-        .help("stop earlier, loosen `rtol`, or look for a fast oscillation in the model"),
+        Failure::TooManySteps {
+            t,
+            steps,
+            limit,
+            needed,
+        } => too_many_steps(t, (steps, limit), needed),
         Failure::Singular { t, index } => {
             let d = Diagnostic::error(
                 code::SINGULAR_BLOCK,
@@ -759,8 +925,29 @@ fn explain_solver(
     }
 }
 
+/// Says how far a run came with the steps it may take.
+fn too_many_steps(t: f64, (steps, limit): (usize, usize), needed: f64) -> Diagnostic {
+    let text = match steps < limit {
+        true => format!(
+            "the end is out of reach: {steps} steps led to t = {}, and at this pace the run would take {needed:.0e}",
+            seconds(t)
+        ),
+        false => format!(
+            "{limit} steps are not enough for this run; t = {} was reached",
+            seconds(t)
+        ),
+    };
+    Diagnostic::error(code::TOO_MANY_STEPS, text)
+        .help("leave the choice to `method = auto`, which finds methods for stiff models; stop earlier, loosen `rtol`, or look for a fast oscillation in the model")
+}
+
 /// Prints a time with as many digits as are read.
 pub(crate) fn seconds(t: f64) -> String {
+    // Six places say nothing of a time far below a second; the first trial step of a run is its start.
+    const NO_TIME: f64 = 1e-18;
+    if t.abs() > NO_TIME && t.abs() < 1e-3 {
+        return format!("{} s", crate::digits::significant(t, 4));
+    }
     let text = format!("{t:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     format!(

@@ -4,6 +4,7 @@
 //! Out: its design (graph, plan), causality, equations, runs, tables.
 
 mod assembly;
+pub mod assumed;
 pub mod audit;
 pub mod code;
 pub mod compare;
@@ -14,7 +15,9 @@ pub mod digits;
 pub mod experiment;
 mod failure;
 pub mod figure;
+mod floating;
 mod held;
+mod impulse;
 mod inputs;
 pub mod library;
 pub mod linear;
@@ -25,6 +28,7 @@ pub mod output;
 mod parameters;
 mod physics;
 pub mod power;
+mod ranges;
 pub mod readable;
 mod recorder;
 pub mod report;

@@ -6,6 +6,7 @@
 //! **Invariant:** at the time of an event the row holds the values after it. Output never
 //! changes the steps: values come from the dense output.
 
+use crate::ranges::Ranges;
 use paynter_solve::{Dense, EvalError, EventRecord, Observer, System};
 use std::ops::ControlFlow;
 
@@ -46,6 +47,8 @@ pub(crate) struct Recorder<'a> {
     has_started: bool,
     y: Vec<f64>,
     row: Vec<f64>,
+    /// Least and largest values, where they are asked for.
+    pub ranges: Option<Ranges>,
     /// What went wrong while computing a recorded quantity.
     pub failure: Option<(f64, EvalError)>,
 }
@@ -68,6 +71,7 @@ impl<'a> Recorder<'a> {
             has_started: false,
             y: Vec::new(),
             row: vec![0.0; n_columns],
+            ranges: None,
             failure: None,
         }
     }
@@ -95,13 +99,18 @@ fn is_same(output: f64, event: f64) -> bool {
 }
 
 impl Observer for Recorder<'_> {
-    fn needs_dense(&mut self, _t0: f64, t1: f64) -> bool {
-        self.fine.is_some() || self.output_times.get(self.next).is_some_and(|&t| t < t1)
+    fn needs_dense(&mut self, t0: f64, t1: f64) -> bool {
+        self.fine.is_some()
+            || self.output_times.get(self.next).is_some_and(|&t| t < t1)
+            || self.ranges.as_ref().is_some_and(|r| r.may_grow(t1 - t0))
     }
 
     fn start(&mut self, t: f64, y: &[f64], system: &mut dyn System) -> ControlFlow<()> {
         self.y = y.to_vec();
         self.observe(t, y, system)?;
+        if let Some(ranges) = &mut self.ranges {
+            ranges.begin(&self.row);
+        }
         if std::mem::replace(&mut self.has_started, true) {
             // A later part of the run: at the change of structure the row holds the values after it.
             if self.rows.time.last().is_some_and(|&last| is_same(last, t)) {
@@ -140,6 +149,12 @@ impl Observer for Recorder<'_> {
                 Self::keep(fine, t, &self.row);
             }
         }
+        if let Some(ranges) = &mut self.ranges
+            && let Err(error) = ranges.step(dense, &mut y, system)
+        {
+            self.failure = Some((t1, error));
+            return ControlFlow::Break(());
+        }
         self.y = y;
         // Asking the clock or drawing a bar at every step would cost more than a small model's step.
         self.steps_since_progress += 1;
@@ -155,10 +170,13 @@ impl Observer for Recorder<'_> {
             self.event_times.push(event.t);
         }
         let replaces_last = self.rows.time.last().is_some_and(|&t| is_same(t, event.t));
-        if !replaces_last && self.fine.is_none() {
+        if !replaces_last && self.fine.is_none() && self.ranges.is_none() {
             return ControlFlow::Continue(());
         }
         self.observe(event.t, event.y_after, system)?;
+        if let Some(ranges) = &mut self.ranges {
+            ranges.begin(&self.row);
+        }
         if replaces_last {
             let at = self.rows.values.len() - self.row.len();
             self.rows.values[at..].copy_from_slice(&self.row);

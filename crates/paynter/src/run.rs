@@ -27,6 +27,8 @@ pub struct RunChoice {
     pub engine: Engine,
     /// Record at these times instead of the experiment's.
     pub times: Option<Vec<f64>>,
+    /// Find least and largest values over the whole run, not only among the recorded ones.
+    pub wants_ranges: bool,
 }
 
 /// What lies between a design and its run, for reports.
@@ -67,6 +69,7 @@ pub fn run_staged(
     let mut layout = lay_out(&design.plan);
     layout.margins = margins_of_measures(design).map_err(LinearError::into_messages)?;
     let mut spec = run_spec(&design.plan, &layout, &references, choice.engine);
+    spec.wants_ranges = choice.wants_ranges;
     if let Some(times) = &choice.times {
         spec.output_times = times.clone();
     }
@@ -207,23 +210,7 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
             found.push(in_words(message, plan, &[&word], "recorded here"));
         }
     }
-    for &(origin, symbol) in &reduced.differentiated_switches {
-        found.push(
-            Diagnostic::warning(
-                code::IMPULSE,
-                "a storage follows a source that jumps: the jump would need an impulse",
-            )
-            .primary(
-                design.graph.span(origin),
-                "tied to the source without a resistance",
-            )
-            .secondary(
-                design.graph.span(reduced.dae.symbol(symbol).origin),
-                "jumps here",
-            )
-            .help("put a resistance between them, or give the source a rise time"),
-        );
-    }
+    found.extend(crate::impulse::warnings(reduced, &design.graph));
     found.extend(crate::contacts::reports(design, reduced, &outcome.run));
     let open = outcome.run.left_open.as_ref();
     found.extend(open.map(|open| crate::failure::explain_open(open, reduced, &design.graph)));

@@ -6,6 +6,7 @@
 use crate::audit::{Audit, audit};
 use crate::course::{Course, End};
 use crate::failure::explain_lowering;
+use crate::ranges::Ranges;
 use crate::readable::names_of_integrals;
 use crate::recorder::{Progress, Recorder, Rows};
 use crate::table::{Column, Table};
@@ -75,6 +76,8 @@ pub struct RunSpec {
     pub wanted: Vec<Wanted>,
     /// Record finely inside every step as well, for measures.
     pub wants_fine: bool,
+    /// Find least and largest values between the output times as well.
+    pub wants_ranges: bool,
     /// Parameters changed after compiling, SI units.
     pub parameters: Vec<(SymbolId, f64)>,
     /// States of a point at rest to start from instead; empty where nothing was trimmed.
@@ -91,6 +94,8 @@ pub struct Run {
     pub table: Table,
     /// The same columns finely, where asked for.
     pub fine: Option<Table>,
+    /// Least and largest value of each recorded column over the whole run, in its unit, where asked for.
+    pub ranges: Vec<Option<(f64, f64)>>,
     /// Where the start came from.
     pub start: StartReport,
     /// Work done.
@@ -248,6 +253,7 @@ pub fn simulate(
     Ok(Run {
         table: to_table(&followed.rows, &spec.wanted),
         fine: followed.fine.map(|rows| to_table(&rows, &spec.wanted)),
+        ranges: in_units(followed.ranges, &spec.wanted),
         states,
         defaulted,
         machine_code: machine.machine_code(),
@@ -269,6 +275,7 @@ pub(crate) struct Followed {
     pub rows: Rows,
     pub fine: Option<Rows>,
     pub event_times: Vec<f64>,
+    pub ranges: Vec<Option<(f64, f64)>>,
     pub ending: Ending,
     /// Stored energy at the start and at the end, where both have a value.
     pub energy: Option<(StoredEnergy, StoredEnergy)>,
@@ -288,15 +295,24 @@ pub(crate) fn follow(
         spec.wants_fine,
         progress,
     );
+    recorder.ranges = spec.wants_ranges.then(|| Ranges::new(spec.wanted.len()));
     let End { t, y, ending } = course.go(&start.y0, &mut recorder);
     let energy_after = course.at_present().0.stored_energy(t, &y);
     Followed {
         rows: recorder.rows,
         fine: recorder.fine,
         event_times: recorder.event_times,
+        ranges: recorder.ranges.iter().flat_map(Ranges::found).collect(),
         ending,
         energy: energy_before.ok().zip(energy_after.ok()),
     }
+}
+
+fn in_units(ranges: Vec<Option<(f64, f64)>>, wanted: &[Wanted]) -> Vec<Option<(f64, f64)>> {
+    let columns = ranges.into_iter().zip(wanted);
+    columns
+        .map(|(range, w)| range.map(|(low, high)| (w.to_unit(low), w.to_unit(high))))
+        .collect()
 }
 
 pub(crate) fn to_table(rows: &Rows, wanted: &[Wanted]) -> Table {

@@ -432,7 +432,7 @@ fn elaborate_and_run(
     }
     let choice = crate::run::RunChoice {
         engine,
-        times: None,
+        ..crate::run::RunChoice::default()
     };
     let mut outcome = crate::run::run(&varied, &choice, &mut |_| may_go_on())?;
     // What is said of the model with its own values is said once, before the sweep.

@@ -81,6 +81,7 @@ pub fn run(args: &RunArgs) -> u8 {
     let choice = RunChoice {
         engine: args.engine.engine(),
         times,
+        wants_ranges: true,
     };
     let mut outputs = Outputs::of(&design);
     if let Some(path) = &args.times {

@@ -2,12 +2,14 @@
 
 use crate::say;
 use paynter::Design;
+use paynter::assumed::other_models;
 use paynter::audit::Audit;
 use paynter::digits::significant;
 use paynter::experiment::Outcome;
 use paynter::linear::{Label, to_json, trim_to_json};
 use paynter::simulate::Ending;
 use paynter::solve::{Choice, Reason};
+use paynter::table::Column;
 use std::path::Path;
 
 /// Prints the summary.
@@ -27,6 +29,16 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
             "  others      {} (choose with --experiment)",
             shorten(&others)
         );
+    }
+    let models = other_models(design);
+    if design.plan.name.is_none() && !models.is_empty() {
+        say!(
+            "  others      {} (choose with --model; without a choice, the last model of the file runs)",
+            shorten(&models)
+        );
+    }
+    if let Some(stop) = assumed_stop(design) {
+        say!("  assumed     stop = {stop} s, since no experiment says how long to run");
     }
     say!("  states      {}", shorten(&run.states));
     if !run.defaulted.is_empty() {
@@ -87,23 +99,18 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
             "most",
             "last"
         );
-        for column in &run.table.columns {
+        for (k, column) in run.table.columns.iter().enumerate() {
             let label = if column.unit.is_empty() {
                 column.name.clone()
             } else {
                 format!("{} [{}]", column.name, column.unit)
             };
-            let (low, high) = column
-                .values
-                .iter()
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| {
-                    (low.min(x), high.max(x))
-                });
-            let last = column.values.last().copied().unwrap_or(f64::NAN);
+            let range = range_of(column, run.ranges.get(k).copied().flatten());
+            let last = column.values.last().copied().filter(|x| x.is_finite());
             say!(
                 "  {label:<24} {} {} {}",
-                number(low),
-                number(high),
+                number(range.map(|r| r.0)),
+                number(range.map(|r| r.1)),
                 number(last)
             );
         }
@@ -150,6 +157,12 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
     }
 }
 
+/// The end of the run, where nobody gave it.
+fn assumed_stop(design: &Design) -> Option<String> {
+    let plan = &design.plan;
+    plan.is_stop_default.then(|| significant(plan.stop, 6))
+}
+
 fn with_unit(label: &Label) -> String {
     let value = significant(label.value, 9);
     let text = format!("{} = {value} {}", label.name, label.unit);
@@ -160,6 +173,11 @@ fn print_audit(outcome: &Outcome) {
     let Some(audit) = &outcome.run.audit else {
         return;
     };
+    // A run that failed before its first step has moved nothing that could be accounted for.
+    let run = &outcome.run;
+    if matches!(run.ending, Ending::Failed { .. }) && audit.scale == 0.0 {
+        return;
+    }
     say!("  energy      {}", balance(audit));
     let verdict = if audit.is_good() {
         "accounted for"
@@ -209,8 +227,19 @@ fn balance(audit: &Audit) -> String {
     }
 }
 
-fn number(x: f64) -> String {
-    format!("{:>14}", significant(x, 7))
+/// Least and largest value of a column: over the whole run where that is known, else of the recorded ones.
+fn range_of(column: &Column, whole: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    let finite = column.values.iter().copied().filter(|x| x.is_finite());
+    let seen = finite.chain(whole.into_iter().flat_map(|(low, high)| [low, high]));
+    seen.fold(None, |range, x| match range {
+        None => Some((x, x)),
+        Some((low, high)) => Some((f64::min(low, x), f64::max(high, x))),
+    })
+}
+
+/// A number, or a dash where there is none.
+fn number(x: Option<f64>) -> String {
+    format!("{:>14}", x.map_or("–".to_owned(), |x| significant(x, 7)))
 }
 
 /// As many names as fit in a line.

@@ -130,6 +130,7 @@ fn uncompiled_routines(image: &Image) -> Vec<&Routine> {
         &image.unknowns,
         &image.pre_continuous,
         &image.start_values,
+        &image.late_values,
         &image.demands.routine,
         &image.reinit_targets.routine,
     ];

@@ -14,6 +14,37 @@ use super::{Elaborator, code};
 use crate::graph::{Bond, ElementId, ElementKind, End, GroupId, Stroke};
 
 impl<'a> Elaborator<'a> {
+    /// Says that an element that takes power would give it, and what was meant: `r -> c` means a
+    /// series connection, which is a junction that both hang on.
+    fn report_arrow_out(&mut self, tail: ThingId, head: ThingId, span: Span) {
+        let (t, h) = (&self.things[tail.at()], &self.things[head.at()]);
+        let (letters, at) = (t.kind.letters(), t.span);
+        let text = match t.name {
+            Some(_) => format!(
+                "an arrow leaves {}, which is {} {letters}",
+                self.thing_name(tail),
+                super::law::article(t.kind)
+            ),
+            None => format!("an arrow leaves the {letters}"),
+        };
+        let (name, other) = (self.as_written(tail), self.as_written(head));
+        let help = match h.kind.is_junction() {
+            true => format!("turn the arrow: `{other} -> {name}`"),
+            false => format!(
+                "elements meet at junctions: write `… -> j: 1 -> {name}, {other}` where they share the flow (in series), and `j: 0` where they share the effort (in parallel)"
+            ),
+        };
+        self.report.add(code::ARROW_OUT, span, || {
+            Diagnostic::error(code::ARROW_OUT, text)
+                .primary(
+                    span,
+                    "power flows along the arrow, and this element takes power",
+                )
+                .secondary(at, format!("the {letters}"))
+                .help(help)
+        });
+    }
+
     /// Makes a scalar bond with its effort and flow.
     pub(super) fn make_bond(
         &mut self,
@@ -37,20 +68,8 @@ impl<'a> Elaborator<'a> {
         else {
             return None;
         };
-        let tail_kind = self.things[tail.at()].kind;
         if takes_power(&self.things[tail.at()]) {
-            let (letters, at) = (tail_kind.letters(), self.things[tail.at()].span);
-            self.report.add(code::ARROW_OUT, span, || {
-                Diagnostic::error(code::ARROW_OUT, format!("an arrow leaves the {letters}"))
-                    .primary(
-                        span,
-                        "power flows along the arrow, and this element takes power",
-                    )
-                    .secondary(at, format!("the {letters}"))
-                    .help(
-                        "turn the arrow, or swap both sides: it must point into R, C, I, Sw and D",
-                    )
-            });
+            self.report_arrow_out(tail, head, span);
             if takes_power(&self.things[head.at()]) {
                 return None;
             }
@@ -208,6 +227,15 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Names a thing for messages.
+    /// The name of a thing, or the letters of one that has none.
+    fn as_written(&self, thing: ThingId) -> String {
+        let t = &self.things[thing.at()];
+        match t.name {
+            Some(name) => self.graph.signals.names.last(name).0.to_owned(),
+            None => format!("{}(…)", t.kind.letters()),
+        }
+    }
+
     pub(super) fn thing_name(&self, thing: ThingId) -> String {
         let t = &self.things[thing.at()];
         match t.name {

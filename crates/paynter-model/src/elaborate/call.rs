@@ -23,7 +23,7 @@ use crate::units::Dimension;
 const MAX_CALLS: u32 = 64;
 
 /// What the elaborator itself understands.
-pub(crate) const SPECIAL: &[&str] = &["der", "pre", "integral", "smooth", "sum", "tf"];
+pub(crate) const SPECIAL: &[&str] = &["der", "pre", "integral", "smooth", "sum", "tf", "unwrap"];
 
 impl<'a> Elaborator<'a> {
     pub(super) fn call(
@@ -77,7 +77,13 @@ impl<'a> Elaborator<'a> {
                 Ok(Value::scalar(total).measured(value.dimension, value.dimension_from))
             }
             "tf" => self.transfer(args, span, ctx),
-            text if functions::is_built_in(text) => self.built_in(text, args, span, ctx),
+            "unwrap" => self.unwrap(args, span, ctx),
+            text if functions::is_built_in(text) => {
+                if matches!(text, "sin" | "cos" | "tan") {
+                    self.ask_for_angle_in(args, file);
+                }
+                self.built_in(text, args, span, ctx)
+            }
             _ => {
                 self.report_no_function(function, file);
                 Err(Stop::Reported)
@@ -189,6 +195,7 @@ impl<'a> Elaborator<'a> {
             scope,
             locals: Some(&frame),
             calls: ctx.calls + 1,
+            means_part: false,
         };
         match &function.body {
             ast::FunctionBody::Expr(e) => self.lower(e, inner),
@@ -203,6 +210,7 @@ impl<'a> Elaborator<'a> {
                         scope,
                         locals: Some(&local),
                         calls: ctx.calls + 1,
+                        means_part: false,
                     };
                     let value = self.lower(&define.value, ctx)?;
                     let [part] = define.target.parts.as_slice() else {
@@ -225,6 +233,7 @@ impl<'a> Elaborator<'a> {
                     scope,
                     locals: Some(&local),
                     calls: ctx.calls + 1,
+                    means_part: false,
                 };
                 self.results(results, ctx)
             }
@@ -298,6 +307,7 @@ impl<'a> Elaborator<'a> {
                         scope,
                         locals: Some(&frame),
                         calls: ctx.calls + 1,
+                        means_part: false,
                     };
                     self.lower(default, inner)?
                 }

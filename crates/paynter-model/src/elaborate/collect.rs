@@ -151,6 +151,35 @@ impl<'a> Elaborator<'a> {
             .unwrap_or(Entity::Nothing)
     }
 
+    /// As [`Self::entity`], but the value where a value and a part share a name.
+    pub(super) fn value_entity(&self, path: PathId) -> Entity {
+        match self.namesakes.get(&path) {
+            Some(&value) => Entity::Def(value),
+            None => self.entity(path),
+        }
+    }
+
+    /// Lets a value and an element or part have one name: `ks: C(1/ks)`. Which is meant is never in doubt:
+    /// chains and dots mean the part, expressions the value.
+    fn share_name(&mut self, path: PathId, entity: Entity) -> bool {
+        let is_node = |e| matches!(e, Entity::Thing(_) | Entity::Instance(_));
+        if self.namesakes.contains_key(&path) {
+            return false;
+        }
+        match (self.entity(path), entity) {
+            (Entity::Def(value), part) if is_node(part) => {
+                self.namesakes.insert(path, value);
+                self.set_entity(path, part);
+                true
+            }
+            (part, Entity::Def(value)) if is_node(part) => {
+                self.namesakes.insert(path, value);
+                true
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn set_entity(&mut self, path: PathId, entity: Entity) {
         let at = path.0 as usize;
         if self.entity_of.len() <= at {
@@ -167,6 +196,13 @@ impl<'a> Elaborator<'a> {
             self.set_entity(path, entity);
             return true;
         }
+        if self.share_name(path, entity) {
+            return true;
+        }
+        let taken = match entity {
+            Entity::Def(_) => self.value_entity(path),
+            _ => taken,
+        };
         let first = self.entity_span(taken).filter(|first| *first != span);
         let is_node = |e| matches!(e, Entity::Thing(_) | Entity::Instance(_));
         let help = match (taken, entity) {
@@ -176,9 +212,7 @@ impl<'a> Elaborator<'a> {
             (Entity::Def(_), Entity::Def(_)) => {
                 "a name has one value; delete one line, or give it another name"
             }
-            _ => {
-                "elements, parts, ports, parameters and signals of a model share their names: rename one"
-            }
+            _ => "ports, bonds, events and what else a model holds share their names: rename one",
         };
         let names = &self.graph.signals.names;
         self.report.add(code::DUPLICATE_NAME, span, || {

@@ -146,7 +146,7 @@ impl<'a> Elaborator<'a> {
                     return None;
                 }
                 loop {
-                    match self.ref_target(r, Ctx::of(scope)) {
+                    match self.ref_target(r, Ctx::of_part(scope)) {
                         Ok(target) => return Some(Joined::Target(target)),
                         Err(Stop::Reported) => return None,
                         Err(Stop::Blocked(def)) => self.settle(def),

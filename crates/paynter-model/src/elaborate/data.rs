@@ -3,7 +3,7 @@
 //! In:  filled by `collect`, completed by `connect` and `define`.
 //! Out: read by lowering and by `finish`, which makes the graph of it.
 //!
-//! **Invariant:** a path names at most one entity; an entity never changes its path.
+//! **Invariant:** a path names at most one entity, beside a value that shares its name; an entity never changes its path.
 
 use paynter_symbolic::{PathId, SymbolId};
 use paynter_syntax::{Span, ast};

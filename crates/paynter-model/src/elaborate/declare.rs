@@ -154,7 +154,7 @@ impl<'a> Elaborator<'a> {
         value: Option<(&'a ast::Expr, ScopeId)>,
         span: Span,
     ) -> Option<DefId> {
-        if let Entity::Def(open) = self.entity(path) {
+        if let Entity::Def(open) = self.value_entity(path) {
             let def = &mut self.defs[open.at()];
             let may_complete = def.value.is_none()
                 && (def.kind == DefKind::Output || decl.is_some_and(|_| def.kind == kind))
@@ -316,13 +316,12 @@ impl<'a> Elaborator<'a> {
             if let ast::Action::Define(define) = action {
                 // Two events may set the same discrete value.
                 let shared = match define.target.parts.as_slice() {
-                    [part] => {
-                        self.target_path(id, scope, part)
-                            .and_then(|path| match self.entity(path) {
-                                Entity::Def(def) if self.when_defs.contains(&def) => Some(def),
-                                _ => None,
-                            })
-                    }
+                    [part] => self.target_path(id, scope, part).and_then(|path| {
+                        match self.value_entity(path) {
+                            Entity::Def(def) if self.when_defs.contains(&def) => Some(def),
+                            _ => None,
+                        }
+                    }),
                     _ => None,
                 };
                 let def = match shared {

@@ -266,7 +266,7 @@ impl<'a> Elaborator<'a> {
                 names
                     .parent(part)
                     .and_then(|around| names.find(around, &joined, None))
-                    .and_then(|path| match self.entity(path) {
+                    .and_then(|path| match self.value_entity(path) {
                         Entity::Def(def) => Some(self.defs[def.at()].span),
                         _ => None,
                     })
@@ -619,6 +619,9 @@ impl<'a> Elaborator<'a> {
             }
             let left = self.pool().symbol(symbol);
             elements.push(left);
+            if let Some(&counter) = self.turn_counters.get(&e) {
+                self.turn_counters.insert(left, counter);
+            }
             self.graph.signals.equations.push(Equation {
                 left,
                 right: e,

@@ -68,7 +68,7 @@ impl<'a> Elaborator<'a> {
             return;
         };
         let span = define.target.span;
-        match self.entity(path) {
+        match self.value_entity(path) {
             Entity::Def(def)
                 if self.defs[def.at()].kind == DefKind::Input && !define.is_derivative =>
             {
@@ -343,8 +343,15 @@ impl<'a> Elaborator<'a> {
         if n_done == equations.len() {
             return;
         }
+        // What only reads the circle is no part of it: it goes, until everything left is read by the rest.
+        let mut is_left: Vec<bool> = n_reads.iter().map(|&n| n > 0).collect();
+        while let Some(k) = (0..equations.len())
+            .find(|&k| is_left[k] && !readers[k].iter().any(|&reader| is_left[reader]))
+        {
+            is_left[k] = false;
+        }
         let names: Vec<String> = (0..equations.len())
-            .filter(|&k| n_reads[k] > 0)
+            .filter(|&k| is_left[k])
             .map(|k| format!("`{}`", self.graph.signals.name_of(equations[k].0)))
             .collect();
         self.report.add(code::SIGNAL_CYCLE, span, || {
@@ -636,6 +643,7 @@ impl<'a> Elaborator<'a> {
                     is_guess,
                     origin,
                 };
+                self.choose_turn(start);
                 let starts = &mut self.graph.signals.starts;
                 match position.get(&(target, is_guess)) {
                     Some(&at) if is_from_experiment => starts[at] = start,
@@ -715,7 +723,7 @@ impl<'a> Elaborator<'a> {
             };
             let parent = self.instances[instance.at()].path;
             let path = self.graph.signals.names.find(parent, &name.text, None);
-            match path.map(|p| self.entity(p)) {
+            match path.map(|p| self.value_entity(p)) {
                 Some(Entity::Def(next)) => at = next,
                 _ => break,
             }

@@ -199,7 +199,7 @@ impl<'a> Elaborator<'a> {
         let instance = self.scopes[root.at()].instance?;
         let names = &self.graph.signals.names;
         let path = names.find(self.instances[instance.at()].path, &name.text, None)?;
-        match self.entity(path) {
+        match self.value_entity(path) {
             Entity::Def(def) if sought.contains(&def) => Some(def),
             _ => None,
         }
@@ -242,7 +242,7 @@ impl<'a> Elaborator<'a> {
             if indexed {
                 let last = rest.is_empty();
                 let guess = match self.graph.signals.names.find(path, text, None) {
-                    Some(p) if last => match self.entity(p) {
+                    Some(p) if last => match self.value_entity(p) {
                         Entity::Def(def) => self.guess_def(def, depth),
                         _ => Guess::default(),
                     },
@@ -261,7 +261,11 @@ impl<'a> Elaborator<'a> {
                 }
                 return Guess::default();
             };
-            match self.entity(next) {
+            let named = match rest.is_empty() {
+                true => self.value_entity(next),
+                false => self.entity(next),
+            };
+            match named {
                 Entity::Def(def) if rest.is_empty() => return self.guess_def(def, depth),
                 Entity::Thing(thing) => return self.guess_thing(thing, rest),
                 Entity::Port(port) => {
@@ -473,7 +477,7 @@ fn guess_call(name: &str, first: Guess) -> Guess {
         },
         "smooth" | "abs" | "min" | "max" | "clamp" | "pre" => first,
         "sin" | "cos" | "tan" | "exp" | "log" | "atan2" | "sqrt" | "dot" | "norm" | "sign"
-        | "floor" | "step" | "pulse" | "ramp" | "pwm" => scalar,
+        | "floor" | "unwrap" | "step" | "pulse" | "ramp" | "pwm" => scalar,
         _ => Guess::default(),
     }
 }

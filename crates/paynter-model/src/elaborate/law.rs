@@ -426,6 +426,16 @@ impl<'a> Elaborator<'a> {
         }
         let kind = self.things[thing.at()].kind;
         let domain = domain.map(|d| self.domains.get(d).name.clone());
+        let given = self.project.sources.text(span).trim().to_owned();
+        let help = match found == wanted.pow(-1, 1) {
+            true => format!(
+                "{} {} takes the inverse of it: write `{}(1/{given})`",
+                article(kind),
+                kind.letters(),
+                kind.letters()
+            ),
+            false => format!("give it in `[{}]`", unit_to_write(wanted)),
+        };
         self.report.add(code::UNIT_NOT_OF_DOMAIN, span, || {
             let place = domain.map_or(String::new(), |d| {
                 format!(" on {} {d} bond", article_of(&d))
@@ -441,7 +451,7 @@ impl<'a> Elaborator<'a> {
                 ),
             )
             .primary(span, format!("this is in {}", found.describe()))
-            .help(format!("give it in `[{}]`", unit_to_write(wanted)));
+            .help(help);
             match from {
                 Some(from) if from.start < span.start || from.end > span.end => {
                     message.secondary(from, "the unit comes from here")
@@ -524,6 +534,7 @@ impl<'a> Elaborator<'a> {
             scope,
             locals: Some(&locals),
             calls: 0,
+            means_part: false,
         };
         let mut outputs: Vec<Option<(Variable, ExprId)>> = vec![None; size as usize];
         for equation in law {
@@ -694,6 +705,7 @@ impl<'a> Elaborator<'a> {
             scope,
             locals: Some(&locals),
             calls: 0,
+            means_part: false,
         };
         let value = self.lower(&equation.value, ctx)?;
         self.need_numbers(&value, equation.value.span)?;
@@ -830,6 +842,7 @@ impl<'a> Elaborator<'a> {
             scope,
             locals: Some(&locals),
             calls: 0,
+            means_part: false,
         };
         let e = self.lower_scalar(&equation.value, ctx)?;
         Ok(Law::Explicit(vec![(0, variable, e)]))
@@ -844,7 +857,7 @@ fn article_of(word: &str) -> &'static str {
     }
 }
 
-fn article(kind: ElementKind) -> &'static str {
+pub(super) fn article(kind: ElementKind) -> &'static str {
     match kind {
         ElementKind::R
         | ElementKind::I

@@ -54,14 +54,33 @@ pub(super) struct Ctx<'c> {
     pub locals: Option<&'c Locals<'c>>,
     /// Functions inside functions.
     pub calls: u32,
+    /// Where a value and a part have one name, the part is meant: in chains and in front of a dot.
+    pub means_part: bool,
 }
 
-impl Ctx<'_> {
+impl<'c> Ctx<'c> {
+    /// The same place, where a name stands for a value.
+    pub(super) fn of_value(self) -> Ctx<'c> {
+        Ctx {
+            means_part: false,
+            ..self
+        }
+    }
+
     pub(super) fn of(scope: ScopeId) -> Ctx<'static> {
         Ctx {
             scope,
             locals: None,
             calls: 0,
+            means_part: false,
+        }
+    }
+
+    /// Where a name stands for a part rather than for a value.
+    pub(super) fn of_part(scope: ScopeId) -> Ctx<'static> {
+        Ctx {
+            means_part: true,
+            ..Ctx::of(scope)
         }
     }
 }
@@ -480,8 +499,21 @@ impl<'a> Elaborator<'a> {
                 self.report_units(x, a.dimension_from, a_span, y, b.dimension_from, b_span);
                 (None, None)
             }
-            (Some(x), _) => (Some(x), a.dimension_from.or(b.dimension_from)),
-            (None, y) => (y, b.dimension_from),
+            (Some(x), Some(_)) if x.is_one() => {
+                self.ask_for_angle(a, b_span);
+                self.ask_for_angle(b, a_span);
+                (Some(x), a.dimension_from.or(b.dimension_from))
+            }
+            (Some(x), _) => {
+                self.ask_for_angle(b, a_span);
+                (Some(x), a.dimension_from.or(b.dimension_from))
+            }
+            (None, y) => {
+                if y.is_some() {
+                    self.ask_for_angle(a, b_span);
+                }
+                (y, b.dimension_from)
+            }
         }
     }
 

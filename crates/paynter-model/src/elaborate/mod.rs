@@ -16,6 +16,7 @@
 //! **Invariant:** the order of lines in a model changes no value and no connection. Cost is
 //! linear in the size of the flat graph.
 
+mod angle;
 mod bonds;
 mod call;
 mod changes;
@@ -46,6 +47,7 @@ mod splice;
 mod structure;
 mod temperature;
 mod things;
+mod unwrap;
 pub mod value;
 
 use paynter_symbolic::{ExprId, Names, Origin, PathId, Role, Symbol, SymbolId};
@@ -377,6 +379,8 @@ struct Elaborator<'a> {
     /// Parts with a block that was skipped because its condition or range failed.
     incomplete: FxHashSet<InstanceId>,
     lineages: FxHashMap<Span, Option<Arc<Lineage<'a>>>>,
+    /// Values that have the name of an element or part as well.
+    namesakes: FxHashMap<PathId, DefId>,
     changes: FxHashMap<PathId, Change<'a>>,
     changes_in_order: Vec<PathId>,
     // Work of later passes.
@@ -399,6 +403,10 @@ struct Elaborator<'a> {
     undefined_bond_quantities: Vec<((NamedBondId, Quantity), SymbolId)>,
     system_readings: [Option<SymbolId>; 4],
     integrals: FxHashMap<ExprId, SymbolId>,
+    /// Angles that count turns, by angle and rate.
+    unwrapped: FxHashMap<(ExprId, ExprId), Value>,
+    /// The state that counts the turns of an angle.
+    turn_counters: FxHashMap<ExprId, SymbolId>,
     derivatives: FxHashMap<SymbolId, SymbolId>,
     befores: FxHashMap<SymbolId, SymbolId>,
     transfers: FxHashMap<(Span, ScopeId, ExprId), Value>,
@@ -506,6 +514,7 @@ impl<'a> Elaborator<'a> {
             excused_nets: FxHashSet::default(),
             incomplete: FxHashSet::default(),
             lineages: FxHashMap::default(),
+            namesakes: FxHashMap::default(),
             changes: FxHashMap::default(),
             changes_in_order: Vec::new(),
             chains: Vec::new(),
@@ -525,6 +534,8 @@ impl<'a> Elaborator<'a> {
             undefined_bond_quantities: Vec::new(),
             system_readings: [None; 4],
             integrals: FxHashMap::default(),
+            unwrapped: FxHashMap::default(),
+            turn_counters: FxHashMap::default(),
             derivatives: FxHashMap::default(),
             befores: FxHashMap::default(),
             transfers: FxHashMap::default(),

@@ -14,7 +14,7 @@ use crate::graph::ElementKind;
 use crate::suggest::nearest;
 
 /// Letters of elements and what they are.
-const ELEMENTS: &[(&str, ElementKind)] = &[
+pub(super) const ELEMENTS: &[(&str, ElementKind)] = &[
     ("Se", ElementKind::Se),
     ("Sf", ElementKind::Sf),
     ("R", ElementKind::R),
@@ -188,16 +188,25 @@ impl<'a> Elaborator<'a> {
             if may_be_element {
                 names.extend(ELEMENTS.iter().map(|e| e.0));
             }
-            match nearest(&last.text, names) {
-                Some(near) => message = message.help(format!("did you mean `{near}`?")),
-                None if matches!(&*last.text, "MTF" | "MGY" | "MSe" | "MSf" | "MR") => {
+            let modulated = last.text.strip_prefix(['M', 'm']).and_then(|rest| {
+                let small = rest.to_lowercase();
+                let mut kinds = ELEMENTS.iter().map(|e| e.0);
+                kinds.find(|kind| kind.to_lowercase() == small)
+            });
+            match (nearest(&last.text, names), modulated) {
+                (_, Some(kind @ ("C" | "I"))) => {
                     message = message.help(format!(
-                        "write `{}`: it is modulated when its value varies",
-                        &last.text[1..]
+                        "write `{kind}`; a storage that a signal changes creates energy: give it a second port, or mark it `unpowered`"
                     ));
                 }
-                None if !may_be_element => {}
-                None => {
+                (_, Some(kind)) => {
+                    message = message.help(format!(
+                        "write `{kind}`: any value may depend on signals, as in `{kind}(2*x)`"
+                    ));
+                }
+                (Some(near), _) => message = message.help(format!("did you mean `{near}`?")),
+                _ if !may_be_element => {}
+                _ => {
                     let letters: Vec<&str> = ELEMENTS.iter().map(|e| e.0).collect();
                     message = match element_meant(&last.text) {
                         Some((element, what)) => message.help(format!("write `{element}`: {what}")),

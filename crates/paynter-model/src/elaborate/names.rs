@@ -18,16 +18,20 @@ use crate::units::Dimension;
 impl<'a> Elaborator<'a> {
     /// Follows a dotted, indexed name.
     pub(super) fn target(&mut self, e: &ast::Expr, ctx: Ctx<'_>) -> Result<Target, Stop> {
+        let in_front = Ctx {
+            means_part: true,
+            ..ctx
+        };
         match &e.kind {
             ast::ExprKind::Name(name) => self.name(name, &[], ctx),
             ast::ExprKind::Field { of, name } => {
-                let target = self.target(of, ctx)?;
+                let target = self.target(of, in_front)?;
                 self.field(target, name, &[], ctx)
             }
             ast::ExprKind::Index { of, index } => match &of.kind {
                 ast::ExprKind::Name(name) => self.name(name, index, ctx),
                 ast::ExprKind::Field { of, name } => {
-                    let target = self.target(of, ctx)?;
+                    let target = self.target(of, in_front)?;
                     self.field(target, name, index, ctx)
                 }
                 _ => {
@@ -35,18 +39,22 @@ impl<'a> Elaborator<'a> {
                     self.index(target, index, ctx)
                 }
             },
-            _ => Ok(Target::Value(self.lower(e, ctx)?)),
+            _ => Ok(Target::Value(self.lower(e, ctx.of_value())?)),
         }
     }
 
     /// Follows a reference of a chain, `start` or `reinit`.
     pub(super) fn ref_target(&mut self, r: &ast::Ref, ctx: Ctx<'_>) -> Result<Target, Stop> {
-        let mut parts = r.parts.iter();
-        let Some(first) = parts.next() else {
+        let [first, rest @ ..] = r.parts.as_slice() else {
             return Err(Stop::Reported);
         };
-        let mut target = self.name(&first.name, &first.index, ctx)?;
-        for part in parts {
+        let followed_by = |n_more: usize| Ctx {
+            means_part: ctx.means_part || n_more > 0,
+            ..ctx
+        };
+        let mut target = self.name(&first.name, &first.index, followed_by(rest.len()))?;
+        for (at, part) in rest.iter().enumerate() {
+            let ctx = followed_by(rest.len() - 1 - at);
             target = self.field(target, &part.name, &part.index, ctx)?;
         }
         Ok(target)
@@ -90,9 +98,18 @@ impl<'a> Elaborator<'a> {
             Some(Item::Missing(_)) => return Err(Stop::Reported),
             Some(_) => {
                 let span = name.span;
+                let own = self.instances.first().map(|top| &*top.model.name.text);
+                let is_own = own == Some(text);
                 self.report.add(code::WRONG_TYPE, span, || {
-                    Diagnostic::error(code::WRONG_TYPE, format!("`{text}` is not a value"))
-                        .primary(span, "names a model, function or port type")
+                    let message =
+                        Diagnostic::error(code::WRONG_TYPE, format!("`{text}` is not a value"))
+                            .primary(span, "names a model, function or port type");
+                    match is_own {
+                        true => message.help(format!(
+                            "names are those inside `{text}`: leave out `{text}.`, and read a quantity such as `c1.e`"
+                        )),
+                        false => message,
+                    }
                 });
                 return Err(Stop::Reported);
             }
@@ -146,14 +163,15 @@ impl<'a> Elaborator<'a> {
         ctx: Ctx<'_>,
     ) -> Result<Option<Target>, Stop> {
         let text = &*name.text;
-        if let Some(path) = self.graph.signals.names.find(parent, text, None) {
-            let entity = self.entity(path);
-            if entity != Entity::Nothing {
-                let target = self.entity_target(entity, name)?;
-                return self.index(target, index, ctx).map(Some);
-            }
-            if self.broken_paths.contains(&path) {
-                return Err(Stop::Reported);
+        let whole = self.graph.signals.names.find(parent, text, None);
+        if let Some(path) = whole {
+            // Of a vector `k` and elements `k[i]`, chains and dots mean the elements.
+            let is_element = ctx.means_part && !index.is_empty();
+            if !is_element || !matches!(self.entity(path), Entity::Def(_)) {
+                let target = self.named_target(path, name, ctx)?;
+                if let Some(target) = target {
+                    return self.index(target, index, ctx).map(Some);
+                }
             }
         }
         if index.is_empty() {
@@ -161,7 +179,7 @@ impl<'a> Elaborator<'a> {
         }
         let mut numbers = Vec::with_capacity(index.len());
         for i in index {
-            match self.whole_number(i, ctx) {
+            match self.whole_number(i, ctx.of_value()) {
                 Some(n) => numbers.push(n),
                 None => return Err(Stop::Reported),
             }
@@ -172,14 +190,15 @@ impl<'a> Elaborator<'a> {
             [i, j] => names.find(parent, &format!("{text}[{i}]"), Some(*j)),
             _ => None,
         };
-        if let Some(path) = path {
-            let entity = self.entity(path);
-            if entity != Entity::Nothing {
-                return self.entity_target(entity, name).map(Some);
-            }
-            if self.broken_paths.contains(&path) {
-                return Err(Stop::Reported);
-            }
+        if let Some(path) = path
+            && let Some(target) = self.named_target(path, name, ctx)?
+        {
+            return Ok(Some(target));
+        }
+        if let Some(path) = whole
+            && let Some(target) = self.named_target(path, name, ctx)?
+        {
+            return self.index(target, index, ctx).map(Some);
         }
         if let Some((first, last)) = self.array_range(parent, text) {
             let span = name.span;
@@ -194,6 +213,27 @@ impl<'a> Elaborator<'a> {
             return Err(Stop::Reported);
         }
         Ok(None)
+    }
+
+    /// Gives what a path names, if anything: of a value and a part of one name, the one that is meant.
+    fn named_target(
+        &mut self,
+        path: paynter_symbolic::PathId,
+        name: &ast::Ident,
+        ctx: Ctx<'_>,
+    ) -> Result<Option<Target>, Stop> {
+        let is_broken = self.broken_paths.contains(&path);
+        let entity = match ctx.means_part {
+            true => self.entity(path),
+            false => self.value_entity(path),
+        };
+        let is_value = matches!(entity, Entity::Def(_));
+        match entity {
+            Entity::Nothing if !is_broken => Ok(None),
+            Entity::Nothing => Err(Stop::Reported),
+            _ if is_broken && is_value && ctx.means_part => Err(Stop::Reported),
+            _ => self.entity_target(entity, name).map(Some),
+        }
     }
 
     /// Tells from where to where the array of that name goes, if there is one.
@@ -493,7 +533,7 @@ impl<'a> Elaborator<'a> {
         }
         let mut numbers = Vec::with_capacity(index.len());
         for i in index {
-            match self.whole_number(i, ctx) {
+            match self.whole_number(i, ctx.of_value()) {
                 Some(n) => numbers.push(n),
                 None => return Err(Stop::Reported),
             }
@@ -635,7 +675,13 @@ fn with_hint(message: Diagnostic, name: &str, candidates: Vec<String>) -> Diagno
             "`{name}` is made inside an `if` or `for` that does not apply here"
         ));
     }
+    let is_kind = super::models::ELEMENTS.iter().any(|e| e.0 == name);
     match nearest(name, candidates) {
+        _ if matches!(name, "t" | "Time" | "TIME") => message.help("the time is called `time`"),
+        _ if name == "Pi" || name == "PI" => message.help("write `pi`"),
+        _ if is_kind => message.help(format!(
+            "`{name}` is a kind of element; one of them is made by `name: {name}(value)`"
+        )),
         Some(near) => message.help(format!("did you mean `{near}`?")),
         None => message,
     }

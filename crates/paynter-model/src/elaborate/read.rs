@@ -343,7 +343,7 @@ impl<'a> Elaborator<'a> {
             return Err(Stop::Reported);
         }
         self.ports[port.at()].is_followed = true;
-        let target = self.ref_target(node, Ctx::of(scope));
+        let target = self.ref_target(node, Ctx::of_part(scope));
         self.ports[port.at()].is_followed = false;
         target.map(Some)
     }
@@ -402,7 +402,7 @@ impl<'a> Elaborator<'a> {
             None => None,
         };
         match bound {
-            Some(e) => self.target(e, Ctx::of(scope)).map(Some),
+            Some(e) => self.target(e, Ctx::of_part(scope)).map(Some),
             None => Ok(None),
         }
     }

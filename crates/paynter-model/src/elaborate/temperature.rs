@@ -164,7 +164,7 @@ impl<'a> Elaborator<'a> {
         for name in names.iter().rev() {
             path = self.graph.signals.names.find(path, &name.text, None)?;
         }
-        match self.entity(path) {
+        match self.value_entity(path) {
             Entity::Def(def) => Some(def),
             _ => None,
         }

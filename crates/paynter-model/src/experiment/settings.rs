@@ -319,13 +319,19 @@ impl Planner<'_> {
             given.iter().find(|(n, _)| n == name).map(|(_, span)| *span)
         };
         let stop_span = span_of(&self.given, "stop");
-        if stop < start && (stop_span.is_some() || start > 0.0) {
-            let message = format!("the run ends at {stop} s, before it starts at {start} s");
+        if stop <= start && (stop_span.is_some() || start > 0.0) {
+            let message = match stop < start {
+                true => format!("the run ends at {stop} s, before it starts at {start} s"),
+                false => {
+                    format!("the run ends at {stop} s, where it starts: nothing would be computed")
+                }
+            };
             let place = stop_span
                 .or(span_of(&self.given, "start"))
                 .unwrap_or_default();
             let diagnostic = Diagnostic::error(code::STOP_BEFORE_START, message)
-                .primary(place, "the end must not lie before the start");
+                .primary(place, "the end must lie behind the start")
+                .help("write how long to run, such as `stop = 10 [s]`");
             self.report(diagnostic);
             return;
         }

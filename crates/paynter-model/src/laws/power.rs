@@ -53,7 +53,7 @@ impl Checker<'_> {
                         format!("the resistance of {name} is negative, so it would create power"),
                     )
                     .primary(self.span(id), format!("is {value} in SI units"))
-                    .help("use a source if power is to come in here"),
+                    .help("use a source if power is to come in here, or write `unpowered` behind it, as in `R(-5 [ohm]) unpowered`: it may then give power, and the audit lists it as a source"),
                 );
             }
             Some(_) => {}
@@ -74,7 +74,7 @@ impl Checker<'_> {
                 format!("{name} may create power"),
             )
             .primary(self.span(id), label)
-            .help("a resistor takes power whatever happens: e·f must not be negative"),
+            .help("a resistor takes power whatever happens: e·f must not be negative; behind `unpowered`, as in `R { … } unpowered`, it may give power, and the audit lists it as a source"),
         );
     }
 
@@ -177,7 +177,7 @@ impl Checker<'_> {
                     self.span(id),
                     format!("e·f is negative, for instance at {at}"),
                 )
-                .help("turn the sign of the law around, or use a source"),
+                .help("turn the sign of the law around, use a source, or write `unpowered` behind the law, `R { … } unpowered`: it may then give power, and the audit lists it as a source"),
             );
         } else if !element.is_modulated {
             self.warn_active(id, format!("e·f is negative at {at}"));

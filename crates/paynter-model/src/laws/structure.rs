@@ -3,11 +3,13 @@
 //! In:  the flat graph.
 //! Out: messages about bonds between two sources, bonds to oneself, idle junctions.
 
+use paynter_symbolic::walk::depends_on;
+use paynter_symbolic::{Names, SymbolId};
 use paynter_syntax::Diagnostic;
 
 use super::Checker;
 use crate::code;
-use crate::graph::{ElementId, ElementKind, End};
+use crate::graph::{ElementId, ElementKind, End, ReadingKind};
 
 impl Checker<'_> {
     pub(super) fn check_structure(&mut self) {
@@ -77,33 +79,79 @@ impl Checker<'_> {
                 } else {
                     bond.tail
                 };
-                let neighbour = self.graph.element(other.element).kind;
-                // A free mass on a 1-junction and an insulated store on a 0-junction keep what
-                // they have; two-ports and other junctions are open or fixed ends.
-                let (idle, zero) = match element.kind {
-                    ElementKind::One => (ElementKind::C, "effort"),
-                    _ => (ElementKind::I, "flow"),
-                };
-                let does_nothing = neighbour == idle
-                    || matches!(
-                        neighbour,
-                        ElementKind::R | ElementKind::Se | ElementKind::Sf
-                    );
-                if does_nothing {
-                    let name = self.name(id);
-                    self.report(
-                        Diagnostic::warning(
-                            code::JUNCTION_IDLE,
-                            format!("{name} is a junction with one bond only"),
-                        )
-                        .primary(
-                            self.span(id),
-                            format!("holds the {zero} of that bond at zero"),
-                        ),
-                    );
-                }
+                self.check_idle(id, other.element);
             }
             _ => {}
         }
+    }
+
+    /// Warns of a junction with one bond, unless that is what it is there for: a free mass on a 1-junction
+    /// and an insulated store on a 0-junction keep what they have, and a junction that something reads
+    /// gives its flow or effort a name.
+    fn check_idle(&mut self, id: ElementId, neighbour: ElementId) {
+        let kind = self.graph.element(id).kind;
+        let (idle, zero) = match kind {
+            ElementKind::One => (ElementKind::C, "effort"),
+            _ => (ElementKind::I, "flow"),
+        };
+        let beside = self.graph.element(neighbour).kind;
+        let (label, help) = match beside {
+            ElementKind::R | ElementKind::Se | ElementKind::Sf => {
+                (format!("holds the {zero} of that bond at zero"), None)
+            }
+            _ if beside == idle => (format!("holds the {zero} of that bond at zero"), None),
+            _ if beside == kind && self.is_idle_name(id) => (
+                "nothing hangs on it, so it changes nothing".to_owned(),
+                Some("join the element that is missing here, or remove the junction"),
+            ),
+            ElementKind::Zero | ElementKind::One if beside != kind && self.is_idle_name(id) => (
+                format!(
+                    "nothing hangs on it, so it holds the {zero} of {} at zero",
+                    self.name(neighbour)
+                ),
+                Some("join the element that is missing here, or remove the junction"),
+            ),
+            _ => return,
+        };
+        let name = self.name(id);
+        let text = format!("{name} is a junction with one bond only");
+        let message = Diagnostic::warning(code::JUNCTION_IDLE, text).primary(self.span(id), label);
+        self.report(match help {
+            Some(help) => message.help(help),
+            None => message,
+        });
+    }
+
+    /// Tells whether a junction of the model itself is neither read nor, as those of parts may be, a port.
+    fn is_idle_name(&self, id: ElementId) -> bool {
+        let element = self.graph.element(id);
+        let names = &self.graph.signals.names;
+        let is_own = element
+            .name
+            .is_some_and(|name| names.parent(name) == Some(Names::ROOT));
+        let bond = self.graph.bond(element.ports[0]);
+        is_own && !self.is_read(bond.effort) && !self.is_read(bond.flow)
+    }
+
+    fn is_read(&self, symbol: SymbolId) -> bool {
+        let signals = &self.graph.signals;
+        let equations = signals.equations.iter().map(|q| q.right);
+        let laws = self
+            .graph
+            .elements
+            .iter()
+            .flat_map(|e| super::expressions(&e.law));
+        let starts = signals.starts.iter().map(|s| s.target);
+        let outputs = self.graph.outputs.iter().map(|o| o.value);
+        let integrals = self.graph.readings.iter().filter_map(|r| match r.what {
+            ReadingKind::Integral(e) => Some(e),
+            _ => None,
+        });
+        let mut all = equations
+            .chain(laws)
+            .chain(starts)
+            .chain(outputs)
+            .chain(integrals);
+        all.any(|e| depends_on(&self.pool, e, symbol))
     }
 }

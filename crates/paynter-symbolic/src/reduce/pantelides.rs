@@ -247,7 +247,7 @@ fn differentiate_expression(system: &mut System, e: ExprId, row: u32) -> ExprId 
         Role::Time => Some(pool.number(1.0)),
         Role::Parameter { .. } => None,
         Role::Discrete { .. } | Role::Pre { .. } | Role::Mode { .. } => {
-            switches.push((origin, s));
+            switches.push((origin, s, e));
             None
         }
         Role::Unknown | Role::Derivative { .. } => derivative[s.0 as usize].map(|d| pool.symbol(d)),

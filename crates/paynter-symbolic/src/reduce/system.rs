@@ -40,7 +40,7 @@ pub(crate) struct System {
     /// Symbols below this number were given; later ones were made here.
     pub(crate) n_given_symbols: usize,
     /// Frozen quantities met in differentiated equations.
-    pub(crate) differentiated_switches: Vec<(Origin, SymbolId)>,
+    pub(crate) differentiated_switches: Vec<(Origin, SymbolId, ExprId)>,
     /// Incidences looked at by graph algorithms.
     pub(crate) work: u64,
     walker: Walker,

@@ -65,6 +65,10 @@ impl Parser<'_> {
             }
             let left_height = self.height;
             self.bump();
+            if op == BinaryOp::Mul && self.kind() == T::Star && self.is_adjacent() {
+                self.power_with_stars();
+                return None;
+            }
             let right = self.expr_above(right_power)?;
             self.grow(left_height.max(self.height))?;
             let kind = ExprKind::Binary {
@@ -75,6 +79,16 @@ impl Parser<'_> {
             left = self.complete_expr(mark, NodeKind::Binary, kind);
         }
         Some(left)
+    }
+
+    /// Reports `a**2`, of which the first star was read.
+    fn power_with_stars(&mut self) {
+        let span = self.span_at(self.pos - 1).to(self.span_at(self.pos));
+        self.fail(
+            Diagnostic::error(code::UNEXPECTED, "`**` is not an operator")
+                .primary(span, "a power is written with `^`")
+                .help("write `a^2`"),
+        );
     }
 
     /// Notes an expression one higher than `below`, or fails if it is too high.
@@ -216,13 +230,40 @@ impl Parser<'_> {
             code::UNIT_AFTER_EXPRESSION,
             "a unit may follow only a number, a matrix or a name being declared",
         )
-        .primary(span, "here it follows an expression");
-        if is_short {
-            diagnostic = diagnostic.help(format!(
-                "write `{name}*1 {unit}` to give it this unit, or `{name}{unit}` for an index"
-            ));
-        }
+        .primary(
+            span,
+            "here it follows an expression, which has its unit already",
+        );
+        diagnostic = match self.name_being_defined() {
+            _ if !is_short => diagnostic,
+            Some(defined) => diagnostic.help(format!(
+                "the unit goes behind the name that is defined: `{defined} {unit} = …`"
+            )),
+            None => diagnostic.help(format!(
+                "leave it out; where `{name}` is a plain number, write `{name}*1 {unit}`, and for an index `{name}{unit}`"
+            )),
+        };
         self.fail(diagnostic);
+    }
+
+    /// The name that the statement read here gives a value to: `x` in `output x = …`.
+    fn name_being_defined(&self) -> Option<&str> {
+        let mut at = self.pos;
+        let mut depth = 0;
+        while at > self.statement_start {
+            at -= 1;
+            match self.kind_at(at) {
+                T::RParen | T::RBracket | T::RBrace => depth += 1,
+                T::LParen | T::LBracket | T::LBrace if depth == 0 => return None,
+                T::LParen | T::LBracket | T::LBrace => depth -= 1,
+                T::Eq if depth == 0 => {
+                    let is_name = at > self.statement_start && self.kind_at(at - 1) == T::Ident;
+                    return is_name.then(|| self.text_at(at - 1));
+                }
+                _ => {}
+            }
+        }
+        None
     }
 
     fn call_of_expression(&mut self) {

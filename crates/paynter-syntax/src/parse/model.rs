@@ -242,6 +242,9 @@ impl Parser<'_> {
         let mut shape = None;
         let mut kind = None;
         if self.eat(T::Colon) {
+            if self.colon_equals() {
+                return None;
+            }
             if self.kind() == T::LBracket {
                 shape = Some(self.shape()?);
             } else {

@@ -150,6 +150,9 @@ impl Parser<'_> {
         let kind = match self.kind() {
             T::Colon if is_simple => {
                 self.bump();
+                if self.colon_equals() {
+                    return None;
+                }
                 let part = reference.parts.remove(0);
                 Node::Thing {
                     name: part.name,
@@ -166,6 +169,20 @@ impl Parser<'_> {
             span: self.span_from(mark.1),
             kind,
         })
+    }
+
+    /// Reports `x := 3`, of which the colon was read.
+    pub(super) fn colon_equals(&mut self) -> bool {
+        let is_there = self.kind() == T::Eq && self.is_adjacent();
+        if is_there {
+            let span = self.span_at(self.pos - 1).to(self.span_at(self.pos));
+            self.fail(
+                Diagnostic::error(code::UNEXPECTED, "`:=` is not a sign of the language")
+                    .primary(span, "a value is given with `=`")
+                    .help("write `x = 3` for a value, and `x: R(3)` for an element"),
+            );
+        }
+        is_there
     }
 
     /// Turns `Sf[3]`, read as a reference, into a kind: the index is its size.

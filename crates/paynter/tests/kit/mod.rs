@@ -60,7 +60,7 @@ pub fn try_run(text: &str) -> Result<Outcome, Failed> {
 pub fn run_design(design: &Design, engine: Engine) -> Result<Outcome, Vec<Diagnostic>> {
     let choice = RunChoice {
         engine,
-        times: None,
+        ..RunChoice::default()
     };
     run(design, &choice, &mut |_| ControlFlow::Continue(()))
 }

@@ -63,7 +63,7 @@ fn a_switched_source_across_a_capacitor_is_named() {
     assert!(
         r.differentiated_switches
             .iter()
-            .all(|(_, s)| s.0 as usize == m)
+            .all(|(_, s, _)| s.0 as usize == m)
     );
     assert!(!r.differentiated_switches.is_empty());
 }
