@@ -105,6 +105,9 @@ pub struct Reduced {
     /// the origin of the equation and the side of it that was differentiated: where this side steps
     /// with them, an impulse would be needed.
     pub differentiated_switches: Vec<(Origin, SymbolId, ExprId)>,
+    /// Parameters with whose present values terms of several equations cancel. With others they do not, and
+    /// these equations are not those of the model.
+    pub decided_by: Vec<SymbolId>,
     /// Incidences that the graph algorithms looked at: proves linear growth without a clock.
     pub work: u64,
 }

@@ -64,6 +64,10 @@ pub(crate) fn explain_structure(
                     .help("a ring of transformers or gyrators says the same twice, or a coefficient is zero: open the ring, or add an element to it (a resistance) that gives way"),
             ]
         }
+        StructuralError::Dependent {
+            part,
+            is_contradiction,
+        } => vec![dependent(part, *is_contradiction, dae, graph)],
         StructuralError::Contradiction {
             symbol,
             values,
@@ -135,6 +139,61 @@ fn no_ground(found: &Floating, graph: &BondGraph) -> Diagnostic {
         _ => d.secondary(span, "part of it"),
     });
     d.help(help)
+}
+
+/// Words equations of which a combination reads no unknown.
+fn dependent(part: &Part, is_contradiction: bool, dae: &Dae, graph: &BondGraph) -> Diagnostic {
+    let elements = list_elements(&part.equations, graph);
+    let d = if is_contradiction {
+        Diagnostic::error(
+            code::CONTRADICTION,
+            format!("{elements} contradict each other, whatever the states are"),
+        )
+        .help("take one of the sources away, or put an element between them that can give way")
+    } else {
+        let names = list_names(&part.unknowns, dae);
+        Diagnostic::error(
+            code::UNDERDETERMINED,
+            format!("nothing fixes {names}: {elements} say the same twice"),
+        )
+        .help("take one of them away, or add an element that gives way (a resistance); a network that floats needs a ground")
+    };
+    let origins = part.equations.iter().map(|e| e.origin);
+    let d = at_origins(d, origins, "takes part in it", graph);
+    in_parts(d, &part.unknowns, dae, graph)
+}
+
+/// Names the elements that equations come from, each once.
+fn list_elements(equations: &[EquationRef], graph: &BondGraph) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for equation in equations {
+        let is_source = |e: &&Element| e.origin == equation.origin && e.name.is_some();
+        let Some(element) = graph.elements.iter().find(is_source) else {
+            continue;
+        };
+        let name = format!(
+            "`{}`",
+            graph
+                .signals
+                .names
+                .display(element.name.expect("it has one"))
+        );
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let n = names.len();
+    if n > MOST_NAMES {
+        names.truncate(MOST_NAMES);
+        names.push(format!("{} more", n - MOST_NAMES));
+    }
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => {
+            format!("the equations of {} and {last}", rest.join(", "))
+        }
+        Some((only, _)) => format!("the equations of {only}"),
+        None => "these equations".to_owned(),
+    }
 }
 
 fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {

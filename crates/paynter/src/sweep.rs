@@ -190,6 +190,10 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<D
     }
     let causality = design.causality();
     let reduced = design.reduce(&causality)?;
+    // With other values of these the equations are others.
+    if symbols.iter().any(|s| reduced.decided_by.contains(s)) {
+        return Ok(None);
+    }
     let layout = lay_out(&design.plan);
     let spec = run_spec(&design.plan, &layout, &[], engine);
     let mut machine = prepare(&reduced, &design.graph, &spec)?;

@@ -18,7 +18,13 @@ pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Di
         .iter()
         .map(|c| conflict_diagnostic(graph, c))
         .collect();
-    found.extend(causality.rings.iter().map(|r| ring(graph, r)));
+    found.extend(
+        causality
+            .rings
+            .iter()
+            .take(MAX_RINGS)
+            .map(|r| ring(graph, r)),
+    );
     let divides = |e: &&ElementId| !causality.harmless_moduli.contains(e);
     for &element in causality.reversed_moduli.iter().filter(divides) {
         let name = describe(graph, element);
@@ -63,7 +69,10 @@ pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Di
     found
 }
 
-/// Words a ring of two-ports.
+/// Rings that are reported; more say the same.
+const MAX_RINGS: usize = 20;
+
+/// Words a ring of two-ports or bonds.
 fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
     let mut names: Vec<String> = ring.members.iter().map(|&e| describe(graph, e)).collect();
     if names.len() > MAX_NAMES {
@@ -80,7 +89,15 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
     } else {
         ("effort", "flow")
     };
-    let mut diagnostic = if ring.is_redundant() {
+    let mut diagnostic = if ring.left_out_port().is_some() {
+        let headline = match ring.members.len() {
+            2 => format!("two bonds join {names}: how they share the {other} is not determined"),
+            _ => format!("the {other} that goes round in the ring of {names} is not determined"),
+        };
+        Diagnostic::warning(code::RING_REDUNDANT, headline).help(
+            "take one of the ways away, or put an element into it, to know how they share the load",
+        )
+    } else if ring.is_redundant() {
         Diagnostic::warning(
             code::RING_REDUNDANT,
             format!("the {other} that goes round in the ring of {names} is not determined"),
@@ -100,6 +117,13 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
             .help("make the ratios agree (write 1/3, not 0.333), or open the ring")
     };
     let mut told: Vec<Span> = Vec::new();
+    if let Some(end) = ring.left_out_port() {
+        let bond = graph.bond(graph.element(end.element).ports[end.port as usize]);
+        let span = graph.span(bond.origin);
+        let label = format!("closes the ring; its {other} is taken as zero");
+        diagnostic = diagnostic.primary(span, label);
+        told.push(span);
+    }
     for &member in ring.members.iter().rev() {
         let element = graph.element(member);
         let place = element.name.and_then(|n| graph.part_span(n));
@@ -138,12 +162,12 @@ pub fn headline(graph: &BondGraph, conflict: &Conflict) -> String {
         roots.len() >= 2 && roots.iter().all(|r| matches!(r.reason, Reason::Source(_)));
     match conflict.kind {
         ConflictKind::Twice(e) if graph.element(e).kind.is_junction() => {
-            let who = if all_sources {
-                "two sources set"
-            } else {
-                "two elements set"
-            };
-            format!("{who} the {} of {}", shared(graph, e), name(e))
+            let what = format!("the {} of {}", shared(graph, e), name(e));
+            match only_cause(&roots) {
+                Some(cause) => format!("{} sets {what} in two ways", name(cause)),
+                None if all_sources => format!("two sources set {what}"),
+                None => format!("two elements set {what}"),
+            }
         }
         ConflictKind::Never(e) if graph.element(e).kind.is_junction() => {
             format!("nothing can set the {} of {}", shared(graph, e), name(e))
@@ -182,6 +206,13 @@ pub fn headline(graph: &BondGraph, conflict: &Conflict) -> String {
             }
         }
     }
+}
+
+/// The one element that all chains begin at, if they do: its effort or flow goes round.
+fn only_cause(roots: &[Hop]) -> Option<ElementId> {
+    let cause = roots.first()?.reason.element()?;
+    let is_same = |r: &Hop| r.reason.element() == Some(cause);
+    (roots.len() >= 2 && roots.iter().all(is_same)).then_some(cause)
 }
 
 /// Names in a headline; the rest are in the chains.
@@ -320,6 +351,7 @@ fn root_label(graph: &BondGraph, root: Hop) -> String {
         }
         Reason::Source(_) => "this source sets a flow".to_owned(),
         Reason::Law(_) => "this law works in one direction only".to_owned(),
+        Reason::Ring(_) => "this closes a ring of bonds".to_owned(),
         Reason::Forced => "this stroke is demanded".to_owned(),
         Reason::Last { element } => format!("{} has no other bond", describe(graph, element)),
         Reason::Assumed => "neither stroke is possible here".to_owned(),
@@ -335,6 +367,9 @@ fn help(graph: &BondGraph, conflict: &Conflict) -> Option<String> {
         .collect();
     if roots.iter().any(|r| r.reason == Reason::Forced) {
         return Some("take the demanded stroke away, or turn it round".to_owned());
+    }
+    if only_cause(&roots).is_some() {
+        return Some("open the ring: take one of the two ways away, or put an element into it that gives way (a resistance)".to_owned());
     }
     let has_law = roots.iter().any(|r| matches!(r.reason, Reason::Law(_)));
     Some(match conflict.kind {

@@ -129,6 +129,12 @@ pub fn sentence(graph: &BondGraph, hop: Hop) -> String {
             name(end.element),
             act(end.element)
         ),
+        Reason::Ring(end) => format!(
+            "{} has the {} of this bond by another way already, so it {} and takes nothing back",
+            name(end.element),
+            shared(graph, end.element),
+            act(end.element)
+        ),
         Reason::Forced => format!("the text demands it: {}", effort()),
         Reason::Modulus(e) => {
             format!(

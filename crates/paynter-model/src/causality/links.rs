@@ -203,7 +203,12 @@ impl Writer<'_> {
 
     fn junction(&mut self, id: ElementId, element: &Element) {
         let shares_effort = element.kind == ElementKind::Zero;
+        let takes_part = |&port: &usize| {
+            let port = port as u32;
+            !self.causality.is_left_out(End { element: id, port })
+        };
         let sides: Vec<Option<Sides>> = (0..element.ports.len())
+            .filter(takes_part)
             .map(|p| self.sides(id, p))
             .collect();
         let Some(strong) = sides

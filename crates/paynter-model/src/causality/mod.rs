@@ -65,6 +65,8 @@ pub enum Reason {
     Source(ElementId),
     /// The law of this port works in this direction only.
     Law(End),
+    /// This port closes a ring of bonds: it takes what the ring has already and gives nothing.
+    Ring(End),
     /// The text demands it.
     Forced,
     /// The modulus of this element can vanish, so its law is used as written.
@@ -112,6 +114,7 @@ impl Reason {
         match self {
             Reason::Source(e) | Reason::Modulus(e) | Reason::Independent(e) => Some(e),
             Reason::Law(end)
+            | Reason::Ring(end)
             | Reason::Integral(end)
             | Reason::OneSided(end)
             | Reason::Free(end) => Some(end.element),
@@ -131,7 +134,7 @@ impl Reason {
     pub fn status(self) -> Status {
         match self {
             Reason::Open | Reason::Assumed => Status::Open,
-            Reason::Source(_) | Reason::Law(_) => Status::Fixed,
+            Reason::Source(_) | Reason::Law(_) | Reason::Ring(_) => Status::Fixed,
             Reason::Forced => Status::Forced,
             Reason::Modulus(_)
             | Reason::Independent(_)
@@ -490,6 +493,11 @@ impl Causality {
         let bond = *graph.element(end.element).ports.get(end.port as usize)?;
         let stroke = self.stroke(bond)?;
         Some((graph.bond(bond).head == end) == (stroke == Stroke::Head))
+    }
+
+    /// Tells whether a port of a junction is left out because it closes a ring of bonds.
+    pub fn is_left_out(&self, end: End) -> bool {
+        self.rings.iter().any(|r| r.left_out_port() == Some(end))
     }
 
     /// Gives the form of a storage port; none for other elements and unassigned bonds.

@@ -15,6 +15,7 @@ use super::Reason;
 use super::ranking::Ranking;
 use super::rings::Ring;
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
+use rustc_hash::FxHashSet;
 
 /// The rules of the junction structure.
 #[derive(Clone, Debug)]
@@ -81,8 +82,17 @@ impl Network {
             .zip(&is_two_port)
             .map(|(e, &two)| e.kind.is_junction() || two)
             .collect();
+        // A port that is left out belongs to no node: it is as if another element stood there.
+        let left_out: FxHashSet<End> = rings.iter().filter_map(Ring::left_out_port).collect();
+        let nobody = ElementId(graph.elements.len() as u32);
+        let mut is_node = is_node;
+        is_node.push(false);
+        is_two_port.push(false);
         let port = |end: End| Port {
-            element: end.element,
+            element: match left_out.contains(&end) {
+                true => nobody,
+                false => end.element,
+            },
             counts_effort: match graph.element(end.element).kind {
                 ElementKind::One => false,
                 ElementKind::Gy => end.port == 0,
@@ -94,7 +104,7 @@ impl Network {
             .iter()
             .map(|b| [port(b.tail), port(b.head)])
             .collect();
-        let mut offsets = vec![0u32; graph.elements.len() + 1];
+        let mut offsets = vec![0u32; is_node.len() + 1];
         let node_ends = |b: BondId| {
             ends[b.0 as usize]
                 .iter()
@@ -104,11 +114,11 @@ impl Network {
         for &b in &ranking.bonds {
             node_ends(b).for_each(|e| offsets[e + 1] += 1);
         }
-        for e in 0..graph.elements.len() {
+        for e in 0..is_node.len() {
             offsets[e + 1] += offsets[e];
         }
         let mut fill = offsets.clone();
-        let mut bonds = vec![BondId(0); offsets[graph.elements.len()] as usize];
+        let mut bonds = vec![BondId(0); offsets[is_node.len()] as usize];
         // In order of rank, so that the bonds of each element come out sorted.
         for &b in &ranking.bonds {
             for e in node_ends(b) {

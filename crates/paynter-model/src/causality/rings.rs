@@ -1,15 +1,17 @@
-//! Finds rings of transformers and gyrators in which one variable sets itself.
+//! Finds rings of transformers, gyrators and junctions in which one variable sets itself.
 //!
 //! In:  a bond graph.
-//! Out: [`Ring`]s: the two-ports round which an effort or flow comes back multiplied by a factor.
+//! Out: [`Ring`]s: the elements round which an effort or flow comes back multiplied by a factor.
 //!
 //! Some variables are multiples of each other whatever happens: all flows of a 1-junction, the two
 //! flows of a transformer. A ring of such relations demands x = K x. If K is not 1, x is zero for ever:
 //! gears in a circle whose ratios disagree do not turn. If K is 1, one relation of the ring says nothing
 //! new, and what goes round in it (the torque in a circle of gears) is not determined; the two-port that closes the
-//! ring is then left out: it passes on neither effort nor flow of the other sort.
+//! ring is then left out: it passes on neither effort nor flow of the other sort. Two bonds between the same two
+//! 0-junctions are the smallest such ring: only the sum of their flows is determined. There is no two-port to
+//! leave out then, and one port of a junction takes its place.
 //!
-//! **Invariant:** without the two-ports left out, no ring with K = 1 remains; which are left out
+//! **Invariant:** without the two-ports and ports left out, no ring with K = 1 remains; which are left out
 //! depends on names, never on the order of the text.
 
 use super::laws::{evaluate, reads};
@@ -20,10 +22,10 @@ use paynter_symbolic::{ExprId, SymbolId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
-/// A ring of two-ports in which a variable sets itself.
+/// A ring in which a variable sets itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ring {
-    /// The two-ports, the one that closes the ring last.
+    /// The two-ports, the one that closes the ring last; the junctions of a ring without two-ports.
     pub members: Vec<ElementId>,
     /// The variables are flows (of a ring with transformers only), else efforts.
     pub is_of_flows: bool,
@@ -33,13 +35,18 @@ pub struct Ring {
     pub closes: Closing,
 }
 
-/// Which relation of a two-port closes a ring.
+/// Which relation of the last member closes a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closing {
-    /// Variable of port 0: its flow, else its effort.
-    pub first_is_flow: bool,
-    /// Variable of port 1.
-    pub second_is_flow: bool,
+pub enum Closing {
+    /// That of a two-port.
+    TwoPort {
+        /// Variable of port 0: its flow, else its effort.
+        first_is_flow: bool,
+        /// Variable of port 1.
+        second_is_flow: bool,
+    },
+    /// What a junction shares with one of its bonds.
+    Port(End),
 }
 
 impl Ring {
@@ -52,7 +59,18 @@ impl Ring {
 
     /// The two-port that is left out if the ring is redundant.
     pub fn left_out(&self) -> Option<ElementId> {
-        self.members.last().copied().filter(|_| self.is_redundant())
+        let is_two_port = matches!(self.closes, Closing::TwoPort { .. });
+        let last = self.members.last().copied();
+        last.filter(|_| is_two_port && self.is_redundant())
+    }
+
+    /// The port of a junction that is left out: what the junction shares it takes, and of the other
+    /// sort it gives nothing.
+    pub fn left_out_port(&self) -> Option<End> {
+        match self.closes {
+            Closing::Port(end) if self.is_redundant() => Some(end),
+            _ => None,
+        }
     }
 }
 
@@ -89,24 +107,34 @@ pub(super) fn find_rings(graph: &BondGraph, ranking: &Ranking) -> Vec<Ring> {
         .map(ElementId)
         .filter(|&e| is_plain_two_port(graph, e))
         .collect();
-    // One two-port cannot be a ring, except with both ends at one junction.
-    if two_ports.is_empty() {
+    let mut junctions: Vec<ElementId> = (0..graph.elements.len() as u32)
+        .map(ElementId)
+        .filter(|&e| graph.element(e).kind.is_junction())
+        .collect();
+    if two_ports.is_empty() && !has_junction_rings(graph, &junctions) {
         return Vec::new();
     }
     two_ports.sort_by_key(|e| ranking.element[e.0 as usize]);
+    junctions.sort_by_key(|e| ranking.element[e.0 as usize]);
     let mut forest = Forest::new(2 * graph.bonds.len());
-    for (index, element) in graph.elements.iter().enumerate() {
-        if element.kind.is_junction() {
-            for relation in at_junction(graph, ElementId(index as u32)) {
-                // Rings of junctions alone are what causality is about.
-                forest.join(relation);
-            }
+    // What passes through a junction of two bonds first: rings are then closed where a junction branches.
+    for &id in &junctions {
+        if let Some(relation) = passed_through(graph, id) {
+            forest.join(relation);
         }
     }
     let mut rings: Vec<Ring> = Vec::new();
+    for &id in &junctions {
+        for (relation, port) in shared_at(graph, id, ranking) {
+            if !forest.join(relation) {
+                rings.extend(junction_ring(&forest, relation, End { element: id, port }));
+            }
+        }
+    }
+    let n_junction_rings = rings.len();
     for id in two_ports {
         for relation in of_two_port(graph, id) {
-            if rings.len() >= MAX_RINGS || forest.join(relation) {
+            if rings.len() >= n_junction_rings + MAX_RINGS || forest.join(relation) {
                 continue;
             }
             let way = forest.way(relation.ends[1], relation.ends[0]);
@@ -133,36 +161,101 @@ fn is_plain_two_port(graph: &BondGraph, id: ElementId) -> bool {
         && matches!(element.law, Law::Gain(_) | Law::InverseGain(_))
 }
 
-fn at_junction(graph: &BondGraph, id: ElementId) -> Vec<Relation> {
+/// Tells whether junctions alone form a ring, without finding out which.
+fn has_junction_rings(graph: &BondGraph, junctions: &[ElementId]) -> bool {
+    let mut sets = Sets::new(2 * graph.bonds.len());
+    let mut is_ring = false;
+    for &id in junctions {
+        if let Some(relation) = passed_through(graph, id) {
+            sets.unite(relation.ends);
+        }
+    }
+    for &id in junctions {
+        let element = graph.element(id);
+        let shared = |b: BondId| shared_variable(element.kind, b);
+        for pair in element.ports.windows(2) {
+            is_ring |= !sets.unite([shared(pair[0]), shared(pair[1])]);
+        }
+    }
+    is_ring
+}
+
+/// The variable that a junction shares with a bond.
+fn shared_variable(kind: ElementKind, bond: BondId) -> u32 {
+    if kind == ElementKind::One {
+        flow(bond)
+    } else {
+        effort(bond)
+    }
+}
+
+/// All bonds of a junction have the variable of the first by name; each with the port of the other.
+fn shared_at(graph: &BondGraph, id: ElementId, ranking: &Ranking) -> Vec<(Relation, u32)> {
     let element = graph.element(id);
-    let shares_flow = element.kind == ElementKind::One;
-    let shared = |b: BondId| if shares_flow { flow(b) } else { effort(b) };
-    let summed = |b: BondId| if shares_flow { effort(b) } else { flow(b) };
-    let Some((&first, rest)) = element.ports.split_first() else {
+    let mut ports: Vec<(BondId, u32)> = element.ports.iter().copied().zip(0..).collect();
+    ports.sort_by_key(|&(b, port)| (ranking.bond[b.0 as usize], port));
+    let Some((&(first, _), rest)) = ports.split_first() else {
         return Vec::new();
     };
-    let mut relations: Vec<Relation> = rest
-        .iter()
-        .map(|&b| Relation {
+    let shared = |b: BondId| shared_variable(element.kind, b);
+    let relation = |&(b, port): &(BondId, u32)| {
+        let relation = Relation {
             ends: [shared(first), shared(b)],
             factor: Factor::Sign(1.0),
             by: id,
-        })
-        .collect();
-    if let [a, b] = element.ports[..] {
-        let is_in = |bond: BondId, port: u32| graph.points_in(bond, End { element: id, port });
-        let sign = if is_in(a, 0) == is_in(b, 1) {
-            -1.0
-        } else {
-            1.0
         };
-        relations.push(Relation {
-            ends: [summed(a), summed(b)],
-            factor: Factor::Sign(sign),
-            by: id,
-        });
+        (relation, port)
+    };
+    rest.iter().map(relation).collect()
+}
+
+/// A junction of two bonds passes on what it sums as well.
+fn passed_through(graph: &BondGraph, id: ElementId) -> Option<Relation> {
+    let element = graph.element(id);
+    let [a, b] = element.ports[..] else {
+        return None;
+    };
+    let is_in = |bond: BondId, port: u32| graph.points_in(bond, End { element: id, port });
+    let sign = if is_in(a, 0) == is_in(b, 1) {
+        -1.0
+    } else {
+        1.0
+    };
+    let summed = |b: BondId| match element.kind {
+        ElementKind::One => effort(b),
+        _ => flow(b),
+    };
+    Some(Relation {
+        ends: [summed(a), summed(b)],
+        factor: Factor::Sign(sign),
+        by: id,
+    })
+}
+
+/// Describes the ring that a port of a junction closes, if it demands nothing new.
+///
+/// With the opposite sign it would hold its variable at zero; the equations can tell.
+fn junction_ring(forest: &Forest, closing: Relation, end: End) -> Option<Ring> {
+    let way = forest.way(closing.ends[1], closing.ends[0]);
+    let mut sign = 1.0;
+    let mut members: Vec<ElementId> = Vec::new();
+    for &(relation, _) in &way {
+        if let Factor::Sign(s) = relation.factor {
+            sign *= s;
+        }
+        if !members.contains(&relation.by) {
+            members.push(relation.by);
+        }
     }
-    relations
+    members.retain(|&e| e != end.element);
+    members.push(end.element);
+    let ring = Ring {
+        members,
+        is_of_flows: closing.ends[0] % 2 == 1,
+        product: Some(sign),
+        closes: Closing::Port(end),
+    };
+    ring.is_redundant().then_some(ring)
 }
 
 fn of_two_port(graph: &BondGraph, id: ElementId) -> Vec<Relation> {
@@ -204,35 +297,50 @@ fn parameter(graph: &BondGraph, s: SymbolId) -> Option<f64> {
     }
 }
 
+/// Which variables are multiples of each other.
+struct Sets(Vec<u32>);
+
+impl Sets {
+    fn new(n: usize) -> Self {
+        Sets((0..n as u32).collect())
+    }
+
+    fn root(&mut self, mut v: u32) -> u32 {
+        let set = &mut self.0;
+        while set[v as usize] != v {
+            set[v as usize] = set[set[v as usize] as usize];
+            v = set[v as usize];
+        }
+        v
+    }
+
+    /// Makes one set of two; false if they were one already.
+    fn unite(&mut self, ends: [u32; 2]) -> bool {
+        let [a, b] = ends.map(|v| self.root(v));
+        self.0[a.max(b) as usize] = a.min(b);
+        a != b
+    }
+}
+
 /// Variables joined by relations, without rings.
 struct Forest {
-    set: Vec<u32>,
+    sets: Sets,
     edges: Vec<Vec<Relation>>,
 }
 
 impl Forest {
     fn new(n: usize) -> Self {
         Forest {
-            set: (0..n as u32).collect(),
+            sets: Sets::new(n),
             edges: vec![Vec::new(); n],
         }
     }
 
-    fn root(&mut self, mut v: u32) -> u32 {
-        while self.set[v as usize] != v {
-            self.set[v as usize] = self.set[self.set[v as usize] as usize];
-            v = self.set[v as usize];
-        }
-        v
-    }
-
     /// Adds a relation; false if it closes a ring.
     fn join(&mut self, relation: Relation) -> bool {
-        let [a, b] = relation.ends.map(|v| self.root(v));
-        if a == b {
+        if !self.sets.unite(relation.ends) {
             return false;
         }
-        self.set[a.max(b) as usize] = a.min(b);
         for v in relation.ends {
             self.edges[v as usize].push(relation);
         }
@@ -298,7 +406,7 @@ fn ring(graph: &BondGraph, closing: Relation, way: &[(Relation, bool)]) -> Optio
             Product::Constant(k) => Some(k),
             Product::Varies => None,
         },
-        closes: Closing {
+        closes: Closing::TwoPort {
             first_is_flow: of_port(0),
             second_is_flow: of_port(1),
         },

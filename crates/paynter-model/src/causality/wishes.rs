@@ -157,6 +157,10 @@ pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking, rings: &[Ring
             None => ask(&mut c, id, element),
         }
     }
+    for end in rings.iter().filter_map(Ring::left_out_port) {
+        let takes_effort = graph.element(end.element).kind == ElementKind::Zero;
+        c.demand(end, takes_effort, Reason::Ring(end));
+    }
     c.into_wishes()
 }
 
@@ -238,7 +242,14 @@ impl Collector<'_> {
 /// A two-port that closes a redundant ring takes the variable that the ring has already and gives nothing of
 /// the other sort.
 fn ask_left_out(c: &mut Collector, id: ElementId, closes: &Closing) {
-    for (port, takes_flow) in [(0, closes.first_is_flow), (1, closes.second_is_flow)] {
+    let &Closing::TwoPort {
+        first_is_flow,
+        second_is_flow,
+    } = closes
+    else {
+        return;
+    };
+    for (port, takes_flow) in [(0, first_is_flow), (1, second_is_flow)] {
         let end = End { element: id, port };
         c.demand(end, !takes_flow, Reason::Law(end));
     }

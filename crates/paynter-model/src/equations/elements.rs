@@ -5,6 +5,7 @@
 //!      the direction in which causality uses it is only a hint (`solves`).
 
 use super::Writer;
+use crate::causality::Closing;
 use crate::graph::{Element, ElementId, ElementKind, End, Law, Variable};
 use paynter_symbolic::dae::PositionConstraint;
 use paynter_symbolic::{Comparison, ExprId, SymbolId};
@@ -38,9 +39,18 @@ pub(super) fn write(w: &mut Writer, id: ElementId) {
 /// The strong bond brings the shared variable; causality computes its other variable from the sum.
 fn junction(w: &mut Writer, id: ElementId, element: &Element) {
     let shares_effort = element.kind == ElementKind::Zero;
+    let (left_out, ports): (Vec<usize>, Vec<usize>) = (0..element.ports.len()).partition(|&port| {
+        let port = port as u32;
+        w.causality.is_left_out(End { element: id, port })
+    });
+    for port in left_out {
+        close_ring(w, element, port);
+    }
     let strong =
-        (0..element.ports.len()).find(|&port| w.gives_effort(id, port) == Some(!shares_effort));
-    let reference = strong.unwrap_or(0);
+        (ports.iter().copied()).find(|&port| w.gives_effort(id, port) == Some(!shares_effort));
+    let Some(reference) = strong.or(ports.first().copied()) else {
+        return;
+    };
     let Some(&reference_bond) = element.ports.get(reference) else {
         return;
     };
@@ -54,7 +64,7 @@ fn junction(w: &mut Writer, id: ElementId, element: &Element) {
         )
     };
     let reference_is_in = is_in(reference);
-    let others: Vec<(usize, bool)> = (0..element.ports.len())
+    let others: Vec<(usize, bool)> = (ports.iter().copied())
         .filter(|&port| port != reference)
         .map(|port| (port, is_in(port)))
         .collect();
@@ -88,6 +98,17 @@ fn junction(w: &mut Writer, id: ElementId, element: &Element) {
         bond.effort
     };
     w.define(summed, sum, strong.is_some(), element.origin);
+}
+
+/// A port that closes a ring of bonds takes what the junction shares and gives nothing.
+fn close_ring(w: &mut Writer, element: &Element, port: usize) {
+    let bond = w.graph.bond(element.ports[port]);
+    let given = match element.kind {
+        ElementKind::Zero => bond.flow,
+        _ => bond.effort,
+    };
+    let zero = w.dae.pool.number(0.0);
+    w.define(given, zero, true, element.origin);
 }
 
 fn source(w: &mut Writer, element: &Element) {
@@ -243,7 +264,6 @@ fn explicit(w: &mut Writer, id: ElementId, element: &Element, entries: &[(u32, V
     }
 }
 
-/// f₂ = n f₁, e₁ = n e₂; effort-forward: e₂ = m e₁, f₁ = m f₂.
 /// Writes the equations of a two-port that closes a redundant ring: what the ring has already it takes, and of
 /// the other sort it gives nothing. False for every other two-port.
 fn let_out(w: &mut Writer, id: ElementId, element: &Element) -> bool {
@@ -255,7 +275,14 @@ fn let_out(w: &mut Writer, id: ElementId, element: &Element) -> bool {
     else {
         return false;
     };
-    for (port, takes_flow) in [(0, closes.first_is_flow), (1, closes.second_is_flow)] {
+    let Closing::TwoPort {
+        first_is_flow,
+        second_is_flow,
+    } = closes
+    else {
+        return false;
+    };
+    for (port, takes_flow) in [(0, first_is_flow), (1, second_is_flow)] {
         let bond = w.graph.bond(element.ports[port]);
         let given = if takes_flow { bond.effort } else { bond.flow };
         let zero = w.dae.pool.number(0.0);
@@ -264,6 +291,7 @@ fn let_out(w: &mut Writer, id: ElementId, element: &Element) -> bool {
     true
 }
 
+/// f₂ = n f₁, e₁ = n e₂; effort-forward: e₂ = m e₁, f₁ = m f₂.
 fn transformer(w: &mut Writer, id: ElementId, element: &Element) {
     let (one, two) = (
         w.graph.bond(element.ports[0]),

@@ -41,6 +41,14 @@ pub enum StructuralError {
     /// Equations that have the right structure but never a unique solution with the present
     /// values of parameters: a coefficient is zero, or two equations say the same.
     SingularBlock(Part),
+    /// Equations of which a combination reads no unknown at all: they say the same twice, or contradict
+    /// each other.
+    Dependent {
+        /// The equations of the combination, and the unknowns that stay open without one of them.
+        part: Part,
+        /// The combination is false, not 0 = 0.
+        is_contradiction: bool,
+    },
     /// An equation without unknowns that is false, such as 1 = 2.
     False {
         /// Which.

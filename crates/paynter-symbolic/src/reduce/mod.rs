@@ -7,7 +7,8 @@
 //! be seen in the solution: not the states, not the value of any unknown.
 //!
 //! The stages, each in its own file: `alias` removes ± copies and constants; `pantelides`
-//! checks the structure and differentiates constraints; `states` selects the states;
+//! checks the structure and differentiates constraints; where terms cancel that the structure cannot see,
+//! `combine` rewrites equations and all begins again; `states` selects the states;
 //! `matching` and `blocks` order the equations; `tearing` and `affine` solve the groups.
 //! Nothing here recurses, and all but the solution of large groups is linear in the size of the
 //! equations.
@@ -15,6 +16,8 @@
 mod affine;
 mod alias;
 mod blocks;
+mod cancel;
+mod combine;
 mod error;
 mod graph;
 #[cfg(test)]
@@ -40,6 +43,7 @@ pub use states::{DynamicSelection, Selection};
 use crate::dae::{Dae, Equation, Origin, PositionConstraint};
 use crate::expr::SymbolId;
 use crate::reduced::{Block, Reduced};
+use combine::Combined;
 use graph::{Incidence, NONE};
 use matching::{Matching, maximize, unpaired};
 use rustc_hash::FxHashMap;
@@ -130,17 +134,58 @@ fn reduce_once(
     let redundant = kept.redundant.clone();
     let mut system = System::new(dae, kept);
     pantelides::check_structure(&mut system, &redundant)?;
-    let row_of_highest = pantelides::differentiate(&mut system);
-    let sets = states::select(
-        &mut system,
-        &mut dependence,
-        &row_of_highest,
-        options,
-        &lock_rows,
-    );
-    let (order, matching) = order_rows(&mut system, &sets)?;
-    let blocks = solve_groups(&mut system, dependence, &sets, &order, &matching)?;
-    Ok(finish(system, sets, blocks))
+    let first = solve_system(&mut system, &mut dependence, options, &lock_rows);
+    let error = match first {
+        Ok(solved) if !solved.is_doubtful => return Ok(finish(system, solved, Vec::new())),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    // The structure was right and the numbers were not: terms cancel. Locks that are kept by projection are
+    // looked at in numbers elsewhere, and must stay as they are.
+    let mut combined = Combined {
+        system: system.restarted(&FxHashMap::default()),
+        decided_by: Vec::new(),
+        is_changed: false,
+    };
+    if !by_multipliers {
+        combined = combine::combine(combined.system, &mut dependence)?;
+    }
+    match error {
+        Some(error) if !combined.is_changed => return Err(error),
+        _ => {}
+    }
+    let mut system = combined.system;
+    pantelides::check_structure(&mut system, &redundant)?;
+    let solved = solve_system(&mut system, &mut dependence, options, &lock_rows)?;
+    Ok(finish(system, solved, combined.decided_by))
+}
+
+/// What [`solve_system`] gives.
+struct Solved {
+    sets: StateSets,
+    blocks: Vec<Block>,
+    /// Some group seems to have no unique solution, but this is not sure.
+    is_doubtful: bool,
+}
+
+/// Differentiates constraints, selects states and solves the rest, group by group.
+fn solve_system(
+    system: &mut System,
+    dependence: &mut Dependence,
+    options: &Options,
+    lock_rows: &[usize],
+) -> Result<Solved, StructuralError> {
+    let row_of_highest = pantelides::differentiate(system);
+    let sets = states::select(system, dependence, &row_of_highest, options, lock_rows);
+    let (order, matching) = order_rows(system, &sets)?;
+    let dependence = std::mem::take(dependence);
+    let mut solver = Solver::new(system, dependence);
+    let blocks = solve_groups(system, &mut solver, &sets, &order, &matching)?;
+    Ok(Solved {
+        sets,
+        blocks,
+        is_doubtful: solver.is_doubtful,
+    })
 }
 
 /// Finds for each lock the equation that demands its flow to be zero.
@@ -241,12 +286,11 @@ fn not_solvable(
 
 fn solve_groups(
     system: &mut System,
-    dependence: Dependence,
+    solver: &mut Solver,
     sets: &StateSets,
     order: &[Vec<u32>],
     matching: &Matching,
 ) -> Result<Vec<Block>, StructuralError> {
-    let mut solver = Solver::new(system, dependence);
     for state in &sets.states {
         solver.is_state_derivative[state.derivative.0 as usize] = true;
     }
@@ -254,13 +298,14 @@ fn solve_groups(
         .iter()
         .map(|rows| solver.solve(system, rows, &matching.column_of))
         .collect();
-    match solver.singular {
+    match solver.singular.take() {
         Some(part) => Err(StructuralError::SingularBlock(part)),
         None => Ok(blocks),
     }
 }
 
-fn finish(system: System, sets: StateSets, blocks: Vec<Block>) -> Reduced {
+fn finish(system: System, solved: Solved, decided_by: Vec<SymbolId>) -> Reduced {
+    let Solved { sets, blocks, .. } = solved;
     let System {
         mut dae,
         rows,
@@ -287,6 +332,7 @@ fn finish(system: System, sets: StateSets, blocks: Vec<Block>) -> Reduced {
         selector: sets.selector,
         structural_index: sets.structural_index,
         differentiated_switches,
+        decided_by,
         work,
     }
 }

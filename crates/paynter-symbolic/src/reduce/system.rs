@@ -11,7 +11,8 @@ use super::graph::Incidence;
 use crate::dae::{Dae, Equation, Origin, Role};
 use crate::expr::{ExprId, SymbolId};
 use crate::reduced::Known;
-use crate::walk::Walker;
+use crate::walk::{Walker, substitute, symbols_of};
+use rustc_hash::FxHashMap;
 
 /// An equation and its place among its own derivatives.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +83,87 @@ impl System {
             });
         }
         system
+    }
+
+    /// Takes back all differentiation, and replaces some rows (left = 0) on the way.
+    ///
+    /// Derivatives that were made for a row which stays are made again, all others are gone.
+    pub(crate) fn restarted(mut self, replaced: &FxHashMap<u32, ExprId>) -> System {
+        let zero = self.dae.pool.number(0.0);
+        let mut rows: Vec<Row> = std::mem::take(&mut self.rows);
+        rows.retain(|r| r.integral.is_none());
+        for (r, row) in rows.iter_mut().enumerate() {
+            row.derivative = None;
+            if let Some(&residual) = replaced.get(&(r as u32)) {
+                row.equation.left = residual;
+                row.equation.right = zero;
+                row.equation.solves = None;
+            }
+        }
+        let made = self.made_derivatives(&rows);
+
+        let n = self.n_given_symbols;
+        self.dae.symbols.truncate(n);
+        self.known.truncate(n);
+        self.derivative.truncate(n);
+        self.is_unknown.truncate(n);
+        for d in &mut self.derivative {
+            *d = d.filter(|d| (d.0 as usize) < n);
+        }
+        self.incidence = Incidence::default();
+        self.differentiated_switches.clear();
+        let new: FxHashMap<SymbolId, SymbolId> = made
+            .into_iter()
+            .map(|(old, base, count)| {
+                let new = (0..count).fold(base, |s, _| self.derivative_of(s));
+                (old, new)
+            })
+            .collect();
+        for mut row in rows {
+            row.equation = self.renamed(row.equation, &new);
+            self.push(row);
+        }
+        self
+    }
+
+    /// Lists the derivatives in some rows that were made here: (symbol, given unknown, how often differentiated).
+    fn made_derivatives(&self, rows: &[Row]) -> Vec<(SymbolId, SymbolId, u32)> {
+        let is_made = |s: &SymbolId| s.0 as usize >= self.n_given_symbols;
+        let pool = &self.dae.pool;
+        let sides = rows
+            .iter()
+            .flat_map(|r| [r.equation.left, r.equation.right]);
+        let mut made: Vec<SymbolId> = sides
+            .flat_map(|e| symbols_of(pool, e))
+            .filter(is_made)
+            .collect();
+        made.sort_unstable();
+        made.dedup();
+        let traced = made.into_iter().map(|old| {
+            let (mut base, mut count) = (old, 0);
+            while is_made(&base)
+                && let Role::Derivative { of } = self.dae.symbol(base).role
+            {
+                (base, count) = (of, count + 1);
+            }
+            (old, base, count)
+        });
+        traced.collect()
+    }
+
+    fn renamed(&mut self, mut equation: Equation, new: &FxHashMap<SymbolId, SymbolId>) -> Equation {
+        if new.is_empty() {
+            return equation;
+        }
+        let symbols: FxHashMap<SymbolId, ExprId> = new
+            .iter()
+            .map(|(&old, &new)| (old, self.dae.pool.symbol(new)))
+            .collect();
+        for side in [&mut equation.left, &mut equation.right] {
+            *side = substitute(&mut self.dae.pool, *side, &|s| symbols.get(&s).copied());
+        }
+        equation.solves = equation.solves.map(|s| new.get(&s).copied().unwrap_or(s));
+        equation
     }
 
     /// Adds a row.

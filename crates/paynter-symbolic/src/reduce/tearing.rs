@@ -10,7 +10,8 @@
 //! Torn first are derivatives of states, then what causality proposes, then the unknown whose
 //! knowledge lets most equations follow (Carpanzano 2000; Cellier & Kofman 2006, §7.6).
 
-use super::affine::{linear_block, nonlinear_block};
+use super::affine::{is_doubtful, linear_block, nonlinear_block};
+use super::combine::N_POINTS;
 use super::error::{EquationRef, Part};
 use super::graph::NONE;
 use super::system::System;
@@ -44,6 +45,8 @@ pub(crate) struct Solver {
     evaluator: Evaluator,
     /// The first group found that never has a unique solution.
     pub(crate) singular: Option<Part>,
+    /// Some group seems to have no unique solution, but this is not sure.
+    pub(crate) is_doubtful: bool,
     /// Values of parameters; NaN for everything else.
     parameters: Vec<f64>,
 }
@@ -104,6 +107,7 @@ impl Solver {
             walker: Walker::new(),
             evaluator: Evaluator::new(),
             singular: None,
+            is_doubtful: false,
             parameters,
         }
     }
@@ -144,7 +148,11 @@ impl Solver {
     fn finish(&mut self, system: &mut System, torn: Torn) -> Block {
         match linear_block(system, self, &torn) {
             Some(block) => block,
-            None => nonlinear_block(system, &mut self.walker, &torn),
+            None => {
+                let block = nonlinear_block(system, &mut self.walker, &torn);
+                self.is_doubtful |= is_doubtful(system, self, &block);
+                block
+            }
         }
     }
 
@@ -265,6 +273,26 @@ impl Solver {
             dense[i as usize * n + j as usize] += value.ok().filter(|v| v.is_finite())?;
         }
         Some(dense)
+    }
+
+    /// Computes entries at several made-up points; `None` if one is zero somewhere, or has no value.
+    pub(crate) fn values_at_points(
+        &mut self,
+        system: &System,
+        entries: &[(u32, u32, ExprId)],
+    ) -> Option<Vec<[f64; N_POINTS]>> {
+        let symbols = &system.dae.symbols;
+        let mut values = vec![[0.0; N_POINTS]; entries.len()];
+        for point in 0..N_POINTS {
+            self.evaluator.restart();
+            for (&(_, _, e), at) in entries.iter().zip(&mut values) {
+                let value = self.evaluator.evaluate(&system.dae.pool, e, &|s| {
+                    made_up(&symbols[s.0 as usize].role, s, point as u64)
+                });
+                at[point] = value.ok().filter(|v| v.is_finite() && *v != 0.0)?;
+            }
+        }
+        Some(values)
     }
 
     /// Chooses torn unknowns and the order in which the others follow; `None` if a large group

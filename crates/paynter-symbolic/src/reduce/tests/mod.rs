@@ -1,5 +1,6 @@
 //! Facts about whole reductions.
 
+mod combine;
 mod index;
 mod solution;
 mod structure;
