@@ -6,7 +6,6 @@
 //! **Invariant:** entries of A and b read no unknown of the group. Entries of the Jacobian are
 //! total derivatives: what follows from z is differentiated along.
 
-use super::cancel::{Entry, Number, Rows, reduce_rows};
 use super::system::System;
 use super::tearing::{Solver, Torn, origins_of};
 use crate::calculus::gradient;
@@ -19,9 +18,6 @@ use rustc_hash::FxHashMap;
 /// A dense Cholesky factorisation is tried on matrices up to this size when looking for
 /// definiteness; larger ones are solved by sparse elimination with pivots in any case.
 const MAX_CHECKED_SIZE: usize = 40;
-
-/// Elimination of sparse rows without regard to fill is cheap up to this size. Beyond, a run finds out.
-const MAX_ELIMINATED_SIZE: usize = 300;
 
 /// Definiteness is looked at in this many points. It holds everywhere for a congruence
 /// I + Tᵀ I T; what only happens to be definite at some points is found out by a few.
@@ -203,7 +199,7 @@ fn is_never_regular(
     matrix: &[(u32, u32, ExprId)],
 ) -> bool {
     let n = torn.rows.len();
-    if n > MAX_ELIMINATED_SIZE {
+    if n > MAX_CHECKED_SIZE {
         return false;
     }
     let matrix = if torn.inner.is_empty() {
@@ -229,30 +225,10 @@ fn is_never_regular(
     {
         return false;
     }
-    if n > MAX_CHECKED_SIZE {
-        return has_dependent_rows(system, solver, n, &matrix);
-    }
     (0..N_POINTS).all(|point| {
         let dense = solver.dense_at(system, n, &matrix, point);
         dense.is_some_and(|mut a| is_singular(n, &mut a))
     })
-}
-
-/// As the dense check, by elimination of sparse rows.
-fn has_dependent_rows(
-    system: &System,
-    solver: &mut Solver,
-    n: usize,
-    matrix: &[(u32, u32, ExprId)],
-) -> bool {
-    let Some(values) = solver.values_at_points(system, matrix) else {
-        return false;
-    };
-    let mut rows: Rows = vec![Vec::new(); n];
-    for (&(i, j, e), at) in matrix.iter().zip(values) {
-        rows[i as usize].push((j, Entry::new(e, at)));
-    }
-    !reduce_rows(&rows, &mut Number).is_empty()
 }
 
 /// Tells whether the Jacobian of a group seems to be singular everywhere: a reason to look for terms that
