@@ -6,13 +6,13 @@
 use crate::dop853::dop853;
 use crate::meter::{clock, cpu, interleave, median};
 use crate::unaudited::Unaudited;
+use paynter::Compiled;
 use paynter::exec::{Engine, Machine};
 use paynter::experiment::{lay_out, run_spec};
 use paynter::run::RunChoice;
 use paynter::simulate::{RunSpec, prepare, simulate};
 use paynter::solve::{EvalError, NoObserver, Options, System, Tolerances, integrate};
-use paynter::symbolic::reduced::Reduced;
-use paynter::{Choice, Design, design};
+use paynter::{Choice, design};
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -86,10 +86,8 @@ const GOAL: f64 = 1e-7;
 
 /// A model from text, up to its machine.
 pub struct Prepared {
-    /// The design.
-    pub design: Design,
     /// Its equations.
-    pub reduced: Reduced,
+    pub compiled: Compiled,
     /// What a run does.
     pub spec: RunSpec,
     /// Its machine.
@@ -106,15 +104,14 @@ pub fn open(path: &Path, experiment: &str, rtol: Option<f64>) -> Prepared {
     if let Some(rtol) = rtol {
         design.plan.rtol = rtol;
     }
-    let reduced = design
-        .reduce(&design.causality())
+    let compiled = design
+        .compile()
         .expect("the benchmark's model has equations");
     // Machine code from the start: these measure runs, not compiling.
     let spec = run_spec(&design.plan, &lay_out(&design.plan), &[], Engine::Jit);
-    let machine = prepare(&reduced, &design.graph, &spec).expect("the benchmark's model runs");
+    let machine = prepare(&compiled, &spec).expect("the benchmark's model runs");
     Prepared {
-        design,
-        reduced,
+        compiled,
         spec,
         machine,
     }
@@ -153,7 +150,7 @@ fn order(prepared: &Prepared) -> [usize; 6] {
         .machine
         .states()
         .iter()
-        .map(|&s| prepared.reduced.dae.name_of(s))
+        .map(|&s| prepared.compiled.reduced.dae.name_of(s))
         .collect();
     [
         "I1.p",
@@ -225,8 +222,7 @@ pub fn whole_run(models: &Path) {
     let mut recorded = || {
         let run = simulate(
             &mut other.machine,
-            &other.reduced,
-            &other.design.graph,
+            &other.compiled,
             &other.spec,
             &mut |_| ControlFlow::Continue(()),
         );
@@ -478,7 +474,7 @@ fn servo(models: &Path) {
         .machine
         .states()
         .iter()
-        .map(|&s| prepared.reduced.dae.name_of(s))
+        .map(|&s| prepared.compiled.reduced.dae.name_of(s))
         .collect();
     let order = SERVO_STATES.map(|name| {
         let place = names.iter().position(|n| n == name);

@@ -50,8 +50,9 @@ pub fn stages(path: &Path, last: &str) {
     if last == "causality" {
         return;
     }
-    let reduced = match design.reduce(&causality) {
-        Ok(reduced) => reduced,
+    drop(causality);
+    let compiled = match design.compile() {
+        Ok(compiled) => compiled,
         Err(messages) => {
             eprintln!("{messages:?}");
             return;
@@ -60,8 +61,8 @@ pub fn stages(path: &Path, last: &str) {
     tell("reduced");
     if last == "print" {
         let begin = std::time::Instant::now();
-        let shown = present::present(&reduced, &present::Options::default());
-        let text = shown.to_text(&|s| present::plain_name(&reduced, s));
+        let shown = present::present(&compiled.reduced, &present::Options::default());
+        let text = shown.to_text(&|s| present::plain_name(&compiled.reduced, s));
         tell("print");
         println!(
             "           {:.2} ms on the clock, {} lines",
@@ -73,7 +74,7 @@ pub fn stages(path: &Path, last: &str) {
         return;
     }
     let spec = run_spec(&design.plan, &lay_out(&design.plan), &[], Engine::Auto);
-    let mut machine = match prepare(&reduced, &design.graph, &spec) {
+    let mut machine = match prepare(&compiled, &spec) {
         Ok(machine) => machine,
         Err(messages) => {
             eprintln!("{messages:?}");
@@ -133,15 +134,15 @@ pub fn growth(files: &[String]) {
             eprintln!("{file}: has mistakes");
             return;
         };
-        let (strokes, causality) = cpu_milliseconds(|| design.causality());
-        let (equations, reduced) = cpu_milliseconds(|| design.reduce(&causality));
-        if reduced.is_err() {
+        let (strokes, _) = cpu_milliseconds(|| design.causality());
+        let (equations, compiled) = cpu_milliseconds(|| design.compile());
+        if compiled.is_err() {
             eprintln!("{file}: cannot be reduced");
             return;
         }
         let name = Path::new(file).file_stem().unwrap_or_default();
         println!(
-            "{:20} graph {graph:9.2} ms, causality {strokes:8.2} ms, reduced {equations:9.2} ms",
+            "{:20} graph {graph:9.2} ms, causality {strokes:8.2} ms, compiled (with causality) {equations:9.2} ms",
             name.display()
         );
     }

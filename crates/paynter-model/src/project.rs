@@ -33,6 +33,15 @@ pub trait Loader {
         self.file(path, from).map(|(_, text)| text)
     }
 
+    /// Gives a file as it is: the main file, a table to compare with.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read, in a few words.
+    fn bytes(&mut self, path: &str, from: Option<&str>) -> Result<Vec<u8>, String> {
+        self.data(path, from).map(String::into_bytes)
+    }
+
     /// Lists the names of libraries, for "did you mean".
     fn libraries(&self) -> Vec<String> {
         Vec::new()

@@ -3,7 +3,7 @@
 //! The name of a model begins with the code that it must provoke. To see new messages, run with
 //! `PAYNTER_WRITE_EXPECTED=1`, then read the difference.
 
-use paynter_model::causality::{assign_causality, causality_diagnostics};
+use paynter_model::causality::{Solved, assign_causality, causality_diagnostics};
 use paynter_model::elaborate::elaborate;
 use paynter_model::project::{NoFiles, Request, load};
 use paynter_syntax::render;
@@ -32,7 +32,7 @@ fn messages(path: &Path) -> (Vec<&'static str>, String) {
         panic!("{path:?}\n{errors}")
     };
     let graph = elaborated.graph();
-    let found = causality_diagnostics(graph, &assign_causality(graph));
+    let found = causality_diagnostics(graph, &assign_causality(graph), &Solved::default());
     (
         found.iter().map(|m| m.code).collect(),
         render(&found, &project.sources, false),

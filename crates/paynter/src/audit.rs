@@ -6,7 +6,7 @@
 //!
 //! **Invariant:** no two of the three terms are computed from each other, so the residual can fail.
 
-use crate::simulate::RunSpec;
+use crate::spec::RunSpec;
 use paynter_exec::{AuditTotals, Machine, StoredEnergy};
 use paynter_symbolic::dae::EnergyRole;
 use paynter_symbolic::reduced::Reduced;

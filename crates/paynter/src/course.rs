@@ -14,7 +14,7 @@ use crate::audit::Booked;
 use crate::code;
 use crate::failure::{explain_failure, seconds};
 use crate::recorder::Recorder;
-use crate::simulate::{Ending, RunSpec};
+use crate::spec::{Ending, RunSpec};
 use crate::structure::{Sight, Stock, Structure, Structures, bounds};
 use paynter_exec::{Machine, StartError, StartReport};
 use paynter_model::BondGraph;

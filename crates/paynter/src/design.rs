@@ -1,32 +1,27 @@
-//! From a file to a design: graph, plan, and on demand causality and reduced equations.
+//! From texts to a design: the graph, and what the experiment asks for.
 //!
-//! In:  a `.bond` file and a [`Choice`] of model, experiment and changed values.
-//! Out: a [`Design`], or every mistake of the file at once.
+//! In:  a `.bond` text found by a [`Loader`], and a [`Choice`] of model, experiment and changed values.
+//! Out: a [`Design`], or every error of the file at once.
+//!
+//! **Invariant:** nothing here touches the disk: a text that is open in an editor and not saved yet is
+//! designed like one on disk. `disk.rs` has the same calls for files.
 
-use crate::assembly::{LockError, Locked, reduce_locked};
-use crate::code;
-use crate::failure::explain_structure;
-use crate::loader::{DiskLoader, beside, read_text};
-use paynter_model::causality::{
-    Causality, assign_causality, causality_diagnostics, conflict_diagnostic, denies_a_stroke,
-    needs_an_inverse,
-};
-use paynter_model::elaborate::{self, Limit, elaborate, prepare};
-use paynter_model::equations::build_equations;
+use crate::compile::{Compiled, Settings, Strokes, compile, strokes};
+use paynter_model::causality::{Causality, assign_causality};
+use paynter_model::elaborate::{Limit, elaborate};
 use paynter_model::experiment::{
-    Constraints, Functional, Measure, Plan, Quantity, default_columns, default_inputs,
-    default_plan, plan, quantities,
+    Functional, Measure, Plan, Quantity, default_columns, default_inputs, default_plan, plan,
+    quantities,
 };
-use paynter_model::graph::{ElementId, ElementKind, Law, Reading, ReadingKind};
-use paynter_model::project::{Override, Project, Request, load};
+use paynter_model::graph::{Reading, ReadingKind};
+use paynter_model::project::{Loader, Override, Project, Request, load};
 use paynter_model::units::Unit;
 use paynter_model::{BondGraph, code as model_code};
-use paynter_symbolic::reduce::{Enforcement, reduce};
-use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{Names, Origin, Role, Symbol, SymbolId};
-use paynter_syntax::{Diagnostic, SourceMap, Span, ast};
+use paynter_syntax::{Diagnostic, SourceMap, ast};
 use rustc_hash::FxHashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Which model, with what changed.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +84,7 @@ pub struct Design {
     /// All texts, parsed.
     pub project: Project,
     /// The flat bond graph.
-    pub graph: BondGraph,
+    pub graph: Arc<BondGraph>,
     /// What the experiment asks for.
     pub plan: Plan,
     /// Name of the model.
@@ -106,46 +101,69 @@ pub struct Design {
     pub linear: LinearQuantities,
     /// Units of states, where a linear model or a trim needs them.
     pub state_units: FxHashMap<SymbolId, Unit>,
+    /// Tables that the experiment is compared with, in the order of the plan.
+    pub references: Vec<Reference>,
 }
 
-fn open(path: &Path) -> Result<(Project, Vec<Diagnostic>), String> {
-    // A file that is there but is no text is a mistake of the file, with a code of its own.
-    if let Ok(bytes) = std::fs::read(path)
-        && std::str::from_utf8(&bytes).is_err()
-    {
-        let mut project = Project::default();
-        let file = project.sources.add(path.display().to_string(), "");
-        let parsed = paynter_syntax::parse_bytes(file, &bytes);
-        return Ok((project, parsed.diagnostics));
-    }
-    let text = read_text(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    Ok(load(&path.display().to_string(), &text, &mut DiskLoader))
+/// A reference table that an experiment is compared with, as it was found.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// As written in the experiment.
+    pub path: String,
+    /// Its bytes, or why it cannot be read.
+    pub bytes: Result<Vec<u8>, String>,
 }
 
-/// Reads a file and elaborates the chosen model.
+/// Reads the main file and everything it uses.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or the model has mistakes.
-pub fn design(path: &Path, choice: &Choice) -> Result<Design, DesignError> {
-    let read = open(path).map_err(DesignError::Unreadable)?;
-    design_of(path, read, choice, &[])
+/// Why the main file cannot be read.
+pub fn open(loader: &mut dyn Loader, path: &str) -> Result<(Project, Vec<Diagnostic>), String> {
+    let bytes = loader
+        .bytes(path, None)
+        .map_err(|e| format!("{path}: {e}"))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(load(path, &text, loader)),
+        // A file that is there but is no text is an error of the file, with a code of its own.
+        Err(error) => {
+            let mut project = Project::default();
+            let file = project.sources.add(path, "");
+            let parsed = paynter_syntax::parse_bytes(file, error.as_bytes());
+            Ok((project, parsed.diagnostics))
+        }
+    }
 }
 
-/// Elaborates the texts of a design once more, with further values changed. No file is read again: it may have
-/// been changed since.
-pub(crate) fn design_with(
-    design: &Design,
+/// Reads a file through a loader and elaborates the chosen model.
+///
+/// # Errors
+///
+/// The file cannot be read, or the model has errors.
+pub fn design_in(
+    loader: &mut dyn Loader,
+    path: &str,
     choice: &Choice,
-    changes: &[Override],
 ) -> Result<Design, DesignError> {
-    let read = (design.project.clone(), Vec::new());
-    design_of(&design.path, read, choice, changes)
+    let (project, diagnostics) = open(loader, path).map_err(DesignError::Unreadable)?;
+    let mut design = elaborate_choice(project, diagnostics, choice, &[])?;
+    design.path = path.into();
+    design.references = design
+        .plan
+        .comparisons
+        .iter()
+        .map(|asked| Reference {
+            path: asked.path.clone(),
+            bytes: loader.bytes(&asked.path, Some(path)),
+        })
+        .collect();
+    Ok(design)
 }
 
-fn design_of(
-    path: &Path,
-    (mut project, mut diagnostics): (Project, Vec<Diagnostic>),
+/// Elaborates the chosen model of texts that are read already, with further values changed.
+fn elaborate_choice(
+    mut project: Project,
+    mut diagnostics: Vec<Diagnostic>,
     choice: &Choice,
     changes: &[Override],
 ) -> Result<Design, DesignError> {
@@ -227,8 +245,9 @@ fn design_of(
     structural.extend(paynter_model::causality::ring_parameters(&graph));
     Ok(Design {
         experiments,
-        path: path.to_owned(),
-        graph,
+        path: PathBuf::new(),
+        references: Vec::new(),
+        graph: Arc::new(graph),
         plan,
         model,
         diagnostics,
@@ -278,133 +297,6 @@ fn bare_name(e: &ast::Expr) -> Option<String> {
     }
 }
 
-/// Checks every model and experiment of a file.
-///
-/// # Errors
-///
-/// The file cannot be read.
-pub fn check(path: &Path) -> Result<Failed, String> {
-    let (project, diagnostics) = open(path)?;
-    Ok(check_project(path, project, diagnostics))
-}
-
-/// Checks a text as if it stood in a file; what it uses is found from there.
-pub fn check_text(path: &Path, text: &str) -> Failed {
-    let (project, diagnostics) = load(&path.display().to_string(), text, &mut DiskLoader);
-    check_project(path, project, diagnostics)
-}
-
-fn check_project(path: &Path, project: Project, mut diagnostics: Vec<Diagnostic>) -> Failed {
-    // After a syntax error things are missing, and everything that names them would be reported.
-    if !diagnostics.iter().any(Diagnostic::is_error) {
-        diagnostics.extend(elaborate::check(&project));
-    }
-    diagnostics.extend(missing_references(path, &project));
-    if !diagnostics.iter().any(Diagnostic::is_error) {
-        for message in check_graphs(&project) {
-            if !diagnostics.contains(&message) {
-                diagnostics.push(message);
-            }
-        }
-    }
-    Failed {
-        sources: project.sources,
-        diagnostics,
-    }
-}
-
-/// Tables that experiments of the main file are compared with, and that are not there.
-fn missing_references(from: &Path, project: &Project) -> Vec<Diagnostic> {
-    let Some(main) = project.files.first() else {
-        return Vec::new();
-    };
-    let from = from.display().to_string();
-    let mut found = Vec::new();
-    for item in &main.ast.items {
-        let ast::ItemKind::Experiment(experiment) = &item.kind else {
-            continue;
-        };
-        for statement in &experiment.body {
-            if let ast::ExperimentKind::Compare {
-                path, path_span, ..
-            } = &statement.kind
-                && let Err(error) = std::fs::File::open(beside(path, Some(&from)))
-            {
-                found.push(unreadable_reference(format!("{path}: {error}"), *path_span));
-            }
-        }
-    }
-    found
-}
-
-/// A message about a table that cannot be read.
-pub(crate) fn unreadable_reference(why: String, span: Span) -> Diagnostic {
-    Diagnostic::error(
-        code::REFERENCE,
-        format!("the reference cannot be read: {why}"),
-    )
-    .primary(span, "compared with here")
-    .help("paths begin at the folder of the model")
-}
-
-/// Looks for conflicts of causality and for equations without a unique solution, in every model
-/// that stands alone and in every experiment.
-fn check_graphs(project: &Project) -> Vec<Diagnostic> {
-    let Some(main) = project.files.first() else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    let prepared = prepare(project);
-    for item in &main.ast.items {
-        let mut request = Request::default();
-        match &item.kind {
-            ast::ItemKind::Model(model) if !is_part(project, model) => {
-                request.model = Some(model.name.text.to_string());
-            }
-            ast::ItemKind::Experiment(e) => request.experiment = Some(e.name.text.to_string()),
-            _ => continue,
-        }
-        // A part with open ports or parameters does not elaborate alone; `elaborate::check` has looked at it.
-        let Some(elaborated) = prepared.elaborate(&request).elaborated else {
-            continue;
-        };
-        let graph = elaborated.into_graph();
-        let causality = assign_causality(&graph);
-        match reduce_graph(&graph, &causality, 0.0, Enforcement::Automatic) {
-            Ok(locked) => found.extend(locked.messages),
-            Err(messages) => found.extend(messages),
-        }
-    }
-    found
-}
-
-/// Tells whether a model has ports, of its own or of a model it extends: its bonds are made elsewhere.
-fn is_part(project: &Project, model: &ast::Model) -> bool {
-    // More levels than this are a circle, which elaboration reports.
-    const DEEPEST: usize = 64;
-    let mut model = model;
-    for _ in 0..DEEPEST {
-        if model
-            .body
-            .iter()
-            .any(|s| matches!(s.kind, ast::StmtKind::Port(_)))
-        {
-            return true;
-        }
-        let base = model.extends.as_ref().and_then(|e| e.path.segments.last());
-        let items = project.files.iter().flat_map(|f| &f.ast.items);
-        let mut found = items.filter_map(|item| match &item.kind {
-            ast::ItemKind::Model(m) if base.is_some_and(|b| b.text == m.name.text) => Some(m),
-            _ => None,
-        });
-        match found.next_back() {
-            Some(next) => model = next,
-            None => return false,
-        }
-    }
-    false
-}
-
 /// Makes every `integral(…)` of a measure a state, so that it is as exact as the run and sees every
 /// corner of what it integrates.
 fn integrate_measures(plan: &mut Plan, graph: &mut BondGraph) {
@@ -441,119 +333,13 @@ fn integrate_measures(plan: &mut Plan, graph: &mut BondGraph) {
     }
 }
 
-/// Writes the equations of a graph and reduces them. Where causality has found a conflict it
-/// explains better than the equations what is wrong.
-///
-/// Also gives warnings about locks.
-pub(crate) fn reduce_graph(
-    graph: &BondGraph,
-    causality: &Causality,
-    t0: f64,
-    enforcement: Enforcement,
-) -> Result<Locked, Vec<Diagnostic>> {
-    let messages = causality_diagnostics(graph, causality);
-    let of_code = |code: &str| {
-        let found = messages.iter().filter(|m| m.code == code);
-        found.cloned().collect::<Vec<Diagnostic>>()
-    };
-    // A law that nothing can invert leaves values open, or has none, even where the structure is regular;
-    // a stroke written in the text is a promise about the physics that the model breaks.
-    let stuck: Vec<Diagnostic> = causality
-        .conflicts
-        .iter()
-        .filter(|c| needs_an_inverse(graph, c) || denies_a_stroke(c))
-        .map(|c| conflict_diagnostic(graph, c))
-        .collect();
-    if !stuck.is_empty() {
-        return Err(stuck);
-    }
-    // The equations of a ring that holds itself at zero can be solved; nobody wants the answer.
-    let held = of_code(model_code::RING_LOCKS);
-    if !held.is_empty() {
-        return Err(held);
-    }
-    let dae = build_equations(graph, causality);
-    let reduced = reduce_locked(dae, graph, t0, enforcement).map_err(|error| {
-        let conflicts: Vec<Diagnostic> =
-            messages.iter().filter(|m| m.is_error()).cloned().collect();
-        match error {
-            LockError::Explained(messages) => messages,
-            // `reduce` took the equations apart; names for a message are read from new ones.
-            LockError::Structure(error) if conflicts.is_empty() => {
-                explain_structure(&error, &build_equations(graph, causality), graph)
-            }
-            LockError::Structure(_) => conflicts,
-        }
-    })?;
-    let mut locked = reduced;
-    locked.messages.extend(of_code(model_code::RING_REDUNDANT));
-    Ok(locked)
-}
-
-/// How an experiment wants locks to be kept.
-pub(crate) fn enforcement(plan: &Plan) -> Enforcement {
-    match plan.constraints {
-        Constraints::Multiplier => Enforcement::Multipliers,
-        _ => Enforcement::Automatic,
-    }
-}
-
-/// Moduli that are looked at one by one, each by reducing the whole model once more; the warning stands for
-/// those beyond.
-const MAX_PROBED: usize = 16;
-
-/// Turns locks with these reactions into sources of no effort: they hold nothing.
-fn leave_out(graph: &mut BondGraph, reactions: &[SymbolId]) {
-    let zero = graph.signals.pool.number(0.0);
-    for bond in 0..graph.bonds.len() {
-        let bond = &graph.bonds[bond];
-        if !reactions.contains(&bond.effort) {
-            continue;
-        }
-        for end in [bond.tail, bond.head] {
-            let element = &mut graph.elements[end.element.0 as usize];
-            if element.kind == ElementKind::Sf {
-                element.kind = ElementKind::Se;
-                element.law = Law::Source {
-                    value: zero,
-                    position: None,
-                };
-            }
-        }
-    }
-}
-
-/// Tells whether every storage is a state, as when locks are kept by multipliers: then no stroke is followed
-/// through a transformer, and no modulus is divided by.
-fn keeps_all_storages(graph: &BondGraph, reduced: &Reduced) -> bool {
-    let states: Vec<SymbolId> = reduced.states.iter().map(|s| s.symbol).collect();
-    let mut stored = graph.elements.iter().flat_map(|e| &e.states).peekable();
-    stored.peek().is_some() && stored.all(|s| states.contains(s))
-}
-
-/// Tells whether the equations stay solvable, with as many states, where the modulus of an element is
-/// zero: then nothing divides by it.
-fn stays_regular_without(graph: &BondGraph, element: ElementId, reduced: &Reduced) -> bool {
-    let mut graph = graph.clone();
-    let zero = graph.signals.pool.number(0.0);
-    let law = &mut graph.elements[element.0 as usize].law;
-    match law {
-        Law::Gain(modulus) | Law::InverseGain(modulus) => *modulus = zero,
-        _ => return false,
-    }
-    let causality = assign_causality(&graph);
-    causality.is_complete()
-        && reduce(build_equations(&graph, &causality))
-            .is_ok_and(|r| r.states.len() == reduced.states.len())
-}
-
 /// Lists the experiments of a file.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or its text has mistakes.
-pub fn experiments(path: &Path) -> Result<Vec<String>, DesignError> {
-    let (project, diagnostics) = open(path).map_err(DesignError::Unreadable)?;
+/// The file cannot be read, or its text has errors.
+pub fn experiments_in(loader: &mut dyn Loader, path: &str) -> Result<Vec<String>, DesignError> {
+    let (project, diagnostics) = open(loader, path).map_err(DesignError::Unreadable)?;
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(DesignError::Model(Failed {
             sources: project.sources,
@@ -577,22 +363,20 @@ fn experiment_names(project: &Project) -> Vec<String> {
         .collect()
 }
 
-/// Gives the text of a file as `paynter fmt` lays it out; none if it is laid out already.
+/// Gives a text as `paynter fmt` lays it out; none if it is laid out already.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or its text has mistakes.
-pub fn format_file(path: &Path) -> Result<Option<String>, DesignError> {
-    let text =
-        read_text(path).map_err(|e| DesignError::Unreadable(format!("{}: {e}", path.display())))?;
+/// The text has errors.
+pub fn format_text(name: &str, text: &str) -> Result<Option<String>, Failed> {
     let mut sources = SourceMap::new();
-    let file = sources.add(path.display().to_string(), text.as_str());
-    let formatted = paynter_syntax::format(file, &text);
+    let file = sources.add(name, text);
+    let formatted = paynter_syntax::format(file, text);
     if formatted.diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(DesignError::Model(Failed {
+        return Err(Failed {
             sources,
             diagnostics: formatted.diagnostics,
-        }));
+        });
     }
     Ok((formatted.text != text).then_some(formatted.text))
 }
@@ -607,66 +391,39 @@ pub fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
 }
 
 impl Design {
+    /// Compiles the model: strokes, equations, redundant locks.
+    ///
+    /// # Errors
+    ///
+    /// Why the equations have no unique solution, in the model's names.
+    pub fn compile(&self) -> Result<Compiled, Vec<Diagnostic>> {
+        compile(self.graph.clone(), Settings::of(&self.plan))
+    }
+
+    /// Assigns the strokes that are shown, and what the equations say about them.
+    pub fn strokes(&self) -> Strokes {
+        strokes(self.graph.clone(), Settings::of(&self.plan))
+    }
+
     /// Assigns causality.
     pub fn causality(&self) -> Causality {
         assign_causality(&self.graph)
     }
 
-    /// Writes the equations and reduces them.
+    /// The same model with other values: elaborated anew from the texts that are there.
     ///
     /// # Errors
     ///
-    /// Why the equations have no unique solution, in the model's names.
-    pub fn reduce(&self, causality: &Causality) -> Result<Reduced, Vec<Diagnostic>> {
-        self.reduce_and_tell(causality).map(|(reduced, _)| reduced)
-    }
-
-    /// As [`Design::reduce`], and gives warnings about locks: redundant ones, dead centres.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Design::reduce`].
-    pub fn reduce_and_tell(
+    /// The model with these values has errors.
+    pub(crate) fn varied(
         &self,
-        causality: &Causality,
-    ) -> Result<(Reduced, Vec<Diagnostic>), Vec<Diagnostic>> {
-        reduce_graph(
-            &self.graph,
-            causality,
-            self.plan.start,
-            enforcement(&self.plan),
-        )
-        .map(|l| (l.reduced, l.messages))
-    }
-
-    /// Assigns causality and reduces the equations, and says of every modulus that the strokes turn
-    /// round whether the equations divide by it.
-    ///
-    /// Redundant locks are left out of the graph that comes back: they set no flow.
-    pub fn causality_and_equations(
-        &self,
-    ) -> (BondGraph, Causality, Result<Reduced, Vec<Diagnostic>>) {
-        let mut graph = self.graph.clone();
-        let mut causality = self.causality();
-        let locked = reduce_graph(&graph, &causality, self.plan.start, enforcement(&self.plan));
-        if let Ok(locked) = &locked {
-            if !locked.released.is_empty() {
-                leave_out(&mut graph, &locked.released);
-                causality = assign_causality(&graph);
-            }
-            let reduced = &locked.reduced;
-            causality.structural_index = Some(reduced.structural_index);
-            let turned = causality.reversed_moduli.iter();
-            causality.harmless_moduli = if keeps_all_storages(&graph, reduced) {
-                turned.copied().collect()
-            } else {
-                let probed = turned.take(MAX_PROBED).copied();
-                probed
-                    .filter(|&e| stays_regular_without(&graph, e, reduced))
-                    .collect()
-            };
-        }
-        (graph, causality, locked.map(|l| l.reduced))
+        choice: &Choice,
+        changes: &[Override],
+    ) -> Result<Design, DesignError> {
+        let mut design = elaborate_choice(self.project.clone(), Vec::new(), choice, changes)?;
+        design.path.clone_from(&self.path);
+        design.references.clone_from(&self.references);
+        Ok(design)
     }
 
     /// Turns messages of a later stage into a failure with this design's texts.

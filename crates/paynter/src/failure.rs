@@ -5,7 +5,7 @@
 
 use crate::code;
 use crate::floating::{Floating, floating};
-use crate::simulate::LeftOpen;
+use crate::spec::LeftOpen;
 use paynter_exec::{Conflict, Failure as MachineFailure, LowerError, Machine, StartError};
 use paynter_model::graph::{Law, Variable};
 use paynter_model::{BondGraph, Element, ElementKind};

@@ -1,17 +1,20 @@
 //! Paynter: from bond-graph text to trajectories, in a few calls.
 //!
-//! In:  a `.bond` file.
+//! In:  a `.bond` text, on disk or in memory.
 //! Out: its design (graph, plan), causality, equations, runs, tables.
 
 mod assembly;
 pub mod assumed;
 pub mod audit;
+pub mod check;
 pub mod code;
 pub mod compare;
+pub mod compile;
 mod contacts;
 mod course;
 pub mod design;
 pub mod digits;
+pub mod disk;
 pub mod experiment;
 mod failure;
 pub mod figure;
@@ -19,12 +22,15 @@ mod floating;
 mod held;
 mod impulse;
 mod inputs;
+mod layout;
 pub mod library;
 pub mod linear;
 pub mod listing;
 pub mod loader;
 pub mod measure;
+mod names;
 pub mod output;
+pub mod overlay;
 mod parameters;
 mod physics;
 pub mod power;
@@ -34,7 +40,9 @@ mod recorder;
 pub mod report;
 pub mod run;
 pub mod simulate;
+mod spec;
 mod structure;
+pub mod summary;
 pub mod sweep;
 pub mod table;
 
@@ -46,11 +54,10 @@ pub use paynter_solve as solve;
 pub use paynter_symbolic as symbolic;
 pub use paynter_syntax as syntax;
 
-pub use design::{
-    Choice, Design, DesignError, Failed, LinearChoice, check, check_text, codes, design,
-    experiments, format_file,
-};
-pub use run::{RunSummary, run_experiment};
+pub use compile::{Compiled, compile};
+pub use design::{Choice, Design, DesignError, Failed, LinearChoice, codes, design_in};
+pub use disk::{check, check_text, design, experiments, format_file};
+pub use summary::{RunSummary, run_experiment};
 
 /// Prints messages as JSON.
 pub fn diagnostics_json(diagnostics: &[syntax::Diagnostic], sources: &syntax::SourceMap) -> String {

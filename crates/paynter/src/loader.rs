@@ -27,6 +27,10 @@ impl Loader for DiskLoader {
         Ok((canonical.display().to_string(), text))
     }
 
+    fn bytes(&mut self, path: &str, from: Option<&str>) -> Result<Vec<u8>, String> {
+        read_bytes(&beside(path, from))
+    }
+
     fn libraries(&self) -> Vec<String> {
         library::library_names().map(str::to_owned).collect()
     }
@@ -47,6 +51,15 @@ pub fn beside(path: &str, from: Option<&str>) -> PathBuf {
 ///
 /// Why it cannot be read, in a few words.
 pub fn read_text(path: &Path) -> Result<String, String> {
+    String::from_utf8(read_bytes(path)?).map_err(|e| {
+        format!(
+            "is not a text file: byte {} is not UTF-8",
+            e.utf8_error().valid_up_to() + 1
+        )
+    })
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let size = fs::metadata(path).map_err(|e| plain(&e))?;
     if size.is_dir() {
         return Err("is a folder, not a file".to_owned());
@@ -54,13 +67,7 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     if size.len() > MAX_FILE_BYTES {
         return Err(format!("is larger than {} MB", MAX_FILE_BYTES >> 20));
     }
-    let bytes = fs::read(path).map_err(|e| plain(&e))?;
-    String::from_utf8(bytes).map_err(|e| {
-        format!(
-            "is not a text file: byte {} is not UTF-8",
-            e.utf8_error().valid_up_to() + 1
-        )
-    })
+    fs::read(path).map_err(|e| plain(&e))
 }
 
 fn plain(error: &std::io::Error) -> String {

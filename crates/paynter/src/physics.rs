@@ -42,7 +42,7 @@ enum Sign {
 
 impl Physics {
     pub(crate) fn new(design: &Design, changed: &[SymbolId]) -> Self {
-        let graph = design.graph.clone();
+        let graph = BondGraph::clone(&design.graph);
         let dae = &design.graph.signals;
         let changes: Vec<(SymbolId, f64)> = changed.iter().map(|&s| (s, 0.0)).collect();
         let parameters = Parameters::new(dae, &changes);

@@ -7,8 +7,9 @@
 //! result give the powers of some bonds; the others follow where junctions, transformers and gyrators
 //! leave no choice.
 
+use crate::compile::{Settings, compile};
 use crate::design::Design;
-use crate::experiment::{Layout, run_spec};
+use crate::layout::{Layout, run_spec};
 use crate::recorder::Progress;
 use crate::simulate::{Ending, Wanted, prepare, simulate};
 use crate::table::Table;
@@ -19,6 +20,7 @@ use paynter_model::units::{Unit, format_number};
 use paynter_symbolic::dae::{Quadrature, Symbol};
 use paynter_symbolic::{Dae, ExprId, Names, Role};
 use paynter_syntax::Diagnostic;
+use std::sync::Arc;
 
 /// Which powers are meant.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,7 +90,7 @@ pub fn powers_of_run(
         )));
     }
     // The integrals stand in the graph, so that every structure of switches has them.
-    let mut graph = design.graph.clone();
+    let mut graph = BondGraph::clone(&design.graph);
     let powers: Vec<ExprId> = (0..graph.bonds.len() as u32)
         .map(|b| bond_power(&mut graph, BondId(b)))
         .collect();
@@ -107,23 +109,15 @@ pub fn powers_of_run(
             offset: 0.0,
         })),
     }
-    let design = &Design {
-        graph,
-        ..design.clone()
-    };
-    let graph = &design.graph;
-    let reduced = design
-        .reduce(&design.causality())
-        .map_err(PowerError::Model)?;
+    let compiled = compile(Arc::new(graph), Settings::of(plan)).map_err(PowerError::Model)?;
     let mut spec = run_spec(plan, &layout, &[], engine);
     spec.wants_fine = false;
     spec.output_times = match when {
         When::Mean => Vec::new(),
         When::At(t) => vec![t],
     };
-    let mut machine = prepare(&reduced, graph, &spec).map_err(PowerError::Model)?;
-    let run =
-        simulate(&mut machine, &reduced, graph, &spec, progress).map_err(PowerError::Model)?;
+    let mut machine = prepare(&compiled, &spec).map_err(PowerError::Model)?;
+    let run = simulate(&mut machine, &compiled, &spec, progress).map_err(PowerError::Model)?;
     let end = match run.ending {
         Ending::Reached => plan.stop,
         Ending::Stopped { time, .. } | Ending::Cancelled { time } => time,

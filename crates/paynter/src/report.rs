@@ -90,7 +90,7 @@ pub fn report(design: &Design, causality: &Causality, outcome: &Outcome) -> Stri
         lead: String::new(),
         summary,
         diagram_svg: picture(design, causality),
-        equations: equations(design, causality, run.states.len()),
+        equations: equations(design, run.states.len()),
         tables: vec![
             signals(outcome),
             measures(outcome),
@@ -117,12 +117,12 @@ fn picture(design: &Design, causality: &Causality) -> String {
     ))
 }
 
-fn equations(design: &Design, causality: &Causality, n_states: usize) -> Equations {
+fn equations(design: &Design, n_states: usize) -> Equations {
     if n_states > MOST_STATES {
         return Equations::default();
     }
     // The run would not have come so far if the equations could not be reduced.
-    let Ok(readable) = readable(design, causality) else {
+    let Ok(readable) = readable(design) else {
         return Equations::default();
     };
     mathml::equations(&readable.present_states(), &|s| readable.name(s))

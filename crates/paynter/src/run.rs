@@ -3,22 +3,21 @@
 //! In:  a [`Design`], and where its references lie.
 //! Out: an [`Outcome`] with metadata in its table, or what kept it from starting.
 
+use crate::check::unreadable_reference;
 use crate::code;
-use crate::design::{Choice, Design, DesignError, design, unreadable_reference};
-use crate::experiment::{Outcome, carry_out, lay_out, run_spec};
+use crate::compile::Compiled;
+use crate::design::Design;
+use crate::experiment::{Outcome, Task, carry_out};
+use crate::layout::{lay_out, run_spec};
 use crate::linear::{Ask, LinearError, Linearization, find_rest, linearize, margins_of_measures};
-use crate::loader::beside;
 use crate::recorder::Progress;
-use crate::simulate::{Ending, prepare};
+use crate::simulate::Ending;
 use crate::table::Table;
 use paynter_exec::Engine;
-use paynter_model::causality::Causality;
 use paynter_model::experiment::{Constraints, Plan};
 use paynter_symbolic::reduced::Reduced;
-use paynter_syntax::{Diagnostic, render};
+use paynter_syntax::Diagnostic;
 use std::hash::{Hash, Hasher};
-use std::ops::ControlFlow;
-use std::path::Path;
 
 /// What a caller may choose beside the experiment.
 #[derive(Clone, Debug, Default)]
@@ -29,15 +28,6 @@ pub struct RunChoice {
     pub times: Option<Vec<f64>>,
     /// Find least and largest values over the whole run, not only among the recorded ones.
     pub wants_ranges: bool,
-}
-
-/// What lies between a design and its run, for reports.
-#[derive(Clone, Debug)]
-pub struct Stages {
-    /// Strokes.
-    pub causality: Causality,
-    /// Equations.
-    pub reduced: Reduced,
 }
 
 /// Runs the experiment of a design.
@@ -53,7 +43,7 @@ pub fn run(
     run_staged(design, choice, progress).map(|(_, outcome)| outcome)
 }
 
-/// As [`run`], and gives the stages in between as well.
+/// As [`run`], and gives the compiled model as well, for reports.
 ///
 /// # Errors
 ///
@@ -62,12 +52,11 @@ pub fn run_staged(
     design: &Design,
     choice: &RunChoice,
     progress: Progress<'_>,
-) -> Result<(Stages, Outcome), Vec<Diagnostic>> {
-    let causality = design.causality();
-    let (reduced, about_locks) = design.reduce_and_tell(&causality)?;
+) -> Result<(Compiled, Outcome), Vec<Diagnostic>> {
+    let compiled = design.compile()?;
     let references = references(design)?;
     let mut layout = lay_out(&design.plan);
-    layout.margins = margins_of_measures(design).map_err(LinearError::into_messages)?;
+    layout.margins = margins_of_measures(design, &compiled).map_err(LinearError::into_messages)?;
     let mut spec = run_spec(&design.plan, &layout, &references, choice.engine);
     spec.wants_ranges = choice.wants_ranges;
     if let Some(times) = &choice.times {
@@ -75,30 +64,25 @@ pub fn run_staged(
     }
     let mut trim = None;
     if !design.plan.trim.is_empty() {
-        let (found, rest) = find_rest(design).map_err(LinearError::into_messages)?;
+        let (found, rest) = find_rest(design, &compiled).map_err(LinearError::into_messages)?;
         spec.rest = rest.states;
         spec.parameters.extend(rest.parameters);
         trim = Some(found);
     }
-    let linear = linear_models(design)?;
-    let mut machine = prepare(&reduced, &design.graph, &spec)?;
-    let mut outcome = carry_out(
-        &mut machine,
-        &reduced,
-        &design.graph,
-        &design.plan,
-        &layout,
-        &spec,
-        &references,
-        progress,
-    )?;
+    let linear = linear_models(design, &compiled)?;
+    let task = Task {
+        layout: &layout,
+        spec: &spec,
+        references: &references,
+    };
+    let mut outcome = carry_out(&compiled, &design.plan, &task, progress)?;
     if let Ending::Failed { diagnostics, .. } = &mut outcome.run.ending {
         for message in diagnostics {
             *message = placed(message.clone(), &design.plan);
         }
     }
     outcome.run.table.metadata = metadata(design, &outcome);
-    outcome.warnings = about_locks;
+    outcome.warnings.clone_from(&compiled.warnings);
     for message in linear.iter().flat_map(|l| &l.warnings) {
         if !outcome.warnings.contains(message) {
             outcome.warnings.push(message.clone());
@@ -107,30 +91,36 @@ pub fn run_staged(
     (outcome.trim, outcome.linear) = (trim, linear);
     outcome
         .warnings
-        .extend(warnings(design, &reduced, &outcome));
-    Ok((Stages { causality, reduced }, outcome))
+        .extend(warnings(design, &compiled.reduced, &outcome));
+    Ok((compiled, outcome))
 }
 
 /// Makes the linear models that an experiment asks for.
-fn linear_models(design: &Design) -> Result<Vec<Linearization>, Vec<Diagnostic>> {
+fn linear_models(
+    design: &Design,
+    compiled: &Compiled,
+) -> Result<Vec<Linearization>, Vec<Diagnostic>> {
     let asked = design.plan.linearize.iter().map(|l| Ask {
         from: l.from.clone(),
         to: l.to.clone(),
         ..Ask::default()
     });
-    let models = asked.map(|ask| linearize(design, &ask));
+    let models = asked.map(|ask| linearize(design, compiled, &ask));
     let models: Result<Vec<Linearization>, LinearError> = models.collect();
     models.map_err(LinearError::into_messages)
 }
 
 fn references(design: &Design) -> Result<Vec<Table>, Vec<Diagnostic>> {
-    let from = design.path.display().to_string();
     let mut tables = Vec::new();
     let mut messages = Vec::new();
-    for asked in &design.plan.comparisons {
-        match Table::read(&beside(&asked.path, Some(&from))) {
+    for (asked, found) in design.plan.comparisons.iter().zip(&design.references) {
+        let bytes = found.bytes.as_ref().map_err(String::clone);
+        match bytes.and_then(|b| Table::from_bytes(&asked.path, b)) {
             Ok(table) => tables.push(table),
-            Err(error) => messages.push(unreadable_reference(error.to_string(), asked.span)),
+            Err(why) => {
+                let why = format!("{}: {why}", asked.path);
+                messages.push(unreadable_reference(why, asked.span));
+            }
         }
     }
     if messages.is_empty() {
@@ -310,102 +300,4 @@ fn text_hash(design: &Design) -> u64 {
         source.text.as_bytes().hash(&mut hash);
     }
     hash.finish()
-}
-
-/// A run with many thousand events adds up more error than ten tolerances; below a millionth of the
-/// energy that moved it is still accounted for.
-const SMALL_RESIDUAL: f64 = 1e-6;
-
-/// A run in one line.
-#[derive(Clone, Debug)]
-pub struct RunSummary {
-    /// It reached its end, agrees with its references and keeps the first law.
-    pub is_good: bool,
-    /// For people.
-    pub text: String,
-}
-
-/// Runs one experiment of a file and sums it up in a line.
-///
-/// # Errors
-///
-/// The messages, rendered.
-pub fn run_experiment(path: &Path, experiment: &str) -> Result<RunSummary, String> {
-    let choice = Choice {
-        experiment: Some(experiment.to_owned()),
-        ..Choice::default()
-    };
-    let design = design(path, &choice).map_err(|e| match e {
-        DesignError::Unreadable(message) => message,
-        DesignError::Model(failed) => render(&failed.diagnostics, &failed.sources, false),
-    })?;
-    let outcome = run(&design, &RunChoice::default(), &mut |_| {
-        ControlFlow::Continue(())
-    })
-    .map_err(|messages| render(&messages, &design.project.sources, false))?;
-    let mut is_good = true;
-    let mut text = match &outcome.run.ending {
-        Ending::Reached => format!("{} steps", outcome.run.statistics.steps),
-        Ending::Stopped { time, message } => format!("stopped at {time}: {message}"),
-        Ending::Cancelled { .. } => "cancelled".to_owned(),
-        Ending::Failed { diagnostics, .. } => {
-            is_good = false;
-            render(diagnostics, &design.project.sources, false)
-        }
-    };
-    for compared in &outcome.comparisons {
-        is_good &= compared.is_good();
-        text.push_str(&format!(
-            ", differs by {:.1e} (≤ {:e})",
-            compared.result.worst(),
-            compared.within
-        ));
-        if !compared.is_good() {
-            for c in &compared.result.columns {
-                text.push_str(&format!(
-                    "\n        {} {:.3e} at {}",
-                    c.name, c.scaled, c.time
-                ));
-            }
-        }
-    }
-    if let Some(audit) = &outcome.run.audit {
-        is_good &= audit.is_good() || audit.relative() <= SMALL_RESIDUAL;
-        text.push_str(&format!(", energy residual {:.1e}", audit.relative()));
-    }
-    if !design.plan.sweeps.is_empty() {
-        let (swept_well, words) = run_ends_of_sweeps(&design, &choice)?;
-        is_good &= swept_well;
-        text.push_str(&words);
-    }
-    Ok(RunSummary { is_good, text })
-}
-
-/// Runs the first and the last value of every sweep: enough to see that it works.
-fn run_ends_of_sweeps(design: &Design, choice: &Choice) -> Result<(bool, String), String> {
-    let n_all: usize = design.plan.sweeps.iter().map(|s| s.values.len()).product();
-    let mut ends = design.clone();
-    for sweep in &mut ends.plan.sweeps {
-        let last = sweep.values.len().saturating_sub(1);
-        let mut at = 0;
-        sweep.values.retain(|_| {
-            at += 1;
-            at == 1 || at == last + 1
-        });
-    }
-    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let points = crate::sweep::sweep(&ends, choice, Engine::default(), jobs)
-        .map_err(|messages| render(&messages, &design.project.sources, false))?;
-    let failures: Vec<String> = points
-        .iter()
-        .filter_map(|p| Some(format!("{}: {}", p.labels.join(", "), p.failure.as_ref()?)))
-        .collect();
-    let mut text = format!(
-        ", {} of {n_all} sweep points run (the rest by `paynter sweep`)",
-        points.len()
-    );
-    for failure in &failures {
-        text.push_str(&format!("\n        {failure}"));
-    }
-    Ok((failures.is_empty(), text))
 }

@@ -1,91 +1,24 @@
 //! One run: from reduced equations to a table, an energy audit and the work it took.
 //!
-//! In:  a [`Reduced`] system, what to record and when, method and tolerances.
+//! In:  a [`Compiled`] model, what to record and when, method and tolerances.
 //! Out: a [`Run`]; if the solver gave up, what it computed until then and why it stopped.
 
 use crate::audit::{Audit, audit};
+use crate::compile::Compiled;
 use crate::course::{Course, End};
 use crate::failure::explain_lowering;
+use crate::names::names_of_integrals;
 use crate::ranges::Ranges;
-use crate::readable::names_of_integrals;
 use crate::recorder::{Progress, Recorder, Rows};
+use crate::spec::{LeftOpen, prepare_wanted};
 use crate::table::{Column, Table};
-use paynter_exec::{
-    Engine, Form, LowerError, Lowering, Machine, StartReport, StoredEnergy, lower_with,
-};
-use paynter_model::BondGraph;
-use paynter_solve::{Method, Statistics};
-use paynter_symbolic::dae::Origin;
-use paynter_symbolic::reduced::{Block, Reduced};
-use paynter_symbolic::{ExprId, SymbolId};
+use paynter_exec::{Machine, StartReport, StoredEnergy};
+use paynter_solve::Statistics;
+use paynter_symbolic::SymbolId;
 use paynter_syntax::Diagnostic;
 use std::time::{Duration, Instant};
 
-/// A quantity to record.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
-    /// Name of its column.
-    pub name: String,
-    /// Its value in SI units.
-    pub value: ExprId,
-    /// The unit it is written in; empty for SI.
-    pub unit: String,
-    /// SI value of one such unit.
-    pub factor: f64,
-    /// SI value of zero in that unit.
-    pub offset: f64,
-}
-
-impl Wanted {
-    /// Turns a value in SI units into one in the column's unit.
-    pub fn to_unit(&self, x: f64) -> f64 {
-        if self.factor == 1.0 && self.offset == 0.0 {
-            x
-        } else {
-            (x - self.offset) / self.factor
-        }
-    }
-}
-
-/// Everything a run needs beside the equations.
-#[derive(Clone, Debug)]
-pub struct RunSpec {
-    /// First instant, s.
-    pub start: f64,
-    /// Last instant, s.
-    pub stop: f64,
-    /// When to record, ascending.
-    pub output_times: Vec<f64>,
-    /// Which method.
-    pub method: Method,
-    /// Step of methods with fixed step.
-    pub fixed_step: Option<f64>,
-    /// Relative tolerance.
-    pub rtol: f64,
-    /// Absolute tolerance for all variables; by nominal values where none is given.
-    pub atol: Option<f64>,
-    /// Largest step.
-    pub max_step: Option<f64>,
-    /// Steps after which the run is given up.
-    pub max_steps: Option<usize>,
-    /// First step.
-    pub initial_step: Option<f64>,
-    /// Interpreter or machine code.
-    pub engine: Engine,
-    /// What to record.
-    pub wanted: Vec<Wanted>,
-    /// Record finely inside every step as well, for measures.
-    pub wants_fine: bool,
-    /// Find least and largest values between the output times as well.
-    pub wants_ranges: bool,
-    /// Parameters changed after compiling, SI units.
-    pub parameters: Vec<(SymbolId, f64)>,
-    /// States of a point at rest to start from instead; empty where nothing was trimmed.
-    pub rest: Vec<(SymbolId, f64)>,
-}
-
-/// Time, unknowns, and origins of equations that leave these open.
-pub type LeftOpen = (f64, Vec<SymbolId>, Vec<Origin>);
+pub use crate::spec::{Ending, RunSpec, Wanted};
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -124,81 +57,15 @@ pub struct Run {
     pub elapsed: Duration,
 }
 
-/// Why a run ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
-    /// The stop time was reached.
-    Reached,
-    /// The model said `stop` at this time.
-    Stopped {
-        /// When.
-        time: f64,
-        /// In the model's words.
-        message: String,
-    },
-    /// The user broke it off at this time.
-    Cancelled {
-        /// When.
-        time: f64,
-    },
-    /// The solver gave up at this time.
-    Failed {
-        /// When.
-        time: f64,
-        /// Why.
-        diagnostics: Vec<Diagnostic>,
-    },
-}
-
 /// Makes the machine for a run; it can be copied for other parameters.
 ///
 /// # Errors
 ///
 /// What keeps the equations from being run, as diagnostics.
-pub fn prepare(
-    reduced: &Reduced,
-    graph: &BondGraph,
-    spec: &RunSpec,
-) -> Result<Machine, Vec<Diagnostic>> {
-    prepare_wanted(reduced, spec, &[]).map_err(|e| vec![explain_lowering(&e, reduced, graph)])
-}
-
-/// As [`prepare`], with further columns after those of the run.
-pub(crate) fn prepare_wanted(
-    reduced: &Reduced,
-    spec: &RunSpec,
-    further: &[ExprId],
-) -> Result<Machine, LowerError> {
-    let mut wanted: Vec<ExprId> = spec.wanted.iter().map(|w| w.value).collect();
-    wanted.extend_from_slice(further);
-    let form = if is_implicit(spec.method) && has_large_block(reduced) {
-        Form::Dae
-    } else {
-        Form::Explicit
-    };
-    let lowering = Lowering {
-        engine: spec.engine,
-        form,
-        ..Lowering::default()
-    };
-    lower_with(reduced, &wanted, lowering)
-}
-
-/// Beyond this many unknowns a block solved inside the right-hand side makes the Jacobian of an
-/// implicit method dense, which costs more than the extra variables do.
-const LARGE_BLOCK: usize = 40;
-
-fn has_large_block(reduced: &Reduced) -> bool {
-    reduced.blocks.iter().any(|b| match b {
-        Block::Assign { .. } => false,
-        Block::Linear { unknowns, .. } | Block::Nonlinear { unknowns, .. } => {
-            unknowns.len() > LARGE_BLOCK
-        }
-    })
-}
-
-fn is_implicit(method: Method) -> bool {
-    matches!(method, Method::Rodas5P | Method::Bdf | Method::Auto)
+pub fn prepare(compiled: &Compiled, spec: &RunSpec) -> Result<Machine, Vec<Diagnostic>> {
+    let reduced = &compiled.reduced;
+    prepare_wanted(reduced, spec, &[])
+        .map_err(|e| vec![explain_lowering(&e, reduced, &compiled.graph)])
 }
 
 /// Runs a machine.
@@ -208,8 +75,7 @@ fn is_implicit(method: Method) -> bool {
 /// What keeps the run from starting. A run that starts and fails is no error here: see [`Ending`].
 pub fn simulate(
     machine: &mut Machine,
-    reduced: &Reduced,
-    graph: &BondGraph,
+    compiled: &Compiled,
     spec: &RunSpec,
     progress: Progress<'_>,
 ) -> Result<Run, Vec<Diagnostic>> {
@@ -219,7 +85,8 @@ pub fn simulate(
             .set_parameter(symbol, value)
             .expect("the caller checked that this is a parameter");
     }
-    let mut course = Course::new(machine, reduced, graph, spec, None);
+    let graph = &compiled.graph;
+    let mut course = Course::new(machine, &compiled.reduced, graph, spec, None);
     let start = course.start()?;
     let (machine, at_start) = course.at_present();
     let nicer = names_of_integrals(graph, at_start);

@@ -14,7 +14,7 @@
 //!
 //! **Invariant:** all structures of a model share symbols, modes and `when`s by number.
 
-use crate::simulate::{RunSpec, prepare_wanted};
+use crate::spec::{RunSpec, prepare_wanted};
 use paynter_exec::{Engine, Machine, StartError, lower};
 use paynter_model::BondGraph;
 use paynter_model::causality::{Causality, assign_causality};

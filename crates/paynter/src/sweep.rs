@@ -10,10 +10,12 @@
 
 use crate::audit::audit_totals;
 use crate::code;
+use crate::compile::Compiled;
 use crate::course::Course;
-use crate::design::{Choice, Design, DesignError, design_with};
+use crate::design::{Choice, Design, DesignError};
 use crate::digits::significant;
-use crate::experiment::{Layout, Measurement, Outcome, lay_out, measure_all, run_spec};
+use crate::experiment::{Measurement, Outcome, measure_all};
+use crate::layout::{Layout, lay_out, run_spec};
 use crate::parameters::Parameters;
 use crate::physics::Physics;
 use crate::simulate::{self, Ending, RunSpec, follow, prepare};
@@ -23,7 +25,6 @@ use paynter_exec::{Engine, Machine};
 use paynter_model::elaborate::Limit;
 use paynter_model::experiment::{Constraints, SweepSetting, SweepTarget};
 use paynter_model::project::Override;
-use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, ast};
 use std::ops::ControlFlow;
@@ -61,7 +62,7 @@ pub struct SharedWarning {
 /// Compiled once, copied for every point.
 struct Common {
     machine: Machine,
-    reduced: Reduced,
+    compiled: Compiled,
     layout: Layout,
     spec: RunSpec,
     /// The parameter that each sweep sets.
@@ -188,15 +189,17 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<D
     if crate::linear::is_asked(&design.plan) {
         return Ok(None);
     }
-    let causality = design.causality();
-    let reduced = design.reduce(&causality)?;
+    let compiled = design.compile()?;
     // With other values of these the equations are others.
-    if symbols.iter().any(|s| reduced.decided_by.contains(s)) {
+    if symbols
+        .iter()
+        .any(|s| compiled.reduced.decided_by.contains(s))
+    {
         return Ok(None);
     }
     let layout = lay_out(&design.plan);
     let spec = run_spec(&design.plan, &layout, &[], engine);
-    let mut machine = prepare(&reduced, &design.graph, &spec)?;
+    let mut machine = prepare(&compiled, &spec)?;
     // Copies cannot make code later.
     machine.compile();
     let changes: Vec<(SymbolId, f64)> = symbols.iter().map(|&s| (s, 0.0)).collect();
@@ -209,7 +212,7 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<D
     let physics = Physics::new(design, &symbols);
     Ok(Some(Common {
         machine,
-        reduced,
+        compiled,
         layout,
         spec,
         symbols,
@@ -292,8 +295,8 @@ fn run_fast(
     }
     let mut course = Course::new(
         machine,
-        &common.reduced,
-        &design.graph,
+        &common.compiled.reduced,
+        &common.compiled.graph,
         spec,
         Some(&common.stock),
     );
@@ -316,7 +319,7 @@ fn run_fast(
         (!course.losses.is_empty(), code::CONTACT_LOSS),
         (!course.slides.is_empty(), code::SLIDING),
         (
-            !common.reduced.differentiated_switches.is_empty(),
+            !common.compiled.reduced.differentiated_switches.is_empty(),
             code::IMPULSE,
         ),
     ];
@@ -333,7 +336,7 @@ fn run_fast(
     point.residual = audit.map_or(0.0, |audit| audit.relative());
     if let Some(fine) = &run.fine {
         let fine = simulate::to_table(fine, &spec.wanted);
-        let parameters = Parameters::new(&common.reduced.dae, &spec.parameters);
+        let parameters = Parameters::new(&common.compiled.reduced.dae, &spec.parameters);
         point.measures = measure_all(&design.plan, Some(&fine), &common.layout, &parameters);
     }
     failure(&run.ending).map_or(Ok(()), Err)
@@ -420,7 +423,7 @@ fn elaborate_and_run(
     let (changes, settings) = changes_at(design, place);
     let mut choice = choice.clone();
     choice.experiment = choice.experiment.or_else(|| design.plan.name.clone());
-    let mut varied = design_with(design, &choice, &changes).map_err(|e| match e {
+    let mut varied = design.varied(&choice, &changes).map_err(|e| match e {
         DesignError::Unreadable(_) => unreachable!("no file is read"),
         DesignError::Model(failed) => failed.diagnostics,
     })?;

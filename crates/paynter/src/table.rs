@@ -118,23 +118,31 @@ impl Table {
             message,
         };
         let bytes = fs::read(path).map_err(|e| fail(e.to_string()))?;
-        match ending(path).as_str() {
-            "json" => Table::from_json(&bytes).map_err(fail),
-            "parquet" => Table::from_parquet(bytes).map_err(fail),
+        let mut table = Table::from_bytes(&path.display().to_string(), &bytes).map_err(fail)?;
+        let side = meta_path(path);
+        if ending(path) == "csv"
+            && let Ok(bytes) = fs::read(&side)
+        {
+            table.add_metadata(&bytes).map_err(|message| TableError {
+                file: side.display().to_string(),
+                message,
+            })?;
+        }
+        Ok(table)
+    }
+
+    /// Reads the bytes of a table; the ending of its name tells the format.
+    ///
+    /// # Errors
+    ///
+    /// Why they are not a table of numbers.
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Table, String> {
+        match ending(Path::new(name)).as_str() {
+            "json" => Table::from_json(bytes),
+            "parquet" => Table::from_parquet(bytes.to_vec()),
             _ => {
-                let text =
-                    std::str::from_utf8(&bytes).map_err(|_| fail("not a text file".to_owned()))?;
-                let mut table = Table::from_csv(text).map_err(fail)?;
-                let side = meta_path(path);
-                if ending(path) == "csv"
-                    && let Ok(bytes) = fs::read(&side)
-                {
-                    table.add_metadata(&bytes).map_err(|message| TableError {
-                        file: side.display().to_string(),
-                        message,
-                    })?;
-                }
-                Ok(table)
+                let text = std::str::from_utf8(bytes).map_err(|_| "not a text file")?;
+                Table::from_csv(text)
             }
         }
     }

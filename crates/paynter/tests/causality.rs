@@ -3,6 +3,7 @@
 mod kit;
 
 use kit::{assert_close, design, last, run_text};
+use paynter::compile::Strokes;
 use paynter::model::causality::{causality_diagnostics, report};
 
 /// A mass in the hole of a disc (Tiernego & Bos 1985); `mx` and `my` are its inertias at rest.
@@ -28,15 +29,17 @@ fn disc(arrow: &str, experiment: &str) -> String {
 
 fn warnings(text: &str) -> Vec<&'static str> {
     let design = design(text);
-    let (_, causality, _) = design.causality_and_equations();
-    let messages = causality_diagnostics(&design.graph, &causality);
+    let strokes = design.strokes();
+    let messages = causality_diagnostics(&design.graph, &strokes.causality, &strokes.solved);
     messages.iter().map(|m| m.code).collect()
 }
 
 #[test]
 fn disc_is_not_said_to_divide_by_a_sine() {
     let text = disc("->", "");
-    let (_, causality, reduced) = design(&text).causality_and_equations();
+    let design = design(&text);
+    let causality = design.strokes().causality;
+    let reduced = design.compile().map(|c| c.reduced);
     assert_eq!(causality.order(), 4);
     assert_eq!(reduced.expect("regular").states.len(), 4);
     assert!(causality.reversed_moduli.is_empty());
@@ -46,10 +49,12 @@ fn disc_is_not_said_to_divide_by_a_sine() {
 #[test]
 fn disc_with_forced_strokes_turns_moduli_round_but_its_equations_do_not_divide_by_them() {
     let text = disc("->|", "");
-    let (_, causality, _) = design(&text).causality_and_equations();
+    let Strokes {
+        causality, solved, ..
+    } = design(&text).strokes();
     assert_eq!(causality.loops.len(), 2, "the double loop of fig. 11");
     assert!(!causality.reversed_moduli.is_empty());
-    assert_eq!(causality.harmless_moduli, causality.reversed_moduli);
+    assert_eq!(solved.harmless_moduli, causality.reversed_moduli);
     assert!(warnings(&text).is_empty());
 }
 
@@ -85,11 +90,13 @@ fn structural_index_stands_beside_the_classes_of_paths() {
         ("model M { s: Se(1) -> w: 1 -> a: I(1), b: I(3) }", 2),
     ] {
         let design = design(text);
-        let (_, causality, _) = design.causality_and_equations();
-        let shown = report::to_text(&design.graph, &causality);
+        let Strokes {
+            causality, solved, ..
+        } = design.strokes();
+        let shown = report::to_text(&design.graph, &causality, &solved);
         let line = format!("structural index of the equations: {index}\n");
         assert!(shown.contains(&line), "{shown}");
-        let json = report::to_json(&design.graph, &causality);
+        let json = report::to_json(&design.graph, &causality, &solved);
         assert!(
             json.contains(&format!("\"structural_index\":{index}")),
             "{json}"

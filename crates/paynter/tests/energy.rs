@@ -4,6 +4,7 @@
 mod kit;
 
 use kit::{column, design, gallery_models, passive_network, run_text};
+use paynter::Compiled;
 use paynter::audit::Audit;
 use paynter::exec::Engine;
 use paynter::experiment::{Outcome, lay_out, run_spec};
@@ -112,11 +113,14 @@ fn audit_after(change: impl Fn(&mut Dae)) -> Option<Audit> {
     let design = design(CIRCUIT);
     let mut dae = build_equations(&design.graph, &design.causality());
     change(&mut dae);
-    let reduced = reduce(dae).ok()?;
+    let compiled = Compiled {
+        reduced: reduce(dae).ok()?,
+        ..design.compile().ok()?
+    };
     let layout = lay_out(&design.plan);
     let spec = run_spec(&design.plan, &layout, &[], Engine::Auto);
-    let mut machine = prepare(&reduced, &design.graph, &spec).ok()?;
-    let run = simulate(&mut machine, &reduced, &design.graph, &spec, &mut |_| {
+    let mut machine = prepare(&compiled, &spec).ok()?;
+    let run = simulate(&mut machine, &compiled, &spec, &mut |_| {
         ControlFlow::Continue(())
     });
     run.ok()?.audit

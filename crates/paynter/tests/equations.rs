@@ -35,7 +35,7 @@ fn gallery_design(name: &str) -> Design {
 }
 
 fn made_readable(design: &Design) -> Readable {
-    readable(design, &design.causality())
+    readable(design)
         .unwrap_or_else(|messages| panic!("{}", render(&messages, &design.project.sources, false)))
 }
 
@@ -54,9 +54,8 @@ fn holds_during_a_run(design: &Design) -> usize {
     let readable = made_readable(design);
     let text = readable.present().to_text(&|s| readable.name(s));
     let printed = Printed::read(&text);
-    let reduced = design
-        .reduce(&design.causality())
-        .expect("what can be printed can be run");
+    let mut compiled = design.compile().expect("what can be printed can be run");
+    let reduced = compiled.reduced.clone();
     let own: BTreeMap<String, SymbolId> = (0..reduced.dae.symbols.len() as u32)
         .map(|i| (reduced.dae.name_of(SymbolId(i)), SymbolId(i)))
         .collect();
@@ -85,7 +84,7 @@ fn holds_during_a_run(design: &Design) -> usize {
         &[],
         Engine::Interpreter,
     );
-    let mut reduced = reduced;
+    let reduced = &mut compiled.reduced;
     spec.wants_fine = false;
     spec.wanted = wanted
         .iter()
@@ -109,8 +108,8 @@ fn holds_during_a_run(design: &Design) -> usize {
     let fail = |messages: Vec<paynter::syntax::Diagnostic>| -> ! {
         panic!("{}", render(&messages, &design.project.sources, false))
     };
-    let mut machine = prepare(&reduced, &design.graph, &spec).unwrap_or_else(|m| fail(m));
-    let run = simulate(&mut machine, &reduced, &design.graph, &spec, &mut |_| {
+    let mut machine = prepare(&compiled, &spec).unwrap_or_else(|m| fail(m));
+    let run = simulate(&mut machine, &compiled, &spec, &mut |_| {
         ControlFlow::Continue(())
     })
     .unwrap_or_else(|m| fail(m));

@@ -10,7 +10,7 @@ use paynter::linear::{
 };
 use paynter::linear_algebra::{Complex, Response, eigenvalues};
 use paynter::syntax::render;
-use paynter::{Choice, Design, DesignError, LinearChoice};
+use paynter::{Choice, Compiled, Design, DesignError, LinearChoice};
 use std::path::Path;
 
 fn open(path: &Path, experiment: Option<&str>, from: &str, to: &str) -> Design {
@@ -41,8 +41,13 @@ fn open_with(
     })
 }
 
+fn compiled(design: &Design) -> Compiled {
+    let compiled = design.compile();
+    compiled.unwrap_or_else(|m| panic!("{}", render(&m, &design.project.sources, false)))
+}
+
 fn made(design: &Design, at: Option<f64>) -> Linearization {
-    linearize(design, &ask(design, at, false)).unwrap_or_else(|e| {
+    linearize(design, &compiled(design), &ask(design, at, false)).unwrap_or_else(|e| {
         panic!(
             "{}",
             render(&e.into_messages(), &design.project.sources, false)
@@ -58,7 +63,8 @@ fn linear(text: &str, from: &str, to: &str) -> Linearization {
 fn refused(text: &str, from: &str, to: &str) -> String {
     let file = scratch(text);
     let design = open(&file.0, None, from, to);
-    let error = linearize(&design, &ask(&design, None, false)).expect_err("has no linear form");
+    let error = linearize(&design, &compiled(&design), &ask(&design, None, false))
+        .expect_err("has no linear form");
     let (LinearError::Model(messages) | LinearError::Run(messages)) = error;
     messages[0].code.to_owned()
 }
@@ -394,7 +400,7 @@ fn missile_with(text: &str) -> kit::Scratch {
 fn the_missile_is_trimmed_where_the_thesis_has_it() {
     let file = missile_with(TRIMMED);
     let design = open(&file.0, Some("rest"), "", "");
-    let (trim, rest) = find_rest(&design).expect("a point at rest");
+    let (trim, rest) = find_rest(&design, &compiled(&design)).expect("a point at rest");
     assert_close(trim.values[0].value, -4.448879, 5e-7);
     assert_eq!(rest.parameters, vec![]);
     let outcome = kit::run_design(&design, paynter::exec::Engine::Auto).expect("runs");
@@ -408,7 +414,7 @@ fn the_missile_is_trimmed_where_the_thesis_has_it() {
     assert_close(last(&outcome, "G"), -12.92201, 5e-6);
     // The other way round: which fin holds this angle.
     let design = open(&file.0, Some("fin"), "", "");
-    let (trim, rest) = find_rest(&design).expect("a point at rest");
+    let (trim, rest) = find_rest(&design, &compiled(&design)).expect("a point at rest");
     assert_close(trim.values[0].value, 5.0, 1e-5);
     assert_eq!(rest.parameters.len(), 1);
     let outcome = kit::run_design(&design, paynter::exec::Engine::Auto).expect("runs");
@@ -437,7 +443,7 @@ fn a_mechanism_with_constraints_is_trimmed_to_where_it_hangs() {
         );
         let file = scratch(&text);
         let design = open(&file.0, None, "", "hinge.angle");
-        let (trim, _) = find_rest(&design).unwrap_or_else(|e| {
+        let (trim, _) = find_rest(&design, &compiled(&design)).unwrap_or_else(|e| {
             panic!(
                 "{}",
                 render(&e.into_messages(), &design.project.sources, false)
@@ -463,7 +469,7 @@ fn coordinates_that_nothing_reads_may_go_on() {
 fn trim_refused(text: &str) -> String {
     let file = scratch(text);
     let design = open(&file.0, None, "", "");
-    let error = find_rest(&design).expect_err("no point at rest");
+    let error = find_rest(&design, &compiled(&design)).expect_err("no point at rest");
     error.into_messages()[0].code.to_owned()
 }
 
@@ -495,7 +501,7 @@ fn a_trim_without_an_answer_says_why() {
 fn an_ask_without_anything_is_the_dynamics_alone() {
     let file = scratch(RLC);
     let design = open(&file.0, None, "", "");
-    let m = linearize(&design, &Ask::default()).expect("a linear model");
+    let m = linearize(&design, &compiled(&design), &Ask::default()).expect("a linear model");
     assert_eq!(
         (m.model.n_states(), m.inputs.len(), m.outputs.len()),
         (2, 0, 0)
@@ -521,14 +527,16 @@ fn margins_of_the_autopilot_are_those_of_the_loop_and_those_of_the_thesis() {
     // The thesis prints `margin()` of the closed loop; the loop itself is cut at the fin command.
     for (set, toolbox_gain, phase) in [("gains_set1", 3.3949, 66.9), ("gains_set4", 2.9619, 71.0)] {
         let design = missile_design(set, "pilot.delta");
-        let report = loop_margins(&design, &design.linear.cut[0], None).expect("a loop");
+        let report =
+            loop_margins(&design, &compiled(&design), &design.linear.cut[0], None).expect("a loop");
         assert!(report.is_stable());
         assert_close(
             report.phase_margin().expect("crosses").to_degrees(),
             phase,
             0.05,
         );
-        let closed = linearize(&design, &ask(&design, None, false)).expect("a linear model");
+        let closed = linearize(&design, &compiled(&design), &ask(&design, None, false))
+            .expect("a linear model");
         let channels = channel_margins(&design, &closed).expect("finite");
         let gain = channels[0]
             .margins
@@ -545,9 +553,11 @@ fn a_loop_is_open_where_it_is_cut() {
     // From the fin to itself with the loop open: −L. 1 + L = 0 at the closed poles.
     let mut design = missile_design("gains_set1", "pilot.delta");
     let closed_poles = poles(&made(&design, None));
-    let report = loop_margins(&design, &design.linear.cut[0], None).expect("a loop");
+    let report =
+        loop_margins(&design, &compiled(&design), &design.linear.cut[0], None).expect("a loop");
     design.linear.from = design.linear.cut.clone();
-    let open = linearize(&design, &ask(&design, None, true)).expect("a linear model");
+    let open =
+        linearize(&design, &compiled(&design), &ask(&design, None, true)).expect("a linear model");
     // The airframe alone has two poles; the integrator of the autopilot goes nowhere and is left out.
     assert_eq!(open.model.n_states(), 2);
     assert_eq!(open.left_out.len(), 2, "{:?}", open.left_out);

@@ -15,7 +15,7 @@ fn gallery_design(name: &str) -> Design {
 }
 
 fn written(design: &Design, format: Format) -> Result<String, String> {
-    let readable = readable(design, &design.causality()).expect("it can be solved");
+    let readable = readable(design).expect("it can be solved");
     matrices(design, &readable, format)
 }
 

@@ -166,9 +166,10 @@ fn crank_and_rocker_in_line_are_a_dead_centre_not_a_redundant_lock() {
     let flat = flat.replace("x[1] = 0 [m], y[1] = 1 [m]", "x[1] = 1 [m], y[1] = 0 [m]");
     let flat = flat.replace("x[2] = 4 [m], y[2] = 2 [m]", "x[2] = 5 [m], y[2] = 0 [m]");
     let design = design(&format!("{flat}\n{RUN_FOUR_BAR}"));
-    let (_, told) = design
-        .reduce_and_tell(&design.causality())
-        .expect("its equations are regular elsewhere");
+    let compiled = design.compile();
+    let told = compiled
+        .expect("its equations are regular elsewhere")
+        .warnings;
     assert_eq!(of_code(&told, "W0737").len(), 1, "{told:?}");
     assert!(of_code(&told, "W0736").is_empty(), "{told:?}");
 }
@@ -266,8 +267,8 @@ fn slider_crank_with_three_hinges_moves_as_with_one_and_names_three_redundant_lo
         .join("\n");
     // Left out, the redundant locks do not make strokes contradict each other, and what is kept by
     // multipliers is not divided by.
-    let (graph, causality, _) = design(&hinges).causality_and_equations();
-    let messages = causality_diagnostics(&graph, &causality);
+    let shown = design(&hinges).strokes();
+    let messages = causality_diagnostics(&shown.graph, &shown.causality, &shown.solved);
     assert!(!messages.iter().any(|m| m.is_error()), "{messages:?}");
     assert!(of_code(&messages, "E0606").is_empty(), "{messages:?}");
     let outcome = run_text(&hinges);

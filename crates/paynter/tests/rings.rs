@@ -347,9 +347,8 @@ fn check(seed: u64, count: &mut Count) {
             render(&f.diagnostics, &f.sources, false)
         ),
     };
-    let causality = design.causality();
-    let told = match design.reduce_and_tell(&causality) {
-        Ok((_, told)) => told,
+    let told = match design.compile() {
+        Ok(compiled) => compiled.warnings,
         Err(refused) => {
             let said = render(&refused, &design.project.sources, false);
             assert_is_true(&graph, &said, &show(&said));

@@ -127,8 +127,9 @@ fn later_errors(path: &Path) -> Vec<String> {
         Err(DesignError::Unreadable(message)) => panic!("{message}"),
     };
     let causality = design.causality();
+    let solved = paynter::model::causality::Solved::default();
     let mut found: Vec<String> =
-        paynter::model::causality::causality_diagnostics(&design.graph, &causality)
+        paynter::model::causality::causality_diagnostics(&design.graph, &causality, &solved)
             .iter()
             .map(|d| d.code.to_owned())
             .collect();

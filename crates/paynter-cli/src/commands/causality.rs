@@ -4,6 +4,7 @@ use crate::console::{MODEL_WRONG, OK, call_error, design, show};
 use crate::{ModelArgs, say};
 use clap::Args;
 use paynter::Design;
+use paynter::compile::Strokes;
 use paynter::model::causality::{alternatives, causality_diagnostics, report, steps, why};
 use paynter::model::{BondId, ElementId};
 
@@ -29,23 +30,26 @@ pub fn causality(args: &CausalityArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
-    let (graph, causality, _) = design.causality_and_equations();
-    let graph = &graph;
+    let Strokes {
+        graph,
+        causality,
+        solved,
+    } = &design.strokes();
     if args.model.json {
-        say!("{}", report::to_json(graph, &causality));
+        say!("{}", report::to_json(graph, causality, solved));
     } else if let Some(name) = &args.why {
         let bonds = bonds_called(&design, name);
         if bonds.is_empty() {
             return call_error(format!("there is no element or bond called `{name}`"));
         }
         for bond in bonds {
-            say!("{}", report::stroke_text(graph, &causality, bond));
-            for line in why(graph, &causality, bond) {
+            say!("{}", report::stroke_text(graph, causality, bond));
+            for line in why(graph, causality, bond) {
                 say!("  {line}");
             }
         }
     } else if args.steps {
-        for (number, step) in steps(graph, &causality).iter().enumerate() {
+        for (number, step) in steps(graph, causality).iter().enumerate() {
             say!("{:>3}. {}", number + 1, step.decision);
             for line in &step.follows {
                 say!("       {line}");
@@ -57,9 +61,9 @@ pub fn causality(args: &CausalityArgs) -> u8 {
             report::alternatives_to_text(graph, &alternatives(graph, limit)).trim_end()
         );
     } else {
-        say!("{}", report::to_text(graph, &causality).trim_end());
+        say!("{}", report::to_text(graph, causality, solved).trim_end());
     }
-    let messages = causality_diagnostics(graph, &causality);
+    let messages = causality_diagnostics(graph, causality, solved);
     let is_wrong = messages.iter().any(|m| m.is_error());
     if !args.model.json {
         show(&design.failed(messages), false);

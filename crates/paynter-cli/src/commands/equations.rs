@@ -53,12 +53,14 @@ pub fn equations(args: &EquationsArgs) -> u8 {
         (_, Format::Latex) => listing::Format::Latex,
         (_, Format::Text) => listing::Format::Text,
     };
-    let causality = design.causality();
     if args.form == Form::Dae {
-        say!("{}", listing::dae(&design, &causality, format).trim_end());
+        say!(
+            "{}",
+            listing::dae(&design, &design.causality(), format).trim_end()
+        );
         return OK;
     }
-    let readable = match readable(&design, &causality) {
+    let readable = match readable(&design) {
         Ok(readable) => readable,
         Err(messages) => {
             show(&design.failed(messages), args.model.json);

@@ -58,7 +58,11 @@ impl LinearArgs {
     /// The exit status, after the messages were shown.
     pub fn linearize(&self) -> Result<(Design, Linearization), u8> {
         let (design, ask) = self.open(None)?;
-        let linear = linearize(&design, &ask).map_err(|e| failed(&design, e, self.model.json))?;
+        let linear = design
+            .compile()
+            .map_err(LinearError::Model)
+            .and_then(|compiled| linearize(&design, &compiled, &ask))
+            .map_err(|e| failed(&design, e, self.model.json))?;
         warn(&design, &linear, self.model.json);
         Ok((design, linear))
     }

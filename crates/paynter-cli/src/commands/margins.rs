@@ -5,7 +5,7 @@ use crate::commands::outputs::{Outputs, PICTURES};
 use crate::console::{OK, call_error};
 use crate::say;
 use clap::Args;
-use paynter::linear::{channel_margins, linearize, loop_margins};
+use paynter::linear::{LinearError, channel_margins, linearize, loop_margins};
 use std::path::PathBuf;
 
 /// Which loop.
@@ -38,16 +38,20 @@ pub fn margins(args: &MarginsArgs) -> u8 {
     {
         return call_error(message);
     }
+    let compiled = match design.compile() {
+        Ok(compiled) => compiled,
+        Err(messages) => return failed(&design, LinearError::Model(messages), json),
+    };
     let mut loops = Vec::new();
     for cut in &design.linear.cut {
-        match loop_margins(&design, cut, args.linear.at) {
+        match loop_margins(&design, &compiled, cut, args.linear.at) {
             Ok(report) => loops.push(report),
             Err(error) => return failed(&design, error, json),
         }
     }
     let mut channels = Vec::new();
     if args.linear.from.is_some() || args.linear.to.is_some() {
-        let found = linearize(&design, &ask).and_then(|l| channel_margins(&design, &l));
+        let found = linearize(&design, &compiled, &ask).and_then(|l| channel_margins(&design, &l));
         match found {
             Ok(found) => channels = found,
             Err(error) => return failed(&design, error, json),

@@ -6,9 +6,10 @@ use crate::console::{
 };
 use crate::{ModelArgs, say};
 use clap::Args;
+use paynter::Compiled;
 use paynter::experiment::Outcome;
 use paynter::report::report;
-use paynter::run::{RunChoice, Stages, run_staged};
+use paynter::run::{RunChoice, run_staged};
 use paynter::simulate::Ending;
 use paynter::table::Table;
 use paynter::{Design, exec::Engine};
@@ -92,14 +93,14 @@ pub fn run(args: &RunArgs) -> u8 {
         return call_error(message);
     }
 
-    let (stages, outcome) = match run_with_progress(&design, &choice) {
+    let (compiled, outcome) = match run_with_progress(&design, &choice) {
         Ok(done) => done,
         Err(messages) => {
             show(&design.failed(messages), args.model.json);
             return MODEL_WRONG;
         }
     };
-    let page = || report(&design, &stages.causality, &outcome);
+    let page = || report(&design, &compiled.causality, &outcome);
     let written = [
         args.out
             .as_ref()
@@ -188,7 +189,7 @@ fn ending_status(design: &Design, outcome: &Outcome, json: bool) -> u8 {
 fn run_with_progress(
     design: &Design,
     choice: &RunChoice,
-) -> Result<(Stages, Outcome), Vec<paynter::syntax::Diagnostic>> {
+) -> Result<(Compiled, Outcome), Vec<paynter::syntax::Diagnostic>> {
     let is_cancelled = interruption();
     let (start, stop) = (design.plan.start, design.plan.stop);
     let bar = progress_bar(1000, "{bar:40} {percent}%  {elapsed}, {eta} left");

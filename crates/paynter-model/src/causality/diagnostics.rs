@@ -1,18 +1,22 @@
 //! Words conflicts as messages that point into the model text.
 //!
-//! In:  a graph and its [`Causality`].
+//! In:  a graph, its [`Causality`], and what its equations say.
 //! Out: one [`Diagnostic`] for each conflict, and notes on what is unusual.
 
 use super::conflict::{Conflict, ConflictKind, Hop};
 use super::explain::{sentence, shared};
 use super::ranking::{describe, describe_bond};
-use super::{Causality, Reason, Ring};
+use super::{Causality, Reason, Ring, Solved};
 use crate::code;
 use crate::graph::{BondGraph, ElementId, ElementKind, Law};
 use paynter_syntax::{Diagnostic, Span};
 
 /// Gives a message for every conflict and every remark.
-pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Diagnostic> {
+pub fn causality_diagnostics(
+    graph: &BondGraph,
+    causality: &Causality,
+    solved: &Solved,
+) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = causality
         .conflicts
         .iter()
@@ -25,7 +29,7 @@ pub fn causality_diagnostics(graph: &BondGraph, causality: &Causality) -> Vec<Di
             .take(MAX_RINGS)
             .map(|r| ring(graph, r)),
     );
-    let divides = |e: &&ElementId| !causality.harmless_moduli.contains(e);
+    let divides = |e: &&ElementId| !solved.harmless_moduli.contains(e);
     for &element in causality.reversed_moduli.iter().filter(divides) {
         let name = describe(graph, element);
         found.push(

@@ -24,6 +24,7 @@ mod propagate;
 mod ranking;
 pub mod report;
 mod rings;
+mod solved;
 mod storages;
 mod velocities;
 mod wishes;
@@ -35,6 +36,7 @@ pub use diagnostics::{
 };
 pub use explain::{Step, chain, sentence, steps, why};
 pub use rings::{Closing, Ring};
+pub use solved::Solved;
 
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
 use paynter_symbolic::SymbolId;
@@ -295,14 +297,9 @@ pub struct Causality {
     pub loops: Vec<AlgebraicLoop>,
     /// Zero-order causal paths: one for each dependent storage and storage that sets it, one for each loop along power bonds.
     pub zero_order_paths: Vec<ZeroOrderPath>,
-    /// Structural index of the equations; none until they exist.
-    pub structural_index: Option<u32>,
     /// Elements whose modulus can vanish and which the strokes turn round: followed stroke by
     /// stroke, the equations would divide by it.
     pub reversed_moduli: Vec<ElementId>,
-    /// Those of them whose modulus the equations, solved together, do not divide by. Empty until
-    /// equations exist.
-    pub harmless_moduli: Vec<ElementId>,
     /// Ports whose nonlinear law is used against the direction in which it is written.
     pub inverted_laws: Vec<End>,
     /// Number of ports looked at while assigning: a measure of work that no machine changes.

@@ -1,6 +1,6 @@
 //! Writes down everything that causality found, for people and for machines.
 //!
-//! In:  a graph and its [`Causality`].
+//! In:  a graph, its [`Causality`], and what its equations say.
 //! Out: text, or JSON with the same content.
 //!
 //! **Invariant:** everything is listed by name, so reordering the text of a model changes no byte.
@@ -8,7 +8,7 @@
 use super::alternatives::{Alternative, Change};
 use super::explain::sentence;
 use super::ranking::{describe, describe_bond, natural, rank};
-use super::{Causality, Dependence, Status, StorageForm, explain};
+use super::{Causality, Dependence, Solved, Status, StorageForm, explain};
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, ReadingKind, Stroke};
 use paynter_symbolic::SymbolId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -152,7 +152,7 @@ fn plural(n: usize, one: &str, many: &str) -> String {
 const MAX_LINES: usize = 60;
 
 /// Writes the report for people.
-pub fn to_text(graph: &BondGraph, causality: &Causality) -> String {
+pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> String {
     let names_of = VariableNames::new(graph);
     let mut out = String::new();
     let head = format!(
@@ -208,11 +208,11 @@ pub fn to_text(graph: &BondGraph, causality: &Causality) -> String {
         (format!("class {}", p.class.number()), cut_path(&names))
     });
     section(&mut out, "zero-order causal paths", paths.collect());
-    if let Some(index) = causality.structural_index {
+    if let Some(index) = solved.structural_index {
         let _ = writeln!(out, "\nstructural index of the equations: {index}");
     }
     let name_of = |&e: &ElementId| {
-        let text = if causality.harmless_moduli.contains(&e) {
+        let text = if solved.harmless_moduli.contains(&e) {
             "turned round by the strokes; the equations are solved without dividing by its modulus"
         } else {
             "divides by a modulus that can vanish"
@@ -418,7 +418,7 @@ fn change_text(graph: &BondGraph, change: Change) -> String {
 }
 
 /// Writes the report for machines.
-pub fn to_json(graph: &BondGraph, causality: &Causality) -> String {
+pub fn to_json(graph: &BondGraph, causality: &Causality, solved: &Solved) -> String {
     let names_of = VariableNames::new(graph);
     let ports =
         |ends: &mut dyn Iterator<Item = End>| array(ends.map(|end| text(&port_name(graph, end))));
@@ -539,12 +539,12 @@ pub fn to_json(graph: &BondGraph, causality: &Causality) -> String {
         ("zero_order_paths", array(paths)),
         (
             "structural_index",
-            causality
+            solved
                 .structural_index
                 .map_or("null".to_owned(), |i| i.to_string()),
         ),
         ("reversed_moduli", elements(&causality.reversed_moduli)),
-        ("harmless_moduli", elements(&causality.harmless_moduli)),
+        ("harmless_moduli", elements(&solved.harmless_moduli)),
         (
             "inverted_laws",
             ports(&mut causality.inverted_laws.iter().copied()),

@@ -12,6 +12,7 @@ use super::poles::complex;
 use super::text::{about_point, notes};
 use super::{Ask, LinearError, Linearization, linearize, model_error, no_eigenvalues};
 use crate::code;
+use crate::compile::Compiled;
 use crate::design::Design;
 use crate::digits::significant;
 use paynter_draw::plot::{Panel, Plot, Series};
@@ -56,6 +57,7 @@ pub struct ChannelMargins {
 /// No linear form, or no loop at this signal.
 pub fn loop_margins(
     design: &Design,
+    compiled: &Compiled,
     cut: &Quantity,
     at: Option<f64>,
 ) -> Result<LoopReport, LinearError> {
@@ -78,7 +80,7 @@ pub fn loop_margins(
         at,
         is_open: false,
     };
-    let linear = linearize(design, &ask)?;
+    let linear = linearize(design, compiled, &ask)?;
     let closed = linear.model.channel(0, 0);
     let no_loop = |message: String, help: &str| {
         let message = Diagnostic::error(code::NO_LOOP, message);
@@ -193,7 +195,10 @@ pub(crate) fn margins_in(measure: &Measure) -> Vec<ExprId> {
 }
 
 /// Computes the margins that the measures of an experiment read, at its start or at rest.
-pub(crate) fn margins_of_measures(design: &Design) -> Result<Vec<MeasuredMargins>, LinearError> {
+pub(crate) fn margins_of_measures(
+    design: &Design,
+    compiled: &Compiled,
+) -> Result<Vec<MeasuredMargins>, LinearError> {
     let mut found: Vec<MeasuredMargins> = Vec::new();
     for measured in &design.plan.measures {
         for x in margins_in(&measured.value) {
@@ -210,7 +215,7 @@ pub(crate) fn margins_of_measures(design: &Design) -> Result<Vec<MeasuredMargins
                 },
                 span: measured.span,
             };
-            let report = loop_margins(design, &cut, None)?;
+            let report = loop_margins(design, compiled, &cut, None)?;
             // Without a crossing no gain and no lag, however large, takes the stability.
             let margins = report.is_stable().then(|| {
                 (

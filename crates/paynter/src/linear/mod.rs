@@ -1,6 +1,6 @@
 //! Linear models of designs: A, B, C, D at a point, in the user's names and units.
 //!
-//! In:  a [`Design`] and an [`Ask`]: inputs, outputs, and the point.
+//! In:  a [`Design`], compiled, and an [`Ask`]: inputs, outputs, and the point.
 //! Out: a [`Linearization`], with exact derivatives, and what is to be known about the point.
 //!
 //! `augment` adds inputs and outputs to the equations, `site` goes to the point, `matrices` reads
@@ -20,6 +20,7 @@ mod text;
 mod trim;
 
 use crate::code;
+use crate::compile::Compiled;
 use crate::design::Design;
 use paynter_linear::LinearModel;
 use paynter_model::experiment::{Column, Plan, Quantity};
@@ -163,28 +164,32 @@ impl Linearization {
 /// # Errors
 ///
 /// What has no linear form, or the failed run to the point.
-pub fn linearize(design: &Design, ask: &Ask) -> Result<Linearization, LinearError> {
+pub fn linearize(
+    design: &Design,
+    compiled: &Compiled,
+    ask: &Ask,
+) -> Result<Linearization, LinearError> {
     if design.plan.trim.is_empty() {
         let at = At {
             time: ask.at,
             is_open: ask.is_open,
             ..At::default()
         };
-        let mut site = Site::new(design, &ask.from, &ask.to, &at)?;
+        let mut site = Site::new((design, compiled), &ask.from, &ask.to, &at)?;
         return matrices::read_off(&mut site, ask, None);
     }
     if ask.at.is_some() {
-        let (_, rest) = find_rest(design)?;
+        let (_, rest) = find_rest(design, compiled)?;
         let at = At {
             time: ask.at,
             rest: Some(&rest),
             is_open: ask.is_open,
             ..At::default()
         };
-        let mut site = Site::new(design, &ask.from, &ask.to, &at)?;
+        let mut site = Site::new((design, compiled), &ask.from, &ask.to, &at)?;
         return matrices::read_off(&mut site, ask, None);
     }
-    let (mut site, trim) = trimmed(design, ask, false)?;
+    let (mut site, trim) = trimmed((design, compiled), ask, false)?;
     matrices::read_off(&mut site, ask, Some(trim))
 }
 
@@ -193,8 +198,8 @@ pub fn linearize(design: &Design, ask: &Ask) -> Result<Linearization, LinearErro
 /// # Errors
 ///
 /// Why no such point was found.
-pub fn find_rest(design: &Design) -> Result<(Trim, Rest), LinearError> {
-    let (mut site, trim) = trimmed(design, &Ask::default(), true)?;
+pub fn find_rest(design: &Design, compiled: &Compiled) -> Result<(Trim, Rest), LinearError> {
+    let (mut site, trim) = trimmed((design, compiled), &Ask::default(), true)?;
     let slopes = site.slopes()?;
     let parameters = searched_inputs(design);
     let n = parameters.len();
@@ -225,7 +230,7 @@ fn constant_input(design: &Design, quantity: &Quantity) -> Option<SymbolId> {
 
 /// A site at the point at rest, with the inputs and outputs that are asked for first.
 fn trimmed<'a>(
-    design: &'a Design,
+    (design, compiled): (&'a Design, &Compiled),
     ask: &Ask,
     wants_states: bool,
 ) -> Result<(Site<'a>, Trim), LinearError> {
@@ -248,19 +253,22 @@ fn trimmed<'a>(
     }
     // A loop that is open in the linear model is closed while rest is searched.
     if ask.is_open {
-        let (trim, rest) = find_rest(design)?;
+        let (trim, rest) = find_rest(design, compiled)?;
         let at = At {
             rest: Some(&rest),
             is_open: true,
             ..At::default()
         };
-        return Ok((Site::new(design, &ask.from, &ask.to, &at)?, trim));
+        return Ok((
+            Site::new((design, compiled), &ask.from, &ask.to, &at)?,
+            trim,
+        ));
     }
     let at = At {
         wants_states,
         ..At::default()
     };
-    let mut site = Site::new(design, &inputs, &outputs, &at)?;
+    let mut site = Site::new((design, compiled), &inputs, &outputs, &at)?;
     let trim = trim::trim(&mut site, &unknowns)?;
     Ok((site, trim))
 }

@@ -9,18 +9,18 @@
 
 use super::augment::{Held, Input, add_input, add_output, refuse_sampled};
 use super::{LinearError, model_error};
-use crate::assembly::{LockError, reduce_locked};
 use crate::code;
+use crate::compile::Compiled;
 use crate::course::{Course, End};
-use crate::design::{Design, enforcement, reduce_graph};
-use crate::experiment::run_spec;
-use crate::failure::{explain_lowering, explain_recording, explain_structure, seconds};
-use crate::readable::names_of_integrals;
+use crate::design::Design;
+use crate::failure::{explain_lowering, explain_recording, seconds};
+use crate::layout::{Layout, run_spec};
+use crate::names::names_of_integrals;
 use crate::recorder::Recorder;
-use crate::simulate::{Ending, Wanted, prepare};
+use crate::spec::{Ending, Wanted, prepare_wanted};
 use paynter_exec::{Engine, Form, Lowering, Machine, lower_with};
 use paynter_linear::Matrix;
-use paynter_model::equations::{build_equations, ideal_contacts};
+use paynter_model::equations::ideal_contacts;
 use paynter_model::experiment::Quantity;
 use paynter_solve::{EvalError, System};
 use paynter_symbolic::dae::{Dae, Mode, Switch};
@@ -118,12 +118,12 @@ impl Slopes {
 impl<'a> Site<'a> {
     /// Goes to the start of the experiment, or to a time of its run.
     pub(super) fn new(
-        design: &'a Design,
+        (design, compiled): (&'a Design, &Compiled),
         inputs: &[Quantity],
         outputs: &[Quantity],
         at: &At<'_>,
     ) -> Result<Self, LinearError> {
-        let graph = &design.graph;
+        let graph = &compiled.graph;
         let asked = design.plan.places.of(&["linearize", "trim"]);
         let asked = outputs.first().or(inputs.first()).map(|q| q.span).or(asked);
         let asked = asked.unwrap_or_default();
@@ -144,17 +144,10 @@ impl<'a> Site<'a> {
                 .help("give it resistances, such as `Ron = 1 [mohm], Roff = 1 [Mohm]`"),
             ));
         }
-        let causality = design.causality();
-        let plain = reduce_graph(
-            graph,
-            &causality,
-            design.plan.start,
-            enforcement(&design.plan),
-        );
-        let plain = plain.map_err(LinearError::Model)?;
-        let (mut plain, mut messages) = (plain.reduced, plain.messages);
+        let mut plain = compiled.reduced.clone();
+        let mut messages = compiled.warnings.clone();
 
-        let mut dae = build_equations(graph, &causality);
+        let mut dae = compiled.equations();
         let n_rates = plain.structural_index as usize + 1;
         let mut added: Vec<Input> = Vec::new();
         let mut refused = Vec::new();
@@ -172,16 +165,7 @@ impl<'a> Site<'a> {
         if !refused.is_empty() {
             return Err(LinearError::Model(refused));
         }
-        let again = dae.clone();
-        let enforcement = enforcement(&design.plan);
-        let locked = reduce_locked(dae, graph, design.plan.start, enforcement);
-        let mut reduced = match locked {
-            Ok(locked) => locked.reduced,
-            Err(LockError::Explained(messages)) => return Err(LinearError::Model(messages)),
-            Err(LockError::Structure(error)) => {
-                return Err(LinearError::Model(explain_structure(&error, &again, graph)));
-            }
-        };
+        let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
         messages.dedup();
         let model_states: Vec<SymbolId> = reduced.states.iter().map(|s| s.symbol).collect();
         if model_states.len() > MOST_STATES {
@@ -545,7 +529,7 @@ fn find_point(
     at: &At<'_>,
     asked: Span,
 ) -> Result<Point, LinearError> {
-    let layout = crate::experiment::Layout {
+    let layout = Layout {
         wanted: wanted.iter().map(|&value| unnamed(value)).collect(),
         n_recorded: 0,
         margins: Vec::new(),
@@ -560,7 +544,8 @@ fn find_point(
         spec.rest.clone_from(&rest.states);
     }
     let graph = &design.graph;
-    let mut machine = prepare(plain, graph, &spec).map_err(LinearError::Model)?;
+    let explain = |e| LinearError::Model(vec![explain_lowering(&e, plain, graph)]);
+    let mut machine = prepare_wanted(plain, &spec, &[]).map_err(explain)?;
     for &(symbol, value) in at.rest.iter().flat_map(|r| &r.parameters) {
         machine
             .set_parameter(symbol, value)
