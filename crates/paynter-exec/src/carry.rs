@@ -162,9 +162,10 @@ impl Machine {
 
     /// Lets the events from `first_when` on, and the modes that only they read, count as not yet come.
     pub fn rearm(&mut self, first_when: usize, modes: &[SymbolId]) {
-        for mode in &self.image.modes {
+        for (mode, is_rearmed) in self.image.modes.iter().zip(&mut self.room.is_rearmed) {
             if modes.contains(&mode.symbol) {
                 self.memory.slots[mode.slot as usize] = 0.0;
+                *is_rearmed = true;
             }
         }
         let n = self.conditions.len();

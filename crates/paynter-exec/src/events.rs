@@ -73,13 +73,89 @@ impl Machine {
         Ok(())
     }
 
+    /// Tells on which side of zero each guard is by the modes at present; 0 for one that was armed anew and goes by
+    /// its value.
+    pub(crate) fn take_guard_sides(&self, sides: &mut [f64]) {
+        let side = |is_positive: bool| if is_positive { 1.0 } else { -1.0 };
+        for (mode, &is_rearmed) in self.image.modes.iter().zip(&self.room.is_rearmed) {
+            let Decider::State { first_guard, .. } = mode.decider else {
+                continue;
+            };
+            let state = self.memory.slots[mode.slot as usize];
+            match mode.kind {
+                SwitchKind::Relation(Comparison::Equal | Comparison::NotEqual) => {
+                    sides[first_guard] = 0.0;
+                }
+                _ if is_rearmed => {
+                    let n = if mode.kind == SwitchKind::Sign { 2 } else { 1 };
+                    sides[first_guard..first_guard + n].fill(0.0);
+                }
+                SwitchKind::Relation(comparison) => {
+                    sides[first_guard] = side(is_positive_side(comparison, state));
+                }
+                SwitchKind::Floor => sides[first_guard] = -1.0,
+                SwitchKind::Sign => {
+                    sides[first_guard] = side(state > 0.0);
+                    sides[first_guard + 1] = side(state >= 0.0);
+                }
+            }
+        }
+    }
+
+    /// Computes how the guards at the point in memory move along ẏ. What iterated blocks find is differentiated as
+    /// the solution it is, so no noise of the search enters.
+    pub(crate) fn compute_guard_rates(
+        &mut self,
+        dy: &[f64],
+        rates: &mut [f64],
+    ) -> Result<(), Fault> {
+        let image = self.image.clone();
+        run(&image.switch_flow.routine.steps, &mut self.memory)?;
+        let mut along = std::mem::take(&mut self.room.switch_rates);
+        along.resize(image.switches.outputs.len(), 0.0);
+        let direction = (1.0, Some(dy));
+        let outcome =
+            image
+                .switch_flow
+                .along(&image.inputs, &mut self.memory, direction, |k, rate| {
+                    along[k] = rate;
+                });
+        for mode in &image.modes {
+            let Decider::State {
+                output,
+                first_guard,
+            } = mode.decider
+            else {
+                continue;
+            };
+            let value = image.switch_flow.value(&self.memory, output);
+            let is_mute = value.abs() <= self.room.mute[output] && self.room.mute[output] > 0.0;
+            let rate = if is_mute { 0.0 } else { along[output] };
+            rates[first_guard] = match mode.kind {
+                SwitchKind::Relation(_) => rate,
+                SwitchKind::Floor => {
+                    let state = self.memory.slots[mode.slot as usize];
+                    if value > state + 0.5 { rate } else { -rate }
+                }
+                SwitchKind::Sign => {
+                    rates[first_guard + 1] = rate;
+                    rate
+                }
+            };
+        }
+        self.room.switch_rates = along;
+        outcome
+    }
+
     /// Gives the first tick, switch by time or corner strictly after t.
     pub(crate) fn find_next_time_event(&mut self, t: f64) -> Option<f64> {
         if let Some(next) = self.next_time
             && next > t
+            && t < self.time_known_until
         {
             return next.is_finite().then_some(next);
         }
+        self.time_known_until = f64::INFINITY;
         let mut next = f64::INFINITY;
         for ticks in &self.clocks {
             let mut ticks = *ticks;
@@ -114,8 +190,60 @@ impl Machine {
                 }
             }
         }
+        let span = (t, self.horizon(t));
+        for (clockwork, watched) in self.clockworks.iter_mut().zip(&image.watched) {
+            let (change, known) = clockwork.next_change(watched, slots, span);
+            next = change.map_or(next, |change| next.min(change));
+            self.time_known_until = self.time_known_until.min(known);
+        }
         self.next_time = Some(next);
         next.is_finite().then_some(next)
+    }
+
+    /// How far ahead functions of time are looked at: to the end of the run, where that is known.
+    fn horizon(&self, t: f64) -> f64 {
+        if self.t_end.is_finite() {
+            self.t_end
+        } else {
+            t + t.abs().max(1.0)
+        }
+    }
+
+    /// The mode that holds from t on, where time alone decides. At a start, that of the very instant: what changes
+    /// right after it is an event.
+    pub(crate) fn mode_by_time(&mut self, mode: &ModeInfo, t: f64) -> Option<f64> {
+        let slots = &self.memory.slots;
+        match mode.decider {
+            Decider::State { .. } => None,
+            Decider::Time { output } => {
+                let line = |k: usize| slots[self.image.timing.outputs[k] as usize];
+                Some(mode_on_line(mode.kind, (line(output), line(output + 1)), t))
+            }
+            Decider::Clock { watched } => {
+                let span = (t, self.horizon(t));
+                let clockwork = &mut self.clockworks[watched];
+                let watched = &self.image.watched[watched];
+                Some(if self.room.is_starting {
+                    clockwork.cell_at(watched, slots, t)
+                } else {
+                    clockwork.cell(watched, slots, span)
+                })
+            }
+        }
+    }
+
+    /// Tells whether a function of time switches at the very start.
+    pub(crate) fn is_switch_due(&mut self, t: f64) -> bool {
+        // A fault shows again, and is reported, when the right-hand side is evaluated.
+        if self.image.watched.is_empty() || self.prepare().is_err() {
+            return false;
+        }
+        let image = self.image.clone();
+        let is_clocked = |mode: &&ModeInfo| matches!(mode.decider, Decider::Clock { .. });
+        image.modes.iter().filter(is_clocked).any(|mode| {
+            let held = self.memory.slots[mode.slot as usize];
+            self.mode_by_time(mode, t).is_some_and(|new| new != held)
+        })
     }
 
     fn run_timing(&mut self, t: f64) -> Result<(), Fault> {
@@ -134,6 +262,7 @@ impl Machine {
         let mut has_changed = self.is_corner(t)?;
         self.next_time = None;
         self.room.has_crossed.fill(false);
+        self.room.is_rearmed.fill(false);
         self.room.has_moved = false;
         // Blocks that search a new solution may change modes on their own.
         let modes_before: Vec<f64> = self.mode_values().collect();
@@ -202,6 +331,10 @@ impl Machine {
     }
 
     fn is_corner(&mut self, t: f64) -> Result<bool, Fault> {
+        let mut watched = self.image.watched_corners.iter();
+        if watched.any(|&k| self.clockworks[k].is_change(t)) {
+            return Ok(true);
+        }
         if self.image.corners.is_empty() {
             return Ok(false);
         }
@@ -379,7 +512,7 @@ impl Machine {
 
     pub(crate) fn settle_modes_by_time(&mut self, t: f64) -> Result<(), Fault> {
         let image = self.image.clone();
-        if image.timing.outputs.is_empty() {
+        if image.timing.outputs.is_empty() && image.watched.is_empty() {
             return Ok(());
         }
         // A switch by time may move the line of another one: again until all agree.
@@ -387,11 +520,9 @@ impl Machine {
             self.run_timing(t)?;
             let mut has_changed = false;
             for mode in &image.modes {
-                let Decider::Time { output } = mode.decider else {
+                let Some(new) = self.mode_by_time(mode, t) else {
                     continue;
                 };
-                let line = |k: usize| self.memory.slots[image.timing.outputs[k] as usize];
-                let new = mode_on_line(mode.kind, (line(output), line(output + 1)), t);
                 let held = &mut self.memory.slots[mode.slot as usize];
                 if new != *held {
                     *held = new;

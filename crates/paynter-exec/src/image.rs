@@ -12,6 +12,7 @@ use paynter_symbolic::expr::{Comparison, SymbolId};
 use paynter_symbolic::{Dae, Origin};
 use rustc_hash::FxHashMap;
 
+use crate::ahead::{Tape, Watched};
 use crate::audit::{AuditLayout, Power};
 use crate::code::Step;
 use crate::emit::{NO_OWNER, Routine};
@@ -32,6 +33,8 @@ pub(crate) enum Decider {
     State { output: usize, first_guard: usize },
     /// Outputs `output` (slope) and `output + 1` (offset) of the timing routine.
     Time { output: usize },
+    /// A function of time that is no straight line, by its number.
+    Clock { watched: usize },
 }
 
 /// A mode at run time.
@@ -134,11 +137,18 @@ pub(crate) struct Image {
     pub unknowns: Routine,
     pub observe: Routine,
     pub switches: Routine,
+    /// The same values as they are, without the rule that roundings are zero, and how they move.
+    pub switch_flow: Map,
     pub n_guards: usize,
     /// Storages are tied to something that jumps at events.
     pub has_impulses: bool,
     pub modes: Vec<ModeInfo>,
     pub timing: Routine,
+    /// Functions of time that decide on modes or have corners, and which of them are the latter.
+    pub watched: Vec<Watched>,
+    pub watched_corners: Vec<usize>,
+    /// What may wind inside a step, in guards that read states.
+    pub waves: Vec<Tape>,
     pub corners: Vec<Corners>,
     pub conditions: Routine,
     pub actions: Vec<Vec<ActionInfo>>,

@@ -41,6 +41,7 @@
 
 mod actions;
 mod affine;
+mod ahead;
 mod assemble;
 mod audit;
 mod block;

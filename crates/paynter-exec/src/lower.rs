@@ -12,12 +12,13 @@ use paynter_solve::Pattern;
 use paynter_symbolic::dae::{Action, Equation, Role, Switch};
 use paynter_symbolic::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
 use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::walk::{below, symbols_of};
+use paynter_symbolic::walk::{below, for_each_argument, symbols_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::affine::{Line, Lines};
+use crate::ahead::{Cells, Dependences, Reads, Tape, Watched};
 use crate::audit::{AuditLayout, Power, rate_expressions};
-use crate::emit::{Emitter, LowerError, STRAIGHT_LIMIT};
+use crate::emit::{Emitter, LowerError, STRAIGHT_LIMIT, for_each_expression};
 use crate::image::{
     ActionInfo, Binding, Corners, Decider, Image, ModeInfo, Sampled, StartAim, StartInfo,
     SwitchKind,
@@ -134,6 +135,7 @@ struct Maker {
     emitter: Emitter,
     image: Image,
     lines: Lines,
+    dependences: Dependences,
     form: Form,
     state_index: FxHashMap<SymbolId, usize>,
 }
@@ -163,7 +165,8 @@ impl Maker {
                 emitter.input_slots.set(s as u32, inputs.time);
             }
         }
-        let state_index = states.iter().enumerate().map(|(k, &s)| (s, k)).collect();
+        let state_index: FxHashMap<SymbolId, usize> =
+            states.iter().enumerate().map(|(k, &s)| (s, k)).collect();
         let image = Image {
             states,
             inputs,
@@ -174,6 +177,7 @@ impl Maker {
             emitter,
             image,
             lines: Lines::default(),
+            dependences: Dependences::of_states(&state_index),
             form: lowering.form,
             state_index,
         }
@@ -376,6 +380,7 @@ impl Maker {
     fn make_modes(&mut self) -> Result<(), LowerError> {
         let modes = self.emitter.plan.dae.modes.clone();
         let mut by_state = Vec::new();
+        let mut as_they_are = Vec::new();
         let mut by_time: Vec<ExprId> = Vec::new();
         for mode in &modes {
             let (value, kind) = match mode.switch {
@@ -397,9 +402,13 @@ impl Maker {
                         output: by_time.len() - 2,
                     }
                 }
+                None if self.reads_time_alone(value) => Decider::Clock {
+                    watched: self.watch(value, Cells::Switch(kind)),
+                },
                 None => {
                     let first_guard = self.image.n_guards;
                     self.image.n_guards += if kind == SwitchKind::Sign { 2 } else { 1 };
+                    as_they_are.push(value);
                     let value = match mode.switch {
                         Switch::Relation { left, right, .. } => {
                             without_noise(&mut self.emitter.plan.dae.pool, left, right)
@@ -421,9 +430,61 @@ impl Maker {
                 decider,
             });
         }
+        self.make_waves(&as_they_are);
         self.image.switches = self.emitter.routine(&by_state)?;
+        self.image.switch_flow =
+            Map::along_only(&mut self.emitter, &self.image.inputs, &as_they_are)?;
         self.image.timing = self.emitter.routine(&by_time)?;
         Ok(())
+    }
+
+    /// Finds what may wind inside the guards: functions of time or states that are no low powers, wherever the guards
+    /// read them, in equations solved together as well.
+    fn make_waves(&mut self, guards: &[ExprId]) {
+        let mut found = Vec::new();
+        let mut seen: FxHashSet<ExprId> = FxHashSet::default();
+        let mut seen_blocks: FxHashSet<u32> = FxHashSet::default();
+        let mut stack = guards.to_vec();
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            let plan = &self.emitter.plan;
+            if may_wind(&plan.dae.pool, e) {
+                let reads = self.dependences.of(plan, e);
+                if matches!(reads, Reads::Time | Reads::States) {
+                    found.push(e);
+                }
+            }
+            match plan
+                .dae
+                .pool
+                .as_symbol(e)
+                .map(|s| plan.sources[s.0 as usize])
+            {
+                Some(Source::Forward(value) | Source::Assign(value)) => stack.push(value),
+                Some(Source::Solved(block)) if seen_blocks.insert(block) => {
+                    for_each_expression(&plan.solved[block as usize], |e| stack.push(e));
+                }
+                Some(_) => {}
+                None => for_each_argument(&plan.dae.pool, e, |a| stack.push(a)),
+            }
+        }
+        self.image.waves = found
+            .into_iter()
+            .map(|e| Tape::new(&mut self.emitter, &mut self.dependences, e))
+            .collect();
+    }
+
+    fn reads_time_alone(&mut self, value: ExprId) -> bool {
+        self.dependences.of(&self.emitter.plan, value) == Reads::Time
+    }
+
+    /// Watches a function of time; gives its number.
+    fn watch(&mut self, value: ExprId, cells: Cells) -> usize {
+        let tape = Tape::new(&mut self.emitter, &mut self.dependences, value);
+        self.image.watched.push(Watched { tape, cells });
+        self.image.watched.len() - 1
     }
 
     /// Functions of time with corners: the solver lands on each of them.
@@ -453,6 +514,9 @@ impl Maker {
                     corners,
                 });
                 wanted.extend([line.slope, line.offset]);
+            } else if self.reads_time_alone(argument) {
+                let watched = self.watch(argument, Cells::Between(corners));
+                self.image.watched_corners.push(watched);
             }
         }
         let routine = self.emitter.routine(&wanted)?;
@@ -767,6 +831,28 @@ impl Maker {
             }
         }
         Ok(())
+    }
+}
+
+/// Tells whether a function can turn more often than its argument: beyond what samples of a step would show.
+fn may_wind(pool: &Pool, e: ExprId) -> bool {
+    /// Powers up to this one turn as rarely as the polynomials of a step do.
+    const LOW_POWER: f64 = 3.0;
+    match pool.node(e) {
+        Node::Call1(f, _) => !matches!(
+            f,
+            Function1::Abs
+                | Function1::Sign
+                | Function1::Floor
+                | Function1::Ceil
+                | Function1::Round
+                | Function1::Sqrt
+                | Function1::Log
+                | Function1::Log10
+        ),
+        Node::Power(_, n) => pool.as_number(n).is_none_or(|n| n.abs() > LOW_POWER),
+        Node::External(..) => true,
+        _ => false,
     }
 }
 

@@ -17,6 +17,7 @@ use paynter_solve::{
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Origin, Role};
 
+use crate::ahead::{Clockwork, Ends, Waves};
 use crate::audit::{AuditLayout, StoredEnergy};
 use crate::block::Factor;
 use crate::clock::Ticks;
@@ -40,6 +41,13 @@ pub struct Machine {
     pub(crate) conditions: Vec<bool>,
     /// The next time event, if known.
     pub(crate) next_time: Option<f64>,
+    /// Up to where it is known that there is none, and where the run ends.
+    pub(crate) time_known_until: f64,
+    pub(crate) t_end: f64,
+    pub(crate) clockworks: Vec<Clockwork>,
+    waves: Waves,
+    /// When guards were first looked at too rarely, if ever.
+    unresolved: Option<f64>,
     pub(crate) room: Room,
     counters: Counters,
     /// Time that the interpreter has lost against machine code, ns.
@@ -60,12 +68,17 @@ pub struct Machine {
 pub(crate) struct Room {
     pub switches: Vec<f64>,
     pub switches_before: Vec<f64>,
+    pub switch_rates: Vec<f64>,
     /// The largest size of each switch value since the start: what its noise is small against.
     pub switch_sizes: Vec<f64>,
     /// Switch values whose guards crossed at the present event.
     pub has_crossed: Vec<bool>,
+    /// Modes that were set to "not yet", whatever their values say, by position.
+    pub is_rearmed: Vec<bool>,
     /// Whether `reinit` has just moved the state.
     pub has_moved: bool,
+    /// Whether the start is being found: what functions of time switch then, they switch at the very instant.
+    pub is_starting: bool,
     /// Switch values below this size are taken as zero: there the switch does nothing.
     pub mute: Vec<f64>,
     pub reinit: Vec<f64>,
@@ -131,6 +144,7 @@ impl Machine {
         let room = Room {
             switch_sizes: vec![0.0; n_switches],
             has_crossed: vec![false; n_switches],
+            is_rearmed: vec![false; image.modes.len()],
             has_moved: false,
             mute: vec![0.0; n_switches],
             ..Room::default()
@@ -145,6 +159,11 @@ impl Machine {
                 .collect(),
             conditions: vec![false; image.actions.len()],
             next_time: None,
+            time_known_until: f64::INFINITY,
+            t_end: f64::INFINITY,
+            clockworks: vec![Clockwork::new(); image.watched.len()],
+            waves: Waves::default(),
+            unresolved: None,
             room,
             counters: Counters::default(),
             time_lost: 0.0,
@@ -708,8 +727,51 @@ impl System for Machine {
         self.compute_guards(g).map_err(failed)
     }
 
+    fn guard_sides(&mut self, sides: &mut [f64]) -> bool {
+        self.take_guard_sides(sides);
+        true
+    }
+
+    fn guard_rates(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        dy: &[f64],
+        rates: &mut [f64],
+    ) -> Result<bool, EvalError> {
+        self.load(t, y).map_err(failed)?;
+        self.compute_guard_rates(dy, rates).map_err(failed)?;
+        Ok(true)
+    }
+
+    fn cut_step(&mut self, t: (f64, f64), y: (&[f64], &[f64]), cuts: &mut Vec<f64>) -> bool {
+        let waves = &self.image.waves;
+        if waves.is_empty() {
+            return true;
+        }
+        let step = Ends { t, y };
+        let reaches_end = self.waves.cut(waves, &self.memory.slots, step, cuts);
+        if self.waves.is_unresolved {
+            self.unresolved.get_or_insert(t.0);
+        }
+        reaches_end
+    }
+
+    fn expect_end(&mut self, t_end: f64) {
+        self.t_end = t_end;
+        self.next_time = None;
+    }
+
+    fn is_due(&mut self, t: f64) -> bool {
+        self.is_switch_due(t)
+    }
+
     fn next_time_event(&mut self, t: f64) -> Option<f64> {
         self.find_next_time_event(t)
+    }
+
+    fn known_until(&self) -> f64 {
+        self.time_known_until
     }
 
     fn handle_event(

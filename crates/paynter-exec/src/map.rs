@@ -121,20 +121,14 @@ impl Map {
         if wanted.is_empty() {
             return Ok(Map::default());
         }
-        let routine = emitter.routine(wanted)?;
+        let Map {
+            routine,
+            tangent,
+            tangents,
+            ..
+        } = Map::along_only(emitter, inputs, wanted)?;
         let columns: Vec<u32> = (0..inputs.n as u32).map(|k| inputs.first + k).collect();
         let rows = dependencies(&routine.steps, &columns, &routine.outputs);
-        let mut tangents = Tangents::default();
-        tangents.set(inputs.time, inputs.time_seed);
-        for k in 0..inputs.n as u32 {
-            tangents.set(inputs.first + k, inputs.first_seed + k);
-        }
-        let tangent = tangent_of(emitter, &routine.steps, &mut tangents);
-        let outputs = routine
-            .outputs
-            .iter()
-            .map(|&slot| tangents.get(slot))
-            .collect();
         let colour_of = colour(&rows, inputs.n);
         let n_colours = colour_of.iter().max().map_or(0, |&c| c as usize + 1);
         let mut colours = vec![Vec::new(); n_colours];
@@ -152,10 +146,35 @@ impl Map {
         Ok(Map {
             routine,
             tangent,
-            tangents: outputs,
+            tangents,
             rows,
             colours,
             entries,
+        })
+    }
+
+    /// Makes the routines for values and for [`Map::along`]; of the Jacobian it knows nothing.
+    pub(crate) fn along_only(
+        emitter: &mut Emitter,
+        inputs: &Inputs,
+        wanted: &[ExprId],
+    ) -> Result<Self, LowerError> {
+        if wanted.is_empty() {
+            return Ok(Map::default());
+        }
+        let routine = emitter.routine(wanted)?;
+        let mut tangents = Tangents::default();
+        tangents.set(inputs.time, inputs.time_seed);
+        for k in 0..inputs.n as u32 {
+            tangents.set(inputs.first + k, inputs.first_seed + k);
+        }
+        let tangent = tangent_of(emitter, &routine.steps, &mut tangents);
+        let outputs = routine.outputs.iter();
+        Ok(Map {
+            tangents: outputs.map(|&slot| tangents.get(slot)).collect(),
+            tangent,
+            routine,
+            ..Map::default()
         })
     }
 

@@ -17,7 +17,7 @@ use paynter_symbolic::SymbolId;
 
 use crate::code::run;
 use crate::dense::pivoted_qr;
-use crate::events::{MAX_ROUNDS, mode_at, mode_on_line};
+use crate::events::{MAX_ROUNDS, mode_at};
 use crate::failure::{Failure, Fault};
 use crate::image::{Decider, StartAim};
 use crate::machine::Machine;
@@ -87,7 +87,9 @@ impl Machine {
     /// The demands contradict each other or the constraints, or the equations have no value.
     pub fn initialise(&mut self, t0: f64) -> Result<StartReport, StartError> {
         self.reset(t0);
+        self.room.is_starting = true;
         let result = self.find_start(t0);
+        self.room.is_starting = false;
         if let Ok(report) = &result {
             self.start.clone_from(&report.y0);
         }
@@ -116,6 +118,10 @@ impl Machine {
         self.room.switch_sizes.fill(0.0);
         self.room.has_crossed.fill(false);
         self.room.mute.fill(0.0);
+        self.room.is_rearmed.fill(false);
+        for clockwork in &mut self.clockworks {
+            clockwork.forget();
+        }
         self.next_time = None;
     }
 
@@ -240,9 +246,7 @@ impl Machine {
         let mut has_changed = false;
         run(&image.timing.steps, &mut self.memory)?;
         for mode in &image.modes {
-            if let Decider::Time { output } = mode.decider {
-                let line = |k: usize| self.memory.slots[image.timing.outputs[k] as usize];
-                let new = mode_on_line(mode.kind, (line(output), line(output + 1)), t);
+            if let Some(new) = self.mode_by_time(mode, t) {
                 let held = &mut self.memory.slots[mode.slot as usize];
                 has_changed |= new != *held;
                 *held = new;

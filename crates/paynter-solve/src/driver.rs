@@ -62,6 +62,7 @@ pub fn integrate(
             statistics,
         });
     }
+    system.expect_end(t_end);
     let mut weights = Weights::new(n, &options.tolerances);
     let mut run = Run {
         t: t0,
@@ -165,15 +166,17 @@ impl Run<'_> {
         let method = first_choice(cx, self.t, self.options);
         let mut stepper = make(method, cx, self.options);
         stepper.restart(cx, self.t, &self.y, self.options.initial_step)?;
-        if !self.guards.is_empty() {
-            self.guards
-                .arm(cx, self.t, &self.y, stepper.natural_step())?;
+        if let Some(reason) = self.begin(cx, stepper.as_mut())? {
+            return Ok(reason);
         }
 
         let mut time_event = next_time_event(cx, self.t);
         loop {
             self.refuse_hopeless(cx)?;
-            let t_stop = time_event.map_or(self.t_end, |t| t.min(self.t_end));
+            let t_known = self
+                .t_end
+                .min(cx.system.known_until().max(self.t.next_up()));
+            let t_stop = time_event.map_or(t_known, |t| t.min(t_known));
             if let Err(failure) = stepper.advance(cx, t_stop) {
                 let method = choice_after_failure(cx, self.t, self.options, failure)?;
                 stepper = make(method, cx, self.options);
@@ -196,7 +199,9 @@ impl Run<'_> {
             if self.t >= self.t_end {
                 return Ok(FinishReason::ReachedEnd);
             }
-            if time_event.is_some_and(|t| t <= self.t) {
+            // A reaction may have moved what time events depend on.
+            let is_passed = time_event.is_some_and(|t| t <= self.t) || self.t >= t_known;
+            if is_passed || matches!(reaction, Reaction::Restart { .. }) {
                 time_event = next_time_event(cx, self.t);
             }
             cx.weights.learn(&self.y);
@@ -205,6 +210,30 @@ impl Run<'_> {
                 self.quadratures.forget();
                 stepper.restart(cx, self.t, &self.y, None)?;
             }
+        }
+    }
+
+    /// Takes the sides of the guards, and lets the system react where one is across from the first moment, or where
+    /// time switches something right there.
+    fn begin(
+        &mut self,
+        cx: &mut Context<'_>,
+        stepper: &mut dyn Stepper,
+    ) -> Result<Option<FinishReason>, Failure> {
+        let h = stepper.natural_step();
+        let has_fired = !self.guards.is_empty() && self.guards.arm(cx, self.t, &self.y, h)?;
+        let is_due = cx.system.is_due(self.t);
+        if !has_fired && !is_due {
+            return Ok(None);
+        }
+        self.y_before.copy_from_slice(&self.y);
+        match self.react(cx, h, has_fired, is_due)? {
+            Reaction::GoOn => Ok(None),
+            Reaction::Restart { h } => {
+                stepper.restart(cx, self.t, &self.y, Some(h))?;
+                Ok(None)
+            }
+            Reaction::Finish(reason) => Ok(Some(reason)),
         }
     }
 

@@ -30,6 +30,8 @@ const TIME_ULPS: f64 = 4.0;
 const EXCURSION_SHARE: f64 = 0.02;
 /// The trend of a guard after an event is taken over this part of a step.
 const TREND_SHARE: f64 = 1e-3;
+/// A slope that foretells less than this part of a change is none: what moves the guard is of a higher order.
+const DOUBTFUL_SHARE: f64 = 1e-6;
 /// A value of this size is zero, and its sign tells the side on which the system takes the guard to be.
 const ZERO_WITH_A_SIDE: f64 = 1e-290;
 /// So many events of one guard within `CHATTER_WINDOW` smallest steps are chattering. A guard that leaves its
@@ -52,12 +54,15 @@ pub(crate) struct Guards {
     samples: [Vec<f64>; PARTS],
     values: Vec<f64>,
     trend: Vec<f64>,
+    slopes: Vec<f64>,
     y: Vec<f64>,
     rate: Vec<f64>,
     brackets: Vec<(usize, Bracket)>,
     /// Step that would show an excursion which this one hides; infinite if none.
     closer: f64,
     fired: Vec<Crossing>,
+    /// Where a step is cut into parts.
+    cuts: Vec<f64>,
     recent: Vec<[f64; CHATTER_COUNT]>,
 }
 
@@ -96,11 +101,13 @@ impl Guards {
             samples: std::array::from_fn(|_| zeros()),
             values: zeros(),
             trend: zeros(),
+            slopes: zeros(),
             y: vec![0.0; n],
             rate: vec![0.0; n],
             brackets: Vec::with_capacity(n_guards),
             closer: f64::INFINITY,
             fired: Vec::with_capacity(n_guards),
+            cuts: Vec::new(),
             recent: vec![[f64::NEG_INFINITY; CHATTER_COUNT]; n_guards],
         }
     }
@@ -109,29 +116,49 @@ impl Guards {
         self.told.is_empty()
     }
 
-    /// Takes the sides at the start of a run. A guard of exactly 0 counts as positive if it
-    /// is about to rise, otherwise as negative.
+    /// Takes the sides at the start of a run. Where the system has no opinion, a guard of exactly 0 counts as
+    /// positive if it is about to rise, otherwise as negative. Returns whether a guard is, or is about to be, across
+    /// from where the system takes it to be: these have fired at the start.
     pub(crate) fn arm(
         &mut self,
         cx: &mut Context<'_>,
         t: f64,
         y: &[f64],
         h: f64,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         evaluate(cx, t, y, &mut self.start)?;
-        let any_zero = self.start.contains(&0.0);
-        let has_trend = any_zero && self.find_trend(cx, t, y, h)?;
-        for guard in 0..self.told.len() {
-            let value = self.start[guard];
-            let decisive = if value == 0.0 && has_trend {
-                self.trend[guard]
-            } else {
-                value
-            };
-            self.told[guard] = if decisive > 0.0 { 1.0 } else { -1.0 };
-            self.scale[guard] = value.abs();
+        self.fired.clear();
+        if !cx.system.guard_sides(&mut self.told) {
+            self.told.fill(0.0);
         }
-        Ok(())
+        for guard in 0..self.told.len() {
+            self.scale[guard] = self.start[guard].abs();
+        }
+
+        let is_open =
+            |(told, value): (&f64, &f64)| value.abs() < ZERO_WITH_A_SIDE || told * value < 0.0;
+        let any_open = self.told.iter().zip(&self.start).any(is_open);
+        let has_trend = any_open && self.find_trend(cx, t, y, h)?;
+        for guard in 0..self.told.len() {
+            let (told, value) = (self.told[guard], self.start[guard]);
+            let trend = if has_trend { self.trend[guard] } else { 0.0 };
+            let is_zero = value.abs() < ZERO_WITH_A_SIDE;
+            if told == 0.0 {
+                let decisive = if is_zero && trend != 0.0 {
+                    trend
+                } else {
+                    value
+                };
+                self.told[guard] = if decisive > 0.0 { 1.0 } else { -1.0 };
+            } else if is_zero && told * trend < 0.0 {
+                self.tell(guard, 0.0);
+                self.turned[guard] = true;
+            } else if !is_zero && told * value < 0.0 && told * trend < value.abs() {
+                // Rounding that is about to return would be made up for within the trend.
+                self.tell(guard, 0.0);
+            }
+        }
+        Ok(!self.fired.is_empty())
     }
 
     /// Looks for the first event after `dense.t0()`. The guards that fired are then in
@@ -141,6 +168,50 @@ impl Guards {
         cx: &mut Context<'_>,
         dense: &dyn Dense,
     ) -> Result<Found, Failure> {
+        let (t0, t1) = (dense.t0(), dense.t1());
+        let mut cuts = std::mem::take(&mut self.cuts);
+        cuts.clear();
+        let ends = (dense.y0(), dense.y1());
+        let reaches_end = cx.system.cut_step((t0, t1), ends, &mut cuts);
+        let h = cuts.last().map_or(t1 - t0, |last| last - t0);
+        let outcome = if !reaches_end && h > min_step(t0) {
+            Ok(Found::LookCloser(h))
+        } else if cuts.is_empty() {
+            self.scan_part(cx, dense)
+        } else {
+            self.scan_parts(cx, dense, &cuts)
+        };
+        self.cuts = cuts;
+        outcome
+    }
+
+    /// Looks at a step part by part.
+    fn scan_parts(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+        cuts: &[f64],
+    ) -> Result<Found, Failure> {
+        let mut y = [dense.y0().to_vec(), vec![0.0; dense.y0().len()]];
+        let mut t0 = dense.t0();
+        for &t1 in cuts.iter().chain([&dense.t1()]) {
+            dense.eval(t1, &mut y[1]);
+            let part = Part {
+                dense,
+                t: (t0, t1),
+                y: &y,
+            };
+            match self.scan_part(cx, &part)? {
+                Found::Nothing => {}
+                found => return Ok(found),
+            }
+            y.swap(0, 1);
+            t0 = t1;
+        }
+        Ok(Found::Nothing)
+    }
+
+    fn scan_part(&mut self, cx: &mut Context<'_>, dense: &dyn Dense) -> Result<Found, Failure> {
         self.take_samples(cx, dense)?;
         self.brackets.clear();
         self.closer = f64::INFINITY;
@@ -575,6 +646,7 @@ impl Guards {
     ) -> Result<bool, Failure> {
         evaluate(cx, t, y, &mut self.start)?;
         self.fired.clear();
+        self.take_sides(cx);
         let mut has_trend = None;
         for guard in 0..self.told.len() {
             let value = self.start[guard];
@@ -612,6 +684,21 @@ impl Guards {
         Ok(!self.fired.is_empty())
     }
 
+    /// A reaction may have moved a switch on its own: what was told is then no longer what the system takes it to be.
+    fn take_sides(&mut self, cx: &mut Context<'_>) {
+        if !cx.system.guard_sides(&mut self.values) {
+            return;
+        }
+        for guard in 0..self.told.len() {
+            let side = self.values[guard];
+            if side != 0.0 && side != self.told[guard] {
+                self.told[guard] = side;
+                self.band[guard] = self.noise(guard);
+                self.turned[guard] = false;
+            }
+        }
+    }
+
     /// Finds how the guards move right after `(t, y)`: their change over a small part of a
     /// step along the derivative. Returns false if the derivative cannot be had.
     fn find_trend(
@@ -626,29 +713,124 @@ impl Guards {
         if cx.rhs(t, y, &mut self.rate).is_err() {
             return Ok(false);
         }
-        let algebraic = cx.system.algebraic();
-        for i in 0..y.len() {
-            let is_algebraic = algebraic.get(i).copied().unwrap_or(false);
-            self.y[i] = y[i]
-                + if is_algebraic {
-                    0.0
-                } else {
-                    ahead * self.rate[i]
-                };
+        for (rate, &is_algebraic) in self.rate.iter_mut().zip(cx.system.algebraic()) {
+            if is_algebraic {
+                *rate = 0.0;
+            }
+        }
+        let has_slopes = self.find_slopes(cx, t, y)?;
+        for (moved, (y, rate)) in self.y.iter_mut().zip(y.iter().zip(&self.rate)) {
+            *moved = y + ahead * rate;
         }
         evaluate(cx, t + ahead, &self.y, &mut self.trend)?;
+        let mut is_doubtful = false;
         for guard in 0..self.trend.len() {
-            let ahead = self.trend[guard];
+            let there = self.trend[guard];
+            let change = there - self.start[guard];
             // One that goes into its roundings, where it keeps the side told, does not turn back.
-            let keeps_side = ahead.abs() < ZERO_WITH_A_SIDE && self.told[guard] * ahead > 0.0;
+            let keeps_side = there.abs() < ZERO_WITH_A_SIDE && self.told[guard] * there > 0.0;
             let is_across = self.told[guard] * self.start[guard] < 0.0;
             self.trend[guard] = if keeps_side && !is_across {
                 0.0
+            } else if has_slopes {
+                let straight = ahead * self.slopes[guard];
+                is_doubtful |= straight.abs() <= DOUBTFUL_SHARE * change.abs();
+                straight
             } else {
-                ahead - self.start[guard]
+                change
             };
         }
+        if is_doubtful && cx.system.algebraic().is_empty() {
+            self.look_ahead(cx, (t, ahead), y)?;
+        }
         Ok(true)
+    }
+
+    /// Writes the derivatives of the guards along `self.rate`; false if the system does not know them.
+    fn find_slopes(&mut self, cx: &mut Context<'_>, t: f64, y: &[f64]) -> Result<bool, Failure> {
+        let what = Function::Guards;
+        cx.system
+            .guard_rates(t, y, &self.rate, &mut self.slopes)
+            .map(|is_known| is_known && self.slopes.iter().all(|slope| slope.is_finite()))
+            .map_err(|error| Trouble::Evaluation { t, error, what }.into_failure())
+    }
+
+    /// Where a guard sets out with no slope, its slope a little later tells the way: after a step of the classical
+    /// Runge–Kutta method it has the sign of the first derivative, up to the fourth, that is not zero.
+    fn look_ahead(
+        &mut self,
+        cx: &mut Context<'_>,
+        (t, ahead): (f64, f64),
+        y: &[f64],
+    ) -> Result<(), Failure> {
+        // Room for once: this happens at few events.
+        let mut sum = self.rate.clone();
+        let mut stage = self.rate.clone();
+        for (share, weight) in [(0.5, 2.0), (0.5, 2.0), (1.0, 1.0)] {
+            for (moved, (y, rate)) in self.y.iter_mut().zip(y.iter().zip(&stage)) {
+                *moved = y + share * ahead * rate;
+            }
+            if cx.rhs(t + share * ahead, &self.y, &mut stage).is_err() {
+                return Ok(());
+            }
+            sum.iter_mut()
+                .zip(&stage)
+                .for_each(|(sum, rate)| *sum += weight * rate);
+        }
+        for (moved, (y, sum)) in self.y.iter_mut().zip(y.iter().zip(&sum)) {
+            *moved = y + ahead / 6.0 * sum;
+        }
+        if cx.rhs(t + ahead, &self.y, &mut self.rate).is_err() {
+            return Ok(());
+        }
+        let moved = std::mem::take(&mut self.y);
+        let is_known = self.find_slopes(cx, t + ahead, &moved);
+        self.y = moved;
+        if is_known? {
+            for (trend, slope) in self.trend.iter_mut().zip(&self.slopes) {
+                let later = ahead * slope;
+                if trend.abs() <= DOUBTFUL_SHARE * later.abs() {
+                    *trend = later;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A part of a step.
+struct Part<'a> {
+    dense: &'a dyn Dense,
+    t: (f64, f64),
+    /// States at its ends.
+    y: &'a [Vec<f64>; 2],
+}
+
+impl Dense for Part<'_> {
+    fn t0(&self) -> f64 {
+        self.t.0
+    }
+
+    fn t1(&self) -> f64 {
+        self.t.1
+    }
+
+    fn y0(&self) -> &[f64] {
+        &self.y[0]
+    }
+
+    fn y1(&self) -> &[f64] {
+        &self.y[1]
+    }
+
+    fn eval(&self, t: f64, y: &mut [f64]) {
+        if t <= self.t.0 {
+            y.copy_from_slice(&self.y[0]);
+        } else if t >= self.t.1 {
+            y.copy_from_slice(&self.y[1]);
+        } else {
+            self.dense.eval(t, y);
+        }
     }
 }
 

@@ -221,10 +221,54 @@ pub trait System {
         Ok(())
     }
 
+    /// Writes the side on which the system takes each guard to be, +1 or −1, or 0 where it leaves that to the
+    /// value, and returns true; false if it has no sides. A value that contradicts its side, at a start or after a
+    /// reaction, is an event there and then, unless it is rounding and about to return.
+    fn guard_sides(&mut self, _sides: &mut [f64]) -> bool {
+        false
+    }
+
+    /// Computes the derivative of each guard along the trajectory, where `dy` is ẏ, and returns true; false asks the
+    /// solver to use differences, which see nothing below the noise of what is iterated.
+    ///
+    /// # Errors
+    ///
+    /// As [`System::guards`].
+    fn guard_rates(
+        &mut self,
+        _t: f64,
+        _y: &[f64],
+        _dy: &[f64],
+        _rates: &mut [f64],
+    ) -> Result<bool, EvalError> {
+        Ok(false)
+    }
+
+    /// Writes instants inside of a step, ascending, between which few samples show all that guards do: where they read
+    /// something that winds faster than the step, such as a sine of time beside slow states. None by default. False
+    /// if there were too many: then they end before the step does, and it is made again up to there.
+    fn cut_step(&mut self, _t: (f64, f64), _y: (&[f64], &[f64]), _cuts: &mut Vec<f64>) -> bool {
+        true
+    }
+
+    /// Tells the system where the run ends, before it begins: how far ahead time events are wanted.
+    fn expect_end(&mut self, _t_end: f64) {}
+
+    /// Tells whether a time event is due at the very start of a run.
+    fn is_due(&mut self, _t: f64) -> bool {
+        false
+    }
+
     /// Gives the first exact time event strictly after `t`. The solver lands on that very
     /// number and never steps over it.
     fn next_time_event(&mut self, _t: f64) -> Option<f64> {
         None
+    }
+
+    /// Tells up to which time the answer of [`System::next_time_event`] holds if it is none before: the solver asks
+    /// again there.
+    fn known_until(&self) -> f64 {
+        f64::INFINITY
     }
 
     /// Reacts to an event at `t`. It may change `y` and the modes.

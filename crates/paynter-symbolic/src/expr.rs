@@ -151,6 +151,11 @@ pub trait External: std::fmt::Debug + Send + Sync {
     fn corners(&self) -> &[f64] {
         &[]
     }
+    /// Bounds of the output and of its slope while the only input goes from `lo` to `hi`, if they can be told. Slopes
+    /// without bounds mean that it jumps.
+    fn range(&self, _lo: f64, _hi: f64) -> Option<[(f64, f64); 2]> {
+        None
+    }
 }
 
 /// Holds expressions.

@@ -427,7 +427,7 @@ enum Visit {
     Done(Item),
 }
 
-fn for_each_expression(solved: &Solved, mut f: impl FnMut(ExprId)) {
+pub(crate) fn for_each_expression(solved: &Solved, mut f: impl FnMut(ExprId)) {
     match &solved.kind {
         SolvedKind::Linear { matrix, right, .. } => {
             matrix.iter().for_each(|entry| f(entry.2));

@@ -175,6 +175,32 @@ impl External for Table {
     fn corners(&self) -> &[f64] {
         &self.corners
     }
+
+    fn range(&self, lo: f64, hi: f64) -> Option<[(f64, f64); 2]> {
+        // Points after the beginning, and the values at both ends: between them the lines are straight.
+        let first = self.x.partition_point(|&x| x <= lo);
+        let after = self.x.partition_point(|&x| x <= hi);
+        let mut value = (f64::INFINITY, f64::NEG_INFINITY);
+        let inside = self.y.get(first..after).unwrap_or_default().iter().copied();
+        for y in inside.chain([self.value(lo), self.value(hi)]) {
+            value = (value.0.min(y), value.1.max(y));
+        }
+        // The piece that ends at each point met, and the one after the last; before the first and after the last
+        // point the line is flat.
+        let mut slope = (f64::INFINITY, f64::NEG_INFINITY);
+        for end in first..=after.max(first) {
+            let is_piece = end > 0 && end < self.x.len();
+            let here = if is_piece { self.slope(end - 1) } else { 0.0 };
+            if !here.is_finite() {
+                slope = (f64::NEG_INFINITY, f64::INFINITY);
+                break;
+            }
+            slope = (slope.0.min(here), slope.1.max(here));
+        }
+        // Interpolation rounds.
+        let margin = 4.0 * f64::EPSILON * value.0.abs().max(value.1.abs());
+        Some([(value.0 - margin, value.1 + margin), slope])
+    }
 }
 
 // ---------------------------------------------------------------------------------------
