@@ -149,6 +149,8 @@ pub(crate) struct Image {
     pub watched_corners: Vec<usize>,
     /// What may wind inside a step, in guards that read states.
     pub waves: Vec<Tape>,
+    /// The mode that each of them was found for.
+    pub wave_modes: Vec<SymbolId>,
     pub corners: Vec<Corners>,
     pub conditions: Routine,
     pub actions: Vec<Vec<ActionInfo>>,

@@ -430,7 +430,11 @@ impl Maker {
                 decider,
             });
         }
-        self.make_waves(&as_they_are);
+        let owners = self.image.modes.iter().filter_map(|mode| {
+            matches!(mode.decider, Decider::State { .. }).then_some(mode.symbol)
+        });
+        let guards: Vec<_> = owners.zip(as_they_are.iter().copied()).collect();
+        self.make_waves(&guards);
         self.image.switches = self.emitter.routine(&by_state)?;
         self.image.switch_flow =
             Map::along_only(&mut self.emitter, &self.image.inputs, &as_they_are)?;
@@ -440,40 +444,38 @@ impl Maker {
 
     /// Finds what may wind inside the guards: functions of time or states that are no low powers, wherever the guards
     /// read them, in equations solved together as well.
-    fn make_waves(&mut self, guards: &[ExprId]) {
-        let mut found = Vec::new();
+    fn make_waves(&mut self, guards: &[(SymbolId, ExprId)]) {
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         let mut seen_blocks: FxHashSet<u32> = FxHashSet::default();
-        let mut stack = guards.to_vec();
-        while let Some(e) = stack.pop() {
-            if !seen.insert(e) {
-                continue;
-            }
-            let plan = &self.emitter.plan;
-            if may_wind(&plan.dae.pool, e) {
-                let reads = self.dependences.of(plan, e);
-                if matches!(reads, Reads::Time | Reads::States) {
-                    found.push(e);
+        for &(mode, guard) in guards {
+            let mut stack = vec![guard];
+            while let Some(e) = stack.pop() {
+                if !seen.insert(e) {
+                    continue;
                 }
-            }
-            match plan
-                .dae
-                .pool
-                .as_symbol(e)
-                .map(|s| plan.sources[s.0 as usize])
-            {
-                Some(Source::Forward(value) | Source::Assign(value)) => stack.push(value),
-                Some(Source::Solved(block)) if seen_blocks.insert(block) => {
-                    for_each_expression(&plan.solved[block as usize], |e| stack.push(e));
+                if may_wind(&self.emitter.plan.dae.pool, e)
+                    && let Reads::Time | Reads::States = self.dependences.of(&self.emitter.plan, e)
+                {
+                    let tape = Tape::new(&mut self.emitter, &mut self.dependences, e);
+                    self.image.waves.push(tape);
+                    self.image.wave_modes.push(mode);
                 }
-                Some(_) => {}
-                None => for_each_argument(&plan.dae.pool, e, |a| stack.push(a)),
+                let plan = &self.emitter.plan;
+                match plan
+                    .dae
+                    .pool
+                    .as_symbol(e)
+                    .map(|s| plan.sources[s.0 as usize])
+                {
+                    Some(Source::Forward(value) | Source::Assign(value)) => stack.push(value),
+                    Some(Source::Solved(block)) if seen_blocks.insert(block) => {
+                        for_each_expression(&plan.solved[block as usize], |e| stack.push(e));
+                    }
+                    Some(_) => {}
+                    None => for_each_argument(&plan.dae.pool, e, |a| stack.push(a)),
+                }
             }
         }
-        self.image.waves = found
-            .into_iter()
-            .map(|e| Tape::new(&mut self.emitter, &mut self.dependences, e))
-            .collect();
     }
 
     fn reads_time_alone(&mut self, value: ExprId) -> bool {

@@ -46,8 +46,6 @@ pub struct Machine {
     pub(crate) t_end: f64,
     pub(crate) clockworks: Vec<Clockwork>,
     waves: Waves,
-    /// When guards were first looked at too rarely, if ever.
-    unresolved: Option<f64>,
     pub(crate) room: Room,
     counters: Counters,
     /// Time that the interpreter has lost against machine code, ns.
@@ -163,7 +161,6 @@ impl Machine {
             t_end: f64::INFINITY,
             clockworks: vec![Clockwork::new(); image.watched.len()],
             waves: Waves::default(),
-            unresolved: None,
             room,
             counters: Counters::default(),
             time_lost: 0.0,
@@ -378,6 +375,24 @@ impl Machine {
         let (unknowns, origins) = self.image.blocks.get(*number as usize)?;
         let named = open.iter().map(|&k| unknowns[k]).collect();
         Some((*t, named, origins.clone()))
+    }
+
+    /// Lists the modes whose switches wind faster than can be followed, each with the first time at which that was
+    /// seen: events of theirs may be missing.
+    pub fn unresolved(&self) -> Vec<(SymbolId, f64)> {
+        let by_clock = self
+            .image
+            .modes
+            .iter()
+            .filter_map(|mode| match mode.decider {
+                crate::image::Decider::Clock { watched } => {
+                    Some((mode.symbol, self.clockworks[watched].unresolved?))
+                }
+                _ => None,
+            });
+        let by_wave = self.waves.unresolved.iter();
+        let by_wave = by_wave.map(|&(k, t)| (self.image.wave_modes[k], t));
+        by_clock.chain(by_wave).collect()
     }
 
     /// Tells the machine the present values of the quadratures, which columns may read.
@@ -750,11 +765,7 @@ impl System for Machine {
             return true;
         }
         let step = Ends { t, y };
-        let reaches_end = self.waves.cut(waves, &self.memory.slots, step, cuts);
-        if self.waves.is_unresolved {
-            self.unresolved.get_or_insert(t.0);
-        }
-        reaches_end
+        self.waves.cut(waves, &self.memory.slots, step, cuts)
     }
 
     fn expect_end(&mut self, t_end: f64) {

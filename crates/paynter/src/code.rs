@@ -75,6 +75,8 @@ codes! {
         "A law jumps at a surface (the friction `F*sign(f)`, a relay) and drives the model back to it from both sides. The run goes on along the surface, with the value between the two sides that keeps it there: a body sticks, a relay gives its mean. This is the solution in the sense of Filippov.";
     LEFT_OPEN = "W0744", "a share that the laws leave open",
         "Equations that are solved together fit other values as well, down to the last digit of what is computed: two diodes in series that block, say, share the voltage in a way that only their leakage decides. The numbers given for it mean nothing; the rest of the model may still be right. Add what decides: a leakage, a large resistance in parallel.";
+    UNRESOLVED_SWITCH = "W0745", "a switch that cannot be followed",
+        "The condition of a switch changes its sign so fast that neighbouring instants of the run, as numbers, cannot be told apart: `sin(1e17*time)` near t = 1 s. Its events cannot be found, and the results may be wrong. Usually a frequency is in the wrong unit.";
     EVENT_CONFLICT = "E0746", "two events that set one quantity",
         "Two `when`s become true at the same instant and give one state or discrete value different values. Both read what was before, so neither comes first, and the order of lines must not decide. Let one condition exclude the other, or put both cases into one `when` and choose with `if`. A `when` that becomes true because of what another one did acts after it; its value then holds.";
     NOT_AN_INPUT = "E0750", "something that cannot be an input",

@@ -1,7 +1,8 @@
 //! What a run tells of its contacts and switches.
 //!
 //! In:  a run that has ended.
-//! Out: a warning for energy lost where ideal contacts joined storages, a note for each switch that slid.
+//! Out: a warning for energy lost where ideal contacts joined storages, a note for each switch that slid, a warning for
+//!      each that could not be followed.
 
 use crate::code;
 use crate::design::Design;
@@ -11,7 +12,7 @@ use paynter_model::equations::ideal_contacts;
 use paynter_symbolic::reduced::Reduced;
 use paynter_syntax::Diagnostic;
 
-/// Tells of energy lost in contacts and of switches that slid.
+/// Tells of energy lost in contacts, of switches that slid and of those that could not be followed.
 pub(crate) fn reports(design: &Design, reduced: &Reduced, run: &Run) -> Vec<Diagnostic> {
     let graph = &design.graph;
     let mut found = Vec::new();
@@ -51,6 +52,20 @@ pub(crate) fn reports(design: &Design, reduced: &Reduced, run: &Run) -> Vec<Diag
                 graph.span(reduced.dae.symbol(symbol).origin),
                 "driven back from both sides: it sticks, or gives its mean",
             ),
+        );
+    }
+    for &(symbol, t) in &run.unresolved {
+        let message = format!(
+            "a switch winds faster than can be followed from t = {}: events may be missing",
+            seconds(t)
+        );
+        found.push(
+            Diagnostic::warning(code::UNRESOLVED_SWITCH, message)
+                .primary(
+                    graph.span(reduced.dae.symbol(symbol).origin),
+                    "switches here",
+                )
+                .help("neighbouring instants cannot be told apart at this frequency: make it slower, or begin nearer to t = 0"),
         );
     }
     found

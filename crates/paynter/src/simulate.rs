@@ -39,6 +39,8 @@ pub struct Run {
     pub losses: Vec<(f64, usize, f64)>,
     /// Switches that stayed on their surface: mode, first time, how often.
     pub slides: Vec<(SymbolId, f64, usize)>,
+    /// Switches that wind faster than can be followed: mode, first time.
+    pub unresolved: Vec<(SymbolId, f64)>,
     /// The first equations seen to leave their unknowns open: when, unknowns, places.
     pub left_open: Option<LeftOpen>,
     /// The integrals of `Dae::quadratures` over the run.
@@ -111,6 +113,7 @@ pub fn simulate(
         .as_ref()
         .and_then(|(before, after)| audit(machine, at_end, (before, after), &booked, spec));
     let left_open = machine.left_open();
+    let unresolved = machine.unresolved();
     let own = machine.audit_layout().own.clone();
     let integrals = booked
         .quadratures
@@ -129,6 +132,7 @@ pub fn simulate(
         audit,
         losses,
         slides,
+        unresolved,
         left_open,
         integrals,
         event_times: followed.event_times,

@@ -83,11 +83,11 @@ impl Search<'_> {
 
     fn look(&mut self, a: f64, b: f64) -> Look {
         let jet = self.tape.over(self.registers, Interval::new(a, b));
-        if self.stays(jet.value) || jet.slope.is_zero() {
-            return Look::Stays;
-        }
         if self.is_beyond(jet.value) {
             return Look::Leaves(a);
+        }
+        if self.stays(jet.value) || jet.slope.is_zero() {
+            return Look::Stays;
         }
         if jet.slope.keeps_sign() {
             return self.look_along(a, b, jet.slope.hi > 0.0);

@@ -52,7 +52,14 @@ pub(crate) struct Clockwork {
     since: f64,
     exit: Exit,
     scale: f64,
+    /// When it was first found to wind faster than can be followed.
+    pub unresolved: Option<f64>,
 }
+
+/// A search that gets no farther than this part of the rest of the run cannot follow the function …
+const HOPELESS_SHARE: f64 = 1e-8;
+/// … which is then looked at again after this part, and reported.
+const BLIND_SHARE: f64 = 0.05;
 
 impl Clockwork {
     pub(crate) fn new() -> Self {
@@ -64,6 +71,7 @@ impl Clockwork {
             since: f64::INFINITY,
             exit: Exit::NotBefore(f64::NEG_INFINITY),
             scale: 0.0,
+            unresolved: None,
         }
     }
 
@@ -110,11 +118,28 @@ impl Clockwork {
                 scale: &mut self.scale,
             };
             self.exit = search.first_exit(t, t_end);
+            self.give_up_if_hopeless((t, t_end));
         }
         match self.exit {
             Exit::At(at) => (Some(at), f64::INFINITY),
             Exit::NotBefore(known) if known >= t_end => (None, f64::INFINITY),
             Exit::NotBefore(known) => (None, known),
+        }
+    }
+
+    /// Where nothing can be told of the function however closely it is looked at, the run goes on without it.
+    fn give_up_if_hopeless(&mut self, (t, t_end): (f64, f64)) {
+        let rest = t_end - t;
+        if let Exit::NotBefore(known) = self.exit
+            && known < t + HOPELESS_SHARE * rest
+        {
+            self.unresolved.get_or_insert(t);
+            let is_end = rest <= HOPELESS_SHARE * t_end.abs();
+            self.exit = Exit::NotBefore(if is_end {
+                t_end
+            } else {
+                t + BLIND_SHARE * rest
+            });
         }
     }
 

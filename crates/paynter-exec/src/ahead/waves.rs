@@ -24,8 +24,8 @@ pub(crate) struct Waves {
     held: Vec<Vec<f64>>,
     drift: Drift,
     stack: Vec<(f64, f64)>,
-    /// Something wound faster than could be followed.
-    pub is_unresolved: bool,
+    /// What wound faster than could be followed, by its number, and when that was first seen.
+    pub unresolved: Option<(usize, f64)>,
 }
 
 /// A step: its ends and the states there.
@@ -66,7 +66,9 @@ impl Waves {
                 self.stack.push((a, middle));
                 continue;
             }
-            self.is_unresolved |= !is_calm && self.is_wide(tapes);
+            if !is_calm && self.unresolved.is_none() {
+                self.unresolved = self.wide(tapes).map(|k| (k, a));
+            }
             if b < t1 {
                 cuts.push(b);
             }
@@ -83,13 +85,13 @@ impl Waves {
         tape.argument(registers).width() <= CALM || jet.slope.keeps_sign() || jet.curve.keeps_sign()
     }
 
-    /// Tells whether an argument still moves far: not a corner, but turns that are not seen.
-    fn is_wide(&self, tapes: &[Tape]) -> bool {
-        let each = tapes.iter().zip(&self.registers);
-        let widths = each.map(|(tape, registers)| tape.argument(registers).width());
-        widths
-            .into_iter()
-            .any(|width| width > CALM && width < f64::INFINITY)
+    /// The first whose argument still moves far: not a corner, but turns that are not seen.
+    fn wide(&self, tapes: &[Tape]) -> Option<usize> {
+        let mut each = tapes.iter().zip(&self.registers);
+        each.position(|(tape, registers)| {
+            let width = tape.argument(registers).width();
+            width > CALM && width < f64::INFINITY
+        })
     }
 
     fn bind(&mut self, tapes: &[Tape], slots: &[f64]) {
