@@ -30,6 +30,9 @@ const TIME_ULPS: f64 = 4.0;
 const EXCURSION_SHARE: f64 = 0.02;
 /// The trend of a guard after an event is taken over this part of a step.
 const TREND_SHARE: f64 = 1e-3;
+/// A guard whose value its motion makes up for in this part of the trend stands on its surface: what is iterated is not
+/// known better, and nothing says how large it will be.
+const SURFACE_SHARE: f64 = 1e-6;
 /// A slope that foretells less than this part of a change is none: what moves the guard is of a higher order.
 const DOUBTFUL_SHARE: f64 = 1e-6;
 /// A value of this size is zero, and its sign tells the side on which the system takes the guard to be.
@@ -135,26 +138,19 @@ impl Guards {
             self.scale[guard] = self.start[guard].abs();
         }
 
-        let is_open =
-            |(told, value): (&f64, &f64)| value.abs() < ZERO_WITH_A_SIDE || told * value < 0.0;
-        let any_open = self.told.iter().zip(&self.start).any(is_open);
-        let has_trend = any_open && self.find_trend(cx, t, y, h)?;
+        let has_trend = self.find_trend(cx, t, y, h)?;
         for guard in 0..self.told.len() {
             let (told, value) = (self.told[guard], self.start[guard]);
             let trend = if has_trend { self.trend[guard] } else { 0.0 };
-            let is_zero = value.abs() < ZERO_WITH_A_SIDE;
             if told == 0.0 {
-                let decisive = if is_zero && trend != 0.0 {
-                    trend
-                } else {
-                    value
-                };
+                let decisive = if value == 0.0 { trend } else { value };
                 self.told[guard] = if decisive > 0.0 { 1.0 } else { -1.0 };
-            } else if is_zero && told * trend < 0.0 {
-                self.tell(guard, 0.0);
-                self.turned[guard] = true;
-            } else if !is_zero && told * value < 0.0 && told * trend < value.abs() {
-                // Rounding that is about to return would be made up for within the trend.
+            } else if is_on_surface(value, trend) {
+                if told * trend < 0.0 {
+                    self.tell(guard, value.abs());
+                    self.turned[guard] = true;
+                }
+            } else if told * value < 0.0 {
                 self.tell(guard, 0.0);
             }
         }
@@ -646,11 +642,12 @@ impl Guards {
     ) -> Result<bool, Failure> {
         evaluate(cx, t, y, &mut self.start)?;
         self.fired.clear();
-        self.take_sides(cx);
+        self.ask_sides(cx);
         let mut has_trend = None;
         for guard in 0..self.told.len() {
             let value = self.start[guard];
             self.scale[guard] = self.scale[guard].max(value.abs());
+            let has_followed = self.follow_side(guard);
             let toward = self.told[guard] * value;
             let band = self.band[guard].max(self.noise(guard));
             if toward < 0.0 && -toward < ZERO_WITH_A_SIDE {
@@ -658,15 +655,23 @@ impl Guards {
                 self.told[guard] = -self.told[guard];
                 self.band[guard] = self.noise(guard);
                 self.turned[guard] = false;
-            } else if toward < -band {
+                continue;
+            }
+            let is_armed = has_followed || self.turned[guard];
+            if toward > band || (toward >= -band && is_armed) {
+                continue;
+            }
+            let is_known = match has_trend {
+                Some(is_known) => is_known,
+                None => self.find_trend(cx, t, y, h)?,
+            };
+            has_trend = Some(is_known);
+            let has_jumped = !is_known || !is_on_surface(value, self.trend[guard]);
+            if toward < -band && has_jumped {
                 self.tell(guard, 0.0);
                 self.band[guard] = 0.0;
-            } else if toward <= band && !self.turned[guard] {
-                let is_known = match has_trend {
-                    Some(is_known) => is_known,
-                    None => self.find_trend(cx, t, y, h)?,
-                };
-                has_trend = Some(is_known);
+            } else if !self.turned[guard] {
+                let band = band.max(toward.abs());
                 // A guard that has just fired stands within rounding of zero, so any motion
                 // counts; of others, one that leaves the noise within a step.
                 let has_just_fired = self.recent[guard][CHATTER_COUNT - 1] >= t - min_step(t);
@@ -684,19 +689,23 @@ impl Guards {
         Ok(!self.fired.is_empty())
     }
 
-    /// A reaction may have moved a switch on its own: what was told is then no longer what the system takes it to be.
-    fn take_sides(&mut self, cx: &mut Context<'_>) {
+    /// Writes the sides on which the system takes the guards to be, 0 where it has no opinion, to `self.values`.
+    fn ask_sides(&mut self, cx: &mut Context<'_>) {
         if !cx.system.guard_sides(&mut self.values) {
-            return;
+            self.values.fill(0.0);
         }
-        for guard in 0..self.told.len() {
-            let side = self.values[guard];
-            if side != 0.0 && side != self.told[guard] {
-                self.told[guard] = side;
-                self.band[guard] = self.noise(guard);
-                self.turned[guard] = false;
-            }
+    }
+
+    /// A reaction may have moved a switch on its own: what was told is then no longer what the system takes it to be.
+    fn follow_side(&mut self, guard: usize) -> bool {
+        let side = self.values[guard];
+        let has_moved = side != 0.0 && side != self.told[guard];
+        if has_moved {
+            self.told[guard] = side;
+            self.band[guard] = self.noise(guard);
+            self.turned[guard] = false;
         }
+        has_moved
     }
 
     /// Finds how the guards move right after `(t, y)`: their change over a small part of a
@@ -842,6 +851,11 @@ fn evaluate(cx: &mut Context<'_>, t: f64, y: &[f64], values: &mut [f64]) -> Resu
         .map_err(|error| Trouble::Evaluation { t, error, what })
         .and_then(|()| refuse_not_finite(t, values, what))
         .map_err(Trouble::into_failure)
+}
+
+/// Tells whether a value is so small against how the guard moves that its sign is rounding.
+fn is_on_surface(value: f64, trend: f64) -> bool {
+    value.abs() < ZERO_WITH_A_SIDE || value.abs() <= SURFACE_SHARE * trend.abs()
 }
 
 fn sample_time(dense: &dyn Dense, part: usize) -> f64 {

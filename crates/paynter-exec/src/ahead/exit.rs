@@ -35,7 +35,14 @@ pub(crate) struct Search<'a> {
     pub range: Interval,
     /// Length of the stretch that was decisive last time; where to begin.
     pub scale: &'a mut f64,
+    /// Whether something was met of which not even the value at an instant can be told.
+    pub is_blind: bool,
 }
+
+/// A value at an instant that is less certain than this part of all that the function does is not known.
+pub(crate) const BLIND_SHARE: f64 = 1e-3;
+/// Stretches shorter than this many units in the last place do not show all that the function does.
+pub(crate) const SHORT_ULPS: f64 = 1e6;
 
 /// What a stretch shows.
 enum Look {
@@ -47,6 +54,13 @@ enum Look {
 impl Search<'_> {
     /// Finds the first exit after `from`.
     pub(crate) fn first_exit(&mut self, from: f64, until: f64) -> Exit {
+        let all = self.tape.over(self.registers, Interval::new(from, until));
+        let is_short = until - from <= SHORT_ULPS * f64::EPSILON * until.abs();
+        let known = if is_short {
+            f64::INFINITY
+        } else {
+            BLIND_SHARE * all.value.width()
+        };
         let mut stack = vec![(from, until)];
         // Where exits come in a rhythm, the next is about as far away as the last was.
         let near = from + 8.0 * *self.scale;
@@ -57,7 +71,7 @@ impl Search<'_> {
             let Some((a, b)) = stack.pop() else {
                 return Exit::NotBefore(until);
             };
-            match self.look(a, b) {
+            match self.look(a, b, known) {
                 Look::Stays => {}
                 Look::Leaves(t) => {
                     *self.scale = b - a;
@@ -81,7 +95,7 @@ impl Search<'_> {
         value.hi < self.range.lo || value.lo > self.range.hi
     }
 
-    fn look(&mut self, a: f64, b: f64) -> Look {
+    fn look(&mut self, a: f64, b: f64, known: f64) -> Look {
         let jet = self.tape.over(self.registers, Interval::new(a, b));
         if self.is_beyond(jet.value) {
             return Look::Leaves(a);
@@ -100,6 +114,7 @@ impl Search<'_> {
         let middle = a + 0.5 * (b - a);
         let there = self.tape.at(self.registers, middle);
         if jet.value.width() <= ROUNDINGS * there.value.width() {
+            self.is_blind |= there.value.width() >= known;
             return Look::Stays;
         }
         let reach = Interval::new(a - middle, b - middle);
