@@ -436,7 +436,8 @@ fn a_rectified_sine_crosses_where_it_should() {
     let t_end = 10.0 * std::f64::consts::PI;
     let end = run(&mut machine, Method::Dop853, 1e-9, t_end).expect("the run ends");
     assert_close(end.y[0], 20.0, 1e-7);
-    assert!(end.statistics.state_events >= 9);
+    // Time alone decides: the crossings are known ahead.
+    assert!(end.statistics.time_events >= 9);
 }
 
 #[test]
@@ -792,7 +793,8 @@ fn a_diode_given_by_a_curve_parameter_switches_once_per_crossing() {
         let end = run(&mut machine, Method::Dop853, 1e-9, t_end).expect("the run ends");
         let per_period = 2.0 / (0.1 + 10.0) - 2.0 * 1e-4 / (1.0 + 10.0 * 1e-4);
         assert_close(end.y[0], n_periods * per_period, 1e-7);
-        let events = end.statistics.state_events;
+        // Written out, the curve parameter is a function of time alone.
+        let events = end.statistics.state_events + end.statistics.time_events;
         assert!((39..=41).contains(&events), "{events} events");
     }
 }
