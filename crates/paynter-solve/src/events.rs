@@ -58,6 +58,7 @@ pub(crate) struct Guards {
     values: Vec<f64>,
     trend: Vec<f64>,
     slopes: Vec<f64>,
+    trend_ahead: Vec<f64>,
     y: Vec<f64>,
     rate: Vec<f64>,
     brackets: Vec<(usize, Bracket)>,
@@ -105,6 +106,7 @@ impl Guards {
             values: zeros(),
             trend: zeros(),
             slopes: zeros(),
+            trend_ahead: zeros(),
             y: vec![0.0; n],
             rate: vec![0.0; n],
             brackets: Vec::with_capacity(n_guards),
@@ -150,7 +152,8 @@ impl Guards {
                     self.tell(guard, value.abs());
                     self.turned[guard] = true;
                 }
-            } else if told * value < 0.0 {
+            } else if told * value < 0.0 && told * trend < value.abs() {
+                // What is about to be made up for was rounding.
                 self.tell(guard, 0.0);
             }
         }
@@ -666,7 +669,8 @@ impl Guards {
                 None => self.find_trend(cx, t, y, h)?,
             };
             has_trend = Some(is_known);
-            let has_jumped = !is_known || !is_on_surface(value, self.trend[guard]);
+            let trend = self.trend[guard];
+            let has_jumped = !is_known || !is_on_surface(value, trend);
             if toward < -band && has_jumped {
                 self.tell(guard, 0.0);
                 self.band[guard] = 0.0;
@@ -733,6 +737,11 @@ impl Guards {
         }
         evaluate(cx, t + ahead, &self.y, &mut self.trend)?;
         let mut is_doubtful = false;
+        let is_start = self
+            .scale
+            .iter()
+            .zip(&self.start)
+            .all(|(scale, value)| *scale == value.abs());
         for guard in 0..self.trend.len() {
             let there = self.trend[guard];
             let change = there - self.start[guard];
@@ -740,6 +749,8 @@ impl Guards {
             let keeps_side = there.abs() < ZERO_WITH_A_SIDE && self.told[guard] * there > 0.0;
             let is_across = self.told[guard] * self.start[guard] < 0.0;
             self.trend[guard] = if keeps_side && !is_across {
+                // At rest, or setting out with no slope: only a look ahead can tell.
+                is_doubtful |= has_slopes && is_start && self.slopes[guard] == 0.0;
                 0.0
             } else if has_slopes {
                 let straight = ahead * self.slopes[guard];
@@ -794,13 +805,18 @@ impl Guards {
         }
         let moved = std::mem::take(&mut self.y);
         let is_known = self.find_slopes(cx, t + ahead, &moved);
+        let seen = evaluate(cx, t + ahead, &moved, &mut self.trend_ahead);
         self.y = moved;
-        if is_known? {
-            for (trend, slope) in self.trend.iter_mut().zip(&self.slopes) {
-                let later = ahead * slope;
-                if trend.abs() <= DOUBTFUL_SHARE * later.abs() {
-                    *trend = later;
-                }
+        if !is_known? || seen.is_err() {
+            return Ok(());
+        }
+        for guard in 0..self.trend.len() {
+            let later = ahead * self.slopes[guard];
+            let there = self.trend_ahead[guard];
+            // What is still zero there, to rounding, rests.
+            let has_left = there.abs() >= ZERO_WITH_A_SIDE && there * later > 0.0;
+            if has_left && self.trend[guard].abs() <= DOUBTFUL_SHARE * later.abs() {
+                self.trend[guard] = later;
             }
         }
         Ok(())
