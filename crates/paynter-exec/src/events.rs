@@ -138,6 +138,8 @@ impl Machine {
                     if value > state + 0.5 { rate } else { -rate }
                 }
                 SwitchKind::Sign => {
+                    // At rest a sign has a side of its own, zero: nothing has to be looked for ahead.
+                    let rate = if rate == 0.0 { f64::MIN_POSITIVE } else { rate };
                     rates[first_guard + 1] = rate;
                     rate
                 }
