@@ -127,7 +127,12 @@ pub(super) fn find_rings(graph: &BondGraph, ranking: &Ranking) -> Vec<Ring> {
     for &id in &junctions {
         for (relation, port) in shared_at(graph, id, ranking) {
             if !forest.join(relation) {
-                rings.extend(junction_ring(&forest, relation, End { element: id, port }));
+                rings.extend(junction_ring(
+                    graph,
+                    &forest,
+                    relation,
+                    End { element: id, port },
+                ));
             }
         }
     }
@@ -235,8 +240,15 @@ fn passed_through(graph: &BondGraph, id: ElementId) -> Option<Relation> {
 /// Describes the ring that a port of a junction closes, if it demands nothing new.
 ///
 /// With the opposite sign it would hold its variable at zero; the equations can tell.
-fn junction_ring(forest: &Forest, closing: Relation, end: End) -> Option<Ring> {
+///
+/// Round a circle of 1-junctions that all pass their arrow on, as in a circuit without ground, it is the level of
+/// all efforts that is open: that is a missing reference and no share of a load.
+fn junction_ring(graph: &BondGraph, forest: &Forest, closing: Relation, end: End) -> Option<Ring> {
     let way = forest.way(closing.ends[1], closing.ends[0]);
+    let is_of_flows = closing.ends[0] % 2 == 1;
+    if is_of_flows && passes_arrow_on(graph, &way, closing) {
+        return None;
+    }
     let mut sign = 1.0;
     let mut members: Vec<ElementId> = Vec::new();
     for &(relation, _) in &way {
@@ -251,11 +263,41 @@ fn junction_ring(forest: &Forest, closing: Relation, end: End) -> Option<Ring> {
     members.push(end.element);
     let ring = Ring {
         members,
-        is_of_flows: closing.ends[0] % 2 == 1,
+        is_of_flows,
         product: Some(sign),
         closes: Closing::Port(end),
     };
     ring.is_redundant().then_some(ring)
+}
+
+/// Tells whether at every junction of a ring one of its bonds points in and the other out.
+fn passes_arrow_on(graph: &BondGraph, way: &[(Relation, bool)], closing: Relation) -> bool {
+    // (junction, bond by which the ring comes, bond by which it leaves)
+    let mut passed: Vec<(ElementId, u32, u32)> = Vec::new();
+    let steps = way.iter().map(|&(relation, is_forward)| {
+        let [a, b] = relation.ends.map(|v| v / 2);
+        let (from, to) = if is_forward { (a, b) } else { (b, a) };
+        (relation.by, from, to)
+    });
+    let last = (closing.by, closing.ends[0] / 2, closing.ends[1] / 2);
+    for (by, from, to) in steps.chain([last]) {
+        match passed.last_mut() {
+            Some(before) if before.0 == by => before.2 = to,
+            _ => passed.push((by, from, to)),
+        }
+    }
+    // The ring may begin in the middle of the junction that closes it.
+    if passed.len() > 1 && passed[0].0 == closing.by {
+        let first = passed.remove(0);
+        if let Some(last) = passed.last_mut() {
+            last.2 = first.2;
+        }
+    }
+    let points_in =
+        |bond: u32, junction: ElementId| graph.bond(BondId(bond)).head.element == junction;
+    passed
+        .iter()
+        .all(|&(junction, from, to)| points_in(from, junction) != points_in(to, junction))
 }
 
 fn of_two_port(graph: &BondGraph, id: ElementId) -> Vec<Relation> {
