@@ -251,6 +251,16 @@ impl Books<'_> {
             .collect()
     }
 
+    /// Energy that moved in each connected part, J.
+    fn moved_in_parts(&self) -> Vec<f64> {
+        let ports = self.dae.power.iter().map(|p| p.part);
+        let mut moved = vec![0.0; ports.max().map_or(0, |last| last as usize + 1)];
+        for (k, _, of_element, _) in self.taken() {
+            moved[self.dae.power[k].part as usize] += of_element;
+        }
+        moved
+    }
+
     /// Compares the law of each storage with the power it took.
     fn storages(&self) -> Vec<StorageBalance> {
         let (before, after) = self.stored;
@@ -259,6 +269,7 @@ impl Books<'_> {
         let changes = before.elements.iter().zip(&after.elements);
         let held = before.held.iter().zip(&after.held);
         let jumps = self.machine.jumps_of_storages();
+        let moved_in_part = self.moved_in_parts();
         let mut found = Vec::new();
         for (((&(k, start), &(_, end)), (held_first, held_last)), &jumped) in
             changes.zip(held).zip(jumps)
@@ -272,12 +283,18 @@ impl Books<'_> {
             // An error of the state by its tolerance changes the energy by that part of e q; the sums round.
             // A state at a pole has no such size.
             let size = moved + 0f64.max(*held_first).max(*held_last);
-            let rounding = ROUNDING * (size + start.abs().max(end.abs()) + jumped.abs());
+            // What is small beside its part is known to the absolute tolerance and rounding of that only.
+            let around = moved_in_part[self.dae.power[k].part as usize];
+            let rounding = ROUNDING * (around + size + start.abs().max(end.abs()) + jumped.abs());
+            let noise = NOISE_TOLERANCES * self.rtol * around;
             found.push(StorageBalance {
                 port: k,
                 error: gained - jumped - energy,
                 moved,
-                allowed: ALLOWED_TOLERANCES * self.rtol * size + quadrature_error + rounding,
+                allowed: ALLOWED_TOLERANCES * self.rtol * size
+                    + quadrature_error
+                    + noise
+                    + rounding,
                 gained,
                 jumped,
             });
