@@ -50,6 +50,7 @@ impl Machine {
     ) -> Result<bool, Fault> {
         let image = self.image.clone();
         let energy_before = self.energy()?;
+        let energies_before = self.room.energies.clone();
         self.keep_discrete();
         run(&image.assigned_values.steps, &mut self.memory)?;
         let writes = self.gather(rising, stop)?;
@@ -73,6 +74,7 @@ impl Machine {
             self.load(t, y)?;
             // Several `when`s at one instant share the jump; the first one carries it.
             self.jumps[rising[0]] += self.energy()? - energy_before;
+            self.book_jumps_since(&energies_before);
             self.room.has_moved = true;
         }
         Ok(has_changed | has_moved)

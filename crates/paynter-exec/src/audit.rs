@@ -253,4 +253,6 @@ pub struct StoredEnergy {
     pub total: f64,
     /// (position in `Dae::power`, energy in J) of each storage whose law could be integrated.
     pub elements: Vec<(usize, f64)>,
+    /// |Σ e q| or |Σ f p| of each of them, J: an error of the state is an error in this.
+    pub held: Vec<f64>,
 }

@@ -60,6 +60,9 @@ impl Machine {
         let n = self.jumps.len().min(from.jumps.len());
         self.jumps[..n].copy_from_slice(&from.jumps[..n]);
         self.impulses = from.impulses;
+        self.carry_anchors(from);
+        self.carry_balances(from);
+        self.storage_jumps.clone_from(&from.storage_jumps);
         self.next_time = None;
         for factor in &mut self.memory.factors {
             factor.expect_jump();

@@ -276,6 +276,10 @@ impl Machine {
             true => self.energy()?,
             false => 0.0,
         };
+        let (energies_before, jumps_before) = match self.image.has_impulses {
+            true => (self.room.energies.clone(), self.storage_jumps.clone()),
+            false => Default::default(),
+        };
         // A source that steps at this very instant has its new value: only states are left limits.
         self.room.restless.clear();
         self.settle_modes_by_time(t)?;
@@ -312,6 +316,8 @@ impl Machine {
             self.load(t, y)?;
             let by_reinit = self.jumps.iter().sum::<f64>() - booked;
             self.impulses += self.energy()? - energy_before - by_reinit;
+            self.storage_jumps = jumps_before;
+            self.book_jumps_since(&energies_before);
         }
         has_changed |= !self.mode_values().eq(modes_before.iter().copied());
         if let Some(stop) = stop {
@@ -570,14 +576,21 @@ impl Machine {
     }
 
     pub(crate) fn energy(&mut self) -> Result<f64, Fault> {
+        self.look_from_anchors()?;
         run(&self.image.energy.steps, &mut self.memory)?;
-        Ok(self
-            .image
-            .energy
-            .outputs
-            .iter()
-            .map(|&slot| self.memory.slots[slot as usize])
-            .sum())
+        let slots = self.image.energy.outputs.iter();
+        self.room.energies.clear();
+        let energies = slots.map(|&slot| self.memory.slots[slot as usize]);
+        self.room.energies.extend(energies);
+        Ok(self.room.energies.iter().sum())
+    }
+
+    /// Books for each storage what has changed since energies were computed before the last time.
+    pub(crate) fn book_jumps_since(&mut self, before: &[f64]) {
+        let changes = self.room.energies.iter().zip(before);
+        for (jump, (after, before)) in self.storage_jumps.iter_mut().zip(changes) {
+            *jump += after - before;
+        }
     }
 
     /// Computes the algebraic variables from the states, where they are variables.

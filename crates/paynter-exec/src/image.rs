@@ -13,7 +13,9 @@ use paynter_symbolic::{Dae, Origin};
 use rustc_hash::FxHashMap;
 
 use crate::ahead::{Tape, Watched};
+use crate::anchors::Anchors;
 use crate::audit::{AuditLayout, Power};
+use crate::balance::Balances;
 use crate::code::Step;
 use crate::emit::{NO_OWNER, Routine};
 use crate::map::{Inputs, Map};
@@ -182,6 +184,12 @@ pub(crate) struct Image {
     pub quadrature_slots: Vec<u32>,
     pub power: Power,
     pub energy: Routine,
+    /// Σ e q or Σ f p of the storages, in the order of `energy`.
+    pub held: Routine,
+    /// What must pass on what it takes; nothing for a large model.
+    pub balances: Balances,
+    /// Storages whose energy is integrated along the run.
+    pub anchors: Anchors,
     pub audit: AuditLayout,
     /// For each block its size and the places of its matrix; size 0 if it was written out.
     pub block_shapes: Vec<(usize, Vec<(u32, u32)>)>,

@@ -42,8 +42,10 @@
 mod actions;
 mod affine;
 mod ahead;
+mod anchors;
 mod assemble;
 mod audit;
+mod balance;
 mod block;
 mod carry;
 mod clock;
@@ -67,6 +69,7 @@ mod tangent;
 
 pub use assemble::{Assembly, Mismatch, Redundant, assemble};
 pub use audit::{AuditLayout, AuditTotals, StoredEnergy};
+pub use balance::Passed;
 pub use emit::LowerError;
 pub use failure::{Conflict, Failure};
 pub use lower::{Engine, Form, Lowering, lower, lower_with};

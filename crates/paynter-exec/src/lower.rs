@@ -17,7 +17,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::affine::{Line, Lines};
 use crate::ahead::{Cells, Dependences, Reads, Tape, Watched};
+use crate::anchors::{Anchors, anchor_expressions};
 use crate::audit::{AuditLayout, Power, rate_expressions};
+use crate::balance::{Balances, balance_expressions};
 use crate::emit::{Emitter, LowerError, STRAIGHT_LIMIT, for_each_expression};
 use crate::image::{
     ActionInfo, Binding, Corners, Decider, Image, ModeInfo, Sampled, StartAim, StartInfo,
@@ -796,6 +798,18 @@ impl Maker {
             Power::large(&self.emitter.plan.dae, &layout, routine)
         };
         self.image.energy = self.emitter.routine(&energies)?;
+        let ports = self.emitter.plan.dae.power.iter();
+        let held: Vec<ExprId> = ports.filter_map(|port| port.held).collect();
+        self.image.held = self.emitter.routine(&held)?;
+        if layout.is_small() {
+            let balances = self.emitter.plan.dae.balances.clone();
+            let routine = self.emitter.routine(&balance_expressions(&balances))?;
+            self.image.balances = Balances::new(&balances, routine);
+        }
+        let anchors = self.emitter.plan.dae.anchors.clone();
+        let routine = self.emitter.routine(&anchor_expressions(&anchors))?;
+        let slot = |symbol| self.emitter.input(symbol);
+        self.image.anchors = Anchors::new(&anchors, routine, slot);
         self.image.audit = layout;
         Ok(())
     }

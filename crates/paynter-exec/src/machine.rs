@@ -18,7 +18,9 @@ use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Origin, Role};
 
 use crate::ahead::{Clockwork, Ends, Waves};
+use crate::anchors::Anchored;
 use crate::audit::{AuditLayout, StoredEnergy};
+use crate::balance::Balanced;
 use crate::block::Factor;
 use crate::clock::Ticks;
 use crate::code::{Step, find_not_finite, run};
@@ -56,6 +58,12 @@ pub struct Machine {
     pub(crate) jumps: Vec<f64>,
     /// Energy booked where a source jumped that storages are tied to, J.
     pub(crate) impulses: f64,
+    /// How far the anchors of stored energies have come.
+    pub(crate) anchored: Anchored,
+    /// What went through junctions so far.
+    pub(crate) balanced: Balanced,
+    /// Energy that jumps have added to each storage, in the order of the energies, J.
+    pub(crate) storage_jumps: Vec<f64>,
     pub(crate) start: Vec<f64>,
     /// Which of its values were demanded one by one.
     pub(crate) start_is_set: Vec<bool>,
@@ -80,6 +88,8 @@ pub(crate) struct Room {
     /// Switch values below this size are taken as zero: there the switch does nothing.
     pub mute: Vec<f64>,
     pub reinit: Vec<f64>,
+    /// Energy of each storage when it was computed last.
+    pub energies: Vec<f64>,
     /// Modes that still changed when the rounds of an event ran out.
     pub restless: Vec<SymbolId>,
     /// What two `when`s asked for when they contradicted each other.
@@ -167,6 +177,9 @@ impl Machine {
             steps_left: [None; 2],
             jumps: vec![0.0; image.actions.len()],
             impulses: 0.0,
+            anchored: Anchored::default(),
+            balanced: Balanced::default(),
+            storage_jumps: vec![0.0; image.energy.outputs.len()],
             start: Vec::new(),
             start_is_set: Vec::new(),
             memory,
@@ -409,6 +422,7 @@ impl Machine {
     /// As [`Machine::observe`].
     pub fn stored_energy(&mut self, t: f64, y: &[f64]) -> Result<StoredEnergy, EvalError> {
         self.load(t, y).map_err(failed)?;
+        self.look_from_anchors().map_err(failed)?;
         run(&self.image.energy.steps, &mut self.memory).map_err(failed)?;
         let with_law = self
             .image
@@ -421,10 +435,35 @@ impl Machine {
             .zip(&self.image.energy.outputs)
             .map(|((port, _), &slot)| (port, self.memory.slots[slot as usize]))
             .collect();
+        run(&self.image.held.steps, &mut self.memory).map_err(failed)?;
+        let held = self.image.held.outputs.iter();
         Ok(StoredEnergy {
             total: elements.iter().map(|e| e.1).sum(),
             elements,
+            held: held
+                .map(|&slot| self.memory.slots[slot as usize].abs())
+                .collect(),
         })
+    }
+
+    /// Gives the energy that jumps have added to each storage, in the order of [`StoredEnergy::elements`], J.
+    pub fn jumps_of_storages(&self) -> &[f64] {
+        &self.storage_jumps
+    }
+
+    /// Books what a jump has added to each storage.
+    pub fn book_storage_jumps(&mut self, before: &StoredEnergy, after: &StoredEnergy) {
+        let changes = before.elements.iter().zip(&after.elements);
+        for (jump, ((_, before), (_, after))) in self.storage_jumps.iter_mut().zip(changes) {
+            *jump += after - before;
+        }
+    }
+
+    /// Begins the books of a run: stored energy counts from this point on.
+    pub fn begin_audit(&mut self, t: f64, y: &[f64]) {
+        self.set_anchors(t, y);
+        self.start_balances(t);
+        self.storage_jumps.fill(0.0);
     }
 
     /// Puts the model's names to a number that came through the solver.
@@ -800,6 +839,16 @@ impl System for Machine {
 
     fn project(&mut self, t: f64, y: &mut [f64]) -> Result<Projection, EvalError> {
         self.project_on_constraints(t, y).map_err(failed)
+    }
+
+    #[inline]
+    fn step_done(&mut self, t: f64, y: &[f64]) {
+        if !self.image.anchors.is_empty() {
+            self.follow_with_anchors(t, y);
+        }
+        if self.is_balance_due() {
+            self.look_at_balances(t, y);
+        }
     }
 
     fn n_quadratures(&self) -> usize {

@@ -85,6 +85,8 @@ pub(crate) fn plan(reduced: &Reduced) -> Plan {
         invariants: given.invariants.clone(),
         quadratures: given.quadratures.clone(),
         power: given.power.clone(),
+        balances: given.balances.clone(),
+        anchors: given.anchors.clone(),
         preferred_states: Vec::new(),
         tearing: Vec::new(),
     };

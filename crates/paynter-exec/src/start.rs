@@ -92,6 +92,7 @@ impl Machine {
         self.room.is_starting = false;
         if let Ok(report) = &result {
             self.start.clone_from(&report.y0);
+            self.set_anchors(t0, &report.y0);
         }
         result
     }
@@ -115,6 +116,8 @@ impl Machine {
         }
         self.jumps.fill(0.0);
         self.impulses = 0.0;
+        self.anchored = Default::default();
+        self.storage_jumps.fill(0.0);
         self.room.switch_sizes.fill(0.0);
         self.room.has_crossed.fill(false);
         self.room.mute.fill(0.0);

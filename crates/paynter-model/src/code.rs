@@ -242,12 +242,12 @@ const OWN: &[Row] = &[
     (
         ACTIVE_RESISTOR,
         "resistor that creates power",
-        "A resistor takes power whatever happens: effort times flow is never negative.",
+        "A resistor takes power whatever happens: effort times flow is never negative. Write `unpowered` behind an element that is meant to be active: the audit then lists what it gives as a source.",
     ),
     (
         RESISTOR_MAY_CREATE_POWER,
         "resistor that may create power",
-        "At a test point effort times flow is negative. If the law is only meant for a range, limit it with `clamp`.",
+        "At a test point effort times flow is negative. If the law is only meant for a range, limit it with `clamp`; if an active element is meant, write `unpowered` behind it.",
     ),
     (
         NOT_POWERLESS,

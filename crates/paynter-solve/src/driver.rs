@@ -59,6 +59,7 @@ pub fn integrate(
             y: y0.to_vec(),
             quadratures: vec![0.0; system.n_quadratures()],
             variations: vec![0.0; system.n_quadratures()],
+            quadrature_errors: vec![0.0; system.n_quadratures()],
             statistics,
         });
     }
@@ -88,7 +89,7 @@ pub fn integrate(
     let Run {
         t, y, quadratures, ..
     } = run;
-    let (quadratures, variations) = quadratures.into_values();
+    let [quadratures, variations, quadrature_errors] = quadratures.into_values();
     match outcome {
         Ok(reason) => Ok(Finish {
             reason,
@@ -96,6 +97,7 @@ pub fn integrate(
             y,
             quadratures,
             variations,
+            quadrature_errors,
             statistics,
         }),
         Err(failure) => Err(SolveError {
@@ -104,6 +106,7 @@ pub fn integrate(
             y,
             quadratures,
             variations,
+            quadrature_errors,
             statistics,
         }),
     }
@@ -372,6 +375,7 @@ impl Run<'_> {
                 };
                 self.quadratures.advance(way, &segment, cx.system)?;
             }
+            cx.system.step_done(t_next, &self.y_before);
             flow = self
                 .observer
                 .step(&segment, self.quadratures.values(), cx.system);

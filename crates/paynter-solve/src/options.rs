@@ -236,6 +236,8 @@ pub struct Finish {
     pub quadratures: Vec<f64>,
     /// How far each quadrature went up and down, from step to step.
     pub variations: Vec<f64>,
+    /// What the quadratures of all steps together estimate each to be wrong by.
+    pub quadrature_errors: Vec<f64>,
     /// Work done.
     pub statistics: Statistics,
 }
@@ -253,6 +255,8 @@ pub struct SolveError {
     pub quadratures: Vec<f64>,
     /// How far each quadrature went up and down, from step to step.
     pub variations: Vec<f64>,
+    /// What the quadratures of all steps together estimate each to be wrong by.
+    pub quadrature_errors: Vec<f64>,
     /// Work done.
     pub statistics: Statistics,
 }

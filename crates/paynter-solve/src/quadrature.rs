@@ -41,8 +41,11 @@ const SHARE_OF_TOLERANCE: f64 = 1e-2;
 /// Bounds of the difference of the two rules below which a panel is smooth: rounding, and no more
 /// than a rough look.
 const SMOOTH_BOUNDS: (f64, f64) = (1e-5, 1e-2);
-/// Halvings of a step whose integrands are rough: each gains a thousandfold.
-const MAX_HALVINGS: u32 = 4;
+/// Halvings of a step whose integrands are rough: each gains a thousandfold where they are smooth after all, and a
+/// factor of two beside a pole that can be integrated, such as that of a logarithm.
+const MAX_HALVINGS: u32 = 40;
+/// Panels of one step: enough to halve down to one pole.
+const MOST_PANELS: usize = 100;
 
 /// Error estimate over the stages, in relative tolerances of the energy moved in the step, up to which they
 /// serve. The estimates are of lower order than the formula: for an oscillation, whose power turns twice as fast as
@@ -63,6 +66,8 @@ pub(crate) struct Quadratures {
     values: Vec<f64>,
     /// Sum of the sizes of what was added to each.
     variations: Vec<f64>,
+    /// Sum of what the steps estimate each to be wrong by.
+    errors: Vec<f64>,
     /// The first so many decide whether a way is good enough.
     n_checked: usize,
     rtol: f64,
@@ -144,6 +149,7 @@ impl Quadratures {
             smooth: (SHARE_OF_TOLERANCE * rtol).powf(0.4).clamp(low, high),
             values: vec![0.0; n_quadratures],
             variations: vec![0.0; n_quadratures],
+            errors: vec![0.0; n_quadratures],
             lost: vec![0.0; n_quadratures],
             rates: Vec::new(),
             sum: vec![0.0; n_quadratures],
@@ -162,9 +168,9 @@ impl Quadratures {
         &self.values
     }
 
-    /// Gives the integrals and their variations.
-    pub(crate) fn into_values(self) -> (Vec<f64>, Vec<f64>) {
-        (self.values, self.variations)
+    /// Gives the integrals, their variations and their estimated errors.
+    pub(crate) fn into_values(self) -> [Vec<f64>; 3] {
+        [self.values, self.variations, self.errors]
     }
 
     /// Forgets the steps before: the trajectory is about to jump or to bend.
@@ -198,12 +204,19 @@ impl Quadratures {
         system: &mut dyn System,
     ) -> Result<(), Failure> {
         match way {
-            StepQuadrature::Stages(_) | StepQuadrature::Done(_) if self.stages_serve => {
+            StepQuadrature::Stages(stages) if self.stages_serve => {
+                self.note_error_of_stages(&stages);
+                self.add(1.0);
+                return Ok(());
+            }
+            StepQuadrature::Done(_) if self.stages_serve => {
+                self.note_error_of_states();
                 self.add(1.0);
                 return Ok(());
             }
             StepQuadrature::Ends(end) => {
                 if self.sum_ends(dense, end, system)? {
+                    self.note_error_of_states();
                     self.add(1.0);
                     return Ok(());
                 }
@@ -213,18 +226,58 @@ impl Quadratures {
             }
         }
         self.open.push((dense.t0(), dense.t1(), 0));
+        let (mut whole, mut n_panels) = (0.0f64, 0);
         while let Some((from, to, depth)) = self.open.pop() {
             let half = 0.5 * (to - from);
             let middle = from + half;
             let roughness = self.panel(middle, half, dense, system)?;
-            if roughness > self.smooth && depth < MAX_HALVINGS {
+            let size = half * self.size();
+            whole = whole.max(size);
+            n_panels += 1;
+            // What is rough but small beside the step needs no closer look.
+            let is_rough = roughness > self.smooth;
+            let counts = roughness * size > SHARE_OF_TOLERANCE * self.rtol * whole;
+            if is_rough && counts && depth < MAX_HALVINGS && n_panels < MOST_PANELS {
                 self.open.push((middle, to, depth + 1));
                 self.open.push((from, middle, depth + 1));
                 continue;
             }
+            self.note_error_of_panel(half, is_rough);
             self.add(half);
         }
         Ok(())
+    }
+
+    /// The estimate of high order, less what it is known to be too large by.
+    fn note_error_of_stages(&mut self, stages: &Stages<'_>) {
+        let n = self.errors.len();
+        let sums = stages.sums.unwrap_or(&self.rough);
+        for (error, estimate) in self.errors.iter_mut().zip(&sums[n..]) {
+            *error += estimate.abs() / STAGE_ESTIMATE;
+        }
+    }
+
+    /// What was integrated by the formula of the states errs as they do.
+    fn note_error_of_states(&mut self) {
+        for (error, part) in self.errors.iter_mut().zip(&self.sum) {
+            *error += self.rtol * part.abs();
+        }
+    }
+
+    /// What the two rules differ by; on a smooth panel to the power by which their degrees do, since the rule of degree 9
+    /// is that much better.
+    fn note_error_of_panel(&mut self, half: f64, is_rough: bool) {
+        let parts = self.sum.iter().zip(&self.rough);
+        for (error, (fine, rough)) in self.errors.iter_mut().zip(parts) {
+            let difference = (fine - rough).abs();
+            let size = fine.abs().max(difference);
+            if is_rough {
+                *error += half * difference;
+            } else if size > 0.0 {
+                let part = difference / size;
+                *error += half * size * part * part * part.sqrt();
+            }
+        }
     }
 
     /// Takes the sums over the stages of a step; tells whether they are good enough.

@@ -321,6 +321,10 @@ pub trait System {
         Ok(())
     }
 
+    /// Sees the end of an accepted step, or of the part of it before an event, with the modes of the step. What it
+    /// notes there must not change the right-hand side.
+    fn step_done(&mut self, _t: f64, _y: &[f64]) {}
+
     /// Tells how many quadratures, the first ones, must keep the tolerance. The others have kinks, or
     /// are wanted to few digits, and take the points that the first ones need.
     fn n_checked_quadratures(&self) -> usize {

@@ -235,8 +235,51 @@ pub struct PowerPort {
     pub power: ExprId,
     /// Stored energy from the law, J; only for storages whose law could be integrated.
     pub energy: Option<ExprId>,
+    /// Σ e q or Σ f p of a storage, J: an error of its state shows in this energy.
+    pub held: Option<ExprId>,
+    /// The connected part of the graph that it belongs to.
+    pub part: u32,
+    /// It stands in a domain whose flow alone is the power.
+    pub is_heat: bool,
     /// Where it comes from.
     pub origin: Origin,
+}
+
+/// Powers that add up to zero at every instant: those into a junction, TF, GY or RS, which must pass on what they
+/// take; or that into a resistor, less what its law says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balance {
+    /// Name of the element.
+    pub name: PathId,
+    /// It compares a resistor with its law.
+    pub is_of_law: bool,
+    /// The connected part of the graph that it belongs to.
+    pub part: u32,
+    /// The powers, W.
+    pub terms: Vec<ExprId>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// A storage whose energy is integrated along the run, from an anchor that the engine moves on.
+///
+/// The anchor is held like any discrete symbol: at rest between looks, so that the energy is a function of the present.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnergyAnchor {
+    /// Name of the element.
+    pub name: PathId,
+    /// What its law is a function of, at present.
+    pub arguments: Vec<ExprId>,
+    /// The same at the anchor.
+    pub anchor: Vec<SymbolId>,
+    /// Energy at the anchor, J.
+    pub energy_at_anchor: SymbolId,
+    /// Energy at present, J.
+    pub energy: ExprId,
+    /// Panels that the quadrature from the anchor took.
+    pub panels: ExprId,
+    /// What its two last refinements differ by, J; infinite where the law has no value on the way.
+    pub doubt: ExprId,
 }
 
 /// The whole system.
@@ -270,6 +313,10 @@ pub struct Dae {
     pub quadratures: Vec<Quadrature>,
     /// For the audit.
     pub power: Vec<PowerPort>,
+    /// What must pass on what it takes.
+    pub balances: Vec<Balance>,
+    /// Storages whose energy has no closed form.
+    pub anchors: Vec<EnergyAnchor>,
     /// Symbols that should be states if any choice allows: independent storages, by causality. Earlier is preferred.
     pub preferred_states: Vec<SymbolId>,
     /// Symbols that causality proposes to tear algebraic loops at.

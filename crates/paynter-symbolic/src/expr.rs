@@ -445,7 +445,13 @@ impl Pool {
     ///
     /// Costs as much as the expression is large, however large this pool is.
     pub fn extract(&self, root: ExprId) -> (Pool, ExprId) {
-        let old_ids = below(self, &[root]);
+        let (pool, roots) = self.extract_all(&[root]);
+        (pool, roots[0])
+    }
+
+    /// As [`Pool::extract`], for several expressions that share parts.
+    pub fn extract_all(&self, roots: &[ExprId]) -> (Pool, Vec<ExprId>) {
+        let old_ids = below(self, roots);
         let mut pool = Pool::default();
         let mut functions: FxHashMap<ExternalId, ExternalId> = FxHashMap::default();
         let mut new_ids: Vec<ExprId> = Vec::with_capacity(old_ids.len());
@@ -485,9 +491,12 @@ impl Pool {
             };
             new_ids.push(pool.intern(copy));
         }
-        // The root has the largest id of all nodes below it.
-        let root = *new_ids.last().expect("the root is below itself");
-        (pool, root)
+        let copy_of = |root: &ExprId| {
+            let place = old_ids.binary_search(root);
+            new_ids[place.expect("a root is below itself")]
+        };
+        let roots = roots.iter().map(copy_of).collect();
+        (pool, roots)
     }
 
     /// Visits the direct arguments of a node.

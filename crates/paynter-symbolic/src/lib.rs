@@ -6,6 +6,7 @@
 //! This crate knows nothing of bond graphs or of text; origins are opaque numbers.
 
 pub mod angle;
+pub mod antiderivative;
 pub mod calculus;
 pub mod classes;
 pub mod dae;

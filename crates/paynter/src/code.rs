@@ -96,5 +96,7 @@ codes! {
     NO_LOOP = "E0757", "a cut where there is no loop",
         "Margins belong to a loop: what goes out at the cut must come back to it. The signal that was named does not depend on itself through the rest of the model, or only through its own rate. Cut at what a controller gives, or at what a sensor measures.";
     AUDIT = "W0730", "energy that is not accounted for",
-        "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
+        "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance, in the whole model, in a connected part of it, at a storage or at a junction. Each is measured against what moved there. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
+    ACTIVE_IN_RUN = "W0739", "a resistor that gave energy",
+        "During the run effort times flow of a resistor was negative, so that it gave energy: its value is negative at times, or its law leads through the wrong quadrants. The first law counts it as negative dissipation. If an active element is meant, write `unpowered` behind it: the audit then lists what it gives as a source.";
 }

@@ -255,13 +255,24 @@ impl<'a> Course<'a> {
                 Ok(finish) => {
                     self.count(
                         &finish.statistics,
-                        (&finish.quadratures, &finish.variations),
+                        [
+                            &finish.quadratures,
+                            &finish.variations,
+                            &finish.quadrature_errors,
+                        ],
                     );
                     (t, y) = (finish.t, finish.y);
                     (None, Some(finish.reason))
                 }
                 Err(error) => {
-                    self.count(&error.statistics, (&error.quadratures, &error.variations));
+                    self.count(
+                        &error.statistics,
+                        [
+                            &error.quadratures,
+                            &error.variations,
+                            &error.quadrature_errors,
+                        ],
+                    );
                     (t, y) = (error.t, error.y.clone());
                     (Some(error), None)
                 }
@@ -418,11 +429,16 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn count(&mut self, statistics: &Statistics, (quadratures, variations): (&[f64], &[f64])) {
+    fn count(
+        &mut self,
+        statistics: &Statistics,
+        [quadratures, variations, errors]: [&Vec<f64>; 3],
+    ) {
         self.statistics.add(statistics);
         for (sums, parts) in [
             (&mut self.booked.quadratures, quadratures),
             (&mut self.booked.variations, variations),
+            (&mut self.booked.errors, errors),
         ] {
             sums.resize(parts.len(), 0.0);
             for (sum, part) in sums.iter_mut().zip(parts) {
@@ -548,7 +564,7 @@ impl<'a> Course<'a> {
             self.refuse_cut(t, h, (sight, &after), next, opened)?;
             let energy = |this: &mut Self, s: &Structure, y: &[f64]| {
                 let entry = this.structures.get(s)?;
-                entry.machine.stored_energy(t, y).ok().map(|e| e.total)
+                entry.machine.stored_energy(t, y).ok()
             };
             let y_before = {
                 let carried = self.structures.carried.clone();
@@ -571,11 +587,12 @@ impl<'a> Course<'a> {
                     .find(|&k| next.conducting[k] && !present.conducting[k])
                     .unwrap_or(0);
                 if next.conducting != present.conducting {
-                    self.losses.push((t, contact, before - later));
+                    self.losses.push((t, contact, before.total - later.total));
                 }
                 if let Some(entry) = self.structures.get(next) {
                     let when = entry.first_when;
-                    entry.machine.book_jump(when, later - before);
+                    entry.machine.book_jump(when, later.total - before.total);
+                    entry.machine.book_storage_jumps(&before, &later);
                 }
             }
         }

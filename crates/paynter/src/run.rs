@@ -3,10 +3,12 @@
 //! In:  a [`Design`], and where its references lie.
 //! Out: an [`Outcome`] with metadata in its table, or what kept it from starting.
 
+use crate::audit::Audit;
 use crate::check::unreadable_reference;
 use crate::code;
 use crate::compile::Compiled;
 use crate::design::Design;
+use crate::digits::significant;
 use crate::experiment::{Outcome, Task, carry_out};
 use crate::layout::{lay_out, run_spec};
 use crate::linear::{Ask, LinearError, Linearization, find_rest, linearize, margins_of_measures};
@@ -15,6 +17,7 @@ use crate::simulate::Ending;
 use crate::table::Table;
 use paynter_exec::Engine;
 use paynter_model::experiment::Plan;
+use paynter_model::graph::ElementKind;
 use paynter_symbolic::reduced::Reduced;
 use paynter_syntax::Diagnostic;
 use std::hash::{Hash, Hasher};
@@ -187,19 +190,89 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
     found.extend(crate::contacts::reports(design, reduced, &outcome.run));
     let open = outcome.run.left_open.as_ref();
     found.extend(open.map(|open| crate::failure::explain_open(open, reduced, &design.graph)));
-    if let Some(audit) = outcome.run.audit.as_ref().filter(|a| !a.is_good()) {
+    // A run that failed has said why; where it stopped, a law may have no value.
+    let has_failed = matches!(outcome.run.ending, Ending::Failed { .. });
+    if let Some(audit) = outcome.run.audit.as_ref().filter(|_| !has_failed) {
+        found.extend(about_energy(design, audit));
+    }
+    found
+}
+
+/// What the audit objects to.
+fn about_energy(design: &Design, audit: &Audit) -> Vec<Diagnostic> {
+    let plan = &design.plan;
+    let mut found = Vec::new();
+    if !audit.is_good() {
+        found.push(in_words(
+            not_accounted_for(audit),
+            plan,
+            &["method", "rtol"],
+            "in this run",
+        ));
+    }
+    if let Some(name) = &audit.unknown {
+        let message = Diagnostic::warning(
+            code::AUDIT,
+            format!("the energy stored in `{name}` is not known: its law has no value between two states of the run"),
+        )
+        .help("the audit takes it as unchanged there");
+        found.push(in_words(message, plan, &[], "in this run"));
+    }
+    for active in &audit.active {
+        // A diode with a threshold and a leak gives a trifle between 0 and the threshold: that is its law.
+        let mut elements = design.graph.elements.iter();
+        let element = elements.find(|e| e.origin == active.origin);
+        if element.is_none_or(|e| e.kind != ElementKind::R) {
+            continue;
+        }
+        let span = design.graph.span(active.origin);
+        // A law that was seen to create power before the run needs no second message.
+        let is_known = design.diagnostics.iter().any(|w| {
+            let at = w.primary.as_ref().map(|label| label.span);
+            w.code == paynter_model::code::RESISTOR_MAY_CREATE_POWER && at == Some(span)
+        });
+        if is_known {
+            continue;
+        }
+        found.push(
+            Diagnostic::warning(
+                code::ACTIVE_IN_RUN,
+                format!(
+                    "`{}` gave {} J during the run, though it is a resistor",
+                    active.name,
+                    significant(active.given, 3)
+                ),
+            )
+            .primary(span, "e·f was negative")
+            .help("if an active element is meant, write `unpowered` behind it; the audit then lists what it gives as a source"),
+        );
+    }
+    found
+}
+
+/// Says where energy is not accounted for.
+fn not_accounted_for(audit: &Audit) -> Diagnostic {
+    const MOST_FAULTS: usize = 4;
+    let is_whole = audit.residual.abs() > audit.allowed;
+    let mut faults = audit.faults.iter().map(ToString::to_string);
+    let headline = if is_whole {
         let worst = audit
             .worst
             .as_ref()
             .map_or(String::new(), |(name, _)| format!("; `{name}` is off most"));
-        let message = Diagnostic::warning(
-            code::AUDIT,
-            format!("{:.1e} of the energy that moved is not accounted for{worst}", audit.relative()),
+        format!(
+            "{:.1e} of the energy that moved is not accounted for{worst}",
+            audit.relative()
         )
-        .help("a smaller `rtol` should shrink it; if it does not, the laws of the model do not agree with each other");
-        found.push(in_words(message, plan, &["method", "rtol"], "in this run"));
+    } else {
+        let first = faults.next().unwrap_or_default();
+        format!("energy is not accounted for: {first}")
+    };
+    let mut message = Diagnostic::warning(code::AUDIT, headline);
+    for fault in faults.take(MOST_FAULTS) {
+        message = message.fact(fault);
     }
-    found
+    message.help("a smaller `rtol` should shrink it; if it does not, the laws of the model do not agree with each other")
 }
 
 /// The fact of a result that holds the times of its state events, in s, with spaces between.

@@ -115,7 +115,11 @@ pub fn simulate(
     let audit = followed
         .energy
         .as_ref()
-        .and_then(|(before, after)| audit(machine, at_end, (before, after), &booked, spec));
+        .and_then(|(before, after)| audit(machine, at_end, (before, after), &booked, spec))
+        .filter(|audit| {
+            let has_failed = matches!(followed.ending, Ending::Failed { .. });
+            !has_failed || audit.residual.is_finite()
+        });
     let left_open = machine.left_open();
     let unresolved = machine.unresolved();
     let own = machine.audit_layout().own.clone();
@@ -163,6 +167,7 @@ pub(crate) fn follow(
     spec: &RunSpec,
     progress: Progress<'_>,
 ) -> Followed {
+    course.at_present().0.begin_audit(spec.start, &start.y0);
     let energy_before = course.at_present().0.stored_energy(spec.start, &start.y0);
     let mut recorder = Recorder::new(
         spec.output_times.clone(),

@@ -552,6 +552,8 @@ fn probe(mut dae: Dae, carried: &[SymbolId], sight: &[ExprId]) -> Option<Probe> 
     dae.invariants.clear();
     dae.quadratures.clear();
     dae.power.clear();
+    dae.balances.clear();
+    dae.anchors.clear();
     dae.preferred_states.clear();
     let reduced = reduce(dae).ok()?;
     let machine = lower(&reduced, sight, Engine::Interpreter).ok()?;

@@ -110,7 +110,11 @@ experiment x of M { stop = 5; rtol = 1e-9; record c1.e }";
 
 /// Runs a design whose equations were changed behind its back; none where they have no solution.
 fn audit_after(change: impl Fn(&mut Dae)) -> Option<Audit> {
-    let design = design(CIRCUIT);
+    audit_of_changed(CIRCUIT, change)
+}
+
+fn audit_of_changed(text: &str, change: impl Fn(&mut Dae)) -> Option<Audit> {
+    let design = design(text);
     let mut dae = build_equations(&design.graph, &design.causality());
     change(&mut dae);
     let compiled = Compiled {
@@ -248,4 +252,209 @@ fn a_wheel_that_nearly_rests_at_its_speed_is_accounted_for() {
     assert!(audit.is_good(), "{audit:?}");
     // No more than what the wheel itself may err by.
     assert!(audit.allowed < 2.0 * 10.0 * 1e-8 * 13.0, "{audit:?}");
+}
+
+/// A flywheel of 4.5e12 J that coasts, and a circuit of some joules that has nothing to do with it.
+const BESIDE_A_HUGE_STORE: &str = "model M {
+    wheel: 1 -> fly: I(9e6), air: R(1e-3)
+    supply: Se(10*sin(3*time)) -> mesh: 1 -> node: 0 -> t: TF(2) -> branch: 1
+    mesh -> r1: R(1); node -> c1: C(1); branch -> r2: R(2), l1: I(1)
+    start wheel.f = 1000
+}
+experiment x of M { stop = 5; rtol = 1e-6; record c1.e }";
+
+/// The same circuit, driven by the flywheel through a weak gyrator.
+const BEHIND_A_HUGE_STORE: &str = "model M {
+    wheel: 1 -> fly: I(9e6), air: R(1e-3)
+    wheel -> g: GY(1e-2) -> mesh: 1 -> node: 0 -> t: TF(2) -> branch: 1
+    mesh -> r1: R(1); node -> c1: C(1); branch -> r2: R(2), l1: I(1)
+    start wheel.f = 1000
+}
+experiment x of M { stop = 5; rtol = 1e-6; record c1.e }";
+
+/// Equations of the junction structure of the circuit, and of the sizes of its resistors.
+fn circuit_equations(text: &str) -> Vec<(usize, String)> {
+    let design = design(text);
+    let dae = build_equations(&design.graph, &design.causality());
+    let all = (0..dae.equations.len()).map(|k| (k, shown(&dae, k)));
+    let is_law_of_storage = |names: &[&str]| {
+        names.iter().all(|n| n.contains("c1.")) || names.iter().all(|n| n.contains("l1."))
+    };
+    all.filter(|(_, text)| {
+        let names: Vec<&str> = text.split(' ').collect();
+        let is_other = ["fly", "air", "time", "supply", "g."];
+        !is_law_of_storage(&names) && !names.iter().any(|n| is_other.iter().any(|o| n.contains(o)))
+    })
+    .collect()
+}
+
+fn words(audit: &Audit) -> String {
+    let faults: Vec<String> = audit.faults.iter().map(ToString::to_string).collect();
+    faults.join("\n")
+}
+
+#[test]
+fn audit_names_the_part_where_energy_is_made_beside_a_huge_store() {
+    for text in [BESIDE_A_HUGE_STORE, BEHIND_A_HUGE_STORE] {
+        let right = audit_of_changed(text, |_| ()).expect("it runs");
+        assert!(right.is_good(), "{}", words(&right));
+        let (mut n_changed, mut n_hidden) = (0, 0);
+        for (k, equation) in circuit_equations(text) {
+            let audit = audit_of_changed(text, |dae| {
+                let scale = dae.pool.number(1.1);
+                dae.equations[k].right = dae.pool.mul(scale, dae.equations[k].right);
+            });
+            let Some(audit) = audit else { continue };
+            // `0 = 1.1*(…)` is no change.
+            if audit == right {
+                continue;
+            }
+            n_changed += 1;
+            n_hidden += usize::from(audit.residual.abs() <= audit.allowed);
+            assert!(!audit.is_good(), "{equation}: {audit:?}");
+            let said = words(&audit);
+            let circuit = ["mesh", "node", "branch", "`t`", "r1", "r2", "c1", "l1"];
+            assert!(
+                circuit.iter().any(|name| said.contains(name)),
+                "{equation}: {said}"
+            );
+            assert!(!said.contains("fly"), "{equation}: {said}");
+        }
+        assert!(n_changed > 5, "only {n_changed} equations were changed");
+        // What the whole alone would not have shown.
+        assert!(n_hidden > 0, "no test of parts");
+    }
+}
+
+#[test]
+fn audit_names_a_junction_whose_sign_is_turned() {
+    let right = audit_after(|_| ()).expect("it runs");
+    let design = design(CIRCUIT);
+    let dae = build_equations(&design.graph, &design.causality());
+    let mut n_turned = 0;
+    for k in 0..dae.equations.len() {
+        let text = shown(&dae, k);
+        // Sums of a junction have three bonds or more.
+        if text.split(' ').count() < 3 || text.contains("time") {
+            continue;
+        }
+        let audit = audit_after(|dae| {
+            dae.equations[k].right = dae.pool.neg(dae.equations[k].right);
+        });
+        if let Some(audit) = audit.filter(|audit| *audit != right) {
+            n_turned += 1;
+            let said = words(&audit);
+            assert!(
+                !audit.is_good() && said.contains("that pass through it"),
+                "{text}: {said}"
+            );
+        }
+    }
+    assert!(n_turned > 0, "no sign was turned");
+}
+
+#[test]
+fn heat_is_audited_by_its_flow() {
+    // A node with a loss to the outside: what flows into the resistor leaves.
+    let outcome = run_text(
+        "model A { s: Sf(10 [W]) -> t: 0 -> c: C(5 [J/K]), r: R(2 [K/W]) }
+        experiment e of A { stop = 100 [s]; rtol = 1e-9; record t.e, r.energy }",
+    );
+    let audit = audit_of(&outcome);
+    assert!(audit.is_good(), "{audit:?}");
+    kit::assert_close(audit.supplied, 1000.0, 1e-6);
+    // T = 20 K (1 − exp(−t/10 s))
+    let stored = 100.0 * (1.0 - (-10f64).exp());
+    kit::assert_close(audit.stored, stored, 1e-5);
+    kit::assert_close(audit.dissipated, 1000.0 - stored, 1e-5);
+    kit::assert_close(kit::last(&outcome, "r.energy"), 1000.0 - stored, 1e-5);
+}
+
+#[test]
+fn heat_between_two_nodes_is_neither_made_nor_lost() {
+    let conduction = "model P {
+            heater: Sf(1 [kW]) -> h1: 0 -> c1: C(10 [kJ/K])
+            h1 -> way: 1 -> h2: 0 -> c2: C(10 [kJ/K])
+            way -> r: R(0.01 [K/W])
+            start c1.q = 3e6, c2.q = 3e6 }
+        experiment e of P { stop = 100 [s]; record h1.e, h2.e }";
+    // The same by signals: the domain of the second node follows from its law, and from the unit of the flow.
+    let signals = "units strict
+        model P {
+            heater: Sf(1 [kW]) -> h1: 0 -> c1: C { e = q/(10 [kJ/K]) }
+            flow = 100 [W/K]*(h1.e - h2.e)
+            h1 -> a: Sf(flow)
+            b: Sf(flow) -> h2: 0 -> c2: C { e = q/(10 [kJ/K]) }
+            start h1.e = 300 [K], h2.e = 300 [K] }
+        experiment e of P { stop = 100 [s]; record h1.e, h2.e, a.power, b.power }";
+    for text in [conduction, signals] {
+        let outcome = run_text(text);
+        let audit = audit_of(&outcome);
+        assert!(audit.is_good(), "{audit:?}\n{text}");
+        kit::assert_close(audit.stored, 1e5, 1.0);
+        kit::assert_close(audit.dissipated, 0.0, 1.0);
+    }
+    let outcome = run_text(signals);
+    // An Sf that takes what flows gives −power.
+    for (a, b) in column(&outcome, "a.power")
+        .iter()
+        .zip(column(&outcome, "b.power"))
+    {
+        kit::assert_close(*a, -b, 1e-9);
+        assert!((0.0..1000.0).contains(b), "{b}");
+    }
+}
+
+#[test]
+fn resistor_that_heats_itself_may_give_entropy_or_heat() {
+    for (storage, start) in [
+        ("C(5 [J/K])", "th.q = 100"),
+        ("C { e = 300*exp(q/5) }", "th.q = 0"),
+    ] {
+        let outcome = run_text(&format!(
+            "model M {{ n0: 0 -> c: C(0.01 [F])
+                n0 -> rs: RS {{ e1 = 10 [ohm]*f1 }} -> n: 0 -> th: {storage}
+                start c.q = 1, {start} }}
+            experiment e of M {{ stop = 1; rtol = 1e-10; record c.q, th.stored, rs.energy }}"
+        ));
+        let audit = audit_of(&outcome);
+        assert!(audit.is_good(), "{audit:?}");
+        let q = (-10f64).exp();
+        kit::assert_close(kit::last(&outcome, "c.q"), q, 1e-9);
+        // ½ q²/C is all in the heat.
+        let heat = 50.0 * (1.0 - q * q);
+        let stored = column(&outcome, "th.stored");
+        kit::assert_close(stored[stored.len() - 1] - stored[0], heat, 1e-6);
+        kit::assert_close(kit::last(&outcome, "rs.energy"), heat, 1e-6);
+    }
+}
+
+#[test]
+fn resistor_that_gives_energy_is_reported_with_a_way_out() {
+    let text = "model A { k = sin(time); v: 1 -> m: I(1), r: R(k); start v.f = 1 }
+        experiment e of A { start = 3.2; stop = 6.2; record v.f }";
+    let outcome = run_text(text);
+    let told = outcome.warnings.iter().find(|w| w.code == "W0739");
+    let told = told.expect("it gives energy");
+    assert!(told.help.iter().any(|h| h.contains("unpowered")));
+    // Declared so, it is a source.
+    let outcome = run_text(&text.replace("R(k)", "R(k) unpowered"));
+    assert!(!outcome.warnings.iter().any(|w| w.code == "W0739"));
+    let audit = audit_of(&outcome);
+    assert!(audit.unpowered > 0.0 && audit.is_good(), "{audit:?}");
+}
+
+#[test]
+fn right_runs_are_not_accused_at_any_tolerance() {
+    for seed in 0..20 {
+        for rtol in ["1e-3", "1e-5", "1e-8", "1e-11", "1e-13"] {
+            let text = passive_network(500 + seed, seed % 2 == 0);
+            let at = text.find("rtol = ").expect("it has a tolerance");
+            let end = at + text[at..].find([';', '}', '\n']).expect("it ends");
+            let text = format!("{}rtol = {rtol}{}", &text[..at], &text[end..]);
+            let outcome = run_text(&text);
+            let audit = audit_of(&outcome);
+            assert!(audit.is_good(), "{}\n{audit:?}\n{text}", words(audit));
+        }
+    }
 }

@@ -180,7 +180,7 @@ fn print_audit(outcome: &Outcome) {
     }
     say!("  energy      {}", balance(audit));
     let is_whole = matches!(outcome.run.ending, Ending::Reached | Ending::Stopped { .. });
-    let verdict = match (audit.is_good(), is_whole) {
+    let verdict = match (audit.residual.abs() <= audit.allowed, is_whole) {
         (true, true) => "accounted for",
         // What came before the failure says nothing of the failure.
         (true, false) => "accounted for until then",
@@ -192,7 +192,13 @@ fn print_audit(outcome: &Outcome) {
         significant(audit.relative(), 2),
         significant(audit.scale, 3)
     );
+    for fault in audit.faults.iter().take(MOST_FAULTS) {
+        say!("              {fault}: NOT ACCOUNTED FOR");
+    }
 }
+
+/// As many faults as a reader looks at; a warning names the worst.
+const MOST_FAULTS: usize = 5;
 
 /// Less than this part of the energy that moved is rounding.
 const ROUNDING: f64 = 1e-11;
@@ -324,6 +330,9 @@ pub fn json(design: &Design, outcome: &Outcome) -> serde_json::Value {
         "audit": run.audit.as_ref().map(|a| serde_json::json!({
             "supplied": a.supplied, "dissipated": a.dissipated, "stored": a.stored, "unpowered": a.unpowered,
             "jumps": a.jumps, "residual": a.residual, "scale": a.scale, "is_good": is_whole && a.is_good(),
+            "faults": a.faults.iter().map(|f| serde_json::json!({
+                "what": f.to_string(), "residual": f.residual, "scale": f.scale,
+            })).collect::<Vec<_>>(),
         })),
         "trim": outcome.trim.as_ref().map(trim_to_json),
         "linear": outcome.linear.iter().map(to_json).collect::<Vec<_>>(),

@@ -189,6 +189,9 @@ impl Kit {
             role,
             power,
             energy,
+            held: energy,
+            part: 0,
+            is_heat: false,
             origin: Origin(0),
         });
     }

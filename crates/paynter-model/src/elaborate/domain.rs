@@ -41,11 +41,105 @@ impl<'a> Elaborator<'a> {
         let mut known: Vec<Option<(DomainId, Span)>> = vec![None; self.graph.bonds.len()];
         self.domains_of_ports(&mut classes, &mut known);
         self.domains_of_elements(&mut classes, &mut known);
+        self.domains_from_laws(&mut classes, &mut known);
+        if self.domains_of_heat(&mut classes, &mut known) {
+            self.domains_from_laws(&mut classes, &mut known);
+        }
+        self.set_domains(&mut classes, &known);
+    }
+
+    fn set_domains(&mut self, classes: &mut Classes, known: &[Option<(DomainId, Span)>]) {
         for bond in 0..self.graph.bonds.len() {
             let class = classes.find(bond as u32) as usize;
             let is_mixed = self.mixed_classes.contains(&(class as u32));
             self.graph.bonds[bond].domain = known[class].map(|k| k.0).filter(|_| !is_mixed);
         }
+    }
+
+    /// Finds domains of bonds about which values say nothing: from laws, and from signals that read bonds whose
+    /// domain is known by now. What is known stays; each round makes more known, or is the last.
+    fn domains_from_laws(&mut self, classes: &mut Classes, known: &mut [Option<(DomainId, Span)>]) {
+        loop {
+            self.set_domains(classes, known);
+            let mut has_learned = false;
+            for at in 0..self.things.len() {
+                let t = &self.things[at];
+                let [(_, bond)] = t.bonds[..] else { continue };
+                if t.kind.is_junction() || is_two_port(t) {
+                    continue;
+                }
+                let class = classes.find(bond) as usize;
+                if known[class].is_none()
+                    && let Some(found) = self.domain_of_law(ThingId(at as u32))
+                {
+                    known[class] = Some(found);
+                    has_learned = true;
+                }
+            }
+            if !has_learned {
+                return;
+            }
+        }
+    }
+
+    /// The only domain in which the value or the law of a one-port has the right units.
+    fn domain_of_law(&mut self, thing: ThingId) -> Option<(DomainId, Span)> {
+        let t = &self.things[thing.at()];
+        let (kind, scope, written) = (t.kind, t.scope, t.written?);
+        if let Some(arg) = first_value(written) {
+            let dimension = self.guess(&arg.value, scope, 0).dimension?;
+            let domain = self.domain_with(kind, dimension, arg.name.is_some())?;
+            return Some((domain, arg.value.span));
+        }
+        let [law] = written.law.as_ref()?.as_slice() else {
+            return None;
+        };
+        let variable = variable_called(&law.target.text)?;
+        let mut found = None;
+        let domains: Vec<DomainId> = self.domains.iter().map(|(id, _)| id).collect();
+        for id in domains {
+            self.guessed_law = Some((id, kind));
+            let dimension = self.guess(&law.value, scope, 0).dimension;
+            self.guessed_law = None;
+            if dimension? == self.dimension_in(id, variable, kind) {
+                if found.is_some() {
+                    return None;
+                }
+                found = Some((id, law.span));
+            }
+        }
+        found
+    }
+
+    /// What an RS makes is entropy, unless its neighbours say that it is heat. Tells whether any was found.
+    fn domains_of_heat(
+        &mut self,
+        classes: &mut Classes,
+        known: &mut [Option<(DomainId, Span)>],
+    ) -> bool {
+        let Some(thermal) = self.domains.find("thermal") else {
+            return false;
+        };
+        let mut has_found = false;
+        let temperature = self.domains.get(thermal).effort.unit.dimension;
+        for at in 0..self.things.len() {
+            let t = &self.things[at];
+            let second = t.bonds.iter().find(|(port, _)| port % 2 == 1);
+            let (true, Some(&(_, bond))) = (t.kind == ElementKind::Rs, second) else {
+                continue;
+            };
+            let span = t.span;
+            let class = classes.find(bond) as usize;
+            let is_heat = known[class].is_some_and(|(id, _)| {
+                let domain = self.domains.get(id);
+                domain.is_pseudo && domain.effort.unit.dimension == temperature
+            });
+            if !is_heat {
+                has_found |= known[class].is_none();
+                self.note_domain(classes, known, bond, thermal, span);
+            }
+        }
+        has_found
     }
 
     fn note_domain(
@@ -214,20 +308,11 @@ impl<'a> Elaborator<'a> {
         classes: &mut Classes,
         known: &mut [Option<(DomainId, Span)>],
     ) {
-        let thermal = self.domains.find("thermal");
         // The same few values stand in most elements.
         let mut tried = FxHashMap::default();
         for at in 0..self.things.len() {
             let t = &self.things[at];
             let (kind, scope, written) = (t.kind, t.scope, t.written);
-            if kind == ElementKind::Rs
-                && let Some(domain) = thermal
-                && let Some(&(_, bond)) = t.bonds.iter().find(|(p, _)| p % 2 == 1)
-            {
-                let span = t.span;
-                self.note_domain(classes, known, bond, domain, span);
-                continue;
-            }
             if kind.is_junction() || is_two_port(t) || t.bonds.is_empty() {
                 continue;
             }
@@ -279,6 +364,16 @@ impl<'a> Elaborator<'a> {
             }
         }
         found
+    }
+}
+
+/// The variable that a letter of a law means.
+pub(super) fn variable_called(letter: &str) -> Option<Variable> {
+    match letter {
+        "e" => Some(Variable::Effort),
+        "f" => Some(Variable::Flow),
+        "q" | "p" => Some(Variable::Stored),
+        _ => None,
     }
 }
 

@@ -229,6 +229,15 @@ impl<'a> Elaborator<'a> {
             }
         }
         segments.reverse();
+        if let ([(letter, false)], Some((domain, kind))) = (&segments[..], self.guessed_law)
+            && let Some(variable) = super::domain::variable_called(letter)
+        {
+            return Guess {
+                shape: Some(Shape::Scalar),
+                dimension: Some(self.dimension_in(domain, variable, kind)),
+                is_truth: false,
+            };
+        }
         let mut root = scope;
         while let Some(parent) = self.scopes[root.at()].parent {
             root = parent;

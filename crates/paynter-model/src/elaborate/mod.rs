@@ -455,6 +455,8 @@ struct Elaborator<'a> {
     has_placeholder: bool,
     /// Nets of bonds in which two domains meet.
     mixed_classes: FxHashSet<u32>,
+    /// While the unit of a law is guessed: the domain that is tried, and the kind of its element.
+    guessed_law: Option<(crate::graph::DomainId, crate::graph::ElementKind)>,
     /// Some element could not be made.
     is_incomplete: bool,
     experiment_scope: Option<ScopeId>,
@@ -572,6 +574,7 @@ impl<'a> Elaborator<'a> {
             is_whole: false,
             has_placeholder: false,
             mixed_classes: FxHashSet::default(),
+            guessed_law: None,
             is_incomplete: false,
             experiment_scope: None,
             free_inputs: FxHashSet::default(),

@@ -3,19 +3,41 @@
 //! In:  elements with their laws.
 //! Out: a [`PowerPort`] for each; stored energy comes from the law, never from ∫ e f dt,
 //!      so that the audit can see an error in the equations.
+//!
+//! A law with a closed integral has its energy from 0. Any other is integrated over its own variables from an
+//! anchor that follows the run ([`paynter_symbolic::dae::EnergyAnchor`]): between 0 and the state it may have
+//! no value at all.
 
 use super::Writer;
-use crate::graph::{BondId, Element, ElementId, ElementKind, End, Law, Variable};
-use paynter_symbolic::dae::{EnergyRole, PowerPort};
-use paynter_symbolic::expr::{External, Function1, Function2, Node, Pool};
-use paynter_symbolic::{ExprId, Names, SymbolId, evaluate, walk};
+use super::line_work::{DOUBT, ENERGY, LineWork, PANELS, PortLaw};
+use crate::graph::{BondGraph, BondId, Element, ElementId, ElementKind, End, Law, Variable};
+use paynter_symbolic::antiderivative::antiderivative;
+use paynter_symbolic::dae::{Balance, EnergyAnchor, EnergyRole, PowerPort, Symbol};
+use paynter_symbolic::{ExprId, Function1, Function2, Names, Node, Role, SymbolId, walk};
 use std::sync::Arc;
 
-/// Adds a power port for every element that is not a junction.
+/// Adds a power port for every element that is not a junction, and a balance for what must pass on its power.
 pub(super) fn write_power(w: &mut Writer) {
+    let parts = parts_of(w.graph);
     for index in 0..w.graph.elements.len() {
         let id = ElementId(index as u32);
         let element = w.graph.element(id);
+        let part = parts[index];
+        let terms = match element.kind {
+            _ if element.is_unpowered => Vec::new(),
+            ElementKind::R => w.powers_by_law(id),
+            kind if is_conserving(kind) => w.powers_into(id),
+            _ => Vec::new(),
+        };
+        if !terms.is_empty() {
+            w.dae.balances.push(Balance {
+                name: element.name.unwrap_or(Names::ROOT),
+                is_of_law: element.kind == ElementKind::R,
+                part,
+                terms,
+                origin: element.origin,
+            });
+        }
         let role = match element.kind {
             ElementKind::Zero | ElementKind::One => continue,
             _ if element.is_unpowered => EnergyRole::Unpowered,
@@ -26,15 +48,65 @@ pub(super) fn write_power(w: &mut Writer) {
         };
         let power = w.element_power(id);
         let energy = (role == EnergyRole::Storage).then(|| w.stored_energy(id));
+        let held = (role == EnergyRole::Storage).then(|| w.held(id));
+        let is_heat = element.ports.iter().any(|&bond| w.is_pseudo(bond));
         let name = element.name.unwrap_or(Names::ROOT);
         w.dae.power.push(PowerPort {
             name,
             role,
             power,
             energy,
+            held,
+            part,
+            is_heat,
             origin: element.origin,
         });
     }
+}
+
+fn is_conserving(kind: ElementKind) -> bool {
+    use ElementKind::{Gy, One, Rs, Tf, Zero};
+    matches!(kind, Zero | One | Tf | Gy | Rs)
+}
+
+/// The number of the connected part that each element belongs to; parts are numbered as they first appear.
+fn parts_of(graph: &BondGraph) -> Vec<u32> {
+    let mut parent: Vec<u32> = (0..graph.elements.len() as u32).collect();
+    for bond in &graph.bonds {
+        let a = root(&mut parent, bond.tail.element.0);
+        let b = root(&mut parent, bond.head.element.0);
+        parent[a.max(b) as usize] = a.min(b);
+    }
+    let mut numbers = vec![u32::MAX; parent.len()];
+    let mut n_parts = 0;
+    (0..parent.len() as u32)
+        .map(|element| {
+            let number = &mut numbers[root(&mut parent, element) as usize];
+            if *number == u32::MAX {
+                *number = n_parts;
+                n_parts += 1;
+            }
+            *number
+        })
+        .collect()
+}
+
+/// The element that stands for the set of this one.
+fn root(parent: &mut [u32], mut at: u32) -> u32 {
+    while parent[at as usize] != at {
+        // Halve the way for whoever comes next.
+        parent[at as usize] = parent[parent[at as usize] as usize];
+        at = parent[at as usize];
+    }
+    at
+}
+
+/// Bonds of a 1 junction that carry heat to and from it, resistors left out.
+#[derive(Clone, Copy, Debug, Default)]
+struct HeatFlows {
+    n_in: usize,
+    n_out: usize,
+    first_resistor: Option<ElementId>,
 }
 
 impl Writer<'_> {
@@ -59,17 +131,51 @@ impl Writer<'_> {
         self.dae.pool.mul(effort, flow)
     }
 
+    /// Tells whether the heat that a resistor takes by this bond goes on along the other bonds of a 1 junction,
+    /// which all have the same flow. Where they do not carry all of it on, the first resistor there takes the rest.
+    fn passes_heat_on(&self, id: ElementId, bond: BondId) -> bool {
+        let ends = [self.graph.bond(bond).tail, self.graph.bond(bond).head];
+        let other = ends.into_iter().find(|end| end.element != id);
+        let Some(junction) = other.map(|end| end.element) else {
+            return false;
+        };
+        if !self.is_pseudo(bond) || self.graph.element(junction).kind != ElementKind::One {
+            return false;
+        }
+        let rest = self.heat_left_over(junction);
+        rest.n_in == rest.n_out || rest.first_resistor != Some(id)
+    }
+
+    fn heat_left_over(&self, junction: ElementId) -> HeatFlows {
+        let mut flows = HeatFlows::default();
+        for (port, &bond) in self.graph.element(junction).ports.iter().enumerate() {
+            let end = End {
+                element: junction,
+                port: port as u32,
+            };
+            let ends = [self.graph.bond(bond).tail, self.graph.bond(bond).head];
+            let other = ends.into_iter().find(|end| end.element != junction);
+            let resistor = other
+                .map(|end| end.element)
+                .filter(|&e| self.graph.element(e).kind == ElementKind::R);
+            match resistor {
+                Some(resistor) => flows.first_resistor = flows.first_resistor.or(Some(resistor)),
+                None if self.graph.points_in(bond, end) => flows.n_in += 1,
+                None => flows.n_out += 1,
+            }
+        }
+        flows
+    }
+
     /// Net power into an element; for a source, out of it.
     pub(super) fn element_power(&mut self, id: ElementId) -> ExprId {
         let element = self.graph.element(id);
         let is_source = matches!(element.kind, ElementKind::Se | ElementKind::Sf);
         let mut total = self.dae.pool.number(0.0);
-        // Heat that a pseudo resistor conducts goes on along the other bonds: nothing is lost in it.
-        if element.kind == ElementKind::R && element.ports.iter().all(|&bond| self.is_pseudo(bond))
-        {
-            return total;
-        }
         for (port, &bond) in element.ports.iter().enumerate() {
+            if element.kind == ElementKind::R && self.passes_heat_on(id, bond) {
+                continue;
+            }
             let enters = self.graph.points_in(
                 bond,
                 End {
@@ -87,8 +193,122 @@ impl Writer<'_> {
         total
     }
 
+    /// Power into an element along each bond; none for a resistor that passes heat on.
+    fn powers_into(&mut self, id: ElementId) -> Vec<ExprId> {
+        let element = self.graph.element(id);
+        let mut terms = Vec::with_capacity(element.ports.len());
+        for (port, &bond) in element.ports.iter().enumerate() {
+            let ends = [self.graph.bond(bond).tail, self.graph.bond(bond).head];
+            let other = ends.into_iter().find(|end| end.element != id);
+            let passes = other.is_some_and(|end| {
+                let is_resistor = self.graph.element(end.element).kind == ElementKind::R;
+                is_resistor && self.passes_heat_on(end.element, bond)
+            });
+            if passes {
+                continue;
+            }
+            let end = End {
+                element: id,
+                port: port as u32,
+            };
+            let power = self.bond_power(bond);
+            terms.push(match self.graph.points_in(bond, end) {
+                true => power,
+                false => self.dae.pool.neg(power),
+            });
+        }
+        terms
+    }
+
+    /// Power into a resistor of constant or modulated size, and what its law takes: e f and −R f². Nothing for other laws:
+    /// they may have switches, which are frozen in equations only.
+    fn powers_by_law(&mut self, id: ElementId) -> Vec<ExprId> {
+        let element = self.graph.element(id);
+        let &[bond] = element.ports.as_slice() else {
+            return Vec::new();
+        };
+        let (e, f) = (self.effort(bond), self.flow(bond));
+        let (size, variable) = match element.law {
+            Law::Gain(resistance) => (resistance, f),
+            Law::InverseGain(conductance) => (conductance, e),
+            _ => return Vec::new(),
+        };
+        let has_switch = |id: &ExprId| {
+            use Function1::{Abs, Ceil, Floor, Round, Sign};
+            use Function2::{Max, Min, Mod};
+            matches!(
+                self.dae.pool.node(*id),
+                Node::Compare(..)
+                    | Node::Call1(Abs | Ceil | Floor | Round | Sign, _)
+                    | Node::Call2(Max | Min | Mod, ..)
+            )
+        };
+        if self.is_pseudo(bond) || walk::below(&self.dae.pool, &[size]).iter().any(has_switch) {
+            return Vec::new();
+        }
+        let pool = &mut self.dae.pool;
+        let power = pool.mul(e, f);
+        let square = pool.mul(variable, variable);
+        let by_law = pool.mul(size, square);
+        vec![power, pool.neg(by_law)]
+    }
+
+    /// Σ e q or Σ f p; the heat itself in a pseudo domain.
+    fn held(&mut self, id: ElementId) -> ExprId {
+        let element = self.graph.element(id);
+        let mut sum = self.dae.pool.number(0.0);
+        for (port, &state) in element.states.iter().enumerate() {
+            let bond = element.ports[port];
+            let stored = self.dae.pool.symbol(state);
+            let term = if self.is_pseudo(bond) {
+                stored
+            } else {
+                let answer = match element.kind {
+                    ElementKind::C => self.effort(bond),
+                    _ => self.flow(bond),
+                };
+                self.dae.pool.mul(answer, stored)
+            };
+            sum = self.dae.pool.add(sum, term);
+        }
+        sum
+    }
+
+    /// What `.power` of an element reads: the heat through a resistor though it goes on, and what an RS takes
+    /// although it gives all of it away.
+    pub(super) fn power_as_read(&mut self, id: ElementId) -> ExprId {
+        let element = self.graph.element(id);
+        let is_source = matches!(element.kind, ElementKind::Se | ElementKind::Sf);
+        let counted = match element.kind {
+            ElementKind::Rs => 1,
+            _ => element.ports.len(),
+        };
+        let mut total = self.dae.pool.number(0.0);
+        for (port, &bond) in element.ports.iter().take(counted).enumerate() {
+            let end = End {
+                element: id,
+                port: port as u32,
+            };
+            let power = self.bond_power(bond);
+            total = match self.graph.points_in(bond, end) != is_source {
+                true => self.dae.pool.add(total, power),
+                false => self.dae.pool.sub(total, power),
+            };
+        }
+        total
+    }
+
     /// Energy in a storage, from its law.
     pub(super) fn stored_energy(&mut self, id: ElementId) -> ExprId {
+        if let Some(&known) = self.energies.get(&id) {
+            return known;
+        }
+        let energy = self.write_stored_energy(id);
+        self.energies.insert(id, energy);
+        energy
+    }
+
+    fn write_stored_energy(&mut self, id: ElementId) -> ExprId {
         let element = self.graph.element(id);
         // In a pseudo domain the flow is the power, so the charge is the energy.
         if element.ports.iter().all(|&bond| self.is_pseudo(bond)) {
@@ -131,239 +351,93 @@ impl Writer<'_> {
     }
 }
 
-/// H of a law written out: the work along the straight line from 0,
-/// H(q) = ∫₀¹ Σ qᵢ eᵢ(u q) du; for a law q(e), H = Σ eᵢ qᵢ − ∫₀¹ Σ eᵢ qᵢ(u e) du.
-///
-/// The path does not matter for a reciprocal law, and elaboration refuses others.
+/// H of a law written out. For a law q(e) the work ∫ q de is the co-energy, and H = e q − ∫ q de.
 fn explicit_energy(
     w: &mut Writer,
     element: &Element,
     entries: &[(u32, Variable, ExprId)],
 ) -> ExprId {
-    let gives_stored = entries
+    let laws: Vec<PortLaw> = entries
         .iter()
-        .all(|&(_, variable, _)| variable == Variable::Stored);
-    let scaled: Vec<SymbolId> = entries
-        .iter()
-        .map(|&(port, ..)| {
+        .map(|&(port, variable, value)| {
             let bond = w.graph.bond(element.ports[port as usize]);
-            match (gives_stored, element.kind) {
+            let gives_stored = variable == Variable::Stored;
+            let argument = match (gives_stored, element.kind) {
                 (false, _) => element.states[port as usize],
                 (true, ElementKind::C) => bond.effort,
                 (true, _) => bond.flow,
+            };
+            PortLaw {
+                argument,
+                value,
+                gives_stored,
             }
         })
         .collect();
-    let mut products = w.dae.pool.number(0.0);
-    let mut law_sum = w.dae.pool.number(0.0);
-    for (&(port, _, value), &symbol) in entries.iter().zip(&scaled) {
-        let x = w.dae.pool.symbol(symbol);
-        let term = w.dae.pool.mul(x, value);
-        law_sum = w.dae.pool.add(law_sum, term);
-        let stored = w.dae.pool.symbol(element.states[port as usize]);
-        let product = w.dae.pool.mul(x, stored);
-        products = w.dae.pool.add(products, product);
-    }
-    let work = line_work(w, &scaled, law_sum);
-    if gives_stored {
-        w.dae.pool.sub(products, work)
-    } else {
-        work
+    match laws.as_slice() {
+        [only] => closed_form(w, only).unwrap_or_else(|| work_along_run(w, element, &laws)),
+        _ => work_along_run(w, element, &laws),
     }
 }
 
-/// ∫₀¹ g(u x)/u du with g(x) = Σ xᵢ lawᵢ(x), as an external function of the scaled symbols and
-/// of whatever else the law reads.
-fn line_work(w: &mut Writer, scaled: &[SymbolId], law_sum: ExprId) -> ExprId {
-    let mut inputs = scaled.to_vec();
-    inputs.extend(
-        walk::symbols_of(&w.dae.pool, law_sum)
-            .into_iter()
-            .filter(|s| !scaled.contains(s)),
-    );
-    let (pool, root) = w.dae.pool.extract(law_sum);
-    let (pool, switches) = switch_differences(pool, root);
-    let work = LineWork {
-        pool,
-        root,
-        switches,
-        inputs: inputs.clone(),
-        n_scaled: scaled.len(),
-    };
-    let args: Vec<ExprId> = inputs.iter().map(|&s| w.dae.pool.symbol(s)).collect();
-    let external = w.dae.pool.add_external(Arc::new(work));
-    w.dae.pool.call_external(external, &args, 0)
-}
-
-/// What changes sign where the law has a corner: a − b of every comparison, a of |a| …
-fn switch_differences(mut pool: Pool, root: ExprId) -> (Pool, Vec<ExprId>) {
-    let mut differences = Vec::new();
-    for id in walk::below(&pool, &[root]) {
-        let difference = match pool.node(id) {
-            Node::Compare(_, a, b) | Node::Call2(Function2::Min | Function2::Max, a, b) => {
-                pool.sub(a, b)
-            }
-            Node::Call1(Function1::Abs | Function1::Sign, a) => a,
-            _ => continue,
-        };
-        differences.push(difference);
+/// H from 0, where the law has an antiderivative without poles.
+fn closed_form(w: &mut Writer, law: &PortLaw) -> Option<ExprId> {
+    let pool = &mut w.dae.pool;
+    let integral = antiderivative(pool, law.value, law.argument)?;
+    let zero = pool.number(0.0);
+    let at_zero = walk::substitute(pool, integral, &|s| (s == law.argument).then_some(zero));
+    let work = pool.sub(integral, at_zero);
+    if !law.gives_stored {
+        return Some(work);
     }
-    differences.sort_unstable();
-    differences.dedup();
-    (pool, differences)
+    let x = pool.symbol(law.argument);
+    let product = pool.mul(x, law.value);
+    Some(pool.sub(product, work))
 }
 
-/// Work done along the straight line from 0 to the present charge.
-#[derive(Debug)]
-struct LineWork {
-    /// The law alone.
-    pool: Pool,
-    root: ExprId,
-    /// Where one of these changes sign the law has a corner: the line is cut there, since a
-    /// corner between the points of a quadrature rule would not be seen.
-    switches: Vec<ExprId>,
-    inputs: Vec<SymbolId>,
-    n_scaled: usize,
-}
-
-/// Part of the whole work to which the adaptive rule refines: below what any audit looks at.
-const WORK_TOLERANCE: f64 = 1e-13;
-/// A switch this near to zero, as a part of its values at the ends, lies on the cut.
-const ON_CUT: f64 = 1e-13;
-/// Halvings of the line; a kink is then enclosed in 2⁻⁴⁰ of it.
-const MAX_DEPTH: u32 = 40;
-
-impl LineWork {
-    /// The integrand Σ xᵢ lawᵢ(u x) at u.
-    fn integrand(&self, u: f64, inputs: &[f64]) -> Result<f64, String> {
-        // law_sum(u x) = Σ u xᵢ lawᵢ(u x), so dividing by u leaves the integrand.
-        Ok(self.at(self.root, u, inputs)? / u)
-    }
-
-    /// An expression at the part u of the line.
-    fn at(&self, e: ExprId, u: f64, inputs: &[f64]) -> Result<f64, String> {
-        evaluate::evaluate(&self.pool, e, &|symbol| {
-            let position = self
-                .inputs
-                .iter()
-                .position(|&s| s == symbol)
-                .expect("inputs list every symbol");
-            if position < self.n_scaled {
-                u * inputs[position]
-            } else {
-                inputs[position]
-            }
+/// H by quadrature from an anchor that the run moves on.
+fn work_along_run(w: &mut Writer, element: &Element, laws: &[PortLaw]) -> ExprId {
+    let work = LineWork::new(&w.dae.pool, laws);
+    let mut held = |name: &str, k: Option<i64>| {
+        let parent = element.name.unwrap_or(Names::ROOT);
+        let name = w.dae.names.child(parent, name, k);
+        w.dae.add_symbol(Symbol {
+            name,
+            role: Role::Discrete { start: 0.0 },
+            nominal: 0.0,
+            origin: element.origin,
         })
-    }
+    };
+    let anchor: Vec<SymbolId> = (1..=laws.len())
+        .map(|k| held("anchor", Some(k as i64)))
+        .collect();
+    let energy_at_anchor = held("energy at anchor", None);
+    let inputs: Vec<SymbolId> = laws
+        .iter()
+        .map(|law| law.argument)
+        .chain(anchor.iter().copied())
+        .chain([energy_at_anchor])
+        .chain(work.others().iter().copied())
+        .collect();
 
-    /// Ends of the smooth pieces of the line, 0 and 1 included.
-    fn cuts(&self, inputs: &[f64]) -> Result<Vec<f64>, String> {
-        let mut cuts = vec![0.0, 1.0];
-        for &difference in &self.switches {
-            let (mut low, mut high) = (0.0, 1.0);
-            let (first, last) = (
-                self.at(difference, low, inputs)?,
-                self.at(difference, high, inputs)?,
-            );
-            if first == 0.0 || last == 0.0 || (first > 0.0) == (last > 0.0) {
-                continue;
-            }
-            // Straight for almost every law: then the first guess is exact.
-            let guess = first / (first - last);
-            if self.at(difference, guess, inputs)?.abs() <= ON_CUT * first.abs().max(last.abs()) {
-                cuts.push(guess);
-                continue;
-            }
-            for _ in 0..60 {
-                let middle = 0.5 * (low + high);
-                if self.at(difference, middle, inputs)? * first > 0.0 {
-                    low = middle
-                } else {
-                    high = middle
-                }
-            }
-            cuts.push(0.5 * (low + high));
-        }
-        cuts.sort_by(f64::total_cmp);
-        Ok(cuts)
+    // What reads a signal has another energy at each of its values: the work is done from 0, at the present one.
+    let is_fixed = |&s: &SymbolId| matches!(w.dae.symbol(s).role, Role::Parameter { .. });
+    let can_move = work.others().iter().all(is_fixed);
+    let pool = &mut w.dae.pool;
+    let args: Vec<ExprId> = inputs.iter().map(|&s| pool.symbol(s)).collect();
+    let external = pool.add_external(Arc::new(work));
+    let [energy, panels, doubt] =
+        [ENERGY, PANELS, DOUBT].map(|output| pool.call_external(external, &args, output as u32));
+    if can_move {
+        w.dae.anchors.push(EnergyAnchor {
+            name: element.name.unwrap_or(Names::ROOT),
+            arguments: args[..laws.len()].to_vec(),
+            anchor,
+            energy_at_anchor,
+            energy,
+            panels,
+            doubt,
+        });
     }
-
-    /// Five-point Gauss–Legendre on [a, b]; no end points, so u = 0 is never asked for.
-    fn gauss(&self, a: f64, b: f64, inputs: &[f64]) -> Result<f64, String> {
-        // Nodes and weights of the 5-point rule (Abramowitz & Stegun, table 25.4).
-        const X: [f64; 3] = [0.0, 0.538_469_310_105_683_1, 0.906_179_845_938_664];
-        const W: [f64; 3] = [
-            0.568_888_888_888_888_9,
-            0.478_628_670_499_366_47,
-            0.236_926_885_056_189_1,
-        ];
-        let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
-        let mut sum = W[0] * self.integrand(middle, inputs)?;
-        for i in 1..3 {
-            sum += W[i]
-                * (self.integrand(middle - half * X[i], inputs)?
-                    + self.integrand(middle + half * X[i], inputs)?);
-        }
-        Ok(sum * half)
-    }
-}
-
-impl External for LineWork {
-    fn name(&self) -> &str {
-        "stored_energy"
-    }
-
-    fn n_inputs(&self) -> usize {
-        self.inputs.len()
-    }
-
-    fn n_outputs(&self) -> usize {
-        1
-    }
-
-    fn call(&self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), String> {
-        outputs[0] = 0.0;
-        if inputs[..self.n_scaled].iter().all(|&x| x == 0.0) {
-            return Ok(());
-        }
-        let mut open = Vec::new();
-        let mut scale = 0.0f64;
-        for piece in self.cuts(inputs)?.windows(2).rev() {
-            let whole = self.gauss(piece[0], piece[1], inputs)?;
-            scale += whole.abs();
-            open.push((piece[0], piece[1], whole, 0u32));
-        }
-        let mut total = 0.0;
-        while let Some((a, b, coarse, depth)) = open.pop() {
-            let middle = 0.5 * (a + b);
-            let left = self.gauss(a, middle, inputs)?;
-            let right = self.gauss(middle, b, inputs)?;
-            scale = scale.max((total + left + right).abs());
-            if depth >= MAX_DEPTH || (left + right - coarse).abs() <= WORK_TOLERANCE * scale {
-                total += left + right;
-            } else {
-                open.push((middle, b, right, depth + 1));
-                open.push((a, middle, left, depth + 1));
-            }
-        }
-        outputs[0] = total;
-        Ok(())
-    }
-
-    fn slopes(&self, inputs: &[f64], slopes: &mut [f64]) -> Result<(), String> {
-        // Central differences: nothing but the audit and `.stored` read this energy, and no Newton depends on it.
-        let mut shifted = inputs.to_vec();
-        for i in 0..inputs.len() {
-            let h = f64::EPSILON.cbrt() * inputs[i].abs().max(1e-6);
-            let mut out = [0.0];
-            shifted[i] = inputs[i] + h;
-            self.call(&shifted, &mut out)?;
-            let above = out[0];
-            shifted[i] = inputs[i] - h;
-            self.call(&shifted, &mut out)?;
-            slopes[i] = (above - out[0]) / (2.0 * h);
-            shifted[i] = inputs[i];
-        }
-        Ok(())
-    }
+    energy
 }

@@ -10,6 +10,7 @@
 mod conduction;
 mod elements;
 mod energy;
+mod line_work;
 mod readings;
 mod switches;
 
@@ -52,6 +53,8 @@ struct Writer<'a> {
     conducting: FxHashMap<ElementId, bool>,
     /// What was written for them.
     contacts: Vec<Contact>,
+    /// Stored energies that were written.
+    energies: FxHashMap<ElementId, ExprId>,
 }
 
 impl<'a> Writer<'a> {
@@ -73,6 +76,7 @@ impl<'a> Writer<'a> {
             derivatives,
             conducting: FxHashMap::default(),
             contacts: Vec::new(),
+            energies: FxHashMap::default(),
         }
     }
 

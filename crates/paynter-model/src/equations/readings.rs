@@ -16,7 +16,7 @@ pub(super) fn write(w: &mut Writer) {
         let origin = w.dae.symbol(symbol).origin;
         let (value, is_rate) = match what {
             ReadingKind::Stored(element) => (w.stored_energy(element), false),
-            ReadingKind::ElementEnergy(element) => (w.element_power(element), true),
+            ReadingKind::ElementEnergy(element) => (w.power_as_read(element), true),
             ReadingKind::BondEnergy(bond) => (w.bond_power(bond), true),
             ReadingKind::Integral(rate) => (rate, true),
             ReadingKind::SystemEnergy => (system_energy(w), false),

@@ -16,6 +16,9 @@ use crate::graph::{Element, ElementId, ElementKind, Law, Variable};
 /// Power below this part of its terms is rounding: a product of ten factors loses less.
 const ROUNDING: f64 = 1e-9;
 
+/// An active element is fine where it is meant: Chua's diode, a negative resistance of an oscillator.
+const UNPOWERED_HELP: &str = "if an active element is meant, write `unpowered` behind it; the audit then lists what it gives as a source";
+
 impl Checker<'_> {
     pub(super) fn check_resistor(&mut self, id: ElementId, element: &Element) {
         if element.is_unpowered {
@@ -110,7 +113,8 @@ impl Checker<'_> {
                 .primary(
                     self.span(id),
                     "its symmetric part has a negative eigenvalue",
-                ),
+                )
+                .help(UNPOWERED_HELP),
             );
         }
     }
