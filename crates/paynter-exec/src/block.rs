@@ -39,6 +39,8 @@ pub(crate) struct Factor {
     step: Vec<f64>,
     /// Newton: the last solution found, where the next search starts.
     last: Vec<f64>,
+    /// Newton: the largest size of each unknown in any solution of the run.
+    largest: Vec<f64>,
     has_last: bool,
     /// Newton: the solution may be far from the last one (start, event).
     may_jump: bool,
@@ -70,6 +72,7 @@ impl Factor {
             z: vec![0.0; n],
             step: vec![0.0; n],
             last: vec![0.0; n],
+            largest: vec![0.0; n],
             has_last: false,
             may_jump: true,
             shift: vec![0.0; n],
@@ -80,6 +83,7 @@ impl Factor {
     pub(crate) fn forget(&mut self) {
         self.has_last = false;
         self.may_jump = true;
+        self.largest.fill(0.0);
         if let Some(sparse) = &mut self.sparse {
             sparse.forget();
         }
@@ -175,6 +179,18 @@ impl LinearBlock {
             factor.load(&self.matrix, slots);
             result = factor.factor(false);
         }
+        if result == Err(NoFactor::Singular) && factor.sparse.is_none() {
+            // Conductances of contacts lie many decades apart: a small pivot may be all there is.
+            factor.load(&self.matrix, slots);
+            factor.kind = FactorKind::Lu;
+            let n = factor.x.len();
+            result = factor_graded_lu(
+                &mut factor.matrix,
+                n,
+                &mut factor.scales,
+                &mut factor.pivots,
+            );
+        }
         result.map_err(|why| fault(self.block, why))?;
         for (x, &slot) in factor.x.iter_mut().zip(&self.right) {
             *x = slots[slot as usize];
@@ -252,6 +268,9 @@ enum Modes {
 const DONE: f64 = 1e-14;
 /// A correction that is this small but no longer shrinks is the noise of evaluating r.
 const NOISE: f64 = 1e-9;
+/// A correction that no longer shrinks is rounding if it is this small against the largest value of the run: 16 digits
+/// less what cancels in sums of laws whose slopes lie decades apart.
+const ROUNDING: f64 = 1e-12;
 /// The old Jacobian is good enough as long as each correction is this much smaller than the
 /// last; a new one squares the error, and for most blocks costs no more than an iteration.
 const GOOD_CONTRACTION: f64 = 0.03;
@@ -528,6 +547,11 @@ impl NewtonBlock {
                 if size <= NOISE && next <= 10.0 * NOISE {
                     return self.finish(memory);
                 }
+                // Near zero there may be nothing but rounding left of a quantity that is the difference of large
+                // ones: what counts is the size it had during the run.
+                if self.is_rounding(memory) {
+                    return self.settle_at(memory, modes);
+                }
                 damping *= 0.5;
                 if damping < SMALLEST_DAMPING {
                     return Err(Fault::NoConvergence(self.block));
@@ -555,6 +579,25 @@ impl NewtonBlock {
             }
         }
         Err(Fault::NoConvergence(self.block))
+    }
+
+    /// Tells whether the correction kept and the one after it are rounding against what the unknowns were in the run.
+    fn is_rounding(&self, memory: &Memory) -> bool {
+        let factor = &memory.factors[self.block as usize];
+        let corrections = factor.step.iter().zip(&factor.x).zip(&factor.largest);
+        let mut all = corrections.zip(&self.nominals);
+        all.all(|(((step, next), largest), nominal)| {
+            let allowed = ROUNDING * largest.max(*nominal);
+            // NaN is no rounding.
+            step.abs() <= allowed && next.abs() <= allowed
+        })
+    }
+
+    /// Ends at the iterate before the last correction.
+    fn settle_at(&self, memory: &mut Memory, modes: Modes) -> Result<(), Fault> {
+        self.move_to(memory, 0.0);
+        self.evaluate(memory, modes)?;
+        self.finish(memory)
     }
 
     fn factor(&self, memory: &mut Memory) -> Result<(), Fault> {
@@ -635,8 +678,10 @@ impl NewtonBlock {
             // A point on the way, not a solution.
             return Ok(());
         }
-        for (last, &slot) in factor.last.iter_mut().zip(&self.unknowns) {
+        let places = factor.last.iter_mut().zip(&mut factor.largest);
+        for ((last, largest), &slot) in places.zip(&self.unknowns) {
             *last = memory.slots[slot as usize];
+            *largest = largest.max(last.abs());
         }
         factor.has_last = true;
         factor.may_jump = false;

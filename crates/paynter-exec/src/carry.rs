@@ -13,6 +13,8 @@ use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::When;
 use paynter_symbolic::walk::depends_on;
 
+use crate::events::{ROUNDS_TOGETHER, SWITCH_NOISE, mode_at, rounds_allowed};
+use crate::failure::Fault;
 use crate::image::{ActionInfo, Decider, SwitchKind};
 use crate::machine::{Machine, fatal};
 
@@ -67,10 +69,49 @@ impl Machine {
         for factor in &mut self.memory.factors {
             factor.expect_jump();
         }
+        self.follow_values((t, y), held).map_err(fatal)?;
         self.refresh_unknowns(t, y).map_err(fatal)?;
         self.start = y.to_vec();
         self.start_is_set.clear();
         self.react(t, y, &[]).map_err(fatal)
+    }
+
+    /// Lets switches follow values that the other equations have moved: a diode must carry at once what a contact
+    /// that opened has carried. Those in `held` stay.
+    fn follow_values(
+        &mut self,
+        (t, y): (f64, &[f64]),
+        held: &[(SymbolId, f64)],
+    ) -> Result<(), Fault> {
+        let image = self.image.clone();
+        for round in 0..rounds_allowed(image.modes.len()) {
+            self.load(t, y)?;
+            self.run_switches()?;
+            let mut has_changed = false;
+            for mode in &image.modes {
+                let Decider::State { output, .. } = mode.decider else {
+                    continue;
+                };
+                let value = self.room.switches[output];
+                let is_noise = value.abs() <= SWITCH_NOISE * self.room.switch_sizes[output];
+                if is_noise || held.iter().any(|h| h.0 == mode.symbol) {
+                    continue;
+                }
+                let slot = &mut self.memory.slots[mode.slot as usize];
+                let new = mode_at(mode.kind, value, Some(*slot));
+                if new != *slot {
+                    *slot = new;
+                    has_changed = true;
+                    if round >= ROUNDS_TOGETHER {
+                        break;
+                    }
+                }
+            }
+            if !has_changed {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// What noise of a switch value is small against was seen by the other machine.
@@ -180,6 +221,12 @@ impl Machine {
         if let Some(jump) = self.jumps.get_mut(when) {
             *jump += energy;
         }
+    }
+
+    /// Forgets energy booked so far: the run begins here.
+    pub fn forget_jumps(&mut self) {
+        self.jumps.fill(0.0);
+        self.impulses = 0.0;
     }
 
     /// Gives the values of the discrete symbols.

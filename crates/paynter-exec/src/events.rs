@@ -22,6 +22,16 @@ use crate::machine::Machine;
 /// (ENGINE §9); real cascades are as long as the longest chain of switches.
 pub(crate) const MAX_ROUNDS: usize = 20;
 
+/// So many rounds all switches that are wrong change together; after that only the first of them does. In a network of
+/// passive laws and diodes that comes to an end whatever the order (Murty 1974: least-index pivoting of P-matrices;
+/// the two phases: Júdice & Pires 1994), while changing all at once may go in a circle.
+pub(crate) const ROUNDS_TOGETHER: usize = 8;
+
+/// Rounds that switches may need one by one: a few for each; what needs more is taken for a circle.
+pub(crate) fn rounds_allowed(n_modes: usize) -> usize {
+    MAX_ROUNDS + (8 * n_modes).min(2000)
+}
+
 /// Stands for "on this side" in a guard whose value is exactly zero.
 const THIS_SIDE: f64 = 1e-300;
 
@@ -29,7 +39,7 @@ const THIS_SIDE: f64 = 1e-300;
 const FLOOR_BAND: f64 = 1e-12;
 
 /// A switch value this small against what it was during the run is zero but for rounding.
-const SWITCH_NOISE: f64 = 1e-10;
+pub(crate) const SWITCH_NOISE: f64 = 1e-10;
 
 impl Machine {
     /// Computes the guards at the point in memory.
@@ -476,7 +486,9 @@ impl Machine {
     pub(crate) fn settle_modes(&mut self, t: f64) -> Result<bool, Fault> {
         let image = self.image.clone();
         let mut has_changed = false;
-        for _ in 0..MAX_ROUNDS {
+        let mut has_jumped = vec![false; image.switches.outputs.len()];
+        for round in 0..rounds_allowed(image.modes.len()) {
+            let is_one_by_one = round >= ROUNDS_TOGETHER;
             let has_moved = std::mem::take(&mut self.room.has_moved);
             self.room.restless.clear();
             self.settle_modes_by_time(t)?;
@@ -488,7 +500,9 @@ impl Machine {
                 };
                 let value = self.room.switches[output];
                 // What did not jump is where the solver saw it: its guard keeps watch.
-                if value.to_bits() == self.room.switches_before[output].to_bits() {
+                let has_moved_now = value.to_bits() != self.room.switches_before[output].to_bits();
+                has_jumped[output] |= has_moved_now;
+                if !has_moved_now && !(is_one_by_one && has_jumped[output]) {
                     continue;
                 }
                 // A value that was found at zero stays there when other equations take over
@@ -508,6 +522,9 @@ impl Machine {
                 if new != *held {
                     *held = new;
                     self.room.restless.push(mode.symbol);
+                    if is_one_by_one {
+                        break;
+                    }
                 }
             }
             if self.room.restless.is_empty() {

@@ -17,7 +17,7 @@ use paynter_symbolic::SymbolId;
 
 use crate::code::run;
 use crate::dense::pivoted_qr;
-use crate::events::{MAX_ROUNDS, mode_at};
+use crate::events::{ROUNDS_TOGETHER, mode_at, rounds_allowed};
 use crate::failure::{Failure, Fault};
 use crate::image::{Decider, StartAim};
 use crate::machine::Machine;
@@ -142,11 +142,11 @@ impl Machine {
         self.start_is_set = set_by.iter().map(Option::is_some).collect();
         let mut outcome = Outcome::default();
         for round in 0.. {
-            if round == MAX_ROUNDS {
+            if round == rounds_allowed(image.modes.len()) {
                 return Err(self.fail(Fault::EventLoop));
             }
             // The very first modes are guesses: a block may be singular under them.
-            let settled = self.evaluate_modes(t0, &y);
+            let settled = self.evaluate_modes(t0, &y, round >= ROUNDS_TOGETHER);
             if matches!(settled, Ok(false)) && round > 0 {
                 break;
             }
@@ -242,8 +242,8 @@ impl Machine {
         }
     }
 
-    /// Sets every mode as the values at y say. Tells whether one changed.
-    fn evaluate_modes(&mut self, t: f64, y: &[f64]) -> Result<bool, Fault> {
+    /// Sets every mode as the values at y say, or only the first that is wrong. Tells whether one changed.
+    fn evaluate_modes(&mut self, t: f64, y: &[f64], is_one_by_one: bool) -> Result<bool, Fault> {
         let image = self.image.clone();
         self.load(t, y)?;
         let mut has_changed = false;
@@ -260,11 +260,15 @@ impl Machine {
             if let Decider::State { output, .. } = mode.decider {
                 let new = mode_at(mode.kind, self.room.switches[output], None);
                 let held = &mut self.memory.slots[mode.slot as usize];
-                if new != *held {
-                    self.room.restless.push(mode.symbol);
+                if new == *held {
+                    continue;
                 }
-                has_changed |= new != *held;
+                self.room.restless.push(mode.symbol);
+                has_changed = true;
                 *held = new;
+                if is_one_by_one {
+                    break;
+                }
             }
         }
         Ok(has_changed)
@@ -385,7 +389,7 @@ impl Machine {
         self.keep_left_limits()?;
         self.tick(t0)?;
         self.run_switches()?;
-        self.evaluate_modes(t0, y)?;
+        self.evaluate_modes(t0, y, false)?;
         self.settle_modes(t0)?;
         // What holds at the start has not become true: nothing acts.
         self.rising_conditions()?;

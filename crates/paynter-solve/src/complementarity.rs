@@ -30,8 +30,13 @@ pub struct Pairs {
 /// What a complementarity problem comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Complement {
-    /// For each pair: whether w is zero and z is not held (true), or z is zero (false).
-    Solution(Vec<bool>),
+    /// Some choice solves it.
+    Solution {
+        /// For each pair: whether w is zero and z is free (true), or z is zero and w is free (false).
+        carries: Vec<bool>,
+        /// The free variables there.
+        a: Vec<f64>,
+    },
     /// No choice solves it; these pairs together prove that.
     None(Vec<usize>),
     /// The relation is not passive, or its numbers are beyond telling.
@@ -61,7 +66,72 @@ pub fn complement(pairs: &Pairs, noise: f64) -> Complement {
     };
     let sides = carries.iter().zip(&hybrid.z_is_independent);
     // Independent quantities are zero where Lemke has not taken them in.
-    Complement::Solution(sides.map(|(&taken, &z)| taken == z).collect())
+    let carries: Vec<bool> = sides.map(|(&taken, &z)| taken == z).collect();
+    match pairs.solve(&carries) {
+        Some(a) => Complement::Solution { carries, a },
+        None => Complement::Unclear,
+    }
+}
+
+impl Pairs {
+    /// Gives the free variables at which one of each pair is zero; none if these do not fix them.
+    fn solve(&self, carries: &[bool]) -> Option<Vec<f64>> {
+        let n = carries.len();
+        let mut t = Vec::with_capacity(n * n);
+        let mut rest = Vec::with_capacity(n);
+        for (k, &w_is_zero) in carries.iter().enumerate() {
+            let (rows, constants) = match w_is_zero {
+                true => (&self.w, &self.w0),
+                false => (&self.z, &self.z0),
+            };
+            t.extend_from_slice(&rows[k * n..(k + 1) * n]);
+            rest.push(constants[k]);
+        }
+
+        // Each exchange makes one variable follow from rows that are zero: its constant is then its value.
+        let mut a = vec![0.0; n];
+        let mut order: Vec<Option<usize>> = vec![None; n];
+        for _ in 0..n {
+            let free = |list: &[Option<usize>], c: usize| !list.contains(&Some(c));
+            let mut best = (0.0, 0, 0);
+            for row in (0..n).filter(|&row| order[row].is_none()) {
+                for column in (0..n).filter(|&c| free(&order, c)) {
+                    let pivot = t[row * n + column].abs();
+                    if pivot > best.0 {
+                        best = (pivot, row, column);
+                    }
+                }
+            }
+            let (pivot, row, column) = best;
+            if !(pivot.is_finite() && pivot > 0.0) {
+                return None;
+            }
+            eliminate(&mut t, &mut rest, n, (row, column));
+            order[row] = Some(column);
+        }
+        for (row, column) in order.iter().enumerate() {
+            a[(*column)?] = -rest[row];
+        }
+        a.iter().all(|a| a.is_finite()).then_some(a)
+    }
+}
+
+/// Makes a pivot one and the rest of its column zero.
+fn eliminate(t: &mut [f64], rest: &mut [f64], n: usize, (row, column): (usize, usize)) {
+    let pivot = t[row * n + column];
+    for entry in &mut t[row * n..(row + 1) * n] {
+        *entry /= pivot;
+    }
+    rest[row] /= pivot;
+    let own: Vec<f64> = t[row * n..(row + 1) * n].to_vec();
+    for i in (0..n).filter(|&i| i != row) {
+        let factor = t[i * n + column];
+        for (entry, own) in t[i * n..(i + 1) * n].iter_mut().zip(&own) {
+            *entry -= factor * own;
+        }
+        t[i * n + column] = 0.0;
+        rest[i] -= factor * rest[row];
+    }
 }
 
 /// One of each pair in terms of the others: w' = M z' + q.
@@ -420,7 +490,7 @@ mod tests {
                 .into_iter()
                 .any(|mask| is_solution(&m, &q, &sides(mask)));
             match complement(&plain(&m, &q), 1e-13) {
-                Complement::Solution(carries) => {
+                Complement::Solution { carries, .. } => {
                     assert!(is_solution(&m, &q, &carries), "case {case}");
                     solved += 1;
                 }
@@ -443,7 +513,7 @@ mod tests {
             let n = 1 + case % 6;
             let m = semidefinite(&mut random, n, n);
             let q: Vec<f64> = (0..n).map(|_| random.next()).collect();
-            let Complement::Solution(expected) = complement(&plain(&m, &q), 0.0) else {
+            let Complement::Solution { carries, .. } = complement(&plain(&m, &q), 0.0) else {
                 panic!("a definite problem has a solution");
             };
             let pairs = plain(&m, &q);
@@ -465,11 +535,17 @@ mod tests {
                 z: times(&pairs.z),
                 z0: moved(&pairs.z, &pairs.z0),
             };
-            assert_eq!(
-                complement(&other, 0.0),
-                Complement::Solution(expected),
-                "case {case}"
-            );
+            let Complement::Solution { carries: again, a } = complement(&other, 0.0) else {
+                panic!("case {case}");
+            };
+            assert_eq!(again, carries, "case {case}");
+            // The zero side of each pair is zero there.
+            for k in 0..n {
+                let row = if carries[k] { &other.w } else { &other.z };
+                let rest = if carries[k] { &other.w0 } else { &other.z0 };
+                let value: f64 = (0..n).map(|j| row[k * n + j] * a[j]).sum();
+                assert!((value + rest[k]).abs() < 1e-6, "case {case}");
+            }
         }
     }
 
@@ -483,7 +559,7 @@ mod tests {
             z: vec![0.0, 1.0, 0.0, -1.0],
             z0: vec![0.0, 1.0],
         };
-        let Complement::Solution(carries) = complement(&pairs, 0.0) else {
+        let Complement::Solution { carries, .. } = complement(&pairs, 0.0) else {
             panic!("it has solutions");
         };
         assert_eq!(carries.iter().filter(|&&c| c).count(), 1);

@@ -20,8 +20,12 @@ use crate::quadrature::Quadratures;
 use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step};
 use crate::system::{Crossing, EvalError, EventOutcome, System};
 
-/// Rounds of reactions at one instant after which they are called a loop.
-const MAX_EVENT_ROUNDS: usize = 20;
+/// Rounds of reactions at one instant in which all guards that fired count together.
+const ROUNDS_TOGETHER: usize = 8;
+/// Rounds of reactions at one instant after which they are called a loop. After the first ones only one guard counts in
+/// each, the first of those that fired: switches of a passive network settle so in a few rounds for each of them
+/// (least-index pivoting, Murty 1974), while all together may go in a circle.
+const MAX_EVENT_ROUNDS: usize = 200;
 /// With guards, no step is longer than this share of the run: a guard that depends on time
 /// alone would otherwise be sampled too rarely when the states hardly move.
 const MAX_STEP_SHARE_WITH_GUARDS: f64 = 0.1;
@@ -420,7 +424,11 @@ impl Run<'_> {
                 EventOutcome::Continue { changed: false } => break,
                 EventOutcome::Continue { changed: true } => any_change = true,
             }
-            if self.guards.is_empty() || !self.guards.settle(cx, t, &self.y, h)? {
+            let most = match round < ROUNDS_TOGETHER {
+                true => usize::MAX,
+                false => 1,
+            };
+            if self.guards.is_empty() || !self.guards.settle(cx, (t, &self.y), h, most)? {
                 break;
             }
             first_of_round = self.fired.len();

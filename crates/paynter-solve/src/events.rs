@@ -635,24 +635,32 @@ impl Guards {
     }
 
     /// After a reaction that changed something: finds the guards that jumped across or turn
-    /// back from their surface, and tells them. Returns whether there are any.
+    /// back from their surface, and tells them, but no more than `most`, those with the lowest numbers. Returns whether
+    /// there are any.
     pub(crate) fn settle(
         &mut self,
         cx: &mut Context<'_>,
-        t: f64,
-        y: &[f64],
+        (t, y): (f64, &[f64]),
         h: f64,
+        most: usize,
     ) -> Result<bool, Failure> {
         evaluate(cx, t, y, &mut self.start)?;
         self.fired.clear();
         self.ask_sides(cx);
         let mut has_trend = None;
+        let is_late = most == 1;
         for guard in 0..self.told.len() {
+            if self.fired.len() >= most {
+                break;
+            }
             let value = self.start[guard];
             self.scale[guard] = self.scale[guard].max(value.abs());
             let has_followed = self.follow_side(guard);
             let toward = self.told[guard] * value;
-            let band = self.band[guard].max(self.noise(guard));
+            let mut band = self.band[guard].max(self.noise(guard));
+            if is_late {
+                band = band.max(LATE_NOISE * self.scale[guard]);
+            }
             if toward < 0.0 && -toward < ZERO_WITH_A_SIDE {
                 // Put on its threshold by the reaction, which knows: nothing to tell, but armed anew.
                 self.told[guard] = -self.told[guard];
@@ -674,7 +682,7 @@ impl Guards {
             if toward < -band && has_jumped {
                 self.tell(guard, 0.0);
                 self.band[guard] = 0.0;
-            } else if !self.turned[guard] {
+            } else if !self.turned[guard] && !is_late {
                 let band = band.max(toward.abs());
                 // A guard that has just fired stands within rounding of zero, so any motion
                 // counts; of others, one that leaves the noise within a step.
@@ -882,6 +890,10 @@ fn sample_time(dense: &dyn Dense, part: usize) -> f64 {
         _ => t0 + (t1 - t0) * (part as f64 / PARTS as f64),
     }
 }
+
+/// Where switches do not settle, values below this part of what they were in the run are rounding: conductances of
+/// contacts eleven decades apart leave no more digits. What they turn out to be shows when they have left it.
+const LATE_NOISE: f64 = 1e-10;
 
 /// Width below which two times of this step are one.
 pub(crate) fn time_width(dense: &dyn Dense) -> f64 {

@@ -4,22 +4,22 @@
 //!      [`Structures`] to go on with.
 //! Out: where the run ended and why, with the work, the energies and the jumps of all parts.
 //!
-//! At an event that a structure cannot pass, the next one is searched by flipping contacts until every
-//! conducting diode carries a flow and every blocking one is pushed back; a very short implicit step
-//! shows both. Storages that the new structure ties together jump, with charge and flux conserved.
+//! At an event that a structure cannot pass, the next one is searched (`modes`). Storages that the new
+//! structure ties together jump, with charge and flux conserved.
 //!
 //! **Invariant:** recorded rows, quadratures and held values go on without a gap.
 
 use crate::audit::Booked;
 use crate::code;
 use crate::failure::{explain_failure, seconds};
+use crate::modes::NoFit;
 use crate::recorder::Recorder;
 use crate::spec::{Ending, RunSpec};
 use crate::structure::{Sight, Stock, Structure, Structures, bounds};
 use paynter_exec::{Machine, StartError, StartReport};
 use paynter_model::BondGraph;
 use paynter_model::equations::{Control, ideal_contacts};
-use paynter_model::graph::{ElementKind, Law};
+use paynter_model::graph::ElementKind;
 use paynter_solve::{
     Absolute, Dense, EventOutcome, EventRecord, Failure, FinishReason, Method, Observer, Options,
     SolveError, Statistics, System, Tolerances, integrate,
@@ -28,7 +28,7 @@ use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Dae;
 use paynter_symbolic::reduced::Reduced;
 use paynter_syntax::Diagnostic;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// Where a run came to an end.
@@ -42,31 +42,32 @@ pub(crate) struct End {
 /// against anything the model does.
 const PROBE_SHARE: f64 = 1e-4;
 /// Before any step it is this part of the run.
-const FIRST_PROBE_SHARE: f64 = 1e-9;
+pub(crate) const FIRST_PROBE_SHARE: f64 = 1e-9;
 /// A jump is computed with a step this much shorter still: what flows in it meanwhile is an error.
 const JUMP_SHARE: f64 = 1e-5;
-/// A contact is wrong when it is beyond zero by more than this part of the largest effort or flow
-/// among contacts.
-const CONTACT_NOISE: f64 = 1e-9;
+/// What rounding leaves of an effort or flow that is zero, as a part of the largest among contacts.
+const BAND_NOISE: f64 = 1e-13;
+/// States are read off a step this much shorter than that of a jump.
+const NO_TIME: f64 = 1e-8;
+/// A flow that falls to less than this part of itself is cut off.
+const STOPPED: f64 = 1e-3;
 /// A state that differs by more than this part of its size has jumped.
 const JUMP_NOISE: f64 = 1e-8;
-/// So many structures are tried at one instant; real circuits need a handful.
-const MOST_TRIALS: usize = 4096;
 /// So many changes at one instant are a circle.
-const MOST_CHANGES: usize = 40;
+pub(crate) const MOST_CHANGES: usize = 40;
 
 /// Values by symbol.
-type Values<'v> = &'v [(SymbolId, f64)];
+pub(crate) type Values<'v> = &'v [(SymbolId, f64)];
 
 /// A run under way.
 pub(crate) struct Course<'a> {
-    graph: &'a BondGraph,
-    spec: &'a RunSpec,
+    pub(crate) graph: &'a BondGraph,
+    pub(crate) spec: &'a RunSpec,
     plain: &'a mut Machine,
     plain_reduced: &'a Reduced,
-    structures: Structures<'a>,
+    pub(crate) structures: Structures<'a>,
     /// None while the equations run as they stand.
-    current: Option<Structure>,
+    pub(crate) current: Option<Structure>,
     pub statistics: Statistics,
     pub booked: Booked,
     /// Absolute tolerances of each structure when it was first run.
@@ -74,7 +75,7 @@ pub(crate) struct Course<'a> {
     /// Largest value of each carried symbol at changes of structure.
     sizes: HashMap<SymbolId, f64>,
     /// Largest effort and flow of any contact.
-    contact_sizes: (f64, f64),
+    pub(crate) contact_sizes: (f64, f64),
     /// Contacts that lost energy in a jump: time, element, J.
     pub losses: Vec<(f64, usize, f64)>,
     /// Switches that slid: mode, first time, how often.
@@ -160,78 +161,9 @@ impl<'a> Course<'a> {
             self.rest(t, &mut report.y0)?;
             return Ok(report);
         }
-        let structure = self.first_structure(t)?;
-        let graph = self.graph;
-        let report = self
-            .structures
-            .initialise(&structure, t)
-            .expect("the first structure was made");
-        let entry = self
-            .structures
-            .get(&structure)
-            .expect("the first structure was made");
-        let report = report.map_err(|e| explain(&e, &entry.reduced, graph))?;
-        self.current = Some(structure);
+        let report = self.first_structure(t)?;
         self.arm(t, &report.y0);
         Ok(report)
-    }
-
-    fn first_structure(&mut self, t: f64) -> Result<Structure, Vec<Diagnostic>> {
-        let n = self.structures.contacts.len();
-        let is_switch = self.are_switches();
-        let mut guess = Structure {
-            conducting: vec![false; n],
-            sliding: Vec::new(),
-        };
-        let mut first_error = None;
-        for _ in 0..MOST_CHANGES {
-            // A structure with these commands that has a start at all.
-            let mut found = None;
-            for candidate in neighbours(&guess, &is_switch).take(MOST_TRIALS) {
-                match self.structures.initialise(&candidate, t) {
-                    Some(Ok(report)) => {
-                        let sight = self.structures.look(&candidate, t, &report.y0);
-                        if let Some(sight) = sight {
-                            found = Some((candidate, sight));
-                            break;
-                        }
-                    }
-                    Some(Err(error)) => {
-                        let entry = self.structures.get(&candidate).expect("it was just used");
-                        let why = crate::failure::explain_start(&error, &entry.reduced, self.graph);
-                        first_error.get_or_insert(why);
-                    }
-                    None => {}
-                }
-            }
-            let Some((candidate, sight)) = found else {
-                return Err(first_error.unwrap_or_else(|| vec![self.no_structure(t)]));
-            };
-            let mut commanded = candidate.clone();
-            for k in 0..n {
-                if is_switch[k] {
-                    commanded.conducting[k] = sight.contacts[k][0] != 0.0;
-                }
-            }
-            let changes_command =
-                (0..n).any(|k| is_switch[k] && commanded.conducting[k] != guess.conducting[k]);
-            if changes_command {
-                guess = commanded;
-                continue;
-            }
-            let h = FIRST_PROBE_SHARE * (self.spec.stop - self.spec.start);
-            return self
-                .search(&commanded, (t, h), &sight.x, &[])
-                .ok_or_else(|| vec![self.no_structure(t)]);
-        }
-        Err(vec![self.no_structure(t)])
-    }
-
-    fn are_switches(&self) -> Vec<bool> {
-        let contacts = self.structures.contacts.iter();
-        contacts
-            .map(|&id| self.graph.element(id).kind == ElementKind::Sw)
-            .collect()
     }
 
     /// Runs to the end.
@@ -243,13 +175,20 @@ impl<'a> Course<'a> {
             let t_before = t;
             let options = self.options(t);
             let spec = self.spec;
+            let contacts = self.contact_columns();
             let (machine, _) = self.at_present();
             let mut watch = Watch {
                 recorder,
                 largest: vec![0.0; y.len()],
+                row: vec![0.0; machine.n_wanted()],
+                contacts,
+                contact_sizes: (0.0, 0.0),
+                steps: 0,
             };
             let result = integrate(machine, t, &y, spec.stop, &options, &mut watch);
             let largest = std::mem::take(&mut watch.largest);
+            let (e, f) = watch.contact_sizes;
+            self.contact_sizes = (self.contact_sizes.0.max(e), self.contact_sizes.1.max(f));
             self.note_largest(&largest);
             let (failure, reason) = match result {
                 Ok(finish) => {
@@ -315,7 +254,7 @@ impl<'a> Course<'a> {
                     if is_circle {
                         let ending = Ending::Failed {
                             time: t,
-                            diagnostics: vec![self.no_structure(t)],
+                            diagnostics: vec![self.no_structure(t, &NoFit::default())],
                         };
                         return End { t, y, ending };
                     }
@@ -357,6 +296,17 @@ impl<'a> Course<'a> {
                     let ending = Ending::Reached;
                     return End { t, y, ending };
                 }
+            }
+        }
+    }
+
+    /// Where the efforts and flows of contacts stand in a row of the present machine.
+    fn contact_columns(&self) -> std::ops::Range<usize> {
+        match &self.current {
+            None => 0..0,
+            Some(_) => {
+                let first = self.spec.wanted.len() + self.structures.carried.len();
+                first..first + 4 * self.structures.contacts.len()
             }
         }
     }
@@ -477,7 +427,7 @@ impl<'a> Course<'a> {
         let sight = self
             .structures
             .look(&present, t, y)
-            .ok_or_else(|| Box::new(self.no_structure(t)))?;
+            .ok_or_else(|| Box::new(self.no_structure(t, &NoFit::default())))?;
         self.note_sizes(&sight);
         let mut target = present.clone();
         let mut held = Vec::new();
@@ -497,37 +447,56 @@ impl<'a> Course<'a> {
         }
         let entry = self.structures.get(&present);
         let discrete = entry.map_or(Vec::new(), |e| e.machine.discrete_values());
-        let mut h = self.probe_step(t);
-        // Where fast motion follows the event, a shorter look is needed to see its beginning.
-        for _ in 0..4 {
-            let next = if target.conducting.is_empty() {
-                Some(target.clone())
-            } else {
-                self.search(&target, (t, h), &sight.x, &discrete)
-            };
-            let Some(next) = next else {
-                break;
-            };
-            let opened: Vec<usize> = (0..next.conducting.len())
-                .filter(|&k| present.conducting[k] && !next.conducting[k])
-                .collect();
-            if next == present {
-                self.arm(t, y);
-                return Ok(y.to_vec());
-            }
-            let moved =
-                self.move_to(&present, &next, (t, h), &sight, (&discrete, &held), &opened)?;
-            if self.is_consistent(t, &moved) {
-                self.arm(t, &moved);
-                return Ok(moved);
-            }
-            h *= 1e-2;
+        let h = self.probe_step(t);
+        let next = if target.conducting.is_empty() {
+            target.clone()
+        } else {
+            self.search(&target, (t, h), &sight.x, &discrete)
+                .map_err(|none| Box::new(self.no_structure(t, &none)))?
+        };
+        if next == present {
+            self.arm(t, y);
+            return Ok(y.to_vec());
         }
-        Err(Box::new(self.no_structure(t)))
+        let opened = opened(&present, &next);
+        let moved = self.move_to(&present, &next, (t, h), &sight, (&discrete, &held), &opened)?;
+        let settled = self.settle((t, h), moved)?;
+        self.arm(t, &settled);
+        Ok(settled)
+    }
+
+    /// Goes on to further structures at the same instant until the contacts are right there: a jump may leave a diode
+    /// with a flow backwards, and where fast motion follows, a shorter look is needed to see its beginning.
+    pub(crate) fn settle(
+        &mut self,
+        (t, mut h): (f64, f64),
+        mut y: Vec<f64>,
+    ) -> Result<Vec<f64>, Box<Diagnostic>> {
+        for _ in 0..MOST_CHANGES {
+            if self.is_consistent(t, &y) {
+                return Ok(y);
+            }
+            let none = |this: &Self| Box::new(this.no_structure(t, &NoFit::default()));
+            let present = self.current.clone().ok_or_else(|| none(self))?;
+            let sight = self.structures.look(&present, t, &y);
+            let sight = sight.ok_or_else(|| none(self))?;
+            let entry = self.structures.get(&present);
+            let discrete = entry.map_or(Vec::new(), |e| e.machine.discrete_values());
+            let next = self
+                .search(&present, (t, h), &sight.x, &discrete)
+                .map_err(|none| Box::new(self.no_structure(t, &none)))?;
+            if next == present {
+                h *= 1e-2;
+                continue;
+            }
+            let opened = opened(&present, &next);
+            y = self.move_to(&present, &next, (t, h), &sight, (&discrete, &[]), &opened)?;
+        }
+        Err(Box::new(self.no_structure(t, &NoFit::default())))
     }
 
     /// Takes over into another structure, with a jump where it ties storages together.
-    fn move_to(
+    pub(crate) fn move_to(
         &mut self,
         present: &Structure,
         next: &Structure,
@@ -537,20 +506,12 @@ impl<'a> Course<'a> {
         opened: &[usize],
     ) -> Result<Vec<f64>, Box<Diagnostic>> {
         let lost = || Box::new(Diagnostic::error(code::NO_CONDUCTION, ""));
-        let states_of = |this: &mut Self, x: &[f64]| -> Vec<f64> {
-            let carried = this.structures.carried.clone();
-            let Some(entry) = this.structures.get(next) else {
-                return Vec::new();
-            };
-            let mut y = vec![0.0; entry.machine.n()];
-            for (y, symbol) in y.iter_mut().zip(entry.machine.states()) {
-                if let Ok(place) = carried.binary_search(symbol) {
-                    *y = x[place];
-                }
-            }
-            y
+        // So short that storages do not move by more than a rounding.
+        let no_time = h * JUMP_SHARE * NO_TIME;
+        let states_of = |this: &mut Self, s: &Structure, x: &[f64]| {
+            this.structures.states_at(s, (t, no_time), x, discrete)
         };
-        let mut y = states_of(self, &sight.x);
+        let mut y = states_of(self, next, &sight.x).ok_or_else(lost)?;
         self.carry(present, next, (t, &mut y), held)
             .ok_or_else(lost)?;
         let landed = self.structures.look(next, t, &y).ok_or_else(lost)?;
@@ -566,19 +527,9 @@ impl<'a> Course<'a> {
                 let entry = this.structures.get(s)?;
                 entry.machine.stored_energy(t, y).ok()
             };
-            let y_before = {
-                let carried = self.structures.carried.clone();
-                let entry = self.structures.get(present).ok_or_else(lost)?;
-                let mut y = vec![0.0; entry.machine.n()];
-                for (y, symbol) in y.iter_mut().zip(entry.machine.states()) {
-                    if let Ok(place) = carried.binary_search(symbol) {
-                        *y = sight.x[place];
-                    }
-                }
-                y
-            };
+            let y_before = states_of(self, present, &sight.x).ok_or_else(lost)?;
             let before = energy(self, present, &y_before);
-            y = states_of(self, &after.x);
+            y = states_of(self, next, &after.x).ok_or_else(lost)?;
             self.carry(present, next, (t, &mut y), held)
                 .ok_or_else(lost)?;
             let later = energy(self, next, &y);
@@ -586,7 +537,7 @@ impl<'a> Course<'a> {
                 let contact = (0..next.conducting.len())
                     .find(|&k| next.conducting[k] && !present.conducting[k])
                     .unwrap_or(0);
-                if next.conducting != present.conducting {
+                if next.conducting != present.conducting || present.is_open {
                     self.losses.push((t, contact, before.total - later.total));
                 }
                 if let Some(entry) = self.structures.get(next) {
@@ -614,7 +565,7 @@ impl<'a> Course<'a> {
             .ok()
     }
 
-    fn has_jumped(&self, before: &[f64], after: &[f64]) -> bool {
+    pub(crate) fn has_jumped(&self, before: &[f64], after: &[f64]) -> bool {
         let carried = &self.structures.carried;
         carried.iter().zip(before).zip(after).any(|((s, a), b)| {
             let size = self.sizes.get(s).copied().unwrap_or(0.0);
@@ -646,7 +597,8 @@ impl<'a> Course<'a> {
                     continue;
                 };
                 let size = self.sizes.get(&state).copied().unwrap_or(0.0).max(a.abs());
-                if (a - b).abs() <= 1e-6 * size {
+                // What keeps a part of its flow shares it with another inertia: charge is shared so as well.
+                if (a - b).abs() <= 1e-6 * size || b.abs() > STOPPED * a.abs() {
                     continue;
                 }
                 // The contact that takes the impulse of effort.
@@ -694,86 +646,8 @@ impl<'a> Course<'a> {
         .help("give the flow another path, such as a diode or a resistance across the inertia, or give the switch a leak: `Roff = 1 [Mohm]`")
     }
 
-    /// Finds the structure that fits, from one whose commands are right: contacts that are wrong are
-    /// flipped together, then one by one, then all combinations are tried, nearest first.
-    fn search(
-        &mut self,
-        from: &Structure,
-        (t, h): (f64, f64),
-        x: &[f64],
-        discrete: &[(SymbolId, f64)],
-    ) -> Option<Structure> {
-        let is_switch = self.are_switches();
-        let mut tried: HashSet<Structure> = HashSet::new();
-        let mut candidate = from.clone();
-        while tried.insert(candidate.clone()) {
-            let Some(wrong) = self.wrong_contacts(&candidate, (t, h), x, discrete) else {
-                break;
-            };
-            if wrong.is_empty() {
-                return Some(candidate);
-            }
-            let mut all = candidate.clone();
-            for &k in &wrong {
-                all.conducting[k] = !all.conducting[k];
-            }
-            if tried.contains(&all) {
-                let first = wrong[0];
-                candidate.conducting[first] = !candidate.conducting[first];
-            } else {
-                candidate = all;
-            }
-        }
-        let rest: Vec<Structure> = neighbours(from, &is_switch).take(MOST_TRIALS).collect();
-        for candidate in rest {
-            if !tried.insert(candidate.clone()) {
-                continue;
-            }
-            let wrong = self.wrong_contacts(&candidate, (t, h), x, discrete);
-            if wrong.is_some_and(|w| w.is_empty()) {
-                return Some(candidate);
-            }
-        }
-        None
-    }
-
-    /// Diodes that would carry a flow backwards or hold back a push; none if the structure has no
-    /// solution.
-    fn wrong_contacts(
-        &mut self,
-        candidate: &Structure,
-        (t, h): (f64, f64),
-        x: &[f64],
-        discrete: &[(SymbolId, f64)],
-    ) -> Option<Vec<usize>> {
-        let sight = self.structures.probe(candidate, (t, h), x, discrete)?;
-        // A structure without a probe has equations; one without equations is no candidate either.
-        self.structures.get(candidate)?;
-        Some(self.wrong_in(candidate, &sight))
-    }
-
-    fn wrong_in(&self, structure: &Structure, sight: &Sight) -> Vec<usize> {
-        let (mut e, mut f) = self.contact_sizes;
-        for contact in &sight.contacts {
-            e = e.max(contact[2].abs());
-            f = f.max(contact[3].abs());
-        }
-        let is_switch = self.are_switches();
-        (0..sight.contacts.len())
-            .filter(|&k| !is_switch[k])
-            .filter(|&k| {
-                let s = sight.contacts[k][1];
-                if structure.conducting[k] {
-                    s < -CONTACT_NOISE * f
-                } else {
-                    s > CONTACT_NOISE * e
-                }
-            })
-            .collect()
-    }
-
     /// Tells whether the contacts of the present structure are right at a point.
-    fn is_consistent(&mut self, t: f64, y: &[f64]) -> bool {
+    pub(crate) fn is_consistent(&mut self, t: f64, y: &[f64]) -> bool {
         let Some(structure) = self.current.clone() else {
             return true;
         };
@@ -805,7 +679,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn note_sizes(&mut self, sight: &Sight) {
+    pub(crate) fn note_sizes(&mut self, sight: &Sight) {
         for (&symbol, &value) in self.structures.carried.iter().zip(&sight.x) {
             let size = self.sizes.entry(symbol).or_insert(0.0);
             *size = size.max(value.abs());
@@ -824,6 +698,7 @@ impl<'a> Course<'a> {
         let Some(sight) = self.structures.look(&structure, t, y) else {
             return;
         };
+        let (e, f) = self.contact_sizes;
         let Some(entry) = self.structures.get(&structure) else {
             return;
         };
@@ -833,7 +708,9 @@ impl<'a> Course<'a> {
             };
             let s = sight.contacts[k][1];
             let beyond = if structure.conducting[k] { -s } else { s };
-            let width = if beyond > 0.0 { 2.0 * beyond } else { 0.0 };
+            // A contact that nothing moves (the only path of a part that floats) shows rounding for ever.
+            let rounding = BAND_NOISE * if structure.conducting[k] { f } else { e };
+            let width = rounding.max(2.0 * beyond);
             // A parameter that nothing reads, or a value that is not finite, changes nothing.
             let _ = entry.machine.set_parameter(band, width);
         }
@@ -895,34 +772,18 @@ impl<'a> Course<'a> {
             }
         }
     }
-
-    fn no_structure(&self, t: f64) -> Diagnostic {
-        let mut d = Diagnostic::error(
-            code::NO_CONDUCTION,
-            format!(
-                "no choice of conducting and blocking contacts fits at t = {}",
-                seconds(t)
-            ),
-        );
-        for (k, &id) in self.structures.contacts.iter().take(4).enumerate() {
-            let element = self.graph.element(id);
-            let span = self.graph.span(element.origin);
-            let is_switch = matches!(element.law, Law::Switch { .. });
-            d = match (k, is_switch) {
-                (0, true) => d.primary(span, "an ideal switch"),
-                (0, false) => d.primary(span, "an ideal diode"),
-                (_, true) => d.secondary(span, "an ideal switch"),
-                (_, false) => d.secondary(span, "an ideal diode"),
-            };
-        }
-        d.help("ideal contacts may short a source or leave a part without connection: give them resistances, such as `Sw(on, Ron = 1 [mohm], Roff = 1 [Mohm])`")
-    }
 }
 
 /// Looks at the size of the states on the way.
 struct Watch<'r, 'p> {
     recorder: &'r mut Recorder<'p>,
     largest: Vec<f64>,
+    row: Vec<f64>,
+    /// Columns of contacts.
+    contacts: std::ops::Range<usize>,
+    /// Largest effort and flow of contacts between events: at events they are zero.
+    contact_sizes: (f64, f64),
+    steps: usize,
 }
 
 impl Observer for Watch<'_, '_> {
@@ -938,6 +799,17 @@ impl Observer for Watch<'_, '_> {
         for (largest, y) in self.largest.iter_mut().zip(d.y1()) {
             *largest = largest.max(y.abs());
         }
+        // A few looks are enough for a size: after 1, 2, 4, 8, … steps.
+        self.steps += 1;
+        if !self.contacts.is_empty()
+            && self.steps.is_power_of_two()
+            && system.observe(d.t1(), d.y1(), &mut self.row).is_ok()
+        {
+            for contact in self.row[self.contacts.clone()].chunks_exact(4) {
+                self.contact_sizes.0 = self.contact_sizes.0.max(contact[2].abs());
+                self.contact_sizes.1 = self.contact_sizes.1.max(contact[3].abs());
+            }
+        }
         self.recorder.step(d, q, system)
     }
 
@@ -946,37 +818,15 @@ impl Observer for Watch<'_, '_> {
     }
 }
 
+/// Contacts that conduct in the first structure and block in the second.
+fn opened(before: &Structure, after: &Structure) -> Vec<usize> {
+    let both = before.conducting.iter().zip(&after.conducting).enumerate();
+    both.filter(|(_, (was, is))| **was && !**is)
+        .map(|(k, _)| k)
+        .collect()
+}
+
 fn mode_of(dae: &Dae, symbol: SymbolId) -> Option<(f64, f64)> {
     let mode = dae.modes.iter().find(|m| m.symbol == symbol)?;
     bounds(mode.switch)
-}
-
-/// All structures with the same commands, those with the fewest diodes flipped first.
-fn neighbours(from: &Structure, is_switch: &[bool]) -> impl Iterator<Item = Structure> {
-    let diodes: Vec<usize> = (0..is_switch.len()).filter(|&k| !is_switch[k]).collect();
-    // Beyond this the number of combinations passes any limit on trials anyway.
-    let n = diodes.len().min(20);
-    let mut masks: Vec<u32> = (0..1_u32 << n.min(13)).collect();
-    if n > 13 {
-        // All single and double flips of the rest.
-        for a in 0..n {
-            for b in a..n {
-                let mask = (1 << a) | (1 << b);
-                if mask >= 1 << 13 {
-                    masks.push(mask);
-                }
-            }
-        }
-    }
-    masks.sort_by_key(|mask| mask.count_ones());
-    let from = from.clone();
-    masks.into_iter().map(move |mask| {
-        let mut next = from.clone();
-        for (bit, &k) in diodes.iter().take(n).enumerate() {
-            if mask & (1 << bit) != 0 {
-                next.conducting[k] = !next.conducting[k];
-            }
-        }
-        next
-    })
 }

@@ -28,6 +28,7 @@ pub mod linear;
 pub mod listing;
 pub mod loader;
 pub mod measure;
+mod modes;
 mod names;
 pub mod output;
 pub mod overlay;

@@ -19,9 +19,10 @@ use paynter_exec::{Engine, Machine, StartError, lower};
 use paynter_model::BondGraph;
 use paynter_model::causality::{Causality, assign_causality};
 use paynter_model::equations::{
-    Contact, Contacts, Control, build_equations, build_equations_conducting,
+    Contact, Contacts, Control, Side, build_equations, build_equations_conducting,
 };
-use paynter_model::graph::ElementId;
+use paynter_model::graph::{ElementId, ElementKind};
+use paynter_solve::System;
 use paynter_symbolic::dae::{Action, Dae, Equation, Mode, Role, Start, Switch, Symbol, When};
 use paynter_symbolic::reduce::reduce;
 use paynter_symbolic::reduced::Reduced;
@@ -37,6 +38,8 @@ pub(crate) struct Structure {
     pub conducting: Vec<bool>,
     /// Modes by symbol, in order.
     pub sliding: Vec<SymbolId>,
+    /// All diodes are ports, to measure the network between them: not a structure to run.
+    pub is_open: bool,
 }
 
 /// A structure that can be run.
@@ -61,6 +64,8 @@ struct Probe {
     /// 1/h.
     rate: SymbolId,
     held: Vec<SymbolId>,
+    /// How many columns come after those of a [`Sight`]: states of the structure that are no storages.
+    n_more: usize,
 }
 
 /// What the columns of a structure's machine are, after those of the run.
@@ -68,10 +73,13 @@ struct Probe {
 pub(crate) struct Sight {
     /// Carried symbols: everything that has a rate.
     pub x: Vec<f64>,
-    /// For each contact: command, curve parameter, effort, flow; 0 where it has none.
+    /// For each contact: command, curve parameter, effort, flow; 0 where it has none. Of a port the first two are
+    /// how far it is from conducting and from blocking.
     pub contacts: Vec<[f64; 4]>,
     /// Outputs of sliding switches.
     pub sliding: Vec<f64>,
+    /// Of a probe: states of its structure that are no storages.
+    pub more: Vec<f64>,
 }
 
 /// Structures that some run of a sweep needed, for the others: as they were made, never run and with no parameter
@@ -191,11 +199,17 @@ impl<'a> Structures<'a> {
 
     fn make(&self, structure: &Structure, causality: &Causality) -> Made {
         let graph = self.graph;
-        let given: Vec<(ElementId, bool)> = self
-            .contacts
-            .iter()
-            .copied()
-            .zip(structure.conducting.iter().copied())
+        let side = |id: ElementId, conducts: bool| {
+            let is_diode = graph.element(id).kind == ElementKind::D;
+            match (structure.is_open && is_diode, conducts) {
+                (true, _) => Side::Port,
+                (false, true) => Side::Conducts,
+                (false, false) => Side::Blocks,
+            }
+        };
+        let contacts = self.contacts.iter().zip(&structure.conducting);
+        let given: Vec<(ElementId, Side)> = contacts
+            .map(|(&id, &conducts)| (id, side(id, conducts)))
             .collect();
         let written = if given.is_empty() {
             let dae = build_equations(graph, causality);
@@ -232,9 +246,11 @@ impl<'a> Structures<'a> {
         }
         let watch_modes = watch_modes(&mut dae, &contacts, &structure.sliding);
         let sight = sight(&mut dae, carried, &contacts, &structure.sliding);
-        let probe = probe(dae.clone(), carried, &sight);
+        let original = dae.clone();
         let reduced = reduce(dae).ok()?;
         let machine = prepare_wanted(&reduced, self.spec, &sight).ok()?;
+        let more = other_states(&machine, carried);
+        let probe = probe(original, carried, (&sight, &more));
         Some(Entry {
             machine,
             reduced: Arc::new(reduced),
@@ -264,6 +280,17 @@ impl<'a> Structures<'a> {
         before: &[f64],
         discrete: &[(SymbolId, f64)],
     ) -> Option<Sight> {
+        self.probe_at(structure, (t, h), before, (discrete, &[]))
+    }
+
+    /// The same with some parameters of the structure set: those of its ports.
+    pub(crate) fn probe_at(
+        &mut self,
+        structure: &Structure,
+        (t, h): (f64, f64),
+        before: &[f64],
+        (discrete, ports): (&[(SymbolId, f64)], &[(SymbolId, f64)]),
+    ) -> Option<Sight> {
         let n_x = before.len();
         let entry = self.get(structure)?;
         let n_contacts = entry.contacts.len();
@@ -277,15 +304,46 @@ impl<'a> Structures<'a> {
                 machine.set_parameter(symbol, value).ok()?;
             }
         }
+        for &(symbol, value) in ports {
+            machine.set_parameter(symbol, value).ok()?;
+        }
         machine.set_parameter(probe.rate, 1.0 / h).ok()?;
         // Sources move on with the step as well.
         let t = t + h;
         let start = machine.initialise(t).ok()?;
         let mut row = vec![0.0; machine.n_wanted()];
         machine.observe(t, &start.y0, &mut row).ok()?;
-        let sight = split(&row, n_x, n_contacts);
+        let (own, more) = row.split_at(row.len() - probe.n_more);
+        let mut sight = split(own, n_x, n_contacts);
+        sight.more = more.to_vec();
         let is_finite = row.iter().all(|value| value.is_finite());
         is_finite.then_some(sight)
+    }
+
+    /// The states of a structure where the storages are x. Those that are no storages follow from them.
+    pub(crate) fn states_at(
+        &mut self,
+        structure: &Structure,
+        (t, h): (f64, f64),
+        x: &[f64],
+        discrete: &[(SymbolId, f64)],
+    ) -> Option<Vec<f64>> {
+        let carried = self.carried.clone();
+        let states = self.get(structure)?.machine.states().to_vec();
+        let is_other = |s: &SymbolId| carried.binary_search(s).is_err();
+        let mut more = match states.iter().any(is_other) {
+            true => self.probe(structure, (t, h), x, discrete)?.more,
+            false => Vec::new(),
+        }
+        .into_iter();
+        let mut y = vec![0.0; self.get(structure)?.machine.n()];
+        for (y, symbol) in y.iter_mut().zip(&states) {
+            *y = match carried.binary_search(symbol) {
+                Ok(place) => x[place],
+                Err(_) => more.next()?,
+            };
+        }
+        Some(y)
     }
 
     /// Finds the start of a structure; none if it has no equations.
@@ -296,6 +354,14 @@ impl<'a> Structures<'a> {
     ) -> Option<Result<paynter_exec::StartReport, StartError>> {
         Some(self.get(structure)?.machine.initialise(t))
     }
+}
+
+/// States that index reduction has put in the place of storages, such as the effort of a capacitor that others hold.
+fn other_states(machine: &Machine, carried: &[SymbolId]) -> Vec<SymbolId> {
+    let states = machine.states().iter().copied();
+    states
+        .filter(|s| carried.binary_search(s).is_err())
+        .collect()
 }
 
 /// What a machine shows beside the columns of the run; see [`Sight`].
@@ -312,6 +378,7 @@ fn sight(
         let (command, s) = match contact.control {
             Control::Command(on) => (on, nothing),
             Control::Sign { s, .. } => (nothing, pool.symbol(s)),
+            Control::Port { gap, flow, .. } => (gap, flow),
         };
         let (e, f) = (pool.symbol(contact.effort), pool.symbol(contact.flow));
         wanted.extend([command, s, e, f]);
@@ -323,7 +390,7 @@ fn sight(
 /// Modes that compare the curve parameter of a diode or the output of a sliding switch.
 fn watch_modes(dae: &mut Dae, contacts: &[Contact], sliding: &[SymbolId]) -> Vec<SymbolId> {
     let diodes = contacts.iter().filter_map(|c| match c.control {
-        Control::Sign { s, .. } => Some(s),
+        Control::Sign { s, .. } | Control::Port { s, .. } => Some(s),
         Control::Command(_) => None,
     });
     let watched: Vec<SymbolId> = diodes.chain(sliding.iter().copied()).collect();
@@ -353,6 +420,7 @@ fn split(row: &[f64], n_x: usize, n_contacts: usize) -> Sight {
             .map(|c| [c[0], c[1], c[2], c[3]])
             .collect(),
         sliding: sliding.to_vec(),
+        more: Vec::new(),
     }
 }
 
@@ -485,7 +553,19 @@ fn blend(pool: &mut Pool, expressions: &[ExprId], truth: SymbolId) -> Vec<ExprId
 }
 
 /// Makes the machine of one short implicit step; none where that has no unique solution.
-fn probe(mut dae: Dae, carried: &[SymbolId], sight: &[ExprId]) -> Option<Probe> {
+fn probe(
+    mut dae: Dae,
+    carried: &[SymbolId],
+    (sight, more): (&[ExprId], &[SymbolId]),
+) -> Option<Probe> {
+    let mut wanted = sight.to_vec();
+    for &symbol in more {
+        // A state that only the reduced equations know cannot be looked up here.
+        if symbol.0 as usize >= dae.symbols.len() {
+            return None;
+        }
+        wanted.push(dae.pool.symbol(symbol));
+    }
     let origin = dae.symbols.first()?.origin;
     let name = dae.symbols.first()?.name;
     let parameter = |value: f64| Symbol {
@@ -556,11 +636,12 @@ fn probe(mut dae: Dae, carried: &[SymbolId], sight: &[ExprId]) -> Option<Probe> 
     dae.anchors.clear();
     dae.preferred_states.clear();
     let reduced = reduce(dae).ok()?;
-    let machine = lower(&reduced, sight, Engine::Interpreter).ok()?;
+    let machine = lower(&reduced, &wanted, Engine::Interpreter).ok()?;
     Some(Probe {
         machine,
         before,
         rate,
         held,
+        n_more: more.len(),
     })
 }

@@ -24,11 +24,11 @@ pub(super) fn write(w: &mut Writer, id: ElementId) {
         ElementKind::Gy => gyrator(w, id, element),
         ElementKind::Rs => entropy_resistor(w, id, element),
         ElementKind::Sw => match w.conduction(id) {
-            Some(conducts) => super::conduction::switch(w, id, element, conducts),
+            Some(side) => super::conduction::switch(w, id, element, side),
             None => switch(w, element),
         },
         ElementKind::D => match w.conduction(id) {
-            Some(conducts) => super::conduction::diode(w, id, element, conducts),
+            Some(side) => super::conduction::diode(w, id, element, side),
             None => diode(w, id, element),
         },
     }

@@ -20,7 +20,9 @@ use paynter_symbolic::dae::{Dae, Equation, Origin, Role, Symbol};
 use paynter_symbolic::{ExprId, PathId, SymbolId};
 use rustc_hash::FxHashMap;
 
-pub use conduction::{Contact, Contacts, Control, build_equations_conducting, ideal_contacts};
+pub use conduction::{
+    Contact, Contacts, Control, Side, build_equations_conducting, ideal_contacts,
+};
 
 /// Writes the equations of a bond graph.
 ///
@@ -49,8 +51,8 @@ struct Writer<'a> {
     dae: Dae,
     /// der(x) by x.
     derivatives: FxHashMap<SymbolId, SymbolId>,
-    /// Ideal contacts whose conduction is given, with whether they conduct.
-    conducting: FxHashMap<ElementId, bool>,
+    /// What stands in the place of ideal contacts, where that is given.
+    sides: FxHashMap<ElementId, Side>,
     /// What was written for them.
     contacts: Vec<Contact>,
     /// Stored energies that were written.
@@ -74,15 +76,15 @@ impl<'a> Writer<'a> {
             causality,
             dae,
             derivatives,
-            conducting: FxHashMap::default(),
+            sides: FxHashMap::default(),
             contacts: Vec::new(),
             energies: FxHashMap::default(),
         }
     }
 
-    /// Tells whether an ideal contact conducts, where that is given.
-    fn conduction(&self, id: ElementId) -> Option<bool> {
-        self.conducting.get(&id).copied()
+    /// Tells what stands in the place of an ideal contact, where that is given.
+    fn conduction(&self, id: ElementId) -> Option<Side> {
+        self.sides.get(&id).copied()
     }
 
     /// Adds `left = right`.
