@@ -10,6 +10,8 @@
 //!
 //! **Invariant:** recorded rows, quadratures and held values go on without a gap.
 
+mod opening;
+
 use crate::audit::Booked;
 use crate::code;
 use crate::failure::{explain_failure, seconds};
@@ -22,7 +24,7 @@ use paynter_model::equations::{Control, ideal_contacts};
 use paynter_model::graph::{ElementKind, Law};
 use paynter_solve::{
     Absolute, Dense, EventOutcome, EventRecord, Failure, FinishReason, Method, Observer, Options,
-    SolveError, Statistics, System, Tolerances, integrate,
+    SolveError, Statistics, System, Tolerances, WhenStiff, integrate,
 };
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Dae;
@@ -64,6 +66,8 @@ pub(crate) struct Course<'a> {
     spec: &'a RunSpec,
     plain: &'a mut Machine,
     plain_reduced: &'a Reduced,
+    /// The plain machine as it was given, while one with opened blocks stands in its place.
+    closed: Option<Machine>,
     structures: Structures<'a>,
     /// None while the equations run as they stand.
     current: Option<Structure>,
@@ -94,6 +98,7 @@ impl<'a> Course<'a> {
             spec,
             plain,
             plain_reduced,
+            closed: None,
             structures: Structures::new(graph, spec, ideal_contacts(graph), stock),
             current: None,
             statistics: Statistics::default(),
@@ -241,6 +246,7 @@ impl<'a> Course<'a> {
         let mut changes_here = 0;
         loop {
             let t_before = t;
+            self.open_if_stiff(t, &mut y);
             let options = self.options(t);
             let spec = self.spec;
             let (machine, _) = self.at_present();
@@ -327,6 +333,8 @@ impl<'a> Course<'a> {
                         }
                     }
                 }
+                // The next round opens the blocks.
+                (None, Some(FinishReason::Stiff)) => {}
                 (None, Some(FinishReason::Cancelled)) => {
                     let graph = self.graph;
                     let failure = recorder.failure;
@@ -383,6 +391,7 @@ impl<'a> Course<'a> {
         let spec = self.spec;
         let resume: Option<Method> = self.statistics.method();
         let sizes = std::mem::take(&mut self.sizes);
+        let may_open = spec.method == Method::Auto && self.can_open();
         let (machine, _) = self.at_present();
         let absolute = match spec.atol {
             Some(atol) => Absolute::Scalar(atol),
@@ -415,6 +424,11 @@ impl<'a> Course<'a> {
             initial_step: spec.initial_step,
             max_steps: spec.max_steps.unwrap_or(Options::default().max_steps),
             resume,
+            when_stiff: if may_open {
+                WhenStiff::Finish
+            } else {
+                WhenStiff::ChangeMethod
+            },
         }
     }
 
