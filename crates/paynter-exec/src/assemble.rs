@@ -33,7 +33,7 @@ pub struct Assembly {
     pub singular: Vec<Redundant>,
     /// Locks whose declared position is not the integral of their flow.
     pub mismatched: Vec<Mismatch>,
-    /// Degrees of freedom that the locks leave to the positions they read.
+    /// Independent locks.
     pub rank: usize,
 }
 

@@ -502,7 +502,8 @@ impl Machine {
                 // What did not jump is where the solver saw it: its guard keeps watch.
                 let has_moved_now = value.to_bits() != self.room.switches_before[output].to_bits();
                 has_jumped[output] |= has_moved_now;
-                if !has_moved_now && !(is_one_by_one && has_jumped[output]) {
+                let is_told = is_one_by_one && has_jumped[output];
+                if !has_moved_now && !is_told {
                     continue;
                 }
                 // A value that was found at zero stays there when other equations take over

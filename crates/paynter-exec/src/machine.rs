@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use paynter_solve::{
-    Absolute, Crossing, EvalError, EventOutcome, Pattern, Projection, System, Trial,
+    Absolute, Alike, Crossing, EvalError, EventOutcome, Pattern, Projection, System, Trial,
 };
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Origin, Role};
@@ -29,6 +29,7 @@ use crate::image::{Image, owner_symbol};
 use crate::jit::{compile_step, estimate};
 use crate::map::check_pivots;
 use crate::memory::Memory;
+use crate::start::Search;
 
 /// A model ready to run. Copies share the code and own their numbers.
 #[derive(Clone, Debug)]
@@ -98,6 +99,8 @@ pub(crate) struct Room {
     pub n_observed: u64,
     /// When a solution was first seen to be open, the block, and which of its unknowns.
     pub open: Option<(f64, u32, Vec<usize>)>,
+    /// Rows and variables of the projection, with their order of elimination; empty until first needed.
+    pub searches: Vec<Search>,
 }
 
 /// Work done by a machine since it was made or copied.
@@ -325,7 +328,7 @@ impl Machine {
         const LEARNT_SHARE: f64 = 1e-3;
         let least = self.typical_sizes(t0, t1);
         let least = least.into_iter().map(|size| rtol * SHARE * size);
-        let least = least.map(|atol| atol.max(f64::MIN_POSITIVE)).collect();
+        let mut least: Vec<f64> = least.map(|atol| atol.max(f64::MIN_POSITIVE)).collect();
         let starts = self.start_sizes();
         let share = (0..self.image.inputs.n)
             .map(|k| {
@@ -336,7 +339,23 @@ impl Machine {
                 if is_unknown { rtol * LEARNT_SHARE } else { 0.0 }
             })
             .collect();
-        Absolute::Growing { least, share }
+
+        let mut groups = Vec::new();
+        for part in self.mechanism_sizes(t0) {
+            let momenta = part.momenta.iter().map(|&(k, size)| (k, part.pace * size));
+            for (k, size) in part.positions.iter().copied().chain(momenta) {
+                least[k] = least[k].max(rtol * SHARE * size);
+            }
+            groups.push(Alike {
+                share: rtol * SHARE,
+                sizes: part.momenta,
+            });
+        }
+        Absolute::Growing {
+            least,
+            share,
+            groups,
+        }
     }
 
     /// Computes the wanted columns.

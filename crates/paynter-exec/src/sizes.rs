@@ -104,7 +104,7 @@ impl Machine {
     }
 
     /// (row, column, ∂fᵢ/∂yⱼ) of the states at the start.
-    fn entries_at_start(&mut self, t: f64, n_states: usize) -> Vec<(usize, usize, f64)> {
+    pub(crate) fn entries_at_start(&mut self, t: f64, n_states: usize) -> Vec<(usize, usize, f64)> {
         let image = self.image.clone();
         let mut entries = Vec::with_capacity(4 * n_states);
         let start = std::mem::take(&mut self.start);

@@ -20,6 +20,7 @@ use crate::dense::pivoted_qr;
 use crate::events::{ROUNDS_TOGETHER, mode_at, rounds_allowed};
 use crate::failure::{Failure, Fault};
 use crate::image::{Decider, StartAim};
+use crate::least::LeastNorm;
 use crate::machine::Machine;
 use crate::map::{Component, Map, components};
 
@@ -76,6 +77,14 @@ const MAX_STEPS: usize = 80;
 /// Demands are met when they miss by no more than this share of what they are made of:
 /// far above rounding, far below anything an engineer would write.
 const MET: f64 = 1e-9;
+/// The same while a run is kept on its constraints. Where a mechanism passes a dead centre, one direction fades: what
+/// is left of it is divided by nearly nothing, and would throw rates from one branch to the other.
+const NOISE_OF_PROJECTION: f64 = 1e-7;
+/// Up to this many rows a dense factor with column exchanges is fast, and it finds the best of solutions that
+/// contradict each other.
+const DENSE_ROWS: usize = 40;
+/// How far a place without slopes is left, as a share of the sizes of the variables.
+const ASIDE: f64 = 1e-2;
 /// A direction in which demands change less than this share of the strongest is no direction.
 const NOISE: f64 = 1e-10;
 
@@ -309,8 +318,12 @@ impl Machine {
         if rows.is_empty() {
             return Ok(Outcome::default());
         }
+        let begin = y.to_vec();
         let solved = self.solve_rows(t, y, (map, &rows), &is_free);
         let mut outcome = solved.map_err(|fault| self.fail(fault))?;
+        if outcome.unmet.is_empty() {
+            self.find_rates_again(t, (&begin, y), &is_free, &mut outcome);
+        }
         // What a demand is made of may be constants only, of which the search sees nothing.
         let mut asked = vec![0.0; n_hard];
         for (start, &value) in image.starts.iter().zip(values) {
@@ -342,6 +355,52 @@ impl Machine {
             return Ok(outcome);
         }
         Err(self.blame(&outcome, map, set_by))
+    }
+
+    /// Finds the rates of a mechanism anew, from what they were before its positions were found: on the way there they
+    /// were moved for positions that it does not have in the end, and what nobody asked for would stay of it.
+    fn find_rates_again(
+        &mut self,
+        t: f64,
+        (begin, y): (&[f64], &mut [f64]),
+        is_free: &[bool],
+        outcome: &mut Outcome,
+    ) {
+        let image = self.image.clone();
+        let is_position = self.is_position();
+        let is_rate: Vec<bool> = (is_free.iter().zip(&is_position))
+            .map(|(is_free, is_position)| *is_free && !is_position)
+            .collect();
+        let map = &image.demands;
+        let reads_rate = |row: &usize| map.rows[*row].iter().any(|&c| is_rate[c as usize]);
+        let n_hard = image.n_demands + image.n_constraints;
+        let rows: Vec<usize> = (0..n_hard).filter(reads_rate).collect();
+        if image.dae.constraints.is_empty() || rows.is_empty() {
+            return;
+        }
+
+        let mut trial = y.to_vec();
+        for k in (0..trial.len()).filter(|&k| is_rate[k]) {
+            trial[k] = begin[k];
+        }
+        if let Ok(again) = self.solve_rows(t, &mut trial, (map, &rows), &is_rate)
+            && again.unmet.is_empty()
+        {
+            y.copy_from_slice(&trial);
+            outcome.determined.retain(|&k| !is_rate[k]);
+            outcome.determined.extend(again.determined);
+        }
+    }
+
+    /// Tells which variables the positions of locks read.
+    fn is_position(&self) -> Vec<bool> {
+        let image = &self.image;
+        let last = image.constraints.rows.len() - image.dae.invariants.len();
+        let first = last - image.dae.constraints.len();
+        let mut is_position = vec![false; image.inputs.n];
+        let columns = image.constraints.rows[first..last].iter().flatten();
+        columns.for_each(|&c| is_position[c as usize] = true);
+        is_position
     }
 
     /// Says which demands stand against each other.
@@ -480,15 +539,31 @@ impl Machine {
         (map, rows): (&Map, &[usize]),
         is_free: &[bool],
     ) -> Result<Outcome, Fault> {
-        let sizes = self.sizes(y);
-        let parts = components(&map.rows, rows, y.len());
-        let mut searches: Vec<Search> = parts
+        let mut searches: Vec<Search> = components(&map.rows, rows, y.len())
             .into_iter()
             .map(|part| Search::new(part, is_free))
             .collect();
+        self.search(t, y, map, &mut searches)
+    }
+
+    fn search(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        map: &Map,
+        searches: &mut [Search],
+    ) -> Result<Outcome, Fault> {
+        let sizes = self.sizes(y);
         let mut residuals = self.residuals(t, y, map)?;
         let mut jacobian = self.entries(map)?;
-        for search in &mut searches {
+        if searches.iter().any(|search| search.is_lost(&jacobian)) {
+            for search in searches.iter().filter(|s| s.is_lost(&jacobian)) {
+                search.step_aside(&sizes, y);
+            }
+            residuals = self.residuals(t, y, map)?;
+            jacobian = self.entries(map)?;
+        }
+        for search in &mut *searches {
             search.aim(map, (&jacobian, &residuals), &sizes, y);
         }
         for _ in 0..MAX_STEPS {
@@ -524,7 +599,7 @@ impl Machine {
         }
         self.load(t, y)?;
         let mut outcome = Outcome::default();
-        for search in &searches {
+        for search in &*searches {
             search.judge(map, (&jacobian, &residuals), (y, &sizes), &mut outcome);
         }
         outcome.unmet.sort_by_key(|unmet| unmet.0);
@@ -563,9 +638,20 @@ impl Machine {
         }
         let before = y.to_vec();
         let sizes = self.sizes(y);
-        let all: Vec<bool> = (0..y.len()).map(|k| k < image.states.len()).collect();
-        let rows: Vec<usize> = (0..image.n_constraints).collect();
-        let outcome = self.solve_rows(t, y, (map, &rows), &all)?;
+        let mut searches = std::mem::take(&mut self.room.searches);
+        if searches.is_empty() {
+            let all: Vec<bool> = (0..y.len()).map(|k| k < image.states.len()).collect();
+            let rows: Vec<usize> = (0..image.n_constraints).collect();
+            let parts = components(&map.rows, &rows, y.len());
+            searches.extend(parts.into_iter().map(|part| Search {
+                noise: NOISE_OF_PROJECTION,
+                ..Search::new(part, &all)
+            }));
+        }
+        searches.iter_mut().for_each(Search::renew);
+        let outcome = self.search(t, y, map, &mut searches);
+        self.room.searches = searches;
+        let outcome = outcome?;
         if !outcome.unmet.is_empty() {
             y.copy_from_slice(&before);
             return Err(Fault::Projection);
@@ -591,7 +677,8 @@ struct Outcome {
 }
 
 /// The search in one group of rows and variables.
-struct Search {
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
     rows: Vec<usize>,
     /// Free variables.
     columns: Vec<usize>,
@@ -604,12 +691,69 @@ struct Search {
     pivots: Vec<usize>,
     is_done: bool,
     was_better: bool,
+    /// A direction in which rows change by less than this share of the strongest is none.
+    noise: f64,
+    /// For many rows, the sparse way to a step.
+    sparse: Option<Box<SparseRows>>,
+}
+
+/// Rows too many for a dense factor.
+#[derive(Clone, Debug)]
+struct SparseRows {
+    least: LeastNorm,
+    /// For each row the free columns it reads: (place among them, place in the row).
+    places: Vec<Vec<(u32, u32)>>,
+    values: Vec<f64>,
+}
+
+impl SparseRows {
+    fn new(map: &Map, rows: &[usize], columns: &[usize]) -> Self {
+        let free = |(at, column): (usize, &u32)| {
+            let place = columns.binary_search(&(*column as usize)).ok()?;
+            Some((place as u32, at as u32))
+        };
+        let places: Vec<Vec<(u32, u32)>> = rows
+            .iter()
+            .map(|&row| map.rows[row].iter().enumerate().filter_map(free).collect())
+            .collect();
+        let reads: Vec<Vec<u32>> = places
+            .iter()
+            .map(|row| row.iter().map(|p| p.0).collect())
+            .collect();
+        SparseRows {
+            least: LeastNorm::new(reads.iter().map(Vec::as_slice), columns.len()),
+            values: vec![0.0; places.iter().map(Vec::len).sum()],
+            places,
+        }
+    }
+
+    /// Picks for each row that is not implied a variable that it can be thought to determine.
+    fn pivots(&self) -> Vec<usize> {
+        let implied = self.least.implied();
+        let mut first = 0;
+        let mut picked = std::collections::BTreeSet::new();
+        for (row, is_implied) in self.places.iter().zip(implied) {
+            let values = &self.values[first..first + row.len()];
+            first += row.len();
+            let open = row
+                .iter()
+                .zip(values)
+                .filter(|(p, _)| !picked.contains(&p.0));
+            let best = open.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+            if let Some((place, _)) = best.filter(|_| !is_implied) {
+                picked.insert(place.0);
+            }
+        }
+        picked.into_iter().map(|place| place as usize).collect()
+    }
 }
 
 impl Search {
     fn new(part: Component, is_free: &[bool]) -> Self {
         let columns: Vec<usize> = part.columns.into_iter().filter(|&c| is_free[c]).collect();
         Search {
+            noise: NOISE,
+            sparse: None,
             is_done: columns.is_empty(),
             step: vec![0.0; columns.len()],
             weights: vec![1.0; part.rows.len()],
@@ -623,6 +767,14 @@ impl Search {
         }
     }
 
+    /// Begins anew with the same rows and variables.
+    fn renew(&mut self) {
+        self.is_done = self.columns.is_empty();
+        self.norm = f64::INFINITY;
+        self.damping = 1.0;
+        self.was_better = false;
+    }
+
     /// Computes the next step: of all that solve the linearised rows best, the shortest.
     fn aim(
         &mut self,
@@ -631,41 +783,14 @@ impl Search {
         sizes: &[f64],
         y: &[f64],
     ) {
-        let (m, n) = (self.rows.len(), self.columns.len());
-        if n == 0 {
+        if self.columns.is_empty() {
             return;
         }
-        let mut matrix = vec![0.0; m * n];
-        let mut right = vec![0.0; m];
-        for (k, &row) in self.rows.iter().enumerate() {
-            for (&column, &value) in map.rows[row].iter().zip(&jacobian[row]) {
-                if let Ok(c) = self.columns.binary_search(&(column as usize)) {
-                    matrix[k * n + c] = value * sizes[column as usize];
-                }
-            }
-            // Rows in the measure of the variables: ohms do not outweigh farads.
-            let norm = matrix[k * n..(k + 1) * n]
-                .iter()
-                .map(|x| x * x)
-                .sum::<f64>()
-                .sqrt();
-            self.weights[k] = if norm > 0.0 && norm.is_finite() {
-                1.0 / norm
-            } else {
-                0.0
-            };
-            matrix[k * n..(k + 1) * n]
-                .iter_mut()
-                .for_each(|x| *x *= self.weights[k]);
-            right[k] = -residuals[row] * self.weights[k];
+        if self.rows.len() > DENSE_ROWS {
+            self.aim_sparse(map, (jacobian, residuals), sizes);
+        } else {
+            self.aim_dense(map, (jacobian, residuals), sizes);
         }
-        self.norm = right.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let qr = pivoted_qr(&matrix, m, n, NOISE);
-        self.step = qr.least_squares(&right);
-        self.pivots = qr.order[..qr.rank]
-            .iter()
-            .map(|&c| self.columns[c])
-            .collect();
         self.length = 0.0;
         for (&column, dx) in self.columns.iter().zip(&mut self.step) {
             *dx *= sizes[column];
@@ -674,6 +799,85 @@ impl Search {
         }
         // A step that rounding swallows ends the search.
         self.is_done = self.length <= 2.0 * f64::EPSILON || !self.norm.is_finite();
+    }
+
+    fn aim_dense(
+        &mut self,
+        map: &Map,
+        (jacobian, residuals): (&[Vec<f64>], &[f64]),
+        sizes: &[f64],
+    ) {
+        let (m, n) = (self.rows.len(), self.columns.len());
+        let mut matrix = vec![0.0; m * n];
+        let mut right = vec![0.0; m];
+        for (k, &row) in self.rows.iter().enumerate() {
+            for (&column, &value) in map.rows[row].iter().zip(&jacobian[row]) {
+                if let Ok(c) = self.columns.binary_search(&(column as usize)) {
+                    matrix[k * n + c] = value * sizes[column as usize];
+                }
+            }
+            self.weights[k] = weight_of(&matrix[k * n..(k + 1) * n]);
+            matrix[k * n..(k + 1) * n]
+                .iter_mut()
+                .for_each(|x| *x *= self.weights[k]);
+            right[k] = -residuals[row] * self.weights[k];
+        }
+        self.norm = right.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let qr = pivoted_qr(&matrix, m, n, self.noise);
+        self.step = qr.least_squares(&right);
+        self.pivots = qr.order[..qr.rank]
+            .iter()
+            .map(|&c| self.columns[c])
+            .collect();
+    }
+
+    fn aim_sparse(
+        &mut self,
+        map: &Map,
+        (jacobian, residuals): (&[Vec<f64>], &[f64]),
+        sizes: &[f64],
+    ) {
+        let mut sparse = self
+            .sparse
+            .take()
+            .unwrap_or_else(|| Box::new(SparseRows::new(map, &self.rows, &self.columns)));
+        let SparseRows {
+            least,
+            places,
+            values,
+        } = &mut *sparse;
+        let mut right = vec![0.0; self.rows.len()];
+        let mut first = 0;
+        for (k, (&row, reads)) in self.rows.iter().zip(places).enumerate() {
+            let own = &mut values[first..first + reads.len()];
+            first += reads.len();
+            for (value, &(place, at)) in own.iter_mut().zip(&*reads) {
+                *value = jacobian[row][at as usize] * sizes[self.columns[place as usize]];
+            }
+            self.weights[k] = weight_of(own);
+            own.iter_mut().for_each(|x| *x *= self.weights[k]);
+            right[k] = -residuals[row] * self.weights[k];
+        }
+        self.norm = right.iter().map(|x| x * x).sum::<f64>().sqrt();
+        least.factor(values);
+        least.solve(values, &right, &mut self.step);
+        self.sparse = Some(sparse);
+    }
+
+    /// Tells whether some row has no slope here: two axes point in opposite directions, and every way to turn one
+    /// round is as good as any other.
+    fn is_lost(&self, jacobian: &[Vec<f64>]) -> bool {
+        let has_slope = |&row: &usize| jacobian[row].iter().all(|slope| !slope.is_nan());
+        !self.columns.is_empty() && !self.rows.iter().all(has_slope)
+    }
+
+    /// Leaves such a place in a direction of its own for each variable, the same on every machine.
+    fn step_aside(&self, sizes: &[f64], y: &mut [f64]) {
+        for (k, &column) in self.columns.iter().enumerate() {
+            // Multiples of the golden section are spread evenly.
+            let share = (0.618_033_988_749_895 * (k + 1) as f64).fract() - 0.5;
+            y[column] += ASIDE * share * sizes[column];
+        }
     }
 
     fn step(&self, y: &mut [f64]) {
@@ -701,6 +905,10 @@ impl Search {
         outcome: &mut Outcome,
     ) {
         outcome.determined.extend(&self.pivots);
+        if let Some(sparse) = &self.sparse {
+            let pivots = sparse.pivots().into_iter();
+            outcome.determined.extend(pivots.map(|k| self.columns[k]));
+        }
         for &row in &self.rows {
             // A demand is made of its parts: it is met when it misses by a small share of them.
             let parts: f64 = map.rows[row]
@@ -708,10 +916,22 @@ impl Search {
                 .zip(&jacobian[row])
                 .map(|(&c, slope)| slope.abs() * (y[c as usize].abs() + 1e-3 * sizes[c as usize]))
                 .sum();
-            let is_met = residuals[row].abs() <= MET * parts || residuals[row] == 0.0;
+            let has_slope = jacobian[row].iter().all(|slope| !slope.is_nan());
+            let is_met =
+                residuals[row].abs() <= MET * parts || (residuals[row] == 0.0 && has_slope);
             if !is_met {
                 outcome.unmet.push((row, residuals[row]));
             }
         }
+    }
+}
+
+/// Rows count in the measure of the variables: ohms do not outweigh farads.
+fn weight_of(row: &[f64]) -> f64 {
+    let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if norm > 0.0 && norm.is_finite() {
+        1.0 / norm
+    } else {
+        0.0
     }
 }

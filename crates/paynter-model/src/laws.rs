@@ -25,7 +25,7 @@ use paynter_syntax::{Diagnostic, Span};
 
 use crate::code;
 use crate::domains::Domains;
-use crate::graph::{BondGraph, Element, ElementId, ElementKind, End, Law};
+use crate::graph::{BondGraph, BondId, Element, ElementId, ElementKind, End, Law};
 use points::Points;
 
 /// Checks every element and bond of a graph.
@@ -99,13 +99,13 @@ impl<'a> Checker<'a> {
                 && !value.is_finite()
             {
                 let name = self.name(id);
-                self.report(
+                self.report_at(
                     Diagnostic::error(
                         code::LAW_NOT_FINITE,
                         format!("the law of {name} has a value that is not a finite number"),
                     )
-                    .primary(self.span(id), format!("comes out as {value}"))
                     .help("look for a division by zero or the root of a negative number"),
+                    (id, &format!("comes out as {value}")),
                 );
                 return false;
             }
@@ -115,6 +115,25 @@ impl<'a> Checker<'a> {
 
     fn report(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
+    }
+
+    /// Reports something about an element at the line that makes the part it lies in, where that is in the user's
+    /// own text and the element is not.
+    fn report_at(&mut self, diagnostic: Diagnostic, (id, text): (ElementId, &str)) {
+        let element = self.graph.element(id);
+        let of_port = |&bond: &BondId| {
+            let effort = self.graph.bond(bond).effort;
+            self.graph.signals.symbol(effort).name
+        };
+        let name = element.name.or_else(|| element.ports.first().map(of_port));
+        let own = self.span(id);
+        let diagnostic = match name.and_then(|name| self.graph.part_span(name)) {
+            Some(part) => diagnostic
+                .primary(part, text)
+                .secondary(own, "in this line of the part"),
+            None => diagnostic.primary(own, text),
+        };
+        self.report(diagnostic);
     }
 
     /// The value of an expression that reads parameters only.

@@ -14,7 +14,8 @@ use crate::choose::{choice_after_failure, first_choice, make, next_choice};
 use crate::events::{Found, Guards, time_width};
 use crate::observer::{Dense, EventRecord, Observer};
 use crate::options::{
-    Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, check,
+    Failure, Finish, FinishReason, Function, Method, Options, SolveError, Statistics, WhenStiff,
+    check,
 };
 use crate::quadrature::Quadratures;
 use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step};
@@ -186,6 +187,9 @@ impl Run<'_> {
             let t_stop = time_event.map_or(t_known, |t| t.min(t_known));
             if let Err(failure) = stepper.advance(cx, t_stop) {
                 let method = choice_after_failure(cx, self.t, self.options, failure)?;
+                if self.leaves(method) {
+                    return Ok(FinishReason::Stiff);
+                }
                 stepper = make(method, cx, self.options);
                 self.quadratures.forget();
                 stepper.restart(cx, self.t, &self.y, None)?;
@@ -213,6 +217,9 @@ impl Run<'_> {
             }
             cx.weights.learn(&self.y);
             if let Some(method) = next_choice(cx, self.t, self.options, stepper.as_ref()) {
+                if self.leaves(method) {
+                    return Ok(FinishReason::Stiff);
+                }
                 stepper = make(method, cx, self.options);
                 self.quadratures.forget();
                 stepper.restart(cx, self.t, &self.y, None)?;
@@ -242,6 +249,12 @@ impl Run<'_> {
             }
             Reaction::Finish(reason) => Ok(Some(reason)),
         }
+    }
+
+    /// Tells whether the caller takes over before this method is used.
+    fn leaves(&self, method: Method) -> bool {
+        let is_implicit = matches!(method, Method::Rodas5P | Method::Bdf);
+        is_implicit && self.options.when_stiff == WhenStiff::Finish
     }
 
     /// Ends a run that would need far more steps than are allowed: its end is out of reach.

@@ -57,8 +57,8 @@ pub use complementarity::{Complement, Pairs, complement};
 pub use driver::integrate;
 pub use observer::{Dense, EventRecord, NoObserver, Observer};
 pub use options::{
-    Absolute, BadInput, Choice, Failure, Finish, FinishReason, Function, Method, Options, Reason,
-    SolveError, Statistics, Tolerances,
+    Absolute, Alike, BadInput, Choice, Failure, Finish, FinishReason, Function, Method, Options,
+    Reason, SolveError, Statistics, Tolerances, WhenStiff,
 };
 pub use system::{Crossing, Direction, EvalError, EventOutcome, Pattern, Projection, System};
 pub use tableau::{Stage, Tableau, Term, Trial};

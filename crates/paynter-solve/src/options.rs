@@ -47,7 +47,19 @@ pub enum Absolute {
         least: Vec<f64>,
         /// The tolerance as a part of the largest size so far; 0 keeps it at the least.
         share: Vec<f64>,
+        /// Variables that learn from each other as well.
+        groups: Vec<Alike>,
     },
+}
+
+/// Variables of one kind, each with the size at which it means as much as the others at theirs: one that stays near
+/// zero gets its tolerance from those that move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alike {
+    /// The tolerance as a part of the largest size so far, where all have been as large as the largest of them.
+    pub share: f64,
+    /// (variable, size).
+    pub sizes: Vec<(usize, f64)>,
 }
 
 /// Error allowed per step: `absolute + relative · |y|` for each variable.
@@ -85,6 +97,19 @@ pub struct Options {
     pub fixed_step: Option<f64>,
     /// Number of accepted and rejected steps after which the run ends as failed.
     pub max_steps: usize,
+    /// What `Auto` does when it finds the system stiff.
+    pub when_stiff: WhenStiff,
+}
+
+/// What `Auto` does when it finds the system stiff.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhenStiff {
+    /// It goes on with an implicit method.
+    #[default]
+    ChangeMethod,
+    /// It ends the run there, with the implicit method as its last choice: the caller has a form of the system that
+    /// suits such methods better.
+    Finish,
 }
 
 impl Default for Options {
@@ -99,6 +124,7 @@ impl Default for Options {
             // A run of this many steps takes minutes even for a tiny system, so it is more
             // often a mistake in the model than a wish; the caller may raise it.
             max_steps: 100_000_000,
+            when_stiff: WhenStiff::default(),
         }
     }
 }
@@ -221,6 +247,8 @@ pub enum FinishReason {
     },
     /// The observer asked for the end.
     Cancelled,
+    /// The system is stiff, and [`WhenStiff::Finish`] was asked for.
+    Stiff,
 }
 
 /// The end of a run.
@@ -436,11 +464,18 @@ pub(crate) fn check(
                 BadInput::Tolerance,
             )?;
         }
-        Absolute::Growing { least, share } => {
+        Absolute::Growing {
+            least,
+            share,
+            groups,
+        } => {
+            let mut members = groups.iter().flat_map(|group| &group.sizes);
             ensure(
-                least.len() == n && share.len() == n,
+                least.len() == n && share.len() == n && members.all(|member| member.0 < n),
                 BadInput::ToleranceLength,
             )?;
+            let mut members = groups.iter().flat_map(|group| &group.sizes);
+            ensure(members.all(|m| is_positive(m.1)), BadInput::Tolerance)?;
             ensure(
                 least.iter().all(|&value| is_positive(value))
                     && share.iter().all(|&part| (0.0..1.0).contains(&part)),

@@ -6,7 +6,7 @@
 //! **Invariant:** after `advance`, `t0 < t1 ≤ t_stop`, `y0` and `y1` are the states at both
 //! ends, and `interpolate` is continuous between them.
 
-use crate::options::{Absolute, Failure, Function, Statistics, Tolerances};
+use crate::options::{Absolute, Alike, Failure, Function, Statistics, Tolerances};
 use crate::system::{EvalError, Projection, System};
 use crate::tableau::Trial;
 
@@ -287,6 +287,8 @@ pub(crate) struct Weights {
     absolute: Vec<f64>,
     /// Tolerance as a part of the largest size so far; empty if all tolerances stay.
     share: Vec<f64>,
+    /// Variables that learn from each other, with the largest multiple of their sizes so far.
+    groups: Vec<(Alike, f64)>,
 }
 
 impl Weights {
@@ -302,10 +304,15 @@ impl Weights {
             }
             _ => Vec::new(),
         };
+        let groups = match &tolerances.absolute {
+            Absolute::Growing { groups, .. } => groups.iter().map(|g| (g.clone(), 0.0)).collect(),
+            _ => Vec::new(),
+        };
         Self {
             relative: tolerances.relative,
             absolute,
             share,
+            groups,
         }
     }
 
@@ -313,6 +320,17 @@ impl Weights {
     pub(crate) fn learn(&mut self, y: &[f64]) {
         for ((atol, share), y) in self.absolute.iter_mut().zip(&self.share).zip(y) {
             *atol = atol.max(share * y.abs());
+        }
+        for (group, largest) in &mut self.groups {
+            let multiples = group.sizes.iter().map(|&(k, size)| y[k].abs() / size);
+            let now = multiples.fold(0.0, f64::max);
+            if now > *largest {
+                *largest = now;
+                for &(k, size) in &group.sizes {
+                    let atol = &mut self.absolute[k];
+                    *atol = atol.max(group.share * now * size);
+                }
+            }
         }
     }
 

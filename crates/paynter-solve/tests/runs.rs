@@ -153,6 +153,7 @@ fn a_tolerance_that_learns_sizes_spares_steps_and_keeps_the_error() {
             options.tolerances.absolute = Absolute::Growing {
                 least: vec![1e-6 * rtol; 2],
                 share: vec![share; 2],
+                groups: Vec::new(),
             };
             let finish = solve(&mut system, &[1.0, 0.0], (0.0, 100.0), &options);
             *work += finish.statistics.rhs;

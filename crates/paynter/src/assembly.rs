@@ -8,6 +8,7 @@
 
 use crate::code;
 use crate::failure::explain_start;
+use crate::mobility::Mobility;
 use paynter_exec::{Assembly, Mismatch, StartError, assemble};
 use paynter_model::BondGraph;
 use paynter_symbolic::reduce::{Enforcement, Options, StructuralError, reduce_with};
@@ -30,6 +31,8 @@ pub(crate) struct Locked {
     pub messages: Vec<Diagnostic>,
     /// Reactions of the redundant locks that were left out.
     pub released: Vec<SymbolId>,
+    /// What the mechanism is made of, where it could be put together.
+    pub mobility: Option<Mobility>,
 }
 
 /// Reduces; for a mechanism with redundant locks leaves these out and says so.
@@ -53,6 +56,7 @@ pub(crate) fn reduce_locked(
             reduced,
             messages: Vec::new(),
             released: Vec::new(),
+            mobility: None,
         })
     };
     if dae.constraints.is_empty() {
@@ -67,10 +71,12 @@ pub(crate) fn reduce_locked(
     };
     match assemble(&released, t0, &by_name(&dae)) {
         Ok(Some(assembly)) => {
-            let messages = explain_locks(&assembly, &dae, graph);
+            let mut messages = explain_locks(&assembly, &dae, graph);
             if messages.iter().any(Diagnostic::is_error) {
                 return Err(LockError::Explained(messages));
             }
+            let mobility = Mobility::new(graph, &dae, &assembly);
+            messages.extend(mobility.messages(graph, &dae));
             let options = Options {
                 released: assembly.redundant.iter().map(|r| r.lock).collect(),
                 enforcement,
@@ -86,6 +92,7 @@ pub(crate) fn reduce_locked(
                 reduced,
                 messages,
                 released,
+                mobility: Some(mobility),
             })
         }
         // A model that is only looked at needs no start; a run finds out by itself.

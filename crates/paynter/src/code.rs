@@ -26,7 +26,7 @@ codes! {
     START_FAILED = "E0712", "no values at the start",
         "The equations cannot be evaluated at the start: a division by zero, a root of a negative number, or an algebraic loop without a solution. Give other `start` or `guess` values.";
     START_CONSTRAINT = "E0713", "constraints that cannot be assembled",
-        "No state near the start and guess values meets all constraints: the locks of a mechanism ask for lengths or angles that do not fit together, or the search began too far away. The message tells how far each lock stays from zero. Check lengths and angles, or give better `guess` values.";
+        "No state near the start and guess values meets all constraints: the locks of a mechanism ask for lengths or angles that do not fit together, or the search began too far away. The message tells how far each joint stays from closed. Check lengths and angles, or give better `guess` values.";
     LOCK_POSITION = "E0714", "a position that does not belong to its lock",
         "A lock `Sf(0, position = …)` holds a flow at zero and declares the position that stays zero with it. Here the position changes in another way than the flow says, so that holding the one does not hold the other. Correct the position, or the transformers that make the flow.";
     STEP_TOO_SMALL = "E0720", "the step size fell to nothing",
@@ -65,6 +65,10 @@ codes! {
         "At the start, and only there, a lock demands what others demand already: the mechanism stands at a dead centre or fork, from where it can go on in more than one way. Start a little beside it if the run fails.";
     LOCK_SCALE = "W0738", "a position in another scale than its flow",
         "The declared position of a lock changes at a constant multiple of its flow. Both demand the same, so the run is right; but the two should agree.";
+    NO_FREEDOM = "W0748", "a mechanism that cannot move",
+        "The locks of the joints take every freedom that the bodies have. The run shows the reactions at rest. If a motion was meant, axes are not parallel where they should be, or a joint holds more than it has to.";
+    FREE_BODY = "W0749", "a body that nothing holds",
+        "Other bodies of the model are held by joints; this one is joined to nothing that could hold it, and falls or flies freely.";
     CUT_FLOW = "E0740", "a flow that is cut off",
         "An ideal switch opens while an inertia (a coil, a mass) still has a flow through it, and no other path is left. The flow would have to stop at once, which takes an effort without bound. Give it a path: a diode or a resistance across the inertia, or a leak of the switch (`Roff`).";
     NO_CONDUCTION = "E0741", "ideal contacts that fit no state",

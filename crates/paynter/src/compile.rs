@@ -11,6 +11,7 @@
 
 use crate::assembly::{LockError, Locked, reduce_locked};
 use crate::failure::explain_structure;
+use crate::mobility::Mobility;
 use paynter_model::causality::{
     Causality, Solved, assign_causality, causality_diagnostics, conflict_diagnostic,
     denies_a_stroke, needs_an_inverse,
@@ -38,6 +39,8 @@ pub struct Compiled {
     pub released: Vec<SymbolId>,
     /// What the user should know: redundant locks, dead centres, rings.
     pub warnings: Vec<Diagnostic>,
+    /// The count of bodies, joints and freedoms, for a mechanism.
+    pub mobility: Option<Mobility>,
     /// As asked for.
     pub settings: Settings,
 }
@@ -90,6 +93,7 @@ pub fn compile(graph: Arc<BondGraph>, settings: Settings) -> Result<Compiled, Ve
         reduced,
         messages: mut warnings,
         released,
+        mobility,
     } = reduced.map_err(|error| explain(error, &graph, &causality, &messages))?;
 
     warnings.extend(of_code(&messages, model_code::RING_REDUNDANT));
@@ -99,6 +103,7 @@ pub fn compile(graph: Arc<BondGraph>, settings: Settings) -> Result<Compiled, Ve
         reduced,
         released,
         warnings,
+        mobility,
         settings,
     })
 }

@@ -9,20 +9,22 @@
 //!
 //! **Invariant:** recorded rows, quadratures and held values go on without a gap.
 
+mod opening;
+
 use crate::audit::Booked;
 use crate::code;
 use crate::failure::{explain_failure, seconds};
 use crate::modes::NoFit;
 use crate::recorder::Recorder;
 use crate::spec::{Ending, RunSpec};
-use crate::structure::{Sight, Stock, Structure, Structures, bounds};
+use crate::structure::{Sight, Stock, Structure, Structures, Values, bounds};
 use paynter_exec::{Machine, StartError, StartReport};
 use paynter_model::BondGraph;
 use paynter_model::equations::{Control, ideal_contacts};
 use paynter_model::graph::ElementKind;
 use paynter_solve::{
     Absolute, Dense, EventOutcome, EventRecord, Failure, FinishReason, Method, Observer, Options,
-    SolveError, Statistics, System, Tolerances, integrate,
+    SolveError, Statistics, System, Tolerances, WhenStiff, integrate,
 };
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Dae;
@@ -56,15 +58,14 @@ const JUMP_NOISE: f64 = 1e-8;
 /// So many changes at one instant are a circle.
 pub(crate) const MOST_CHANGES: usize = 40;
 
-/// Values by symbol.
-pub(crate) type Values<'v> = &'v [(SymbolId, f64)];
-
 /// A run under way.
 pub(crate) struct Course<'a> {
     pub(crate) graph: &'a BondGraph,
     pub(crate) spec: &'a RunSpec,
     plain: &'a mut Machine,
     plain_reduced: &'a Reduced,
+    /// The plain machine as it was given, while one with opened blocks stands in its place.
+    closed: Option<Machine>,
     pub(crate) structures: Structures<'a>,
     /// None while the equations run as they stand.
     pub(crate) current: Option<Structure>,
@@ -95,6 +96,7 @@ impl<'a> Course<'a> {
             spec,
             plain,
             plain_reduced,
+            closed: None,
             structures: Structures::new(graph, spec, ideal_contacts(graph), stock),
             current: None,
             statistics: Statistics::default(),
@@ -173,6 +175,7 @@ impl<'a> Course<'a> {
         let mut changes_here = 0;
         loop {
             let t_before = t;
+            self.open_if_stiff(t, &mut y);
             let options = self.options(t);
             let spec = self.spec;
             let contacts = self.contact_columns();
@@ -277,6 +280,8 @@ impl<'a> Course<'a> {
                         }
                     }
                 }
+                // The next round opens the blocks.
+                (None, Some(FinishReason::Stiff)) => {}
                 (None, Some(FinishReason::Cancelled)) => {
                     let graph = self.graph;
                     let failure = recorder.failure;
@@ -344,6 +349,7 @@ impl<'a> Course<'a> {
         let spec = self.spec;
         let resume: Option<Method> = self.statistics.method();
         let sizes = std::mem::take(&mut self.sizes);
+        let may_open = spec.method == Method::Auto && self.can_open();
         let (machine, _) = self.at_present();
         let absolute = match spec.atol {
             Some(atol) => Absolute::Scalar(atol),
@@ -376,6 +382,11 @@ impl<'a> Course<'a> {
             initial_step: spec.initial_step,
             max_steps: spec.max_steps.unwrap_or(Options::default().max_steps),
             resume,
+            when_stiff: if may_open {
+                WhenStiff::Finish
+            } else {
+                WhenStiff::ChangeMethod
+            },
         }
     }
 

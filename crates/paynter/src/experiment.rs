@@ -8,6 +8,7 @@ use crate::compile::Compiled;
 use crate::held::Held;
 use crate::linear::{Linearization, Trim};
 use crate::measure::Curve;
+use crate::mobility::Mobility;
 use crate::parameters::Parameters;
 use crate::recorder::Progress;
 use crate::simulate::{Ending, Run, RunSpec, prepare, simulate};
@@ -39,6 +40,8 @@ pub struct Outcome {
     pub linear: Vec<Linearization>,
     /// What the user should know although the run went well.
     pub warnings: Vec<Diagnostic>,
+    /// The count of bodies, joints and freedoms, for a mechanism.
+    pub mobility: Option<Mobility>,
 }
 
 /// A number read off the curves.
@@ -128,6 +131,7 @@ pub fn carry_out(
         trim: None,
         linear: Vec::new(),
         warnings: Vec::new(),
+        mobility: None,
     })
 }
 

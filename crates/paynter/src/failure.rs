@@ -4,6 +4,7 @@
 //! Out: diagnostics that point into the text.
 
 use crate::code;
+use crate::digits::significant;
 use crate::floating::{Floating, floating};
 use crate::spec::LeftOpen;
 use paynter_exec::{Conflict, Failure as MachineFailure, LowerError, Machine, StartError};
@@ -15,7 +16,7 @@ use paynter_symbolic::expr::Function1;
 use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
 use paynter_symbolic::reduced::{Block, Known, Reduced};
 use paynter_symbolic::walk::{below, for_each_argument, symbols_of};
-use paynter_symbolic::{ExprId, Node, Role, SymbolId};
+use paynter_symbolic::{ExprId, Names, Node, PathId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
 
 /// More names than this in one sentence are not read.
@@ -351,28 +352,36 @@ pub(crate) fn explain_lowering(
     }
 }
 
-/// Says which locks and invariants stay open, and by how much.
+/// Says which joints and invariants stay open, in which direction and by how much; the widest gap first.
 fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) -> Diagnostic {
     let dae = &reduced.dae;
     // Positions of locks are the last of the constraints; invariants come after them.
     let n = reduced.constraints.len();
     let first_lock = n - dae.constraints.len();
-    // The line that makes the joint, rather than a line of the library.
-    let place = |lock: &PositionConstraint| {
-        let in_part = graph.part_span(lock.name);
-        in_part.unwrap_or_else(|| graph.span(lock.origin))
-    };
+    let mut rows = rows.to_vec();
+    // Locks before invariants, the widest gap first.
+    let is_invariant = |row: usize| row >= n;
+    rows.sort_by(|a, b| {
+        let by_kind = is_invariant(a.0).cmp(&is_invariant(b.0));
+        by_kind.then(b.1.abs().total_cmp(&a.1.abs()))
+    });
     let mut open: Vec<(String, Span)> = Vec::new();
-    for &(row, missing) in rows {
+    let mut joints: Vec<PathId> = Vec::new();
+    for (row, missing) in rows {
         if (first_lock..n).contains(&row) {
             let lock = &dae.constraints[row - first_lock];
-            let unit = displacement_unit(graph, lock.reaction);
-            let name = dae.names.display(lock.name);
-            open.push((
-                format!("`{name}` stays {missing:.6}{unit} from zero"),
-                place(lock),
-            ));
+            // Each joint once, with the direction in which it is open most.
+            let joint = dae.names.parent(lock.name).filter(|&p| p != Names::ROOT);
+            if joint.is_some_and(|joint| joints.contains(&joint)) {
+                continue;
+            }
+            joints.extend(joint);
+            open.push(open_lock(lock, missing, dae, graph));
         } else if let Some(invariant) = row.checked_sub(n).and_then(|i| dae.invariants.get(i)) {
+            // An open joint pulls at these too; it is the one to look at.
+            if !joints.is_empty() {
+                continue;
+            }
             let text = format!("an invariant is off by {missing:.6}");
             open.push((text, graph.span(invariant.origin)));
         } else if let Some(&constraint) = reduced.constraints.get(row) {
@@ -396,10 +405,7 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
             "the constraints cannot be assembled: {text}, and {} more stay open",
             open.len() - 1
         ),
-        None => format!(
-            "no start meets all constraints; {} of them stay open",
-            rows.len()
-        ),
+        None => "no start meets all constraints".to_owned(),
     };
     let mut d = Diagnostic::error(code::START_CONSTRAINT, what);
     for (k, (text, span)) in open.into_iter().take(MOST_NAMES).enumerate() {
@@ -408,11 +414,25 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
             _ => d.secondary(span, text),
         };
     }
-    d.help("check lengths and angles, or give a better `guess`")
+    d.help("check lengths and axes, or give a better `guess`")
 }
 
-/// The unit of the displacement at the bond of a lock, with a space before it; nothing if its domain is not known.
-fn displacement_unit(graph: &BondGraph, reaction: SymbolId) -> &'static str {
+/// Says how far a lock stays open, at the line that makes its joint rather than a line of the library.
+fn open_lock(
+    lock: &PositionConstraint,
+    missing: f64,
+    dae: &Dae,
+    graph: &BondGraph,
+) -> (String, Span) {
+    let gap = displacement(graph, lock.reaction, missing);
+    let name = dae.names.display(lock.name);
+    let in_part = graph.part_span(lock.name);
+    let span = in_part.unwrap_or_else(|| graph.span(lock.origin));
+    (format!("`{name}` stays {gap} from closed"), span)
+}
+
+/// A displacement at the bond of a lock in the unit that an engineer reads it in.
+fn displacement(graph: &BondGraph, reaction: SymbolId, x: f64) -> String {
     let bond = graph
         .bonds
         .iter()
@@ -420,12 +440,13 @@ fn displacement_unit(graph: &BondGraph, reaction: SymbolId) -> &'static str {
     let domain = bond
         .and_then(|b| b.domain)
         .map(|d| &graph.domains[d.0 as usize]);
+    let digits = |x: f64| significant(x.abs(), 6);
     match domain.map(|d| d.name.as_str()) {
-        Some("translational") => " m",
-        Some("rotational") => " rad",
-        Some("electrical") => " C",
-        Some("hydraulic") => " m^3",
-        _ => " (SI units)",
+        Some("translational") => format!("{} mm", digits(1e3 * x)),
+        Some("rotational") => format!("{} deg", digits(x.to_degrees())),
+        Some("electrical") => format!("{} C", digits(x)),
+        Some("hydraulic") => format!("{} m^3", digits(x)),
+        _ => format!("{} (SI units)", digits(x)),
     }
 }
 

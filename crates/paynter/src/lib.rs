@@ -28,6 +28,7 @@ pub mod linear;
 pub mod listing;
 pub mod loader;
 pub mod measure;
+pub mod mobility;
 mod modes;
 mod names;
 pub mod output;

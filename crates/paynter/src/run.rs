@@ -90,6 +90,7 @@ pub fn run_staged(
     }
     outcome.run.table.metadata = metadata(design, &outcome);
     outcome.warnings.clone_from(&compiled.warnings);
+    outcome.mobility.clone_from(&compiled.mobility);
     for message in linear.iter().flat_map(|l| &l.warnings) {
         if !outcome.warnings.contains(message) {
             outcome.warnings.push(message.clone());

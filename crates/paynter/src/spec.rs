@@ -108,13 +108,33 @@ pub(crate) fn prepare_wanted(
     spec: &RunSpec,
     further: &[ExprId],
 ) -> Result<Machine, LowerError> {
-    let mut wanted: Vec<ExprId> = spec.wanted.iter().map(|w| w.value).collect();
-    wanted.extend_from_slice(further);
-    let form = if is_implicit(spec.method) && has_large_block(reduced) {
+    // What `auto` begins with is explicit; if the run turns out stiff, it goes on with opened blocks.
+    let is_implicit = matches!(spec.method, Method::Rodas5P | Method::Bdf);
+    let form = if is_implicit && has_large_block(reduced) {
         Form::Dae
     } else {
         Form::Explicit
     };
+    lower_for(reduced, spec, further, form)
+}
+
+/// As [`prepare_wanted`], with the unknowns of blocks as variables of the solver.
+pub(crate) fn prepare_opened(
+    reduced: &Reduced,
+    spec: &RunSpec,
+    further: &[ExprId],
+) -> Result<Machine, LowerError> {
+    lower_for(reduced, spec, further, Form::Dae)
+}
+
+fn lower_for(
+    reduced: &Reduced,
+    spec: &RunSpec,
+    further: &[ExprId],
+    form: Form,
+) -> Result<Machine, LowerError> {
+    let mut wanted: Vec<ExprId> = spec.wanted.iter().map(|w| w.value).collect();
+    wanted.extend_from_slice(further);
     let lowering = Lowering {
         engine: spec.engine,
         form,
@@ -127,15 +147,11 @@ pub(crate) fn prepare_wanted(
 /// implicit method dense, which costs more than the extra variables do.
 const LARGE_BLOCK: usize = 40;
 
-fn has_large_block(reduced: &Reduced) -> bool {
+pub(crate) fn has_large_block(reduced: &Reduced) -> bool {
     reduced.blocks.iter().any(|b| match b {
         Block::Assign { .. } => false,
         Block::Linear { unknowns, .. } | Block::Nonlinear { unknowns, .. } => {
             unknowns.len() > LARGE_BLOCK
         }
     })
-}
-
-fn is_implicit(method: Method) -> bool {
-    matches!(method, Method::Rodas5P | Method::Bdf | Method::Auto)
 }

@@ -14,7 +14,7 @@
 //!
 //! **Invariant:** all structures of a model share symbols, modes and `when`s by number.
 
-use crate::spec::{RunSpec, prepare_wanted};
+use crate::spec::{RunSpec, prepare_opened, prepare_wanted};
 use paynter_exec::{Engine, Machine, StartError, lower};
 use paynter_model::BondGraph;
 use paynter_model::causality::{Causality, assign_causality};
@@ -30,6 +30,9 @@ use paynter_symbolic::walk::{below, rebuild};
 use paynter_symbolic::{Comparison, ExprId, Node, Pool, SymbolId};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
+
+/// Values by symbol.
+pub(crate) type Values<'v> = &'v [(SymbolId, f64)];
 
 /// Which contacts conduct, and which switches slide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,7 +55,36 @@ pub(crate) struct Entry {
     pub first_when: usize,
     /// Modes that only those events read.
     pub watch_modes: Vec<SymbolId>,
+    /// Columns of the machine after those of the run.
+    sight: Vec<ExprId>,
     probe: Option<Probe>,
+}
+
+impl Entry {
+    /// Puts a machine with opened blocks in the place of the present one, which it takes over from.
+    pub(crate) fn open(&mut self, spec: &RunSpec, t: f64, y: &[f64]) -> Option<Vec<f64>> {
+        let opened = opened(&self.machine, &self.reduced, (spec, &self.sight), (t, y));
+        let (machine, y) = opened?;
+        self.machine = machine;
+        Some(y)
+    }
+}
+
+/// Makes the machine whose solver sees the unknowns of blocks, and lets it go on from another one at `t`; none if it
+/// cannot be made.
+pub(crate) fn opened(
+    from: &Machine,
+    reduced: &Reduced,
+    (spec, further): (&RunSpec, &[ExprId]),
+    (t, y): (f64, &[f64]),
+) -> Option<(Machine, Vec<f64>)> {
+    let mut machine = prepare_opened(reduced, spec, further).ok()?;
+    set_parameters(&mut machine, spec);
+    let mut all = vec![0.0; machine.n()];
+    all[..y.len()].copy_from_slice(y);
+    let n_whens = reduced.dae.whens.len();
+    machine.take_over(from, (t, &mut all), n_whens, &[]).ok()?;
+    Some((machine, all))
 }
 
 /// The machine of a short implicit step, and its inputs.
@@ -257,6 +289,7 @@ impl<'a> Structures<'a> {
             contacts,
             first_when,
             watch_modes,
+            sight,
             probe,
         })
     }
@@ -289,7 +322,7 @@ impl<'a> Structures<'a> {
         structure: &Structure,
         (t, h): (f64, f64),
         before: &[f64],
-        (discrete, ports): (&[(SymbolId, f64)], &[(SymbolId, f64)]),
+        (discrete, ports): (Values<'_>, Values<'_>),
     ) -> Option<Sight> {
         let n_x = before.len();
         let entry = self.get(structure)?;

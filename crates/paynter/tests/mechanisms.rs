@@ -153,7 +153,7 @@ fn coupler_that_is_too_short_cannot_be_assembled_and_the_gap_is_told() {
         "`coupler_lock`",
         "`crank_lock`",
         "`rocker_lock`",
-        " m from zero",
+        " mm from closed",
     ] {
         assert!(shown.contains(word), "{word} in {shown}");
     }

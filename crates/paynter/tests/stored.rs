@@ -6,9 +6,7 @@ mod kit;
 use kit::{Seeded, assert_close, column, design, last, messages, run_text};
 use paynter::exec::Engine;
 use paynter::experiment::{lay_out, run_spec};
-use paynter::model::equations::build_equations;
 use paynter::simulate::{prepare, simulate};
-use paynter::symbolic::reduce::reduce;
 use std::ops::ControlFlow;
 
 #[test]
@@ -144,11 +142,11 @@ fn random_laws_store_their_closed_form() {
 /// Runs a text; gives panels of quadratures, steps and the audit's verdict.
 fn work_of(text: &str) -> (u64, u64, bool) {
     let design = design(text);
-    let reduced = reduce(build_equations(&design.graph, &design.causality())).expect("it reduces");
+    let compiled = design.compile().expect("it compiles");
     let layout = lay_out(&design.plan);
     let spec = run_spec(&design.plan, &layout, &[], Engine::Auto);
-    let mut machine = prepare(&reduced, &design.graph, &spec).expect("it can be prepared");
-    let run = simulate(&mut machine, &reduced, &design.graph, &spec, &mut |_| {
+    let mut machine = prepare(&compiled, &spec).expect("it can be prepared");
+    let run = simulate(&mut machine, &compiled, &spec, &mut |_| {
         ControlFlow::Continue(())
     });
     let run = run.expect("it starts");

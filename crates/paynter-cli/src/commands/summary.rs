@@ -40,6 +40,13 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
     if let Some(stop) = assumed_stop(design) {
         say!("  assumed     stop = {stop} s, since no experiment says how long to run");
     }
+    if let Some(mobility) = &outcome.mobility {
+        say!("  mechanism   {}", mobility.summary());
+        let joints = mobility.joint_freedoms();
+        if !joints.is_empty() {
+            say!("  freedoms    {}", shorten(&joints));
+        }
+    }
     say!("  states      {}", shorten(&run.states));
     if !run.defaulted.is_empty() {
         say!(

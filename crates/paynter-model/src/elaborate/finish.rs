@@ -608,14 +608,17 @@ impl<'a> Elaborator<'a> {
     }
 
     fn lower_starts(&mut self) {
-        // Demands of the experiment come last and replace those of the model on the same quantity.
-        let mut position: rustc_hash::FxHashMap<(ExprId, bool), usize> = Default::default();
+        // Demands of the experiment come last and replace those of the model on the same quantity. A guess of the
+        // surrounding model replaces what a part has for a default: who uses a part knows where it is.
+        let mut position: rustc_hash::FxHashMap<(ExprId, bool), (usize, usize)> =
+            Default::default();
         for (scope, assign, is_guess) in std::mem::take(&mut self.starts) {
             let Some((target, value)) = self.assigned(assign, scope) else {
                 continue;
             };
             let origin = self.origin(assign.span);
             let is_from_experiment = Some(scope) == self.experiment_scope;
+            let depth = self.depth_of(scope);
             for (&target, &value) in target.elements.iter().zip(&value.elements) {
                 if let Some(symbol) = self.graph.signals.pool.as_symbol(target) {
                     match self.graph.signals.symbol(symbol).role {
@@ -646,14 +649,25 @@ impl<'a> Elaborator<'a> {
                 self.choose_turn(start);
                 let starts = &mut self.graph.signals.starts;
                 match position.get(&(target, is_guess)) {
-                    Some(&at) if is_from_experiment => starts[at] = start,
+                    Some(&(_, given_at)) if is_guess && depth > given_at => {}
+                    Some(&(at, _)) if is_from_experiment || is_guess => {
+                        position.insert((target, is_guess), (at, depth));
+                        starts[at] = start;
+                    }
                     _ => {
-                        position.insert((target, is_guess), starts.len());
+                        position.insert((target, is_guess), (starts.len(), depth));
                         starts.push(start);
                     }
                 }
             }
         }
+    }
+
+    /// How deep the part that a scope belongs to lies inside of others.
+    fn depth_of(&self, scope: ScopeId) -> usize {
+        let instance = self.scopes[scope.at()].instance;
+        let path = instance.map(|i| self.instances[i.at()].path);
+        std::iter::successors(path, |&p| self.graph.signals.names.parent(p)).count()
     }
 
     fn start_discrete(&mut self, symbol: SymbolId, value: ExprId, span: Span) {

@@ -69,7 +69,7 @@ pub struct Options {
 /// How locks with a declared position are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Enforcement {
-    /// As [`Enforcement::Implicit`] if one choice of states is safe everywhere, else as
+    /// As [`Enforcement::Implicit`] if there are few locks and one choice of states is safe everywhere, else as
     /// [`Enforcement::Multipliers`].
     #[default]
     Automatic,
@@ -79,6 +79,10 @@ pub enum Enforcement {
     /// acceleration at zero; its rate and position are kept by projection.
     Multipliers,
 }
+
+/// Beyond this many locks reactions are unknowns in any case: storages that depend on others make a mass matrix without
+/// zeros, which costs the cube of the number of bodies; reactions make one as sparse as the joints.
+const MANY_LOCKS: usize = 40;
 
 /// Reduces a system to index 1 or 0 with the states that it prefers.
 ///
@@ -99,6 +103,12 @@ pub fn reduce_with(dae: Dae, options: &Options) -> Result<Reduced, StructuralErr
     let is_locked = options.released.len() < dae.constraints.len();
     match options.enforcement {
         Enforcement::Automatic if is_locked => {
+            let n_locks = dae.constraints.len() - options.released.len();
+            if n_locks > MANY_LOCKS
+                && let Ok(reduced) = reduce_once(dae.clone(), options, true)
+            {
+                return Ok(reduced);
+            }
             let first = reduce_once(dae.clone(), options, false);
             // Rates that had to be projected although locks were eliminated: no choice was safe.
             let is_safe = |r: &Reduced| r.constraints.len() == r.dae.constraints.len();
@@ -120,12 +130,15 @@ fn reduce_once(
     let mut demands = demands_of_locks(&dae);
     release(&mut dae, &options.released, &demands);
     let mut lock_rows = Vec::new();
+    let mut reactions = FxHashMap::default();
     if by_multipliers {
         options.released.iter().for_each(|&i| {
             if let Some(demand) = demands.get_mut(i) {
                 *demand = None;
             }
         });
+        let locks = demands.iter().zip(&dae.constraints);
+        reactions.extend(locks.filter_map(|(demand, lock)| Some(((*demand)?, lock.reaction))));
         lock_rows.extend(demands.into_iter().flatten());
         lock_rows.sort_unstable();
     }
@@ -134,7 +147,11 @@ fn reduce_once(
     let redundant = kept.redundant.clone();
     let mut system = System::new(dae, kept);
     pantelides::check_structure(&mut system, &redundant)?;
-    let first = solve_system(&mut system, &mut dependence, options, &lock_rows);
+    let locks = Locks {
+        rows: lock_rows,
+        reactions,
+    };
+    let first = solve_system(&mut system, &mut dependence, options, &locks);
     let error = match first {
         Ok(solved) if !solved.is_doubtful => return Ok(finish(system, solved, Vec::new())),
         Ok(_) => None,
@@ -156,8 +173,16 @@ fn reduce_once(
     }
     let mut system = combined.system;
     pantelides::check_structure(&mut system, &redundant)?;
-    let solved = solve_system(&mut system, &mut dependence, options, &lock_rows)?;
+    let solved = solve_system(&mut system, &mut dependence, options, &locks)?;
     Ok(finish(system, solved, combined.decided_by))
+}
+
+/// Locks that are kept by projection.
+struct Locks {
+    /// The equations that demand their flows, in order.
+    rows: Vec<usize>,
+    /// Their reactions, by those equations.
+    reactions: FxHashMap<usize, SymbolId>,
 }
 
 /// What [`solve_system`] gives.
@@ -173,13 +198,13 @@ fn solve_system(
     system: &mut System,
     dependence: &mut Dependence,
     options: &Options,
-    lock_rows: &[usize],
+    locks: &Locks,
 ) -> Result<Solved, StructuralError> {
     let row_of_highest = pantelides::differentiate(system);
-    let sets = states::select(system, dependence, &row_of_highest, options, lock_rows);
+    let sets = states::select(system, dependence, &row_of_highest, options, &locks.rows);
     let (order, matching) = order_rows(system, &sets)?;
     let dependence = std::mem::take(dependence);
-    let mut solver = Solver::new(system, dependence);
+    let mut solver = Solver::new(system, dependence, &locks.reactions);
     let blocks = solve_groups(system, &mut solver, &sets, &order, &matching)?;
     Ok(Solved {
         sets,

@@ -7,7 +7,8 @@
 //! numbers and by parameters that are not zero. What would need another divisor is torn and
 //! left to a solver that pivots.
 //!
-//! Torn first are derivatives of states, then what causality proposes, then the unknown whose
+//! Where locks are kept by unknown reactions, these are torn and nothing else: given them, every body moves by itself,
+//! and what is left is A λ = b with A as sparse as the joints (Baraff 1996). Elsewhere torn first are derivatives of states, then what causality proposes, then the unknown whose
 //! knowledge lets most equations follow (Carpanzano 2000; Cellier & Kofman 2006, §7.6).
 
 use super::affine::{is_doubtful, linear_block, nonlinear_block};
@@ -41,6 +42,9 @@ pub(crate) struct Solver {
     pub(crate) is_state_derivative: Vec<bool>,
     /// Place in the list of unknowns that causality proposes to tear.
     pub(crate) tearing_rank: Vec<u32>,
+    /// Reactions of locks that are unknowns, by the equation that demands the flow of the lock.
+    reactions: FxHashMap<usize, SymbolId>,
+    is_reaction: Vec<bool>,
     pub(crate) walker: Walker,
     evaluator: Evaluator,
     /// The first group found that never has a unique solution.
@@ -68,6 +72,17 @@ pub(crate) enum Inversion {
     Full,
 }
 
+/// For which of its unknowns a row may be solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Directions {
+    /// The one that causality gives, else any.
+    OfCausality,
+    /// As before, but nothing else for long rows.
+    OfCausalityIfLong,
+    /// Any: where reactions are unknowns the causality of the graph does not hold.
+    All,
+}
+
 /// A group after tearing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Torn {
@@ -80,13 +95,27 @@ pub(crate) struct Torn {
     /// All rows of the group.
     pub(crate) rows: Vec<u32>,
     /// All torn unknowns stand for derivatives of states: dependent storages seen from the
-    /// independent ones.
+    /// independent ones; or all are reactions of locks.
     pub(crate) is_congruence: bool,
+    /// What is left is as sparse as the group itself.
+    pub(crate) is_sparse: bool,
 }
 
 impl Solver {
-    pub(crate) fn new(system: &System, dependence: Dependence) -> Solver {
+    pub(crate) fn new(
+        system: &System,
+        dependence: Dependence,
+        reactions: &FxHashMap<usize, SymbolId>,
+    ) -> Solver {
         let n = system.dae.symbols.len();
+        let reactions: FxHashMap<usize, SymbolId> = reactions
+            .iter()
+            .map(|(&row, &reaction)| (row, system.kept(reaction)))
+            .collect();
+        let mut is_reaction = vec![false; n];
+        reactions
+            .values()
+            .for_each(|s| is_reaction[s.0 as usize] = true);
         let mut tearing_rank = vec![u32::MAX; n];
         for (rank, s) in system.dae.tearing.iter().enumerate().rev() {
             tearing_rank[system.kept(*s).0 as usize] = rank as u32;
@@ -104,6 +133,8 @@ impl Solver {
             dependence,
             is_state_derivative: vec![false; n],
             tearing_rank,
+            reactions,
+            is_reaction,
             walker: Walker::new(),
             evaluator: Evaluator::new(),
             singular: None,
@@ -129,7 +160,7 @@ impl Solver {
             inner: Vec::new(),
             residuals: rows.to_vec(),
             rows: rows.to_vec(),
-            is_congruence: false,
+            ..Torn::default()
         };
         if rows.len() == 1 {
             return self.finish(system, whole());
@@ -138,6 +169,7 @@ impl Solver {
             return self.finish(system, whole());
         };
         if torn.unknowns.len() > MAX_TORN_UNKNOWNS
+            && !torn.is_sparse
             && let Some(block) = linear_block(system, self, &whole())
         {
             return block;
@@ -298,6 +330,9 @@ impl Solver {
     /// Chooses torn unknowns and the order in which the others follow; `None` if a large group
     /// does not fall apart at the few unknowns that physics proposes.
     fn tear(&mut self, system: &mut System, rows: &[u32], unknowns: &[SymbolId]) -> Option<Torn> {
+        if let Some(torn) = self.tear_at_reactions(system, rows, unknowns) {
+            return Some(torn);
+        }
         let is_large = rows.len() > MAX_TORN_GROUP;
         let mut group = Group::new(system, rows, unknowns);
         let first: Vec<usize> = (0..unknowns.len())
@@ -309,7 +344,12 @@ impl Solver {
         if is_large && first.len() > MAX_TORN_UNKNOWNS {
             return None;
         }
-        group.find_directions(self, system, is_large);
+        let directions = if is_large {
+            Directions::OfCausalityIfLong
+        } else {
+            Directions::OfCausality
+        };
+        group.find_directions(self, system, directions);
         group.find_flow_rates(self, system, &first);
         let mut torn = Torn {
             rows: rows.to_vec(),
@@ -334,6 +374,51 @@ impl Solver {
             group.follow(&mut torn);
         }
         torn.residuals = group.residuals(&torn);
+        Some(torn)
+    }
+
+    /// Tears at the reactions of locks; `None` if there are none, or if they do not give everything else.
+    fn tear_at_reactions(
+        &mut self,
+        system: &mut System,
+        rows: &[u32],
+        unknowns: &[SymbolId],
+    ) -> Option<Torn> {
+        let is_reaction = |v: &usize| self.is_reaction[unknowns[*v].0 as usize];
+        let reactions: Vec<usize> = (0..unknowns.len()).filter(is_reaction).collect();
+        if reactions.is_empty() {
+            return None;
+        }
+        let mut group = Group::new(system, rows, unknowns);
+        group.find_directions(self, system, Directions::All);
+        let mut torn = Torn {
+            rows: rows.to_vec(),
+            is_congruence: true,
+            is_sparse: true,
+            ..Torn::default()
+        };
+        for v in reactions {
+            group.tear(v, &mut torn);
+        }
+        group.follow(&mut torn);
+        if group.n_open > 0 {
+            return None;
+        }
+
+        // Each lock has its own row at the place of its reaction: A is symmetric then.
+        let place: FxHashMap<SymbolId, usize> = (torn.unknowns.iter().enumerate())
+            .map(|(i, &s)| (s, i))
+            .collect();
+        let mut residuals = vec![NONE; torn.unknowns.len()];
+        for at in (0..rows.len()).filter(|&at| !group.is_used[at]) {
+            let source = system.rows[rows[at] as usize].source;
+            let i = *place.get(self.reactions.get(&source)?)?;
+            if residuals[i] != NONE {
+                return None;
+            }
+            residuals[i] = rows[at];
+        }
+        torn.residuals = residuals;
         Some(torn)
     }
 }
@@ -418,20 +503,23 @@ impl Group {
     ///
     /// In a large group long rows have only the direction of causality: trying all would cost
     /// the square of their length.
-    fn find_directions(&mut self, solver: &mut Solver, system: &mut System, is_large: bool) {
+    fn find_directions(&mut self, solver: &mut Solver, system: &mut System, which: Directions) {
         self.queue = (0..self.rows.len())
             .filter(|&row| self.n_unknown[row] == 1)
             .collect();
         for row in 0..self.rows.len() {
             let mut found = Vec::new();
-            if let Some(v) = self.hint[row]
+            if which != Directions::All
+                && let Some(v) = self.hint[row]
                 && let Some(explicit) =
                     solver.explicit(system, self.rows[row], self.unknowns[v], Inversion::Affine)
             {
                 self.directions[row].push((v, explicit));
                 continue;
             }
-            if is_large && self.reads[row].len() > MAX_TRIED_DIRECTIONS {
+            if which == Directions::OfCausalityIfLong
+                && self.reads[row].len() > MAX_TRIED_DIRECTIONS
+            {
                 continue;
             }
             for &v in &self.reads[row] {

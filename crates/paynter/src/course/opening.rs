@@ -1,0 +1,58 @@
+//! Changes to a machine whose solver sees the unknowns of blocks, once a run has turned out stiff.
+//!
+//! In:  a course under way with the method `auto`, at an instant at which an implicit method was chosen.
+//! Out: the same course with another machine at the same point. Explicit methods solve blocks inside the
+//!      right-hand side; the Jacobian of that is dense, so an implicit method wants them opened.
+//!
+//! **Invariant:** the machine that a course was given is in its place again when the course is dropped.
+
+use super::Course;
+use crate::spec::has_large_block;
+use crate::structure::opened;
+use paynter_solve::{Method, System};
+
+impl Course<'_> {
+    /// Makes the unknowns of large blocks variables of the solver if an implicit method has been chosen: its Jacobian
+    /// would be dense otherwise.
+    pub(super) fn open_if_stiff(&mut self, t: f64, y: &mut Vec<f64>) {
+        let is_stiff = matches!(
+            self.statistics.method(),
+            Some(Method::Rodas5P | Method::Bdf)
+        );
+        if self.spec.method != Method::Auto || !is_stiff || !self.can_open() {
+            return;
+        }
+        let key = self.current.clone().unwrap_or_default();
+        let spec = self.spec;
+        let opened = match &self.current {
+            Some(structure) => {
+                let entry = self.structures.get(structure);
+                entry.and_then(|entry| entry.open(spec, t, y))
+            }
+            None => opened(self.plain, self.plain_reduced, (spec, &[]), (t, y)).map(|(new, y)| {
+                self.closed = Some(std::mem::replace(self.plain, new));
+                y
+            }),
+        };
+        if let Some(all) = opened {
+            // Those of the closed form lack the unknowns.
+            self.tolerances.remove(&key);
+            *y = all;
+        }
+    }
+
+    /// Tells whether the present machine solves a large block inside its right-hand side.
+    pub(super) fn can_open(&mut self) -> bool {
+        let (machine, reduced) = self.at_present();
+        machine.algebraic().is_empty() && has_large_block(reduced)
+    }
+}
+
+impl Drop for Course<'_> {
+    /// The next run with the machine begins as this one did.
+    fn drop(&mut self) {
+        if let Some(closed) = self.closed.take() {
+            *self.plain = closed;
+        }
+    }
+}
