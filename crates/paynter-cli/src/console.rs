@@ -16,12 +16,23 @@ pub const CALL_WRONG: u8 = 2;
 /// The simulation failed.
 pub const RUN_FAILED: u8 = 3;
 
-/// Prints to standard output; a reader that went away (`| head`) is no error.
+/// Prints to standard output; a reader that went away (`| head`) is no error. What names and texts of a model
+/// hold of control characters does not reach the terminal.
 #[macro_export]
 macro_rules! say {
     ($($arg:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stdout(), $($arg)*);
+        let text = std::fmt::format(format_args!($($arg)*));
+        let _ = writeln!(std::io::stdout(), "{}", paynter::syntax::harmless(&text));
+    }};
+}
+
+/// The same to standard error. Messages that `render` draws have colours and were looked at already.
+#[macro_export]
+macro_rules! tell {
+    ($($arg:tt)*) => {{
+        let text = std::fmt::format(format_args!($($arg)*));
+        eprintln!("{}", paynter::syntax::harmless(&text));
     }};
 }
 
@@ -49,14 +60,14 @@ pub fn show(failed: &Failed, json: bool) {
         );
         let n_more = failed.diagnostics.len() - n_shown;
         if n_more > 0 {
-            eprintln!("… and {n_more} more; mend these first, or see all with --json");
+            tell!("… and {n_more} more; mend these first, or see all with --json");
         }
     }
 }
 
 /// Says what is wrong with the call.
 pub fn call_error(message: impl std::fmt::Display) -> u8 {
-    eprintln!("error: {message}");
+    tell!("error: {message}");
     CALL_WRONG
 }
 

@@ -446,3 +446,111 @@ fn table_that_cannot_be_written_is_told_before_the_run() {
     folder.expect(1, &["run", "m.bond", "-e", "nobody", "-o", "old.csv"]);
     assert_eq!(folder.read("old.csv"), "time,x\n0.0,1.0\n");
 }
+
+fn json_of(folder: &Folder, status: i32, args: &[&str]) -> serde_json::Value {
+    let out = folder.expect(status, args);
+    serde_json::from_str(&out).unwrap_or_else(|e| panic!("{args:?}: {e}\n{out}"))
+}
+
+#[test]
+fn run_json_holds_time_and_signals() {
+    let folder = with_good();
+    let json = json_of(&folder, 0, &["run", "m.bond", "--no-report", "--json"]);
+    assert_eq!(json["is_good"], true);
+    assert_eq!(json["time"].as_array().map(Vec::len), Some(11));
+    let x = &json["signals"][0];
+    assert_eq!((&x["name"], &x["unit"]), (&"x".into(), &"m".into()));
+    assert_eq!(x["max"], 1.0);
+    assert_eq!(x["values"][10], x["final"]);
+}
+
+#[test]
+fn nothing_of_a_failed_run_is_good() {
+    let folder = Folder::new();
+    folder.write("r.csv", "time,x\n0,1\n0.1,1.1111111111\n");
+    folder.write(
+        "m.bond",
+        "model M { der(x) = x^2; start x = 1; s: Se(1) -> R(1) }
+         experiment e of M { stop = 2 [s]; output_step = 0.1 [s]; record x; compare \"r.csv\" within 0.1 }",
+    );
+    let out = folder.expect(3, &["run", "m.bond", "--no-report", "--json"]);
+    assert!(!out.contains("\"is_good\":true"), "{out}");
+}
+
+#[test]
+fn sweep_json_names_methods_and_units() {
+    let folder = with_good();
+    let text = format!(
+        "{GOOD}experiment ways of M {{ stop = 1; record x; sweep method in [dop853, bdf] }}\n"
+    );
+    folder.write("m.bond", &text);
+    let json = json_of(&folder, 0, &["sweep", "m.bond", "-e", "ways", "--json"]);
+    assert_eq!(
+        json["columns"][0]["values"],
+        serde_json::json!(["dop853", "bdf"])
+    );
+    let json = json_of(&folder, 0, &["sweep", "m.bond", "-e", "stiffer", "--json"]);
+    assert_eq!(json["columns"][0]["unit"], "N/m");
+    assert_eq!(json["failures"], serde_json::json!([]));
+}
+
+#[test]
+fn diagram_json_tells_what_was_drawn() {
+    let folder = with_good();
+    let json = json_of(&folder, 0, &["diagram", "m.bond", "--json", "-o", "d.svg"]);
+    assert_eq!(json["file"], "d.svg");
+    assert_eq!(json["elements"].as_array().map(Vec::len), Some(3));
+    assert_eq!(json["bonds"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn numbers_of_the_metadata_are_numbers() {
+    let folder = with_good();
+    folder.expect(0, &["run", "m.bond", "--no-report", "-o", "x.csv"]);
+    let facts: serde_json::Value =
+        serde_json::from_str(&folder.read("x.csv.meta.json")).expect("it is JSON");
+    for key in ["rtol", "steps", "rhs", "param k"] {
+        assert!(facts[key].is_number(), "{key}: {facts}");
+    }
+}
+
+#[test]
+fn what_is_not_implemented_is_refused() {
+    let folder = Folder::new();
+    for line in [
+        "constraints = delayed",
+        "constraints = parasitic(k = 1, b = 1)",
+        "optimize k in 1 .. 2 { minimize k }",
+    ] {
+        let text = format!(
+            "model M {{ param k = 1; a: 1 -> m: I(k), r: R(1) }}
+             experiment e of M {{ stop = 1; record a.f; {line} }}"
+        );
+        folder.write("m.bond", &text);
+        folder.expect(1, &["check", "m.bond"]);
+        folder.expect(1, &["run", "m.bond", "--no-report"]);
+    }
+}
+
+#[test]
+fn no_escape_of_a_model_reaches_the_terminal() {
+    let folder = Folder::new();
+    folder.write(
+        "m.bond",
+        "model A { when x: time > 0.5 { stop \"evil \u{1b}]0;title\u{7} \u{1b}[2J\" }\n der(z) = 1 }
+         experiment e of A { stop = 1; record z }",
+    );
+    folder.write("bad.bond", "model A { x = \u{1b}[31m 1 // \u{1b}[2J\n }");
+    folder.write("t.csv", "time,\u{1b}[2Jname\n0,1\n");
+    for args in [
+        &["run", "m.bond", "--no-report"][..],
+        &["run", "m.bond", "--no-report", "--json"],
+        &["check", "bad.bond"],
+        &["plot", "t.csv", "nobody"],
+        &["check", "\u{1b}[2J.bond"],
+    ] {
+        let output = folder.call(args);
+        let said = [output.stdout, output.stderr].concat();
+        assert!(!said.contains(&0x1b) && !said.contains(&7), "{args:?}");
+    }
+}

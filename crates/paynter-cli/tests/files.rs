@@ -363,3 +363,39 @@ fn permissions_and_links_survive_fmt() {
     assert_eq!(folder.names(), ["f.bond", "l.bond"]);
     assert!(Path::new(&path).exists());
 }
+
+#[test]
+fn what_a_model_names_is_read_only_if_it_is_a_file_of_bounded_size() {
+    let folder = Folder::new();
+    for pipe in ["pipe.csv", "pipe.bond"] {
+        let made = Command::new("mkfifo").arg(folder.0.join(pipe)).status();
+        assert!(made.is_ok_and(|s| s.success()), "pipes can be made");
+    }
+    // It takes no room on the disk, but would take all of the memory.
+    let large = std::fs::File::create(folder.0.join("large.csv")).expect("the folder is there");
+    large.set_len(1 << 40).expect("files may have holes");
+    let table = |name: &str| format!("model M {{ der(x) = table(\"{name}\") }}\n");
+    let compare = |name: &str| {
+        format!(
+            "model M {{ der(x) = 1 }}\nexperiment e of M {{ stop = 1; record x; compare \"{name}\" within 1 }}\n"
+        )
+    };
+    for (text, words) in [
+        (table("pipe.csv"), "is a device or pipe"),
+        (table("/dev/zero"), "is a device or pipe"),
+        (table("large.csv"), "is larger than"),
+        (
+            "use \"pipe.bond\"\nmodel M { x = 1 }\n".to_owned(),
+            "is a device or pipe",
+        ),
+        (compare("pipe.csv"), "is a device or pipe"),
+        (compare("/dev/zero"), "is a device or pipe"),
+        (compare("large.csv"), "is larger than"),
+    ] {
+        folder.write("m.bond", &text);
+        for command in [&["check", "m.bond"][..], &["run", "m.bond", "--no-report"]] {
+            let said = folder.expect(1, command);
+            assert!(said.contains(words), "{text}\n{said}");
+        }
+    }
+}

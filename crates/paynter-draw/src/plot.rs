@@ -389,6 +389,9 @@ fn marked(x: &[f64], y: &[f64], axis: &Axis, index: usize, n: usize) -> Vec<usiz
 
 /// Beyond this the width of an axis overflows.
 const LARGEST: f64 = 1e300;
+/// Below this a number has too few digits left to divide an axis by, and nothing to do with a model: it is drawn
+/// as zero.
+const SMALLEST: f64 = 1e-290;
 
 /// An axis with round ticks.
 struct Axis {
@@ -403,6 +406,7 @@ impl Axis {
     fn over(values: impl Iterator<Item = f64>, pads: bool) -> Axis {
         let (mut low, mut high) = values
             .filter(|x| x.abs() < LARGEST)
+            .map(|x| if x.abs() < SMALLEST { 0.0 } else { x })
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
                 (low.min(x), high.max(x))
             });
@@ -447,7 +451,7 @@ impl Axis {
 
     /// An axis of decades.
     fn decades(values: impl Iterator<Item = f64>) -> Axis {
-        let positive = values.filter(|&x| x > 0.0 && x < LARGEST);
+        let positive = values.filter(|&x| x > SMALLEST && x < LARGEST);
         let (low, high) = positive.fold((f64::INFINITY, 0.0_f64), |(low, high), x| {
             (low.min(x), high.max(x))
         });
@@ -697,6 +701,11 @@ mod tests {
             vec![f64::MAX, f64::MIN, 1.0],
             vec![3.0, 3.0],
             vec![1e20, 1.000_001e20],
+            vec![5e-324, 1e-323],
+            vec![0.0, -5e-324],
+            vec![1e-308, 2e-308, -3e-309],
+            vec![1e-291, 1.0],
+            vec![1e-289, 3e-289],
             vec![],
         ] {
             let svg = plot(y);

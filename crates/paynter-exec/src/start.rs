@@ -283,11 +283,18 @@ impl Machine {
             .enumerate()
             .map(|(k, by)| by.is_none() && k < image.states.len())
             .collect();
-        if n_hard < n_rows {
-            // Hints only choose where the search begins; one that cannot be followed is no error.
-            let hints: Vec<usize> = (n_hard..n_rows).collect();
+        // Hints choose where a search begins, and a search moves what demands and constraints read. A state that
+        // nothing searches for stays where it is: a hint is no start value.
+        let mut is_sought = vec![false; y.len()];
+        for &column in map.rows[..n_hard].iter().flatten() {
+            is_sought[column as usize] = is_free[column as usize];
+        }
+        let can_help = |&row: &usize| map.rows[row].iter().any(|&c| is_sought[c as usize]);
+        let hints: Vec<usize> = (n_hard..n_rows).filter(can_help).collect();
+        if !hints.is_empty() {
+            // One that cannot be followed is no error.
             let before = y.to_vec();
-            if self.solve_rows(t, y, (map, &hints), &is_free).is_err() {
+            if self.solve_rows(t, y, (map, &hints), &is_sought).is_err() {
                 y.copy_from_slice(&before);
             }
         }

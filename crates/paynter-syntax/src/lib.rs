@@ -10,6 +10,7 @@ mod brackets;
 pub mod code;
 pub mod diagnostic;
 mod format;
+mod harmless;
 mod lex;
 mod parse;
 mod render;
@@ -18,6 +19,7 @@ mod tree;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use format::{Formatted, format};
+pub use harmless::harmless;
 pub use lex::{TokenKind, Tokens, lex};
 pub use parse::{Parsed, parse, parse_bytes};
 pub use render::{render, to_json};

@@ -3,13 +3,16 @@
 //! In:  diagnostics and the files they point into.
 //! Out: text for a terminal, or JSON.
 //!
-//! **Invariant:** never fails; a message whose file is unknown is drawn without its place.
+//! **Invariant:** never fails; a message whose file is unknown is drawn without its place. What the text of a
+//! model has of control characters is not drawn.
 
 use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::harmless::harmless;
 use crate::source::{FileId, SourceMap, Span};
 use codespan_reporting::diagnostic as codespan;
 use codespan_reporting::files::{Error, Files, column_index, line_starts};
 use codespan_reporting::term::{self, Config, DisplayStyle};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Longer lines are not drawn: they are made by machines, and would hide the message.
@@ -70,7 +73,9 @@ fn to_codespan(diagnostic: &Diagnostic, files: &IndexedFiles) -> codespan::Diagn
     };
     let label = |style, label: &Label| {
         let range = files.clip(label.span)?;
-        Some(codespan::Label::new(style, label.span.file, range).with_message(&label.text))
+        Some(
+            codespan::Label::new(style, label.span.file, range).with_message(harmless(&label.text)),
+        )
     };
     let primary = diagnostic
         .primary
@@ -80,11 +85,17 @@ fn to_codespan(diagnostic: &Diagnostic, files: &IndexedFiles) -> codespan::Diagn
         .secondary
         .iter()
         .filter_map(|l| label(codespan::LabelStyle::Secondary, l));
-    let help = diagnostic.help.iter().map(|text| format!("help: {text}"));
-    let notes = diagnostic.notes.iter().map(|text| format!("note: {text}"));
+    let help = diagnostic
+        .help
+        .iter()
+        .map(|text| format!("help: {}", harmless(text)));
+    let notes = diagnostic
+        .notes
+        .iter()
+        .map(|text| format!("note: {}", harmless(text)));
     codespan::Diagnostic::new(severity)
         .with_code(diagnostic.code)
-        .with_message(&diagnostic.message)
+        .with_message(harmless(&diagnostic.message))
         .with_labels(primary.chain(secondary).collect())
         .with_notes(help.chain(notes).collect())
 }
@@ -93,6 +104,8 @@ fn to_codespan(diagnostic: &Diagnostic, files: &IndexedFiles) -> codespan::Diagn
 struct IndexedFiles<'s> {
     sources: &'s SourceMap,
     line_starts: Vec<Option<Vec<usize>>>,
+    /// Names and texts as they are drawn.
+    shown: Vec<Option<(Cow<'s, str>, Cow<'s, str>)>>,
 }
 
 impl<'s> IndexedFiles<'s> {
@@ -106,10 +119,23 @@ impl<'s> IndexedFiles<'s> {
                 *entry = Some(line_starts(&sources.file(label.span.file).text).collect());
             }
         }
+        let files = sources.files().zip(&starts);
+        let shown = files
+            .map(|((_, file), starts)| {
+                starts.as_ref()?;
+                Some((harmless(&file.name), harmless(&file.text)))
+            })
+            .collect();
         IndexedFiles {
             sources,
             line_starts: starts,
+            shown,
         }
+    }
+
+    fn shown(&self, id: FileId) -> Result<&(Cow<'s, str>, Cow<'s, str>), Error> {
+        let entry = self.shown.get(id.0 as usize);
+        entry.and_then(Option::as_ref).ok_or(Error::FileMissing)
     }
 
     fn starts(&self, id: FileId) -> Result<&[usize], Error> {
@@ -159,13 +185,11 @@ impl<'a> Files<'a> for IndexedFiles<'_> {
     type Source = &'a str;
 
     fn name(&'a self, id: FileId) -> Result<&'a str, Error> {
-        self.starts(id)?;
-        Ok(&self.sources.file(id).name)
+        Ok(&self.shown(id)?.0)
     }
 
     fn source(&'a self, id: FileId) -> Result<&'a str, Error> {
-        self.starts(id)?;
-        Ok(&self.sources.file(id).text)
+        Ok(&self.shown(id)?.1)
     }
 
     fn line_index(&'a self, id: FileId, byte_index: usize) -> Result<usize, Error> {

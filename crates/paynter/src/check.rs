@@ -37,6 +37,7 @@ fn check_project(
     if !diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(elaborate::check(&project));
     }
+    diagnostics.extend(crate::unsupported::in_experiments(&project));
     diagnostics.extend(missing_references(loader, path, &project));
     if !diagnostics.iter().any(Diagnostic::is_error) {
         for message in check_graphs(&project) {

@@ -51,8 +51,8 @@ codes! {
         "No state gives the value that `reinit` demands.";
     REFERENCE = "E0731", "a reference that cannot be read",
         "`compare` names a file that is missing or is not a table of numbers with time in its first column.";
-    NOT_CARRIED_OUT = "W0732", "something the run does not do yet",
-        "The experiment asks for something that this version reads and checks but does not carry out: a search, or another way to enforce constraints.";
+    NOT_IMPLEMENTED = "E0732", "something that is not implemented yet",
+        "The experiment asks for something that the language has words for but no command carries out: `optimize`, or `constraints = parasitic` or `delayed`. The run is refused rather than done in another way.";
     IMPULSE = "W0733", "a step that would need an impulse",
         "A storage is tied to a source that jumps. The jump would need an impulse of flow or effort, whose energy the audit cannot see. Put a resistance between them, or give the source a rise time.";
     START_CHANGED = "W0734", "a start value that gave way",

@@ -1,7 +1,10 @@
 //! Lays a result beside a reference.
 //!
-//! In:  two tables, and the difference allowed as a part of each column's range.
+//! In:  two tables, and the smallest movement that the run resolves, as a part of a column's size.
 //! Out: for each shared column the largest scaled difference and when it occurs.
+//!
+//! A difference is measured by the range of the reference column. A column that moves less than the run resolves
+//! is a constant: its range is noise, and the difference is measured by its size; by 1 where that is zero.
 //!
 //! **Invariant:** only times present in both tables are compared; nothing is interpolated.
 
@@ -12,7 +15,7 @@ use crate::table::Table;
 pub struct ColumnDifference {
     /// Its name.
     pub name: String,
-    /// Largest |a − b| divided by the range of the reference column.
+    /// Largest |a − b| divided by the range of the reference column, or by its size if it is constant.
     pub scaled: f64,
     /// Largest |a − b|.
     pub absolute: f64,
@@ -54,11 +57,15 @@ impl Comparison {
 /// steps, so they differ by roundings only.
 const SAME_TIME: f64 = 1e-9;
 
-/// A column whose range is this small a part of its size is a constant with roundings.
+/// A column whose range is this small a part of its size is a constant with roundings, whatever the tolerance.
 const ROUNDINGS: f64 = 1e-12;
+/// A movement of fewer relative tolerances than this may be the error of the run.
+const UNRESOLVED_TOLERANCES: f64 = 10.0;
 
-/// Compares every column that both tables have, at the times they share.
-pub fn compare(result: &Table, reference: &Table) -> Comparison {
+/// Compares every column that both tables have, at the times they share. `rtol` is the relative tolerance of the
+/// run.
+pub fn compare(result: &Table, reference: &Table, rtol: f64) -> Comparison {
+    let resolved = ROUNDINGS.max(UNRESOLVED_TOLERANCES * rtol);
     let pairs = shared_times(&result.time, &reference.time);
     let mut comparison = Comparison {
         n_times: pairs.len(),
@@ -77,8 +84,7 @@ pub fn compare(result: &Table, reference: &Table) -> Comparison {
                 (low.min(x), high.max(x))
             });
         let largest = low.abs().max(high.abs());
-        // A column that moves by nothing but roundings is scaled by its size, and one that is zero not at all.
-        let range = if high - low > ROUNDINGS * largest {
+        let range = if high - low > resolved * largest {
             high - low
         } else if largest > 0.0 {
             largest
@@ -133,7 +139,7 @@ mod tests {
     #[test]
     fn differences_are_scaled_by_the_range_of_the_reference() {
         let result = table("time,x\n0,0\n1,10.001\n2,5\n");
-        let c = compare(&result, &table("t,x,y\n0,0,1\n1,10,1\n3,7,1\n"));
+        let c = compare(&result, &table("t,x,y\n0,0,1\n1,10,1\n3,7,1\n"), 1e-6);
         assert_eq!((c.n_times, c.n_times_missing), (2, 1));
         assert_eq!(c.missing, ["y"]);
         assert!((c.worst() - 1e-4).abs() < 1e-9);
@@ -142,7 +148,20 @@ mod tests {
 
     #[test]
     fn nan_never_passes_for_agreement() {
-        let c = compare(&table("t,x\n0,NaN\n"), &table("t,x\n0,1\n"));
+        let c = compare(&table("t,x\n0,NaN\n"), &table("t,x\n0,1\n"), 1e-6);
         assert_eq!(c.worst(), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_constant_is_measured_by_its_size() {
+        // A reference printed with ten digits, and a run that is right to its tolerance.
+        let reference = table("t,x,z\n0,5.000000001,0\n1,4.999999999,0\n");
+        let c = compare(&table("t,x,z\n0,5,0\n1,5.000001,1e-9\n"), &reference, 1e-6);
+        assert!((c.columns[0].scaled - 2e-7).abs() < 1e-9, "{c:?}");
+        assert_eq!(c.columns[1].scaled, 1e-9);
+        // What moves by more than the run resolves is measured by its range.
+        let reference = table("t,x\n0,300\n1,300.1\n");
+        let c = compare(&table("t,x\n0,300\n1,300.2\n"), &reference, 1e-6);
+        assert!((c.worst() - 1.0).abs() < 1e-9, "{c:?}");
     }
 }

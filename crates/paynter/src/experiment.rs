@@ -10,7 +10,7 @@ use crate::linear::{Linearization, Trim};
 use crate::measure::Curve;
 use crate::parameters::Parameters;
 use crate::recorder::Progress;
-use crate::simulate::{Run, RunSpec, prepare, simulate};
+use crate::simulate::{Ending, Run, RunSpec, prepare, simulate};
 use crate::table::{self, Table};
 use paynter_draw::plot::{Panel, Plot, Series, panels_by_unit};
 use paynter_draw::thin::looks_held;
@@ -61,12 +61,15 @@ pub struct Compared {
     pub within: f64,
     /// What was found.
     pub result: Comparison,
+    /// The run reached its end, so that nothing is missing from the comparison.
+    pub is_whole: bool,
 }
 
 impl Compared {
     /// Tells whether the run agrees with the reference.
     pub fn is_good(&self) -> bool {
-        !self.result.columns.is_empty()
+        self.is_whole
+            && !self.result.columns.is_empty()
             && self.result.n_times > 0
             && self.result.worst() <= self.within
     }
@@ -113,7 +116,8 @@ pub fn carry_out(
         .map(|(asked, reference)| Compared {
             path: asked.path.clone(),
             within: asked.within,
-            result: compare(&run.table, reference),
+            is_whole: matches!(run.ending, Ending::Reached | Ending::Stopped { .. }),
+            result: compare(&run.table, reference, plan.rtol),
         })
         .collect();
     Ok(Outcome {

@@ -45,6 +45,7 @@ mod structure;
 pub mod summary;
 pub mod sweep;
 pub mod table;
+mod unsupported;
 
 pub use paynter_draw as draw;
 pub use paynter_exec as exec;

@@ -6,6 +6,7 @@
 use crate::library;
 use paynter_model::project::Loader;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Largest model file that is read. A model of 10⁶ elements written out flat is about 50 MB.
@@ -22,13 +23,13 @@ impl Loader for DiskLoader {
 
     fn file(&mut self, path: &str, from: Option<&str>) -> Result<(String, String), String> {
         let full = beside(path, from);
-        let text = read_text(&full)?;
+        let text = to_text(read_bytes(&full, Sort::named_by(from))?)?;
         let canonical = fs::canonicalize(&full).unwrap_or(full);
         Ok((canonical.display().to_string(), text))
     }
 
     fn bytes(&mut self, path: &str, from: Option<&str>) -> Result<Vec<u8>, String> {
-        read_bytes(&beside(path, from))
+        read_bytes(&beside(path, from), Sort::named_by(from))
     }
 
     fn libraries(&self) -> Vec<String> {
@@ -51,7 +52,11 @@ pub fn beside(path: &str, from: Option<&str>) -> PathBuf {
 ///
 /// Why it cannot be read, in a few words.
 pub fn read_text(path: &Path) -> Result<String, String> {
-    String::from_utf8(read_bytes(path)?).map_err(|e| {
+    to_text(read_bytes(path, Sort::Any)?)
+}
+
+fn to_text(bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|e| {
         format!(
             "is not a text file: byte {} is not UTF-8",
             e.utf8_error().valid_up_to() + 1
@@ -59,15 +64,52 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     })
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let size = fs::metadata(path).map_err(|e| plain(&e))?;
-    if size.is_dir() {
+/// What sort of file may be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// A file on a disk: what a model names. A pipe or device might never end.
+    Regular,
+    /// Anything: what the user names, such as the output of another program.
+    Any,
+}
+
+impl Sort {
+    /// What may be read for whoever names it: another file, or else the user.
+    fn named_by(from: Option<&str>) -> Sort {
+        match from {
+            Some(_) => Sort::Regular,
+            None => Sort::Any,
+        }
+    }
+}
+
+/// Reads a file whole, unless it is too large.
+///
+/// # Errors
+///
+/// Why it cannot be read, in a few words.
+pub fn read_bytes(path: &Path, sort: Sort) -> Result<Vec<u8>, String> {
+    let facts = fs::metadata(path).map_err(|e| plain(&e))?;
+    if facts.is_dir() {
         return Err("is a folder, not a file".to_owned());
     }
-    if size.len() > MAX_FILE_BYTES {
-        return Err(format!("is larger than {} MB", MAX_FILE_BYTES >> 20));
+    if sort == Sort::Regular && !facts.is_file() {
+        return Err("is a device or pipe; a model reads files only".to_owned());
     }
-    fs::read(path).map_err(|e| plain(&e))
+    let too_large = || format!("is larger than {} MB", MAX_FILE_BYTES >> 20);
+    if facts.len() > MAX_FILE_BYTES {
+        return Err(too_large());
+    }
+    // What has no size, or grows meanwhile, is cut off here.
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(|e| plain(&e))?;
+    file.take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| plain(&e))?;
+    match bytes.len() as u64 > MAX_FILE_BYTES {
+        true => Err(too_large()),
+        false => Ok(bytes),
+    }
 }
 
 fn plain(error: &std::io::Error) -> String {

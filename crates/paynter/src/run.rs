@@ -14,7 +14,7 @@ use crate::recorder::Progress;
 use crate::simulate::Ending;
 use crate::table::Table;
 use paynter_exec::Engine;
-use paynter_model::experiment::{Constraints, Plan};
+use paynter_model::experiment::Plan;
 use paynter_symbolic::reduced::Reduced;
 use paynter_syntax::Diagnostic;
 use std::hash::{Hash, Hasher};
@@ -53,6 +53,10 @@ pub fn run_staged(
     choice: &RunChoice,
     progress: Progress<'_>,
 ) -> Result<(Compiled, Outcome), Vec<Diagnostic>> {
+    let refused = crate::unsupported::in_plan(&design.plan);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     let compiled = design.compile()?;
     let references = references(design)?;
     let mut layout = lay_out(&design.plan);
@@ -154,27 +158,6 @@ fn placed(message: Diagnostic, plan: &Plan) -> Diagnostic {
 fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagnostic> {
     let plan = &design.plan;
     let mut found = Vec::new();
-    let mut not_yet = |is_asked: bool, what: &str, word: &str| {
-        if is_asked {
-            let message = Diagnostic::warning(
-                code::NOT_CARRIED_OUT,
-                format!("{what} is read and checked, but not carried out yet"),
-            );
-            found.push(in_words(message, plan, &[word], "asked for here"));
-        }
-    };
-    not_yet(plan.optimize.is_some(), "`optimize`", "optimize");
-    let is_locked =
-        !design.graph.signals.constraints.is_empty() || !reduced.dae.constraints.is_empty();
-    let is_other = !matches!(
-        plan.constraints,
-        Constraints::Minimal | Constraints::Implicit | Constraints::Multiplier
-    );
-    not_yet(
-        is_other && (is_locked || plan.constraints == Constraints::Delayed),
-        "this choice of `constraints`",
-        "constraints",
-    );
     for change in &outcome.run.start.changed {
         let origin = reduced.dae.starts[change.start].origin;
         found.push(
@@ -263,6 +246,13 @@ fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
             (statistics.state_events + statistics.time_events).to_string(),
         ),
     ];
+    let ending = match &outcome.run.ending {
+        Ending::Reached => "reached".to_owned(),
+        Ending::Stopped { time, .. } => format!("stopped at {time} s"),
+        Ending::Cancelled { time } => format!("cancelled at {time} s"),
+        Ending::Failed { time, .. } => format!("failed at {time} s"),
+    };
+    facts.push(("ending".to_owned(), ending));
     let event_times = &outcome.run.event_times;
     if !event_times.is_empty() && event_times.len() <= MOST_EVENT_TIMES {
         let times: Vec<String> = event_times.iter().map(|t| format!("{t:?}")).collect();

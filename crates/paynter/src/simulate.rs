@@ -16,6 +16,7 @@ use paynter_exec::{Machine, StartReport, StoredEnergy};
 use paynter_solve::Statistics;
 use paynter_symbolic::SymbolId;
 use paynter_syntax::Diagnostic;
+use rustc_hash::FxHashSet;
 use std::time::{Duration, Instant};
 
 pub use crate::spec::{Ending, RunSpec, Wanted};
@@ -99,7 +100,10 @@ pub fn simulate(
     let states = machine.states().iter().map(name).collect();
     // A point at rest gives every state its value.
     let defaulted = start.defaulted.iter().filter(|_| spec.rest.is_empty());
-    let defaulted = defaulted.map(name).collect();
+    // Neither does one that a constraint has moved start at zero.
+    let states_at = machine.states().iter().zip(&start.y0);
+    let moved: FxHashSet<&SymbolId> = states_at.filter(|s| *s.1 != 0.0).map(|s| s.0).collect();
+    let defaulted = defaulted.filter(|s| !moved.contains(s)).map(name).collect();
     let followed = follow(&mut course, &start, spec, progress);
     let booked = std::mem::take(&mut course.booked);
     let statistics = std::mem::take(&mut course.statistics);

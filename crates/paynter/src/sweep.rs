@@ -23,7 +23,7 @@ use crate::structure::Stock;
 use crate::table::{Column, Table};
 use paynter_exec::{Engine, Machine};
 use paynter_model::elaborate::Limit;
-use paynter_model::experiment::{Constraints, SweepSetting, SweepTarget};
+use paynter_model::experiment::{Constraints, Sweep, SweepSetting, SweepTarget};
 use paynter_model::project::Override;
 use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, ast};
@@ -109,6 +109,10 @@ pub fn sweep_while(
 ) -> Result<Vec<Point>, Vec<Diagnostic>> {
     let sweeps = &design.plan.sweeps;
     let n_points: usize = sweeps.iter().map(|s| s.values.len()).product();
+    let refused = crate::unsupported::in_plan(&design.plan);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     let common = compile_once(design, engine)?;
     let (next, n_done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let may_go_on = || watch(n_done.load(Ordering::Relaxed));
@@ -585,7 +589,8 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
         });
     };
     for (k, sweep) in design.plan.sweeps.iter().enumerate() {
-        add(target_name(&sweep.target), String::new(), &|p| p.values[k]);
+        let unit = target_unit(&sweep.target);
+        add(target_name(&sweep.target), unit, &|p| p.values[k]);
     }
     for (k, measure) in design.plan.measures.iter().enumerate() {
         let unit = points
@@ -611,6 +616,14 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
     add("failed".to_owned(), String::new(), &|p| {
         f64::from(u8::from(p.failure.is_some()))
     });
+    // What is no number stands in the table as its place in the list, which is told beside it.
+    for sweep in &design.plan.sweeps {
+        if !is_numeric(sweep) {
+            let name = format!("values of {}", target_name(&sweep.target));
+            let labels: Vec<&str> = sweep.values.iter().map(|v| v.label.as_str()).collect();
+            table.metadata.push((name, labels.join(", ")));
+        }
+    }
     for (k, point) in points.iter().enumerate() {
         if let Some(why) = &point.failure {
             table
@@ -619,6 +632,53 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
         }
     }
     table
+}
+
+fn is_numeric(sweep: &Sweep) -> bool {
+    let is_number = |s: &SweepSetting| matches!(s, SweepSetting::Number(..));
+    sweep.values.iter().all(|v| is_number(&v.setting))
+}
+
+/// The SI unit of a swept value; empty for a plain number and for what is no number.
+fn target_unit(target: &SweepTarget) -> String {
+    match target {
+        SweepTarget::Variable { variable, .. } => variable
+            .dimension
+            .filter(|d| !d.is_one())
+            .map_or(String::new(), |d| d.unit().text),
+        _ => String::new(),
+    }
+}
+
+/// Puts the points into JSON: the table, with words where a swept value is no number, and what went wrong.
+pub fn to_json(design: &Design, points: &[Point], warnings: &[SharedWarning]) -> serde_json::Value {
+    let mut json = to_table(design, points).to_json();
+    for (k, sweep) in design.plan.sweeps.iter().enumerate() {
+        if !is_numeric(sweep) {
+            let labels: Vec<&str> = points.iter().map(|p| p.labels[k].as_str()).collect();
+            json["columns"][k]["values"] = labels.into();
+        }
+    }
+    let failed = points.iter().enumerate();
+    let failures: Vec<serde_json::Value> = failed
+        .filter_map(|(k, p)| {
+            let why = p.failure.as_ref()?;
+            Some(serde_json::json!({ "point": k + 1, "reason": why }))
+        })
+        .collect();
+    let warnings: Vec<serde_json::Value> = warnings
+        .iter()
+        .map(|w| {
+            let points: Vec<usize> = w.points.iter().map(|k| k + 1).collect();
+            serde_json::json!({ "code": w.message.code, "message": w.message.message, "points": points })
+        })
+        .collect();
+    json["model"] = design.model.clone().into();
+    json["experiment"] = design.plan.name.clone().into();
+    json["is_good"] = failures.is_empty().into();
+    json["failures"] = failures.into();
+    json["warnings"] = warnings.into();
+    json
 }
 
 fn target_name(target: &SweepTarget) -> String {

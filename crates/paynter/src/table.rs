@@ -5,9 +5,10 @@
 //!
 //! **Invariant:** all columns are as long as `time`; numbers survive a round trip bit for bit.
 
+use crate::loader::{Sort, read_bytes};
 use crate::output::{FileError, Staged, can_write, write_whole};
+use crate::run::EVENT_TIMES;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -117,11 +118,11 @@ impl Table {
             file: path.display().to_string(),
             message,
         };
-        let bytes = fs::read(path).map_err(|e| fail(e.to_string()))?;
+        let bytes = read_bytes(path, Sort::Any).map_err(fail)?;
         let mut table = Table::from_bytes(&path.display().to_string(), &bytes).map_err(fail)?;
         let side = meta_path(path);
         if ending(path) == "csv"
-            && let Ok(bytes) = fs::read(&side)
+            && let Ok(bytes) = read_bytes(&side, Sort::Regular)
         {
             table.add_metadata(&bytes).map_err(|message| TableError {
                 file: side.display().to_string(),
@@ -162,8 +163,9 @@ impl Table {
                         }
                     }
                 }
-                serde_json::Value::String(text) => self.metadata.push((key.clone(), text.clone())),
-                _ => {}
+                value => self
+                    .metadata
+                    .extend(fact_text(value).map(|text| (key.clone(), text))),
             }
         }
         Ok(())
@@ -210,6 +212,15 @@ impl Table {
         if names.iter().all(|n| n.trim().parse::<f64>().is_ok()) {
             return Err("the first line has no column names".to_owned());
         }
+        // Quotes make a number a name; without them a broken row would be taken for names, and lost.
+        let mut bare = header.split(',').map(str::trim);
+        let is_number =
+            |c: &&str| c.parse::<f64>().is_ok() && c.contains(|c: char| c.is_ascii_digit());
+        if let Some(number) = bare.find(is_number) {
+            return Err(format!(
+                "the first line is neither a row of numbers nor a line of names: it has `{number}` beside words"
+            ));
+        }
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         for (number, line) in lines {
             let cells = split_csv(line);
@@ -255,7 +266,7 @@ impl Table {
     fn metadata_json(&self) -> serde_json::Value {
         let mut map = serde_json::Map::new();
         for (key, value) in &self.metadata {
-            map.insert(key.clone(), serde_json::Value::String(value.clone()));
+            map.insert(key.clone(), fact_json(key, value));
         }
         let units: serde_json::Map<String, serde_json::Value> = self
             .columns
@@ -325,7 +336,7 @@ impl Table {
             .and_then(|m| m.as_object())
             .map(|m| {
                 m.iter()
-                    .filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned())))
+                    .filter_map(|(k, v)| Some((k.clone(), fact_text(v)?)))
                     .collect()
             })
             .unwrap_or_default();
@@ -471,12 +482,49 @@ pub fn meta_path(csv: &Path) -> PathBuf {
     csv.with_extension("csv.meta.json")
 }
 
+/// Facts that are words even where they look like numbers.
+const WORDS: [&str; 4] = ["generator", "model", "model_hash", "experiment"];
+
+/// A fact as JSON: a number where it is one, a list where it is a list of numbers.
+fn fact_json(key: &str, text: &str) -> serde_json::Value {
+    let number = |text: &str| match serde_json::from_str(text) {
+        Ok(serde_json::Value::Number(number)) => Some(serde_json::Value::Number(number)),
+        _ => None,
+    };
+    let is_word = WORDS.contains(&key) || key.starts_with("failure of point");
+    if is_word {
+        return text.into();
+    }
+    let list = || {
+        let entries: Option<Vec<_>> = text.split(' ').map(number).collect();
+        entries.filter(|_| key == EVENT_TIMES)
+    };
+    match (list(), number(text)) {
+        (Some(entries), _) => entries.into(),
+        (None, Some(number)) => number,
+        (None, None) => text.into(),
+    }
+}
+
+/// A fact as it is kept: numbers with the digits they were written with.
+fn fact_text(value: &serde_json::Value) -> Option<String> {
+    match value {
+        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::Number(number) => Some(number.to_string()),
+        serde_json::Value::Array(entries) => {
+            let texts: Option<Vec<String>> = entries.iter().map(fact_text).collect();
+            texts.map(|t| t.join(" "))
+        }
+        _ => None,
+    }
+}
+
 fn json_number(x: f64) -> serde_json::Value {
     serde_json::Number::from_f64(x).map_or_else(|| format!("{x}").into(), Into::into)
 }
 
 fn csv_name(name: &str) -> String {
-    if name.contains([',', '"', '\n']) {
+    if name.contains([',', '"', '\n']) || name.parse::<f64>().is_ok() {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {
         name.to_owned()
@@ -506,6 +554,7 @@ fn split_csv(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn sample() -> Table {
         Table {
@@ -523,7 +572,13 @@ mod tests {
                     values: vec![1.0, 2.0, 1e22],
                 },
             ],
-            metadata: vec![("method".into(), "dop853".into())],
+            metadata: vec![
+                ("method".into(), "dop853".into()),
+                ("rtol".into(), "1e-6".into()),
+                ("steps".into(), "120".into()),
+                ("model_hash".into(), "0012345678901234".into()),
+                (EVENT_TIMES.into(), "0.1 0.30000000000000004".into()),
+            ],
         }
     }
 
@@ -540,9 +595,36 @@ mod tests {
                 assert_eq!((&a.name, &a.values), (&b.name, &b.values), "{ending}");
                 assert_eq!(a.unit, b.unit, "{ending}");
             }
-            assert_eq!(back.fact("method"), Some("dop853"), "{ending}");
+            for (key, value) in &sample().metadata {
+                assert_eq!(back.fact(key), Some(value.as_str()), "{ending}");
+            }
         }
         fs::remove_dir_all(folder).expect("made above");
+    }
+
+    #[test]
+    fn facts_that_are_numbers_are_written_as_numbers() {
+        let facts = sample().metadata_json();
+        assert_eq!(facts["rtol"], serde_json::json!(1e-6));
+        assert_eq!(facts["steps"], serde_json::json!(120));
+        assert_eq!(facts["method"], "dop853");
+        assert_eq!(facts["model_hash"], "0012345678901234");
+        assert_eq!(
+            facts[EVENT_TIMES][1],
+            serde_json::json!(0.30000000000000004)
+        );
+    }
+
+    #[test]
+    fn a_broken_first_row_is_not_taken_for_names() {
+        for text in ["0,n/a\n1,1\n2,2\n", "n/a,0\n1,1\n"] {
+            let why = Table::from_csv(text).expect_err("a row is broken");
+            assert!(why.contains("neither a row of numbers nor"), "{why}");
+        }
+        // A name that is a number stands in quotes, and is written so.
+        let table = Table::from_csv("t,\"2\"\n0,1\n").expect("names");
+        assert_eq!(table.columns[0].name, "2");
+        assert_eq!(table.to_csv(), "t,\"2\"\n0.0,1.0\n");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use kit::{assert_close, column, gallery, gallery_files, last, messages, run_text
 use paynter::run::{RunChoice, run};
 use paynter::simulate::Ending;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// Fails unless the only message has this code and its headline these words.
 #[track_caller]
@@ -395,4 +396,48 @@ fn run_whose_end_is_out_of_reach_ends_and_says_so() {
         experiment l of L { stop = 1e300 }",
     );
     assert!(all.iter().any(|d| d.code == "E0727"), "{text}");
+}
+
+#[test]
+fn a_model_that_contains_itself_twice_ends_at_once() {
+    for text in [
+        "model R { s: Se(1) -> a: 1 -> r1: R(1), r2: R(2) }",
+        "model Tree { a: Tree(), b: Tree(), c: Tree() }",
+        "model A { b[10]: B() }\nmodel B { a[10]: A() }",
+    ] {
+        let found = paynter::check_text(Path::new("m.bond"), text);
+        assert!(!found.diagnostics.is_empty(), "{text}");
+        // More than this would be the parts of many levels.
+        assert!(found.diagnostics.len() < 50, "{}", found.diagnostics.len());
+    }
+}
+
+#[test]
+fn a_port_that_stands_for_a_two_port_is_refused() {
+    for two_port in ["TF(2)", "GY(2)"] {
+        let text =
+            format!("model M {{ port a: electrical = w\n s: Se(1) -> w: {two_port} -> r: R(1) }}");
+        let found = paynter::check_text(Path::new("m.bond"), &text);
+        let codes: Vec<&str> = found.diagnostics.iter().map(|d| d.code).collect();
+        assert!(codes.contains(&"E0408"), "{two_port}: {codes:?}");
+    }
+}
+
+#[test]
+fn a_broken_first_row_of_a_table_is_told() {
+    let folder = std::env::temp_dir().join(format!("paynter-table-row-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+    let path = folder.join("m.bond");
+    let check = |rows: &str| {
+        std::fs::write(folder.join("t.csv"), rows).expect("the folder is there");
+        let text = "model A { der(z) = table(\"t.csv\") }";
+        let found = paynter::check_text(&path, text).diagnostics;
+        found.iter().filter(|d| d.is_error()).count()
+    };
+    assert_eq!(check("0,n/a\n1,1\n2,2\n"), 1);
+    assert_eq!(check("n/a,0\n1,1\n2,2\n"), 1);
+    assert_eq!(check("t,y\n1,1\n2,2\n"), 0);
+    assert_eq!(check("t,\"2\"\n1,1\n2,2\n"), 0);
+    assert_eq!(check("1,1\n2,2\n"), 0);
+    std::fs::remove_dir_all(&folder).expect("made above");
 }

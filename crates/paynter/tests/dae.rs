@@ -298,3 +298,28 @@ fn start_may_ask_for_what_other_states_give() {
         assert_close(last(&outcome, "z"), 11.0, 1e-12);
     }
 }
+
+#[test]
+fn a_guess_moves_no_state_that_nothing_searches_for() {
+    // The demand on d is linear, so that d is no unknown of a search: only a could meet the hint.
+    for guess in ["guess d = 0", "guess d = 5", ""] {
+        let outcome = run_text(&format!(
+            "model M {{ der(a) = -a + d; solve d {{ d == 1 - 0.5*d + a }}; {guess} }}
+             experiment e of M {{ stop = 1; record a, d }}"
+        ));
+        assert_eq!(column(&outcome, "a")[0], 0.0, "{guess}");
+        assert_eq!(outcome.run.defaulted, ["a"], "{guess}");
+    }
+    // Where a search is made, the hint still chooses among the solutions.
+    for (guess, expected) in [("guess d = 3", 2.0), ("guess d = -3", -2.0)] {
+        let outcome = run_text(&format!(
+            "model M {{ der(a) = -a; solve d {{ d^2 == 4 + a }}; {guess} }}
+             experiment e of M {{ stop = 1; record a, d }}"
+        ));
+        assert!(
+            (column(&outcome, "d")[0] - expected).abs() < 1e-9,
+            "{guess}"
+        );
+        assert_eq!(column(&outcome, "a")[0], 0.0);
+    }
+}

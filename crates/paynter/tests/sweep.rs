@@ -5,6 +5,7 @@ mod kit;
 use kit::{design, run_design};
 use paynter::Choice;
 use paynter::exec::Engine;
+use paynter::simulate::Ending;
 use paynter::sweep::{Point, sweep};
 
 const OSCILLATOR: &str = "\
@@ -89,4 +90,78 @@ fn structures_made_for_one_point_serve_the_others_and_change_no_number() {
         let own = run_design(&design(&text), Engine::Interpreter).expect("it runs");
         assert_eq!(point.measures, own.measures, "r = {r}");
     }
+}
+
+/// A model in which most wrong values are wrong in their own way: sizes, resistances, fields, ranges, settings.
+const PHYSICS: &str = "\
+model M {
+    param r = 1, c = 1, m = 1, b = 0.2, z = 0.2, top = 1 in -2 .. 2, tau = 1
+    param half = c/2
+    s: Se(1) -> j: 1 -> R(r), cap: C(half), I(m)
+    x: 1 -> I(1)
+    y: 1 -> I(1)
+    (x, y) => field: C[2] { e[1] = q[1] + b*q[2]; e[2] = z*q[1] + q[2] }
+    sample at 10 [Hz] { u = pre(u) + 1 }
+    start x.f = top, u = tau
+}
+experiment e of M { stop = 0.5*min(abs(tau), 4); rtol = 1e-8; record cap.q, field.q[1], u; SWEEP }
+";
+
+#[test]
+fn a_point_is_refused_exactly_where_a_run_with_its_values_is() {
+    let mut random = kit::Seeded(7);
+    let (mut n_refused, mut n_run) = (0, 0);
+    for name in ["r", "c", "m", "b", "z", "top", "tau"] {
+        let values: Vec<String> = (0..8)
+            .map(|_| ["-1e308", "-3", "-0.5", "0", "0.2", "0.7", "1", "2.5"][random.below(8)])
+            .map(str::to_owned)
+            .collect();
+        let sweep_line = format!("sweep {name} in [{}]", values.join(", "));
+        let points = points(&PHYSICS.replace("SWEEP", &sweep_line));
+        for (point, value) in points.iter().zip(&values) {
+            let file = kit::scratch(&PHYSICS.replace("SWEEP", ""));
+            let choice = Choice {
+                overrides: vec![(name.to_owned(), value.clone())],
+                ..Choice::default()
+            };
+            let alone =
+                paynter::design(&file.0, &choice).map(|d| run_design(&d, Engine::Interpreter));
+            match (alone, &point.failure) {
+                (Ok(Ok(outcome)), why) if matches!(outcome.run.ending, Ending::Failed { .. }) => {
+                    assert!(why.is_some(), "{name} = {value} fails alone");
+                    n_refused += 1;
+                }
+                (Ok(Ok(outcome)), None) => {
+                    n_run += 1;
+                    let columns = outcome.run.table.columns.iter();
+                    let last: Vec<f64> = columns.map(|c| *c.values.last().expect("rows")).collect();
+                    assert_eq!(point.last, last, "{name} = {value}");
+                }
+                (Ok(Ok(_)), Some(why)) => panic!("{name} = {value} runs alone, but: {why}"),
+                (_, None) => panic!("{name} = {value} is refused alone"),
+                (_, Some(_)) => n_refused += 1,
+            }
+        }
+    }
+    assert!(
+        n_refused > 8 && n_run > 8,
+        "{n_refused} refused, {n_run} run"
+    );
+}
+
+#[test]
+fn warnings_of_points_are_counted_once() {
+    let design = design(
+        "model M { param k = 1; v: 1 -> m: I(1), f: R { e = k*sign(f) }; start m.p = 1; y = log(k - 1 - v.f) }
+         experiment e of M { stop = 2; record v.f, y; sweep k in [0.5, 3, 4] }",
+    );
+    let choice = Choice::default();
+    let points = sweep(&design, &choice, Engine::Auto, 1).expect("the sweep starts");
+    let warnings = paynter::sweep::shared_warnings(&design, &choice, Engine::Auto, &points);
+    let find = |code: &str| warnings.iter().find(|w| w.message.code == code);
+    assert_eq!(find("W0735").map(|w| w.points.clone()), Some(vec![0]));
+    assert!(
+        find("W0743").is_some_and(|w| w.points.len() >= 2),
+        "{warnings:?}"
+    );
 }

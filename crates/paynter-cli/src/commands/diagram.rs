@@ -14,7 +14,7 @@ use paynter::exec::Engine;
 use paynter::power::{PowerError, powers_of_run, powers_of_table, read_when};
 use paynter::table::Table;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to draw and where to put it.
 #[derive(Args)]
@@ -110,8 +110,34 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
     if let Err(message) = written {
         return call_error(message);
     }
-    say!("drawn in {}", path.display());
+    if args.model.json {
+        say!("{}", drawn_json(&design, &path));
+    } else {
+        say!("drawn in {}", path.display());
+    }
     OK
+}
+
+/// What was drawn, for machines: elements by number, and the bonds between them.
+fn drawn_json(design: &Design, path: &Path) -> serde_json::Value {
+    let graph = &design.graph;
+    let name = |path| graph.signals.names.display(path);
+    let elements = graph.elements.iter().map(|element| {
+        serde_json::json!({ "name": element.name.map(name), "kind": element.kind.letters() })
+    });
+    let bonds = graph.bonds.iter().map(|bond| {
+        serde_json::json!({
+            "name": bond.name.map(name),
+            "from": bond.tail.element.0,
+            "to": bond.head.element.0,
+        })
+    });
+    serde_json::json!({
+        "file": path.display().to_string(),
+        "model": design.model,
+        "elements": elements.collect::<Vec<_>>(),
+        "bonds": bonds.collect::<Vec<_>>(),
+    })
 }
 
 /// The powers that the drawing shows, if any.

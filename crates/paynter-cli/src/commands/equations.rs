@@ -72,7 +72,7 @@ pub fn equations(args: &EquationsArgs) -> u8 {
         Form::Matrix => match listing::matrices(&design, &readable, format) {
             Ok(text) => text,
             Err(why) => {
-                eprintln!("error: {why}");
+                crate::tell!("error: {why}");
                 return MODEL_WRONG;
             }
         },

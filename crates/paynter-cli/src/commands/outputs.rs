@@ -132,7 +132,7 @@ impl Outputs {
     fn make_room(&self, path: &Path) -> Result<(), String> {
         self.guard.check(path).map_err(|e| e.to_string())?;
         if let Some(made) = output::make_folder(path).map_err(|e| e.to_string())? {
-            eprintln!("note: made the folder {}", made.display());
+            crate::tell!("note: made the folder {}", made.display());
         }
         Ok(())
     }

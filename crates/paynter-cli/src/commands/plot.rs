@@ -60,7 +60,7 @@ pub fn plot(args: &PlotArgs) -> u8 {
         Err(message) => return call_error(message),
     };
     for note in &figure.notes {
-        eprintln!("note: {note}");
+        crate::tell!("note: {note}");
     }
     let plot = Plot {
         title: args.title.clone(),

@@ -179,10 +179,12 @@ fn print_audit(outcome: &Outcome) {
         return;
     }
     say!("  energy      {}", balance(audit));
-    let verdict = if audit.is_good() {
-        "accounted for"
-    } else {
-        "NOT ACCOUNTED FOR"
+    let is_whole = matches!(outcome.run.ending, Ending::Reached | Ending::Stopped { .. });
+    let verdict = match (audit.is_good(), is_whole) {
+        (true, true) => "accounted for",
+        // What came before the failure says nothing of the failure.
+        (true, false) => "accounted for until then",
+        (false, _) => "NOT ACCOUNTED FOR",
     };
     say!(
         "              residual {} J = {} of the {} J that moved: {verdict}",
@@ -286,7 +288,21 @@ fn method(choice: &Choice) -> String {
 pub fn json(design: &Design, outcome: &Outcome) -> serde_json::Value {
     let run = &outcome.run;
     let statistics = &run.statistics;
+    // What a run has computed before it failed proves nothing about the rest.
+    let is_whole = matches!(run.ending, Ending::Reached | Ending::Stopped { .. });
+    let is_balanced = run.audit.as_ref().is_none_or(Audit::is_good);
+    let agrees = outcome.comparisons.iter().all(|c| c.is_good());
+    let table = run.table.to_json();
     serde_json::json!({
+        "is_good": is_whole && is_balanced && agrees,
+        "time": table["time"],
+        "signals": run.table.columns.iter().enumerate().map(|(k, column)| {
+            let range = range_of(column, run.ranges.get(k).copied().flatten());
+            signal_json(column, range, &table["columns"][k]["values"])
+        }).collect::<Vec<_>>(),
+        "warnings": outcome.warnings.iter().map(|w| serde_json::json!({
+            "code": w.code, "message": w.message,
+        })).collect::<Vec<_>>(),
         "model": design.model,
         "experiment": design.plan.name,
         "states": run.states,
@@ -307,7 +323,7 @@ pub fn json(design: &Design, outcome: &Outcome) -> serde_json::Value {
         },
         "audit": run.audit.as_ref().map(|a| serde_json::json!({
             "supplied": a.supplied, "dissipated": a.dissipated, "stored": a.stored, "unpowered": a.unpowered,
-            "jumps": a.jumps, "residual": a.residual, "scale": a.scale, "is_good": a.is_good(),
+            "jumps": a.jumps, "residual": a.residual, "scale": a.scale, "is_good": is_whole && a.is_good(),
         })),
         "trim": outcome.trim.as_ref().map(trim_to_json),
         "linear": outcome.linear.iter().map(to_json).collect::<Vec<_>>(),
@@ -317,6 +333,20 @@ pub fn json(design: &Design, outcome: &Outcome) -> serde_json::Value {
         "comparisons": outcome.comparisons.iter().map(|c| serde_json::json!({
             "path": c.path, "within": c.within, "worst": c.result.worst(), "is_good": c.is_good(),
         })).collect::<Vec<_>>(),
+    })
+}
+
+/// A recorded column: its numbers, the range of the whole curve, and the last number.
+fn signal_json(
+    column: &Column,
+    range: Option<(f64, f64)>,
+    values: &serde_json::Value,
+) -> serde_json::Value {
+    serde_json::json!({
+        "name": column.name, "unit": column.unit,
+        "min": range.map(|r| r.0), "max": range.map(|r| r.1),
+        "final": values.as_array().and_then(|v| v.last()),
+        "values": values,
     })
 }
 

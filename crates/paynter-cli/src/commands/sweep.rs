@@ -70,7 +70,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         .as_ref()
         .map_or(Ok(()), |path| outputs.write_table(path, &table));
     if args.model.json {
-        say!("{}", table.to_json());
+        say!("{}", paynter::sweep::to_json(&design, &points, &warnings));
     } else {
         say!("{}", paynter::sweep::to_text(&design, &points).trim_end());
         show_warnings(&design, &warnings, points.len());
@@ -78,7 +78,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     let is_cancelled = |p: &&Point| p.failure.as_deref() == Some(CANCELLED);
     let n_cancelled = points.iter().filter(is_cancelled).count();
     if n_cancelled > 0 {
-        eprintln!(
+        crate::tell!(
             "cancelled after {} of {} runs; what was computed is kept",
             points.len() - n_cancelled,
             points.len()

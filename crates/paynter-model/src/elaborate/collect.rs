@@ -30,7 +30,13 @@ impl<'a> Elaborator<'a> {
         given: Vec<Given<'a>>,
         span: Span,
     ) -> Option<InstanceId> {
+        // Where a model contains itself twice, every level has twice the parts of the one above: once the first
+        // branch was found to have no end, the others are not followed.
+        if self.has_endless_parts {
+            return None;
+        }
         let depth = parent.map_or(0, |p| self.instances[p.at()].depth + 1);
+        self.has_endless_parts = depth > MAX_DEPTH || self.instances.len() >= MAX_PARTS;
         if depth > MAX_DEPTH {
             let mut around = parent;
             let mut contains_itself = false;

@@ -146,6 +146,10 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 if let Ok(Some(super::lower::Target::Thing { thing, component })) = target {
+                    if is_two_port(&self.things[thing.at()]) {
+                        self.report_port_at_two_port(span, thing);
+                        continue;
+                    }
                     let found = match component {
                         Some(_) => 1,
                         None => self.things[thing.at()].size,
@@ -166,6 +170,23 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+    }
+
+    /// A two-port has a bond on either side: a port would not say which is meant.
+    fn report_port_at_two_port(&mut self, port: Span, thing: ThingId) {
+        let (at, letters) = {
+            let thing = &self.things[thing.at()];
+            (thing.span, thing.kind.letters())
+        };
+        self.report.add(code::NOT_A_NODE, port, || {
+            let message = format!("a port cannot stand for a {letters}, which has two sides");
+            Diagnostic::error(code::NOT_A_NODE, message)
+                .primary(port, "which side is not said")
+                .secondary(at, "both sides have a bond already, or need one")
+                .help(
+                    "let the port be open and join it: `port a: electrical` and `a -> TF(2) -> …`",
+                )
+        });
     }
 
     fn report_port_size(&mut self, port: Span, thing: Span, found: u32, wanted: u32) {

@@ -419,6 +419,8 @@ struct Elaborator<'a> {
     unnamed_bonds: FxHashMap<PathId, i64>,
     net_givers: FxHashMap<PortId, PortId>,
     file_constants: FxHashMap<Span, Progress>,
+    /// Parts inside of parts have no end, which was told.
+    has_endless_parts: bool,
     structural_symbols: Vec<SymbolId>,
     limits: Vec<Limit>,
     structural_seen: FxHashSet<SymbolId>,
@@ -546,6 +548,7 @@ impl<'a> Elaborator<'a> {
             shared_bonds: FxHashMap::default(),
             net_givers: FxHashMap::default(),
             file_constants: FxHashMap::default(),
+            has_endless_parts: false,
             structural_symbols: Vec::new(),
             limits: Vec::new(),
             structural_seen: FxHashSet::default(),

@@ -369,6 +369,8 @@ impl Csv {
                     rows.push(numbers);
                 }
                 None if headers.is_empty() => {
+                    let bare: Vec<&str> = line.split(separator).map(str::trim).collect();
+                    no_numbers(&bare, at + 1)?;
                     headers = cells
                         .iter()
                         .map(|c| Header::read(c))
@@ -383,6 +385,20 @@ impl Csv {
     fn column(&self, name: &str) -> Option<usize> {
         self.headers.iter().position(|h| h.name == name)
     }
+}
+
+/// Refuses a first line that mixes names and numbers: taken for names, a broken row would be lost.
+fn no_numbers(cells: &[&str], line: usize) -> Result<(), String> {
+    let is_number =
+        |c: &&&str| c.parse::<f64>().is_ok() && c.contains(|c: char| c.is_ascii_digit());
+    let Some(number) = cells.iter().find(is_number) else {
+        return Ok(());
+    };
+    let word = cells.iter().find(|c| c.parse::<f64>().is_err());
+    Err(format!(
+        "line {line} is neither a row of numbers nor a line of names: it has `{number}` beside `{}`",
+        word.unwrap_or(&"")
+    ))
 }
 
 impl Header {
