@@ -14,9 +14,9 @@
 //! **Invariant:** what is given back was verified in the structure itself, not only in what was measured.
 
 use crate::code;
-use crate::course::{Course, FIRST_PROBE_SHARE, MOST_CHANGES, Values};
+use crate::course::{Course, FIRST_PROBE_SHARE, MOST_CHANGES};
 use crate::failure::seconds;
-use crate::structure::{Sight, Structure};
+use crate::structure::{Sight, Structure, Values};
 use paynter_exec::StartReport;
 use paynter_model::equations::Control;
 use paynter_model::graph::{ElementKind, Law};
