@@ -9,6 +9,7 @@ pub mod plot;
 pub mod png;
 pub mod report;
 pub mod sankey;
+mod series;
 pub mod svg;
 pub mod thin;
 

@@ -160,7 +160,10 @@ mod tests {
             panels: vec![Panel::default()],
             ..Plot::default()
         };
-        let diagram = crate::to_svg(&crate::Diagram::default());
+        let diagram = crate::to_svg(&crate::Diagram {
+            size: (80.0, 60.0),
+            ..crate::Diagram::default()
+        });
         for svg in [plot.to_svg(), diagram] {
             assert_eq!(themed(&svg, Theme::Auto), svg);
             let (light, dark) = (themed(&svg, Theme::Light), themed(&svg, Theme::Dark));

@@ -11,7 +11,7 @@
 //!
 //! **Invariant:** every kept point is a point of the curve, in its order; both ends stay.
 
-use crate::plot::Series;
+use crate::series::Series;
 
 /// The size of a panel on paper or screen, in the unit in which ink is counted: about a pixel.
 const PANEL: (f64, f64) = (700.0, 240.0);

@@ -67,8 +67,6 @@ pub const ZERO_MODULUS: &str = "E0457";
 pub const NO_INERTIA: &str = "E0458";
 /// A law with a constant that is not finite.
 pub const LAW_NOT_FINITE: &str = "E0459";
-/// Moments of inertia that no rigid body can have.
-pub const NO_BODY: &str = "E0469";
 /// A bond from an element to itself, found after parts were joined.
 pub const BOND_TO_ITSELF: &str = "E0460";
 /// A bond between two sources, found after parts were joined.
@@ -265,11 +263,6 @@ const OWN: &[Row] = &[
         NO_INERTIA,
         "inertia without momentum",
         "There is no thermal or chemical momentum, so these domains have no I.",
-    ),
-    (
-        NO_BODY,
-        "inertia of no body",
-        "Moments of inertia are sums of mass times the square of a distance from an axis, so each of the three is at most the sum of the other two. Larger ones store energy as asked, but belong to nothing that can be built.",
     ),
     (
         LAW_NOT_FINITE,

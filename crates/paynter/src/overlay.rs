@@ -106,9 +106,9 @@ mod tests {
     use crate::run::{RunChoice, run};
     use std::ops::ControlFlow;
 
-    const PART: &str = "model Load { port p: 0; p -> r: R(2) }";
+    const PART: &str = "model Load { port p: electrical = n; n: 0 -> r: R(2) }";
     const MAIN: &str = "use \"parts/load.bond\": Load
-        model M { s: Se(10) -> j: 1 -> i: I(1); j -> z: 0; load: Load; z -> load.p; output w = i.f }
+        model M { s: Se(10) -> j: 1 -> i: I(1); load: Load(); j -> load.p; output w = i.f }
         experiment go of M { stop = 1; record w; compare \"parts/../w.csv\" within 1e-6 }";
 
     /// The time constant is 1/2 s: w(1) = 5 (1 − e⁻²).

@@ -71,6 +71,9 @@ pub fn prepare(compiled: &Compiled, spec: &RunSpec) -> Result<Machine, Vec<Diagn
         .map_err(|e| vec![explain_lowering(&e, reduced, &compiled.graph)])
 }
 
+/// What a search for positions leaves in a state that nothing moves, as a part of the largest one.
+const ROUNDING: f64 = 1e-9;
+
 /// Runs a machine.
 ///
 /// # Errors
@@ -102,7 +105,9 @@ pub fn simulate(
     let defaulted = start.defaulted.iter().filter(|_| spec.rest.is_empty());
     // Neither does one that a constraint has moved start at zero.
     let states_at = machine.states().iter().zip(&start.y0);
-    let moved: FxHashSet<&SymbolId> = states_at.filter(|s| *s.1 != 0.0).map(|s| s.0).collect();
+    let largest = start.y0.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
+    let has_moved = |s: &(&SymbolId, &f64)| s.1.abs() > ROUNDING * largest;
+    let moved: FxHashSet<&SymbolId> = states_at.filter(has_moved).map(|s| s.0).collect();
     let defaulted = defaulted.filter(|s| !moved.contains(s)).map(name).collect();
     let followed = follow(&mut course, &start, spec, progress);
     let booked = std::mem::take(&mut course.booked);

@@ -12,7 +12,7 @@ use super::points::N_POINTS;
 use super::{Checker, expressions};
 use crate::code;
 use crate::functions::care::is_positive_definite;
-use crate::graph::{BondId, Element, ElementId, ElementKind, Law, Variable};
+use crate::graph::{Element, ElementId, ElementKind, Law, Variable};
 
 /// Relative difference of mirrored entries that rounding may leave: an inertia turned by
 /// two rotation matrices passes some ten roundings.
@@ -246,45 +246,6 @@ impl Checker<'_> {
                 .primary(
                     self.span(id),
                     "some motion would store no energy, or less than none",
-                ),
-            );
-            return;
-        }
-        self.check_body(id, element, &matrix);
-    }
-
-    /// Moments of inertia are sums of m r² over a body, so that each is at most the sum of the other two: the inertia
-    /// matrix J of a body has ½ tr(J) 1 − J, the second moments of its mass, positive semidefinite.
-    fn check_body(&mut self, id: ElementId, element: &Element, matrix: &[f64]) {
-        let in_domain = |&bond: &BondId| {
-            let domain = self.graph.bond(bond).domain;
-            domain.is_some_and(|d| self.graph.domains[d.0 as usize].name == "rotational")
-        };
-        let is_of_body = element.kind == ElementKind::I
-            && element.ports.len() == 3
-            && element.ports.iter().all(in_domain);
-        if !is_of_body {
-            return;
-        }
-        let trace = matrix[0] + matrix[4] + matrix[8];
-        let moments: Vec<f64> = (0..9)
-            .map(|at| match at % 4 {
-                // A flat body has none across its plane; rounding must not make it negative.
-                0 => (0.5 + SYMMETRIC) * trace - matrix[at],
-                _ => -matrix[at],
-            })
-            .collect();
-        if !is_positive_definite(&moments, 3) {
-            let name = self.name(id);
-            self.report_at(
-                Diagnostic::warning(
-                    code::NO_BODY,
-                    format!("no rigid body has the inertia of {name}"),
-                )
-                .help("in any axes, each moment of inertia is at most the sum of the other two"),
-                (
-                    id,
-                    "one moment of inertia is larger than the other two together",
                 ),
             );
         }

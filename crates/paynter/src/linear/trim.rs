@@ -149,6 +149,17 @@ struct Search {
     drifting: Vec<(usize, SymbolId)>,
 }
 
+/// Tells whether a state only counts the turns of an angle: it has no slope on anything, and keeps its start.
+fn counts_turns(site: &Site<'_>, place: usize) -> bool {
+    let of_place = site.states.iter().find(|s| s.0 == place);
+    of_place.is_some_and(|s| {
+        let name = site.reduced.dae.name_of(s.1);
+        name.rsplit('.')
+            .next()
+            .is_some_and(|last| last.starts_with("unwrap["))
+    })
+}
+
 impl Search {
     fn new(
         site: &Site<'_>,
@@ -167,6 +178,7 @@ impl Search {
                         .iter()
                         .filter(|e| e.0 == row && is_state.contains(&e.1))
                         .map(|e| e.1)
+                        .filter(|&place| !counts_turns(site, place))
                         .collect();
                     if reads.is_empty() {
                         let name = &quantity.column.name;
@@ -187,8 +199,8 @@ impl Search {
         variables.dedup();
         // A state that no other rate reads, nor its own, drifts without effect.
         let varies: HashSet<usize> = variables.iter().copied().collect();
-        let mut resting = site.states.clone();
-        let mut drifting = Vec::new();
+        let (mut drifting, mut resting): (Vec<_>, Vec<_>) = (site.states.iter().copied())
+            .partition(|s| counts_turns(site, s.0) && !varies.contains(&s.0));
         loop {
             let rows: HashSet<usize> = resting.iter().map(|s| s.0).collect();
             let read: HashSet<usize> = slopes
