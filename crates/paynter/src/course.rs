@@ -9,12 +9,13 @@
 //!
 //! **Invariant:** recorded rows, quadratures and held values go on without a gap.
 
+pub(crate) mod modes;
 mod opening;
 
+use self::modes::NoFit;
 use crate::audit::Booked;
 use crate::code;
 use crate::failure::{explain_failure, seconds};
-use crate::modes::NoFit;
 use crate::recorder::Recorder;
 use crate::spec::{Ending, RunSpec};
 use crate::structure::{Sight, Stock, Structure, Structures, Values, bounds};

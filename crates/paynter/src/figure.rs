@@ -6,7 +6,7 @@
 //! **Invariant:** a number is drawn in the unit that stands at its axis; a table that does not say its
 //! units is taken to have those of the first one, and that is noted.
 
-use crate::run::EVENT_TIMES;
+use crate::table::EVENT_TIMES;
 use crate::table::{Column, Table};
 use paynter_draw::plot::{Panel, Series, panels_by_unit};
 use paynter_draw::thin::looks_held;

@@ -29,7 +29,6 @@ pub mod listing;
 pub mod loader;
 pub mod measure;
 pub mod mobility;
-mod modes;
 mod names;
 pub mod output;
 pub mod overlay;

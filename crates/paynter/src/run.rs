@@ -14,7 +14,7 @@ use crate::layout::{lay_out, run_spec};
 use crate::linear::{Ask, LinearError, Linearization, find_rest, linearize, margins_of_measures};
 use crate::recorder::Progress;
 use crate::simulate::Ending;
-use crate::table::Table;
+use crate::table::{EVENT_TIMES, Table};
 use paynter_exec::Engine;
 use paynter_model::experiment::Plan;
 use paynter_model::graph::ElementKind;
@@ -276,8 +276,6 @@ fn not_accounted_for(audit: &Audit) -> Diagnostic {
     message.help("a smaller `rtol` should shrink it; if it does not, the laws of the model do not agree with each other")
 }
 
-/// The fact of a result that holds the times of its state events, in s, with spaces between.
-pub const EVENT_TIMES: &str = "event_times";
 /// More events than this cannot be marked in a plot, and are only counted.
 const MOST_EVENT_TIMES: usize = 1000;
 

@@ -7,10 +7,12 @@
 
 use crate::loader::{Sort, read_bytes};
 use crate::output::{FileError, Staged, can_write, write_whole};
-use crate::run::EVENT_TIMES;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The fact of a result that holds the times of its state events, in s, with spaces between.
+pub const EVENT_TIMES: &str = "event_times";
 
 /// One recorded column.
 #[derive(Clone, Debug, Default, PartialEq)]
