@@ -212,8 +212,10 @@ struct StorageBalance {
     error: f64,
     /// What it gave and took, from step to step.
     moved: f64,
-    /// An error up to this is the solver's right.
+    /// An error up to this is the solver's right, and may show in the sum of its part.
     allowed: f64,
+    /// Beyond this the storage itself is accused.
+    accused_at: f64,
     /// What its law says that it has more than at the start.
     gained: f64,
     /// What jumps added.
@@ -292,14 +294,13 @@ impl Books<'_> {
             let around = moved_in_part[self.dae.power[k].part as usize];
             let rounding = ROUNDING * (around + size + start.abs().max(end.abs()) + jumped.abs());
             let noise = NOISE_TOLERANCES * self.rtol * around;
+            let beside = quadrature_error + noise + rounding;
             found.push(StorageBalance {
                 port: k,
                 error: gained - jumped - energy,
                 moved,
-                allowed: STORAGE_TOLERANCES * self.rtol * size
-                    + quadrature_error
-                    + noise
-                    + rounding,
+                allowed: ALLOWED_TOLERANCES * self.rtol * size + beside,
+                accused_at: STORAGE_TOLERANCES * self.rtol * size + beside,
                 gained,
                 jumped,
             });
@@ -357,7 +358,7 @@ impl Books<'_> {
             left.abs() <= EXCHANGED * s.error.abs()
         };
         let is_fine = |s: &&StorageBalance| {
-            self.has_fixed_step || s.error.abs() <= s.allowed || is_exchanged(s)
+            self.has_fixed_step || s.error.abs() <= s.accused_at || is_exchanged(s)
         };
         let wrong = storages.iter().filter(|s| !is_fine(s));
         wrong

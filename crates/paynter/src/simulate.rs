@@ -196,7 +196,13 @@ pub(crate) fn follow(
 fn in_units(ranges: Vec<Option<(f64, f64)>>, wanted: &[Wanted]) -> Vec<Option<(f64, f64)>> {
     let columns = ranges.into_iter().zip(wanted);
     columns
-        .map(|(range, w)| range.map(|(low, high)| (w.to_unit(low), w.to_unit(high))))
+        .map(|(range, w)| {
+            let (low, high) = range?;
+            // A bounce ends a rounding below the floor: that is the floor.
+            let noise = 1e-12 * low.abs().max(high.abs());
+            let clean = |x: f64| if x.abs() <= noise { 0.0 } else { x };
+            Some((w.to_unit(clean(low)), w.to_unit(clean(high))))
+        })
         .collect()
 }
 
