@@ -13,7 +13,7 @@
 use crate::design::Design;
 use crate::parameters::Parameters;
 use paynter_model::laws::check_elements;
-use paynter_model::{BondGraph, ElementId};
+use paynter_model::{BondGraph, ElementId, Law};
 use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
 
@@ -28,6 +28,8 @@ pub(crate) struct Physics {
     /// Parameters bound to changed ones.
     followers: Vec<(SymbolId, ExprId)>,
     signs: Vec<Option<Sign>>,
+    /// Every touched law is one number: whether it is sound is a question of its sign, and nothing else is looked at.
+    signs_decide: bool,
     found: Vec<(&'static str, Option<Span>)>,
 }
 
@@ -67,15 +69,22 @@ impl Physics {
         });
         let followers = bound.filter(|&(_, e)| parameters.is_changed(e)).collect();
 
+        let is_one_number = |id: &ElementId| match graph.element(*id).law {
+            Law::Gain(e) | Law::InverseGain(e) => parameters.value(e).is_some(),
+            _ => false,
+        };
+        let signs_decide = touched.iter().all(is_one_number);
         let mut physics = Physics {
             graph,
+            signs_decide,
             touched,
             laws,
             followers,
             signs: Vec::new(),
             found: Vec::new(),
         };
-        physics.signs = physics.signs(&[]);
+        let parameters = Parameters::new(&physics.graph.signals, &[]);
+        physics.signs = signs(&physics.laws, &parameters).collect();
         physics.found = physics.check();
         physics
     }
@@ -83,39 +92,32 @@ impl Physics {
     /// Tells whether everything that holds for the design holds for these values.
     pub(crate) fn is_as_before(&mut self, changes: &[(SymbolId, f64)]) -> bool {
         let parameters = Parameters::new(&self.graph.signals, changes);
-        let mut values = changes.to_vec();
-        for &(symbol, binding) in &self.followers {
-            match parameters.value(binding) {
-                Some(value) => values.push((symbol, value)),
-                None => return false,
-            }
-        }
-        if values.iter().any(|(_, value)| !value.is_finite()) {
+        let followed: Option<Vec<(SymbolId, f64)>> = self
+            .followers
+            .iter()
+            .map(|&(symbol, binding)| Some((symbol, parameters.value(binding)?)))
+            .collect();
+        let Some(followed) = followed else {
+            return false;
+        };
+        let values = || changes.iter().chain(&followed);
+        if values().any(|(_, value)| !value.is_finite()) {
             return false;
         }
-        if self.touched.is_empty() {
+        if !signs(&self.laws, &parameters).eq(self.signs.iter().copied()) {
+            return false;
+        }
+        if self.signs_decide {
             return true;
         }
-        for &(symbol, new) in &values {
+
+        for &(symbol, new) in values() {
             let role = &mut self.graph.signals.symbols[symbol.0 as usize].role;
             if let Role::Parameter { value, .. } = role {
                 *value = new;
             }
         }
-        self.signs(changes) == self.signs && self.check() == self.found
-    }
-
-    /// Signs of all constants in the laws.
-    fn signs(&self, changes: &[(SymbolId, f64)]) -> Vec<Option<Sign>> {
-        let parameters = Parameters::new(&self.graph.signals, changes);
-        let sign = |x: f64| match x {
-            _ if !x.is_finite() => Sign::NotFinite,
-            _ if x == 0.0 => Sign::Zero,
-            _ if x < 0.0 => Sign::Negative,
-            _ => Sign::Positive,
-        };
-        let values = self.laws.iter().map(|&e| parameters.value(e));
-        values.map(|value| value.map(sign)).collect()
+        self.check() == self.found
     }
 
     fn check(&mut self) -> Vec<(&'static str, Option<Span>)> {
@@ -123,4 +125,18 @@ impl Physics {
         let place = |m: &Diagnostic| (m.code, m.primary.as_ref().map(|p| p.span));
         messages.iter().map(place).collect()
     }
+}
+
+/// Signs of all constants in laws.
+fn signs<'a>(
+    laws: &'a [ExprId],
+    parameters: &'a Parameters<'a>,
+) -> impl Iterator<Item = Option<Sign>> + 'a {
+    let sign = |x: f64| match x {
+        _ if !x.is_finite() => Sign::NotFinite,
+        _ if x == 0.0 => Sign::Zero,
+        _ if x < 0.0 => Sign::Negative,
+        _ => Sign::Positive,
+    };
+    laws.iter().map(move |&e| parameters.value(e).map(sign))
 }
