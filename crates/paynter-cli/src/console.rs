@@ -60,7 +60,7 @@ pub fn show(failed: &Failed, json: bool) {
         );
         let n_more = failed.diagnostics.len() - n_shown;
         if n_more > 0 {
-            tell!("… and {n_more} more; mend these first, or see all with --json");
+            tell!("… and {n_more} more; fix these first, or see all with --json");
         }
     }
 }

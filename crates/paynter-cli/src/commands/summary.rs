@@ -49,10 +49,7 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
     }
     say!("  states      {}", shorten(&run.states));
     if !run.defaulted.is_empty() {
-        say!(
-            "  start       at zero, for want of a start value: {}",
-            shorten(&run.defaulted)
-        );
+        say!("  start       defaulted to 0: {}", shorten(&run.defaulted));
     }
     if let Some(trim) = &outcome.trim {
         let values: Vec<String> = trim.values.iter().map(with_unit).collect();
