@@ -8,11 +8,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use paynter::check::check_text_in;
 use paynter::exec::Engine;
+use paynter::overlay::{LibraryOnly, Overlay};
 use paynter::run::{RunChoice, run};
-use paynter::{Choice, check_text, design};
+use paynter::{Choice, design_in};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 /// Larger texts are slow without being different.
 const MOST_BYTES: usize = 20_000;
@@ -28,19 +29,21 @@ fuzz_target!(|bytes: &[u8]| {
     if text.len() > MOST_BYTES {
         return;
     }
-    let path: PathBuf = std::env::temp_dir().join(format!("paynter-fuzz-{}.bond", std::process::id()));
-    let _ = check_text(&path, text);
-    if std::fs::write(&path, text).is_err() {
-        return;
-    }
-    let Ok(mut design) = design(&path, &Choice::default()) else {
+    let mut loader = Overlay::new(LibraryOnly);
+    loader.set("m.bond", text);
+    let _ = check_text_in(&mut loader, "m.bond", text);
+    let Ok(mut design) = design_in(&mut loader, "m.bond", &Choice::default()) else {
         return;
     };
     let most = design.plan.max_steps.unwrap_or(MOST_STEPS).min(MOST_STEPS);
     design.plan.max_steps = Some(most);
     // A table of a billion rows is what was asked for.
     let span = design.plan.stop - design.plan.start;
-    if design.plan.output_step.is_some_and(|step| span / step > 1e5) {
+    if design
+        .plan
+        .output_step
+        .is_some_and(|step| span / step > 1e5)
+    {
         design.plan.output_step = None;
     }
     let choice = RunChoice {
@@ -57,6 +60,11 @@ fuzz_target!(|bytes: &[u8]| {
     });
     if let Ok(outcome) = outcome {
         let table = &outcome.run.table;
-        assert!(table.columns.iter().all(|c| c.values.len() == table.time.len()));
+        assert!(
+            table
+                .columns
+                .iter()
+                .all(|c| c.values.len() == table.time.len())
+        );
     }
 });

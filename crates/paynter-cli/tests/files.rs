@@ -30,9 +30,14 @@ impl Folder {
     }
 
     fn call(&self, args: &[&str]) -> Output {
+        self.call_in("", args)
+    }
+
+    /// Calls from an inner folder.
+    fn call_in(&self, inner: &str, args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_paynter"))
             .args(args)
-            .current_dir(&self.0)
+            .current_dir(self.0.join(inner))
             .output()
             .expect("the command was built")
     }
@@ -54,7 +59,12 @@ impl Folder {
 
     #[track_caller]
     fn expect(&self, status: i32, args: &[&str]) -> String {
-        let output = self.call(args);
+        self.expect_in("", status, args)
+    }
+
+    #[track_caller]
+    fn expect_in(&self, inner: &str, status: i32, args: &[&str]) -> String {
+        let output = self.call_in(inner, args);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(status), "{args:?}\n{errors}");
         errors
@@ -398,4 +408,61 @@ fn what_a_model_names_is_read_only_if_it_is_a_file_of_bounded_size() {
             assert!(said.contains(words), "{text}\n{said}");
         }
     }
+}
+
+#[test]
+fn a_model_reads_the_files_of_its_project_only() {
+    let folder = Folder::new();
+    let inner = |name: &str| folder.0.join(name);
+    for name in ["mine", "mine/parts", "yours"] {
+        std::fs::create_dir(inner(name)).expect("made");
+    }
+    folder.write("secret.csv", "time,x\n0,1\n1,2\n");
+    folder.write("secret.bond", "model S { }\n");
+    folder.write("mine/table.csv", "time,x\n0,1\n1,2\n");
+    folder.write(
+        "mine/parts/inner.bond",
+        "model M { der(x) = table(\"../table.csv\") }\n",
+    );
+    let experiment = "experiment e of M { stop = 1";
+    let attempts = [
+        "model M { der(x) = table(\"../secret.csv\") }".to_owned(),
+        format!(
+            "model M {{ der(x) = table(\"{}\") }}",
+            inner("secret.csv").display()
+        ),
+        "use \"../secret.bond\"\nmodel M { s: S }".to_owned(),
+        format!(
+            "model M {{ der(x) = 1 }}\n{experiment}; record x; compare \"../secret.csv\" within 1 }}"
+        ),
+    ];
+    let path = inner("mine/m.bond");
+    let path = path.to_str().expect("plain");
+
+    // Run from elsewhere: the folder of the model is its project.
+    for text in &attempts {
+        folder.write("mine/m.bond", &format!("{text}\n"));
+        let said = folder.expect_in("yours", 1, &["check", path]);
+        assert!(
+            said.contains("is outside the project folder"),
+            "{text}\n{said}"
+        );
+        assert!(said.contains("paynter.toml"), "{text}\n{said}");
+    }
+
+    // A link does not lead out, and a project may use all its folders.
+    std::os::unix::fs::symlink(inner("secret.csv"), inner("mine/link.csv")).expect("linked");
+    folder.write("mine/m.bond", "model M { der(x) = table(\"link.csv\") }\n");
+    folder.expect_in("yours", 1, &["check", path]);
+    let part = inner("mine/parts/inner.bond");
+    let part = part.to_str().expect("plain");
+    folder.expect_in("yours", 1, &["check", part]);
+    folder.expect_in("mine", 0, &["check", part]);
+    folder.write("mine/paynter.toml", "");
+    folder.expect_in("yours", 0, &["check", part]);
+    folder.expect_in("yours", 1, &["check", path]);
+    folder.write("paynter.toml", "");
+    folder.write("mine/m.bond", "model M { der(x) = table(\"link.csv\") }\n");
+    std::fs::remove_file(inner("mine/paynter.toml")).expect("there");
+    folder.expect_in("yours", 0, &["check", path]);
 }

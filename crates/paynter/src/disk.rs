@@ -14,7 +14,7 @@ use std::path::Path;
 ///
 /// The file cannot be read, or the model has errors.
 pub fn design(path: &Path, choice: &Choice) -> Result<Design, DesignError> {
-    design_in(&mut DiskLoader, &name(path), choice)
+    design_in(&mut DiskLoader::default(), &name(path), choice)
 }
 
 /// Checks every model and experiment of a file.
@@ -23,12 +23,12 @@ pub fn design(path: &Path, choice: &Choice) -> Result<Design, DesignError> {
 ///
 /// The file cannot be read.
 pub fn check(path: &Path) -> Result<Failed, String> {
-    check_in(&mut DiskLoader, &name(path))
+    check_in(&mut DiskLoader::default(), &name(path))
 }
 
 /// Checks a text as if it stood in a file; what it uses is found from there.
 pub fn check_text(path: &Path, text: &str) -> Failed {
-    check_text_in(&mut DiskLoader, &name(path), text)
+    check_text_in(&mut DiskLoader::default(), &name(path), text)
 }
 
 /// Lists the experiments of a file.
@@ -37,7 +37,7 @@ pub fn check_text(path: &Path, text: &str) -> Failed {
 ///
 /// The file cannot be read, or its text has errors.
 pub fn experiments(path: &Path) -> Result<Vec<String>, DesignError> {
-    experiments_in(&mut DiskLoader, &name(path))
+    experiments_in(&mut DiskLoader::default(), &name(path))
 }
 
 /// Gives the text of a file as `paynter fmt` lays it out; none if it is laid out already.

@@ -1,7 +1,10 @@
 //! Reads model files from disk and library files from the program.
 //!
 //! In:  paths as the user or a `use` gives them.
-//! Out: texts; a file that is not UTF-8, missing or too large is an explained error.
+//! Out: texts; a file that is not UTF-8, missing, too large or outside the project is an explained error.
+//!
+//! The user may name any file. A model may name files of its own project only: somebody else's model must not be
+//! able to read what lies elsewhere on the disk.
 
 use crate::library;
 use paynter_model::project::Loader;
@@ -13,8 +16,11 @@ use std::path::{Path, PathBuf};
 pub const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// Looks for files beside the file that names them.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DiskLoader;
+#[derive(Clone, Debug, Default)]
+pub struct DiskLoader {
+    /// The folder whose files a model may name, once the first file is known.
+    project: Option<PathBuf>,
+}
 
 impl Loader for DiskLoader {
     fn library(&mut self, name: &str) -> Option<String> {
@@ -22,18 +28,62 @@ impl Loader for DiskLoader {
     }
 
     fn file(&mut self, path: &str, from: Option<&str>) -> Result<(String, String), String> {
-        let full = beside(path, from);
+        let full = self.find(path, from)?;
         let text = to_text(read_bytes(&full, Sort::named_by(from))?)?;
         let canonical = fs::canonicalize(&full).unwrap_or(full);
         Ok((canonical.display().to_string(), text))
     }
 
     fn bytes(&mut self, path: &str, from: Option<&str>) -> Result<Vec<u8>, String> {
-        read_bytes(&beside(path, from), Sort::named_by(from))
+        read_bytes(&self.find(path, from)?, Sort::named_by(from))
     }
 
     fn libraries(&self) -> Vec<String> {
         library::library_names().map(str::to_owned).collect()
+    }
+}
+
+impl DiskLoader {
+    /// Gives where a file is; what a model names must lie in its project.
+    fn find(&mut self, path: &str, from: Option<&str>) -> Result<PathBuf, String> {
+        let full = beside(path, from);
+        let main = from.map_or(full.as_path(), Path::new);
+        if from.is_none() {
+            self.project = None;
+        }
+        let project = &*self.project.get_or_insert_with(|| project_of(main));
+
+        // What is not there, or no file, gets its own message when it is read.
+        let Ok(real) = fs::canonicalize(&full) else {
+            return Ok(full);
+        };
+        if from.is_some() && real.is_file() && !real.starts_with(project) {
+            return Err(format!(
+                "is outside the project folder {}; move it there, or mark the folder that holds both with an empty file `paynter.toml`",
+                project.display()
+            ));
+        }
+        Ok(full)
+    }
+}
+
+/// The folder whose files a model may name: the nearest one above it with a `paynter.toml` or a `.git`; else the
+/// folder the user works in, if the model lies below it; else the model's own.
+fn project_of(main: &Path) -> PathBuf {
+    let folder = main.parent().filter(|f| !f.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let marked = |f: &&Path| f.join("paynter.toml").exists() || f.join(".git").exists();
+    if let Some(project) = folder.ancestors().find(marked) {
+        return project.to_owned();
+    }
+
+    // The top of a disk and a home folder are places to start from, not projects.
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let working = std::env::current_dir().and_then(fs::canonicalize);
+    match working {
+        Ok(w) if folder.starts_with(&w) && w.parent().is_some() && Some(&w) != home.as_ref() => w,
+        _ => folder,
     }
 }
 

@@ -50,7 +50,7 @@ codes! {
     UNKNOWN_LIBRARY = "E0217", "unknown library",
         "No library of this name is installed.";
     MISSING_FILE = "E0218", "a file cannot be read",
-        "The file named in quotes is looked for beside the file that uses it.";
+        "The file named in quotes is looked for beside the file that uses it, within the project: the nearest folder above the model with a `paynter.toml` or a `.git`; else the working folder, if the model lies below it; else the model's own.";
     IMPORT_CYCLE = "E0219", "files use each other in a circle",
         "What two files need from each other belongs into a third.";
     UNKNOWN_IMPORT = "E0220", "unknown name in a library",
