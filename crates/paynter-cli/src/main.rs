@@ -58,6 +58,8 @@ enum Command {
     Margins(commands::margins::MarginsArgs),
     /// Step responses of the linear model
     Step(commands::step::StepArgs),
+    /// What the structure tells: controllability, observability
+    Structure(commands::structure::StructureArgs),
     /// Draw the bond graph
     Diagram(commands::diagram::DiagramArgs),
     /// Plot a result file
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Command::Bode(args) => commands::bode::bode(&args),
         Command::Margins(args) => commands::margins::margins(&args),
         Command::Step(args) => commands::step::step(&args),
+        Command::Structure(args) => commands::structure::structure(&args),
         Command::Diagram(args) => commands::diagram::diagram(&args),
         Command::Plot(args) => commands::plot::plot(&args),
         Command::Fmt(args) => commands::fmt::fmt(&args),

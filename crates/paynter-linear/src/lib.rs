@@ -2,7 +2,8 @@
 //!
 //! In:  matrices in SI units, made by linearizing a model at a point.
 //! Out: poles and modes, zeros of a channel, frequency response on a grid that resolves
-//!      resonances, margins of a loop, and step responses by the matrix exponential.
+//!      resonances, margins of a loop, step responses by the matrix exponential, and what inputs reach
+//!      and outputs see.
 //!
 //! Knows nothing of bond graphs, names or units.
 //!
@@ -27,24 +28,28 @@
 mod balance;
 mod eigen;
 mod exponential;
+mod gramian;
 mod grid;
 mod least_squares;
 mod margins;
 mod matrix;
 mod model;
 mod response;
+mod staircase;
 mod step;
 mod zeros;
 
 pub use balance::balance;
 pub use eigen::{Mode, NoEigenvalues, eigenvalues, modes};
 pub use exponential::exponential;
+pub use gramian::{NoGramian, gramian};
 pub use grid::{Corner, Sweep, frequency_sweep};
 pub use least_squares::{LeastSquares, least_squares};
 pub use margins::{GainCrossing, Margins, PhaseCrossing, margins};
 pub use matrix::Matrix;
 pub use model::{Channel, LinearModel, NoCut};
 pub use response::Response;
+pub use staircase::{Staircase, rank, reach_margin, staircase, transpose};
 pub use step::{StepResponse, step_horizon, step_response};
 pub use zeros::zeros;
 

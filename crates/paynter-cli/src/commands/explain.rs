@@ -12,7 +12,8 @@ pub struct ExplainArgs {
 
 /// Prints the explanation.
 pub fn explain(args: &ExplainArgs) -> u8 {
-    let codes = paynter::codes();
+    let mut codes = paynter::codes();
+    codes.extend_from_slice(paynter_structure::code::ALL);
     let Some(wanted) = &args.code else {
         for (code, title, _) in codes {
             crate::say!("{code}  {title}");

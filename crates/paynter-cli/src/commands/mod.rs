@@ -18,5 +18,6 @@ pub mod plot;
 pub mod poles;
 pub mod run;
 pub mod step;
+pub mod structure;
 pub mod summary;
 pub mod sweep;

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 /// What happens on the way from one symbol to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// The shared variable of a junction: the same value.
     Copy,
     /// Algebra along power bonds.
@@ -32,16 +32,20 @@ pub(super) enum Kind {
 
 /// One arrow of the causal graph.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+pub struct Link {
+    /// What is read.
     pub from: SymbolId,
+    /// What is computed.
     pub to: SymbolId,
+    /// What happens on the way.
     pub kind: Kind,
+    /// The element that computes it; none for a signal.
     pub by: Option<ElementId>,
 }
 
 /// The causal graph.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Links {
+pub struct Links {
     all: Vec<Link>,
     out: Index,
     into: Index,
@@ -85,10 +89,12 @@ impl Index {
 }
 
 impl Links {
+    /// Lists what is computed from a symbol.
     pub fn out_of(&self, symbol: SymbolId) -> impl Iterator<Item = Link> + '_ {
         self.out.of(symbol).iter().map(|&i| self.all[i as usize])
     }
 
+    /// Lists what a symbol is computed from.
     pub fn into(&self, symbol: SymbolId) -> impl Iterator<Item = Link> + '_ {
         self.into.of(symbol).iter().map(|&i| self.all[i as usize])
     }
@@ -112,7 +118,7 @@ impl Kind {
 }
 
 /// Draws all links.
-pub(super) fn draw_links(graph: &BondGraph, causality: &Causality) -> Links {
+pub fn draw_links(graph: &BondGraph, causality: &Causality) -> Links {
     let mut w = Writer {
         graph,
         causality,

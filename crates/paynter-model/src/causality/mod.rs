@@ -35,6 +35,7 @@ pub use diagnostics::{
     causality_diagnostics, conflict_diagnostic, denies_a_stroke, needs_an_inverse,
 };
 pub use explain::{Step, chain, sentence, steps, why};
+pub use links::{Kind as LinkKind, Link, Links, draw_links};
 pub use rings::{Closing, Ring};
 pub use solved::Solved;
 

@@ -1,0 +1,22 @@
+//! Codes of what the structure of a model does not allow, or shows.
+
+macro_rules! codes {
+    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
+        $(#[doc = $title] pub const $name: &str = $code;)*
+        /// All codes: (code, title, explanation).
+        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
+    };
+}
+
+codes! {
+    NO_INPUT = "E0850", "nothing that acts on the model",
+        "Controllability, zeros, inversion and gains are questions about inputs. The model has no `input`, no source with a value, and the call names none. Name inputs with `--from`: an `input` of the model, a signal that a line `name = …` defines, or what a source sets (`supply.e`).";
+    NO_OUTPUT = "E0851", "nothing that is measured",
+        "Observability, zeros, inversion and gains are questions about outputs. Name them with `--to`: anything that can be recorded and that varies.";
+    NUMBERS_DISAGREE = "W0852", "a rank that holds for other numbers only",
+        "For almost all parameter values the inputs reach every state (or the outputs see it), but with the present numbers they do not: a bridge is balanced, two branches are equal, a gain is zero. The model is at a special point of its parameters; a small change makes it controllable (observable), but barely. Change the parameters, or add an actuator (sensor) that does not depend on the difference.";
+    SAME_SENSOR = "W0853", "outputs that measure the same",
+        "Two outputs are the same quantity but for a factor, whatever the parameters are: two flow sensors on one 1-junction, two effort sensors on one 0-junction. The second tells nothing new about the states.";
+    PATHS_CANCEL = "W0854", "causal paths that cancel",
+        "Causal paths lead from the inputs to every state (or from every state to the outputs), and the strokes leave no storage in integral form, yet the rank is smaller for all parameter values: two paths through a ring of junctions carry the same with opposite signs. The exact rank counts.";
+}

@@ -1,0 +1,277 @@
+//! What a structural question is about: a model, its inputs and its outputs.
+//!
+//! In:  a design and an [`Ask`].
+//! Out: a [`Subject`] with causal graph, generic model, and the linear model where it has one.
+//!
+//! **Invariant:** inputs and outputs are not empty where a question needs them; see [`Subject::needs_input`].
+
+use crate::code;
+use crate::generic::{GenericModel, Unassembled, Unsolved, assemble, loosen, solve};
+use crate::reach::read_by;
+use paynter::linear::{Ask, LinearError, Linearization, linearize};
+use paynter::model::causality::{Causality, Links, assign_causality, draw_links};
+use paynter::model::experiment::{Column, Quantity};
+use paynter::model::graph::{BondGraph, ElementId, ElementKind};
+use paynter::symbolic::{ExprId, SymbolId};
+use paynter::syntax::Diagnostic;
+use paynter::{Compiled, Design};
+use rustc_hash::FxHashSet;
+
+/// A model with what is asked of it.
+pub struct Subject<'a> {
+    /// The design.
+    pub design: &'a Design,
+    /// Inputs and outputs.
+    pub ask: Ask,
+    /// Strokes in integral form.
+    pub causality: Causality,
+    /// The causal graph.
+    pub links: Links,
+    /// The symbols of the inputs.
+    pub inputs: Vec<SymbolId>,
+    /// The values of the outputs.
+    pub outputs: Vec<ExprId>,
+}
+
+/// Why there is no generic model, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoGeneric(pub String);
+
+/// Inputs and outputs where the call leaves them open: `linearize` of the experiment, else what [`paynter::linear::ask`]
+/// gives, with the outputs of the model before what is recorded.
+pub fn ask(design: &Design, at: Option<f64>) -> Ask {
+    let mut ask = paynter::linear::ask(design, at, false);
+    let is_open = design.linear.to.is_empty() && design.plan.linearize.is_empty();
+    let graph = &design.graph;
+    let varies = |e: ExprId| varies(graph, e);
+    ask.to.retain(|q| varies(q.column.value));
+    if is_open && graph.outputs.iter().any(|o| varies(o.value)) {
+        let place = design.plan.places.whole.unwrap_or_default();
+        let outputs = graph.outputs.iter().filter(|o| varies(o.value));
+        ask.to = outputs
+            .map(|output| Quantity {
+                column: Column {
+                    name: graph.signals.names.display(output.name),
+                    value: output.value,
+                    unit: output.unit.clone(),
+                },
+                span: place,
+            })
+            .collect();
+    }
+    ask
+}
+
+impl<'a> Subject<'a> {
+    /// Draws the causal graph of a design.
+    ///
+    /// # Errors
+    ///
+    /// An input that is no single quantity.
+    pub fn new(design: &'a Design, ask: Ask) -> Result<Self, Vec<Diagnostic>> {
+        let graph = &design.graph;
+        let mut inputs = Vec::new();
+        let mut refused = Vec::new();
+        for quantity in &ask.from {
+            match graph.signals.pool.as_symbol(quantity.column.value) {
+                Some(symbol) => inputs.push(symbol),
+                None => refused.push(
+                    Diagnostic::error(
+                        paynter::code::NOT_AN_INPUT,
+                        format!("`{}` cannot be an input", quantity.column.name),
+                    )
+                    .primary(quantity.span, "this is no single quantity"),
+                ),
+            }
+        }
+        if !refused.is_empty() {
+            return Err(refused);
+        }
+        let causality = assign_causality(graph);
+        Ok(Subject {
+            design,
+            links: draw_links(graph, &causality),
+            causality,
+            inputs,
+            outputs: ask.to.iter().map(|q| q.column.value).collect(),
+            ask,
+        })
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &BondGraph {
+        &self.design.graph
+    }
+
+    /// Refuses a question about inputs where there are none.
+    ///
+    /// # Errors
+    ///
+    /// E0850.
+    pub fn needs_input(&self) -> Result<(), Vec<Diagnostic>> {
+        if !self.inputs.is_empty() {
+            return Ok(());
+        }
+        let message = Diagnostic::error(
+            code::NO_INPUT,
+            "nothing acts on this model: it has no input and no source",
+        );
+        Err(vec![
+            self.placed(message)
+                .help("name an input with `--from`, or add a source"),
+        ])
+    }
+
+    /// Refuses a question about outputs where there are none.
+    ///
+    /// # Errors
+    ///
+    /// E0851.
+    pub fn needs_output(&self) -> Result<(), Vec<Diagnostic>> {
+        if !self.outputs.is_empty() {
+            return Ok(());
+        }
+        let message = Diagnostic::error(code::NO_OUTPUT, "nothing of this model is measured");
+        Err(vec![self.placed(message).help(
+            "name an output with `--to`, such as `--to spring.q`",
+        )])
+    }
+
+    /// Points a message at the experiment, where there is one.
+    pub fn placed(&self, message: Diagnostic) -> Diagnostic {
+        match self.design.plan.places.whole {
+            Some(span) => message.primary(span, "in this experiment"),
+            None => message,
+        }
+    }
+
+    /// Makes the generic model.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in words.
+    pub fn generic(&self) -> Result<GenericModel, NoGeneric> {
+        let mut graph = self.graph().clone();
+        loosen(&mut graph, &self.inputs);
+        self.generic_of(&graph, &self.inputs, &self.outputs)
+    }
+
+    /// Makes the generic model of a changed graph.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in words.
+    pub fn generic_of(
+        &self,
+        graph: &BondGraph,
+        inputs: &[SymbolId],
+        outputs: &[ExprId],
+    ) -> Result<GenericModel, NoGeneric> {
+        let equations =
+            assemble(graph, inputs, outputs).map_err(|e| NoGeneric(self.unassembled(&e)))?;
+        let model = solve(&equations).map_err(|e| NoGeneric(unsolved(e).to_owned()))?;
+        let stored: FxHashSet<SymbolId> = storages(graph).collect();
+        Ok(model.without_idle(&|s| stored.contains(&s), true))
+    }
+
+    fn unassembled(&self, why: &Unassembled) -> String {
+        match why {
+            Unassembled::Mechanism => {
+                "positions that locks hold tie the states by geometry, which has no generic value"
+                    .to_owned()
+            }
+            Unassembled::NotAnInput(k) => {
+                format!(
+                    "`{}` is computed from the states and laws of the model",
+                    self.ask.from[*k].column.name
+                )
+            }
+            Unassembled::TooLarge(n) => format!("{n} unknowns are too many for exact elimination"),
+        }
+    }
+
+    /// Makes the linear model at the point that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// As [`linearize`].
+    pub fn linear(&self, compiled: &Compiled) -> Result<Linearization, LinearError> {
+        linearize(self.design, compiled, &self.ask)
+    }
+
+    /// Leaves out integrals that act on nothing: energies, measures. Inputs do not have to reach them.
+    pub fn dynamics(&self, model: GenericModel) -> GenericModel {
+        let stored: FxHashSet<SymbolId> = storages(self.graph()).collect();
+        model.without_idle(&|s| stored.contains(&s), false)
+    }
+
+    /// The same for the linear model at a point.
+    pub fn linear_dynamics(&self, mut linear: Linearization) -> Linearization {
+        let stored: FxHashSet<String> = storages(self.graph()).map(|s| self.name(s)).collect();
+        loop {
+            let a = &linear.model.a;
+            let n = a.n_rows();
+            let is_read = |j: usize| (0..n).any(|i| a[(i, j)] != 0.0);
+            let idle = (0..n).find(|&j| !stored.contains(&linear.states[j].name) && !is_read(j));
+            let Some(idle) = idle else {
+                return linear;
+            };
+            let kept: Vec<usize> = (0..n).filter(|&k| k != idle).collect();
+            let model = &mut linear.model;
+            let all = |n: usize| -> Vec<usize> { (0..n).collect() };
+            model.a = model.a.part(&kept, &kept);
+            model.b = model.b.part(&kept, &all(model.b.n_columns()));
+            model.c = model.c.part(&all(model.c.n_rows()), &kept);
+            linear.states.remove(idle);
+            linear.rates.remove(idle);
+        }
+    }
+
+    /// Sources that an input is the value of.
+    pub fn driven(&self) -> Vec<ElementId> {
+        sources_of(self.graph(), &self.inputs)
+    }
+
+    /// The name of a symbol.
+    pub fn name(&self, symbol: SymbolId) -> String {
+        self.graph().signals.name_of(symbol)
+    }
+}
+
+/// Tells whether an expression reads anything but constants.
+fn varies(graph: &BondGraph, e: ExprId) -> bool {
+    let dae = &graph.signals;
+    let is_constant = |s: SymbolId| {
+        let definition = dae.equations.iter();
+        let mut own = definition.filter(|e| dae.pool.as_symbol(e.left) == Some(s));
+        own.any(|e| dae.pool.as_number(e.right).is_some())
+    };
+    read_by(graph, e).into_iter().any(|s| !is_constant(s))
+}
+
+/// States of storages.
+pub fn storages(graph: &BondGraph) -> impl Iterator<Item = SymbolId> + '_ {
+    graph.elements.iter().flat_map(|e| e.states.iter().copied())
+}
+
+/// Sources whose effort or flow is one of these symbols.
+pub fn sources_of(graph: &BondGraph, symbols: &[SymbolId]) -> Vec<ElementId> {
+    let all = graph.elements.iter().enumerate();
+    let driven = all.filter(|(_, element)| {
+        let set = |k: usize| graph.bond(element.ports[k]);
+        match element.kind {
+            ElementKind::Se => symbols.contains(&set(0).effort),
+            ElementKind::Sf => symbols.contains(&set(0).flow),
+            _ => false,
+        }
+    });
+    driven.map(|(k, _)| ElementId(k as u32)).collect()
+}
+
+fn unsolved(why: Unsolved) -> &'static str {
+    match why {
+        Unsolved::Singular => "the equations have no unique solution for generic parameters",
+        Unsolved::InputsTied => "the inputs are tied to each other",
+        Unsolved::TooManyRates => "the model reads rates of inputs of too high an order",
+    }
+}

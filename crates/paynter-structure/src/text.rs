@@ -1,0 +1,242 @@
+//! Findings as text and as JSON, in the names of the user.
+
+use crate::control::{Findings, Side, SideFindings, combination};
+use crate::cures::Cure;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Names on a path that are shown; longer ones are cut in the middle.
+const MOST_NAMES: usize = 10;
+/// Combinations of states that are shown.
+const MOST_HIDDEN: usize = 8;
+/// Lines of one list.
+const MOST_LINES: usize = 40;
+
+/// Prints findings for people.
+pub fn control_text(found: &Findings) -> String {
+    let mut out = String::new();
+    for side in [&found.control, &found.observe].into_iter().flatten() {
+        side_text(&mut out, side);
+        out.push('\n');
+    }
+    if !found.dependent.is_empty() {
+        let _ = writeln!(
+            out,
+            "dependent storages (no states): {}",
+            found.dependent.join(", ")
+        );
+    }
+    match &found.hankel {
+        Ok(values) => {
+            let values: Vec<String> = values
+                .iter()
+                .take(MOST_LINES)
+                .map(|v| format!("{v:.4e}"))
+                .collect();
+            let _ = writeln!(out, "Hankel singular values: {}", values.join(", "));
+        }
+        Err(why) => {
+            let _ = writeln!(out, "no Hankel singular values: {why}");
+        }
+    }
+    out
+}
+
+fn words(side: Side) -> (&'static str, &'static str, &'static str, &'static str) {
+    match side {
+        Side::Control => ("controllable", "from", "reached", "[A B]"),
+        Side::Observe => ("observable", "by", "seen", "[A; C]"),
+    }
+}
+
+fn side_text(out: &mut String, found: &SideFindings) {
+    let (able, from, reached, matrix) = words(found.side);
+    let not = if found.is_whole() { "" } else { "not " };
+    let _ = writeln!(out, "{not}{able} {from} `{}`", found.ports.join("`, `"));
+    match &found.generic {
+        Ok(reach) => {
+            let _ = writeln!(
+                out,
+                "  structure: {} of {} states {reached}, rank {matrix} = {} (for almost all parameters)",
+                reach.dimension, reach.order, reach.rank
+            );
+        }
+        Err(why) => {
+            let _ = writeln!(out, "  structure: no exact rank, since {why}");
+        }
+    }
+    if let Some(causal) = &found.causal {
+        let _ = write!(out, "  strokes:   rank {matrix} = {}", causal.rank);
+        let _ = match causal.integral.is_empty() {
+            true => writeln!(out, ", every storage takes derivative form"),
+            false => writeln!(
+                out,
+                "; in integral form stay {}",
+                causal.integral.join(", ")
+            ),
+        };
+    }
+    match &found.numeric {
+        Ok(numeric) => {
+            let _ = writeln!(
+                out,
+                "  numbers:   {} of {} directions {reached}, rank {matrix} = {}",
+                numeric.dimension, numeric.order, numeric.rank
+            );
+            for hidden in numeric.hidden.iter().take(MOST_HIDDEN) {
+                let _ = writeln!(out, "             not {reached}: {}", combination(hidden));
+            }
+        }
+        Err(why) => {
+            let _ = writeln!(out, "  numbers:   none, since {why}");
+        }
+    }
+    hidden_text(out, found);
+    paths_text(out, found);
+    cures_text(out, found);
+}
+
+fn hidden_text(out: &mut String, found: &SideFindings) {
+    let Ok(reach) = &found.generic else { return };
+    if reach.hidden.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "  out of reach whatever the parameters are:");
+    for states in reach.hidden.iter().take(MOST_LINES) {
+        let names: Vec<&str> = states.iter().map(|&k| found.states[k].as_str()).collect();
+        let _ = match names.len() {
+            1 => writeln!(out, "    {}", names[0]),
+            _ => writeln!(out, "    a combination of {}", names.join(", ")),
+        };
+    }
+}
+
+fn paths_text(out: &mut String, found: &SideFindings) {
+    let width = found
+        .paths
+        .iter()
+        .map(|p| p.name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let _ = writeln!(out, "  causal paths:");
+    for state in found.paths.iter().take(MOST_LINES) {
+        let pad = " ".repeat(width - state.name.chars().count());
+        let _ = match &state.path {
+            Some((n, path)) => writeln!(
+                out,
+                "    {}{pad}  {n} integration{}  {}",
+                state.name,
+                if *n == 1 { " " } else { "s" },
+                shortened(path)
+            ),
+            None => writeln!(out, "    {}{pad}  none", state.name),
+        };
+    }
+    if found.paths.len() > MOST_LINES {
+        let n_without = found.unreached().count();
+        let _ = writeln!(
+            out,
+            "    … {} states in all, {n_without} without a path (all with --json)",
+            found.paths.len()
+        );
+    }
+}
+
+fn shortened(path: &[String]) -> String {
+    if path.len() <= MOST_NAMES {
+        return path.join(" → ");
+    }
+    let half = MOST_NAMES / 2;
+    let n_more = path.len() - 2 * half;
+    format!(
+        "{} → … {n_more} more … → {}",
+        path[..half].join(" → "),
+        path[path.len() - half..].join(" → ")
+    )
+}
+
+fn cures_text(out: &mut String, found: &SideFindings) {
+    if found.cures.is_empty() {
+        return;
+    }
+    let what = match found.side {
+        Side::Control => "sources",
+        Side::Observe => "sensors",
+    };
+    let _ = writeln!(out, "  cured by additional {what}, best first:");
+    for cure in &found.cures {
+        let margin = match cure.margin {
+            Some(m) if m < 1e-12 => "  (not with these numbers: they hide a mode)".to_owned(),
+            Some(m) => format!("  margin {m:.2e}"),
+            None => String::new(),
+        };
+        let _ = writeln!(out, "    {}{margin}", cure.add.join(" and "));
+    }
+}
+
+/// Gives findings as JSON.
+pub fn control_json(found: &Findings) -> Value {
+    json!({
+        "controllability": found.control.as_ref().map(side_json),
+        "observability": found.observe.as_ref().map(side_json),
+        "dependent": found.dependent,
+        "hankel": found.hankel.as_ref().ok(),
+        "no_hankel": found.hankel.as_ref().err(),
+    })
+}
+
+fn side_json(found: &SideFindings) -> Value {
+    let named = |states: &Vec<usize>| -> Vec<&String> {
+        states.iter().map(|&k| &found.states[k]).collect()
+    };
+    let paths = found.paths.iter().map(|p| {
+        json!({
+            "state": p.name,
+            "integrations": p.path.as_ref().map(|x| x.0),
+            "path": p.path.as_ref().map(|x| &x.1),
+        })
+    });
+    let generic = found.generic.as_ref().map(|reach| {
+        json!({
+            "order": reach.order,
+            "rank": reach.rank,
+            "dimension": reach.dimension,
+            "hidden": reach.hidden.iter().map(named).collect::<Vec<_>>(),
+        })
+    });
+    let numeric = found.numeric.as_ref().map(|numeric| {
+        let hidden = numeric.hidden.iter().map(|weights| {
+            let pairs = weights
+                .iter()
+                .map(|(name, weight)| (name.clone(), json!(weight)));
+            Value::Object(pairs.collect())
+        });
+        json!({
+            "order": numeric.order,
+            "rank": numeric.rank,
+            "dimension": numeric.dimension,
+            "smallest_kept": finite(numeric.smallest_kept),
+            "hidden": hidden.collect::<Vec<_>>(),
+        })
+    });
+    let cures = found
+        .cures
+        .iter()
+        .map(|Cure { add, margin }| json!({ "add": add, "margin": margin }));
+    json!({
+        "ports": found.ports,
+        "whole": found.is_whole(),
+        "states": found.states,
+        "paths": paths.collect::<Vec<_>>(),
+        "strokes": found.causal.as_ref().map(|c| json!({ "rank": c.rank, "integral": c.integral })),
+        "structure": generic.as_ref().ok(),
+        "no_structure": generic.as_ref().err(),
+        "numbers": numeric.as_ref().ok(),
+        "no_numbers": numeric.as_ref().err(),
+        "cures": cures.collect::<Vec<_>>(),
+    })
+}
+
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}

@@ -1,0 +1,74 @@
+//! Laws of structural ranks, on random linear bond graphs: the exact generic rank is the numeric one at random
+//! parameters; on trees the strokes say the same; models are dual.
+
+mod kit;
+
+use kit::{RandomGraph, findings, random_graph, try_design};
+use paynter_structure::SideFindings;
+
+/// Cases of each kind; `STRUCTURE_CASES` sets another number for a long run.
+fn n_cases(usual: u64) -> u64 {
+    let given = std::env::var("STRUCTURE_CASES").ok();
+    given.and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
+/// Compares the three answers for one side; tells whether there was something to compare.
+fn compare(side: &SideFindings, graph: &RandomGraph, is_tree: bool) -> bool {
+    let text = &graph.text;
+    let (Ok(generic), Ok(numeric)) = (&side.generic, &side.numeric) else {
+        panic!("{text}{:?} {:?}", side.generic, side.numeric);
+    };
+    let exact = (generic.order, generic.rank, generic.dimension);
+    assert_eq!(
+        exact,
+        (numeric.order, numeric.rank, numeric.dimension),
+        "{text}{side:?}"
+    );
+    if let Some(causal) = &side.causal {
+        assert!(causal.rank >= generic.rank, "{text}{side:?}");
+        if is_tree {
+            assert_eq!(causal.rank, generic.rank, "{text}{side:?}");
+            let by_strokes = side.is_whole_by_strokes().expect("strokes apply");
+            assert_eq!(
+                by_strokes,
+                generic.dimension == generic.order,
+                "{text}{side:?}"
+            );
+        }
+    }
+    generic.dimension < generic.order
+}
+
+fn campaign(n: u64, n_loops: usize) -> (usize, usize) {
+    let (mut n_compared, mut n_hidden) = (0, 0);
+    for seed in 0..n {
+        let graph = random_graph(seed, n_loops);
+        // Sources that fight, or rings that lock, have no equations at all.
+        let Ok(design) = try_design(&graph.text, &graph.from, &graph.to) else {
+            continue;
+        };
+        if design.compile().is_err() {
+            continue;
+        }
+        let found = findings(&graph.text, &graph.from, &graph.to).expect("it was compiled");
+        for side in [found.control, found.observe].into_iter().flatten() {
+            n_compared += 1;
+            n_hidden += usize::from(compare(&side, &graph, n_loops == 0));
+        }
+    }
+    (n_compared, n_hidden)
+}
+
+#[test]
+fn on_trees_strokes_exact_ranks_and_numbers_agree() {
+    let (n_compared, n_hidden) = campaign(n_cases(300), 0);
+    assert!(n_compared > 300, "{n_compared}");
+    assert!(n_hidden > 30, "{n_hidden}");
+}
+
+#[test]
+fn with_loops_exact_ranks_and_numbers_agree() {
+    let (n_compared, n_hidden) = campaign(n_cases(300), 2);
+    assert!(n_compared > 150, "{n_compared}");
+    assert!(n_hidden > 10, "{n_hidden}");
+}
