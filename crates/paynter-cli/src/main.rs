@@ -58,7 +58,7 @@ enum Command {
     Margins(commands::margins::MarginsArgs),
     /// Step responses of the linear model
     Step(commands::step::StepArgs),
-    /// What the structure tells: controllability, observability
+    /// What the structure tells: control, observation, zeros, activity, inversion, faults
     Structure(commands::structure::StructureArgs),
     /// Draw the bond graph
     Diagram(commands::diagram::DiagramArgs),

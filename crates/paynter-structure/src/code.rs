@@ -19,4 +19,12 @@ codes! {
         "Two outputs are the same quantity but for a factor, whatever the parameters are: two flow sensors on one 1-junction, two effort sensors on one 0-junction. The second tells nothing new about the states.";
     PATHS_CANCEL = "W0854", "causal paths that cancel",
         "Causal paths lead from the inputs to every state (or from every state to the outputs), and the strokes leave no storage in integral form, yet the rank is smaller for all parameter values: two paths through a ring of junctions carry the same with opposite signs. The exact rank counts.";
+    NO_EXACT_ANSWER = "E0855", "a structure without an exact answer",
+        "Relative degrees, orders at infinity, inversion and faults are computed exactly for almost all parameter values. That needs equations with generic coefficients: a mechanism whose locks hold positions is tied by its geometry, which has none, and models with more than 600 states or 8000 unknowns take too long.";
+    NO_INVERSE = "E0856", "a model that cannot be inverted",
+        "Wanted outputs fix the inputs only if there are as many of one as of the other, and if each output can be given independently by the inputs. For almost all parameter values this model does not allow it: an output does not depend on the inputs, or two outputs follow each other.";
+    UNSTABLE_INVERSE = "E0857", "an inverse that grows without bound",
+        "The zeros of a model are the poles of its inverse. One lies in the right half plane: the input that gives the wanted output exactly would grow without bound, while the output hides it. Such models (non-minimum phase) answer first in the wrong direction. Want another output, nearer to the input, or accept an approximate one.";
+    NOT_SMOOTH = "E0858", "a wanted curve that is not smooth enough",
+        "As many integrations as lie between input and output, as often the wanted curve has to be differentiated to find the input. A step has no derivative, a corner no second one: the input would be an impulse. Take a curve that is smooth enough, such as a polynomial blend, or pass the step through a lag of the order that the message names.";
 }

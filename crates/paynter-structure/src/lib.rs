@@ -1,23 +1,39 @@
 //! What the structure of a bond graph tells before, and beside, any number.
 //!
 //! In:  a [`paynter::Design`], inputs and outputs.
-//! Out: controllability and observability with the causal paths that prove them.
+//! Out: controllability and observability with the causal paths that prove them; relative degrees, zeros and path gains; activities
+//!      and a smaller model; the inputs that wanted outputs need;
+//!      detectable and isolable faults.
 //!
 //! `generic` has the model for all parameter values at once; `reach` follows causal paths; `derivative` turns
 //! strokes round; `control` puts them together. `text` says it in the names of the user.
 
+mod activity;
+mod channels;
 pub mod code;
 pub mod control;
 mod cures;
 mod derivative;
+mod faults;
+mod flow_graph;
 pub mod generic;
+mod inverse;
+mod mason;
 mod ranks;
 mod reach;
+mod reduce;
 mod subject;
 pub mod text;
 
+pub use activity::{Activities, ElementActivity, activities};
+pub use channels::{Channels, channels};
 pub use control::{Findings, SideFindings, control};
 pub use cures::Cure;
 pub use derivative::{Leftover, prefer_derivative};
+pub use faults::{Fault, FaultKind, Faults, Residual, SensorSet, faults};
+pub use flow_graph::{FlowGraph, NoFlow, flow_graph};
+pub use inverse::{Inverse, inverse};
+pub use mason::{Mason, Walk, mason};
 pub use ranks::Reach;
+pub use reduce::{Change, NoProposal, Proposal, reduce};
 pub use subject::{Subject, ask};

@@ -191,7 +191,7 @@ pub fn short_name(graph: &BondGraph, element: ElementId) -> String {
 }
 
 /// The source or storage that a symbol belongs to, or its own name.
-fn owner(graph: &BondGraph, symbol: SymbolId) -> String {
+pub fn owner(graph: &BondGraph, symbol: SymbolId) -> String {
     let name = graph.signals.name_of(symbol);
     match name.rsplit_once('.') {
         Some((element, "e" | "f" | "q" | "p")) => element.to_owned(),

@@ -145,6 +145,13 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Says why there is no generic model, where a question needs one.
+    pub fn no_generic(&self, why: &NoGeneric) -> Diagnostic {
+        let message = format!("the structure has no exact answer here: {}", why.0);
+        self.placed(Diagnostic::error(code::NO_EXACT_ANSWER, message))
+            .help("`paynter structure` without this option still shows causal paths and strokes")
+    }
+
     /// Makes the generic model.
     ///
     /// # Errors

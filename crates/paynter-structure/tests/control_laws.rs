@@ -3,13 +3,25 @@
 
 mod kit;
 
-use kit::{RandomGraph, findings, random_graph, try_design};
-use paynter_structure::SideFindings;
+use kit::{RandomGraph, design, findings, random_graph, try_design};
+use paynter_structure::{SideFindings, Subject, ask};
 
 /// Cases of each kind; `STRUCTURE_CASES` sets another number for a long run.
 fn n_cases(usual: u64) -> u64 {
     let given = std::env::var("STRUCTURE_CASES").ok();
     given.and_then(|n| n.parse().ok()).unwrap_or(usual)
+}
+
+/// Tells whether A or B is rounding alone: values are between 0.5 and 2, so what is this small has cancelled.
+fn is_noise(graph: &RandomGraph) -> bool {
+    let design = design(&graph.text, &graph.from, &graph.to);
+    let compiled = design.compile().expect("it was compiled before");
+    let subject = Subject::new(&design, ask(&design, None)).expect("inputs are sources");
+    let model = subject.linear(&compiled).expect("it is linear").model;
+    let columns = (0..model.b.n_columns()).map(|j| model.b.column(j));
+    let size = |c: Vec<f64>| c.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let tiny = |x: f64| x > 0.0 && x < 1e-12;
+    tiny(model.a.norm()) || columns.map(size).any(tiny)
 }
 
 /// Compares the three answers for one side; tells whether there was something to compare.

@@ -5,9 +5,9 @@
 
 mod kit;
 
-use kit::try_design;
+use kit::try_design_wanting;
 use paynter::syntax::render;
-use paynter_structure::{Subject, ask, control};
+use paynter_structure::{Subject, ask, channels, control, inverse};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -40,15 +40,23 @@ fn option(text: &str, name: &str) -> String {
 
 fn messages(name: &str) -> String {
     let text = fs::read_to_string(folder().join(name)).expect("the fixture is there");
-    let design = try_design(&text, &option(&text, "from"), &option(&text, "to"))
+    let want = option(&text, "want");
+    let ports = [&*option(&text, "from"), &*option(&text, "to"), &*want];
+    let design = try_design_wanting(&text, ports)
         .unwrap_or_else(|f| panic!("{name}: {}", render(&f.diagnostics, &f.sources, false)));
     let found = design.compile().and_then(|compiled| {
         let subject = Subject::new(&design, ask(&design, None))?;
         subject.needs_input()?;
         subject.needs_output()?;
-        control(&subject, &compiled)
+        if !want.is_empty() {
+            inverse(&subject, &compiled, &design.linear.cut)?;
+        }
+        if text.contains("--channels") {
+            channels(&subject, &compiled)?;
+        }
+        Ok(control(&subject, &compiled)?.warnings)
     });
-    let found = found.map_or_else(|messages| messages, |f| f.warnings);
+    let found = found.unwrap_or_else(|messages| messages);
     render(&found, &design.project.sources, false)
 }
 

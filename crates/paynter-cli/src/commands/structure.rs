@@ -2,15 +2,27 @@
 
 use crate::ModelArgs;
 use crate::commands::linear::LinearArgs;
-use crate::console::{MODEL_WRONG, OK, show};
-use crate::say;
+use crate::commands::outputs::Outputs;
+use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, choice, show};
+use crate::{say, tell};
 use clap::Args;
 use paynter::Design;
+use paynter::draw::diagram::{DiagramOptions, PowerFlow, diagram};
+use paynter::draw::to_svg;
+use paynter::model::graph::ElementId;
+use paynter::power::PowerError;
 use paynter::syntax::Diagnostic;
-use paynter_structure::text::{control_json, control_text};
-use paynter_structure::{Subject, ask, control};
+use paynter_structure::text::{
+    activity_json, activity_text, channels_json, channels_text, control_json, control_text,
+    faults_json, faults_text, gains, inverse_json, inverse_text, proposal_json, proposal_text,
+};
+use paynter_structure::{
+    Activities, Findings, NoProposal, Subject, activities, ask, channels, control, faults, inverse,
+    reduce,
+};
+use std::path::PathBuf;
 
-/// Of what, and which question.
+/// Of what, and which question; controllability and observability unless another is asked.
 #[derive(Args)]
 pub struct StructureArgs {
     #[command(flatten)]
@@ -24,6 +36,50 @@ pub struct StructureArgs {
     /// For numbers: linearize where the run of the experiment is at this time, s; else at its start
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     at: Option<f64>,
+    /// Relative degrees, zeros, decoupling and invertibility, with the gain of every causal path
+    #[arg(long, group = "question")]
+    channels: bool,
+    /// Run the experiment: the energy that every element moved, the power that every bond carries
+    #[arg(long, group = "question")]
+    activity: bool,
+    /// Propose a model that keeps this part of the activity, such as `99%`
+    #[arg(long, value_name = "SHARE", group = "question")]
+    reduce: Option<String>,
+    /// Faults of elements, inputs and sensors: which are shown, which can be told apart, by which residuals
+    #[arg(long, group = "question")]
+    faults: bool,
+    /// Invert: the inputs that these curves of the outputs need, with commas between, such as "sin(time)"
+    #[arg(long, value_name = "CURVES", group = "question")]
+    want: Option<String>,
+    /// Write the reduced model (.bond) or the needed inputs (.csv, .parquet, .json) here
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw the answer on the diagram (.svg, .png): storages out of reach, or activities
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// Why there is no answer.
+enum Refused {
+    Model(Vec<Diagnostic>),
+    Run(Vec<Diagnostic>),
+    Call(String),
+}
+
+impl From<Vec<Diagnostic>> for Refused {
+    fn from(messages: Vec<Diagnostic>) -> Self {
+        Refused::Model(messages)
+    }
+}
+
+impl From<PowerError> for Refused {
+    fn from(error: PowerError) -> Self {
+        match error {
+            PowerError::Model(messages) => Refused::Model(messages),
+            PowerError::Run(messages) => Refused::Run(messages),
+            PowerError::Call(message) => Refused::Call(message),
+        }
+    }
 }
 
 /// Answers.
@@ -35,24 +91,41 @@ pub fn structure(args: &StructureArgs) -> u8 {
         at: args.at,
         open: false,
     };
-    let design = match linear.open(None) {
+    // Wanted curves are read as expressions of the model, as cuts of loops are.
+    let design = match linear.open(args.want.as_deref()) {
         Ok((design, _)) => design,
         Err(status) => return status,
     };
-    let answered = controllability(args, &design);
-    match answered {
-        Ok(()) => OK,
-        Err(messages) => {
-            show(&design.failed(messages), args.model.json);
-            MODEL_WRONG
-        }
-    }
+    let answered = match (&args.reduce, &args.want) {
+        (Some(share), _) => reduction(args, &design, share),
+        (_, Some(_)) => inversion(args, &design),
+        _ if args.channels => input_output(args, &design),
+        _ if args.activity => activity(args, &design),
+        _ if args.faults => signatures(args, &design),
+        _ => controllability(args, &design),
+    };
+    let (messages, status) = match answered {
+        Ok(()) => return OK,
+        Err(Refused::Call(message)) => return call_error(message),
+        Err(Refused::Model(messages)) => (messages, MODEL_WRONG),
+        Err(Refused::Run(messages)) => (messages, RUN_FAILED),
+    };
+    show(&design.failed(messages), args.model.json);
+    status
 }
 
-fn controllability(args: &StructureArgs, design: &Design) -> Result<(), Vec<Diagnostic>> {
+fn controllability(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     let compiled = design.compile()?;
     let subject = Subject::new(design, ask(design, args.at))?;
     let found = control(&subject, &compiled)?;
+    if let Some(path) = &args.svg {
+        draw(
+            design,
+            path,
+            &|elements| is_out_of_reach(design, &found, elements),
+            None,
+        )?;
+    }
     if args.model.json {
         let mut answer = control_json(&found);
         let warnings = paynter::diagnostics_json(&found.warnings, &design.project.sources);
@@ -63,4 +136,167 @@ fn controllability(args: &StructureArgs, design: &Design) -> Result<(), Vec<Diag
     say!("{}", control_text(&found).trim_end());
     show(&design.failed(found.warnings), false);
     Ok(())
+}
+
+/// Tells whether one of these elements has a state without a causal path, or in a hidden combination.
+fn is_out_of_reach(design: &Design, found: &Findings, elements: &[ElementId]) -> bool {
+    let graph = &design.graph;
+    let states = elements.iter().flat_map(|&e| &graph.element(e).states);
+    let names: Vec<String> = states.map(|&s| graph.signals.name_of(s)).collect();
+    [&found.control, &found.observe]
+        .into_iter()
+        .flatten()
+        .any(|side| {
+            let hidden = side.generic.iter().flat_map(|r| r.hidden.iter().flatten());
+            let mut hidden = hidden.map(|&k| &side.states[k]);
+            side.unreached().any(|p| names.contains(&p.name)) || hidden.any(|n| names.contains(n))
+        })
+}
+
+fn input_output(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
+    let compiled = design.compile()?;
+    let subject = Subject::new(design, ask(design, args.at))?;
+    let found = channels(&subject, &compiled)?;
+    let (text, json) = gains(&subject);
+    if args.model.json {
+        let mut answer = channels_json(&found);
+        answer["paths"] = json;
+        say!("{answer}");
+    } else {
+        say!("{}\n{}", channels_text(&found), text.trim_end());
+    }
+    Ok(())
+}
+
+fn signatures(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
+    let subject = Subject::new(design, ask(design, args.at))?;
+    let found = faults(&subject)?;
+    match args.model.json {
+        true => say!("{}", faults_json(&subject, &found)),
+        false => say!("{}", faults_text(&subject, &found).trim_end()),
+    }
+    Ok(())
+}
+
+fn activity(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
+    let found = activities(design)?;
+    if let Some(path) = &args.svg {
+        draw(design, path, &|_| false, Some(&found))?;
+    }
+    match args.model.json {
+        true => say!("{}", activity_json(&found)),
+        false => say!("{}", activity_text(&found).trim_end()),
+    }
+    Ok(())
+}
+
+fn reduction(args: &StructureArgs, design: &Design, share: &str) -> Result<(), Refused> {
+    let wrong = || {
+        Refused::Call(format!(
+            "`--reduce {share}` is no part of the activity; write 99% or 0.99"
+        ))
+    };
+    let number = share.trim().trim_end_matches('%').trim();
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let keep = if share.contains('%') {
+        number / 100.0
+    } else {
+        number
+    };
+    let outputs = Outputs::of(design);
+    if let Some(path) = &args.out {
+        outputs.check(path, &["bond"]).map_err(Refused::Call)?;
+    }
+    let mut choice = choice(&args.model).map_err(Refused::Call)?;
+    choice.linear = None;
+    let found = activities(design)?;
+    let proposal = reduce(design, &found, keep, &choice).map_err(|why| match why {
+        NoProposal::Share(_) => wrong(),
+        NoProposal::Run(messages) => Refused::Run(messages),
+        NoProposal::Nothing(kept) => {
+            let reasons = kept
+                .iter()
+                .map(|(name, why)| format!("; `{name}` stays: {why}"));
+            let reasons: String = reasons.collect();
+            Refused::Call(format!(
+                "nothing can be left out with {share} of the activity kept{reasons}"
+            ))
+        }
+    })?;
+    if let Some(path) = &args.out {
+        outputs
+            .write(path, proposal.text.as_bytes())
+            .map_err(Refused::Call)?;
+    }
+    if args.model.json {
+        say!("{}", proposal_json(&proposal));
+    } else if args.out.is_some() {
+        say!("{}", proposal_text(&proposal).trim_end());
+    } else {
+        tell!("{}", proposal_text(&proposal).trim_end());
+        say!("{}", proposal.text.trim_end());
+    }
+    Ok(())
+}
+
+fn inversion(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
+    let outputs = Outputs::of(design);
+    if let Some(path) = &args.out {
+        outputs
+            .check(path, &["csv", "parquet", "json"])
+            .map_err(Refused::Call)?;
+    }
+    let compiled = design.compile()?;
+    let subject = Subject::new(design, ask(design, args.at))?;
+    let found = inverse(&subject, &compiled, &design.linear.cut)?;
+    if let Some(path) = &args.out {
+        outputs
+            .write_table(path, &found.table)
+            .map_err(Refused::Call)?;
+    }
+    match args.model.json {
+        true => say!("{}", inverse_json(&found)),
+        false => say!("{}", inverse_text(&found).trim_end()),
+    }
+    Ok(())
+}
+
+/// Draws the graph with some nodes marked, and activities as bands behind the bonds.
+fn draw(
+    design: &Design,
+    path: &std::path::Path,
+    is_marked: &dyn Fn(&[ElementId]) -> bool,
+    activities: Option<&Activities>,
+) -> Result<(), Refused> {
+    let outputs = Outputs::of(design);
+    outputs
+        .check(path, &["svg", "png"])
+        .map_err(Refused::Call)?;
+    let options = DiagramOptions {
+        title: design.model.clone(),
+        power: activities.map(|found| {
+            let (start, end) = found.span;
+            let watts = found.bonds.iter().map(|b| b.joules / (end - start));
+            PowerFlow {
+                watts: watts.collect(),
+                title: format!("mean size of power from {start} s to {end} s"),
+            }
+        }),
+        ..DiagramOptions::default()
+    };
+    let causality = design.causality();
+    let mut drawing = diagram(&design.graph, Some(&causality), &options);
+    let mut n_marked = 0;
+    for node in &mut drawing.nodes {
+        if is_marked(&node.elements) {
+            node.is_in_conflict = true;
+            n_marked += 1;
+        }
+    }
+    if activities.is_none() && n_marked > 0 {
+        drawing.note = "marked: out of reach of the inputs, or not seen by the outputs".to_owned();
+    }
+    outputs
+        .write_svg(path, &to_svg(&drawing))
+        .map_err(Refused::Call)
 }

@@ -89,6 +89,11 @@ impl Index {
 }
 
 impl Links {
+    /// Lists all links.
+    pub fn all(&self) -> &[Link] {
+        &self.all
+    }
+
     /// Lists what is computed from a symbol.
     pub fn out_of(&self, symbol: SymbolId) -> impl Iterator<Item = Link> + '_ {
         self.out.of(symbol).iter().map(|&i| self.all[i as usize])

@@ -116,6 +116,32 @@ impl Matrix {
         self.values.iter().all(|x| x.is_zero())
     }
 
+    /// Solves self · X = right; none if it is singular.
+    pub fn solve(&self, right: &Matrix) -> Option<Matrix> {
+        let n = self.n_rows;
+        let mut all = self.beside(right);
+        let width = all.n_columns;
+        for k in 0..n {
+            let pivot = (k..n).find(|&i| !all[(i, k)].is_zero())?;
+            for j in 0..width {
+                let (upper, lower) = (all[(k, j)], all[(pivot, j)]);
+                (all[(k, j)], all[(pivot, j)]) = (lower, upper);
+            }
+            let scale = all[(k, k)].inverse()?;
+            (k..width).for_each(|j| all[(k, j)] = all[(k, j)] * scale);
+            for i in (0..n).filter(|&i| i != k) {
+                let factor = all[(i, k)];
+                if !factor.is_zero() {
+                    for j in k..width {
+                        all[(i, j)] = all[(i, j)] - factor * all[(k, j)];
+                    }
+                }
+            }
+        }
+        let columns: Vec<usize> = (n..width).collect();
+        Some(all.columns(&columns))
+    }
+
     /// Tells the rank.
     pub fn rank(&self) -> usize {
         let mut basis = Basis::new(self.n_columns);
@@ -160,6 +186,11 @@ impl Basis {
     /// Tells the dimension.
     pub fn dimension(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Gives the vectors of the basis.
+    pub fn vectors(&self) -> Vec<Vec<Number>> {
+        self.rows.iter().map(|(_, row)| row.clone()).collect()
     }
 
     /// Adds a vector; tells whether the space has grown.

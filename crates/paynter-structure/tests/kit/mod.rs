@@ -12,12 +12,17 @@ use std::fmt::Write as _;
 
 /// Elaborates a text, with inputs and outputs; empty ones are left open.
 pub fn try_design(text: &str, from: &str, to: &str) -> Result<Design, Failed> {
+    try_design_wanting(text, [from, to, ""])
+}
+
+/// As [`try_design`], with wanted curves.
+pub fn try_design_wanting(text: &str, [from, to, want]: [&str; 3]) -> Result<Design, Failed> {
     let given = |s: &str| (!s.is_empty()).then(|| s.to_owned());
     let choice = Choice {
         linear: Some(LinearChoice {
             from: given(from),
             to: given(to),
-            cut: None,
+            cut: given(want),
         }),
         ..Choice::default()
     };

@@ -1,12 +1,11 @@
-//! Findings as text and as JSON, in the names of the user.
+//! Controllability and observability.
 
+use super::shortened;
 use crate::control::{Findings, Side, SideFindings, combination};
 use crate::cures::Cure;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Names on a path that are shown; longer ones are cut in the middle.
-const MOST_NAMES: usize = 10;
 /// Combinations of states that are shown.
 const MOST_HIDDEN: usize = 8;
 /// Lines of one list.
@@ -140,19 +139,6 @@ fn paths_text(out: &mut String, found: &SideFindings) {
             found.paths.len()
         );
     }
-}
-
-fn shortened(path: &[String]) -> String {
-    if path.len() <= MOST_NAMES {
-        return path.join(" → ");
-    }
-    let half = MOST_NAMES / 2;
-    let n_more = path.len() - 2 * half;
-    format!(
-        "{} → … {n_more} more … → {}",
-        path[..half].join(" → "),
-        path[path.len() - half..].join(" → ")
-    )
 }
 
 fn cures_text(out: &mut String, found: &SideFindings) {

@@ -1,0 +1,277 @@
+//! Activity: how much energy every element moved in a run, and how much power every bond carries.
+//!
+//! In:  a design; its experiment is run once.
+//! Out: [`Activities`]: ∫|P| dt of each element, ranked (Louca, Stein, Hulbert & Sprague 1997), and peak, mean and
+//!      root mean square of effort, flow and power of each bond.
+//!
+//! **Invariant:** the shares of resistors and storages add up to 1. Sources are listed, but have no share: the question is which
+//! element could be left out.
+
+use paynter::Design;
+use paynter::compile::{Settings, compile};
+use paynter::exec::Engine;
+use paynter::experiment::{Layout, run_spec};
+use paynter::linear::{LinearError, find_rest};
+use paynter::model::graph::{BondGraph, BondId, ElementId, ElementKind};
+use paynter::power::PowerError;
+use paynter::simulate::{Ending, Wanted, prepare, simulate};
+use paynter::symbolic::dae::{Quadrature, Symbol};
+use paynter::symbolic::{ExprId, Function1, Names, Role};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// What an element moved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ElementActivity {
+    /// Which.
+    pub element: ElementId,
+    /// Its name.
+    pub name: String,
+    /// R, C, I …
+    pub kind: &'static str,
+    /// ∫|P| dt, J.
+    pub joules: f64,
+    /// Part of the sum over all resistors and storages; none for a source.
+    pub share: Option<f64>,
+    /// Shares added up, the largest first; none for a source.
+    pub cumulative: Option<f64>,
+}
+
+/// What a bond carries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BondLoad {
+    /// Which.
+    pub bond: BondId,
+    /// Its name, or its ends.
+    pub name: String,
+    /// Largest power along the half arrow, and against it, W; both positive or 0.
+    pub peak: (f64, f64),
+    /// Mean power along the half arrow, W.
+    pub mean: f64,
+    /// Energy moved either way, J.
+    pub joules: f64,
+    /// Root mean square of the effort.
+    pub effort: f64,
+    /// Root mean square of the flow.
+    pub flow: f64,
+}
+
+/// Activities of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Activities {
+    /// Elements with one or more ports, the most active first, sources last.
+    pub elements: Vec<ElementActivity>,
+    /// All bonds, by [`BondId`].
+    pub bonds: Vec<BondLoad>,
+    /// Sum over resistors and storages, J.
+    pub total: f64,
+    /// From when to when, s.
+    pub span: (f64, f64),
+}
+
+/// Larger graphs have too many integrals for one run.
+const MOST_BONDS: usize = 2000;
+
+/// Runs the experiment and adds up.
+///
+/// # Errors
+///
+/// See [`PowerError`].
+pub fn activities(design: &Design) -> Result<Activities, PowerError> {
+    let plan = &design.plan;
+    let mut graph = BondGraph::clone(&design.graph);
+    if graph.bonds.len() > MOST_BONDS {
+        return Err(PowerError::Call(format!(
+            "activities of {} bonds are too many for one run; {MOST_BONDS} is the limit",
+            graph.bonds.len()
+        )));
+    }
+    let ranked = ranked(&graph);
+    let bonds: Vec<BondId> = (0..graph.bonds.len() as u32).map(BondId).collect();
+    let powers: Vec<ExprId> = bonds.iter().map(|&b| power(&mut graph, b)).collect();
+    let n_before = graph.signals.quadratures.len();
+    let mut rates: Vec<ExprId> = Vec::new();
+    for &element in &ranked {
+        let into = power_into(&mut graph, element, &powers);
+        rates.push(graph.signals.pool.call1(Function1::Abs, into));
+    }
+    for &bond in &bonds {
+        let p = powers[bond.0 as usize];
+        let (e, f) = (graph.bond(bond).effort, graph.bond(bond).flow);
+        let pool = &mut graph.signals.pool;
+        let (e, f) = (pool.symbol(e), pool.symbol(f));
+        let squares = [pool.mul(e, e), pool.mul(f, f)];
+        rates.extend([p, pool.call1(Function1::Abs, p), squares[0], squares[1]]);
+    }
+    integrate(&mut graph, &rates);
+
+    let layout = Layout {
+        wanted: powers.iter().map(|&value| wanted(value)).collect(),
+        n_recorded: 0,
+        margins: Vec::new(),
+    };
+    let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
+    spec.wants_fine = false;
+    spec.wants_ranges = true;
+    if !plan.trim.is_empty() {
+        let compiled = design.compile().map_err(PowerError::Model)?;
+        let (_, rest) = find_rest(design, &compiled).map_err(|e| match e {
+            LinearError::Model(m) => PowerError::Model(m),
+            LinearError::Run(m) => PowerError::Run(m),
+        })?;
+        spec.rest = rest.states;
+        spec.parameters.extend(rest.parameters);
+    }
+    let compiled = compile(Arc::new(graph), Settings::of(plan)).map_err(PowerError::Model)?;
+    let mut machine = prepare(&compiled, &spec).map_err(PowerError::Model)?;
+    let run = simulate(&mut machine, &compiled, &spec, &mut |_| {
+        ControlFlow::Continue(())
+    });
+    let run = run.map_err(PowerError::Model)?;
+    let end = match run.ending {
+        Ending::Reached => plan.stop,
+        Ending::Stopped { time, .. } | Ending::Cancelled { time } => time,
+        Ending::Failed { diagnostics, .. } => return Err(PowerError::Run(diagnostics)),
+    };
+    let integrals = &run.integrals[run.integrals.len() - rates.len()..];
+    debug_assert!(run.integrals.len() >= n_before + rates.len());
+    let graph = &compiled.graph;
+    let of_elements = &integrals[..ranked.len()];
+    let (elements, total) = rank(graph, &ranked, of_elements);
+    let span = end - plan.start;
+    let loads = bonds.iter().map(|&bond| {
+        let k = ranked.len() + 4 * bond.0 as usize;
+        let (low, high) = run.ranges[bond.0 as usize].unwrap_or((f64::NAN, f64::NAN));
+        BondLoad {
+            bond,
+            name: bond_name(graph, bond),
+            peak: (high.max(0.0), (-low).max(0.0)),
+            mean: integrals[k] / span,
+            joules: integrals[k + 1],
+            effort: (integrals[k + 2] / span).max(0.0).sqrt(),
+            flow: (integrals[k + 3] / span).max(0.0).sqrt(),
+        }
+    });
+    Ok(Activities {
+        elements,
+        bonds: loads.collect(),
+        total,
+        span: (plan.start, end),
+    })
+}
+
+/// Everything that gives, takes or stores.
+fn ranked(graph: &BondGraph) -> Vec<ElementId> {
+    let all = (0..graph.elements.len() as u32).map(ElementId);
+    let is_ranked = |id: &ElementId| {
+        !matches!(
+            graph.element(*id).kind,
+            ElementKind::Zero | ElementKind::One | ElementKind::Tf | ElementKind::Gy
+        )
+    };
+    all.filter(is_ranked).collect()
+}
+
+/// Power along the half arrow; the flow of a pseudo bond is a power already.
+fn power(graph: &mut BondGraph, bond: BondId) -> ExprId {
+    let (effort, flow) = (graph.bond(bond).effort, graph.bond(bond).flow);
+    let domain = graph.bond(bond).domain;
+    let domain = domain.and_then(|d| graph.domains.get(d.0 as usize));
+    let is_pseudo = domain.is_some_and(|d| d.is_pseudo);
+    let pool = &mut graph.signals.pool;
+    let flow = pool.symbol(flow);
+    if is_pseudo {
+        return flow;
+    }
+    let effort = pool.symbol(effort);
+    pool.mul(effort, flow)
+}
+
+/// Power into an element through all its ports; of an RS what it turns into heat.
+fn power_into(graph: &mut BondGraph, id: ElementId, powers: &[ExprId]) -> ExprId {
+    let element = graph.element(id);
+    let n_ports = match element.kind {
+        ElementKind::Rs => 1,
+        _ => element.ports.len(),
+    };
+    let ports: Vec<BondId> = element.ports[..n_ports].to_vec();
+    let mut sum = graph.signals.pool.number(0.0);
+    for bond in ports {
+        let p = powers[bond.0 as usize];
+        let is_in = graph.bond(bond).head.element == id;
+        let pool = &mut graph.signals.pool;
+        sum = if is_in {
+            pool.add(sum, p)
+        } else {
+            pool.sub(sum, p)
+        };
+    }
+    sum
+}
+
+fn integrate(graph: &mut BondGraph, rates: &[ExprId]) {
+    let dae = &mut graph.signals;
+    let name = dae.names.child(Names::ROOT, "activity", None);
+    for &rate in rates {
+        let symbol = dae.add_symbol(Symbol {
+            name,
+            // No equation of the model may be solved for it.
+            role: Role::Parameter {
+                value: 0.0,
+                binding: None,
+            },
+            nominal: 0.0,
+            origin: Default::default(),
+        });
+        dae.quadratures.push(Quadrature { symbol, rate });
+    }
+}
+
+fn wanted(value: ExprId) -> Wanted {
+    Wanted {
+        name: String::new(),
+        value,
+        unit: String::new(),
+        factor: 1.0,
+        offset: 0.0,
+    }
+}
+
+fn rank(graph: &BondGraph, ranked: &[ElementId], joules: &[f64]) -> (Vec<ElementActivity>, f64) {
+    let is_source =
+        |id: ElementId| matches!(graph.element(id).kind, ElementKind::Se | ElementKind::Sf);
+    let pairs = || ranked.iter().copied().zip(joules.iter().copied());
+    let total: f64 = pairs().filter(|p| !is_source(p.0)).map(|p| p.1).sum();
+    let mut list: Vec<(ElementId, f64)> = pairs().collect();
+    list.sort_by(|a, b| {
+        let sources = is_source(a.0).cmp(&is_source(b.0));
+        sources.then(b.1.total_cmp(&a.1)).then(a.0.cmp(&b.0))
+    });
+    let mut sum = 0.0;
+    let rows = list.into_iter().map(|(element, joules)| {
+        let share = (!is_source(element) && total > 0.0).then(|| joules / total);
+        sum += share.unwrap_or(0.0);
+        ElementActivity {
+            element,
+            name: graph.element_name(element),
+            kind: graph.element(element).kind.letters(),
+            joules,
+            share,
+            cumulative: share.map(|_| sum),
+        }
+    });
+    (rows.collect(), total)
+}
+
+/// The name of a bond, or of its two ends.
+pub fn bond_name(graph: &BondGraph, bond: BondId) -> String {
+    let bond = graph.bond(bond);
+    match bond.name {
+        Some(path) => graph.signals.names.display(path),
+        None => format!(
+            "{} → {}",
+            crate::reach::short_name(graph, bond.tail.element),
+            crate::reach::short_name(graph, bond.head.element)
+        ),
+    }
+}

@@ -1,0 +1,645 @@
+//! Inversion: from wanted outputs the inputs they need.
+//!
+//! In:  a [`Subject`] with as many outputs as inputs, a wanted curve for each output, and the compiled model.
+//! Out: an [`Inverse`]: the needed inputs over time, how often the wanted curves are differentiated, and what the
+//!      sources must give: peak, mean and energy.
+//!
+//! In a bond graph the sensor and the source become SS elements and the bonds between them bicausal (Gawthrop 1995): the output is
+//! given, the input is read. In equations the definition of the input is taken out and `output = wanted` put in; index
+//! reduction then finds which equations have to be differentiated. The zero dynamics of the model are the dynamics of its inverse.
+//!
+//! **Invariant:** no inverse is run that does not exist for almost all parameters, whose zero dynamics grow, or whose wanted curve is not
+//! smooth enough.
+
+use crate::channels::{Channels, channels};
+use crate::code;
+use crate::subject::{Subject, sources_of};
+use paynter::Compiled;
+use paynter::exec::Engine;
+use paynter::experiment::{Layout, run_spec};
+use paynter::linear::{LinearError, Linearization};
+use paynter::linear_algebra::{Complex, LinearModel, Matrix, eigenvalues, least_squares, zeros};
+use paynter::model::BondGraph;
+use paynter::model::equations::build_equations;
+use paynter::model::experiment::Quantity;
+use paynter::simulate::{Ending, Run, Wanted, prepare, simulate};
+use paynter::symbolic::calculus::total_derivative;
+use paynter::symbolic::dae::{Dae, Equation, Origin, Symbol};
+use paynter::symbolic::evaluate::evaluate;
+use paynter::symbolic::reduce::reduce;
+use paynter::symbolic::walk::symbols_of;
+use paynter::symbolic::{ExprId, Names, Reduced, Role, SymbolId};
+use paynter::syntax::Diagnostic;
+use paynter::table::Table;
+use std::ops::ControlFlow;
+
+/// What a source has to give.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Actuator {
+    /// Name of the input.
+    pub name: String,
+    /// Unit of the input.
+    pub unit: String,
+    /// Smallest and largest value, in that unit.
+    pub range: (f64, f64),
+    /// Largest power given, largest taken back, mean, W; and energy given, J. None where the input is no source.
+    pub power: Option<ActuatorPower>,
+}
+
+/// Power of a source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActuatorPower {
+    /// Largest power given, W.
+    pub peak: f64,
+    /// Largest power taken back, W.
+    pub braking: f64,
+    /// Energy given, J.
+    pub energy: f64,
+}
+
+/// A run of the inverse.
+#[derive(Clone, Debug)]
+pub struct Inverse {
+    /// Needed inputs and the outputs that result, over time.
+    pub table: Table,
+    /// What each source has to give.
+    pub actuators: Vec<Actuator>,
+    /// How often the wanted curve of each output is differentiated.
+    pub differentiations: Vec<i64>,
+    /// Zeros: the poles of the inverse.
+    pub zeros: Vec<Complex>,
+    /// Number of states of the inverse.
+    pub n_states: usize,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Real parts below this part of the largest zero are on the axis but for rounding.
+const ON_AXIS: f64 = 1e-9;
+
+/// Computes the inputs that wanted outputs need.
+///
+/// # Errors
+///
+/// Why there is no inverse, in the model's names.
+pub fn inverse(
+    subject: &Subject<'_>,
+    compiled: &Compiled,
+    wanted: &[Quantity],
+) -> Result<Inverse, Vec<Diagnostic>> {
+    subject.needs_input()?;
+    subject.needs_output()?;
+    let n = subject.inputs.len();
+    if subject.outputs.len() != n || wanted.len() != n {
+        return Err(vec![no_inverse(
+            subject,
+            format!(
+                "{} for {} and {}",
+                count(wanted.len(), "wanted curve"),
+                count(subject.outputs.len(), "output"),
+                count(n, "input")
+            ),
+            "name as many inputs with `--from` as outputs with `--to`, and a curve for each with `--want`",
+        )]);
+    }
+    let found = channels(subject, compiled)?;
+    exists(subject, &found)?;
+    let linear = subject
+        .linear(compiled)
+        .map_err(LinearError::into_messages)?;
+    let zeros = zeros_of(&linear, &found);
+    refuse_growth(subject, zeros.as_deref())?;
+
+    let most = found.infinite.iter().max().copied().unwrap_or(0);
+    for quantity in wanted {
+        smooth_enough(subject, quantity, most)?;
+    }
+    let (dae, origins) = inverted(subject, compiled, wanted)?;
+    let reduced = reduce(dae).map_err(|_| {
+        vec![no_inverse(
+            subject,
+            "its equations have no unique solution for the inputs".to_owned(),
+            "with the structure as it is, other inputs or outputs are needed",
+        )]
+    })?;
+    let switches = &reduced.differentiated_switches;
+    if switches.iter().any(|s| !origins.contains(&s.0)) {
+        return Err(vec![not_smooth(
+            &wanted[0],
+            most,
+            "what it reads switches, and that is differentiated",
+        )]);
+    }
+    let degrees = found
+        .row_degrees
+        .iter()
+        .map(|d| d.unwrap_or(0).max(0))
+        .collect();
+    run(
+        subject,
+        compiled,
+        reduced,
+        (degrees, zeros.unwrap_or_default()),
+    )
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+fn no_inverse(subject: &Subject<'_>, why: String, help: &str) -> Diagnostic {
+    let message = Diagnostic::error(
+        code::NO_INVERSE,
+        format!("the model cannot be inverted: {why}"),
+    );
+    let message = match subject.ask.to.first() {
+        Some(output) => message.primary(output.span, "from this output"),
+        None => subject.placed(message),
+    };
+    message.help(help)
+}
+
+fn exists(subject: &Subject<'_>, found: &Channels) -> Result<(), Vec<Diagnostic>> {
+    if found.is_invertible() {
+        return Ok(());
+    }
+    let names: Vec<&str> = subject
+        .ask
+        .to
+        .iter()
+        .map(|q| q.column.name.as_str())
+        .collect();
+    let inputs: Vec<&str> = subject
+        .ask
+        .from
+        .iter()
+        .map(|q| q.column.name.as_str())
+        .collect();
+    let why = match found.rank {
+        0 => format!(
+            "`{}` does not depend on `{}`, whatever the parameters are",
+            names.join("`, `"),
+            inputs.join("`, `")
+        ),
+        rank => format!(
+            "only {rank} of the outputs `{}` can be given independently",
+            names.join("`, `")
+        ),
+    };
+    Err(vec![no_inverse(
+        subject,
+        why,
+        "choose an input that acts on the output, or another output",
+    )])
+}
+
+/// The zeros of the model: all of them for one input and output, and where outputs can be decoupled; none elsewhere.
+fn zeros_of(linear: &Linearization, found: &Channels) -> Option<Vec<Complex>> {
+    let model = &linear.model;
+    if found.shape == (1, 1) {
+        return zeros(&model.channel(0, 0)).ok().flatten();
+    }
+    if found.is_decouplable != Some(true) || model.d.len() > 1 {
+        return None;
+    }
+    let degrees: Option<Vec<usize>> = found
+        .row_degrees
+        .iter()
+        .map(|d| d.and_then(|d| usize::try_from(d).ok()))
+        .collect();
+    zeros_when_decouplable(model, &degrees?)
+}
+
+/// With rᵢ integrations before output i and the first Markov parameters D* invertible, the zeros are the eigenvalues of
+/// A − B D*⁻¹ C*, C*ᵢ = cᵢ Aʳⁱ, on the states with cᵢ Aᵏ x = 0 for k < rᵢ (Isidori 1995, §5.1).
+fn zeros_when_decouplable(model: &LinearModel, degrees: &[usize]) -> Option<Vec<Complex>> {
+    let (n, p) = (model.n_states(), degrees.len());
+    let mut held: Vec<Vec<f64>> = Vec::new();
+    let (mut first, mut last) = (Matrix::zeros(p, p), Matrix::zeros(p, n));
+    for (i, &degree) in degrees.iter().enumerate() {
+        let mut row = Matrix::from_fn(1, n, |_, j| model.c[(i, j)]);
+        for k in 0..degree {
+            held.push(row.row(0).to_vec());
+            if k + 1 == degree {
+                let markov = row.times(&model.b);
+                (0..p).for_each(|j| first[(i, j)] = markov[(0, j)]);
+            }
+            row = row.times(&model.a);
+        }
+        if degree == 0 {
+            (0..p).for_each(|j| first[(i, j)] = model.d[0][(i, j)]);
+        }
+        (0..n).for_each(|j| last[(i, j)] = row[(0, j)]);
+    }
+    let mut gain = Matrix::zeros(p, n);
+    for j in 0..n {
+        let solved = least_squares(&first, &last.column(j)).filter(|s| s.rank == p)?;
+        (0..p).for_each(|i| gain[(i, j)] = solved.x[i]);
+    }
+    let closed = model.a.plus(-1.0, &model.b.times(&gain));
+    let basis = kernel(&held, n);
+    let inner = Matrix::from_fn(basis.len(), basis.len(), |i, j| {
+        let moved: Vec<f64> = (0..n)
+            .map(|r| (0..n).map(|c| closed[(r, c)] * basis[j][c]).sum())
+            .collect();
+        basis[i].iter().zip(&moved).map(|(a, b)| a * b).sum()
+    });
+    eigenvalues(&inner).ok()
+}
+
+/// An orthonormal basis of the vectors that all rows send to zero, by Gram and Schmidt, twice.
+fn kernel(rows: &[Vec<f64>], n: usize) -> Vec<Vec<f64>> {
+    let mut span: Vec<Vec<f64>> = Vec::new();
+    let remove = |v: &mut Vec<f64>, span: &[Vec<f64>]| {
+        for _ in 0..2 {
+            for u in span {
+                let part: f64 = u.iter().zip(v.iter()).map(|(a, b)| a * b).sum();
+                v.iter_mut().zip(u).for_each(|(v, u)| *v -= part * u);
+            }
+        }
+    };
+    let length = |v: &[f64]| v.iter().fold(0.0_f64, |s, x| s.hypot(*x));
+    for row in rows {
+        let mut v = row.clone();
+        let before = length(&v);
+        remove(&mut v, &span);
+        let after = length(&v);
+        if after > 1e-12 * before {
+            v.iter_mut().for_each(|x| *x /= after);
+            span.push(v);
+        }
+    }
+    let n_rows = span.len();
+    while span.len() < n {
+        // The axis that is farthest from the span.
+        let rest = (0..n).map(|k| {
+            let mut v = vec![0.0; n];
+            v[k] = 1.0;
+            remove(&mut v, &span);
+            v
+        });
+        let best = rest.max_by(|a, b| length(a).total_cmp(&length(b)));
+        let mut v = best.expect("there are axes");
+        let size = length(&v);
+        v.iter_mut().for_each(|x| *x /= size);
+        span.push(v);
+    }
+    span.split_off(n_rows)
+}
+
+fn refuse_growth(subject: &Subject<'_>, zeros: Option<&[Complex]>) -> Result<(), Vec<Diagnostic>> {
+    let Some(zeros) = zeros else {
+        return Err(vec![no_inverse(
+            subject,
+            "its zeros could not be computed, so that nobody can tell whether the inverse is stable".to_owned(),
+            "invert one input and one output at a time, or outputs that can be decoupled",
+        )]);
+    };
+    let largest = zeros.iter().fold(0.0_f64, |m, z| m.max(z.norm()));
+    let growing: Vec<String> = zeros
+        .iter()
+        .filter(|z| z.re > ON_AXIS * largest && z.im >= 0.0)
+        .map(|z| complex(*z))
+        .collect();
+    if growing.is_empty() {
+        return Ok(());
+    }
+    let message = Diagnostic::error(
+        code::UNSTABLE_INVERSE,
+        format!(
+            "the inverse is unstable: zero{} of the model at {} in the right half plane",
+            if growing.len() == 1 { "" } else { "s" },
+            growing.join(", ")
+        ),
+    );
+    let message = match subject.ask.to.first() {
+        Some(output) => message.primary(output.span, "to give this"),
+        None => message,
+    };
+    Err(vec![message.help(
+        "take an output nearer to the input: collocated ones have no such zeros",
+    )])
+}
+
+/// `1.5 ± 2j`, 1/s.
+pub fn complex(z: Complex) -> String {
+    let number = |x: f64| {
+        format!("{:.5}", x)
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned()
+    };
+    let short = |x: f64| match x == 0.0 || (1e-3..1e5).contains(&x.abs()) {
+        true => number(x),
+        false => format!("{x:.4e}"),
+    };
+    match z.im.abs() <= 1e-12 * z.norm() {
+        true => format!("{} 1/s", short(z.re)),
+        false => format!("{} ± {}j 1/s", short(z.re), short(z.im.abs())),
+    }
+}
+
+/// The equations with outputs given and inputs unknown; and the origins of the wanted curves.
+fn inverted(
+    subject: &Subject<'_>,
+    compiled: &Compiled,
+    wanted: &[Quantity],
+) -> Result<(Dae, Vec<Origin>), Vec<Diagnostic>> {
+    // As signals of the graph, wanted curves have their switches found like all others.
+    let mut graph = BondGraph::clone(&compiled.graph);
+    let n_own = graph.signals.equations.len();
+    let curves: Vec<(SymbolId, Origin)> = wanted.iter().map(|q| add_curve(&mut graph, q)).collect();
+    let mut dae = build_equations(&graph, &compiled.causality);
+    let n_signals = n_own;
+    for (k, &input) in subject.inputs.iter().enumerate() {
+        let origin = dae.symbol(input).origin;
+        match dae.symbol(input).role {
+            Role::Parameter { .. } => free_parameter(&mut dae, input),
+            _ => {
+                let is_own = |(i, e): (usize, &Equation)| {
+                    let is_left = dae.pool.as_symbol(e.left) == Some(input);
+                    (is_left && (i < n_signals || e.solves == Some(input))).then_some(i)
+                };
+                let own = dae.equations.iter().enumerate().find_map(is_own);
+                let Some(own) = own else {
+                    let name = &subject.ask.from[k].column.name;
+                    return Err(vec![no_inverse(
+                        subject,
+                        format!("`{name}` is computed from the states and laws of the model"),
+                        "name an input of the model or what a source sets",
+                    )]);
+                };
+                dae.equations.remove(own);
+            }
+        }
+        let right = dae.pool.symbol(curves[k].0);
+        dae.equations.push(Equation {
+            left: subject.outputs[k],
+            right,
+            solves: None,
+            origin,
+        });
+    }
+    // Strokes say what is computed from what in the model, not in its inverse.
+    dae.equations.iter_mut().for_each(|e| e.solves = None);
+    dae.tearing.clear();
+    Ok((dae, curves.iter().map(|c| c.1).collect()))
+}
+
+/// Adds a wanted curve as a signal of its own.
+fn add_curve(graph: &mut BondGraph, quantity: &Quantity) -> (SymbolId, Origin) {
+    let origin = Origin(graph.origins.len() as u32);
+    graph.origins.push(quantity.span);
+    let dae = &mut graph.signals;
+    let name = dae.names.child(Names::ROOT, "wanted", None);
+    let symbol = dae.add_symbol(Symbol {
+        name,
+        role: Role::Unknown,
+        nominal: 0.0,
+        origin,
+    });
+    let left = dae.pool.symbol(symbol);
+    dae.equations.push(Equation {
+        left,
+        right: quantity.column.value,
+        solves: Some(symbol),
+        origin,
+    });
+    (symbol, origin)
+}
+
+/// Refuses a curve of time whose derivatives below the highest one jump: the input would be an impulse.
+fn smooth_enough(
+    subject: &Subject<'_>,
+    quantity: &Quantity,
+    most: usize,
+) -> Result<(), Vec<Diagnostic>> {
+    let mut dae = subject.graph().signals.clone();
+    let mut curve = quantity.column.value;
+    let is_given =
+        |s: &SymbolId| matches!(dae.symbol(*s).role, Role::Time | Role::Parameter { .. });
+    // What else it reads is judged when the equations are differentiated.
+    if !symbols_of(&dae.pool, curve).iter().all(is_given) {
+        return Ok(());
+    }
+    let plan = &subject.design.plan;
+    for order in 0..most {
+        if let Some(t) = first_jump(&dae, curve, (plan.start, plan.stop)) {
+            let what = match order {
+                0 => "it jumps".to_owned(),
+                1 => "its slope jumps".to_owned(),
+                n => format!("its derivative of order {n} jumps"),
+            };
+            return Err(vec![not_smooth(
+                quantity,
+                most,
+                &format!("{what} at {t:.6} s"),
+            )]);
+        }
+        let one = dae.pool.number(1.0);
+        let time = dae.time;
+        curve = total_derivative(&mut dae.pool, curve, &mut |_, s| {
+            (Some(s) == time).then_some(one)
+        });
+    }
+    Ok(())
+}
+
+/// Parts of the run that are looked at for a jump.
+const PARTS: usize = 4000;
+/// Largest changes that are looked into: more jumps than this need not be found, one is enough.
+const LOOKED_INTO: usize = 12;
+
+/// Finds a jump of a curve of time: a change that stays however near two instants come.
+fn first_jump(dae: &Dae, curve: ExprId, (start, stop): (f64, f64)) -> Option<f64> {
+    let at = |t: f64| {
+        let value = |s: SymbolId| match dae.symbol(s).role {
+            Role::Parameter { value, .. } => value,
+            _ => t,
+        };
+        evaluate(&dae.pool, curve, &value).unwrap_or(f64::NAN)
+    };
+    let time = |k: usize| start + (stop - start) * k as f64 / PARTS as f64;
+    let values: Vec<f64> = (0..=PARTS).map(|k| at(time(k))).collect();
+    let size = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    let mut parts: Vec<usize> = (0..PARTS).collect();
+    parts.sort_by(|&a, &b| {
+        let change = |k: usize| (values[k + 1] - values[k]).abs();
+        change(b).total_cmp(&change(a))
+    });
+    let jumps = parts.iter().take(LOOKED_INTO).filter_map(|&k| {
+        let (mut a, mut b) = (time(k), time(k + 1));
+        // Down to neighbouring doubles, nearly.
+        for _ in 0..40 {
+            let middle = 0.5 * (a + b);
+            let (left, right) = ((at(middle) - at(a)).abs(), (at(b) - at(middle)).abs());
+            match left > right {
+                true => b = middle,
+                false => a = middle,
+            }
+        }
+        ((at(b) - at(a)).abs() > 1e-6 * size).then_some(b)
+    });
+    jumps.min_by(f64::total_cmp)
+}
+
+/// Turns a constant input, and parameters that follow from it, into unknowns.
+fn free_parameter(dae: &mut Dae, input: SymbolId) {
+    let mut open = vec![input];
+    let mut freed = vec![input];
+    while let Some(symbol) = open.pop() {
+        for k in 0..dae.symbols.len() as u32 {
+            let other = SymbolId(k);
+            if let Role::Parameter {
+                binding: Some(binding),
+                ..
+            } = dae.symbol(other).role
+                && !freed.contains(&other)
+                && symbols_of(&dae.pool, binding).contains(&symbol)
+            {
+                let left = dae.pool.symbol(other);
+                dae.equations.push(Equation {
+                    left,
+                    right: binding,
+                    solves: Some(other),
+                    origin: Origin::default(),
+                });
+                freed.push(other);
+                open.push(other);
+            }
+        }
+    }
+    for symbol in freed {
+        dae.symbols[symbol.0 as usize].role = Role::Unknown;
+    }
+}
+
+fn run(
+    subject: &Subject<'_>,
+    compiled: &Compiled,
+    reduced: Reduced,
+    (differentiations, zeros): (Vec<i64>, Vec<Complex>),
+) -> Result<Inverse, Vec<Diagnostic>> {
+    let inverse = Compiled {
+        reduced,
+        released: Vec::new(),
+        ..compiled.clone()
+    };
+    let layout = Layout {
+        wanted: columns(subject, &inverse),
+        n_recorded: 0,
+        margins: Vec::new(),
+    };
+    let plan = &subject.design.plan;
+    let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
+    spec.wants_fine = false;
+    spec.wants_ranges = true;
+    let mut machine = prepare(&inverse, &spec)?;
+    let run = simulate(&mut machine, &inverse, &spec, &mut |_| {
+        ControlFlow::Continue(())
+    })?;
+    if let Ending::Failed { diagnostics, .. } = &run.ending {
+        return Err(diagnostics.clone());
+    }
+    let n = subject.inputs.len();
+    let actuators = (0..n)
+        .map(|k| actuator(subject, &inverse, &run, k))
+        .collect();
+    let mut table = run.table;
+    table.columns.truncate(2 * n);
+    Ok(Inverse {
+        table,
+        actuators,
+        differentiations,
+        zeros,
+        n_states: inverse.reduced.states.len(),
+        warnings: Vec::new(),
+    })
+}
+
+fn not_smooth(wanted: &Quantity, most: usize, why: &str) -> Diagnostic {
+    let s = if most == 1 { "" } else { "s" };
+    let message = format!("the wanted curve is not smooth enough: {why}");
+    Diagnostic::error(code::NOT_SMOOTH, message)
+        .primary(wanted.span, format!("this is differentiated {most} time{s}"))
+        .help(format!(
+            "only its derivative of order {most} may jump: blend steps with polynomials, or pass them through a lag of order {most}"
+        ))
+}
+
+/// Inputs, outputs, then effort and flow of each source that is an input.
+fn columns(subject: &Subject<'_>, inverse: &Compiled) -> Vec<Wanted> {
+    let of = |q: &Quantity| {
+        let unit = q.column.unit.as_ref();
+        Wanted {
+            name: q.column.name.clone(),
+            value: q.column.value,
+            unit: unit.map(|u| u.text.clone()).unwrap_or_default(),
+            factor: unit.map_or(1.0, |u| u.factor),
+            offset: unit.map_or(0.0, |u| u.offset),
+        }
+    };
+    let mut list: Vec<Wanted> = subject.ask.from.iter().map(of).collect();
+    list.extend(subject.ask.to.iter().map(of));
+    list.extend(
+        subject
+            .ask
+            .from
+            .iter()
+            .zip(&subject.inputs)
+            .map(|(q, &input)| {
+                let mut column = of(q);
+                column.value = power_of(inverse, input).unwrap_or(column.value);
+                column.unit = String::new();
+                (column.factor, column.offset) = (1.0, 0.0);
+                column
+            }),
+    );
+    list
+}
+
+/// The power that the source of an input gives, as the audit has it.
+fn power_of(inverse: &Compiled, input: SymbolId) -> Option<ExprId> {
+    let graph = &inverse.graph;
+    let source = *sources_of(graph, &[input]).first()?;
+    let name = graph.element(source).name?;
+    let mut powers = inverse.reduced.dae.power.iter();
+    powers.find(|p| p.name == name).map(|p| p.power)
+}
+
+fn actuator(subject: &Subject<'_>, inverse: &Compiled, run: &Run, k: usize) -> Actuator {
+    let (table, ranges) = (&run.table, &run.ranges);
+    let n = subject.inputs.len();
+    let quantity = &subject.ask.from[k];
+    let has_power = power_of(inverse, subject.inputs[k]).is_some();
+    let power = has_power.then(|| {
+        let values = &table.columns[2 * n + k].values;
+        let (low, high) = ranges
+            .get(2 * n + k)
+            .copied()
+            .flatten()
+            .unwrap_or((f64::NAN, f64::NAN));
+        let pairs = (1..values.len())
+            .map(|i| 0.5 * (values[i] + values[i - 1]) * (table.time[i] - table.time[i - 1]));
+        ActuatorPower {
+            peak: high.max(0.0),
+            braking: (-low).max(0.0),
+            energy: pairs.sum(),
+        }
+    });
+    Actuator {
+        name: quantity.column.name.clone(),
+        unit: quantity
+            .column
+            .unit
+            .as_ref()
+            .map(|u| u.text.clone())
+            .unwrap_or_default(),
+        range: ranges
+            .get(k)
+            .copied()
+            .flatten()
+            .unwrap_or((f64::NAN, f64::NAN)),
+        power,
+    }
+}

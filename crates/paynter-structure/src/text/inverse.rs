@@ -1,0 +1,68 @@
+//! The inputs that wanted outputs need.
+
+use crate::inverse::{Inverse, complex};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Says what the inverse needs and gives.
+pub fn inverse_text(found: &Inverse) -> String {
+    let mut out = String::new();
+    let times: Vec<String> = found.differentiations.iter().map(i64::to_string).collect();
+    let _ = writeln!(
+        out,
+        "wanted curves are differentiated {} times",
+        times.join(", ")
+    );
+    let upper = found.zeros.iter().filter(|z| z.im >= 0.0);
+    let zeros: Vec<String> = upper.map(|z| complex(*z)).collect();
+    let zeros = match zeros.is_empty() {
+        true => "none".to_owned(),
+        false => zeros.join(", "),
+    };
+    let _ = writeln!(out, "poles of the inverse (zeros of the model): {zeros}");
+    for a in &found.actuators {
+        let unit = if a.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", a.unit)
+        };
+        let _ = writeln!(
+            out,
+            "`{}` from {:.6}{unit} to {:.6}{unit}",
+            a.name, a.range.0, a.range.1
+        );
+        if let Some(p) = &a.power {
+            let _ = writeln!(
+                out,
+                "  power up to {:.6} W, back up to {:.6} W, energy {:.6} J",
+                p.peak, p.braking, p.energy
+            );
+        }
+    }
+    out
+}
+
+/// Gives the same as JSON.
+pub fn inverse_json(found: &Inverse) -> Value {
+    let actuators = found.actuators.iter().map(|a| {
+        json!({
+            "input": a.name,
+            "unit": a.unit,
+            "min": a.range.0,
+            "max": a.range.1,
+            "power": a.power.map(|p| json!({ "peak": p.peak, "back": p.braking, "energy": p.energy })),
+        })
+    });
+    let columns = found
+        .table
+        .columns
+        .iter()
+        .map(|c| json!({ "name": c.name, "unit": c.unit, "values": c.values }));
+    json!({
+        "differentiations": found.differentiations,
+        "zeros": found.zeros.iter().map(|z| [z.re, z.im]).collect::<Vec<_>>(),
+        "actuators": actuators.collect::<Vec<_>>(),
+        "time": found.table.time,
+        "columns": columns.collect::<Vec<_>>(),
+    })
+}

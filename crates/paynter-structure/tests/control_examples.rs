@@ -1,0 +1,141 @@
+//! Textbook answers about control and observation, by name.
+
+mod kit;
+
+use kit::findings;
+use paynter_structure::{Findings, SideFindings};
+
+fn sides(text: &str, from: &str, to: &str) -> (SideFindings, SideFindings) {
+    let Findings {
+        control, observe, ..
+    } = findings(text, from, to).unwrap_or_else(|e| panic!("{e:?}"));
+    (
+        control.expect("it has inputs"),
+        observe.expect("it has outputs"),
+    )
+}
+
+/// States out of reach whatever the parameters are, by name.
+fn hidden(side: &SideFindings) -> Vec<Vec<String>> {
+    let reach = side.generic.as_ref().expect("it has an exact rank");
+    let names = |set: &Vec<usize>| set.iter().map(|&k| side.states[k].clone()).collect();
+    reach.hidden.iter().map(names).collect()
+}
+
+const FLOATING: &str = "model Floating {
+    push: Se(1) -> a: 1 -> m1: I(1)
+    a -> gap: 0 -> spring: C(2)
+    gap -> b: 1 -> m2: I(3)
+}";
+
+#[test]
+fn the_force_of_a_spring_does_not_tell_how_two_masses_drift() {
+    // Two masses on one spring: the force reaches everything, but the spring sees differences only. In derivative form one storage
+    // stays in integral form: the drift (Sueur & Dauphin-Tanguy 1991, on systems with a null mode).
+    let (control, observe) = sides(FLOATING, "push.e", "spring.e");
+    assert!(control.is_whole());
+    assert_eq!(control.causal.as_ref().map(|c| c.rank), Some(3));
+    assert!(!observe.is_whole());
+    let reach = observe.generic.as_ref().expect("exact");
+    assert_eq!((reach.order, reach.rank, reach.dimension), (3, 2, 2));
+    assert_eq!(
+        observe.causal.as_ref().map(|c| (c.rank, c.integral.len())),
+        Some((2, 1))
+    );
+    assert!(
+        observe.paths.iter().all(|p| p.path.is_some()),
+        "every mass acts on the spring"
+    );
+    // Any sensor of speed cures it, and nothing at the spring does.
+    let cures: Vec<&str> = observe.cures.iter().map(|c| c.add[0].as_str()).collect();
+    assert_eq!(cures.len(), 2, "{cures:?}");
+    assert!(cures.contains(&"`a.f`") && cures.contains(&"`b.f`"));
+}
+
+#[test]
+fn two_storages_in_series_hide_their_difference() {
+    // Two springs in a row carry the same flow: only the sum of their displacements matters.
+    let text = "model Series {
+        push: Se(1) -> v: 1 -> m: I(1), k1: C(2), k2: C(3), r: R(1)
+    }";
+    let (control, observe) = sides(text, "push.e", "v.f");
+    for side in [&control, &observe] {
+        let reach = side.generic.as_ref().expect("exact");
+        assert_eq!((reach.order, reach.rank, reach.dimension), (3, 2, 2));
+        assert_eq!(side.causal.as_ref().map(|c| c.rank), Some(2));
+        assert_eq!(hidden(side), [["k1.q", "k2.q"]]);
+    }
+}
+
+#[test]
+fn what_no_path_reaches_is_named_and_cured_where_it_stands() {
+    let text = "model Parts {
+        push: Se(1) -> near: 1 -> m: I(1), b: R(1)
+        far: 1 -> n: I(1), c: C(2), d: R(1)
+    }";
+    let (control, _) = sides(text, "push.e", "near.f");
+    assert_eq!(hidden(&control), [["n.p"], ["c.q"]]);
+    let unreached: Vec<&str> = control.unreached().map(|p| p.name.as_str()).collect();
+    assert_eq!(unreached, ["c.q", "n.p"]);
+    assert_eq!(control.cures[0].add, ["Se at `far`"]);
+    assert!(control.cures[0].margin.is_some_and(|m| m > 1e-3));
+}
+
+#[test]
+fn two_apart_parts_need_two_sources() {
+    let text = "model Parts {
+        push: Se(1) -> near: 1 -> m: I(1), b: R(1)
+        left: 1 -> n: I(1), c: C(2), d: R(1)
+        right: 0 -> o: I(1), e: C(3), f: R(2)
+    }";
+    let (control, _) = sides(text, "push.e", "near.f");
+    assert_eq!(control.cures.len(), 1, "{:?}", control.cures);
+    assert_eq!(control.cures[0].add, ["Se at `left`", "Sf at `right`"]);
+}
+
+#[test]
+fn a_balanced_bridge_is_controllable_but_for_its_numbers() {
+    let bridge = |r4: f64| {
+        format!(
+            "model Bridge {{
+                supply: Se(1) -> s: 1 -> rs: R(1), top: 0
+                top -> a: 1 -> r1: R(1), left: 0
+                top -> b: 1 -> r2: R(2), right: 0
+                left -> r3: R(3)
+                right -> r4: R({r4})
+                left -> across: 1 -> right
+                across -> l: I(1)
+            }}"
+        )
+    };
+    let found = findings(&bridge(6.0), "supply.e", "across.f").expect("it is regular");
+    let control = found.control.expect("it has an input");
+    assert!(control.is_whole());
+    assert_eq!(control.numeric.expect("it is linear").dimension, 0);
+    assert!(found.warnings.iter().any(|w| w.code == "W0852"));
+    let found = findings(&bridge(5.0), "supply.e", "across.f").expect("it is regular");
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+}
+
+#[test]
+fn a_ladder_of_ten_thousand_bonds_is_answered_by_strokes() {
+    let text = "model Ladder {
+        src: Se(1) -> a[0]: 1 -> r0: R(1), i0: I(1)
+        for k in 1 .. 2000 {
+            a[k-1] -> b[k]: 0 -> c[k]: C(1)
+            b[k] -> a[k]: 1 -> l[k]: I(1), r[k]: R(1)
+        }
+    }";
+    let (control, observe) = sides(text, "src.e", "a[2000].f");
+    for side in [&control, &observe] {
+        assert_eq!(side.is_whole_by_strokes(), Some(true));
+        assert_eq!(side.paths.len(), 4001);
+    }
+    let farthest = control
+        .paths
+        .iter()
+        .filter_map(|p| p.path.as_ref())
+        .map(|p| p.0)
+        .max();
+    assert_eq!(farthest, Some(4001));
+}
