@@ -324,7 +324,7 @@ fn refuse_growth(subject: &Subject<'_>, zeros: Option<&[Complex]>) -> Result<(),
 /// `1.5 ± 2j`, 1/s.
 pub fn complex(z: Complex) -> String {
     let number = |x: f64| {
-        format!("{:.5}", x)
+        format!("{x:.5}")
             .trim_end_matches('0')
             .trim_end_matches('.')
             .to_owned()

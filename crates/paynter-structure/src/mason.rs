@@ -11,6 +11,7 @@
 use crate::flow_graph::FlowGraph;
 use paynter::symbolic::print::{Style, to_text, tree_of};
 use paynter::symbolic::{ExprId, SymbolId};
+use std::ops::{Add, Div, Mul, Sub};
 
 /// A path from an input to an output, or a loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,33 +145,26 @@ impl FlowGraph {
 }
 
 impl Mason {
-    /// Evaluates G from the values of path and loop gains, in the order of `paths` and `loops`.
-    pub fn sum<T>(&self, paths: &[T], loops: &[T], one: T) -> T
+    /// Evaluates G from the values of path and loop gains, in the order of `paths` and `loops`; none where no path leads
+    /// from the input to the output.
+    pub fn sum<T>(&self, paths: &[T], loops: &[T], one: T) -> Option<T>
     where
-        T: Copy
-            + std::ops::Mul<Output = T>
-            + std::ops::Add<Output = T>
-            + std::ops::Sub<Output = T>
-            + std::ops::Div<Output = T>,
+        T: Copy + Mul<Output = T> + Add<Output = T> + Sub<Output = T> + Div<Output = T>,
     {
         let all: Vec<usize> = (0..loops.len()).collect();
-        let delta = self.delta(&all, loops, one);
-        let mut sum = one - one;
-        for (k, path) in self.paths.iter().enumerate() {
-            let apart: Vec<usize> = all
-                .iter()
-                .copied()
-                .filter(|&l| !touches(&self.loops[l], path))
-                .collect();
-            sum = sum + paths[k] * self.delta(&apart, loops, one);
-        }
-        sum / delta
+        let terms = self.paths.iter().zip(paths).map(|(path, &gain)| {
+            let apart = all.iter().copied();
+            let apart: Vec<usize> = apart.filter(|&l| !touches(&self.loops[l], path)).collect();
+            gain * self.delta(&apart, loops, one)
+        });
+        let sum = terms.reduce(|a, b| a + b)?;
+        Some(sum / self.delta(&all, loops, one))
     }
 
     /// 1 − Σ Lᵢ + Σ LᵢLⱼ − … over loops of a set that do not touch each other: take the first loop or leave it.
     fn delta<T>(&self, set: &[usize], loops: &[T], one: T) -> T
     where
-        T: Copy + std::ops::Mul<Output = T> + std::ops::Add<Output = T> + std::ops::Sub<Output = T>,
+        T: Copy + Mul<Output = T> + Add<Output = T> + Sub<Output = T>,
     {
         let Some((&first, rest)) = set.split_first() else {
             return one;

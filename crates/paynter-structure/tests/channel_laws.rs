@@ -44,7 +44,7 @@ fn mason_adds_up_to_the_transfer_function_on_random_trees() {
             let of = |e: ExprId| value(&flow, e, s);
             let paths: Vec<f64> = found.paths.iter().map(|w| of(w.gain)).collect();
             let loops: Vec<f64> = found.loops.iter().map(|w| of(w.gain)).collect();
-            let sum = found.sum(&paths, &loops, 1.0);
+            let sum = found.sum(&paths, &loops, 1.0).unwrap_or(0.0);
             let exact = Response::new(&linear.model.channel(0, 0))
                 .at(Complex::new(s, 0.0))
                 .re;

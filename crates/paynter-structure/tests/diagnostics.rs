@@ -49,7 +49,7 @@ fn messages(name: &str) -> String {
         subject.needs_input()?;
         subject.needs_output()?;
         if !want.is_empty() {
-            inverse(&subject, &compiled, &design.linear.cut)?;
+            inverse(&subject, &compiled, &design.linear.want)?;
         }
         if text.contains("--channels") {
             channels(&subject, &compiled)?;

@@ -12,7 +12,7 @@ fn inverted(text: &str, ports: [&str; 3]) -> Result<Inverse, String> {
     let said = |m: Vec<_>| render(&m, &design.project.sources, false);
     let compiled = design.compile().map_err(said)?;
     let subject = Subject::new(&design, ask(&design, None)).map_err(said)?;
-    inverse(&subject, &compiled, &design.linear.cut).map_err(said)
+    inverse(&subject, &compiled, &design.linear.want).map_err(said)
 }
 
 /// Two copies of a plant: the first is driven, the second is asked for the input that makes it follow the first.

@@ -45,6 +45,8 @@ pub struct LinearChoice {
     pub to: Option<String>,
     /// Signals at which a loop is cut.
     pub cut: Option<String>,
+    /// Curves that the outputs are wanted to follow.
+    pub want: Option<String>,
 }
 
 /// The quantities of a [`LinearChoice`] in the model.
@@ -56,6 +58,8 @@ pub struct LinearQuantities {
     pub to: Vec<Quantity>,
     /// Signals at which a loop is cut.
     pub cut: Vec<Quantity>,
+    /// Curves that the outputs are wanted to follow.
+    pub want: Vec<Quantity>,
 }
 
 /// Messages, and the texts they point into.
@@ -217,6 +221,7 @@ fn elaborate_choice(
         (&asked.from, &mut linear.from),
         (&asked.to, &mut linear.to),
         (&asked.cut, &mut linear.cut),
+        (&asked.want, &mut linear.want),
     ] {
         let (found, messages) = quantities(expressions, &mut elaborated);
         diagnostics.extend(messages);
@@ -265,6 +270,7 @@ struct LinearAsked {
     from: Vec<ast::Expr>,
     to: Vec<ast::Expr>,
     cut: Vec<ast::Expr>,
+    want: Vec<ast::Expr>,
 }
 
 fn read_linear(
@@ -280,6 +286,7 @@ fn read_linear(
         ("--from", &choice.from, &mut asked.from),
         ("--to", &choice.to, &mut asked.to),
         ("--cut", &choice.cut, &mut asked.cut),
+        ("--want", &choice.want, &mut asked.want),
     ] {
         let Some(text) = text else { continue };
         match project.parse_expressions(option, text) {

@@ -32,6 +32,7 @@ fn open_with(
             from: given(from),
             to: given(to),
             cut: None,
+            ..LinearChoice::default()
         }),
         ..Choice::default()
     };
@@ -515,6 +516,7 @@ fn missile_design(experiment: &str, cut: &str) -> Design {
             from: Some("Gc".to_owned()),
             to: Some("G".to_owned()),
             cut: Some(cut.to_owned()),
+            ..LinearChoice::default()
         }),
         ..Choice::default()
     };

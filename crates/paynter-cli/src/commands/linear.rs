@@ -32,11 +32,23 @@ impl LinearArgs {
     ///
     /// The exit status, after the messages were shown.
     pub fn open(&self, cut: Option<&str>) -> Result<(Design, Ask), u8> {
+        self.open_with(LinearChoice {
+            cut: cut.map(str::to_owned),
+            ..LinearChoice::default()
+        })
+    }
+
+    /// Opens the model with what is asked of it beside inputs and outputs.
+    ///
+    /// # Errors
+    ///
+    /// As for [`LinearArgs::open`].
+    pub fn open_with(&self, asked: LinearChoice) -> Result<(Design, Ask), u8> {
         let mut choice = choice(&self.model).map_err(call_error)?;
         choice.linear = Some(LinearChoice {
             from: self.from.clone(),
             to: self.to.clone(),
-            cut: cut.map(str::to_owned),
+            ..asked
         });
         let design = open(&self.model, &choice)?;
         if let Some(at) = self.at

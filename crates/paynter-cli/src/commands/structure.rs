@@ -6,12 +6,12 @@ use crate::commands::outputs::Outputs;
 use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, choice, show};
 use crate::{say, tell};
 use clap::Args;
-use paynter::Design;
 use paynter::draw::diagram::{DiagramOptions, PowerFlow, diagram};
 use paynter::draw::to_svg;
 use paynter::model::graph::ElementId;
 use paynter::power::PowerError;
 use paynter::syntax::Diagnostic;
+use paynter::{Design, LinearChoice};
 use paynter_structure::text::{
     activity_json, activity_text, channels_json, channels_text, control_json, control_text,
     faults_json, faults_text, gains, inverse_json, inverse_text, proposal_json, proposal_text,
@@ -91,8 +91,11 @@ pub fn structure(args: &StructureArgs) -> u8 {
         at: args.at,
         open: false,
     };
-    // Wanted curves are read as expressions of the model, as cuts of loops are.
-    let design = match linear.open(args.want.as_deref()) {
+    let asked = LinearChoice {
+        want: args.want.clone(),
+        ..LinearChoice::default()
+    };
+    let design = match linear.open_with(asked) {
         Ok((design, _)) => design,
         Err(status) => return status,
     };
@@ -248,7 +251,7 @@ fn inversion(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     }
     let compiled = design.compile()?;
     let subject = Subject::new(design, ask(design, args.at))?;
-    let found = inverse(&subject, &compiled, &design.linear.cut)?;
+    let found = inverse(&subject, &compiled, &design.linear.want)?;
     if let Some(path) = &args.out {
         outputs
             .write_table(path, &found.table)

@@ -22,7 +22,8 @@ pub fn try_design_wanting(text: &str, [from, to, want]: [&str; 3]) -> Result<Des
         linear: Some(LinearChoice {
             from: given(from),
             to: given(to),
-            cut: given(want),
+            want: given(want),
+            ..LinearChoice::default()
         }),
         ..Choice::default()
     };
