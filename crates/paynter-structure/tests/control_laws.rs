@@ -31,11 +31,11 @@ fn compare(side: &SideFindings, graph: &RandomGraph, is_tree: bool) -> bool {
         panic!("{text}{:?} {:?}", side.generic, side.numeric);
     };
     let exact = (generic.order, generic.rank, generic.dimension);
-    assert_eq!(
-        exact,
-        (numeric.order, numeric.rank, numeric.dimension),
-        "{text}{side:?}"
-    );
+    let numbers = (numeric.order, numeric.rank, numeric.dimension);
+    if exact != numbers {
+        assert!(is_noise(graph), "{exact:?}, {numbers:?} in {text}{side:?}");
+        return false;
+    }
     if let Some(causal) = &side.causal {
         assert!(causal.rank >= generic.rank, "{text}{side:?}");
         if is_tree {
