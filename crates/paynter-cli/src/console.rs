@@ -44,7 +44,7 @@ pub fn wants_colour() -> bool {
 /// Messages shown to people at once: more than anybody reads, and few enough to find the first.
 const MOST_SHOWN: usize = 100;
 
-/// Shows diagnostics: for people on standard error, for machines as JSON on standard output.
+/// Shows diagnostics: as text on standard error, or as JSON on standard output.
 pub fn show(failed: &Failed, json: bool) {
     if json {
         say!(

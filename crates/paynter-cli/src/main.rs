@@ -22,16 +22,16 @@ struct Call {
 struct ModelArgs {
     /// The model file (.bond)
     file: PathBuf,
-    /// The model to take when the file has several and no experiment says which
+    /// The model to use when the file has several and no experiment says which
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// The experiment to take
+    /// The experiment to run
     #[arg(long, short, value_name = "NAME")]
     experiment: Option<String>,
     /// Change a parameter or input, such as `--set R1="50 [ohm]"`
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// Print for machines instead of people
+    /// Print as JSON
     #[arg(long)]
     json: bool,
 }
@@ -42,7 +42,7 @@ enum Command {
     Run(commands::run::RunArgs),
     /// Run an experiment over many parameter values
     Sweep(commands::sweep::SweepArgs),
-    /// Look for mistakes
+    /// Check every model and experiment of a file for errors
     Check(commands::check::CheckArgs),
     /// Show strokes, states, loops and why
     Causality(commands::causality::CausalityArgs),

@@ -134,6 +134,64 @@ fn outputs_shown_about_linear_models_are_those_of_the_tool() {
     assert!(outputs_checked("linear") > 4, "the page shows outputs");
 }
 
+#[test]
+fn outputs_and_pictures_of_the_first_steps_are_those_of_the_tool() {
+    assert!(outputs_checked("schematic") > 0, "the page shows outputs");
+    assert!(pictures_checked("schematic") > 3, "the page has pictures");
+}
+
+/// Draws the pictures of a page again, as the comments above them say; gives how many.
+///
+/// With `UPDATE_FIXTURES` set they are written anew: look at them.
+fn pictures_checked(page: &str) -> usize {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src");
+    let text = std::fs::read_to_string(book.join(format!("{page}.md"))).expect("it is there");
+    let folder = std::env::temp_dir().join(format!("paynter-{page}-{}-svg", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+
+    let mut n_pictures = 0;
+    for (before, command) in comments(&text) {
+        let words = words(command);
+        let named = |ending: &str| words.iter().find(|w| w.ends_with(ending));
+        let (file, picture) = (
+            named(".bond").expect("a model"),
+            named(".svg").expect("a picture"),
+        );
+        let (_, model) = before.rsplit_once("```bond\n").expect("a model above");
+        let (model, _) = model.split_once("\n```").expect("every block ends");
+        std::fs::write(folder.join(file), model).expect("the folder can be written");
+        let output = Command::new(env!("CARGO_BIN_EXE_paynter"))
+            .args(&words)
+            .current_dir(&folder)
+            .output()
+            .expect("the program was just built");
+        assert!(output.status.success(), "{command}");
+
+        let drawn = std::fs::read_to_string(folder.join(picture)).expect("just drawn");
+        let shown = book.join("images").join(picture);
+        if std::env::var_os("UPDATE_FIXTURES").is_some() {
+            std::fs::write(&shown, &drawn).expect("the book can be written");
+        }
+        let shown = std::fs::read_to_string(shown).unwrap_or_default();
+        assert!(
+            shown == drawn,
+            "{picture} has changed: UPDATE_FIXTURES=1 draws it anew"
+        );
+        n_pictures += 1;
+    }
+    let _ = std::fs::remove_dir_all(folder);
+    n_pictures
+}
+
+/// The commands in comments `<!-- $ paynter … -->`, each with all text above it.
+fn comments(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    const MARK: &str = "<!-- $ paynter ";
+    text.match_indices(MARK).filter_map(|(at, _)| {
+        let (command, _) = text[at + MARK.len()..].split_once(" -->")?;
+        Some((&text[..at], command))
+    })
+}
+
 /// Checks the outputs on a page of the book; gives how many.
 fn outputs_checked(page: &str) -> usize {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/src/{page}.md"));

@@ -54,15 +54,15 @@ pub const NOT_RECIPROCAL: &str = "E0451";
 /// A capacitance or inertia that is not positive.
 pub const STORAGE_SIZE: &str = "E0452";
 /// A storage whose energy has no lower bound.
-pub const STORAGE_UNSTABLE: &str = "E0453";
+pub const STORAGE_UNSTABLE: &str = "W0453";
 /// A resistor that certainly creates power.
 pub const ACTIVE_RESISTOR: &str = "E0454";
 /// A resistor that creates power at some point.
-pub const RESISTOR_MAY_CREATE_POWER: &str = "E0455";
+pub const RESISTOR_MAY_CREATE_POWER: &str = "W0455";
 /// A gyrator or transformer whose law creates or loses power.
 pub const NOT_POWERLESS: &str = "E0456";
 /// A transformer or gyrator that passes nothing.
-pub const ZERO_MODULUS: &str = "E0457";
+pub const ZERO_MODULUS: &str = "W0457";
 /// An inertia in a domain without momentum.
 pub const NO_INERTIA: &str = "E0458";
 /// A law with a constant that is not finite.
@@ -74,7 +74,7 @@ pub const SOURCE_MEETS_SOURCE: &str = "E0461";
 /// A junction that joins nothing, found after parts were joined.
 pub const JUNCTION_ALONE: &str = "E0462";
 /// A junction with one bond that does nothing.
-pub const JUNCTION_IDLE: &str = "E0463";
+pub const JUNCTION_IDLE: &str = "W0463";
 
 // E06xx: causality.
 
@@ -89,7 +89,7 @@ pub const BOND_BOTH_WAYS: &str = "E0604";
 /// Junctions in a loop contradict each other.
 pub const JUNCTIONS_DISAGREE: &str = "E0605";
 /// The equations divide by a modulus that can vanish.
-pub const MODULUS_INVERTED: &str = "E0606";
+pub const MODULUS_INVERTED: &str = "W0606";
 /// A nonlinear law is used backwards.
 pub const LAW_INVERTED: &str = "E0607";
 /// Components of a multibond have different strokes.
@@ -97,7 +97,7 @@ pub const MULTIBOND_SPLIT: &str = "E0608";
 /// Ratios round a ring of two-ports disagree.
 pub const RING_LOCKS: &str = "E0609";
 /// Ratios round a ring of two-ports agree: one is redundant.
-pub const RING_REDUNDANT: &str = "E0610";
+pub const RING_REDUNDANT: &str = "W0610";
 
 // E05xx: experiments.
 

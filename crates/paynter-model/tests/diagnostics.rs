@@ -1,6 +1,6 @@
 //! Every code has a model that provokes it, and its message reads as it was read by a person.
 //!
-//! A fixture is `tests/diagnostics/E0201_name.bond`, the expected text stands beside it as
+//! A fixture is `tests/diagnostics/E0201_name.bond` (W… for a warning), the expected text stands beside it as
 //! `.txt`. With `UPDATE_FIXTURES` set, the texts are written anew: read the difference.
 
 use paynter_model::elaborate::{check, elaborate};
@@ -36,7 +36,7 @@ fn fixtures() -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder())
         .expect("the folder of fixtures is there")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.starts_with('E') && name.ends_with(".bond"))
+        .filter(|name| name.starts_with(['E', 'W']) && name.ends_with(".bond"))
         .collect();
     names.sort();
     names
@@ -65,6 +65,10 @@ fn every_message_reads_as_expected() {
         let (codes, text) = messages(&name);
         if !codes.contains(&&name[..5]) {
             wrong.push(format!("{name} does not provoke its code:\n{text}"));
+        }
+        // The letter of a code says how grave a message is.
+        if text.contains("warning[E") || text.contains("error[W") {
+            wrong.push(format!("{name}: a code with the wrong letter:\n{text}"));
         }
         let beside = folder().join(name.replace(".bond", ".txt"));
         if is_update {

@@ -38,7 +38,7 @@ codes! {
     NO_CONVERGENCE = "E0723", "an algebraic loop without a solution",
         "Newton's method found no solution of a nonlinear algebraic loop near the last one.";
     CHATTERING = "E0724", "events in ever shorter intervals",
-        "A switch fires again and again in hardly any time: chattering, or bounces that get faster and faster. Add hysteresis, use `smooth`, or stop the run with `when … { stop }`.";
+        "A switch changes infinitely often in no time: it is chattering, or bounces get faster and faster. Add hysteresis, use `smooth`, or stop the run with `when … { stop }`.";
     EVENT_LOOP = "E0725", "switches that switch each other",
         "At one instant switches change each other without coming to rest.";
     EXTERNAL_FAILED = "E0726", "a function without an answer",
@@ -55,7 +55,7 @@ codes! {
         "The experiment asks for something that the language has words for but no command carries out: `optimize`, or `constraints = parasitic` or `delayed`. The run is refused rather than done in another way.";
     IMPULSE = "W0733", "a step that would need an impulse",
         "A storage is tied to a source that jumps. The jump would need an impulse of flow or effort, whose energy the audit cannot see. Put a resistance between them, or give the source a rise time.";
-    START_CHANGED = "W0734", "a start value that gave way",
+    START_CHANGED = "W0734", "a start value was adjusted",
         "A constraint does not allow the demanded start value; the run starts with the nearest value that it allows.";
     NOT_FINITE_COLUMN = "W0735", "a recorded signal that is not a number",
         "A recorded quantity was infinite or NaN at some time although the states were not: a logarithm of zero, a division by zero. The table holds it as it is.";
@@ -71,7 +71,7 @@ codes! {
         "Other bodies of the model are held by joints; this one is joined to nothing that could hold it, and falls or flies freely.";
     CUT_FLOW = "E0740", "a flow that is cut off",
         "An ideal switch opens while an inertia (a coil, a mass) still has a flow through it, and no other path is left. The flow would have to stop at once, which takes an effort without bound. Give it a path: a diode or a resistance across the inertia, or a leak of the switch (`Roff`).";
-    NO_CONDUCTION = "E0741", "ideal contacts that fit no state",
+    NO_CONDUCTION = "E0741", "no consistent switch configuration",
         "At this instant no choice of which ideal diodes conduct solves the equations: closed contacts short a source, open ones leave a part without connection, or two contacts in parallel or in series share what nothing divides. Give some of them resistances (`Ron`, `Roff`).";
     CONTACT_LOSS = "W0742", "energy lost in an ideal contact",
         "An ideal contact closed between storages with different efforts, for instance two capacitors. They are equal at once: charge is conserved, and the energy that a resistance would have taken is lost. The audit books it as a jump.";

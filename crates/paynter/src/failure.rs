@@ -970,10 +970,7 @@ fn explain_solver(
         Failure::Chattering { t, guard, .. } => {
             let d = Diagnostic::error(
                 code::CHATTERING,
-                format!(
-                    "a switch fires again and again in hardly any time at t = {}",
-                    seconds(t)
-                ),
+                format!("a switch is chattering at t = {}", seconds(t)),
             );
             let mode = machine.mode_of_guard(guard);
             let d = if mode.is_some_and(|mode| machine.moves_states(mode)) {
@@ -984,7 +981,7 @@ fn explain_solver(
             match mode {
                 Some(mode) => d.primary(
                     graph.span(dae.symbol(mode).origin),
-                    "this switches again and again",
+                    "this switches faster than time advances",
                 ),
                 None => d,
             }

@@ -170,7 +170,7 @@ fn signals(outcome: &Outcome) -> Table {
         .collect();
     table(
         "Recorded signals",
-        &["signal", "least", "most", "last", "unit"],
+        &["signal", "min", "max", "final", "unit"],
         rows,
     )
 }

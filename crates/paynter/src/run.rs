@@ -168,7 +168,7 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
             Diagnostic::warning(
                 code::START_CHANGED,
                 format!(
-                    "a start value gave way: {} was demanded, {} is used (SI units)",
+                    "a start value was adjusted to meet a constraint: {} was asked for, {} is used (SI units)",
                     change.asked, change.got
                 ),
             )

@@ -80,7 +80,7 @@ fn crank_driven_by_its_piston_is_said_to_divide_by_its_sine() {
             crank -> brake: R(1)
             der(angle) = crank.f
         }";
-    assert_eq!(warnings(text), ["E0606"]);
+    assert_eq!(warnings(text), ["W0606"]);
 }
 
 #[test]

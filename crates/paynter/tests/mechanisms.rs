@@ -211,7 +211,7 @@ fn gears_in_a_circle_that_agree_turn_and_the_open_torque_is_told() {
     // 0.1 · 3 · 1/0.3 is 1 but for rounding.
     let outcome = run_text(CIRCLE);
     assert_eq!(
-        of_code(&outcome.warnings, "E0610").len(),
+        of_code(&outcome.warnings, "W0610").len(),
         1,
         "{:?}",
         outcome.warnings
@@ -247,7 +247,7 @@ fn two_levers_that_agree_at_every_angle_run() {
                    der(th) = a.f }
          experiment e of M { stop = 1; rtol = 1e-9; record a.f as w, system.energy - system.supplied as drift }",
     );
-    assert_eq!(of_code(&outcome.warnings, "E0610").len(), 1);
+    assert_eq!(of_code(&outcome.warnings, "W0610").len(), 1);
     assert!(last(&outcome, "w") > 0.05);
     assert!(size(column(&outcome, "drift")) < 1e-7);
 }
@@ -270,7 +270,7 @@ fn slider_crank_with_three_hinges_moves_as_with_one_and_names_three_redundant_lo
     let shown = design(&hinges).strokes();
     let messages = causality_diagnostics(&shown.graph, &shown.causality, &shown.solved);
     assert!(!messages.iter().any(|m| m.is_error()), "{messages:?}");
-    assert!(of_code(&messages, "E0606").is_empty(), "{messages:?}");
+    assert!(of_code(&messages, "W0606").is_empty(), "{messages:?}");
     let outcome = run_text(&hinges);
     let told = of_code(&outcome.warnings, "W0736");
     assert_eq!(told.len(), 3, "{:?}", outcome.warnings);

@@ -366,7 +366,7 @@ fn check(seed: u64, count: &mut Count) {
             return;
         }
     };
-    let n_open = told.iter().filter(|m| m.code == "E0610").count();
+    let n_open = told.iter().filter(|m| m.code == "W0610").count();
     assert_eq!(n_open, null.len(), "{}", show("undetermined shares"));
     if null.is_empty() {
         count.regular += 1;

@@ -24,7 +24,7 @@ pub struct CausalityArgs {
     alternatives: Option<usize>,
 }
 
-/// Assigns and reports; a conflict is a mistake of the model.
+/// Assigns and reports; a conflict is an error of the model.
 pub fn causality(args: &CausalityArgs) -> u8 {
     let design = match design(&args.model) {
         Ok(design) => design,

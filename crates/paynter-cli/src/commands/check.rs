@@ -10,7 +10,7 @@ pub struct CheckArgs {
     /// Model files (.bond)
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Print for machines instead of people
+    /// Print as JSON
     #[arg(long)]
     json: bool,
 }
@@ -34,9 +34,9 @@ pub fn check(args: &CheckArgs) -> u8 {
         }
         if !args.json {
             let verdict = match (n_errors, n_others) {
-                (0, 0) => "no mistakes found".to_owned(),
+                (0, 0) => "no errors found".to_owned(),
                 (0, n) => format!("usable, {n} remark{}", plural(n)),
-                (n, _) => format!("{n} mistake{}", plural(n)),
+                (n, _) => format!("{n} error{}", plural(n)),
             };
             crate::say!("{}: {verdict}", file.display());
         }

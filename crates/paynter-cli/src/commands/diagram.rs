@@ -118,7 +118,7 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
     OK
 }
 
-/// What was drawn, for machines: elements by number, and the bonds between them.
+/// What was drawn, as JSON: elements by number, and the bonds between them.
 fn drawn_json(design: &Design, path: &Path) -> serde_json::Value {
     let graph = &design.graph;
     let name = |path| graph.signals.names.display(path);

@@ -20,10 +20,14 @@ pub fn explain(args: &ExplainArgs) -> u8 {
         }
         return OK;
     };
-    match codes
-        .iter()
-        .find(|(code, ..)| code.eq_ignore_ascii_case(wanted))
-    {
+    let find = |wanted: &str| {
+        let mut codes = codes.iter();
+        codes.find(|(code, ..)| code.eq_ignore_ascii_case(wanted))
+    };
+    // The number alone is enough, and a warning may be asked for by the letter of an error.
+    let number = wanted.trim_start_matches(['E', 'e', 'W', 'w']);
+    let found = find(wanted).or_else(|| find(&format!("E{number}")));
+    match found.or_else(|| find(&format!("W{number}"))) {
         Some((code, title, explanation)) => {
             crate::say!("{code}: {title}\n\n{explanation}");
             OK

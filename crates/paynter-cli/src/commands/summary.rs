@@ -99,9 +99,9 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
         say!(
             "\n  {:<24} {:>14} {:>14} {:>14}",
             "signal",
-            "least",
-            "most",
-            "last"
+            "min",
+            "max",
+            "final"
         );
         for (k, column) in run.table.columns.iter().enumerate() {
             let label = if column.unit.is_empty() {
@@ -157,7 +157,7 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
         say!("\n  table in {}", path.display());
     }
     if let Some(path) = report {
-        say!("  report in {}", path.display());
+        say!("  report written to {}", path.display());
     }
 }
 
@@ -294,7 +294,7 @@ fn method(choice: &Choice) -> String {
     }
 }
 
-/// The same for machines.
+/// The same as JSON.
 pub fn json(design: &Design, outcome: &Outcome) -> serde_json::Value {
     let run = &outcome.run;
     let statistics = &run.statistics;

@@ -77,8 +77,10 @@ codes! {
         "The model grows beyond what one run can hold.";
     TOO_DEEP = "E0232", "an expression is too deep",
         "Functions that call functions make the expression higher than can be worked on.";
-    STALE_LAYOUT = "E0233", "a layout names something that does not exist",
+    STALE_LAYOUT = "W0233", "a layout names something that does not exist",
         "The layout block keeps places of things for the editor; this name is gone.";
+    PLACED_TWICE = "W0234", "a layout gives one thing two places",
+        "The later place counts; delete one of the two.";
     UNIT_MISMATCH = "E0320", "units do not agree",
         "Two known units meet that measure different things.";
     BARE_NUMBER = "E0321", "a number without a unit",

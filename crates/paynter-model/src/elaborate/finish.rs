@@ -791,9 +791,9 @@ impl<'a> Elaborator<'a> {
 impl Elaborator<'_> {
     fn placed_twice(&mut self, first: Span, second: Span) {
         let text = self.project.sources.text(second);
-        self.report.add(code::DUPLICATE_NAME, second, || {
+        self.report.add(code::PLACED_TWICE, second, || {
             Diagnostic::warning(
-                code::DUPLICATE_NAME,
+                code::PLACED_TWICE,
                 format!("the layout gives `{text}` two places"),
             )
             .primary(second, "this one counts")

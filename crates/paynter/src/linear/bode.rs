@@ -238,7 +238,7 @@ impl Bode {
             let rises = |g: f64| channel.at_rest.is_none_or(|rest| g > 1.001 * rest.abs());
             if let Some((omega, g)) = channel.peak.filter(|p| rises(p.1)) {
                 let omega = significant(omega, 6);
-                let _ = writeln!(out, "  most       {} at {omega} rad/s", gain(g));
+                let _ = writeln!(out, "  max        {} at {omega} rad/s", gain(g));
             }
             if let Some(omega) = channel.bandwidth {
                 let hertz = significant(omega / std::f64::consts::TAU, 5);
