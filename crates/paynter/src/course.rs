@@ -517,7 +517,15 @@ impl<'a> Course<'a> {
         (discrete, held): (Values<'_>, Values<'_>),
         opened: &[usize],
     ) -> Result<Vec<f64>, Box<Diagnostic>> {
-        let lost = || Box::new(Diagnostic::error(code::NO_CONDUCTION, ""));
+        let lost = || {
+            let text = format!(
+                "no states were found after the switching at t = {}",
+                seconds(t)
+            );
+            Box::new(Diagnostic::error(code::NO_CONDUCTION, text).help(
+                "give the contacts a small `Ron` and a large `Roff`: then nothing has to jump",
+            ))
+        };
         // So short that storages do not move by more than a rounding.
         let no_time = h * JUMP_SHARE * NO_TIME;
         let states_of = |this: &mut Self, s: &Structure, x: &[f64]| {

@@ -138,34 +138,3 @@ fn every_message_has_a_place_in_the_text() {
         }
     }
 }
-
-/// The page of the book on messages, made from the table of codes.
-fn page_of_messages() -> String {
-    let mut page = "# Messages\n\n\
-        Every message has a code: E for an error, W for a warning. `paynter explain E0601` prints the explanation in the terminal;\n\
-        `paynter explain` lists all codes. This page is made from the same texts.\n\n\
-        | code | title |\n|---|---|\n"
-        .to_owned();
-    for (code, title, _) in paynter::codes() {
-        page += &format!("| [{code}](#{}) | {title} |\n", code.to_lowercase());
-    }
-    for (code, title, explanation) in paynter::codes() {
-        let anchor = code.to_lowercase();
-        page += &format!("\n<a id=\"{anchor}\"></a>\n\n### {code}: {title}\n\n{explanation}\n");
-    }
-    page
-}
-
-#[test]
-fn the_book_lists_every_message() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/diagnostics.md");
-    let page = page_of_messages();
-    if std::env::var_os("UPDATE_FIXTURES").is_some() {
-        fs::write(&path, &page).expect("the book can be written");
-    }
-    let written = fs::read_to_string(&path).expect("the book has this page");
-    assert!(
-        written == page,
-        "docs/src/diagnostics.md differs from the codes: run this test with UPDATE_FIXTURES=1"
-    );
-}
