@@ -13,11 +13,9 @@ pub(crate) use solver::explain_failure;
 pub(crate) use start::{explain_lowering, explain_start};
 pub(crate) use structure::explain_structure;
 
-use crate::digits::significant;
 use paynter_model::BondGraph;
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Dae, Origin};
-use paynter_symbolic::walk::below;
 use paynter_syntax::Diagnostic;
 
 /// More names than this in one sentence are not read.

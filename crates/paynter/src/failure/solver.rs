@@ -10,7 +10,6 @@ use paynter_exec::Machine;
 use paynter_model::BondGraph;
 use paynter_solve::{BadInput, EvalError, Failure, SolveError};
 use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::walk::below;
 use paynter_syntax::Diagnostic;
 
 /// Explains why a run ended too soon.

@@ -7,7 +7,6 @@ use super::{MOST_NAMES, at_origins, in_parts, list_names, plural};
 use crate::code;
 use crate::floating::{Floating, floating};
 use paynter_model::{BondGraph, Element};
-use paynter_symbolic::Names;
 use paynter_symbolic::dae::Dae;
 use paynter_symbolic::reduce::{EquationRef, Part, StructuralError};
 use paynter_syntax::{Diagnostic, Span};
