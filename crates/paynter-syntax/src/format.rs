@@ -335,7 +335,10 @@ impl<'t> Layout<'t> {
             (_, T::Comma | T::Semicolon | T::RParen | T::RBracket | T::Colon) => Gap::None,
             (_, T::Dot | T::Prime | T::Caret) => Gap::None,
             (T::Dot | T::Caret | T::LParen | T::LBracket, _) => Gap::None,
-            (T::Minus | T::Plus, _) if l_node == NodeKind::Unary => Gap::None,
+            // A sign, not an operation: `-x`, and `-3` among the places of a layout.
+            (T::Minus | T::Plus, _) if matches!(l_node, NodeKind::Unary | NodeKind::Layout) => {
+                Gap::None
+            }
             (T::Eq, _) => Gap::Blank,
             (_, T::LParen) if r_node == NodeKind::Args => Gap::None,
             (_, T::LBracket) if matches!(r_node, NodeKind::Index | NodeKind::Size) => Gap::None,

@@ -107,6 +107,28 @@ impl<'a> Prepared<'a> {
     }
 }
 
+/// Elaborates a model of the main file that may wait for bonds, values and inputs: for a picture of a part.
+///
+/// Open ports are joined to sources of unknown effort, and what has no value stays unknown. None if the
+/// model has errors.
+pub fn sketch(project: &Project, model: &str) -> Option<BondGraph> {
+    with_stack(|| {
+        let request = Request::default();
+        let names = Elaborator::new(project);
+        if names.report.has_errors() {
+            return None;
+        }
+        let Some(Item::Model(model, file)) = names.files.first()?.names.get(model).copied() else {
+            return None;
+        };
+        let mut elaborator = names.afresh();
+        elaborator.is_lenient = true;
+        elaborator.run(model, file, None, &request);
+        let is_right = !elaborator.report.has_errors() && !elaborator.is_incomplete;
+        is_right.then_some(elaborator.graph)
+    })
+}
+
 fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new()
