@@ -57,7 +57,9 @@ impl Checked {
 }
 
 fn holds(asked: &[(String, Stamp)], world: &World) -> bool {
-    asked.iter().all(|(path, stamp)| world.stamp(path) == *stamp)
+    asked
+        .iter()
+        .all(|(path, stamp)| world.stamp(path) == *stamp)
 }
 
 /// The flat graph of a model with its strokes.
@@ -167,13 +169,23 @@ impl Analysis {
         file: usize,
     ) -> Option<(usize, &'a ast::Model)> {
         match self.find(path, file)? {
-            (file, ast::Item { kind: ast::ItemKind::Model(model), .. }) => Some((file, model)),
+            (
+                file,
+                ast::Item {
+                    kind: ast::ItemKind::Model(model),
+                    ..
+                },
+            ) => Some((file, model)),
             _ => None,
         }
     }
 
     /// Lists a model and those it extends, the model itself first, each with its file.
-    pub fn lineage<'a>(&'a self, model: &'a ast::Model, file: usize) -> Vec<(usize, &'a ast::Model)> {
+    pub fn lineage<'a>(
+        &'a self,
+        model: &'a ast::Model,
+        file: usize,
+    ) -> Vec<(usize, &'a ast::Model)> {
         // More levels than this are a circle, which elaboration reports.
         const MAX_LEVELS: usize = 64;
         let mut levels = vec![(file, model)];
@@ -181,7 +193,9 @@ impl Analysis {
             let (file, model) = levels[levels.len() - 1];
             let Some(base) = &model.extends else { break };
             match self.find_model(&base.path, file) {
-                Some(next) if !levels.iter().any(|l| std::ptr::eq(l.1, next.1)) => levels.push(next),
+                Some(next) if !levels.iter().any(|l| std::ptr::eq(l.1, next.1)) => {
+                    levels.push(next)
+                }
                 _ => break,
             }
         }

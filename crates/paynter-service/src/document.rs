@@ -50,9 +50,13 @@ impl Document {
 
     /// Finds a model by name.
     pub fn model(&self, name: &str) -> Option<(&ast::Item, &ast::Model)> {
-        self.parsed.ast.items.iter().find_map(|item| match &item.kind {
-            ast::ItemKind::Model(model) if &*model.name.text == name => Some((item, model)),
-            _ => None,
-        })
+        self.parsed
+            .ast
+            .items
+            .iter()
+            .find_map(|item| match &item.kind {
+                ast::ItemKind::Model(model) if &*model.name.text == name => Some((item, model)),
+                _ => None,
+            })
     }
 }

@@ -24,12 +24,7 @@ pub fn fixes_of(document: &Document, diagnostic: &Diagnostic) -> Vec<Fix> {
 }
 
 /// `did you mean X?`: the last name in the place that the headline quotes becomes X.
-fn meant_name(
-    document: &Document,
-    diagnostic: &Diagnostic,
-    span: Span,
-    help: &str,
-) -> Option<Fix> {
+fn meant_name(document: &Document, diagnostic: &Diagnostic, span: Span, help: &str) -> Option<Fix> {
     let rest = help.split_once("did you mean `")?.1;
     let meant = rest.split_once("`?")?.0;
     let under = document.slice(span);

@@ -10,7 +10,9 @@
 use serde::{Deserialize, Serialize};
 
 /// A line and a column, both from 0; the column in UTF-16 units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Position {
     /// From 0.
     pub line: u32,
@@ -128,16 +130,37 @@ mod tests {
         let index = LineIndex::new(text);
         let at = text.find('=').expect("it is there");
         let range = index.range(text, at, at + 1);
-        assert_eq!(range.start, Position { line: 1, character: 4 });
+        assert_eq!(
+            range.start,
+            Position {
+                line: 1,
+                character: 4
+            }
+        );
         assert_eq!(range.utf16, (6, 7));
         assert_eq!(index.offset(text, range.start), at);
         // Between the two halves of 𝛾 lies its start.
-        let half = Position { line: 1, character: 1 };
+        let half = Position {
+            line: 1,
+            character: 1,
+        };
         assert_eq!(index.offset(text, half), 2);
         // Beyond the line is its end, before the carriage return.
-        let beyond = Position { line: 1, character: 99 };
+        let beyond = Position {
+            line: 1,
+            character: 99,
+        };
         assert_eq!(index.offset(text, beyond), text.find('\r').expect("there"));
-        assert_eq!(index.offset(text, Position { line: 9, character: 0 }), text.len());
+        assert_eq!(
+            index.offset(
+                text,
+                Position {
+                    line: 9,
+                    character: 0
+                }
+            ),
+            text.len()
+        );
     }
 
     #[test]

@@ -27,7 +27,9 @@ pub fn symbol_at(workspace: &Workspace, path: &str, offset: usize) -> Option<(Sy
     let analysis = workspace.analysis(path)?;
     let at = offset as u32;
     let all = occurrences(&analysis, 0);
-    let found = all.into_iter().find(|o| o.span.start <= at && at <= o.span.end)?;
+    let found = all
+        .into_iter()
+        .find(|o| o.span.start <= at && at <= o.span.end)?;
     Some((found.symbol, found.span))
 }
 
@@ -216,13 +218,41 @@ fn check_meanings(
 
 /// The symbol after the rename.
 fn renamed_symbol(symbol: &Symbol, old: &str, new: &str, _all: &[Mention]) -> Symbol {
-    let swap = |name: &String| if name == old { new.to_owned() } else { name.clone() };
+    let swap = |name: &String| {
+        if name == old {
+            new.to_owned()
+        } else {
+            name.clone()
+        }
+    };
     match symbol.clone() {
-        Symbol::Item { path, name } => Symbol::Item { path, name: swap(&name) },
-        Symbol::Experiment { path, name } => Symbol::Experiment { path, name: swap(&name) },
-        Symbol::Member { path, model, name } => Symbol::Member { path, model, name: swap(&name) },
-        Symbol::PortMember { path, port, name } => Symbol::PortMember { path, port, name: swap(&name) },
-        Symbol::Measure { path, experiment, name } => Symbol::Measure { path, experiment, name: swap(&name) },
+        Symbol::Item { path, name } => Symbol::Item {
+            path,
+            name: swap(&name),
+        },
+        Symbol::Experiment { path, name } => Symbol::Experiment {
+            path,
+            name: swap(&name),
+        },
+        Symbol::Member { path, model, name } => Symbol::Member {
+            path,
+            model,
+            name: swap(&name),
+        },
+        Symbol::PortMember { path, port, name } => Symbol::PortMember {
+            path,
+            port,
+            name: swap(&name),
+        },
+        Symbol::Measure {
+            path,
+            experiment,
+            name,
+        } => Symbol::Measure {
+            path,
+            experiment,
+            name: swap(&name),
+        },
         other => other,
     }
 }
@@ -233,9 +263,30 @@ fn is_like(before: &Symbol, after: &Symbol, renamed: &Symbol, new: &str) -> bool
     let _ = (renamed, new);
     match (before, after) {
         (Symbol::Local { path: a, .. }, Symbol::Local { path: b, .. }) => a == b,
-        (Symbol::Member { path: a, name: n, .. }, Symbol::Member { path: b, name: m, .. }) => a == b && n == m,
-        (Symbol::PortMember { path: a, name: n, .. }, Symbol::PortMember { path: b, name: m, .. }) => a == b && n == m,
-        (Symbol::Measure { path: a, name: n, .. }, Symbol::Measure { path: b, name: m, .. }) => a == b && n == m,
+        (
+            Symbol::Member {
+                path: a, name: n, ..
+            },
+            Symbol::Member {
+                path: b, name: m, ..
+            },
+        ) => a == b && n == m,
+        (
+            Symbol::PortMember {
+                path: a, name: n, ..
+            },
+            Symbol::PortMember {
+                path: b, name: m, ..
+            },
+        ) => a == b && n == m,
+        (
+            Symbol::Measure {
+                path: a, name: n, ..
+            },
+            Symbol::Measure {
+                path: b, name: m, ..
+            },
+        ) => a == b && n == m,
         (a, b) => a == b,
     }
 }

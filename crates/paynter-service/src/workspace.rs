@@ -113,7 +113,9 @@ impl Workspace {
                     let path = entry.path();
                     let name = entry.file_name();
                     let is_hidden = name.to_string_lossy().starts_with('.');
-                    let Ok(kind) = entry.file_type() else { continue };
+                    let Ok(kind) = entry.file_type() else {
+                        continue;
+                    };
                     if kind.is_dir() && depth < MAX_FOLDER_DEPTH && !is_hidden {
                         open.push((path, depth + 1));
                     } else if kind.is_file() && path.extension().is_some_and(|e| e == "bond") {

@@ -25,18 +25,30 @@ fn try_edit(workspace: &mut Workspace, path: &str, model: &str, edit: &Edit) -> 
         Ok(edits) => edits,
         Err(refusal) => {
             assert!(!refusal.message.is_empty());
-            assert!(!refusal.message.contains("lost on the way"), "{edit:?}\n{before}");
+            assert!(
+                !refusal.message.contains("lost on the way"),
+                "{edit:?}\n{before}"
+            );
             return Outcome::Refused(refusal.message);
         }
     };
     let after = apply(&before, &edits);
-    assert_eq!(apply(&after, &undo(&before, &edits)), *before, "undo of {edit:?}");
+    assert_eq!(
+        apply(&after, &undo(&before, &edits)),
+        *before,
+        "undo of {edit:?}"
+    );
     workspace.apply(&edits);
     assert_eq!(workspace.text(path).as_deref(), Some(after.as_str()));
 
     let context = || format!("{edit:?}\n--- before\n{before}\n--- after\n{after}");
     if format(FileId(0), &before).text == *before {
-        assert_eq!(format(FileId(0), &after).text, after, "fmt has work after {}", context());
+        assert_eq!(
+            format(FileId(0), &after).text,
+            after,
+            "fmt has work after {}",
+            context()
+        );
     }
     let new = view_of(workspace, path, model);
     assert_eq!(new.unresolved.len(), old.unresolved.len(), "{}", context());
@@ -63,12 +75,19 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
     let mut view = old.clone();
     let node = |view: &View, id: &str| view.nodes.iter().find(|n| n.id == id).cloned();
     match edit {
-        Edit::AddNode { kind, value, at, .. } => {
+        Edit::AddNode {
+            kind, value, at, ..
+        } => {
             let mut made = view.nodes[0].clone();
             made = blank(made, "#new", kind, value.clone());
             made.sort = sort_of(kind);
             let _ = at;
-            made.ports = new.nodes.iter().find(|n| n.kind == *kind).map(|n| n.ports.clone()).unwrap_or_default();
+            made.ports = new
+                .nodes
+                .iter()
+                .find(|n| n.kind == *kind)
+                .map(|n| n.ports.clone())
+                .unwrap_or_default();
             view.nodes.push(made);
         }
         Edit::Connect { from, to } => {
@@ -84,7 +103,10 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
                 .expect("the bond was made");
             let implied = |end: &EndRef, is_tail: bool| {
                 let n = node(&view, &end.node).expect("it is there");
-                let is_part = matches!(n.sort, NodeSort::Part | NodeSort::Replaceable | NodeSort::Outer);
+                let is_part = matches!(
+                    n.sort,
+                    NodeSort::Part | NodeSort::Replaceable | NodeSort::Outer
+                );
                 let second = n.ports.get(1).filter(|_| is_tail);
                 let meant = second.or(n.ports.first()).filter(|_| is_part);
                 end.port.clone().or(meant.map(|p| p.name.clone()))
@@ -95,8 +117,14 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
             bond.forced = None;
             view.bonds.push(bond);
         }
-        Edit::InsertOnBond { bond, kind, value, .. } => {
-            let at = view.bonds.iter().position(|b| b.id == *bond).expect("it is there");
+        Edit::InsertOnBond {
+            bond, kind, value, ..
+        } => {
+            let at = view
+                .bonds
+                .iter()
+                .position(|b| b.id == *bond)
+                .expect("it is there");
             let mut made = view.nodes[0].clone();
             made = blank(made, "#new", kind, value.clone());
             made.sort = sort_of(kind);
@@ -116,17 +144,32 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
         Edit::Delete { nodes, bonds } => {
             view.nodes.retain(|n| !nodes.contains(&n.id));
             view.bonds.retain(|b| {
-                !bonds.contains(&b.id) && !nodes.contains(&b.from.node) && !nodes.contains(&b.to.node)
+                !bonds.contains(&b.id)
+                    && !nodes.contains(&b.from.node)
+                    && !nodes.contains(&b.to.node)
             });
             for n in &mut view.nodes {
                 n.members.retain(|m| !nodes.contains(m));
             }
             // Tuples and `_` that nothing joins any more are gone with their bond.
-            let joined: BTreeSet<String> = view.bonds.iter().flat_map(|b| [b.from.node.clone(), b.to.node.clone()]).collect();
-            view.nodes.retain(|n| !matches!(n.sort, NodeSort::Tuple | NodeSort::Fixed) || joined.contains(&n.id));
+            let joined: BTreeSet<String> = view
+                .bonds
+                .iter()
+                .flat_map(|b| [b.from.node.clone(), b.to.node.clone()])
+                .collect();
+            view.nodes
+                .retain(|n| n.sort != NodeSort::Tuple || joined.contains(&n.id));
+            let inner = view.nodes.iter().flat_map(|n| n.members.clone());
+            let kept: BTreeSet<String> = joined.iter().cloned().chain(inner).collect();
+            view.nodes
+                .retain(|n| n.sort != NodeSort::Fixed || kept.contains(&n.id));
         }
         Edit::Reverse { bond } => {
-            let bond = view.bonds.iter_mut().find(|b| b.id == *bond).expect("it is there");
+            let bond = view
+                .bonds
+                .iter_mut()
+                .find(|b| b.id == *bond)
+                .expect("it is there");
             std::mem::swap(&mut bond.from, &mut bond.to);
             bond.forced = match bond.forced {
                 Some(StrokeAt::Head) => Some(StrokeAt::Tail),
@@ -135,20 +178,36 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
             };
         }
         Edit::ForceStroke { bond, at } => {
-            let bond = view.bonds.iter_mut().find(|b| b.id == *bond).expect("it is there");
+            let bond = view
+                .bonds
+                .iter_mut()
+                .find(|b| b.id == *bond)
+                .expect("it is there");
             bond.forced = Some(*at);
         }
         Edit::FreeStroke { bond } => {
-            let bond = view.bonds.iter_mut().find(|b| b.id == *bond).expect("it is there");
+            let bond = view
+                .bonds
+                .iter_mut()
+                .find(|b| b.id == *bond)
+                .expect("it is there");
             bond.forced = None;
         }
         Edit::SetValue { node, value, law } => {
-            let n = view.nodes.iter_mut().find(|n| n.id == *node).expect("it is there");
+            let n = view
+                .nodes
+                .iter_mut()
+                .find(|n| n.id == *node)
+                .expect("it is there");
             n.value.clone_from(value);
             n.law.clone_from(law);
         }
         Edit::SetKind { node, kind } => {
-            let n = view.nodes.iter_mut().find(|n| n.id == *node).expect("it is there");
+            let n = view
+                .nodes
+                .iter_mut()
+                .find(|n| n.id == *node)
+                .expect("it is there");
             n.kind.clone_from(kind);
             n.sort = sort_of(kind);
             if n.sort == NodeSort::Junction {
@@ -166,7 +225,11 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
         }
         Edit::Move { places } => {
             for (id, x, y) in places {
-                let n = view.nodes.iter_mut().find(|n| n.id == *id).expect("it is there");
+                let n = view
+                    .nodes
+                    .iter_mut()
+                    .find(|n| n.id == *id)
+                    .expect("it is there");
                 n.position = Some((*x, *y));
             }
         }
@@ -175,7 +238,12 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
             return graph_renamed(old, known, node, name, new);
         }
         Edit::Duplicate { nodes } => {
-            let copies: Vec<_> = view.nodes.iter().filter(|n| nodes.contains(&n.id)).cloned().collect();
+            let copies: Vec<_> = view
+                .nodes
+                .iter()
+                .filter(|n| nodes.contains(&n.id))
+                .cloned()
+                .collect();
             let inner: Vec<_> = view
                 .bonds
                 .iter()
@@ -183,8 +251,16 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
                 .cloned()
                 .collect();
             // Copies read each other where the originals did; they stand in the order in which they were named.
-            let given = new.nodes.iter().filter_map(|n| n.name.as_ref().filter(|name| !known.contains(*name)));
-            let originals = nodes.iter().map(|id| old.nodes.iter().find(|n| n.id == *id).and_then(|n| n.name.clone()));
+            let given = new
+                .nodes
+                .iter()
+                .filter_map(|n| n.name.as_ref().filter(|name| !known.contains(*name)));
+            let originals = nodes.iter().map(|id| {
+                old.nodes
+                    .iter()
+                    .find(|n| n.id == *id)
+                    .and_then(|n| n.name.clone())
+            });
             let names: Vec<(String, String)> = originals
                 .zip(given)
                 .filter_map(|(old, new)| Some((old?, new.clone())))
@@ -216,8 +292,13 @@ fn reread(text: &str, names: &[(String, String)]) -> String {
     let mut before = "";
     for i in 0..tokens.len() {
         let word = tokens.text(i, text);
-        let new = names.iter().find(|(old, _)| old == word).filter(|_| before != ".");
-        let follows = (i + 1..tokens.len()).map(|k| tokens.text(k, text)).find(|t| !t.trim().is_empty());
+        let new = names
+            .iter()
+            .find(|(old, _)| old == word)
+            .filter(|_| before != ".");
+        let follows = (i + 1..tokens.len())
+            .map(|k| tokens.text(k, text))
+            .find(|t| !t.trim().is_empty());
         let is_argument = follows == Some("=");
         out.push_str(new.filter(|_| !is_argument).map_or(word, |(_, new)| new));
         before = word;
@@ -225,8 +306,20 @@ fn reread(text: &str, names: &[(String, String)]) -> String {
     out
 }
 
-fn graph_renamed(old: &View, known: &BTreeSet<String>, node: &str, name: &str, new: &View) -> Graph {
-    let swap = |text: &str| if text == node { name.to_owned() } else { text.to_owned() };
+fn graph_renamed(
+    old: &View,
+    known: &BTreeSet<String>,
+    node: &str,
+    name: &str,
+    new: &View,
+) -> Graph {
+    let swap = |text: &str| {
+        if text == node {
+            name.to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
     let mut view = old.clone();
     for n in &mut view.nodes {
         n.id = swap(&n.id);
@@ -256,7 +349,12 @@ fn graph_renamed(old: &View, known: &BTreeSet<String>, node: &str, name: &str, n
     graph(&view, &known)
 }
 
-fn blank(mut node: paynter_service::view::Node, id: &str, kind: &str, value: Option<String>) -> paynter_service::view::Node {
+fn blank(
+    mut node: paynter_service::view::Node,
+    id: &str,
+    kind: &str,
+    value: Option<String>,
+) -> paynter_service::view::Node {
     node.id = id.to_owned();
     node.kind = kind.to_owned();
     node.name = None;
@@ -285,7 +383,9 @@ fn takes_power(node: &paynter_service::view::Node) -> bool {
 fn check_lines(before: &str, after: &str, old: &View, edit: &Edit) {
     let bond_ends = |ids: &[String]| -> Vec<String> {
         let bonds = old.bonds.iter().filter(|b| ids.contains(&b.id));
-        bonds.flat_map(|b| [b.from.node.clone(), b.to.node.clone()]).collect()
+        bonds
+            .flat_map(|b| [b.from.node.clone(), b.to.node.clone()])
+            .collect()
     };
     let ids: Vec<String> = match edit {
         Edit::AddNode { .. } | Edit::Duplicate { .. } => Vec::new(),
@@ -295,7 +395,9 @@ fn check_lines(before: &str, after: &str, old: &View, edit: &Edit) {
         | Edit::ForceStroke { bond, .. }
         | Edit::FreeStroke { bond } => bond_ends(&[bond.clone()]),
         Edit::Delete { nodes, bonds } => [nodes.clone(), bond_ends(bonds)].concat(),
-        Edit::SetValue { node, .. } | Edit::SetKind { node, .. } | Edit::Rename { node, .. } => vec![node.clone()],
+        Edit::SetValue { node, .. } | Edit::SetKind { node, .. } | Edit::Rename { node, .. } => {
+            vec![node.clone()]
+        }
         Edit::Move { places } => places.iter().map(|p| p.0.clone()).collect(),
         _ => return,
     };
@@ -305,7 +407,11 @@ fn check_lines(before: &str, after: &str, old: &View, edit: &Edit) {
             let node = old.nodes.iter().find(|n| n.id == *id);
             let name = node.and_then(|n| n.name.clone());
             let name = name.unwrap_or_else(|| node.map_or(String::new(), |n| n.kind.clone()));
-            name.split('[').next().unwrap_or("").trim_matches(['(', ')']).to_owned()
+            name.split('[')
+                .next()
+                .unwrap_or("")
+                .trim_matches(['(', ')'])
+                .to_owned()
         })
         .collect();
     let mut kept: Vec<&str> = after.lines().collect();
@@ -314,20 +420,35 @@ fn check_lines(before: &str, after: &str, old: &View, edit: &Edit) {
             kept.remove(at);
             continue;
         }
-        let is_plain = line.trim().is_empty() || line.trim_start().starts_with("///") || line.contains("layout");
+        let is_plain = line.trim().is_empty()
+            || line.trim_start().starts_with("///")
+            || line.contains("layout");
         let mentions = words.iter().any(|w| line.contains(w.as_str()));
         // A model on one line is edited in that line; a block may be several.
         let is_brace = line.trim() == "}" || line.contains("model ");
-        let is_block = ids.iter().any(|id| id.starts_with("for") || id.starts_with("if"));
-        assert!(is_plain || mentions || is_brace || is_block, "{edit:?} changed {line:?}\n--- before\n{before}\n--- after\n{after}");
+        let is_block = ids
+            .iter()
+            .any(|id| id.starts_with("for") || id.starts_with("if"));
+        assert!(
+            is_plain || mentions || is_brace || is_block,
+            "{edit:?} changed {line:?}\n--- before\n{before}\n--- after\n{after}"
+        );
     }
 }
 
 /// Some edit of the model, drawn by lot.
 fn random_edit(random: &mut Random, view: &View, n: usize) -> Option<Edit> {
-    let own: Vec<_> = view.nodes.iter().filter(|n| n.inherited.is_none()).collect();
+    let own: Vec<_> = view
+        .nodes
+        .iter()
+        .filter(|n| n.inherited.is_none())
+        .collect();
     let named: Vec<_> = view.nodes.iter().filter(|n| n.name.is_some()).collect();
-    let bonds: Vec<_> = view.bonds.iter().filter(|b| b.inherited.is_none()).collect();
+    let bonds: Vec<_> = view
+        .bonds
+        .iter()
+        .filter(|b| b.inherited.is_none())
+        .collect();
     let kinds = ["0", "1", "R", "C", "I", "Se", "Sf", "TF", "GY"];
     Some(match random.below(14) {
         0 => Edit::AddNode {
@@ -342,7 +463,10 @@ fn random_edit(random: &mut Random, view: &View, n: usize) -> Option<Edit> {
                 node: n.id.clone(),
                 port: None,
             };
-            Edit::Connect { from: end(a), to: end(b) }
+            Edit::Connect {
+                from: end(a),
+                to: end(b),
+            }
         }
         3 => Edit::InsertOnBond {
             bond: random.pick(&bonds)?.id.clone(),
@@ -364,7 +488,11 @@ fn random_edit(random: &mut Random, view: &View, n: usize) -> Option<Edit> {
         },
         7 => Edit::ForceStroke {
             bond: random.pick(&bonds)?.id.clone(),
-            at: if random.below(2) == 0 { StrokeAt::Head } else { StrokeAt::Tail },
+            at: if random.below(2) == 0 {
+                StrokeAt::Head
+            } else {
+                StrokeAt::Tail
+            },
         },
         8 => Edit::FreeStroke {
             bond: random.pick(&bonds)?.id.clone(),
@@ -379,7 +507,11 @@ fn random_edit(random: &mut Random, view: &View, n: usize) -> Option<Edit> {
             kind: (*random.pick(&kinds)?).to_owned(),
         },
         11 => Edit::Move {
-            places: vec![(random.pick(&named)?.id.clone(), random.below(500) as f64, -(random.below(300) as f64) / 2.0)],
+            places: vec![(
+                random.pick(&named)?.id.clone(),
+                random.below(500) as f64,
+                1.5 - random.below(300) as f64,
+            )],
         },
         12 => Edit::Rename {
             node: random.pick(&own).filter(|n| n.name.is_some())?.id.clone(),
@@ -399,7 +531,13 @@ fn random_edit(random: &mut Random, view: &View, n: usize) -> Option<Edit> {
 }
 
 /// A sequence of edits; gives how many were done and how many refused.
-fn campaign(workspace: &mut Workspace, path: &str, model: &str, seed: u64, n: usize) -> (usize, usize) {
+fn campaign(
+    workspace: &mut Workspace,
+    path: &str,
+    model: &str,
+    seed: u64,
+    n: usize,
+) -> (usize, usize) {
     let mut random = Random(seed | 1);
     let (mut done, mut refused) = (0, 0);
     for k in 0..n {
@@ -439,7 +577,13 @@ fn random_edits_of_gallery_and_library_keep_the_law() {
         workspace.open(&path, text.clone());
         for (k, model) in workspace.models(&path).iter().enumerate() {
             workspace.change(&path, text.clone());
-            let (d, r) = campaign(&mut workspace, &path, model, 77 + 31 * k as u64 + path.len() as u64, 12);
+            let (d, r) = campaign(
+                &mut workspace,
+                &path,
+                model,
+                77 + 31 * k as u64 + path.len() as u64,
+                12,
+            );
             done += d;
             refused += r;
         }

@@ -8,7 +8,10 @@ use paynter_service::view::{Decided, Form, NodeSort, StrokeAt};
 
 #[test]
 fn the_view_of_the_circuit_has_its_strokes_and_reasons() {
-    let path = root().join("gallery/circuit/circuit.bond").display().to_string();
+    let path = root()
+        .join("gallery/circuit/circuit.bond")
+        .display()
+        .to_string();
     let workspace = Workspace::new([]);
     let view = workspace.view(&path, "Circuit").expect("it is there");
     assert!(!view.has_errors, "{view:?}");
@@ -17,7 +20,12 @@ fn the_view_of_the_circuit_has_its_strokes_and_reasons() {
     assert_eq!(bond("supply->mesh").decided, Some(Decided::Fixed));
     assert_eq!(bond("node->c1").stroke, Some(StrokeAt::Tail));
     assert_eq!(bond("branch->l1").stroke, Some(StrokeAt::Head));
-    assert_eq!(bond("mesh->r1").reasons.len(), 2, "{:?}", bond("mesh->r1").reasons);
+    assert_eq!(
+        bond("mesh->r1").reasons.len(),
+        2,
+        "{:?}",
+        bond("mesh->r1").reasons
+    );
     let node = |id: &str| view.nodes.iter().find(|n| n.id == id).expect("it is there");
     assert_eq!(node("c1").form, Some(Form::Integral));
     assert_eq!(node("c1").value.as_deref(), Some("C1"));
@@ -44,7 +52,10 @@ fn every_bond_of_gallery_and_library_has_a_stroke() {
             }
             for bond in &view.bonds {
                 let is_there = |id: &str| view.nodes.iter().any(|n| n.id == id);
-                assert!(is_there(&bond.from.node) && is_there(&bond.to.node), "{path} {model} {bond:?}");
+                assert!(
+                    is_there(&bond.from.node) && is_there(&bond.to.node),
+                    "{path} {model} {bond:?}"
+                );
                 n_bonds += 1;
                 if bond.stroke.is_none() {
                     n_bare += 1;
@@ -55,8 +66,15 @@ fn every_bond_of_gallery_and_library_has_a_stroke() {
             assert_eq!(ids.len(), view.nodes.len(), "ids of {path} {model}");
         }
     }
-    println!("{n_bonds} bonds, {n_bare} without a stroke\n{}", bare.join("\n"));
-    assert!(n_bare * 20 < n_bonds, "{n_bare} of {n_bonds}:\n{}", bare.join("\n"));
+    println!(
+        "{n_bonds} bonds, {n_bare} without a stroke\n{}",
+        bare.join("\n")
+    );
+    assert!(
+        n_bare * 20 < n_bonds,
+        "{n_bare} of {n_bonds}:\n{}",
+        bare.join("\n")
+    );
 }
 
 #[test]

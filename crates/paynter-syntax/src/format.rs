@@ -335,10 +335,7 @@ impl<'t> Layout<'t> {
             (_, T::Comma | T::Semicolon | T::RParen | T::RBracket | T::Colon) => Gap::None,
             (_, T::Dot | T::Prime | T::Caret) => Gap::None,
             (T::Dot | T::Caret | T::LParen | T::LBracket, _) => Gap::None,
-            // A sign, not an operation: `-x`, and `-3` among the places of a layout.
-            (T::Minus | T::Plus, _) if matches!(l_node, NodeKind::Unary | NodeKind::Layout) => {
-                Gap::None
-            }
+            (T::Minus | T::Plus, _) if l_node == NodeKind::Unary || self.is_in_layout() => Gap::None,
             (T::Eq, _) => Gap::Blank,
             (_, T::LParen) if r_node == NodeKind::Args => Gap::None,
             (_, T::LBracket) if matches!(r_node, NodeKind::Index | NodeKind::Size) => Gap::None,
@@ -363,6 +360,12 @@ impl<'t> Layout<'t> {
                 NodeKind::Index | NodeKind::Size | NodeKind::Shape
             )
         })
+    }
+
+    /// Tells whether the innermost brace is that of a layout, where `-3` is a place and `-` no operation.
+    fn is_in_layout(&self) -> bool {
+        let innermost = self.open.last();
+        innermost.is_some_and(|&(open, _)| self.nodes[open] == NodeKind::Layout)
     }
 
     /// Tells whether there were blanks on either side of the operator that is `left` or

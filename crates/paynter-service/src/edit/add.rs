@@ -69,7 +69,10 @@ pub fn insert_on_bond(
         let head = &chain.groups[1][0];
         let head_text = draft.slice(head.span);
         let start = draft.text()[span.start as usize..arrow.span.start as usize].to_owned();
-        let pieces = [format!("{start}{first} {text}"), format!("{name} {second} {head_text}")];
+        let pieces = [
+            format!("{start}{first} {text}"),
+            format!("{name} {second} {head_text}"),
+        ];
         draft.replace_statement(span, &pieces)?;
     } else {
         draft.replace_span(arrow.span, &format!("{first} {text} {second}"))?;

@@ -62,7 +62,13 @@ pub fn find_bond(draft: &Draft<'_>, id: &str) -> Result<(usize, BondPlace), Refu
 type Keep<'k> = &'k dyn Fn(usize, usize) -> bool;
 
 /// The text of groups `first..=last` of a chain, with the nodes that stay.
-pub fn piece(draft: &Draft<'_>, chain: &ast::Chain, first: usize, last: usize, keep: Keep<'_>) -> String {
+pub fn piece(
+    draft: &Draft<'_>,
+    chain: &ast::Chain,
+    first: usize,
+    last: usize,
+    keep: Keep<'_>,
+) -> String {
     let list = |g: usize| -> String {
         let group = &chain.groups[g];
         let all = (0..group.len()).all(|n| keep(g, n));
@@ -98,7 +104,10 @@ pub fn alone(draft: &Draft<'_>, node: &ast::Node) -> Result<Option<String>, Refu
         }
         ast::NodeKind::Ref(_) | ast::NodeKind::Fixed => None,
         ast::NodeKind::Tuple(members) => {
-            if members.iter().any(|m| !matches!(m.kind, ast::NodeKind::Ref(_) | ast::NodeKind::Fixed)) {
+            if members
+                .iter()
+                .any(|m| !matches!(m.kind, ast::NodeKind::Ref(_) | ast::NodeKind::Fixed))
+            {
                 return Err(Refusal::new(
                     "the tuple makes its members here; make them on lines of their own first",
                 ));
@@ -217,12 +226,18 @@ pub fn single_out(draft: &mut Draft<'_>, id: &str) -> Result<BondPlace, Refusal>
         let tail = reference(draft, &tails[0])?;
         let keep = |g: usize, i: usize| g != place.arrow + 1 || i != place.head;
         let head = draft.slice(heads[place.head].span);
-        (statement(draft, &chain, 0..n, &keep)?, format!("{tail} {arrow} {head}"))
+        (
+            statement(draft, &chain, 0..n, &keep)?,
+            format!("{tail} {arrow} {head}"),
+        )
     } else {
         let head = reference(draft, &heads[0])?;
         let keep = |g: usize, i: usize| g != place.arrow || i != place.tail;
         let tail = draft.slice(tails[place.tail].span);
-        (statement(draft, &chain, 0..n, &keep)?, format!("{tail} {arrow} {head}"))
+        (
+            statement(draft, &chain, 0..n, &keep)?,
+            format!("{tail} {arrow} {head}"),
+        )
     };
     let ends = {
         let bond = &draft.read().view.bonds[at];
@@ -236,10 +251,12 @@ pub fn single_out(draft: &mut Draft<'_>, id: &str) -> Result<BondPlace, Refusal>
     let bonds = reading.view.bonds.iter().zip(&reading.bond_places);
     let mut same = bonds.filter(|(b, _)| b.from.node == ends.0.node && b.to.node == ends.1.node);
     let found = same.find(|(_, place)| {
-        let chain = place.statement.and_then(|s| match &reading.model.body.get(s)?.kind {
-            ast::StmtKind::Chain(chain) => Some(chain),
-            _ => None,
-        });
+        let chain = place
+            .statement
+            .and_then(|s| match &reading.model.body.get(s)?.kind {
+                ast::StmtKind::Chain(chain) => Some(chain),
+                _ => None,
+            });
         chain.is_some_and(|c| draft.slice(c.span) == own)
     });
     found

@@ -16,11 +16,7 @@ use paynter::syntax::{Span, ast};
 /// # Errors
 ///
 /// The bond is inherited, or the stroke mixed.
-pub fn set_stroke(
-    draft: &mut Draft<'_>,
-    bond: &str,
-    at: Option<StrokeAt>,
-) -> Result<(), Refusal> {
+pub fn set_stroke(draft: &mut Draft<'_>, bond: &str, at: Option<StrokeAt>) -> Result<(), Refusal> {
     let (index, place) = find_bond(draft, bond)?;
     if draft.read().view.bonds[index].forced == at {
         return Ok(());
@@ -31,7 +27,9 @@ pub fn set_stroke(
     let arrow = found.chain.arrows[place.arrow];
     let text = match (arrow.multi, at) {
         (_, Some(StrokeAt::Mixed)) => {
-            return Err(Refusal::new("a stroke is written at the tail or at the head"));
+            return Err(Refusal::new(
+                "a stroke is written at the tail or at the head",
+            ));
         }
         (multi, at) => arrow_text(multi, at),
     };
@@ -68,7 +66,10 @@ pub fn reverse(draft: &mut Draft<'_>, bond: &str) -> Result<(), Refusal> {
         is_named,
     } = statement_of(draft, &place)?;
     let n = chain.groups.len();
-    let (tail, head) = (&chain.groups[place.arrow][0], &chain.groups[place.arrow + 1][0]);
+    let (tail, head) = (
+        &chain.groups[place.arrow][0],
+        &chain.groups[place.arrow + 1][0],
+    );
     // An end that stands alone moves with its making into the new statement; one that goes on stays.
     let is_tail_alone = place.arrow == 0;
     let is_head_alone = place.arrow + 2 == n;
@@ -153,8 +154,8 @@ pub fn set_value(
         NodeSort::Element | NodeSort::Part | NodeSort::Unknown => {}
         _ => return Err(Refusal::new(format!("a {} has no value", found.kind))),
     }
-    let kind = kind_at(draft, (start, end))
-        .ok_or_else(|| Refusal::new(format!("`{id}` has no value")))?;
+    let kind =
+        kind_at(draft, (start, end)).ok_or_else(|| Refusal::new(format!("`{id}` has no value")))?;
     let head_end = match (&kind.size, &kind.head) {
         (Some(size), _) => {
             // Behind the bracket that closes the size.
@@ -180,7 +181,11 @@ pub fn set_value(
 fn set_default(draft: &mut Draft<'_>, node: &Node, text: &str) -> Result<(), Refusal> {
     let (_, model) = draft.syntax();
     let found = model.body.iter().find_map(|s| match &s.kind {
-        ast::StmtKind::Replaceable { name, default, bound } => {
+        ast::StmtKind::Replaceable {
+            name,
+            default,
+            bound,
+        } => {
             let is_it = Some(&*name.text) == node.name.as_deref();
             is_it.then(|| (default.as_ref().map(|d| d.span), bound.span))
         }
@@ -317,7 +322,9 @@ pub fn set_signal(draft: &mut Draft<'_>, name: &str, value: &str) -> Result<(), 
                         });
                     }
                 }
-                ast::StmtKind::Define(define) if draft.document.slice(define.target.span) == name => {
+                ast::StmtKind::Define(define)
+                    if draft.document.slice(define.target.span) == name =>
+                {
                     found = Some((define.value.span, true));
                 }
                 _ => {}

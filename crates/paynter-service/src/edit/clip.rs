@@ -87,7 +87,11 @@ fn line_of(
 ) -> Result<(String, String), Refusal> {
     let is_copyable = matches!(
         node.sort,
-        NodeSort::Junction | NodeSort::Element | NodeSort::Part | NodeSort::Replaceable | NodeSort::Unknown
+        NodeSort::Junction
+            | NodeSort::Element
+            | NodeSort::Part
+            | NodeSort::Replaceable
+            | NodeSort::Unknown
     );
     if !is_copyable || node.inherited.is_some() {
         return Err(Refusal::new(format!("`{}` cannot be copied", node.id)));
@@ -95,9 +99,9 @@ fn line_of(
     let (start, end) = node.range.bytes;
     let text = draft.text()[start..end].to_owned();
     match &node.name {
-        Some(name) if name.contains('[') => {
-            Err(Refusal::new(format!("`{name}` is one of an array; it cannot be copied alone")))
-        }
+        Some(name) if name.contains('[') => Err(Refusal::new(format!(
+            "`{name}` is one of an array; it cannot be copied alone"
+        ))),
         Some(name) => Ok((name.clone(), text)),
         None => {
             let stem = node.kind.to_lowercase();
@@ -157,8 +161,17 @@ fn paste_lines(draft: &mut Draft<'_>, text: &str) -> Result<Vec<String>, Refusal
     let wrapped = format!("model Pasted {{\n{text}\n}}\n");
     let parsed = parse(FileId(0), &wrapped);
     let model = match parsed.ast.items.as_slice() {
-        [ast::Item { kind: ast::ItemKind::Model(model), .. }] if !parsed.has_errors() => model,
-        _ => return Err(Refusal::new("what is pasted is not a list of nodes and bonds")),
+        [
+            ast::Item {
+                kind: ast::ItemKind::Model(model),
+                ..
+            },
+        ] if !parsed.has_errors() => model,
+        _ => {
+            return Err(Refusal::new(
+                "what is pasted is not a list of nodes and bonds",
+            ));
+        }
     };
     let mut made = Vec::new();
     for statement in &model.body {
@@ -171,7 +184,11 @@ fn paste_lines(draft: &mut Draft<'_>, text: &str) -> Result<Vec<String>, Refusal
                 }
             }
             ast::StmtKind::Replaceable { name, .. } => made.push(name.text.to_string()),
-            _ => return Err(Refusal::new("what is pasted is not a list of nodes and bonds")),
+            _ => {
+                return Err(Refusal::new(
+                    "what is pasted is not a list of nodes and bonds",
+                ));
+            }
         }
     }
     let mut used = taken(draft);
@@ -179,7 +196,9 @@ fn paste_lines(draft: &mut Draft<'_>, text: &str) -> Result<Vec<String>, Refusal
     for name in &made {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let new = match used.contains(name) {
-            true => numbered(if stem.is_empty() { name } else { stem }, |n| used.contains(n)),
+            true => numbered(if stem.is_empty() { name } else { stem }, |n| {
+                used.contains(n)
+            }),
             false => name.clone(),
         };
         used.insert(new.clone());
@@ -201,11 +220,17 @@ fn renamed(line: &str, names: &BTreeMap<String, String>) -> String {
     let mut before = TokenKind::End;
     for i in 0..tokens.len() {
         let text = tokens.text(i, line);
-        let next = (i + 1..tokens.len()).find(|&k| significant(k)).map(|k| tokens.kind(k));
-        let is_argument = next == Some(TokenKind::Eq)
-            && matches!(before, TokenKind::LParen | TokenKind::Comma);
+        let next = (i + 1..tokens.len())
+            .find(|&k| significant(k))
+            .map(|k| tokens.kind(k));
+        let is_argument =
+            next == Some(TokenKind::Eq) && matches!(before, TokenKind::LParen | TokenKind::Comma);
         match names.get(text) {
-            Some(new) if tokens.kind(i) == TokenKind::Ident && before != TokenKind::Dot && !is_argument => {
+            Some(new)
+                if tokens.kind(i) == TokenKind::Ident
+                    && before != TokenKind::Dot
+                    && !is_argument =>
+            {
                 out.push_str(new);
             }
             _ => out.push_str(text),

@@ -40,11 +40,17 @@ pub fn connect(draft: &mut Draft<'_>, from: &EndRef, to: &EndRef) -> Result<(), 
         false => "->",
     };
     // A node that stands alone is joined where it is made: the port of an arrow in or out is the implied one there.
-    if let (Some(span), true) = (lone(draft, &head), implies(&head, to.port.as_deref(), false)) {
+    if let (Some(span), true) = (
+        lone(draft, &head),
+        implies(&head, to.port.as_deref(), false),
+    ) {
         let start = span.start as usize;
         return draft.replace(start, start, &format!("{tail_text} {arrow} "));
     }
-    if let (Some(span), true) = (lone(draft, &tail), implies(&tail, from.port.as_deref(), true)) {
+    if let (Some(span), true) = (
+        lone(draft, &tail),
+        implies(&tail, from.port.as_deref(), true),
+    ) {
         let end = span.end as usize;
         return draft.replace(end, end, &format!(" {arrow} {head_text}"));
     }
@@ -119,7 +125,10 @@ fn implies(node: &Node, port: Option<&str>, is_tail: bool) -> bool {
     let Some(port) = port else { return true };
     let second = node.ports.get(1).filter(|_| is_tail);
     let is_part = node.sort == NodeSort::Part;
-    is_part && second.or(node.ports.first()).is_some_and(|p| p.name == port)
+    is_part
+        && second
+            .or(node.ports.first())
+            .is_some_and(|p| p.name == port)
 }
 
 /// The statement `name: kind` of a node, if it has one for itself.
@@ -133,7 +142,9 @@ fn lone(draft: &Draft<'_>, node: &Node) -> Option<Span> {
             let [group] = chain.groups.as_slice() else {
                 return None;
             };
-            let [only] = group.as_slice() else { return None };
+            let [only] = group.as_slice() else {
+                return None;
+            };
             let is_it = (only.span.start as usize, only.span.end as usize) == node.range.bytes;
             is_it.then_some(only.span)
         }
@@ -149,7 +160,10 @@ fn is_multi(node: &Node, end: &EndRef) -> bool {
             node.sort,
             NodeSort::Part | NodeSort::Replaceable | NodeSort::Outer
         );
-        node.ports.first().filter(|_| is_part).map(|p| p.name.as_str())
+        node.ports
+            .first()
+            .filter(|_| is_part)
+            .map(|p| p.name.as_str())
     });
     match (node.sort, port) {
         (NodeSort::Part | NodeSort::Replaceable | NodeSort::Outer, Some(port)) => {

@@ -30,9 +30,11 @@ pub fn delete(draft: &mut Draft<'_>, nodes: &[String], bonds: &[String]) -> Resu
     }
     // Bonds of nodes that go, go with them; the others are found by their ends, as ids with numbers move up.
     let goes = |id: &String| nodes.contains(id);
-    let doomed = reading.view.bonds.iter().filter(|b| {
-        bonds.contains(&b.id) && !goes(&b.from.node) && !goes(&b.to.node)
-    });
+    let doomed = reading
+        .view
+        .bonds
+        .iter()
+        .filter(|b| bonds.contains(&b.id) && !goes(&b.from.node) && !goes(&b.to.node));
     let doomed: Vec<String> = doomed.map(|b| b.id.clone()).collect();
     // The last of several equal ones first, so that those before it keep their ids.
     for id in doomed.iter().rev() {

@@ -53,8 +53,8 @@ fn stretches(a: &[&str], b: &[&str], start: usize) -> Vec<(usize, usize, String)
             continue;
         }
         let stretch = open.get_or_insert((at, at, String::new()));
-        let takes_old = j == b.len()
-            || i < a.len() && common[(i + 1) * width + j] >= common[i * width + j + 1];
+        let takes_old =
+            j == b.len() || i < a.len() && common[(i + 1) * width + j] >= common[i * width + j + 1];
         if takes_old {
             at += a[i].len();
             stretch.1 = at;
@@ -74,7 +74,14 @@ mod tests {
 
     #[test]
     fn what_differs_turns_the_old_text_into_the_new_one() {
-        let texts = ["", "a\n", "a\nb\nc\n", "a\nx\nc", "b\nc\na\n", "c\nb\n\n\na\n"];
+        let texts = [
+            "",
+            "a\n",
+            "a\nb\nc\n",
+            "a\nx\nc",
+            "b\nc\na\n",
+            "c\nb\n\n\na\n",
+        ];
         for old in texts {
             for new in texts {
                 let mut out = String::new();

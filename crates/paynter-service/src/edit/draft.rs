@@ -88,7 +88,9 @@ impl<'a> Draft<'a> {
         if n_errors(&document) > n_errors(&self.document) || document.model(&self.model).is_none() {
             let message = document.parsed.diagnostics.iter().find(|m| m.is_error());
             let why = message.map_or("the model would be lost", |m| m.message.as_str());
-            return Err(Refusal::new(format!("this would not be a model any more: {why}")));
+            return Err(Refusal::new(format!(
+                "this would not be a model any more: {why}"
+            )));
         }
         self.document = document;
         Ok(())
@@ -115,12 +117,17 @@ impl<'a> Draft<'a> {
         let text = self.text();
         let line = text[..span.start as usize].rfind('\n').map_or(0, |i| i + 1);
         let end = self.line_end(span.end as usize);
-        (&text[line..span.start as usize], &text[span.end as usize..end])
+        (
+            &text[line..span.start as usize],
+            &text[span.end as usize..end],
+        )
     }
 
     /// The end of the line that holds a byte, before its line break.
     pub fn line_end(&self, at: usize) -> usize {
-        self.text()[at..].find('\n').map_or(self.text().len(), |i| at + i)
+        self.text()[at..]
+            .find('\n')
+            .map_or(self.text().len(), |i| at + i)
     }
 
     /// Takes a statement away, with its documentation and, if it has its lines for itself, with these.
@@ -189,8 +196,12 @@ impl<'a> Draft<'a> {
     /// As for [`Draft::replace`].
     pub fn add_statement(&mut self, statement: &str) -> Result<(), Refusal> {
         let (_, model) = self.syntax();
-        let is_power =
-            |s: &&ast::Stmt| matches!(s.kind, ast::StmtKind::Chain(_) | ast::StmtKind::NamedBond { .. });
+        let is_power = |s: &&ast::Stmt| {
+            matches!(
+                s.kind,
+                ast::StmtKind::Chain(_) | ast::StmtKind::NamedBond { .. }
+            )
+        };
         let is_not_layout = |s: &&ast::Stmt| !matches!(s.kind, ast::StmtKind::Layout(_));
         let last = model.body.iter().rfind(is_power);
         let after = last.or_else(|| model.body.iter().rfind(is_not_layout));
@@ -211,9 +222,7 @@ impl<'a> Draft<'a> {
             None if is_one_line && text[open + 1..close].trim().is_empty() => {
                 self.replace(open + 1, close, &format!("\n{INDENT}{statement}\n"))
             }
-            None if is_one_line => {
-                self.replace(open + 1, open + 1, &format!(" {statement};"))
-            }
+            None if is_one_line => self.replace(open + 1, open + 1, &format!(" {statement};")),
             None => {
                 let end = self.line_end(open);
                 self.replace(end, end, &format!("\n{INDENT}{statement}"))
@@ -255,7 +264,9 @@ impl<'a> Draft<'a> {
         }
         let close = (item.span.end as usize).saturating_sub(1);
         match open {
-            Some(open) if close > open && self.text()[close..].starts_with('}') => Ok((open, close)),
+            Some(open) if close > open && self.text()[close..].starts_with('}') => {
+                Ok((open, close))
+            }
             _ => Err(Refusal::new(format!(
                 "the braces of `{}` do not match; close it first",
                 self.model

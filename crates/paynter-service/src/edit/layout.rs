@@ -27,7 +27,11 @@ pub fn move_nodes(draft: &mut Draft<'_>, places: &[(String, f64, f64)]) -> Resul
     for (found, x, y) in named {
         let name = match (&found.name, found.sort, &found.inherited) {
             (Some(name), ..) => name.clone(),
-            (None, NodeSort::Junction | NodeSort::Element | NodeSort::Part | NodeSort::Unknown, None) => {
+            (
+                None,
+                NodeSort::Junction | NodeSort::Element | NodeSort::Part | NodeSort::Unknown,
+                None,
+            ) => {
                 let name = fresh_name(draft, &found.kind);
                 let start = found.range.bytes.0;
                 draft.replace(start, start, &format!("{name}: "))?;
@@ -62,7 +66,9 @@ pub fn place(draft: &mut Draft<'_>, name: &str, x: f64, y: f64) -> Result<(), Re
     match (known.last(), block(draft)) {
         (Some((_, last)), Some(_)) => {
             let end = last.end as usize;
-            let is_broken = draft.text()[end..].trim_start_matches([' ', '\t']).starts_with(['\n', '/']);
+            let is_broken = draft.text()[end..]
+                .trim_start_matches([' ', '\t'])
+                .starts_with(['\n', '/']);
             if !is_broken {
                 return draft.replace(end, end, &format!("; {entry}"));
             }
@@ -114,7 +120,10 @@ fn entries(draft: &Draft<'_>) -> Vec<(String, Span)> {
 
 fn block(draft: &Draft<'_>) -> Option<Span> {
     let (_, model) = draft.syntax();
-    let found = model.body.iter().rfind(|s| matches!(s.kind, ast::StmtKind::Layout(_)));
+    let found = model
+        .body
+        .iter()
+        .rfind(|s| matches!(s.kind, ast::StmtKind::Layout(_)));
     found.map(|s| s.span)
 }
 

@@ -216,7 +216,9 @@ pub fn edit(
     edit: &Edit,
 ) -> Result<Vec<TextEdit>, Refusal> {
     if Workspace::is_library(path) {
-        return Err(Refusal::new("the library cannot be changed; copy the model into a file of your own"));
+        return Err(Refusal::new(
+            "the library cannot be changed; copy the model into a file of your own",
+        ));
     }
     let analysis = workspace
         .analysis(path)

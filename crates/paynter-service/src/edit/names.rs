@@ -31,7 +31,8 @@ pub fn fresh_name(draft: &Draft<'_>, kind: &str) -> String {
                 stem.extend(c.to_lowercase());
                 before = c;
             }
-            stem.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()
+            stem.trim_end_matches(|c: char| c.is_ascii_digit())
+                .to_owned()
         }
     };
     numbered(&stem, |name| taken.contains(name))

@@ -6,9 +6,7 @@
 //! **Invariant:** ids are unique, and depend on names and neighbours, not on lines.
 
 use super::names::{indexed, kind_text, label, names_read, path_text, slice, tight};
-use super::{
-    Bond, BondEnd, Node, NodeSort, Port, Signal, SignalSort, StrokeAt, Unresolved, View,
-};
+use super::{Bond, BondEnd, Node, NodeSort, Port, Signal, SignalSort, StrokeAt, Unresolved, View};
 use crate::analysis::Analysis;
 use crate::document::Document;
 use crate::place::{LineIndex, Range};
@@ -38,7 +36,10 @@ impl Reading<'_> {
     pub fn means(&self, source: &str, r: &ast::Ref) -> Option<String> {
         let first = r.parts.first()?;
         let whole = indexed(source, &first.name, &first.index);
-        let found = self.names.get(&whole).or_else(|| self.names.get(&*first.name.text));
+        let found = self
+            .names
+            .get(&whole)
+            .or_else(|| self.names.get(&*first.name.text));
         found.cloned()
     }
 }
@@ -98,7 +99,10 @@ pub fn read_model<'a>(
             path: analysis.path.clone(),
             range: document.range(item.span),
             doc: item.doc.clone(),
-            extends: model.extends.as_ref().map(|e| document.slice(e.span).to_owned()),
+            extends: model
+                .extends
+                .as_ref()
+                .map(|e| document.slice(e.span).to_owned()),
             nodes: reader.nodes,
             bonds: reader.bonds,
             signals: reader.signals,
@@ -168,7 +172,11 @@ impl<'a> Reader<'a> {
         (self.source, self.lines) = match file {
             0 => (&document.text, None),
             _ => {
-                let text = &analysis.project.sources.file(analysis.project.files[file].file).text;
+                let text = &analysis
+                    .project
+                    .sources
+                    .file(analysis.project.files[file].file)
+                    .text;
                 (text, Some(LineIndex::new(text)))
             }
         };
@@ -215,7 +223,9 @@ impl<'a> Reader<'a> {
                 bound,
                 default,
             } => {
-                let value = default.as_ref().map(|d| slice(self.source, d.span).to_owned());
+                let value = default
+                    .as_ref()
+                    .map(|d| slice(self.source, d.span).to_owned());
                 self.declare(name, NodeSort::Replaceable, bound, value, statement.span);
             }
             ast::StmtKind::Port(ports) => ports.iter().for_each(|p| self.make_port(p)),
@@ -324,15 +334,28 @@ impl<'a> Reader<'a> {
 
     fn fill(&self, node: &mut Node, kind: &ast::Kind) {
         node.kind = kind_text(kind);
-        node.size = kind.size.as_ref().map(|s| slice(self.source, s.span).to_owned());
-        node.value = kind.args.as_ref().map(|args| match (args.first(), args.last()) {
-            (Some(first), Some(last)) => slice(self.source, arg_span(first).to(arg_span(last))).to_owned(),
-            _ => String::new(),
-        });
-        node.law = kind.law.as_ref().map(|law| match (law.first(), law.last()) {
-            (Some(first), Some(last)) => slice(self.source, first.span.to(last.span)).to_owned(),
-            _ => String::new(),
-        });
+        node.size = kind
+            .size
+            .as_ref()
+            .map(|s| slice(self.source, s.span).to_owned());
+        node.value = kind
+            .args
+            .as_ref()
+            .map(|args| match (args.first(), args.last()) {
+                (Some(first), Some(last)) => {
+                    slice(self.source, arg_span(first).to(arg_span(last))).to_owned()
+                }
+                _ => String::new(),
+            });
+        node.law = kind
+            .law
+            .as_ref()
+            .map(|law| match (law.first(), law.last()) {
+                (Some(first), Some(last)) => {
+                    slice(self.source, first.span.to(last.span)).to_owned()
+                }
+                _ => String::new(),
+            });
         if let ast::KindHead::Named(path) = &kind.head
             && let Some((file, model)) = self.analysis.find_model(path, self.file)
         {
@@ -354,7 +377,9 @@ impl<'a> Reader<'a> {
         span: Span,
     ) {
         let id = self.unique(name.text.to_string());
-        self.names.entry(name.text.to_string()).or_insert(id.clone());
+        self.names
+            .entry(name.text.to_string())
+            .or_insert(id.clone());
         let mut made = self.blank(id, sort, span);
         made.name = Some(name.text.to_string());
         made.name_range = self.range(name.span);
@@ -379,7 +404,10 @@ impl<'a> Reader<'a> {
         made.name = Some(declared.name.text.to_string());
         made.name_range = self.range(declared.name.span);
         made.kind = path_text(&declared.kind);
-        made.size = declared.size.as_ref().map(|s| slice(self.source, s.span).to_owned());
+        made.size = declared
+            .size
+            .as_ref()
+            .map(|s| slice(self.source, s.span).to_owned());
         made.ports = vec![self.port(declared, self.file)];
         self.push(made, declared.span);
     }
@@ -617,7 +645,11 @@ impl<'a> Reader<'a> {
                 let node = self.nodes.iter().find(|n| n.id == *id)?;
                 let is_block = matches!(node.sort, NodeSort::For | NodeSort::If);
                 let index = &whole[first.name.text.len()..];
-                let rest = if is_block { whole.clone() } else { index.to_owned() };
+                let rest = if is_block {
+                    whole.clone()
+                } else {
+                    index.to_owned()
+                };
                 (id.clone(), rest)
             }
         };
@@ -780,7 +812,10 @@ fn key(span: Span) -> (u32, u32, u32) {
 
 impl Reader<'_> {
     fn port(&self, declared: &ast::PortDecl, file: usize) -> Port {
-        let item = self.analysis.find(&declared.kind, file).map(|(_, item)| &item.kind);
+        let item = self
+            .analysis
+            .find(&declared.kind, file)
+            .map(|(_, item)| &item.kind);
         let is_composite = matches!(item, Some(ast::ItemKind::PortType(_)));
         Port {
             name: declared.name.text.to_string(),

@@ -32,7 +32,10 @@ pub fn add_strokes(reading: &mut Reading<'_>, flat: &Flat) {
     for (index, bond) in graph.bonds.iter().enumerate() {
         let id = BondId(index as u32);
         if is_of_this_level(graph, id) {
-            at_arrow.entry(graph.span(bond.origin)).or_default().push(id);
+            at_arrow
+                .entry(graph.span(bond.origin))
+                .or_default()
+                .push(id);
         }
     }
     let has_reasons = graph.bonds.len() <= MAX_BONDS_WITH_REASONS;
@@ -97,7 +100,9 @@ fn find_homes(reading: &Reading<'_>, graph: &BondGraph) -> Vec<Option<usize>> {
             let (text, index) = names.last(top(names, element.part));
             return by_name(text, index);
         }
-        let group = element.part_of.and_then(|(g, _)| graph.groups.get(g.0 as usize));
+        let group = element
+            .part_of
+            .and_then(|(g, _)| graph.groups.get(g.0 as usize));
         let name = group.and_then(|g| g.name).or(element.name);
         if let Some(name) = name {
             let (text, index) = names.last(top(names, name));
@@ -107,7 +112,8 @@ fn find_homes(reading: &Reading<'_>, graph: &BondGraph) -> Vec<Option<usize>> {
         let span = graph.span(origin);
         by_span.get(&span).copied().or_else(|| {
             // What closes an open port stands at the port's name.
-            let holds = |s: &Span| s.file == span.file && s.start <= span.start && span.end <= s.end;
+            let holds =
+                |s: &Span| s.file == span.file && s.start <= span.start && span.end <= s.end;
             let spans = reading.node_spans.iter().enumerate();
             let held = spans.filter(|(_, s)| holds(s));
             held.min_by_key(|(_, s)| s.end - s.start).map(|(i, _)| i)
@@ -204,7 +210,13 @@ fn bonds_in_conflict(causality: &Causality) -> BTreeSet<BondId> {
             found.insert(bond);
         }
         // Where the chains of reasons meet is the last hop of each.
-        found.extend(conflict.sides.iter().filter_map(|s| s.last()).map(|h| h.bond));
+        found.extend(
+            conflict
+                .sides
+                .iter()
+                .filter_map(|s| s.last())
+                .map(|h| h.bond),
+        );
     }
     found
 }
@@ -223,7 +235,9 @@ fn fill_nodes(
         if !is_own {
             continue;
         }
-        let group = element.part_of.and_then(|(g, _)| graph.groups.get(g.0 as usize));
+        let group = element
+            .part_of
+            .and_then(|(g, _)| graph.groups.get(g.0 as usize));
         node.dimension = Some(group.map_or(1, |g| g.size));
         node.is_modulated |= element.is_modulated;
         if node.domain.is_none() {
@@ -261,18 +275,29 @@ fn structure(graph: &BondGraph, causality: &Causality) -> Structure {
         path.iter().map(|s| names.name(*s)).collect::<Vec<String>>()
     };
     let is_small = graph.bonds.len() <= MAX_BONDS_WITH_REASONS;
-    let all_steps = if is_small { steps(graph, causality) } else { Vec::new() };
+    let all_steps = if is_small {
+        steps(graph, causality)
+    } else {
+        Vec::new()
+    };
     Structure {
         order: causality.order(),
         states,
-        dependent: causality.dependent.iter().map(|d| state(&d.storage)).collect(),
+        dependent: causality
+            .dependent
+            .iter()
+            .map(|d| state(&d.storage))
+            .collect(),
         loops: causality.loops.iter().map(|l| variables(&l.path)).collect(),
         conflicts: causality
             .conflicts
             .iter()
             .map(|c| conflict_diagnostic(graph, c).message)
             .collect(),
-        steps: all_steps.into_iter().map(|s| (s.decision, s.follows)).collect(),
+        steps: all_steps
+            .into_iter()
+            .map(|s| (s.decision, s.follows))
+            .collect(),
         n_elements: graph.elements.len(),
         n_bonds: graph.bonds.len(),
     }

@@ -119,7 +119,11 @@ pub fn graph(view: &View, known: &BTreeSet<String>) -> Graph {
             view::tight(n.value.as_deref().unwrap_or("")),
             view::tight(n.law.as_deref().unwrap_or("")),
             if is_known(&n.name) { n.position } else { None },
-            n.members.iter().map(|m| label(view, known, m)).collect::<Vec<_>>().join(",")
+            n.members
+                .iter()
+                .map(|m| label(view, known, m))
+                .collect::<Vec<_>>()
+                .join(",")
         )
     };
     let mut graph = Graph::default();
@@ -150,7 +154,9 @@ pub fn graph(view: &View, known: &BTreeSet<String>) -> Graph {
     graph.bonds.sort();
     for s in &view.signals {
         let value = view::tight(s.value.as_deref().unwrap_or(""));
-        graph.signals.push(format!("{:?} {} = {value} [{:?}]", s.sort, s.name, s.unit));
+        graph
+            .signals
+            .push(format!("{:?} {} = {value} [{:?}]", s.sort, s.name, s.unit));
     }
     graph
 }
@@ -165,7 +171,12 @@ pub fn bond_text(view: &View, known: &BTreeSet<String>, bond: &view::Bond) -> St
         (m, Some(StrokeAt::Tail)) => if m { "|=>" } else { "|->" }.to_owned(),
         (m, Some(_)) => if m { "=>|" } else { "->|" }.to_owned(),
     };
-    format!("{} {arrow} {} {:?}", end(&bond.from), end(&bond.to), bond.name)
+    format!(
+        "{} {arrow} {} {:?}",
+        end(&bond.from),
+        end(&bond.to),
+        bond.name
+    )
 }
 
 /// How a node is written in the texts of a graph.
@@ -173,7 +184,11 @@ pub fn label(view: &View, known: &BTreeSet<String>, id: &str) -> String {
     match view.nodes.iter().find(|n| n.id == id) {
         Some(n) => match &n.name {
             Some(name) if known.contains(name) => name.clone(),
-            _ => format!("?{}({})", n.kind, view::tight(n.value.as_deref().unwrap_or(""))),
+            _ => format!(
+                "?{}({})",
+                n.kind,
+                view::tight(n.value.as_deref().unwrap_or(""))
+            ),
         },
         None => id.to_owned(),
     }
