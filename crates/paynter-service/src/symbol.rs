@@ -189,7 +189,11 @@ impl<'a> Walk<'a> {
         let from = import.file;
         let items = &self.analysis.project.files[from].ast.items;
         for name in &used.names {
-            if items.iter().filter_map(item_name).any(|n| n.text == name.text) {
+            if items
+                .iter()
+                .filter_map(item_name)
+                .any(|n| n.text == name.text)
+            {
                 self.add(name.span, self.item_symbol(from, &name.text), false);
             }
         }
@@ -487,7 +491,8 @@ impl<'a> Walk<'a> {
         let n_locals = self.locals.len();
         if kind.law.is_some() {
             for letter in LAW_LETTERS {
-                self.locals.push(((*letter).to_owned(), Symbol::Library(String::new())));
+                self.locals
+                    .push(((*letter).to_owned(), Symbol::Library(String::new())));
             }
         }
         for equation in kind.law.iter().flatten() {
@@ -738,7 +743,9 @@ impl<'a> Walk<'a> {
 }
 
 /// What equations of a law may be about.
-const LAW_LETTERS: &[&str] = &["e", "f", "q", "p", "e1", "f1", "e2", "f2", "q1", "q2", "p1", "p2"];
+const LAW_LETTERS: &[&str] = &[
+    "e", "f", "q", "p", "e1", "f1", "e2", "f2", "q1", "q2", "p1", "p2",
+];
 
 fn is_element(path: &ast::Path) -> bool {
     matches!(path.segments.as_slice(), [name] if crate::view::ELEMENTS.contains(&&*name.text))
@@ -762,7 +769,10 @@ fn declared_members<'a>(model: &'a ast::Model, file: usize) -> BTreeMap<&'a str,
             S::Param(list) | S::Input(list) | S::Output(list) => {
                 for decl in list {
                     // `port x: Frame` of older texts is no value; a type behind the colon leads on.
-                    let what = decl.kind.as_ref().map_or(What::Value, |k| What::Part(k, file));
+                    let what = decl
+                        .kind
+                        .as_ref()
+                        .map_or(What::Value, |k| What::Part(k, file));
                     found.entry(&*decl.name.text).or_insert(what);
                 }
             }
@@ -817,11 +827,7 @@ fn define_declared<'a>(define: &'a ast::Define, found: &mut BTreeMap<&'a str, Wh
     }
 }
 
-fn nodes_declared<'a>(
-    chain: &'a ast::Chain,
-    file: usize,
-    found: &mut BTreeMap<&'a str, What<'a>>,
-) {
+fn nodes_declared<'a>(chain: &'a ast::Chain, file: usize, found: &mut BTreeMap<&'a str, What<'a>>) {
     let mut open: Vec<&ast::Node> = chain.groups.iter().flatten().collect();
     while let Some(node) = open.pop() {
         match &node.kind {

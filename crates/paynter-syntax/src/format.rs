@@ -335,7 +335,9 @@ impl<'t> Layout<'t> {
             (_, T::Comma | T::Semicolon | T::RParen | T::RBracket | T::Colon) => Gap::None,
             (_, T::Dot | T::Prime | T::Caret) => Gap::None,
             (T::Dot | T::Caret | T::LParen | T::LBracket, _) => Gap::None,
-            (T::Minus | T::Plus, _) if l_node == NodeKind::Unary || self.is_in_layout() => Gap::None,
+            (T::Minus | T::Plus, _) if l_node == NodeKind::Unary || self.is_in_layout() => {
+                Gap::None
+            }
             (T::Eq, _) => Gap::Blank,
             (_, T::LParen) if r_node == NodeKind::Args => Gap::None,
             (_, T::LBracket) if matches!(r_node, NodeKind::Index | NodeKind::Size) => Gap::None,
