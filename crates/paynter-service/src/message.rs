@@ -88,7 +88,7 @@ pub fn messages_of(document: &Document, analysis: &Analysis, checked: &Checked) 
             }
         }
     }
-    messages.sort_by(|a, b| a.range.bytes.cmp(&b.range.bytes));
+    messages.sort_by_key(|m| m.range.bytes);
     messages
 }
 

@@ -131,7 +131,7 @@ fn block(draft: &Draft<'_>) -> Option<Span> {
 fn number(value: f64) -> Result<String, Refusal> {
     // Farther than any drawing: such a number is a slip of the caller.
     const FARTHEST: f64 = 1e6;
-    if !(value.abs() <= FARTHEST) {
+    if value.is_nan() || value.abs() > FARTHEST {
         return Err(Refusal::new(format!("{value} is not a place")));
     }
     let rounded = (value * 10.0).round() / 10.0;
