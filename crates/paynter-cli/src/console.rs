@@ -84,7 +84,7 @@ pub fn choice(args: &ModelArgs) -> Result<Choice, String> {
         model: args.model.clone(),
         experiment: args.experiment.clone(),
         overrides,
-        linear: None,
+        ..Choice::default()
     })
 }
 

@@ -436,6 +436,37 @@ impl Project {
     }
 }
 
+impl Project {
+    /// Reads a sweep given outside of any file: `--over "R1 in [10, 20] [ohm]"`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text.
+    pub fn parse_sweep(&mut self, text: &str) -> Result<ast::ExperimentStmt, Vec<Diagnostic>> {
+        let whole = format!("experiment over of it {{ sweep {text} }}");
+        let file = self.sources.add("--over", whole.as_str());
+        let parsed = paynter_syntax::parse(file, &whole);
+        if parsed.has_errors() {
+            return Err(parsed.diagnostics);
+        }
+        let mut items = parsed.ast.items;
+        if let (Some(ast::ItemKind::Experiment(experiment)), true) =
+            (items.pop().map(|i| i.kind), items.is_empty())
+            && let [statement] = &experiment.body[..]
+            && matches!(statement.kind, ast::ExperimentKind::Sweep { .. })
+        {
+            return Ok(statement.clone());
+        }
+        let message = format!("`{text}` is not one sweep");
+        let span = Span::new(file, 0, whole.len());
+        Err(vec![
+            Diagnostic::error(code::BAD_OVERRIDE, message)
+                .primary(span, "")
+                .help("write `R1 in [10, 20, 50] [ohm]` or `n in 1 .. 5`"),
+        ])
+    }
+}
+
 fn parse_segment(text: &str) -> Option<(String, Option<i64>)> {
     let is_name = |s: &str| {
         s.starts_with(|c: char| c.is_alphabetic() || c == '_')

@@ -7,16 +7,17 @@
 //! designed like one on disk. `disk.rs` has the same calls for files.
 
 use crate::compile::{Compiled, Settings, Strokes, compile, strokes};
+use crate::loader::beside;
 use paynter_model::causality::{Causality, assign_causality};
 use paynter_model::elaborate::{Limit, elaborate};
 use paynter_model::experiment::{
     Functional, Measure, Plan, Quantity, default_columns, default_inputs, default_plan, plan,
-    quantities,
+    quantities, with_sweeps,
 };
 use paynter_model::graph::{Reading, ReadingKind};
 use paynter_model::project::{Loader, Override, Project, Request, load};
 use paynter_model::units::Unit;
-use paynter_model::{BondGraph, code as model_code};
+use paynter_model::{BondGraph, BondId, code as model_code};
 use paynter_symbolic::{Names, Origin, Role, Symbol, SymbolId};
 use paynter_syntax::{Diagnostic, SourceMap, ast};
 use rustc_hash::FxHashMap;
@@ -34,6 +35,17 @@ pub struct Choice {
     pub overrides: Vec<(String, String)>,
     /// What a linear model is to be made of, if one is.
     pub linear: Option<LinearChoice>,
+    /// Sweeps in the place of those of the experiment, if any.
+    pub sweep: Option<SweepChoice>,
+}
+
+/// Values to run over, as typed: `R1 in [10, 20] [ohm]`.
+#[derive(Clone, Debug, Default)]
+pub struct SweepChoice {
+    /// One text for each value that varies.
+    pub over: Vec<String>,
+    /// They vary together rather than as a grid.
+    pub is_paired: bool,
 }
 
 /// Between which quantities a linear model is made, as typed: names with commas between.
@@ -197,6 +209,7 @@ fn elaborate_choice(
             Err(messages) => diagnostics.extend(messages),
         }
     }
+    let sweeps = read_sweeps(choice.sweep.as_ref(), &mut project, &mut diagnostics);
     if request.model.is_none() && request.experiment.is_none() {
         request.experiment = experiment_names(&project).into_iter().next();
     }
@@ -213,6 +226,11 @@ fn elaborate_choice(
         }
         None => default_plan(&mut elaborated),
     };
+    if let Some(asked) = &choice.sweep {
+        let (swept, messages) = with_sweeps(plan, &sweeps, asked.is_paired, &mut elaborated);
+        diagnostics.extend(messages);
+        plan = swept;
+    }
     if plan.columns.is_empty() {
         plan.columns = default_columns(&mut elaborated);
     }
@@ -295,6 +313,21 @@ fn read_linear(
         }
     }
     asked
+}
+
+fn read_sweeps(
+    choice: Option<&SweepChoice>,
+    project: &mut Project,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<ast::ExperimentStmt> {
+    let mut sweeps = Vec::new();
+    for text in choice.iter().flat_map(|c| &c.over) {
+        match project.parse_sweep(text) {
+            Ok(sweep) => sweeps.push(sweep),
+            Err(messages) => diagnostics.extend(messages),
+        }
+    }
+    sweeps
 }
 
 fn bare_name(e: &ast::Expr) -> Option<String> {
@@ -431,6 +464,47 @@ impl Design {
         design.path.clone_from(&self.path);
         design.references.clone_from(&self.references);
         Ok(design)
+    }
+
+    /// Finds a named bond, or all bonds of a named element.
+    pub fn bonds_called(&self, name: &str) -> Vec<BondId> {
+        let graph = &self.graph;
+        let names = &graph.signals.names;
+        let is_it = |path: Option<_>| path.is_some_and(|path| names.display(path) == name);
+        if let Some(index) = graph.bonds.iter().position(|b| is_it(b.name)) {
+            return vec![BondId(index as u32)];
+        }
+        let element = graph.elements.iter().find(|e| is_it(e.name));
+        element.map(|e| e.ports.clone()).unwrap_or_default()
+    }
+
+    /// Every text that this design was made of, by path: model files, tables and references that are texts.
+    /// With these in an [`Overlay`](crate::overlay::Overlay), it is made again where the disk is another.
+    pub fn files(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for file in &self.project.files {
+            if file.canonical_name.starts_with("library:") {
+                continue;
+            }
+            let source = self.project.sources.file(file.file);
+            found.push((source.name.clone(), source.text.to_string()));
+            for (path, text) in &file.data {
+                if let Ok(text) = text {
+                    let path = beside(path, Some(&source.name)).display().to_string();
+                    found.push((path, text.clone()));
+                }
+            }
+        }
+        for reference in &self.references {
+            let bytes = reference.bytes.as_ref().ok().cloned();
+            if let Some(Ok(text)) = bytes.map(String::from_utf8) {
+                let main = self.path.display().to_string();
+                let path = beside(&reference.path, Some(&main)).display().to_string();
+                found.push((path, text));
+            }
+        }
+        found.sort();
+        found
     }
 
     /// Turns messages of a later stage into a failure with this design's texts.

@@ -11,10 +11,11 @@ use crate::measure::Curve;
 use crate::mobility::Mobility;
 use crate::parameters::Parameters;
 use crate::recorder::Progress;
-use crate::simulate::{Ending, Run, RunSpec, prepare, simulate};
+use crate::simulate::{Ending, Run, RunSpec, simulate};
 use crate::table::{self, Table};
 use paynter_draw::plot::{Panel, Plot, Series, panels_by_unit};
 use paynter_draw::thin::looks_held;
+use paynter_exec::Machine;
 use paynter_model::BondGraph;
 use paynter_model::experiment::{self, Functional, Measure, Operation, Plan};
 use paynter_model::units::Unit;
@@ -89,12 +90,13 @@ pub struct Task<'t> {
     pub references: &'t [Table],
 }
 
-/// Runs the plan once.
+/// Runs the plan once, on a machine that was prepared for it.
 ///
 /// # Errors
 ///
 /// What keeps the run from starting.
 pub fn carry_out(
+    machine: &mut Machine,
     compiled: &Compiled,
     plan: &Plan,
     task: &Task<'_>,
@@ -105,8 +107,7 @@ pub fn carry_out(
         spec,
         references,
     } = task;
-    let mut machine = prepare(compiled, spec)?;
-    let mut run = simulate(&mut machine, compiled, spec, progress)?;
+    let mut run = simulate(machine, compiled, spec, progress)?;
     let parameters = Parameters::new(&compiled.reduced.dae, &spec.parameters);
     let measures = measure_all(plan, run.fine.as_ref(), layout, &parameters);
     let plots = plots(plan, &run, layout, references, &compiled.graph);

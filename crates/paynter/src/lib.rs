@@ -30,6 +30,7 @@ pub mod loader;
 pub mod measure;
 pub mod mobility;
 mod names;
+pub mod outcome_json;
 pub mod output;
 pub mod overlay;
 mod parameters;
@@ -40,11 +41,13 @@ pub mod readable;
 mod recorder;
 pub mod report;
 pub mod run;
+pub mod shards;
 pub mod simulate;
 mod spec;
 mod structure;
 pub mod summary;
 pub mod sweep;
+pub mod sweep_table;
 pub mod table;
 mod unsupported;
 
@@ -57,7 +60,9 @@ pub use paynter_symbolic as symbolic;
 pub use paynter_syntax as syntax;
 
 pub use compile::{Compiled, compile};
-pub use design::{Choice, Design, DesignError, Failed, LinearChoice, codes, design_in};
+pub use design::{
+    Choice, Design, DesignError, Failed, LinearChoice, SweepChoice, codes, design_in,
+};
 pub use disk::{check, check_text, design, experiments, format_file};
 pub use summary::{RunSummary, run_experiment};
 

@@ -51,6 +51,17 @@ fn tree(pool: &Pool, e: ExprId, name: Naming<'_>) -> Tree {
     tree_of(pool, e, &style).for_reading(name)
 }
 
+/// Lists the state equations, everything else eliminated or named.
+pub fn state(readable: &Readable, format: Format) -> String {
+    let name = |s: SymbolId| readable.name(s);
+    let presentation = readable.present();
+    match format {
+        Format::Text => presentation.to_text(&name),
+        Format::Latex => presentation.to_latex(&name),
+        Format::Json => presentation.to_json(&name),
+    }
+}
+
 /// Lists every equation as the elements and signals give it.
 pub fn dae(design: &Design, causality: &Causality, format: Format) -> String {
     let dae = build_equations(&design.graph, causality);

@@ -10,12 +10,14 @@ use crate::compile::Compiled;
 use crate::design::Design;
 use crate::digits::significant;
 use crate::experiment::{Outcome, Task, carry_out};
-use crate::layout::{lay_out, run_spec};
-use crate::linear::{Ask, LinearError, Linearization, find_rest, linearize, margins_of_measures};
+use crate::layout::{Layout, lay_out, run_spec};
+use crate::linear::{
+    Ask, LinearError, Linearization, Trim, find_rest, linearize, margins_of_measures,
+};
 use crate::recorder::Progress;
-use crate::simulate::Ending;
+use crate::simulate::{Ending, RunSpec, prepare};
 use crate::table::{EVENT_TIMES, Table};
-use paynter_exec::Engine;
+use paynter_exec::{Engine, Machine};
 use paynter_model::experiment::Plan;
 use paynter_model::graph::ElementKind;
 use paynter_symbolic::reduced::Reduced;
@@ -56,6 +58,35 @@ pub fn run_staged(
     choice: &RunChoice,
     progress: Progress<'_>,
 ) -> Result<(Compiled, Outcome), Vec<Diagnostic>> {
+    let Ready { stages, machine } = ready(design, choice.engine)?;
+    let outcome = stages.run_on(machine, design, choice, progress)?;
+    Ok((stages.compiled, outcome))
+}
+
+/// An experiment that is compiled and laid out: it runs many times, and in many threads at once.
+#[derive(Debug)]
+pub struct Ready {
+    stages: Stages,
+    machine: Machine,
+}
+
+/// What all runs of one experiment have in common.
+#[derive(Debug)]
+struct Stages {
+    compiled: Compiled,
+    references: Vec<Table>,
+    layout: Layout,
+    spec: RunSpec,
+    trim: Option<Trim>,
+    linear: Vec<Linearization>,
+}
+
+/// Makes the experiment of a design ready to run.
+///
+/// # Errors
+///
+/// What keeps it from running: structure, missing references, no point at rest.
+pub fn ready(design: &Design, engine: Engine) -> Result<Ready, Vec<Diagnostic>> {
     let refused = crate::unsupported::in_plan(&design.plan);
     if !refused.is_empty() {
         return Err(refused);
@@ -64,11 +95,7 @@ pub fn run_staged(
     let references = references(design)?;
     let mut layout = lay_out(&design.plan);
     layout.margins = margins_of_measures(design, &compiled).map_err(LinearError::into_messages)?;
-    let mut spec = run_spec(&design.plan, &layout, &references, choice.engine);
-    spec.wants_ranges = choice.wants_ranges;
-    if let Some(times) = &choice.times {
-        spec.output_times = times.clone();
-    }
+    let mut spec = run_spec(&design.plan, &layout, &references, engine);
     let mut trim = None;
     if !design.plan.trim.is_empty() {
         let (found, rest) = find_rest(design, &compiled).map_err(LinearError::into_messages)?;
@@ -77,30 +104,83 @@ pub fn run_staged(
         trim = Some(found);
     }
     let linear = linear_models(design, &compiled)?;
-    let task = Task {
-        layout: &layout,
-        spec: &spec,
-        references: &references,
+    let machine = prepare(&compiled, &spec)?;
+    let stages = Stages {
+        compiled,
+        references,
+        layout,
+        spec,
+        trim,
+        linear,
     };
-    let mut outcome = carry_out(&compiled, &design.plan, &task, progress)?;
-    if let Ending::Failed { diagnostics, .. } = &mut outcome.run.ending {
-        for message in diagnostics {
-            *message = placed(message.clone(), &design.plan);
-        }
+    Ok(Ready { stages, machine })
+}
+
+impl Ready {
+    /// Makes machine code now: worth it for an experiment that runs more than once.
+    pub fn make_code(&mut self) {
+        self.machine.compile();
     }
-    outcome.run.table.metadata = metadata(design, &outcome);
-    outcome.warnings.clone_from(&compiled.warnings);
-    outcome.mobility.clone_from(&compiled.mobility);
-    for message in linear.iter().flat_map(|l| &l.warnings) {
-        if !outcome.warnings.contains(message) {
-            outcome.warnings.push(message.clone());
-        }
+
+    /// The compiled model.
+    pub fn compiled(&self) -> &Compiled {
+        &self.stages.compiled
     }
-    (outcome.trim, outcome.linear) = (trim, linear);
-    outcome
-        .warnings
-        .extend(warnings(design, &compiled.reduced, &outcome));
-    Ok((compiled, outcome))
+
+    /// Runs a copy of the machine. `design` is the one that this was made of; the engine is chosen already.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the run from starting.
+    pub fn run(
+        &self,
+        design: &Design,
+        choice: &RunChoice,
+        progress: Progress<'_>,
+    ) -> Result<Outcome, Vec<Diagnostic>> {
+        let machine = self.machine.clone();
+        self.stages.run_on(machine, design, choice, progress)
+    }
+}
+
+impl Stages {
+    fn run_on(
+        &self,
+        mut machine: Machine,
+        design: &Design,
+        choice: &RunChoice,
+        progress: Progress<'_>,
+    ) -> Result<Outcome, Vec<Diagnostic>> {
+        let mut spec = self.spec.clone();
+        spec.wants_ranges = choice.wants_ranges;
+        if let Some(times) = &choice.times {
+            spec.output_times.clone_from(times);
+        }
+        let task = Task {
+            layout: &self.layout,
+            spec: &spec,
+            references: &self.references,
+        };
+        let compiled = &self.compiled;
+        let mut outcome = carry_out(&mut machine, compiled, &design.plan, &task, progress)?;
+        if let Ending::Failed { diagnostics, .. } = &mut outcome.run.ending {
+            for message in diagnostics {
+                *message = placed(message.clone(), &design.plan);
+            }
+        }
+        outcome.run.table.metadata = metadata(design, &outcome);
+        outcome.warnings.clone_from(&compiled.warnings);
+        outcome.mobility.clone_from(&compiled.mobility);
+        for message in self.linear.iter().flat_map(|l| &l.warnings) {
+            if !outcome.warnings.contains(message) {
+                outcome.warnings.push(message.clone());
+            }
+        }
+        (outcome.trim, outcome.linear) = (self.trim.clone(), self.linear.clone());
+        let found = warnings(design, &compiled.reduced, &outcome);
+        outcome.warnings.extend(found);
+        Ok(outcome)
+    }
 }
 
 /// Makes the linear models that an experiment asks for.
@@ -344,22 +424,36 @@ fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
     facts
 }
 
-/// A number that changes with any byte of the texts (FNV-1a, stable between versions and machines).
+/// A number that changes with any byte of the texts.
 fn text_hash(design: &Design) -> u64 {
-    struct Fnv(u64);
-    impl Hasher for Fnv {
-        fn finish(&self) -> u64 {
-            self.0
-        }
-        fn write(&mut self, bytes: &[u8]) {
-            for &b in bytes {
-                self.0 = (self.0 ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
-            }
-        }
-    }
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    for (_, source) in design.project.sources.files() {
-        source.text.as_bytes().hash(&mut hash);
-    }
+    let mut hash = Fnv::new();
+    hash_texts(design, &mut hash);
     hash.finish()
+}
+
+/// Takes in every text of a design.
+pub(crate) fn hash_texts(design: &Design, hash: &mut Fnv) {
+    for (_, source) in design.project.sources.files() {
+        source.text.as_bytes().hash(hash);
+    }
+}
+
+/// FNV-1a: stable between versions and machines.
+pub(crate) struct Fnv(u64);
+
+impl Fnv {
+    pub(crate) fn new() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &b in bytes {
+            self.0 = (self.0 ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
 }

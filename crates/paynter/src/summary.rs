@@ -84,7 +84,7 @@ pub fn run_experiment(path: &Path, experiment: &str) -> Result<RunSummary, Strin
 
 /// Runs the first and the last value of every sweep: enough to see that it works.
 fn run_ends_of_sweeps(design: &Design, choice: &Choice) -> Result<(bool, String), String> {
-    let n_all: usize = design.plan.sweeps.iter().map(|s| s.values.len()).product();
+    let n_all = design.plan.n_points();
     let mut ends = design.clone();
     for sweep in &mut ends.plan.sweeps {
         let last = sweep.values.len().saturating_sub(1);

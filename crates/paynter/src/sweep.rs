@@ -13,27 +13,28 @@ use crate::code;
 use crate::compile::Compiled;
 use crate::course::Course;
 use crate::design::{Choice, Design, DesignError};
-use crate::digits::significant;
 use crate::experiment::{Measurement, Outcome, measure_all};
 use crate::layout::{Layout, lay_out, run_spec};
 use crate::parameters::Parameters;
 use crate::physics::Physics;
 use crate::simulate::{self, Ending, RunSpec, follow, prepare};
 use crate::structure::Stock;
-use crate::table::{Column, Table};
 use paynter_exec::{Engine, Machine};
 use paynter_model::elaborate::Limit;
-use paynter_model::experiment::{Constraints, Sweep, SweepSetting, SweepTarget};
+use paynter_model::experiment::{Constraints, Sweep, SweepSetting, SweepTarget, SweepValue};
 use paynter_model::project::Override;
+use paynter_model::units::format_number;
 use paynter_symbolic::{ExprId, Role, SymbolId};
-use paynter_syntax::{Diagnostic, ast};
-use std::ops::ControlFlow;
-use std::sync::Mutex;
+use paynter_syntax::{Diagnostic, Span, ast};
+use std::ops::{ControlFlow, Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// One run of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
+    /// Its number in the sweep, from 0.
+    pub number: usize,
     /// The swept values as shown.
     pub labels: Vec<String>,
     /// The swept values in SI; a position in the list where they are not numbers.
@@ -107,68 +108,219 @@ pub fn sweep_while(
     jobs: usize,
     watch: Watch<'_>,
 ) -> Result<Vec<Point>, Vec<Diagnostic>> {
-    let sweeps = &design.plan.sweeps;
-    let n_points: usize = sweeps.iter().map(|s| s.values.len()).product();
-    let refused = crate::unsupported::in_plan(&design.plan);
-    if !refused.is_empty() {
-        return Err(refused);
-    }
-    let common = compile_once(design, engine)?;
-    let (next, n_done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let may_go_on = || watch(n_done.load(Ordering::Relaxed));
-    let results: Mutex<Vec<Option<Point>>> = Mutex::new(vec![None; n_points]);
-    let work = || {
-        let mut own = common.as_ref().map(Own::new);
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= n_points {
-                return;
-            }
-            let place = place_in_grid(number, sweeps.iter().map(|s| s.values.len()));
-            let both = common.as_ref().zip(own.as_mut());
-            let fitting = both.and_then(|(common, own)| {
-                let fits = own.can_take(design, common, &place);
-                fits.then_some((common, own))
-            });
-            let point = match fitting {
-                _ if may_go_on().is_break() => Point {
-                    failure: Some(CANCELLED.to_owned()),
-                    ..empty_point(design, &place)
-                },
-                Some((common, own)) => fast_point(design, common, own, &place, &may_go_on),
-                None => slow_point(design, choice, engine, &place, &may_go_on),
-            };
-            n_done.fetch_add(1, Ordering::Relaxed);
-            results
-                .lock()
-                .expect("no worker panics while it holds the list")[number] = Some(point);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, n_points.max(1)) {
-            scope.spawn(work);
-        }
-    });
-    let results = results.into_inner().expect("all workers have ended");
-    Ok(results
-        .into_iter()
-        .map(|p| p.expect("every number was taken once"))
-        .collect())
+    let sweeper = Sweeper::new(design, choice, engine)?;
+    Ok(sweeper.run(0..design.plan.n_points(), jobs, watch))
 }
 
-/// Position on each axis of point `number`; the last axis varies fastest.
-fn place_in_grid(number: usize, sizes: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
-    let mut left = number;
-    let mut place: Vec<usize> = sizes
-        .rev()
-        .map(|size| {
-            let here = left % size.max(1);
-            left /= size.max(1);
-            here
+/// A sweep that is compiled: any part of it can be run, in any order and anywhere.
+///
+/// `D` is a `&Design` or an `Arc<Design>`.
+#[derive(Clone)]
+pub struct Sweeper<D> {
+    design: D,
+    choice: Choice,
+    engine: Engine,
+    /// None where every point is elaborated anew.
+    common: Option<Arc<Common>>,
+}
+
+impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
+    /// Compiles what the points have in common.
+    ///
+    /// # Errors
+    ///
+    /// What keeps every point from starting.
+    pub fn new(design: D, choice: &Choice, engine: Engine) -> Result<Self, Vec<Diagnostic>> {
+        let refused = crate::unsupported::in_plan(&design.plan);
+        if !refused.is_empty() {
+            return Err(refused);
+        }
+        let common = compile_once(&design, engine)?.map(Arc::new);
+        // A point that is elaborated anew is no sweep itself.
+        let choice = Choice {
+            sweep: None,
+            ..choice.clone()
+        };
+        Ok(Sweeper {
+            design,
+            choice,
+            engine,
+            common,
         })
-        .collect();
-    place.reverse();
-    place
+    }
+
+    /// The design with its sweeps.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// Runs the points of a range as long as `watch` allows.
+    pub fn run(&self, numbers: Range<usize>, jobs: usize, watch: Watch<'_>) -> Vec<Point> {
+        let (n_points, first) = (numbers.len(), numbers.start);
+        let (next, n_done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let may_go_on = || watch(n_done.load(Ordering::Relaxed));
+        let results: Mutex<Vec<Option<Point>>> = Mutex::new(vec![None; n_points]);
+        let work = || {
+            let mut own = self.common.as_deref().map(Own::new);
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= n_points {
+                    return;
+                }
+                let point = self.point(first + index, own.as_mut(), &may_go_on);
+                n_done.fetch_add(1, Ordering::Relaxed);
+                results
+                    .lock()
+                    .expect("no worker panics while it holds the list")[index] = Some(point);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..jobs.clamp(1, n_points.max(1)) {
+                scope.spawn(work);
+            }
+        });
+        let results = results.into_inner().expect("all workers have ended");
+        results
+            .into_iter()
+            .map(|p| p.expect("every number was taken once"))
+            .collect()
+    }
+
+    /// Points that did not run, all for one reason: their worker died, for instance.
+    pub fn refuse(&self, numbers: Range<usize>, reason: &str) -> Vec<Point> {
+        let refused = |number: usize| Point {
+            number,
+            failure: Some(reason.to_owned()),
+            ..empty_point(&self.design, &self.design.plan.place(number))
+        };
+        numbers.map(refused).collect()
+    }
+
+    /// Runs one point, on a worker's copy of the common machine where that fits its values.
+    fn point(
+        &self,
+        number: usize,
+        own: Option<&mut Own>,
+        may_go_on: &dyn Fn() -> ControlFlow<()>,
+    ) -> Point {
+        let design = &*self.design;
+        let place = design.plan.place(number);
+        let both = self.common.as_deref().zip(own);
+        let fitting = both.and_then(|(common, own)| {
+            let fits = own.can_take(design, common, &place);
+            fits.then_some((common, own))
+        });
+        let point = match fitting {
+            _ if may_go_on().is_break() => Point {
+                failure: Some(CANCELLED.to_owned()),
+                ..empty_point(design, &place)
+            },
+            Some((common, own)) => fast_point(design, common, own, &place, may_go_on),
+            None => slow_point(design, &self.choice, self.engine, &place, may_go_on),
+        };
+        Point { number, ..point }
+    }
+}
+
+impl Sweeper<Arc<Design>> {
+    /// The design with its sweeps, to keep.
+    pub fn design_arc(&self) -> Arc<Design> {
+        self.design.clone()
+    }
+
+    /// The same sweeps over other numbers, in SI units: one list for each sweep. Nothing is compiled again.
+    ///
+    /// # Errors
+    ///
+    /// Lists that do not fit the sweeps, or numbers that are not finite.
+    pub fn with_values(&self, values: &[Vec<f64>]) -> Result<Self, String> {
+        let mut design = Design::clone(&self.design);
+        design.set_sweep_values(values)?;
+        Ok(Sweeper {
+            design: Arc::new(design),
+            choice: self.choice.clone(),
+            engine: self.engine,
+            common: self.common.clone(),
+        })
+    }
+}
+
+impl Design {
+    /// The numbers of each sweep in SI units; none where some are no numbers, or settings of the run.
+    pub fn sweep_values(&self) -> Option<Vec<Vec<f64>>> {
+        let number = |value: &SweepValue| match value.setting {
+            SweepSetting::Number(x, _) => Some(x),
+            _ => None,
+        };
+        let sweeps = self.plan.sweeps.iter();
+        sweeps
+            .map(|sweep| match sweep.target {
+                SweepTarget::Variable { .. } => sweep.values.iter().map(number).collect(),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Gives the sweeps other numbers, in SI units: one list for each sweep.
+    ///
+    /// # Errors
+    ///
+    /// Lists that do not fit the sweeps, or numbers that are not finite.
+    pub fn set_sweep_values(&mut self, values: &[Vec<f64>]) -> Result<(), String> {
+        let sweeps = &mut self.plan.sweeps;
+        if sweeps.len() != values.len() {
+            let (n, m) = (sweeps.len(), values.len());
+            return Err(format!("there are {n} sweeps and {m} lists of values"));
+        }
+        for (sweep, list) in sweeps.iter_mut().zip(values) {
+            let name = target_name(&sweep.target);
+            if !matches!(sweep.target, SweepTarget::Variable { .. }) || !is_numeric(sweep) {
+                return Err(format!("`{name}` does not take numbers"));
+            }
+            if let Some(at) = list.iter().position(|x| !x.is_finite()) {
+                return Err(format!(
+                    "value {} of `{name}` is {}, not a finite number",
+                    at + 1,
+                    list[at]
+                ));
+            }
+            let span = sweep.span;
+            sweep.values = list.iter().map(|&x| sweep_number(x, span)).collect();
+        }
+        if self.plan.is_paired && values.iter().any(|list| list.len() != values[0].len()) {
+            return Err(
+                "sweeps that vary together must have as many values as each other".to_owned(),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Tells whether all values of a sweep are numbers.
+pub(crate) fn is_numeric(sweep: &Sweep) -> bool {
+    let is_number = |s: &SweepSetting| matches!(s, SweepSetting::Number(..));
+    sweep.values.iter().all(|v| is_number(&v.setting))
+}
+
+/// The name of what a sweep varies.
+pub(crate) fn target_name(target: &SweepTarget) -> String {
+    match target {
+        SweepTarget::Variable { variable, .. } => variable.path.clone(),
+        SweepTarget::Constraints => "constraints".to_owned(),
+        SweepTarget::Method => "method".to_owned(),
+        SweepTarget::Rtol => "rtol".to_owned(),
+    }
+}
+
+fn sweep_number(x: f64, span: Span) -> SweepValue {
+    let kind = ast::ExprKind::Number {
+        value: x,
+        unit: None,
+    };
+    SweepValue {
+        label: format_number(x),
+        setting: SweepSetting::Number(x, ast::Expr { span, kind }),
+    }
 }
 
 /// Compiles one machine for all points, if every swept value is a plain parameter.
@@ -466,13 +618,12 @@ pub fn shared_warnings(
     let mut codes: Vec<&'static str> = points.iter().flat_map(|p| p.warnings.clone()).collect();
     codes.sort_unstable();
     codes.dedup();
-    let sizes = || design.plan.sweeps.iter().map(|s| s.values.len());
     let mut found = Vec::new();
     for code in codes {
         let with_it: Vec<usize> = (0..points.len())
             .filter(|&k| points[k].warnings.contains(&code))
             .collect();
-        let place = place_in_grid(with_it[0], sizes());
+        let place = design.plan.place(points[with_it[0]].number);
         let again = || ControlFlow::Continue(());
         let messages = elaborate_and_run(design, choice, engine, &place, &again)
             .map_or_else(|messages| messages, |outcome| outcome.warnings);
@@ -522,6 +673,7 @@ fn headline(messages: &[Diagnostic]) -> String {
 fn empty_point(design: &Design, place: &[usize]) -> Point {
     let sweeps = || design.plan.sweeps.iter().zip(place);
     Point {
+        number: 0,
         labels: sweeps()
             .map(|(s, &at)| s.values[at].label.clone())
             .collect(),
@@ -572,194 +724,4 @@ fn distinct(codes: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     codes.sort_unstable();
     codes.dedup();
     codes
-}
-
-/// Puts the points into a table: one row each.
-pub fn to_table(design: &Design, points: &[Point]) -> Table {
-    let mut table = Table {
-        axis: "point".to_owned(),
-        time: (1..=points.len()).map(|k| k as f64).collect(),
-        ..Table::default()
-    };
-    let mut add = |name: String, unit: String, value: &dyn Fn(&Point) -> f64| {
-        table.columns.push(Column {
-            name,
-            unit,
-            values: points.iter().map(value).collect(),
-        });
-    };
-    for (k, sweep) in design.plan.sweeps.iter().enumerate() {
-        let unit = target_unit(&sweep.target);
-        add(target_name(&sweep.target), unit, &|p| p.values[k]);
-    }
-    for (k, measure) in design.plan.measures.iter().enumerate() {
-        let unit = points
-            .iter()
-            .find_map(|p| p.measures.get(k))
-            .map(|m| m.unit.clone())
-            .unwrap_or_default();
-        add(measure.name.clone(), unit, &|p| {
-            p.measures.get(k).and_then(|m| m.value).unwrap_or(f64::NAN)
-        });
-    }
-    for (k, column) in design.plan.columns.iter().enumerate() {
-        let unit = column
-            .unit
-            .as_ref()
-            .map(|u| u.text.clone())
-            .unwrap_or_default();
-        add(format!("final {}", column.name), unit, &|p| {
-            p.last.get(k).copied().unwrap_or(f64::NAN)
-        });
-    }
-    add("energy residual".to_owned(), String::new(), &|p| p.residual);
-    add("failed".to_owned(), String::new(), &|p| {
-        f64::from(u8::from(p.failure.is_some()))
-    });
-    // What is no number stands in the table as its place in the list, which is told beside it.
-    for sweep in &design.plan.sweeps {
-        if !is_numeric(sweep) {
-            let name = format!("values of {}", target_name(&sweep.target));
-            let labels: Vec<&str> = sweep.values.iter().map(|v| v.label.as_str()).collect();
-            table.metadata.push((name, labels.join(", ")));
-        }
-    }
-    for (k, point) in points.iter().enumerate() {
-        if let Some(why) = &point.failure {
-            table
-                .metadata
-                .push((format!("failure of point {}", k + 1), why.clone()));
-        }
-    }
-    table
-}
-
-fn is_numeric(sweep: &Sweep) -> bool {
-    let is_number = |s: &SweepSetting| matches!(s, SweepSetting::Number(..));
-    sweep.values.iter().all(|v| is_number(&v.setting))
-}
-
-/// The SI unit of a swept value; empty for a plain number and for what is no number.
-fn target_unit(target: &SweepTarget) -> String {
-    match target {
-        SweepTarget::Variable { variable, .. } => variable
-            .dimension
-            .filter(|d| !d.is_one())
-            .map_or(String::new(), |d| d.unit().text),
-        _ => String::new(),
-    }
-}
-
-/// Puts the points into JSON: the table, with words where a swept value is no number, and what went wrong.
-pub fn to_json(design: &Design, points: &[Point], warnings: &[SharedWarning]) -> serde_json::Value {
-    let mut json = to_table(design, points).to_json();
-    for (k, sweep) in design.plan.sweeps.iter().enumerate() {
-        if !is_numeric(sweep) {
-            let labels: Vec<&str> = points.iter().map(|p| p.labels[k].as_str()).collect();
-            json["columns"][k]["values"] = labels.into();
-        }
-    }
-    let failed = points.iter().enumerate();
-    let failures: Vec<serde_json::Value> = failed
-        .filter_map(|(k, p)| {
-            let why = p.failure.as_ref()?;
-            Some(serde_json::json!({ "point": k + 1, "reason": why }))
-        })
-        .collect();
-    let warnings: Vec<serde_json::Value> = warnings
-        .iter()
-        .map(|w| {
-            let points: Vec<usize> = w.points.iter().map(|k| k + 1).collect();
-            serde_json::json!({ "code": w.message.code, "message": w.message.message, "points": points })
-        })
-        .collect();
-    json["model"] = design.model.clone().into();
-    json["experiment"] = design.plan.name.clone().into();
-    json["is_good"] = failures.is_empty().into();
-    json["failures"] = failures.into();
-    json["warnings"] = warnings.into();
-    json
-}
-
-fn target_name(target: &SweepTarget) -> String {
-    match target {
-        SweepTarget::Variable { variable, .. } => variable.path.clone(),
-        SweepTarget::Constraints => "constraints".to_owned(),
-        SweepTarget::Method => "method".to_owned(),
-        SweepTarget::Rtol => "rtol".to_owned(),
-    }
-}
-
-/// Prints the points for people.
-pub fn to_text(design: &Design, points: &[Point]) -> String {
-    const MOST: usize = 40;
-    let mut out = String::new();
-    let names: Vec<String> = design
-        .plan
-        .sweeps
-        .iter()
-        .map(|s| target_name(&s.target))
-        .collect();
-    let measures: Vec<&str> = design
-        .plan
-        .measures
-        .iter()
-        .map(|m| m.name.as_str())
-        .collect();
-    for name in &names {
-        out.push_str(&format!("{name:>18}"));
-    }
-    for (k, name) in measures.iter().enumerate() {
-        let unit = points.iter().find_map(|p| p.measures.get(k));
-        let unit = unit.map(|m| m.unit.as_str()).filter(|u| !u.is_empty());
-        let label = match unit {
-            Some(unit) => format!("{name} [{unit}]"),
-            None => (*name).to_owned(),
-        };
-        out.push_str(&format!(" {label:>15}"));
-    }
-    out.push('\n');
-    for point in points.iter().take(MOST) {
-        for label in &point.labels {
-            out.push_str(&format!("{label:>18}"));
-        }
-        for k in 0..measures.len() {
-            let value = point.measures.get(k).and_then(|m| m.value);
-            let shown = value.map_or("—".to_owned(), |x| significant(x, 8));
-            out.push_str(&format!(" {shown:>15}"));
-        }
-        if let Some(why) = &point.failure {
-            let what = if why == CANCELLED { "" } else { "failed: " };
-            out.push_str(&format!("  {what}{why}"));
-        }
-        out.push('\n');
-    }
-    if points.len() > MOST {
-        out.push_str(&format!("… and {} more\n", points.len() - MOST));
-    }
-    let n_ended = points.iter().filter(|p| p.failure.is_some()).count();
-    let is_cancelled = |p: &&Point| p.failure.as_deref() == Some(CANCELLED);
-    let n_cancelled = points.iter().filter(is_cancelled).count();
-    let n_failed = n_ended - n_cancelled;
-    out.push_str(&format!("{} runs, {n_failed} failed", points.len()));
-    if n_cancelled > 0 {
-        out.push_str(&format!(", {n_cancelled} cancelled"));
-    }
-    out.push('\n');
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_axis_varies_fastest() {
-        let places: Vec<Vec<usize>> = (0..6)
-            .map(|n| place_in_grid(n, [2, 3].into_iter()))
-            .collect();
-        assert_eq!(places[1], [0, 1]);
-        assert_eq!(places[3], [1, 0]);
-        assert_eq!(places[5], [1, 2]);
-    }
 }

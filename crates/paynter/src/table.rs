@@ -72,9 +72,7 @@ impl Table {
             "csv" => self.write_csv(path),
             "json" => write_whole(path, self.to_json().to_string().as_bytes()),
             "parquet" => {
-                let mut bytes = Vec::new();
-                self.write_parquet(&mut bytes)
-                    .map_err(|e| fail(e.to_string()))?;
+                let bytes = self.to_parquet().map_err(fail)?;
                 write_whole(path, &bytes)
             }
             other => Err(fail(format!(
@@ -355,6 +353,17 @@ impl Table {
         })
     }
 
+    /// The bytes of a Parquet file.
+    ///
+    /// # Errors
+    ///
+    /// What the format cannot hold.
+    pub fn to_parquet(&self) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        self.write_parquet(&mut bytes).map_err(|e| e.to_string())?;
+        Ok(bytes)
+    }
+
     fn write_parquet(&self, out: &mut Vec<u8>) -> Result<(), parquet::errors::ParquetError> {
         use parquet::basic::{Compression, Repetition, Type as PhysicalType};
         use parquet::data_type::DoubleType;
@@ -485,7 +494,13 @@ pub fn meta_path(csv: &Path) -> PathBuf {
 }
 
 /// Facts that are words even where they look like numbers.
-const WORDS: [&str; 4] = ["generator", "model", "model_hash", "experiment"];
+const WORDS: [&str; 5] = [
+    "generator",
+    "model",
+    "model_hash",
+    "sweep_hash",
+    "experiment",
+];
 
 /// A fact as JSON: a number where it is one, a list where it is a list of numbers.
 fn fact_json(key: &str, text: &str) -> serde_json::Value {

@@ -165,3 +165,38 @@ fn warnings_of_points_are_counted_once() {
         "{warnings:?}"
     );
 }
+
+/// What a cluster relies on: any cut of a sweep, with numbers set later, gives the bits of the whole.
+#[test]
+fn parts_of_a_sweep_with_other_numbers_are_the_whole_sweep() {
+    use paynter::sweep::Sweeper;
+    use std::ops::ControlFlow;
+    use std::sync::Arc;
+
+    let design = Arc::new(design(OSCILLATOR));
+    let choice = Choice::default();
+    let sweeper = Sweeper::new(design, &choice, Engine::Auto).expect("it compiles");
+    let masses: Vec<f64> = (0..37).map(|k| 0.5 + 0.05 * f64::from(k)).collect();
+    let go_on = |_: usize| ControlFlow::Continue(());
+    let many = sweeper.with_values(&[masses.clone()]).expect("numbers");
+    let whole = many.run(0..37, 3, &go_on);
+    let mut parts = Vec::new();
+    for (from, to) in [(0, 1), (1, 20), (20, 37)] {
+        parts.extend(many.run(from..to, 2, &go_on));
+    }
+    assert_eq!(parts, whole);
+    // The numbers written in the text give the same.
+    let list: Vec<String> = masses.iter().map(|m| format!("{m:?}")).collect();
+    let text = OSCILLATOR.replace(
+        "[0.5, 1, 2, 2.75, 4] [kg]",
+        &format!("[{}] [kg]", list.join(", ")),
+    );
+    for (one, other) in points(&text).iter().zip(&whole) {
+        assert_eq!(
+            (&one.values, &one.last, &one.failure),
+            (&other.values, &other.last, &other.failure)
+        );
+    }
+    assert!(sweeper.with_values(&[vec![f64::NAN]]).is_err());
+    assert!(sweeper.with_values(&[]).is_err());
+}

@@ -3,10 +3,8 @@
 use crate::console::{MODEL_WRONG, OK, call_error, design, show};
 use crate::{ModelArgs, say};
 use clap::Args;
-use paynter::Design;
 use paynter::compile::Strokes;
 use paynter::model::causality::{alternatives, causality_diagnostics, report, steps, why};
-use paynter::model::{BondId, ElementId};
 
 /// What to show.
 #[derive(Args)]
@@ -38,7 +36,7 @@ pub fn causality(args: &CausalityArgs) -> u8 {
     if args.model.json {
         say!("{}", report::to_json(graph, causality, solved));
     } else if let Some(name) = &args.why {
-        let bonds = bonds_called(&design, name);
+        let bonds = design.bonds_called(name);
         if bonds.is_empty() {
             return call_error(format!("there is no element or bond called `{name}`"));
         }
@@ -69,24 +67,4 @@ pub fn causality(args: &CausalityArgs) -> u8 {
         show(&design.failed(messages), false);
     }
     if is_wrong { MODEL_WRONG } else { OK }
-}
-
-/// Finds a named bond, or all bonds of a named element.
-fn bonds_called(design: &Design, name: &str) -> Vec<BondId> {
-    let graph = &design.graph;
-    let names = &graph.signals.names;
-    let named = graph
-        .bonds
-        .iter()
-        .position(|b| b.name.is_some_and(|path| names.display(path) == name));
-    if let Some(index) = named {
-        return vec![BondId(index as u32)];
-    }
-    let element = graph
-        .elements
-        .iter()
-        .position(|e| e.name.is_some_and(|path| names.display(path) == name));
-    element
-        .map(|index| graph.element(ElementId(index as u32)).ports.clone())
-        .unwrap_or_default()
 }

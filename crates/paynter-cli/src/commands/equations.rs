@@ -4,8 +4,7 @@ use crate::console::{MODEL_WRONG, OK, design, show};
 use crate::{ModelArgs, say};
 use clap::Args;
 use paynter::listing;
-use paynter::readable::{Readable, readable};
-use paynter::symbolic::SymbolId;
+use paynter::readable::readable;
 
 /// Which equations and how.
 #[derive(Args)]
@@ -76,18 +75,8 @@ pub fn equations(args: &EquationsArgs) -> u8 {
                 return MODEL_WRONG;
             }
         },
-        Form::State | Form::Dae => state_form(&readable, format),
+        Form::State | Form::Dae => listing::state(&readable, format),
     };
     say!("{}", text.trim_end());
     OK
-}
-
-fn state_form(readable: &Readable, format: listing::Format) -> String {
-    let name = |s: SymbolId| readable.name(s);
-    let presentation = readable.present();
-    match format {
-        listing::Format::Text => presentation.to_text(&name),
-        listing::Format::Latex => presentation.to_latex(&name),
-        listing::Format::Json => presentation.to_json(&name),
-    }
 }

@@ -8,6 +8,7 @@ use crate::{ModelArgs, say};
 use clap::Args;
 use paynter::Compiled;
 use paynter::experiment::Outcome;
+use paynter::outcome_json::outcome_json;
 use paynter::report::report;
 use paynter::run::{RunChoice, run_staged};
 use paynter::simulate::Ending;
@@ -116,7 +117,7 @@ pub fn run(args: &RunArgs) -> u8 {
 
     // Hours of work are summed up even where they cannot be kept.
     if args.model.json {
-        say!("{}", crate::commands::summary::json(&design, &outcome));
+        say!("{}", outcome_json(&design, &outcome));
     } else {
         let kept = |k: usize, path: &Option<PathBuf>| {
             let is_kept = matches!(written[k], Some(Ok(())));

@@ -1,4 +1,4 @@
-//! What a run has to say for itself, for people and for machines.
+//! What a run has to say for itself, for people; `paynter::outcome_json` has the same for programs.
 
 use crate::say;
 use paynter::Design;
@@ -6,10 +6,10 @@ use paynter::assumed::other_models;
 use paynter::audit::Audit;
 use paynter::digits::significant;
 use paynter::experiment::Outcome;
-use paynter::linear::{Label, to_json, trim_to_json};
+use paynter::linear::Label;
+use paynter::outcome_json::range_of;
 use paynter::simulate::Ending;
 use paynter::solve::{Choice, Reason};
-use paynter::table::Column;
 use std::path::Path;
 
 /// Prints the summary.
@@ -239,16 +239,6 @@ fn balance(audit: &Audit) -> String {
     }
 }
 
-/// Least and largest value of a column: over the whole run where that is known, else of the recorded ones.
-fn range_of(column: &Column, whole: Option<(f64, f64)>) -> Option<(f64, f64)> {
-    let finite = column.values.iter().copied().filter(|x| x.is_finite());
-    let seen = finite.chain(whole.into_iter().flat_map(|(low, high)| [low, high]));
-    seen.fold(None, |range, x| match range {
-        None => Some((x, x)),
-        Some((low, high)) => Some((f64::min(low, x), f64::max(high, x))),
-    })
-}
-
 /// A number, or a dash where there is none.
 fn number(x: Option<f64>) -> String {
     format!("{:>14}", x.map_or("–".to_owned(), |x| significant(x, 7)))
@@ -292,75 +282,6 @@ fn method(choice: &Choice) -> String {
     } else {
         format!("{name} from t = {:.4} s: {why}", choice.t)
     }
-}
-
-/// The same as JSON.
-pub fn json(design: &Design, outcome: &Outcome) -> serde_json::Value {
-    let run = &outcome.run;
-    let statistics = &run.statistics;
-    // What a run has computed before it failed proves nothing about the rest.
-    let is_whole = matches!(run.ending, Ending::Reached | Ending::Stopped { .. });
-    let is_balanced = run.audit.as_ref().is_none_or(Audit::is_good);
-    let agrees = outcome.comparisons.iter().all(|c| c.is_good());
-    let table = run.table.to_json();
-    serde_json::json!({
-        "is_good": is_whole && is_balanced && agrees,
-        "time": table["time"],
-        "signals": run.table.columns.iter().enumerate().map(|(k, column)| {
-            let range = range_of(column, run.ranges.get(k).copied().flatten());
-            signal_json(column, range, &table["columns"][k]["values"])
-        }).collect::<Vec<_>>(),
-        "warnings": outcome.warnings.iter().map(|w| serde_json::json!({
-            "code": w.code, "message": w.message,
-        })).collect::<Vec<_>>(),
-        "model": design.model,
-        "experiment": design.plan.name,
-        "states": run.states,
-        "method": statistics.method().map(|m| format!("{m:?}").to_lowercase()),
-        "steps": statistics.steps,
-        "rejected": statistics.rejected,
-        "rhs": statistics.rhs,
-        "jacobians": statistics.jacobians,
-        "events": statistics.state_events + statistics.time_events,
-        "ending": match &run.ending {
-            Ending::Reached => serde_json::json!({"kind": "reached"}),
-            Ending::Stopped { time, message } => serde_json::json!({"kind": "stopped", "time": time, "message": message}),
-            Ending::Cancelled { time } => serde_json::json!({"kind": "cancelled", "time": time}),
-            Ending::Failed { time, diagnostics } => serde_json::json!({
-                "kind": "failed", "time": time,
-                "messages": diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>(),
-            }),
-        },
-        "audit": run.audit.as_ref().map(|a| serde_json::json!({
-            "supplied": a.supplied, "dissipated": a.dissipated, "stored": a.stored, "unpowered": a.unpowered,
-            "jumps": a.jumps, "residual": a.residual, "scale": a.scale, "is_good": is_whole && a.is_good(),
-            "faults": a.faults.iter().map(|f| serde_json::json!({
-                "what": f.to_string(), "residual": f.residual, "scale": f.scale,
-            })).collect::<Vec<_>>(),
-        })),
-        "trim": outcome.trim.as_ref().map(trim_to_json),
-        "linear": outcome.linear.iter().map(to_json).collect::<Vec<_>>(),
-        "measures": outcome.measures.iter().map(|m| serde_json::json!({
-            "name": m.name, "value": m.value, "unit": m.unit,
-        })).collect::<Vec<_>>(),
-        "comparisons": outcome.comparisons.iter().map(|c| serde_json::json!({
-            "path": c.path, "within": c.within, "worst": c.result.worst(), "is_good": c.is_good(),
-        })).collect::<Vec<_>>(),
-    })
-}
-
-/// A recorded column: its numbers, the range of the whole curve, and the last number.
-fn signal_json(
-    column: &Column,
-    range: Option<(f64, f64)>,
-    values: &serde_json::Value,
-) -> serde_json::Value {
-    serde_json::json!({
-        "name": column.name, "unit": column.unit,
-        "min": range.map(|r| r.0), "max": range.map(|r| r.1),
-        "final": values.as_array().and_then(|v| v.last()),
-        "values": values,
-    })
 }
 
 #[cfg(test)]

@@ -3,14 +3,15 @@
 use crate::commands::outputs::Outputs;
 use crate::commands::run::EngineName;
 use crate::console::{
-    MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show,
+    MODEL_WRONG, OK, RUN_FAILED, call_error, choice, interruption, open, progress_bar, show,
 };
 use crate::{ModelArgs, say};
 use clap::Args;
-use paynter::exec::Engine;
-use paynter::sweep::{CANCELLED, Point, SharedWarning};
+use paynter::shards::{Cut, Shard, merge, shard_table};
+use paynter::sweep::{CANCELLED, Point, SharedWarning, Sweeper};
 use paynter::syntax::Diagnostic;
-use paynter::{Choice, Design};
+use paynter::table::Table;
+use paynter::{Choice, Design, SweepChoice};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -20,6 +21,21 @@ use std::sync::atomic::Ordering;
 pub struct SweepArgs {
     #[command(flatten)]
     model: ModelArgs,
+    /// With --merge: further shards
+    #[arg(value_name = "SHARDS", requires = "merge")]
+    further: Vec<PathBuf>,
+    /// Run over these values instead of the experiment's sweeps, such as `--over "R1 in [10, 20] [ohm]"`
+    #[arg(long, value_name = "SWEEP")]
+    over: Vec<String>,
+    /// All sweeps of --over take their first values, then all their second ones; else they make a grid
+    #[arg(long, requires = "over")]
+    paired: bool,
+    /// Run one shard only: `--shard 3/8` is the third of eight; needs -o
+    #[arg(long, value_name = "I/N", requires = "out")]
+    shard: Option<String>,
+    /// Put shards together: `paynter sweep --merge part*.parquet -o all.parquet`
+    #[arg(long, requires = "out", conflicts_with_all = ["shard", "over", "set", "experiment", "jobs"])]
+    merge: bool,
     /// Write one row per run here (.csv, .parquet, .json)
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -33,17 +49,15 @@ pub struct SweepArgs {
 
 /// Runs every point; a failed one is recorded with its reason and the rest go on.
 pub fn sweep(args: &SweepArgs) -> u8 {
-    let design = match design(&args.model) {
-        Ok(design) => design,
+    if args.merge {
+        return merge_shards(args);
+    }
+    let (design, choice) = match open_sweep(args) {
+        Ok(opened) => opened,
         Err(status) => return status,
     };
-    if design.plan.sweeps.is_empty() {
-        return call_error(
-            "the experiment has no `sweep` line; write for instance `sweep R1 in [10, 20, 50] [ohm]`",
-        );
-    }
-    let choice = match crate::console::choice(&args.model) {
-        Ok(choice) => choice,
+    let shard = match args.shard.as_deref().map(Shard::parse).transpose() {
+        Ok(shard) => shard,
         Err(message) => return call_error(message),
     };
     let outputs = Outputs::of(&design);
@@ -52,36 +66,49 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     {
         return call_error(error);
     }
-    let jobs = args
-        .jobs
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let points = match sweep_with_progress(&design, &choice, args.engine.engine(), jobs) {
+    let engine = args.engine.engine();
+    let points = match sweep_with_progress(&design, &choice, args, shard) {
         Ok(points) => points,
         Err(messages) => {
             show(&design.failed(messages), args.model.json);
             return MODEL_WRONG;
         }
     };
-    let table = paynter::sweep::to_table(&design, &points);
-    let warnings = paynter::sweep::shared_warnings(&design, &choice, args.engine.engine(), &points);
+    let n_cancelled = points.iter().filter(is_cancelled).count();
+    // A shard that is not whole would be merged as if it were.
+    let is_broken_shard = shard.is_some() && n_cancelled > 0;
+    let table = match shard {
+        Some(shard) => shard_table(&design, &Cut::new(&design, shard), &points),
+        None => paynter::sweep_table::to_table(&design, &points),
+    };
+    let warnings = paynter::sweep::shared_warnings(&design, &choice, engine, &points);
     // Hours of work are shown even where they cannot be kept.
     let written = args
         .out
         .as_ref()
+        .filter(|_| !is_broken_shard)
         .map_or(Ok(()), |path| outputs.write_table(path, &table));
     if args.model.json {
-        say!("{}", paynter::sweep::to_json(&design, &points, &warnings));
+        say!(
+            "{}",
+            paynter::sweep_table::to_json(&design, &points, &warnings)
+        );
     } else {
-        say!("{}", paynter::sweep::to_text(&design, &points).trim_end());
-        show_warnings(&design, &warnings, points.len());
+        say!(
+            "{}",
+            paynter::sweep_table::to_text(&design, &points).trim_end()
+        );
+        show_warnings(&design, &warnings, &points);
     }
-    let is_cancelled = |p: &&Point| p.failure.as_deref() == Some(CANCELLED);
-    let n_cancelled = points.iter().filter(is_cancelled).count();
     if n_cancelled > 0 {
         crate::tell!(
-            "cancelled after {} of {} runs; what was computed is kept",
+            "cancelled after {} of {} runs; {}",
             points.len() - n_cancelled,
-            points.len()
+            points.len(),
+            match is_broken_shard {
+                true => "the shard was not written",
+                false => "what was computed is kept",
+            }
         );
     }
     if let Err(message) = written {
@@ -94,11 +121,69 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     }
 }
 
+fn is_cancelled(point: &&Point) -> bool {
+    point.failure.as_deref() == Some(CANCELLED)
+}
+
+/// Reads the model with its sweeps.
+fn open_sweep(args: &SweepArgs) -> Result<(Design, Choice), u8> {
+    let mut choice = choice(&args.model).map_err(call_error)?;
+    if !args.over.is_empty() {
+        choice.sweep = Some(SweepChoice {
+            over: args.over.clone(),
+            is_paired: args.paired,
+        });
+    }
+    let design = open(&args.model, &choice)?;
+    if design.plan.sweeps.is_empty() {
+        return Err(call_error(
+            "the experiment has no `sweep` line; write for instance `sweep R1 in [10, 20, 50] [ohm]`, or give --over",
+        ));
+    }
+    Ok((design, choice))
+}
+
+/// Reads all shards and writes the table of the whole sweep.
+fn merge_shards(args: &SweepArgs) -> u8 {
+    let files = || std::iter::once(&args.model.file).chain(&args.further);
+    let outputs = Outputs::beside(files().map(PathBuf::as_path));
+    let path = args.out.as_ref().expect("--merge requires --out");
+    if let Err(message) = outputs.check_table(path) {
+        return call_error(message);
+    }
+    let mut shards = Vec::new();
+    for file in files() {
+        match Table::read(file) {
+            Ok(table) => shards.push((file.display().to_string(), table)),
+            Err(error) => return call_error(error),
+        }
+    }
+    let n_shards = shards.len();
+    let written = merge(shards).and_then(|whole| {
+        outputs.write_table(path, &whole)?;
+        Ok(whole)
+    });
+    let whole = match written {
+        Ok(whole) => whole,
+        Err(message) => return call_error(message),
+    };
+    let failed = whole
+        .column("failed")
+        .map_or(0.0, |c| c.values.iter().sum());
+    say!(
+        "{} runs of {n_shards} shards, {failed} failed; table in {}",
+        whole.time.len(),
+        path.display()
+    );
+    if failed > 0.0 { RUN_FAILED } else { OK }
+}
+
 /// Shows each warning once, with the number of runs that have it.
-fn show_warnings(design: &Design, warnings: &[SharedWarning], n_points: usize) {
+fn show_warnings(design: &Design, warnings: &[SharedWarning], points: &[Point]) {
+    let n_points = points.len();
     let counted = |w: &SharedWarning| {
         let n = w.points.len();
-        let first = w.points[0] + 1;
+        let first = points[w.points[0]].number + 1;
         let count = format!("in {n} of {n_points} runs; these are the words of run {first}");
         w.message.clone().fact(count)
     };
@@ -112,16 +197,20 @@ fn show_warnings(design: &Design, warnings: &[SharedWarning], n_points: usize) {
 fn sweep_with_progress(
     design: &Design,
     choice: &Choice,
-    engine: Engine,
-    jobs: usize,
+    args: &SweepArgs,
+    shard: Option<Shard>,
 ) -> Result<Vec<Point>, Vec<Diagnostic>> {
     let is_cancelled = interruption();
-    let n_points: usize = design.plan.sweeps.iter().map(|s| s.values.len()).product();
+    let n_points = design.plan.n_points();
+    let numbers = shard.map_or(0..n_points, |shard| shard.range(n_points));
+    let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.unwrap_or_else(all_cores);
     let bar = progress_bar(
-        n_points as u64,
+        numbers.len() as u64,
         "{bar:40} {pos} of {len}  {elapsed}, {eta} left",
     );
-    let result = paynter::sweep::sweep_while(design, choice, engine, jobs, &|n_done| {
+    let sweeper = Sweeper::new(design, choice, args.engine.engine())?;
+    let points = sweeper.run(numbers, jobs, &|n_done| {
         // A bar that is not shown would still cost a lock for every step.
         if !bar.is_hidden() {
             bar.set_position(n_done as u64);
@@ -133,5 +222,5 @@ fn sweep_with_progress(
         }
     });
     bar.finish_and_clear();
-    result
+    Ok(points)
 }

@@ -6,7 +6,7 @@
 use paynter_symbolic::{ExprId, Pool, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
-use super::{Column, Plan, Quantity, Read, Scope, Variable, plan_in};
+use super::{Column, Plan, Quantity, Read, Scope, Variable, plan_in, replace_sweeps};
 use crate::elaborate::value::{Shape, Value};
 use crate::elaborate::{Elaborated, code};
 use crate::graph::{ElementKind, Law};
@@ -24,6 +24,23 @@ pub fn plan(experiment: &ast::Experiment, model: &mut Elaborated<'_>) -> (Plan, 
     let mut found = std::mem::take(&mut scope.found);
     tell_columns(experiment, &scope, &mut found);
     (plan, found)
+}
+
+/// Puts sweeps given outside of any experiment in the place of those of a plan.
+///
+/// Every independent error is in the list; the plan holds the rest.
+pub fn with_sweeps(
+    plan: Plan,
+    sweeps: &[ast::ExperimentStmt],
+    is_paired: bool,
+    model: &mut Elaborated<'_>,
+) -> (Plan, Vec<Diagnostic>) {
+    let mut scope = ModelScope {
+        model,
+        found: Vec::new(),
+    };
+    let plan = replace_sweeps(plan, sweeps, is_paired, &mut scope);
+    (plan, scope.found)
 }
 
 /// Says of unknown names that are names of columns what stands behind them.

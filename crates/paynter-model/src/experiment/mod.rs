@@ -21,7 +21,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use crate::units::{Dimension, Unit};
 
 pub use columns::{default_columns, default_plan};
-pub use elaborated::{default_inputs, plan, quantities};
+pub use elaborated::{default_inputs, plan, quantities, with_sweeps};
 
 /// Reads expressions in the scope of the model that an experiment is of.
 pub trait Scope {
@@ -111,6 +111,8 @@ pub struct Plan {
     pub measures: Vec<Measured>,
     /// Runs to repeat with other values; several make a grid, the last varies fastest.
     pub sweeps: Vec<Sweep>,
+    /// The sweeps are no grid: all take their first values, then all their second ones, and so on.
+    pub is_paired: bool,
     /// Values to search.
     pub optimize: Option<Optimize>,
     /// Files to compare with.
@@ -121,6 +123,35 @@ pub struct Plan {
     pub linearize: Vec<Linearize>,
     /// Where things stand in the text.
     pub places: Places,
+}
+
+impl Plan {
+    /// Number of runs that the sweeps ask for.
+    pub fn n_points(&self) -> usize {
+        let mut sizes = self.sweeps.iter().map(|s| s.values.len());
+        match self.is_paired {
+            true => sizes.min().unwrap_or(0),
+            false => sizes.try_fold(1, usize::checked_mul).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Position on each sweep of run `number`; in a grid the last sweep varies fastest.
+    pub fn place(&self, number: usize) -> Vec<usize> {
+        if self.is_paired {
+            return vec![number; self.sweeps.len()];
+        }
+        let mut left = number;
+        let sizes = self.sweeps.iter().rev().map(|s| s.values.len().max(1));
+        let mut place: Vec<usize> = sizes
+            .map(|size| {
+                let here = left % size;
+                left /= size;
+                here
+            })
+            .collect();
+        place.reverse();
+        place
+    }
 }
 
 /// Where the statements of an experiment stand, by their first word; for messages about a run.
@@ -167,6 +198,7 @@ impl Default for Plan {
             plots: Vec::new(),
             measures: Vec::new(),
             sweeps: Vec::new(),
+            is_paired: false,
             optimize: None,
             comparisons: Vec::new(),
             trim: Vec::new(),
@@ -455,6 +487,32 @@ pub fn plan_in(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
         planner.statement(statement);
     }
     planner.check_times();
+    planner.plan
+}
+
+/// Puts sweeps given from outside in the place of those of an experiment.
+///
+/// Paired ones must be equally long; what is wrong is reported to the scope.
+fn replace_sweeps(
+    plan: Plan,
+    sweeps: &[ast::ExperimentStmt],
+    is_paired: bool,
+    scope: &mut dyn Scope,
+) -> Plan {
+    let plan = Plan {
+        sweeps: Vec::new(),
+        is_paired,
+        ..plan
+    };
+    let mut planner = Planner {
+        scope,
+        plan,
+        given: Vec::new(),
+    };
+    for statement in sweeps {
+        planner.statement(statement);
+    }
+    planner.check_pairs();
     planner.plan
 }
 

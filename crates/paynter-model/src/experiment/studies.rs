@@ -71,6 +71,24 @@ impl Planner<'_> {
         });
     }
 
+    /// Sweeps that vary together have as many values as each other.
+    pub(super) fn check_pairs(&mut self) {
+        let Some(first) = self.plan.sweeps.first().filter(|_| self.plan.is_paired) else {
+            return;
+        };
+        let n = first.values.len();
+        let other = self.plan.sweeps.iter().find(|s| s.values.len() != n);
+        if let Some(other) = other {
+            let diagnostic = Diagnostic::error(
+                code::SWEEP_VALUES,
+                "sweeps that vary together must have as many values as each other",
+            )
+            .primary(other.span, format!("has {} values", other.values.len()))
+            .secondary(first.span, format!("has {n} values"));
+            self.report(diagnostic);
+        }
+    }
+
     fn sweep_variable(
         &mut self,
         target: &ast::Ref,

@@ -438,6 +438,17 @@ fn draws_repeat_with_their_seed_and_fill_their_range() {
 }
 
 #[test]
+fn in_a_grid_the_last_sweep_varies_fastest() {
+    let mut plan = good("sweep n in 1 .. 2; sweep rtol in [1e-4, 1e-5, 1e-6]");
+    assert_eq!(plan.n_points(), 6);
+    assert_eq!(plan.place(1), [0, 1]);
+    assert_eq!(plan.place(3), [1, 0]);
+    assert_eq!(plan.place(5), [1, 2]);
+    plan.is_paired = true;
+    assert_eq!((plan.n_points(), plan.place(1)), (2, vec![1, 1]));
+}
+
+#[test]
 fn wrong_sweeps_are_told() {
     for (body, expected) in [
         ("sweep K in [1 [m]]", code::SETTING_UNIT),

@@ -1,0 +1,134 @@
+"""The compiled part of paynter; use the names of the package instead."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__version__: str
+
+class PaynterError(Exception):
+    messages: list[dict[str, Any]]
+    code: str | None
+    file: str | None
+    line: int | None
+
+class ModelError(PaynterError): ...
+
+class RunError(PaynterError):
+    result: Any
+
+class CallError(PaynterError): ...
+
+class Interrupted(KeyboardInterrupt):
+    result: Any
+
+class Column:
+    __array_interface__: dict[str, Any]
+    def __len__(self) -> int: ...
+
+class Table:
+    axis: str
+    time: Column
+    columns: list[tuple[str, str, Column]]
+    metadata: list[tuple[str, str]]
+    def write(self, path: str) -> None: ...
+    def parquet(self) -> bytes: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+class Run:
+    table: Table
+    facts: dict[str, Any]
+    event_times: list[float]
+    elapsed: float
+    warnings: str
+    plots: list[str]
+    def report(self) -> str: ...
+
+class Sweep:
+    table: Table
+    labels: list[list[str]]
+    failures: list[str | None]
+    warnings: str
+    n_cancelled: int
+    def shard(self, index: int, count: int, n_points: int, hash: str) -> bytes: ...
+
+class Sweeper:
+    n_points: int
+    hash: str
+    values: list[bytes] | None
+    def with_values(self, values: list[bytes]) -> Sweeper: ...
+    def refuse(self, start: int, stop: int, reason: str, *, offset: int = 0) -> Sweep: ...
+    def run(
+        self,
+        start: int,
+        stop: int,
+        *,
+        offset: int = 0,
+        jobs: int | None = None,
+        progress: Callable[[float], Any] | None = None,
+    ) -> Sweep: ...
+
+class Linear:
+    text: str
+    json: str
+    warnings: str
+    def poles(self) -> tuple[str, str]: ...
+    def bode(self, range: tuple[float, float] | None) -> tuple[str, str, str]: ...
+    def step(self, horizon: float | None) -> tuple[str, str, str, Table]: ...
+
+class Design:
+    model: str
+    experiment: str | None
+    experiments: list[str]
+    warnings: str
+    parameters: list[tuple[str, float]]
+    files: list[tuple[str, str]]
+    graph: tuple[list[tuple[str | None, str]], list[tuple[str | None, int, int]]]
+    def causality(self) -> tuple[str, dict[str, Any], str]: ...
+    def why(self, name: str) -> str: ...
+    def steps(self) -> list[tuple[str, list[str]]]: ...
+    def alternatives(self, limit: int) -> str: ...
+    def equations(self, form: str, format: str) -> str: ...
+    def diagram(
+        self,
+        format: str,
+        *,
+        parts: str,
+        numbers: bool,
+        signals: bool,
+        frames: bool,
+        theme: str,
+        power: str | None,
+    ) -> bytes: ...
+    def linearize(self, at: float | None = None, open_loop: bool = False) -> Linear: ...
+    def margins(
+        self, at: float | None = None, open_loop: bool = False, channels: bool = False
+    ) -> tuple[str, str]: ...
+    def run(
+        self,
+        *,
+        engine: str = "auto",
+        times: list[float] | None = None,
+        progress: Callable[[float], Any] | None = None,
+    ) -> Run: ...
+    def sweeper(self, engine: str) -> Sweeper: ...
+
+def open(
+    path: str,
+    texts: Mapping[str, str],
+    *,
+    model: str | None = None,
+    experiment: str | None = None,
+    set: list[tuple[str, str]] = ...,
+    linear: tuple[str | None, str | None, str | None] | None = None,
+    over: tuple[list[str], bool] | None = None,
+) -> Design: ...
+def check(path: str, texts: Mapping[str, str]) -> tuple[str, list[dict[str, Any]]]: ...
+def format(name: str, text: str) -> str: ...
+def explain(code: str) -> str: ...
+def gallery() -> list[tuple[str, list[tuple[str, str]]]]: ...
+def read_table(name: str, bytes: bytes | None = None) -> Table: ...
+def figure(
+    tables: list[tuple[str, Table]], groups: list[str], versus: str | None, title: str
+) -> str: ...
+def merge_shards(shards: list[tuple[str, bytes | None]], partial: bool = False) -> Table: ...
+def shard_range(index: int, count: int, n_points: int) -> tuple[int, int]: ...

@@ -1,0 +1,440 @@
+//! A model and an experiment, chosen: everything that can be asked without a run.
+
+use crate::errors::{CallError, design_error, loads, model_error, run_error, unknown};
+use crate::linear::Linear;
+use crate::run::Run;
+use crate::sweep::Sweeper;
+use paynter::compile::Strokes;
+use paynter::draw::diagram::{
+    BondLabels, DiagramOptions, Parts, PowerFlow, Shown, diagram, frames_svg, to_pdf,
+};
+use paynter::draw::{Theme, themed, to_png, to_svg, to_tikz};
+use paynter::exec::Engine;
+use paynter::linear::{self, LinearError};
+use paynter::listing;
+use paynter::loader::DiskLoader;
+use paynter::model::causality::{alternatives, causality_diagnostics, report, steps, why};
+use paynter::overlay::Overlay;
+use paynter::power::{PowerError, powers_of_run, read_when};
+use paynter::readable::readable;
+use paynter::run::Ready;
+use paynter::symbolic::Role;
+use paynter::syntax::{Diagnostic, render};
+use paynter::{Choice, LinearChoice, SweepChoice, design_in};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+/// A model without errors, with an experiment.
+#[pyclass(frozen, module = "paynter._paynter")]
+pub struct Design {
+    /// The design.
+    pub inner: Arc<paynter::Design>,
+    /// What was asked for.
+    pub choice: Choice,
+    /// What further runs share; made at the second run, since most designs run once.
+    pub ready: Mutex<Kept>,
+}
+
+/// What is kept between runs of one design.
+#[derive(Default)]
+pub struct Kept {
+    /// Runs so far.
+    pub n_runs: usize,
+    /// Compiled, for this engine.
+    pub ready: Option<(Engine, Arc<Ready>)>,
+}
+
+/// Texts by path: the main one, and files that are used and may not be on this machine's disk.
+type Texts = BTreeMap<String, String>;
+
+fn world(texts: Texts) -> Overlay<DiskLoader> {
+    let mut world = Overlay::new(DiskLoader::default());
+    for (path, text) in texts {
+        world.set(path, text);
+    }
+    world
+}
+
+/// Opens a model.
+#[pyfunction]
+#[pyo3(signature = (path, texts, *, model=None, experiment=None, set=Vec::new(), linear=None, over=None))]
+pub fn open(
+    py: Python<'_>,
+    path: &str,
+    texts: Texts,
+    model: Option<String>,
+    experiment: Option<String>,
+    set: Vec<(String, String)>,
+    linear: Option<(Option<String>, Option<String>, Option<String>)>,
+    over: Option<(Vec<String>, bool)>,
+) -> PyResult<Design> {
+    let choice = Choice {
+        model,
+        experiment,
+        overrides: set,
+        linear: linear.map(|(from, to, cut)| LinearChoice { from, to, cut }),
+        sweep: over.map(|(over, is_paired)| SweepChoice { over, is_paired }),
+    };
+    match py.detach(|| design_in(&mut world(texts), path, &choice)) {
+        Ok(inner) => Ok(Design {
+            inner: Arc::new(inner),
+            choice,
+            ready: Mutex::default(),
+        }),
+        Err(error) => Err(design_error(py, error)),
+    }
+}
+
+/// Looks for errors in a whole file: the rendered messages, and the messages in parts.
+#[pyfunction]
+pub fn check<'py>(
+    py: Python<'py>,
+    path: &str,
+    texts: Texts,
+) -> PyResult<(String, Bound<'py, PyAny>)> {
+    let found = py.detach(|| paynter::check::check_in(&mut world(texts), path));
+    let failed = found.map_err(CallError::new_err)?;
+    let shown = render(&failed.diagnostics, &failed.sources, false);
+    let json = paynter::diagnostics_json(&failed.diagnostics, &failed.sources);
+    Ok((shown, loads(py, &json)?))
+}
+
+/// Lays out a text as `paynter fmt` does.
+#[pyfunction]
+pub fn format(py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
+    match paynter::design::format_text(name, text) {
+        Ok(formatted) => Ok(formatted.unwrap_or_else(|| text.to_owned())),
+        Err(failed) => Err(model_error(py, &failed.diagnostics, &failed.sources)),
+    }
+}
+
+/// Explains the code of a message, such as `E0301`.
+#[pyfunction]
+pub fn explain(code: &str) -> PyResult<String> {
+    let codes = paynter::codes();
+    let found = codes.iter().find(|c| c.0.eq_ignore_ascii_case(code));
+    let (code, title, text) =
+        found.ok_or_else(|| CallError::new_err(format!("there is no message `{code}`")))?;
+    Ok(format!("{code}: {title}\n\n{text}"))
+}
+
+/// The gallery that travels inside the package: folder, file and text of each model.
+#[pyfunction]
+pub fn gallery() -> Vec<(String, Vec<(String, String)>)> {
+    let owned = |(path, text): (&str, &str)| (path.to_owned(), text.to_owned());
+    let folders = paynter::library::gallery().into_iter();
+    folders
+        .map(|(name, files)| (name.to_owned(), files.into_iter().map(owned).collect()))
+        .collect()
+}
+
+#[pymethods]
+impl Design {
+    /// Name of the model.
+    #[getter]
+    fn model(&self) -> &str {
+        &self.inner.model
+    }
+
+    /// Name of the experiment, if there is one.
+    #[getter]
+    fn experiment(&self) -> Option<&str> {
+        self.inner.plan.name.as_deref()
+    }
+
+    /// All experiments of the file.
+    #[getter]
+    fn experiments(&self) -> Vec<String> {
+        self.inner.experiments.clone()
+    }
+
+    /// Warnings about the model, rendered.
+    #[getter]
+    fn warnings(&self) -> String {
+        render(&self.inner.diagnostics, &self.inner.project.sources, false)
+    }
+
+    /// Parameters and their values in SI units.
+    #[getter]
+    fn parameters(&self) -> Vec<(String, f64)> {
+        let dae = &self.inner.graph.signals;
+        let values = dae.symbols.iter().filter_map(|symbol| match symbol.role {
+            Role::Parameter { value, .. } => Some((dae.names.display(symbol.name), value)),
+            _ => None,
+        });
+        values.collect()
+    }
+
+    /// The texts that the design was made of, by path; without the library.
+    #[getter]
+    fn files(&self) -> Vec<(String, String)> {
+        self.inner.files()
+    }
+
+    /// Elements (name, kind) and bonds (name, tail, head; elements by number).
+    #[getter]
+    fn graph(&self) -> (Elements, Bonds) {
+        let graph = &self.inner.graph;
+        let name = |path| graph.signals.names.display(path);
+        let elements = graph.elements.iter();
+        let elements = elements.map(|e| (e.name.map(name), e.kind.letters().to_owned()));
+        let bonds = graph.bonds.iter();
+        let bonds = bonds.map(|b| (b.name.map(name), b.tail.element.0, b.head.element.0));
+        (elements.collect(), bonds.collect())
+    }
+
+    /// Strokes, states, loops: as text, as plain objects, and what is wrong with them.
+    fn causality<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyAny>, String)> {
+        let Strokes {
+            graph,
+            causality,
+            solved,
+        } = py.detach(|| self.inner.strokes());
+        let text = report::to_text(&graph, &causality, &solved);
+        let json = report::to_json(&graph, &causality, &solved);
+        let messages = causality_diagnostics(&graph, &causality, &solved);
+        let shown = render(&messages, &self.inner.project.sources, false);
+        Ok((text, loads(py, &json)?, shown))
+    }
+
+    /// Why the bonds of an element, or a named bond, have their strokes.
+    fn why(&self, name: &str) -> PyResult<String> {
+        let bonds = self.inner.bonds_called(name);
+        if bonds.is_empty() {
+            let message = format!("there is no element or bond called `{name}`");
+            return Err(CallError::new_err(message));
+        }
+        let Strokes {
+            graph, causality, ..
+        } = self.inner.strokes();
+        let mut lines = Vec::new();
+        for bond in bonds {
+            lines.push(report::stroke_text(&graph, &causality, bond));
+            let reasons = why(&graph, &causality, bond).into_iter();
+            lines.extend(reasons.map(|line| format!("  {line}")));
+        }
+        Ok(lines.join("\n"))
+    }
+
+    /// The assignment of causality step by step: each decision, and what follows from it.
+    fn steps(&self) -> Vec<(String, Vec<String>)> {
+        let Strokes {
+            graph, causality, ..
+        } = self.inner.strokes();
+        let found = steps(&graph, &causality).into_iter();
+        found.map(|step| (step.decision, step.follows)).collect()
+    }
+
+    /// Other assignments with as few dependent storages, as text.
+    fn alternatives(&self, limit: usize) -> String {
+        let graph = self.inner.strokes().graph;
+        report::alternatives_to_text(&graph, &alternatives(&graph, limit))
+    }
+
+    /// The equations in one of the forms `state`, `dae`, `blocks`, `matrix`.
+    fn equations(&self, py: Python<'_>, form: &str, format: &str) -> PyResult<String> {
+        let format = match format {
+            "text" => listing::Format::Text,
+            "latex" => listing::Format::Latex,
+            "json" => listing::Format::Json,
+            other => return Err(unknown("format", other, "text, latex or json")),
+        };
+        if !["state", "dae", "blocks", "matrix"].contains(&form) {
+            return Err(unknown("form", form, "state, dae, blocks or matrix"));
+        }
+        let design = &self.inner;
+        if form == "dae" {
+            return Ok(listing::dae(design, &design.causality(), format));
+        }
+        let readable = py.detach(|| readable(design));
+        let readable = readable.map_err(|m| self.wrong(py, &m))?;
+        match form {
+            "state" => Ok(listing::state(&readable, format)),
+            "blocks" => Ok(listing::blocks(&readable, format)),
+            _ => listing::matrices(design, &readable, format).map_err(CallError::new_err),
+        }
+    }
+
+    /// The bond graph as a picture: svg, png, pdf or tikz.
+    #[pyo3(signature = (format, *, parts, numbers, signals, frames, theme, power))]
+    fn diagram<'py>(
+        &self,
+        py: Python<'py>,
+        format: &str,
+        parts: &str,
+        numbers: bool,
+        signals: bool,
+        frames: bool,
+        theme: &str,
+        power: Option<&str>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let options = DiagramOptions {
+            title: self.inner.model.clone(),
+            parts: match parts {
+                "auto" => Parts::Automatic,
+                "open" => Parts::Open,
+                "closed" => Parts::Closed,
+                other => return Err(unknown("parts", other, "auto, open or closed")),
+            },
+            signals: if signals {
+                Shown::WhenFew
+            } else {
+                Shown::Never
+            },
+            bond_labels: if numbers {
+                BondLabels::Numbers
+            } else {
+                BondLabels::Names
+            },
+            power: power.map(|when| self.power(py, when)).transpose()?,
+        };
+        let theme = match theme {
+            "auto" => Theme::Auto,
+            "light" => Theme::Light,
+            "dark" => Theme::Dark,
+            other => return Err(unknown("theme", other, "auto, light or dark")),
+        };
+        let bytes = py.detach(|| self.drawn(format, frames, theme, &options))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The linear model at the start, or at a time of the run.
+    #[pyo3(signature = (at=None, open_loop=false))]
+    fn linearize(&self, py: Python<'_>, at: Option<f64>, open_loop: bool) -> PyResult<Linear> {
+        self.check_time(at)?;
+        let design = &self.inner;
+        let ask = linear::ask(design, at, open_loop);
+        let made = py.detach(|| {
+            let compiled = design.compile().map_err(LinearError::Model)?;
+            linear::linearize(design, &compiled, &ask)
+        });
+        let inner = made.map_err(|e| self.linear_error(py, e))?;
+        Ok(Linear {
+            design: design.clone(),
+            inner,
+        })
+    }
+
+    /// Margins of the loops at the cut signals, and of closed-loop channels: text and JSON.
+    #[pyo3(signature = (at=None, open_loop=false, channels=false))]
+    fn margins(
+        &self,
+        py: Python<'_>,
+        at: Option<f64>,
+        open_loop: bool,
+        channels: bool,
+    ) -> PyResult<(String, String)> {
+        self.check_time(at)?;
+        let design = &self.inner;
+        let ask = linear::ask(design, at, open_loop);
+        let found = py.detach(|| {
+            let compiled = design.compile().map_err(LinearError::Model)?;
+            let cuts = design.linear.cut.iter();
+            let loops = cuts.map(|cut| linear::loop_margins(design, &compiled, cut, at));
+            let loops = loops.collect::<Result<Vec<_>, _>>()?;
+            let found = match channels {
+                true => {
+                    let linear = linear::linearize(design, &compiled, &ask)?;
+                    linear::channel_margins(design, &linear)?
+                }
+                false => Vec::new(),
+            };
+            Ok((loops, found))
+        });
+        let (loops, channels) = found.map_err(|e| self.linear_error(py, e))?;
+        let mut texts: Vec<String> = loops.iter().map(|l| l.to_text()).collect();
+        texts.extend(channels.iter().map(|c| c.to_text()));
+        let json = serde_json::json!({
+            "loops": loops.iter().map(|l| l.to_json()).collect::<Vec<_>>(),
+            "closed_loop_channels": channels.iter().map(|c| c.to_json()).collect::<Vec<_>>(),
+        });
+        Ok((texts.join("\n"), json.to_string()))
+    }
+
+    /// Runs the experiment.
+    #[pyo3(signature = (*, engine="auto", times=None, progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        engine: &str,
+        times: Option<Vec<f64>>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Run> {
+        crate::run::run(py, self, engine, times, progress)
+    }
+
+    /// Compiles what the points of the sweeps have in common.
+    fn sweeper(&self, py: Python<'_>, engine: &str) -> PyResult<Sweeper> {
+        Sweeper::new(py, self, engine)
+    }
+}
+
+/// Name and kind of each element.
+type Elements = Vec<(Option<String>, String)>;
+/// Name, tail and head of each bond.
+type Bonds = Vec<(Option<String>, u32, u32)>;
+
+impl Design {
+    /// An exception about this model.
+    pub fn wrong(&self, py: Python<'_>, messages: &[Diagnostic]) -> PyErr {
+        model_error(py, messages, &self.inner.project.sources)
+    }
+
+    fn linear_error(&self, py: Python<'_>, error: LinearError) -> PyErr {
+        match error {
+            LinearError::Model(messages) => self.wrong(py, &messages),
+            LinearError::Run(messages) => run_error(py, &messages, &self.inner.project.sources),
+        }
+    }
+
+    fn check_time(&self, at: Option<f64>) -> PyResult<()> {
+        let start = self.inner.plan.start;
+        match at {
+            Some(at) if !(at.is_finite() && at >= start) => Err(CallError::new_err(format!(
+                "at = {at} is not a time of the run, which starts at {start} s"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn power(&self, py: Python<'_>, when: &str) -> PyResult<PowerFlow> {
+        let when = read_when(when).map_err(CallError::new_err)?;
+        let found = py.detach(|| {
+            powers_of_run(&self.inner, when, Engine::Auto, &mut |_| {
+                ControlFlow::Continue(())
+            })
+        });
+        found.map_err(|error| match error {
+            PowerError::Call(message) => CallError::new_err(message),
+            PowerError::Model(messages) => self.wrong(py, &messages),
+            PowerError::Run(messages) => run_error(py, &messages, &self.inner.project.sources),
+        })
+    }
+
+    fn drawn(
+        &self,
+        format: &str,
+        frames: bool,
+        theme: Theme,
+        options: &DiagramOptions,
+    ) -> PyResult<Vec<u8>> {
+        let design = &self.inner;
+        let causality = design.causality();
+        let drawn = || diagram(&design.graph, Some(&causality), options);
+        let svg = || match frames {
+            true => themed(&frames_svg(&design.graph, &causality, options), theme),
+            false => themed(&to_svg(&drawn()), theme),
+        };
+        match (format, frames) {
+            ("svg", _) => Ok(svg().into_bytes()),
+            ("png", _) => to_png(&svg()).map_err(|e| CallError::new_err(e.to_string())),
+            ("pdf", false) => Ok(to_pdf(&drawn())),
+            ("tikz", false) => Ok(to_tikz(&drawn()).into_bytes()),
+            ("pdf" | "tikz", true) => Err(CallError::new_err("frames are drawn as svg or png")),
+            (other, _) => Err(unknown("format", other, "svg, png, pdf or tikz")),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The Python door: models, runs and sweeps as objects, results as arrays.
+//!
+//! In:  paths or texts, options as plain values.
+//! Out: columns that share the engine's memory, JSON for everything small, exceptions with the same
+//!      messages that the command line shows.
+//!
+//! Nothing here computes: every call is one call of the façade. The Python files in `paynter/` beside this
+//! folder make it pleasant to use. The interpreter lock is released while the engine works.
+
+mod arrow;
+mod columns;
+mod design;
+mod errors;
+mod linear;
+mod run;
+mod sweep;
+mod watch;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _paynter(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    errors::register(m)?;
+    m.add_class::<columns::Column>()?;
+    m.add_class::<columns::Table>()?;
+    m.add_class::<design::Design>()?;
+    m.add_class::<linear::Linear>()?;
+    m.add_class::<run::Run>()?;
+    m.add_class::<sweep::Sweeper>()?;
+    m.add_class::<sweep::Sweep>()?;
+    m.add_function(wrap_pyfunction!(design::open, m)?)?;
+    m.add_function(wrap_pyfunction!(design::check, m)?)?;
+    m.add_function(wrap_pyfunction!(design::format, m)?)?;
+    m.add_function(wrap_pyfunction!(design::explain, m)?)?;
+    m.add_function(wrap_pyfunction!(design::gallery, m)?)?;
+    m.add_function(wrap_pyfunction!(columns::read_table, m)?)?;
+    m.add_function(wrap_pyfunction!(columns::figure, m)?)?;
+    m.add_function(wrap_pyfunction!(sweep::merge_shards, m)?)?;
+    m.add_function(wrap_pyfunction!(sweep::shard_range, m)?)?;
+    Ok(())
+}
