@@ -29,7 +29,7 @@ from ._paynter import (
     explain,
 )
 from .build import Graph, Part
-from .linear import Bode, LinearModel, Margins, Poles, StepResponse
+from .linear import Bode, LinearModel, Margins, Poles, StepResponse, Structure
 from .model import Causality, Check, Equations, Model, Picture, gallery, load, model
 from .result import Result, SweepResult, read
 
@@ -52,6 +52,7 @@ __all__ = [
     "Result",
     "RunError",
     "StepResponse",
+    "Structure",
     "SweepResult",
     "__version__",
     "explain",

@@ -103,6 +103,7 @@ class Design:
     def margins(
         self, at: float | None = None, open_loop: bool = False, channels: bool = False
     ) -> tuple[str, str]: ...
+    def structure(self, at: float | None = None) -> tuple[str, str, str]: ...
     def run(
         self,
         *,

@@ -43,11 +43,11 @@ class Part:
 
     def __rshift__(self, other: Part | Sequence[Part]) -> Any:
         """``a >> b`` draws a bond from a to b; ``a >> [b, c]`` one to each."""
-        if isinstance(other, (list, tuple)):
+        if not isinstance(other, (Part, str)) and isinstance(other, (list, tuple)):
             for part in other:
                 self._graph.bond(self, part)
             return self
-        self._graph.bond(self, other)
+        self._graph.bond(self, other)  # type: ignore[arg-type]
         return other
 
     def __repr__(self) -> str:
@@ -187,7 +187,7 @@ class Graph:
         _checked(name, "an experiment")
         words = {"record", "plot", "measure", "start", "guess", "with", "sweep"}
         words |= {"compare", "linearize", "trim"}
-        lines = []
+        lines: list[str] = []
         for key, value in settings.items():
             key = key.rstrip("_")
             if key in words:

@@ -98,6 +98,7 @@ def sweep(task: Task, workers: Workers, progress: Progress | None) -> SweepResul
     if workers.executor is None and workers.client is None and workers.out is None:
         return _run_here(whole, workers.jobs, progress)
     pool = _pool(workers)
+    _check_package(pool)
     count = workers.shards or _n_shards(whole.n_points, pool.n_workers)
     shards = [whole.shard(index, count) for index in range(count)]
     keep = _Folder(workers.out) if workers.out is not None else _Memory()
@@ -117,6 +118,26 @@ def _check_workers(workers: Workers) -> None:
     executor = workers.executor
     if executor is not None and not callable(executor) and not hasattr(executor, "submit"):
         raise TypeError(f"executor takes something with `submit`, not {executor!r}")
+
+
+#: What a worker is asked first; a text, since whatever needs the package could not be sent there.
+_PROBE = "__import__('paynter').__version__"
+
+
+def _check_package(pool: _Pool) -> None:
+    """Every worker has the package, in this version."""
+    try:
+        versions = pool.ask(_PROBE)
+    except ImportError as error:
+        pool.close()
+        raise CallError(
+            f"a worker cannot import paynter ({error}); install it there: pip install paynter"
+        ) from error
+    for version in versions:
+        if version != _paynter.__version__:
+            pool.close()
+            here = _paynter.__version__
+            raise CallError(f"a worker has paynter {version}, and here is {here}; install the same")
 
 
 def _n_shards(n_points: int, n_workers: int) -> int:
@@ -239,7 +260,8 @@ def _in_si(array: np.ndarray, compiled: _paynter.Sweeper, k: int) -> np.ndarray:
     if probes is None:
         raise CallError("this cannot be swept over numbers")
     zero, one = np.frombuffer(probes[k])
-    return array * (one - zero) + zero
+    in_si: np.ndarray = array * (one - zero) + zero
+    return in_si
 
 
 def _run_here(whole: _Whole, jobs: int | None, progress: Progress | None) -> SweepResult:
@@ -379,6 +401,10 @@ class _Pool:
         """Starts a shard; gives something with `result` and `cancel`."""
         raise NotImplementedError
 
+    def ask(self, question: str) -> list[str]:
+        """What the workers answer."""
+        return []
+
     def revive(self) -> bool:
         """Makes a broken pool work again; false if that cannot be."""
         return True
@@ -422,6 +448,13 @@ class _Executor(_Pool):
     def submit(self, shard: Shard) -> Any:
         return self._executor.submit(run_shard, shard)
 
+    def ask(self, question: str) -> list[str]:
+        try:
+            return [self._executor.submit(eval, question).result()]
+        except futures.BrokenExecutor:
+            # A pool that broke before: the work itself makes a new one.
+            return []
+
     def is_death(self, error: BaseException) -> bool:
         return isinstance(error, futures.BrokenExecutor)
 
@@ -431,7 +464,7 @@ class _Executor(_Pool):
             self._executor = self._make()
         elif type(old) is futures.ProcessPoolExecutor:
             self._executor = futures.ProcessPoolExecutor(
-                old._max_workers,
+                self.n_workers,
                 mp_context=old._mp_context,
                 initializer=old._initializer,
                 initargs=old._initargs,
@@ -456,6 +489,9 @@ class _Dask(_Pool):
         if self.n_workers == 0:
             raise CallError("the Dask cluster has no workers")
 
+    def ask(self, question: str) -> list[str]:
+        return list(self._client.run(eval, question).values())
+
     def submit(self, shard: Shard) -> Any:
         return self._client.submit(run_shard, shard, pure=False)
 
@@ -478,7 +514,7 @@ def _run_shards(
             room = 1 if suspects else 2 * pool.n_workers + 1
             while waiting and len(under_way) < room:
                 shard = waiting.popleft()
-                under_way.append((shard, pool.submit(shard)))
+                under_way.append((shard, _submitted(pool, shard)))
             shard, future = under_way.popleft()
             try:
                 data = future.result()
@@ -510,10 +546,35 @@ def _run_shards(
     except BaseException as error:
         for _, future in under_way:
             future.cancel()
-        raise _explained(error, keep) from error
+        told = _explained(error, keep)
+        if told is error:
+            raise
+        raise told from error
     finally:
         pool.close()
     return keep.result()
+
+
+class _Broken:
+    """A future of a pool that broke before it took the work."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def result(self) -> bytes:
+        raise self._error
+
+    def cancel(self) -> None:
+        pass
+
+
+def _submitted(pool: _Pool, shard: Shard) -> Any:
+    try:
+        return pool.submit(shard)
+    except BaseException as error:
+        if not pool.is_death(error):
+            raise
+        return _Broken(error)
 
 
 def _explained(error: BaseException, keep: _Memory | _Folder) -> BaseException:
@@ -522,20 +583,11 @@ def _explained(error: BaseException, keep: _Memory | _Folder) -> BaseException:
         told: BaseException = _paynter.Interrupted(
             "the sweep was interrupted; `result` holds the shards that are done"
         )
-    elif isinstance(error, ImportError) and "paynter" in str(error):
-        told = CallError(f"a worker cannot import paynter ({error}); install it there: pip install paynter")
-    elif isinstance(error, _paynter.PaynterError) or not _is_about_pickle(error):
-        told = error
     else:
-        told = CallError(f"a worker cannot read the work ({error}); is the same version of paynter there?")
+        told = error
     try:
         told.result = keep.result(partial=True)  # type: ignore[attr-defined]
     except _paynter.PaynterError:
         pass
     return told
 
-
-def _is_about_pickle(error: BaseException) -> bool:
-    import pickle
-
-    return isinstance(error, (pickle.PickleError, AttributeError)) or "deserializ" in str(error)

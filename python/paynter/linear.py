@@ -123,6 +123,14 @@ class Margins(_Told):
     """Margins of loops; `facts` has them as plain objects."""
 
 
+class Structure(_Told):
+    """Controllability and observability; `facts` has them as plain objects."""
+
+    def __init__(self, text: str, json_text: str, warnings: str) -> None:
+        super().__init__(text, json_text)
+        self.warnings = warnings
+
+
 class Bode(_Told):
     """Frequency responses; a notebook shows the curves."""
 

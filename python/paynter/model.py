@@ -17,7 +17,7 @@ import numpy as np
 from . import _paynter
 from ._paynter import CallError
 from ._values import Value, did_you_mean, refuse_unknown, split_unit, value_text
-from .linear import LinearModel, Margins
+from .linear import LinearModel, Margins, Structure
 from .result import Result, SweepResult
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -317,6 +317,20 @@ class Model:
         design = self._design(model, experiment, names)
         wants_channels = inputs is not None or outputs is not None
         return Margins(*design.margins(_number("at", at), bool(open_loop), wants_channels))
+
+    @_options
+    def structure(
+        self,
+        *,
+        inputs: str | Sequence[str] | None = None,
+        outputs: str | Sequence[str] | None = None,
+        at: float | None = None,
+        model: str | None = None,
+        experiment: str | None = None,
+    ) -> Structure:
+        """Controllability and observability, by the structure and with the present numbers."""
+        names = (_names("inputs", inputs), _names("outputs", outputs), None)
+        return Structure(*self._design(model, experiment, names).structure(_number("at", at)))
 
     @_options
     def run(

@@ -177,7 +177,8 @@ class Result(Columns):
     @property
     def audit(self) -> dict[str, Any] | None:
         """The first law: supplied, dissipated, stored, residual (J)."""
-        return self.facts["audit"]
+        audit: dict[str, Any] | None = self.facts["audit"]
+        return audit
 
     @property
     def measures(self) -> dict[str, float | None]:
@@ -198,7 +199,7 @@ class Result(Columns):
     @property
     def ending(self) -> str:
         """How the run ended: reached, stopped, cancelled or failed."""
-        return self.facts["ending"]["kind"]
+        return str(self.facts["ending"]["kind"])
 
     @property
     def warnings(self) -> str:

@@ -55,7 +55,7 @@ export default { render };
 """
 
 
-class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
+class Explorer(anywidget.AnyWidget):
     """Sliders for parameters, and the curves of a run with their values."""
 
     _esm = _PAGE

@@ -21,6 +21,8 @@ use paynter::run::Ready;
 use paynter::symbolic::Role;
 use paynter::syntax::{Diagnostic, render};
 use paynter::{Choice, LinearChoice, SweepChoice, design_in};
+use paynter_structure::text::{control_json, control_text};
+use paynter_structure::{self as structure, Subject, control};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
@@ -114,7 +116,8 @@ pub fn format(py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
 /// Explains the code of a message, such as `E0301`.
 #[pyfunction]
 pub fn explain(code: &str) -> PyResult<String> {
-    let codes = paynter::codes();
+    let mut codes = paynter::codes();
+    codes.extend_from_slice(structure::code::ALL);
     let found = codes.iter().find(|c| c.0.eq_ignore_ascii_case(code));
     let (code, title, text) =
         found.ok_or_else(|| CallError::new_err(format!("there is no message `{code}`")))?;
@@ -352,6 +355,25 @@ impl Design {
             "closed_loop_channels": channels.iter().map(|c| c.to_json()).collect::<Vec<_>>(),
         });
         Ok((texts.join("\n"), json.to_string()))
+    }
+
+    /// Controllability and observability: text, JSON and warnings.
+    #[pyo3(signature = (at=None))]
+    fn structure(&self, py: Python<'_>, at: Option<f64>) -> PyResult<(String, String, String)> {
+        self.check_time(at)?;
+        let design = &self.inner;
+        let found = py.detach(|| {
+            let compiled = design.compile()?;
+            let subject = Subject::new(design, structure::ask(design, at))?;
+            control(&subject, &compiled)
+        });
+        let found = found.map_err(|messages| self.wrong(py, &messages))?;
+        let warnings = render(&found.warnings, &design.project.sources, false);
+        Ok((
+            control_text(&found),
+            control_json(&found).to_string(),
+            warnings,
+        ))
     }
 
     /// Runs the experiment.

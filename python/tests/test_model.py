@@ -109,6 +109,11 @@ def test_a_linear_model_is_a_state_space_of_python_control(rc):
     assert complex(system(1j)) == pytest.approx(1 / (1 + 0.1j), rel=1e-9)
 
 
+def test_the_structure_is_told(rc):
+    found = rc.structure()
+    assert found.text and found.facts
+
+
 def test_a_model_survives_a_pickle(rc):
     m = pickle.loads(pickle.dumps(rc.set(R1=5)))
     assert m.parameters["R1"] == 5 and m == rc.set(R1=5)
