@@ -152,7 +152,7 @@ def test_threads_run_at_once(rc):
 
 def test_python_goes_on_while_a_run_works():
     """A thread that counts is not held up by a run: the interpreter lock is released."""
-    m = paynter.model(LONG.replace("stop = 1e5", "stop = 2000"))
+    m = paynter.model(LONG.replace("stop = 1e5", "stop = 20"))
     counted, stop = [0], threading.Event()
 
     def count():

@@ -178,7 +178,9 @@ fn parts_of_a_sweep_with_other_numbers_are_the_whole_sweep() {
     let sweeper = Sweeper::new(design, &choice, Engine::Auto).expect("it compiles");
     let masses: Vec<f64> = (0..37).map(|k| 0.5 + 0.05 * f64::from(k)).collect();
     let go_on = |_: usize| ControlFlow::Continue(());
-    let many = sweeper.with_values(&[masses.clone()]).expect("numbers");
+    let many = sweeper
+        .with_values(std::slice::from_ref(&masses))
+        .expect("numbers");
     let whole = many.run(0..37, 3, &go_on);
     let mut parts = Vec::new();
     for (from, to) in [(0, 1), (1, 20), (20, 37)] {
