@@ -81,24 +81,22 @@ def threads():
 
 
 def leaks(n=1_000_000):
+    m = paynter.model(TINY)
+
     def cycle(n):
-        for _ in range(n):
-            paynter.model(TINY)
+        for k in range(n):
+            m.run()["w"]
+            made = paynter.model(TINY)
+            if k % 20 == 0:
+                made.run()
 
     def size():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    m = paynter.model(TINY)
-    cycle(1000)
-    for _ in range(1000):
-        m.run()["w"]
+    cycle(5000)
     before = size()
     cycle(n)
-    for _ in range(n // 10):
-        m.run()["w"]
-    for _ in range(n // 100):
-        paynter.model(TINY).run()
-    print(f"{n} models made and dropped, {n // 10} runs, {n // 100} models compiled: grew by {size() - before} kB")
+    print(f"{n} models and results made and dropped, {n // 20} compiled: grew by {size() - before} kB")
 
 
 if __name__ == "__main__":
