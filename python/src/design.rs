@@ -77,7 +77,12 @@ pub fn open(
         model,
         experiment,
         overrides: set,
-        linear: linear.map(|(from, to, cut)| LinearChoice { from, to, cut }),
+        linear: linear.map(|(from, to, cut)| LinearChoice {
+            from,
+            to,
+            cut,
+            ..LinearChoice::default()
+        }),
         sweep: over.map(|(over, is_paired)| SweepChoice { over, is_paired }),
     };
     match py.detach(|| design_in(&mut world(texts), path, &choice)) {
