@@ -48,6 +48,8 @@ enum Command {
     Causality(commands::causality::CausalityArgs),
     /// Print the equations in the model's own names
     Equations(commands::equations::EquationsArgs),
+    /// Write the bond graph of a Lagrangian, with its proof
+    Lagrangian(commands::lagrangian::LagrangianArgs),
     /// Linearize: A, B, C, D at the start or at a time of a run
     Linearize(commands::linearize::LinearizeArgs),
     /// Poles, damping, modes and zeros of the linear model
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::check(&args),
         Command::Causality(args) => commands::causality::causality(&args),
         Command::Equations(args) => commands::equations::equations(&args),
+        Command::Lagrangian(args) => commands::lagrangian::lagrangian(&args),
         Command::Linearize(args) => commands::linearize::linearize(&args),
         Command::Poles(args) => commands::poles::poles(&args),
         Command::Bode(args) => commands::bode::bode(&args),

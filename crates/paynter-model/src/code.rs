@@ -9,6 +9,37 @@
 /// One row: code, title, explanation in a sentence or two.
 pub type Row = (&'static str, &'static str, &'static str);
 
+// E08xx: Lagrangians.
+
+/// A name of a `lagrangian` block that is missing, there twice, or without a value.
+pub const LAGRANGIAN_NAME: &str = "E0801";
+/// An expression of a `lagrangian` block that cannot be differentiated.
+pub const LAGRANGIAN_EXPRESSION: &str = "E0802";
+/// A rate that is not linear in rates of coordinates.
+pub const RATE_FORM: &str = "E0803";
+/// A rate or energy that reads time or an input directly.
+pub const LAGRANGIAN_TIME: &str = "E0804";
+/// A kinetic energy that is not quadratic in rates.
+pub const NOT_QUADRATIC: &str = "E0805";
+/// A kinetic energy that can be negative.
+pub const INDEFINITE: &str = "E0806";
+/// A direction of motion that nothing resists.
+pub const IDLE_COORDINATE: &str = "E0807";
+/// An energy that is not in joules, or a loss that is not in watts.
+pub const NOT_AN_ENERGY: &str = "E0808";
+/// A loss that belongs to no single rate.
+pub const LOSS_FORM: &str = "E0809";
+/// A constraint that is not linear in rates, or holds nothing.
+pub const CONSTRAINT_FORM: &str = "E0810";
+/// A rolling constraint that was put into the kinetic energy.
+pub const ROLLING_SUBSTITUTED: &str = "E0811";
+/// A potential that is not linear in rates, or reads no coordinate.
+pub const POTENTIAL_FORM: &str = "E0812";
+/// A parameter with the name of a variable of laws.
+pub const LETTER_TAKEN: &str = "E0813";
+/// A given motion that reads more than time and parameters.
+pub const GIVEN_FORM: &str = "E0815";
+
 // E03xx: units and domains.
 
 /// A name in brackets is no unit.
@@ -149,6 +180,76 @@ const ALL: [Row; N_CODES] = {
 
 /// The codes of this file, in the order in which they were added.
 const OWN: &[Row] = &[
+    (
+        LAGRANGIAN_NAME,
+        "name in a Lagrangian",
+        "Every coordinate, rate and energy of a `lagrangian` block has a name of its own and is declared there.",
+    ),
+    (
+        LAGRANGIAN_EXPRESSION,
+        "expression without derivative",
+        "Energies, rates and constraints are differentiated: they are made of + - * / ^, `if`, elementary functions, and functions of the file that are one expression.",
+    ),
+    (
+        RATE_FORM,
+        "rate that is not linear",
+        "A `rate` is a sum of der(…) of coordinates and other rates, each times a function of coordinates and parameters.",
+    ),
+    (
+        LAGRANGIAN_TIME,
+        "time in an energy",
+        "What changes an energy from outside must be a motion with a drive: declare it as `given s = …`, and read s and der(s). Then the power it takes is in the graph.",
+    ),
+    (
+        NOT_QUADRATIC,
+        "kinetic energy that is not quadratic",
+        "An inertia stores 0.5*I*f^2. Kinetic energy must be quadratic in der(…) and nothing else.",
+    ),
+    (
+        INDEFINITE,
+        "negative kinetic energy",
+        "Motion in some direction would have less energy than rest. The message names a place and the direction.",
+    ),
+    (
+        IDLE_COORDINATE,
+        "coordinate without energy",
+        "A coordinate, or a combination of coordinates, with neither inertia, stiffness, loss, constraint nor port could move in any way.",
+    ),
+    (
+        NOT_AN_ENERGY,
+        "unit of an energy",
+        "`kinetic` and `potential` are in joules, `loss` is in watts. In a file with `units strict` coordinates have units.",
+    ),
+    (
+        LOSS_FORM,
+        "form of a loss",
+        "A `loss` is a sum of 0.5*b*(rate)^2, or any function of one rate: each becomes a resistor at the junction of the rate.",
+    ),
+    (
+        CONSTRAINT_FORM,
+        "form of a constraint",
+        "A `constraint` relates coordinates, or is linear in der(…). The force that keeps it then acts along its coefficients (d'Alembert).",
+    ),
+    (
+        ROLLING_SUBSTITUTED,
+        "rolling constraint in the kinetic energy",
+        "Putting a rolling constraint into T before differentiating gives wrong equations. Write T in all rates, and keep the constraint.",
+    ),
+    (
+        POTENTIAL_FORM,
+        "form of a potential",
+        "A `potential` is a function of coordinates, less A(q)·der(q) for magnetic and similar forces, which become gyrators.",
+    ),
+    (
+        LETTER_TAKEN,
+        "letter of a law",
+        "In the law of an element e, f, q and p are its own variables. A parameter of that name cannot be read there.",
+    ),
+    (
+        GIVEN_FORM,
+        "form of a given motion",
+        "A `given` motion is written in time and parameters, so that its rate is known at all times.",
+    ),
     (
         UNKNOWN_UNIT,
         "unknown unit",

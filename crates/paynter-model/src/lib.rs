@@ -11,6 +11,7 @@ pub mod equations;
 pub mod experiment;
 pub mod functions;
 pub mod graph;
+pub mod lagrange;
 pub mod laws;
 pub mod project;
 pub mod suggest;

@@ -10,6 +10,7 @@ use paynter_syntax::{Diagnostic, FileId, SourceMap, Span, ast};
 use rustc_hash::FxHashMap;
 
 use crate::elaborate::code;
+use crate::lagrange::{Block, Derived, Style, derive};
 use crate::suggest::nearest;
 
 /// Finds the texts that a model uses. The model crate reads no disk by itself.
@@ -153,6 +154,7 @@ pub fn load(
             stack.push((found, 0));
         }
     }
+    reading.derive_lagrangians();
     reading.check_imported_names();
     (reading.project, reading.diagnostics)
 }
@@ -186,6 +188,46 @@ impl Reading<'_> {
             data,
         });
         index
+    }
+
+    /// Puts the model that each `lagrangian` block stands for beside it.
+    ///
+    /// The model is a text of its own among the sources; messages about it are shown at the block.
+    fn derive_lagrangians(&mut self) {
+        for at in 0..self.project.files.len() {
+            for k in 0..self.project.files[at].ast.items.len() {
+                let derived = self
+                    .project
+                    .block(at, k)
+                    .map(|block| derive(&block, Style::default()));
+                match derived {
+                    None => {}
+                    Some(Ok(derived)) => self.add_derived(at, k, &derived),
+                    Some(Err(messages)) => {
+                        self.project.files[at].is_broken = true;
+                        self.diagnostics.extend(messages);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_derived(&mut self, at: usize, k: usize, derived: &Derived) {
+        let (text, origins) = derived.text();
+        let name = format!("lagrangian {}", derived.name);
+        let source = self
+            .project
+            .sources
+            .add_derived(name, text.as_str(), origins);
+        let parsed = paynter_syntax::parse(source, &text);
+        self.diagnostics.extend(parsed.diagnostics);
+        let items = &mut self.project.files[at].ast.items;
+        let doc = items[k].doc.clone();
+        let models = parsed.ast.items.into_iter();
+        items.extend(models.map(|model| ast::Item {
+            doc: doc.clone(),
+            ..model
+        }));
     }
 
     fn find(&mut self, used: &ast::Use, span: Span, from: usize) -> Option<usize> {
@@ -306,7 +348,8 @@ fn is_built_in(name: &str) -> bool {
 /// Gives the name of a top-level item.
 pub(crate) fn item_name(item: &ast::Item) -> Option<&ast::Ident> {
     match &item.kind {
-        ast::ItemKind::Use(_) => None,
+        // The derived model has the name of the block.
+        ast::ItemKind::Use(_) | ast::ItemKind::Lagrangian(_) => None,
         ast::ItemKind::Domain(d) => Some(&d.name),
         ast::ItemKind::PortType(p) => Some(&p.name),
         ast::ItemKind::Model(m) => Some(&m.name),
@@ -351,6 +394,24 @@ pub struct Override {
 }
 
 impl Project {
+    /// Gives an item of a file as a `lagrangian` block with what it may read, if it is one.
+    pub fn block(&self, file: usize, item: usize) -> Option<Block<'_>> {
+        let own = &self.files[file];
+        let ast::ItemKind::Lagrangian(lagrangian) = &own.ast.items.get(item)?.kind else {
+            return None;
+        };
+        let imported = own.imports.iter().map(|import| &self.files[import.file]);
+        Some(Block {
+            lagrangian,
+            files: std::iter::once(own)
+                .chain(imported)
+                .map(|f| &f.ast)
+                .collect(),
+            sources: &self.sources,
+            is_strict: own.ast.units_strict.is_some(),
+        })
+    }
+
     /// Reads a `--set path=value`. The value may have a unit: `12 [V]`.
     ///
     /// # Errors

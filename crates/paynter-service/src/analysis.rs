@@ -217,7 +217,8 @@ impl Analysis {
 /// Gives the name of a top-level item.
 pub fn item_name(item: &ast::Item) -> Option<&ast::Ident> {
     match &item.kind {
-        ast::ItemKind::Use(_) => None,
+        // The model derived from a Lagrangian has its name.
+        ast::ItemKind::Use(_) | ast::ItemKind::Lagrangian(_) => None,
         ast::ItemKind::Domain(d) => Some(&d.name),
         ast::ItemKind::PortType(p) => Some(&p.name),
         ast::ItemKind::Model(m) => Some(&m.name),

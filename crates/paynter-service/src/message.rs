@@ -77,6 +77,7 @@ pub fn messages_of(document: &Document, analysis: &Analysis, checked: &Checked) 
     let mut messages: Vec<Message> = Vec::new();
     let mut told_elsewhere = Vec::new();
     for diagnostic in &checked.diagnostics {
+        let diagnostic = &*paynter::syntax::at_origin(diagnostic, &checked.sources);
         match own_place(diagnostic) {
             Some(span) => messages.push(message(&texts, diagnostic, span)),
             None => {

@@ -94,7 +94,9 @@ pub fn occurrences(analysis: &Analysis, file: usize) -> Vec<Occurrence> {
         measures: None,
         members: BTreeMap::new(),
     };
-    for item in &loaded.ast.items {
+    // What is derived from a Lagrangian stands in a text of its own, which nobody edits.
+    let is_written = |item: &&ast::Item| item.span.file == loaded.file;
+    for item in loaded.ast.items.iter().filter(is_written) {
         walk.item(item);
     }
     let mut found = walk.found;
@@ -159,6 +161,11 @@ impl<'a> Walk<'a> {
             ast::ItemKind::Function(function) => self.function(function),
             ast::ItemKind::Experiment(experiment) => self.experiment(experiment),
             ast::ItemKind::Constant(define) => self.expr(&define.value),
+            // LIMIT: names inside of a Lagrangian are not followed.
+            ast::ItemKind::Lagrangian(lagrangian) => {
+                let symbol = self.item_symbol(self.file, &lagrangian.name.text);
+                self.add(lagrangian.name.span, symbol, true);
+            }
         }
     }
 

@@ -57,6 +57,8 @@ pub enum ItemKind {
     PortType(PortType),
     /// `model Circuit { … }`
     Model(Model),
+    /// `lagrangian Gyroscope { … }`
+    Lagrangian(Lagrangian),
     /// `fn quantise(x, step) = …`
     Function(Function),
     /// `experiment fifty_hertz of Circuit { … }`
@@ -137,6 +139,66 @@ pub struct Model {
     pub extends: Option<Instantiation>,
     /// In text order.
     pub body: Vec<Stmt>,
+}
+
+/// A mechanical system by its energies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lagrangian {
+    /// Its name.
+    pub name: Ident,
+    /// In text order.
+    pub body: Vec<LagrangianStmt>,
+}
+
+/// A statement of a [`Lagrangian`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct LagrangianStmt {
+    /// Text of the `///` lines.
+    pub doc: Option<String>,
+    /// The whole statement.
+    pub span: Span,
+    /// What it is.
+    pub kind: LagrangianKind,
+}
+
+/// What may stand in a [`Lagrangian`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum LagrangianKind {
+    /// `param m = 2 [kg]`
+    Param(Vec<Decl>),
+    /// `input N = 0 [N*m]`
+    Input(Vec<Decl>),
+    /// `output height = l*cos(theta)`
+    Output(Vec<Decl>),
+    /// `port shaft: rotational = tilt`
+    Port(Vec<PortDecl>),
+    /// `start theta = 30 [deg]`
+    Start(Vec<Assign>),
+    /// `guess theta = 30 [deg]`
+    Guess(Vec<Assign>),
+    /// `coordinate theta [rad], x [m]`
+    Coordinate(Vec<Decl>),
+    /// `rate across = der(phi)*sin(theta)`
+    Rate(Vec<Decl>),
+    /// `kinetic bob = 0.5*m*across^2`
+    Kinetic(Vec<Decl>),
+    /// `potential weight = -m*g*l*cos(theta)`
+    Potential(Vec<Decl>),
+    /// `loss rail = 0.5*b*cart^2`
+    Loss(Vec<Decl>),
+    /// `effort theta = N`: a generalised force on a coordinate or rate.
+    Effort(Vec<Decl>),
+    /// `given s = 0.1 [m]*sin(w*time)`
+    Given(Vec<Decl>),
+    /// `constraint rod: x^2 + y^2 == l^2`
+    Constraint {
+        /// Its name.
+        name: Ident,
+        /// What must hold.
+        demand: Box<Demand>,
+    },
+    /// `height = l*cos(theta)`: a signal.
+    Define(Box<Define>),
 }
 
 /// `Path` with the arguments behind it.

@@ -22,6 +22,6 @@ pub use format::{Formatted, format};
 pub use harmless::harmless;
 pub use lex::{TokenKind, Tokens, lex};
 pub use parse::{Parsed, parse, parse_bytes};
-pub use render::{render, to_json};
+pub use render::{at_origin, render, to_json};
 pub use source::{FileId, Source, SourceMap, Span};
 pub use tree::{NodeId, NodeKind, Tree};

@@ -17,6 +17,7 @@ mod experiment;
 mod expr;
 mod function;
 mod item;
+mod lagrangian;
 mod message;
 mod model;
 mod node;
@@ -271,7 +272,7 @@ fn starts_item<'t>(places: &[Place], i: usize, text: impl Fn(usize) -> &'t str) 
     }
     let next = kind(i + 1);
     match text(i) {
-        "model" | "experiment" | "fn" | "domain" => next == TokenKind::Ident,
+        "model" | "lagrangian" | "experiment" | "fn" | "domain" => next == TokenKind::Ident,
         "use" => matches!(next, TokenKind::Ident | TokenKind::Text),
         "external" => next == TokenKind::Ident && text(i + 1) == "fn",
         "port" => next == TokenKind::Ident && kind(i + 2) == TokenKind::LBrace,

@@ -30,9 +30,11 @@ const MAX_LINE_SHOWN: usize = 2000;
 /// ```
 pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     use codespan_reporting::term::termcolor::{Ansi, NoColor};
-    let files = IndexedFiles::new(diagnostics, sources);
+    let diagnostics: Vec<Cow<'_, Diagnostic>> =
+        diagnostics.iter().map(|d| at_origin(d, sources)).collect();
+    let files = IndexedFiles::new(&diagnostics, sources);
     let mut bytes = Vec::new();
-    for diagnostic in diagnostics {
+    for diagnostic in &diagnostics {
         let drawn = to_codespan(diagnostic, &files);
         let shows_text = files.is_readable(diagnostic);
         let display_style = if shows_text {
@@ -60,9 +62,29 @@ pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, color: bool) -> S
 pub fn to_json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     let objects: Vec<String> = diagnostics
         .iter()
-        .map(|d| json_object(d, sources))
+        .map(|d| json_object(&at_origin(d, sources), sources))
         .collect();
     format!("[{}]", objects.join(","))
+}
+
+/// Moves a message about derived text to the statement that the user wrote, and shows the derived line.
+pub fn at_origin<'d>(diagnostic: &'d Diagnostic, sources: &SourceMap) -> Cow<'d, Diagnostic> {
+    let is_derived = |label: &Label| sources.origin(label.span) != label.span;
+    let mut labels = diagnostic.primary.iter().chain(&diagnostic.secondary);
+    let Some(first) = labels.find(|label| is_derived(label)) else {
+        return Cow::Borrowed(diagnostic);
+    };
+    let mut moved = diagnostic.clone();
+    let line = sources.line(first.span);
+    if sources.line(sources.origin(first.span)) != line {
+        moved
+            .notes
+            .push(format!("the line derived from it is `{line}`"));
+    }
+    for label in moved.primary.iter_mut().chain(&mut moved.secondary) {
+        label.span = sources.origin(label.span);
+    }
+    Cow::Owned(moved)
 }
 
 fn to_codespan(diagnostic: &Diagnostic, files: &IndexedFiles) -> codespan::Diagnostic<FileId> {
@@ -109,7 +131,7 @@ struct IndexedFiles<'s> {
 }
 
 impl<'s> IndexedFiles<'s> {
-    fn new(diagnostics: &[Diagnostic], sources: &'s SourceMap) -> Self {
+    fn new(diagnostics: &[Cow<'_, Diagnostic>], sources: &'s SourceMap) -> Self {
         let mut starts: Vec<Option<Vec<usize>>> = sources.files().map(|_| None).collect();
         let labels = diagnostics
             .iter()

@@ -54,6 +54,8 @@ pub struct Source {
     pub name: String,
     /// The text. Bytes that are not UTF-8 are refused where the file is read.
     pub text: Arc<str>,
+    /// Of a text that was derived from another one: where its stretches come from, as (end, place), ascending.
+    origins: Vec<(u32, Span)>,
 }
 
 /// All files read for one model.
@@ -70,12 +72,47 @@ impl SourceMap {
 
     /// Adds a file and names it.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
+        self.add_derived(name, text, Vec::new())
+    }
+
+    /// Adds a text that was derived from others: each stretch, given by its end, comes from a place in them.
+    pub fn add_derived(
+        &mut self,
+        name: impl Into<String>,
+        text: impl Into<Arc<str>>,
+        origins: Vec<(u32, Span)>,
+    ) -> FileId {
         let id = FileId(u32::try_from(self.files.len()).expect("fewer than 2^32 files"));
         self.files.push(Source {
             name: name.into(),
             text: text.into(),
+            origins,
         });
         id
+    }
+
+    /// Gives the place that the user wrote: the span itself, or what a derived text comes from there.
+    pub fn origin(&self, span: Span) -> Span {
+        let Some(source) = self.files.get(span.file.0 as usize) else {
+            return span;
+        };
+        let at = source
+            .origins
+            .partition_point(|&(end, _)| end <= span.start);
+        match source.origins.get(at).or(source.origins.last()) {
+            Some(&(_, place)) => place,
+            None => span,
+        }
+    }
+
+    /// Gives the line of text that a span begins in, without blanks around it.
+    pub fn line(&self, span: Span) -> &str {
+        let text = &self.file(span.file).text;
+        let start = (span.start as usize).min(text.len());
+        let (before, after) = text.split_at_checked(start).unwrap_or((text, ""));
+        let first = before.rfind('\n').map_or(0, |i| i + 1);
+        let end = start + after.find('\n').unwrap_or(after.len());
+        text.get(first..end).unwrap_or("").trim()
     }
 
     /// Gives the file that `id` names.

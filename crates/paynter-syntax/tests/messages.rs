@@ -86,8 +86,8 @@ const FIXTURES: &[(&str, &str)] = &[
         "1: E0115 `modle` does not begin an item of a file",
     ),
     (
-        "lagrangian Pendulum {\n    coordinate theta [rad]\n}",
-        "1: E0115 `lagrangian` does not begin an item of a file",
+        "lagrange Pendulum {\n    coordinate theta [rad]\n}",
+        "1: E0115 `lagrange` does not begin an item of a file",
     ),
     (
         "a -> b\nc -> d",

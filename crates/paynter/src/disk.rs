@@ -5,7 +5,9 @@
 
 use crate::check::{check_in, check_text_in};
 use crate::design::{Choice, Design, DesignError, Failed, design_in, experiments_in, format_text};
+use crate::lagrangian::{Written, write_lagrangians};
 use crate::loader::{DiskLoader, read_text};
+use paynter_model::lagrange::Style;
 use std::path::Path;
 
 /// Reads a file and elaborates the chosen model.
@@ -49,6 +51,15 @@ pub fn format_file(path: &Path) -> Result<Option<String>, DesignError> {
     let text =
         read_text(path).map_err(|e| DesignError::Unreadable(format!("{}: {e}", path.display())))?;
     format_text(&name(path), &text).map_err(DesignError::Model)
+}
+
+/// Writes the models of the `lagrangian` blocks of a file, or of the one that is named.
+///
+/// # Errors
+///
+/// The file cannot be read, has errors, or has no such block.
+pub fn lagrangian(path: &Path, model: Option<&str>, style: Style) -> Result<Written, DesignError> {
+    write_lagrangians(&mut DiskLoader, &name(path), model, style)
 }
 
 fn name(path: &Path) -> String {

@@ -22,6 +22,7 @@ mod floating;
 mod held;
 mod impulse;
 mod inputs;
+pub mod lagrangian;
 mod layout;
 pub mod library;
 pub mod linear;
@@ -63,7 +64,9 @@ pub use compile::{Compiled, compile};
 pub use design::{
     Choice, Design, DesignError, Failed, LinearChoice, SweepChoice, codes, design_in,
 };
-pub use disk::{check, check_text, design, experiments, format_file};
+pub use disk::{
+    check, check_text, design, experiments, format_file, lagrangian as write_lagrangian,
+};
 pub use summary::{RunSummary, run_experiment};
 
 /// Prints messages as JSON.

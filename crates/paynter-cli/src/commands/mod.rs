@@ -8,6 +8,7 @@ pub mod equations;
 pub mod explain;
 pub mod fmt;
 pub mod gallery;
+pub mod lagrangian;
 pub mod linear;
 pub mod linearize;
 pub mod margins;

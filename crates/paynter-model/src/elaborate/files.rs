@@ -79,7 +79,7 @@ impl<'a> Elaborator<'a> {
                         }
                         continue;
                     }
-                    ast::ItemKind::Use(_) => continue,
+                    ast::ItemKind::Use(_) | ast::ItemKind::Lagrangian(_) => continue,
                 };
                 if let Some(first) = names.names.get(&*name.text) {
                     let first = first.span();

@@ -13,11 +13,12 @@ use crate::lex::TokenKind as T;
 use crate::tree::NodeKind;
 
 /// Words that begin an item.
-const KEYWORDS: [&str; 8] = [
+const KEYWORDS: [&str; 9] = [
     "use",
     "domain",
     "port",
     "model",
+    "lagrangian",
     "fn",
     "external",
     "experiment",
@@ -101,6 +102,7 @@ impl Parser<'_> {
             "domain" => (NodeKind::Domain, ItemKind::Domain(self.domain()?)),
             "port" => (NodeKind::PortType, ItemKind::PortType(self.port_type()?)),
             "model" => (NodeKind::Model, ItemKind::Model(self.model()?)),
+            "lagrangian" => (NodeKind::Model, ItemKind::Lagrangian(self.lagrangian()?)),
             "fn" | "external" => (NodeKind::Function, ItemKind::Function(self.function()?)),
             "experiment" => (
                 NodeKind::Experiment,
@@ -132,9 +134,6 @@ impl Parser<'_> {
         let word = self.text_at(self.pos);
         if let Some(meant) = super::model::similar(word, &KEYWORDS) {
             diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
-        } else if word == "lagrangian" {
-            // LIMIT: `lagrangian` blocks are planned, but not read yet.
-            diagnostic = diagnostic.help("write the Lagrangian out as a `model` of junctions");
         } else if matches!(self.second_kind(), T::Colon) || self.second_kind().is_arrow() {
             diagnostic = diagnostic.help("bonds and signals stand inside `model Name { … }`");
         }

@@ -227,7 +227,7 @@ impl Parser<'_> {
 
     // ---- declarations
 
-    fn decls(&mut self) -> Option<Vec<ast::Decl>> {
+    pub(super) fn decls(&mut self) -> Option<Vec<ast::Decl>> {
         self.bump();
         self.list(Self::decl)
     }
@@ -289,7 +289,7 @@ impl Parser<'_> {
         Some(sizes)
     }
 
-    fn port_decls(&mut self) -> Option<StmtKind> {
+    pub(super) fn port_decls(&mut self) -> Option<StmtKind> {
         self.bump();
         self.list(Self::port_decl).map(StmtKind::Port)
     }
@@ -419,7 +419,7 @@ impl Parser<'_> {
     }
 
     /// Reads `left == right`.
-    fn demand(&mut self) -> Option<ast::Demand> {
+    pub(super) fn demand(&mut self) -> Option<ast::Demand> {
         let first = self.pos;
         let expr = self.expr()?;
         let span = self.span_from(first);
