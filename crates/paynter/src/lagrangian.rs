@@ -52,6 +52,15 @@ pub fn write_lagrangians(
             Err(messages) => return Err(failed(project.clone(), messages)),
         }
     }
+    // What is wrong with a model is said at the user's own lines, before its text is written.
+    for (block, _) in &blocks {
+        let request = request_for(&mut project.clone(), block);
+        let elaboration = elaborate(&project, &request);
+        if elaboration.elaborated.is_none() {
+            let diagnostics = elaboration.diagnostics;
+            return Err(failed(project.clone(), diagnostics));
+        }
+    }
     let text = replaced(&project, &derived);
     let mut models = Vec::new();
     for ((block, _), (_, derived)) in blocks.iter().zip(derived) {
@@ -140,16 +149,7 @@ pub fn proof_of(
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(failed(project, diagnostics));
     }
-    let mut request = Request {
-        model: Some(block.lagrangian.name.text.to_string()),
-        ..Request::default()
-    };
-    // A part whose parameters are given where it is used has no values of its own: any will do.
-    for (name, unit) in open_values(block) {
-        if let Ok(value) = project.parse_override(&name, &format!("1 {unit}")) {
-            request.overrides.push(value);
-        }
-    }
+    let request = request_for(&mut project, block);
     let elaboration = elaborate(&project, &request);
     let Some(elaborated) = elaboration.elaborated else {
         let diagnostics = elaboration.diagnostics;
@@ -162,6 +162,20 @@ pub fn proof_of(
             diagnostics: messages,
         })
     })
+}
+
+/// The model of a block. A part whose parameters are given where it is used has no values of its own: any will do.
+fn request_for(project: &mut Project, block: &Block<'_>) -> Request {
+    let mut request = Request {
+        model: Some(block.lagrangian.name.text.to_string()),
+        ..Request::default()
+    };
+    for (name, unit) in open_values(block) {
+        if let Ok(value) = project.parse_override(&name, &format!("1 {unit}")) {
+            request.overrides.push(value);
+        }
+    }
+    request
 }
 
 /// Parameters and inputs without a value, with their units.

@@ -242,7 +242,9 @@ fn rings(
 
 /// The best pair of junctions whose product is Ω: of a ring, with a coordinate, by name.
 fn one_pair(junctions: &[Junction], curl: &Curl, rings: &[[usize; 3]]) -> Option<(usize, usize)> {
-    let mut best: Option<((bool, bool, &str, &str), (usize, usize))> = None;
+    // What is better comes first.
+    type Key<'j> = (bool, bool, &'j str, &'j str);
+    let mut best: Option<(Key<'_>, (usize, usize))> = None;
     for a in 0..junctions.len() {
         for b in a + 1..junctions.len() {
             let pair = if is_product(curl, &junctions[a], &junctions[b], 1.0) {

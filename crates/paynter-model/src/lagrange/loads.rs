@@ -90,13 +90,12 @@ impl<'g> Loads<'g> {
             rates: Vec::new(),
             elements,
         };
-        let mut next = graph.signals.symbols.len() as u32;
+        let n_symbols = graph.signals.symbols.len();
         for (i, (coordinate, junction)) in junctions.iter().enumerate() {
             let found = loads.elements.get(junction);
             let &junction = found.ok_or_else(|| format!("there is no junction `{junction}`"))?;
             loads.junctions.push(junction);
-            loads.rates.push(SymbolId(next));
-            next += 1;
+            loads.rates.push(SymbolId((n_symbols + i) as u32));
             loads.find_positions(i, coordinate)?;
         }
         Ok(loads)

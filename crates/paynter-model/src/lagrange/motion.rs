@@ -10,7 +10,7 @@ use super::gyrators::{Gyrator, curl};
 use super::names::junction_of;
 use super::points::{POINTS, at_points, is_zero, random};
 use super::squares::Inertia;
-use super::system::{Named, Role, System};
+use super::system::{Effort, Named, Role, System};
 use crate::code;
 use paynter_symbolic::calculus::gradient;
 use paynter_symbolic::evaluate::Evaluator;
@@ -295,18 +295,24 @@ pub(super) fn cyclic(system: &mut System, forms: &Forms) -> Vec<String> {
         if is_read || held.contains(&i) {
             continue;
         }
-        let drives: Vec<&str> = system
+        let drives: Vec<&Effort> = system
             .effort
             .iter()
             .filter(|e| forms.of(system, e.on).over.iter().any(|entry| entry.0 == i))
             .filter(|e| e.value.is_none_or(|value| !is_zero(system, value)))
-            .map(|e| e.text.as_str())
             .collect();
+        // An input that drives it may rest; a force that is written out does not.
+        let rests = |e: &&Effort| {
+            let symbol = e.value.and_then(|value| system.pool.as_symbol(value));
+            symbol.is_some_and(|s| system.role(s) == Role::Input)
+        };
         let name = &system.coordinates[i].name;
-        found.push(match drives.as_slice() {
-            [] => name.clone(),
-            _ => format!("{name} (while {} = 0)", drives.join(" = ")),
-        });
+        if drives.is_empty() {
+            found.push(name.clone());
+        } else if drives.iter().all(rests) {
+            let names: Vec<&str> = drives.iter().map(|e| &*e.text).collect();
+            found.push(format!("{name} (while {} = 0)", names.join(" = ")));
+        }
     }
     found
 }
