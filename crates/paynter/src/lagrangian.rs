@@ -54,11 +54,12 @@ pub fn write_lagrangians(
     }
     // What is wrong with a model is said at the user's own lines, before its text is written.
     for (block, _) in &blocks {
-        let request = request_for(&mut project.clone(), block);
-        let elaboration = elaborate(&project, &request);
+        let mut own = project.clone();
+        let request = request_for(&mut own, block);
+        let elaboration = elaborate(&own, &request);
         if elaboration.elaborated.is_none() {
             let diagnostics = elaboration.diagnostics;
-            return Err(failed(project.clone(), diagnostics));
+            return Err(failed(own.clone(), diagnostics));
         }
     }
     let text = replaced(&project, &derived);
