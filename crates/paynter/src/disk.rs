@@ -59,7 +59,7 @@ pub fn format_file(path: &Path) -> Result<Option<String>, DesignError> {
 ///
 /// The file cannot be read, has errors, or has no such block.
 pub fn lagrangian(path: &Path, model: Option<&str>, style: Style) -> Result<Written, DesignError> {
-    write_lagrangians(&mut DiskLoader, &name(path), model, style)
+    write_lagrangians(&mut DiskLoader::default(), &name(path), model, style)
 }
 
 fn name(path: &Path) -> String {

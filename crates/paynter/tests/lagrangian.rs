@@ -424,7 +424,7 @@ fn a_missing_gyrator_is_caught_by_the_proof() {
     let documents = [GYROSCOPE, BALL_TABLE, FLIGHT_TABLE].map(str::to_owned);
     let random = (0..15).map(|seed| RandomSystem::new(seed).text());
     for text in documents.into_iter().chain(random) {
-        let (project, _) = load("m.bond", &text, &mut DiskLoader);
+        let (project, _) = load("m.bond", &text, &mut DiskLoader::default());
         let block = project.block(0, 0).expect("the first item is a lagrangian");
         let right = graph(&text);
         let lines: Vec<&str> = right.lines().collect();
@@ -438,7 +438,12 @@ fn a_missing_gyrator_is_caught_by_the_proof() {
             for mutated in ["", turned.as_str()] {
                 let mut lines = lines.clone();
                 lines[k] = mutated;
-                let proof = proof_of(&mut DiskLoader, "m.bond", &lines.join("\n"), &block);
+                let proof = proof_of(
+                    &mut DiskLoader::default(),
+                    "m.bond",
+                    &lines.join("\n"),
+                    &block,
+                );
                 let proof = proof.expect("the mutated text is a model");
                 assert!(!proof.holds(), "{line} as `{mutated}`: {}", proof.line());
                 n_mutations += 1;
