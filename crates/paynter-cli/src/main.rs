@@ -42,6 +42,10 @@ enum Command {
     Run(commands::run::RunArgs),
     /// Run an experiment over many parameter values
     Sweep(commands::sweep::SweepArgs),
+    /// Search the values that make a measure smallest or largest
+    Optimize(commands::optimize::OptimizeArgs),
+    /// Find parameters from measured data
+    Fit(commands::fit::FitArgs),
     /// Check every model and experiment of a file for errors
     Check(commands::check::CheckArgs),
     /// Show strokes, states, loops and why
@@ -62,6 +66,12 @@ enum Command {
     Step(commands::step::StepArgs),
     /// What the structure tells: control, observation, zeros, activity, inversion, faults
     Structure(commands::structure::StructureArgs),
+    /// Optimal feedback gains (LQR) of the linear model
+    Lqr(commands::control::LqrArgs),
+    /// Feedback gains that give chosen poles
+    Place(commands::control::PlaceArgs),
+    /// The linear model in steps
+    C2d(commands::control::C2dArgs),
     /// Draw the bond graph
     Diagram(commands::diagram::DiagramArgs),
     /// Plot a result file
@@ -81,6 +91,8 @@ fn main() -> ExitCode {
     let status = match call.command {
         Command::Run(args) => commands::run::run(&args),
         Command::Sweep(args) => commands::sweep::sweep(&args),
+        Command::Optimize(args) => commands::optimize::optimize(&args),
+        Command::Fit(args) => commands::fit::fit(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Causality(args) => commands::causality::causality(&args),
         Command::Equations(args) => commands::equations::equations(&args),
@@ -91,6 +103,9 @@ fn main() -> ExitCode {
         Command::Margins(args) => commands::margins::margins(&args),
         Command::Step(args) => commands::step::step(&args),
         Command::Structure(args) => commands::structure::structure(&args),
+        Command::Lqr(args) => commands::control::lqr(&args),
+        Command::Place(args) => commands::control::place(&args),
+        Command::C2d(args) => commands::control::c2d(&args),
         Command::Diagram(args) => commands::diagram::diagram(&args),
         Command::Plot(args) => commands::plot::plot(&args),
         Command::Fmt(args) => commands::fmt::fmt(&args),

@@ -26,29 +26,39 @@
 //! ```
 
 mod balance;
+mod discretize;
 mod eigen;
 mod exponential;
 mod gramian;
 mod grid;
 mod least_squares;
+mod lyapunov;
 mod margins;
 mod matrix;
 mod model;
+mod place;
 mod response;
+mod riccati;
+mod solve;
 mod staircase;
 mod step;
 mod zeros;
 
 pub use balance::balance;
+pub use discretize::{NoSteps, Rule, c2d, d2c, hold};
 pub use eigen::{Mode, NoEigenvalues, eigenvalues, modes};
 pub use exponential::exponential;
 pub use gramian::{NoGramian, gramian};
 pub use grid::{Corner, Sweep, frequency_sweep};
 pub use least_squares::{LeastSquares, least_squares};
+pub use lyapunov::{discrete_lyapunov, lyapunov};
 pub use margins::{GainCrossing, Margins, PhaseCrossing, margins};
 pub use matrix::Matrix;
 pub use model::{Channel, LinearModel, NoCut};
+pub use place::{NotPlaced, place};
 pub use response::Response;
+pub use riccati::{NoRegulator, Regulated, Regulator, care, dare, dlqr, lqe, lqr};
+pub use solve::solve;
 pub use staircase::{Staircase, rank, reach_margin, staircase, transpose};
 pub use step::{StepResponse, step_horizon, step_response};
 pub use zeros::zeros;

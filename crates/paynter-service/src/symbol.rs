@@ -301,6 +301,9 @@ impl<'a> Walk<'a> {
                 minimize,
                 maximize,
                 subject,
+                // Names of experiments: nothing is renamed there.
+                worst: _,
+                mean: _,
             } => {
                 for (target, range) in over {
                     self.reference(target);
@@ -309,6 +312,14 @@ impl<'a> Walk<'a> {
                 let all = minimize.iter().chain(maximize).chain(subject);
                 all.for_each(|e| self.expr(e));
             }
+            E::Fit { over, sigmas, .. } => {
+                for (target, range) in over {
+                    self.reference(target);
+                    self.range(range);
+                }
+                sigmas.iter().for_each(|(_, e)| self.expr(e));
+            }
+            E::Limit(list) => list.iter().for_each(|e| self.expr(e)),
             E::Compare { within, .. } => within.iter().for_each(|e| self.expr(e)),
             E::Trim(list) => list.iter().for_each(|r| self.reference(r)),
             E::Linearize { from, to } => from.iter().chain(to).for_each(|r| self.reference(r)),

@@ -647,6 +647,21 @@ pub enum ExperimentKind {
         maximize: Vec<Expr>,
         /// Conditions.
         subject: Vec<Expr>,
+        /// Other experiments: the worst of all counts …
+        worst: Vec<Expr>,
+        /// … or the mean, each with its weight.
+        mean: Vec<Expr>,
+    },
+    /// `limit over <= 30 [%]`
+    Limit(Vec<Expr>),
+    /// `fit k in 1 .. 9, m in 1 .. 2 { data "run.csv"; sigma x = 1 [mm] }`
+    Fit {
+        /// What is varied, and between what.
+        over: Vec<(Ref, Range)>,
+        /// Data files, each with the experiment it belongs to.
+        data: Vec<DataFile>,
+        /// Deviations of columns.
+        sigmas: Vec<(Ident, Expr)>,
     },
     /// `compare "file.csv" within 1e-8`
     Compare {
@@ -666,6 +681,17 @@ pub enum ExperimentKind {
         /// Outputs.
         to: Vec<Ref>,
     },
+}
+
+/// `data "run.csv" of other`
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataFile {
+    /// The text between the quotes.
+    pub path: String,
+    /// The string.
+    pub path_span: Span,
+    /// The experiment; the one with the fit unless given.
+    pub of: Option<Ident>,
 }
 
 /// A recorded column.

@@ -511,7 +511,7 @@ fn statements_of_an_experiment_are_told_apart() {
     );
     let text = "optimize a in 1 .. 2, b in 3 .. 4 { minimize c; maximize d; subject e < 1, f > 2 }";
     assert!(
-        matches!(experiment(text), ExperimentKind::Optimize { over, minimize, maximize, subject } if over.len() == 2 && minimize.len() == 1 && maximize.len() == 1 && subject.len() == 2)
+        matches!(experiment(text), ExperimentKind::Optimize { over, minimize, maximize, subject, .. } if over.len() == 2 && minimize.len() == 1 && maximize.len() == 1 && subject.len() == 2)
     );
     assert!(matches!(
         experiment("compare \"a.csv\" within 1e-8"),

@@ -63,12 +63,19 @@ fn missing_references(loader: &mut dyn Loader, from: &str, project: &Project) ->
             continue;
         };
         for statement in &experiment.body {
-            if let ast::ExperimentKind::Compare {
-                path, path_span, ..
-            } = &statement.kind
-                && let Err(error) = loader.bytes(path, Some(from))
-            {
-                found.push(unreadable_reference(format!("{path}: {error}"), *path_span));
+            let files: Vec<(&String, Span)> = match &statement.kind {
+                ast::ExperimentKind::Compare {
+                    path, path_span, ..
+                } => vec![(path, *path_span)],
+                ast::ExperimentKind::Fit { data, .. } => {
+                    data.iter().map(|d| (&d.path, d.path_span)).collect()
+                }
+                _ => Vec::new(),
+            };
+            for (path, span) in files {
+                if let Err(error) = loader.bytes(path, Some(from)) {
+                    found.push(unreadable_reference(format!("{path}: {error}"), span));
+                }
             }
         }
     }

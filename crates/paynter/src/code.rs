@@ -52,7 +52,7 @@ codes! {
     REFERENCE = "E0731", "a reference that cannot be read",
         "`compare` names a file that is missing or is not a table of numbers with time in its first column.";
     NOT_IMPLEMENTED = "E0732", "something that is not implemented yet",
-        "The experiment asks for something that the language has words for but no command carries out: `optimize`, or `constraints = parasitic` or `delayed`. The run is refused rather than done in another way.";
+        "The experiment asks for something that the language has words for but no command carries out: `constraints = parasitic` or `delayed`. The run is refused rather than done in another way.";
     IMPULSE = "W0733", "a step that would need an impulse",
         "A storage is tied to a source that jumps. The jump would need an impulse of flow or effort, whose energy the audit cannot see. Put a resistance between them, or give the source a rise time.";
     START_CHANGED = "W0734", "a start value was adjusted",
@@ -99,6 +99,26 @@ codes! {
         "Newton's method found no point near the start values at which all rates vanish. The model may have none (a force that nothing balances), or the search began too far away, or it came to where a law has no value. Give other `start` values or inputs.";
     NO_LOOP = "E0757", "a cut where there is no loop",
         "Margins belong to a loop: what goes out at the cut must come back to it. The signal that was named does not depend on itself through the rest of the model, or only through its own rate. Cut at what a controller gives, or at what a sensor measures.";
+    TWO_AIMS = "E0830", "a search with several aims",
+        "`optimize` makes one number small or large. Several aims pull in different directions, and nobody has said what one is worth in terms of the other. Add them up with weights, or make all but one of them conditions.";
+    NO_SUCH_CASE = "E0831", "a case that is no further experiment",
+        "`worst` and `mean` in a search name further experiments of the same file in which aim and conditions are looked at as well. The name is not one of them, or it is the experiment with the search itself, which counts in any case.";
+    NO_VALUES = "E0832", "a search without any value",
+        "At every point that was tried the run failed, or the aim or a condition had no value: a rise time of a curve that never rises, a margin of a loop that is not stable. Choose other bounds, or look at one point with `paynter run --set`.";
+    NO_FEASIBLE = "E0833", "a search without a feasible point",
+        "No point within the bounds that was tried meets all conditions. The message names the least violated point, what is missed there and by how much, and what each condition could reach at best by itself: if that is beyond its limit, the condition cannot be met at all; else two conditions contradict each other.";
+    MANY_CHOICES = "E0834", "too many combinations of choices",
+        "Each combination of values from lists has a search of its own. So many would take for ever.";
+    INERT = "W0835", "a searched value that changes nothing",
+        "Moving this parameter changed neither the aim nor any condition at several points. The value that the search gives for it means nothing.";
+    SKIPPED = "W0836", "points that were skipped in a search",
+        "At some points the run failed, or the aim or a condition had no value. The search has gone on without them: the best point is the best of the others.";
+    FIT_NOWHERE = "E0837", "a fit without any values",
+        "At every start of the fit a run failed or gave values that are not numbers. Choose other bounds, or look at one point with `paynter run --set`.";
+    FIT_DATA = "E0838", "data that cannot be used",
+        "A fit compares recorded columns with columns of the same name in a data file, at the times of the file. This file has none of them, or has samples outside of the run, or there are fewer samples than parameters; or `sigma` or `of` names something that is not there.";
+    FIT_UNRESOLVED = "W0839", "parameters that the data cannot tell apart",
+        "Changing these parameters together leaves every residual as it is, so that the data say nothing about where along this line they lie. Only what the data do fix (a ratio, a product) can be trusted. Give one of them its value, or measure something that depends on them in another way.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance, in the whole model, in a connected part of it, at a storage or at a junction. Each is measured against what moved there. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
     ACTIVE_IN_RUN = "W0739", "a resistor that gave energy",

@@ -119,6 +119,8 @@ pub struct Design {
     pub state_units: FxHashMap<SymbolId, Unit>,
     /// Tables that the experiment is compared with, in the order of the plan.
     pub references: Vec<Reference>,
+    /// Data that the experiment is fitted to, in the order of the plan.
+    pub fit_data: Vec<Reference>,
 }
 
 /// A reference table that an experiment is compared with, as it was found.
@@ -173,6 +175,12 @@ pub fn design_in(
             bytes: loader.bytes(&asked.path, Some(path)),
         })
         .collect();
+    let data = design.plan.fit.iter().flat_map(|f| &f.data);
+    let data = data.map(|asked| Reference {
+        path: asked.path.clone(),
+        bytes: loader.bytes(&asked.path, Some(path)),
+    });
+    design.fit_data = data.collect();
     Ok(design)
 }
 
@@ -270,6 +278,7 @@ fn elaborate_choice(
         experiments,
         path: PathBuf::new(),
         references: Vec::new(),
+        fit_data: Vec::new(),
         graph: Arc::new(graph),
         plan,
         model,
@@ -340,16 +349,16 @@ fn bare_name(e: &ast::Expr) -> Option<String> {
 /// Makes every `integral(…)` of a measure a state, so that it is as exact as the run and sees every
 /// corner of what it integrates.
 fn integrate_measures(plan: &mut Plan, graph: &mut BondGraph) {
-    for measured in &mut plan.measures {
-        let mut open = vec![&mut measured.value];
+    for (own_name, span, measure) in plan.all_measures_mut() {
+        let mut open = vec![measure];
         while let Some(measure) = open.pop() {
             match measure {
                 Measure::Of(functional) => {
                     if let Functional::Integral(rate) = *functional {
                         let dae = &mut graph.signals;
-                        let name = dae.names.child(Names::ROOT, &measured.name, None);
+                        let name = dae.names.child(Names::ROOT, &own_name, None);
                         let origin = Origin(graph.origins.len() as u32);
-                        graph.origins.push(measured.span);
+                        graph.origins.push(span);
                         let symbol = dae.add_symbol(Symbol {
                             name,
                             role: Role::Unknown,
@@ -463,6 +472,7 @@ impl Design {
         let mut design = elaborate_choice(self.project.clone(), Vec::new(), choice, changes)?;
         design.path.clone_from(&self.path);
         design.references.clone_from(&self.references);
+        design.fit_data.clone_from(&self.fit_data);
         Ok(design)
     }
 

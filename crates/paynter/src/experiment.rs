@@ -19,7 +19,7 @@ use paynter_exec::Machine;
 use paynter_model::BondGraph;
 use paynter_model::experiment::{self, Functional, Measure, Operation, Plan};
 use paynter_model::units::Unit;
-use paynter_symbolic::ExprId;
+use paynter_symbolic::{Comparison as Comparing, ExprId};
 use paynter_syntax::Diagnostic;
 
 pub use crate::layout::{Layout, lay_out, run_spec};
@@ -31,6 +31,10 @@ pub struct Outcome {
     pub run: Run,
     /// Numbers read off the curves.
     pub measures: Vec<Measurement>,
+    /// Aims and conditions, where the experiment has a search.
+    pub search: Option<SearchValues>,
+    /// Whether each limit is kept; none where a side has no value.
+    pub limits: Vec<Option<bool>>,
     /// Each reference beside which the run was laid.
     pub comparisons: Vec<Compared>,
     /// Pictures the experiment asks for.
@@ -110,6 +114,8 @@ pub fn carry_out(
     let mut run = simulate(machine, compiled, spec, progress)?;
     let parameters = Parameters::new(&compiled.reduced.dae, &spec.parameters);
     let measures = measure_all(plan, run.fine.as_ref(), layout, &parameters);
+    let search = search_values(plan, run.fine.as_ref(), layout, &parameters);
+    let limits = kept_limits(plan, run.fine.as_ref(), layout, &parameters);
     let plots = plots(plan, &run, layout, references, &compiled.graph);
     run.table.columns.truncate(layout.n_recorded);
     run.ranges.truncate(layout.n_recorded);
@@ -127,6 +133,8 @@ pub fn carry_out(
     Ok(Outcome {
         run,
         measures,
+        search,
+        limits,
         comparisons,
         plots,
         trim: None,
@@ -145,11 +153,7 @@ pub(crate) fn measure_all(
     let Some(fine) = fine else {
         return Vec::new();
     };
-    let mut values: Vec<Option<f64>> = Vec::new();
-    for measured in &plan.measures {
-        let value = value_of(&measured.value, &values, fine, layout, parameters);
-        values.push(value);
-    }
+    let values = named_values(plan, fine, layout, parameters);
     plan.measures
         .iter()
         .zip(values)
@@ -168,6 +172,73 @@ pub(crate) fn measure_all(
             }
         })
         .collect()
+}
+
+/// Values of the measures with names, SI.
+fn named_values(
+    plan: &Plan,
+    fine: &Table,
+    layout: &Layout,
+    parameters: &Parameters<'_>,
+) -> Vec<Option<f64>> {
+    let mut values: Vec<Option<f64>> = Vec::new();
+    for measured in &plan.measures {
+        let value = value_of(&measured.value, &values, fine, layout, parameters);
+        values.push(value);
+    }
+    values
+}
+
+/// What a search looks at, SI; none where a curve never does what is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchValues {
+    /// Its aims.
+    pub aims: Vec<Option<f64>>,
+    /// Both sides of its conditions.
+    pub conditions: Vec<(Option<f64>, Option<f64>)>,
+}
+
+/// Computes aims and conditions of a plan that has a search.
+pub(crate) fn search_values(
+    plan: &Plan,
+    fine: Option<&Table>,
+    layout: &Layout,
+    parameters: &Parameters<'_>,
+) -> Option<SearchValues> {
+    let (search, fine) = (plan.optimize.as_ref()?, fine?);
+    let values = named_values(plan, fine, layout, parameters);
+    let value = |m: &Measure| value_of(m, &values, fine, layout, parameters);
+    let both = |c: &experiment::Condition| (value(&c.left), value(&c.right));
+    Some(SearchValues {
+        aims: search.aims.iter().map(|a| value(&a.value)).collect(),
+        conditions: search.conditions.iter().map(both).collect(),
+    })
+}
+
+/// Tells for each limit of a plan whether it is kept; none where a side has no value.
+pub(crate) fn kept_limits(
+    plan: &Plan,
+    fine: Option<&Table>,
+    layout: &Layout,
+    parameters: &Parameters<'_>,
+) -> Vec<Option<bool>> {
+    let Some(fine) = fine.filter(|_| !plan.limits.is_empty()) else {
+        return Vec::new();
+    };
+    let values = named_values(plan, fine, layout, parameters);
+    let value = |m: &Measure| value_of(m, &values, fine, layout, parameters);
+    let kept = |c: &experiment::Condition| {
+        let (a, b) = value(&c.left).zip(value(&c.right))?;
+        Some(match c.comparison {
+            Comparing::Less => a < b,
+            Comparing::LessEqual => a <= b,
+            Comparing::Greater => a > b,
+            Comparing::GreaterEqual => a >= b,
+            Comparing::Equal => a == b,
+            Comparing::NotEqual => a != b,
+        })
+    };
+    plan.limits.iter().map(kept).collect()
 }
 
 fn value_of(

@@ -32,8 +32,8 @@ pub fn lay_out(plan: &Plan) -> Layout {
         wanted.extend(plot.ys.iter().chain(&plot.versus).map(wanted_column));
     }
     let mut curves = Vec::new();
-    for measured in &plan.measures {
-        curves_of(&measured.value, &mut curves);
+    for (_, _, measure) in plan.all_measures() {
+        curves_of(measure, &mut curves);
     }
     wanted.extend(curves.into_iter().map(|value| Wanted {
         name: String::new(),
@@ -117,7 +117,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         initial_step: plan.initial_step,
         engine,
         wanted: layout.wanted.clone(),
-        wants_fine: !plan.measures.is_empty(),
+        wants_fine: !plan.all_measures().is_empty(),
         wants_ranges: false,
         parameters: Vec::new(),
         rest: Vec::new(),

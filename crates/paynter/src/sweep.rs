@@ -8,23 +8,15 @@
 //! (sizes, replaceable parts, inputs that are signals, values with which laws are other laws) is elaborated
 //! anew. What a run with these values refuses or warns of, the point does too.
 
-use crate::audit::audit_totals;
-use crate::code;
-use crate::compile::Compiled;
-use crate::course::Course;
-use crate::design::{Choice, Design, DesignError};
-use crate::experiment::{Measurement, Outcome, measure_all};
-use crate::layout::{Layout, lay_out, run_spec};
-use crate::parameters::Parameters;
-use crate::physics::Physics;
-use crate::simulate::{self, Ending, RunSpec, follow, prepare};
-use crate::structure::Stock;
-use paynter_exec::{Engine, Machine};
-use paynter_model::elaborate::Limit;
-use paynter_model::experiment::{Constraints, Sweep, SweepSetting, SweepTarget, SweepValue};
+use crate::design::{Choice, Design};
+use crate::evaluator::{
+    Anew, Settings, Shared, Worker, failure, headline, path_of, plain_parameter,
+};
+use crate::experiment::{Measurement, Outcome};
+use paynter_exec::Engine;
+use paynter_model::experiment::{Sweep, SweepSetting, SweepTarget, SweepValue};
 use paynter_model::project::Override;
 use paynter_model::units::format_number;
-use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 use std::ops::{ControlFlow, Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,6 +33,8 @@ pub struct Point {
     pub values: Vec<f64>,
     /// Numbers read off the curves.
     pub measures: Vec<Measurement>,
+    /// Whether each limit is kept; none where a side has no value.
+    pub limits: Vec<Option<bool>>,
     /// Last value of every recorded column.
     pub last: Vec<f64>,
     /// Residual of the first law as a part of the energy that moved.
@@ -60,24 +54,7 @@ pub struct SharedWarning {
     pub points: Vec<usize>,
 }
 
-/// Compiled once, copied for every point.
-struct Common {
-    machine: Machine,
-    compiled: Compiled,
-    layout: Layout,
-    spec: RunSpec,
-    /// The parameter that each sweep sets.
-    symbols: Vec<SymbolId>,
-    /// Declared ranges that depend on any of them.
-    limits: Vec<Limit>,
-    /// What was found about the model with its own values.
-    physics: Physics,
-    /// What ideal contacts and sliding switches made necessary so far.
-    stock: Stock,
-}
-
-/// Why a point has no result when the sweep was ended from outside.
-pub const CANCELLED: &str = "cancelled";
+pub use crate::evaluator::CANCELLED;
 
 /// Asked while points run, with the number of those done: may the sweep go on?
 pub type Watch<'a> = &'a (dyn Fn(usize) -> ControlFlow<()> + Sync);
@@ -121,7 +98,7 @@ pub struct Sweeper<D> {
     choice: Choice,
     engine: Engine,
     /// None where every point is elaborated anew.
-    common: Option<Arc<Common>>,
+    common: Option<Arc<Shared>>,
 }
 
 impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
@@ -161,7 +138,7 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
         let may_go_on = || watch(n_done.load(Ordering::Relaxed));
         let results: Mutex<Vec<Option<Point>>> = Mutex::new(vec![None; n_points]);
         let work = || {
-            let mut own = self.common.as_deref().map(Own::new);
+            let mut own = self.common.as_deref().map(Worker::new);
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 if index >= n_points {
@@ -200,14 +177,14 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
     fn point(
         &self,
         number: usize,
-        own: Option<&mut Own>,
+        own: Option<&mut Worker>,
         may_go_on: &dyn Fn() -> ControlFlow<()>,
     ) -> Point {
         let design = &*self.design;
         let place = design.plan.place(number);
         let both = self.common.as_deref().zip(own);
         let fitting = both.and_then(|(common, own)| {
-            let fits = own.can_take(design, common, &place);
+            let fits = own.can_take(common, &numbers_at(design, &place));
             fits.then_some((common, own))
         });
         let point = match fitting {
@@ -215,7 +192,7 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
                 failure: Some(CANCELLED.to_owned()),
                 ..empty_point(design, &place)
             },
-            Some((common, own)) => fast_point(design, common, own, &place, may_go_on),
+            Some(both) => fast_point(design, both, &place, may_go_on),
             None => slow_point(design, &self.choice, self.engine, &place, may_go_on),
         };
         Point { number, ..point }
@@ -287,6 +264,13 @@ impl Design {
             let span = sweep.span;
             sweep.values = list.iter().map(|&x| sweep_number(x, span)).collect();
         }
+        let mut drawn = self.plan.sweeps.iter().filter(|s| s.drawn.is_some());
+        let first = drawn.next().map_or(0, |s| s.values.len());
+        if drawn.any(|s| s.values.len() != first) {
+            return Err(
+                "sweeps that are drawn together must have as many values as each other".to_owned(),
+            );
+        }
         if self.plan.is_paired && values.iter().any(|list| list.len() != values[0].len()) {
             return Err(
                 "sweeps that vary together must have as many values as each other".to_owned(),
@@ -324,193 +308,47 @@ fn sweep_number(x: f64, span: Span) -> SweepValue {
 }
 
 /// Compiles one machine for all points, if every swept value is a plain parameter.
-fn compile_once(design: &Design, engine: Engine) -> Result<Option<Common>, Vec<Diagnostic>> {
+fn compile_once(design: &Design, engine: Engine) -> Result<Option<Shared>, Vec<Diagnostic>> {
     let mut symbols = Vec::new();
     for sweep in &design.plan.sweeps {
         let SweepTarget::Variable { variable, .. } = &sweep.target else {
             return Ok(None);
         };
-        let is_numeric = sweep
-            .values
-            .iter()
-            .all(|v| matches!(v.setting, SweepSetting::Number(..)));
-        match parameter(design, &variable.path) {
-            Some(symbol) if is_numeric && !design.structural.contains(&symbol) => {
-                symbols.push(symbol)
-            }
+        match plain_parameter(design, &variable.path) {
+            Some(symbol) if is_numeric(sweep) => symbols.push(symbol),
             _ => return Ok(None),
         }
     }
-    // A point at rest is searched anew for each value.
-    if crate::linear::is_asked(&design.plan) {
-        return Ok(None);
-    }
-    let compiled = design.compile()?;
-    // With other values of these the equations are others.
-    if symbols
-        .iter()
-        .any(|s| compiled.reduced.decided_by.contains(s))
-    {
-        return Ok(None);
-    }
-    let layout = lay_out(&design.plan);
-    let spec = run_spec(&design.plan, &layout, &[], engine);
-    let mut machine = prepare(&compiled, &spec)?;
-    // Copies cannot make code later.
-    machine.compile();
-    let changes: Vec<(SymbolId, f64)> = symbols.iter().map(|&s| (s, 0.0)).collect();
-    let parameters = Parameters::new(&design.graph.signals, &changes);
-    let is_touched = |limit: &&Limit| {
-        let ends = [Some(limit.value), limit.low, limit.high];
-        ends.into_iter().flatten().any(|e| parameters.is_changed(e))
-    };
-    let limits = design.limits.iter().filter(is_touched).cloned().collect();
-    let physics = Physics::new(design, &symbols);
-    Ok(Some(Common {
-        machine,
-        compiled,
-        layout,
-        spec,
-        symbols,
-        limits,
-        physics,
-        stock: Stock::default(),
-    }))
+    Shared::new(design, symbols, engine)
 }
 
-fn parameter(design: &Design, path: &str) -> Option<SymbolId> {
-    let dae = &design.graph.signals;
-    let is_it = |s: &paynter_symbolic::Symbol| {
-        matches!(s.role, Role::Parameter { .. }) && dae.names.display(s.name) == path
-    };
-    dae.symbols
-        .iter()
-        .position(is_it)
-        .map(|index| SymbolId(index as u32))
-}
-
-/// A worker's copies.
-struct Own {
-    machine: Machine,
-    spec: RunSpec,
-    physics: Physics,
-}
-
-impl Own {
-    fn new(common: &Common) -> Self {
-        Own {
-            machine: common.machine.clone(),
-            spec: common.spec.clone(),
-            physics: common.physics.clone(),
-        }
-    }
-
-    /// Sets the parameters of a point. Tells whether the common machine is that of a model with these values.
-    fn can_take(&mut self, design: &Design, common: &Common, place: &[usize]) -> bool {
-        let changes = &mut self.spec.parameters;
-        changes.clear();
-        for ((sweep, &at), &symbol) in design.plan.sweeps.iter().zip(place).zip(&common.symbols) {
-            if let SweepSetting::Number(value, _) = sweep.values[at].setting {
-                changes.push((symbol, value));
-            }
-        }
-        self.physics.is_as_before(changes)
-    }
+/// The parameters of a point; places of what is no number are left out.
+fn numbers_at(design: &Design, place: &[usize]) -> Vec<f64> {
+    let chosen = design.plan.sweeps.iter().zip(place);
+    let numbers = chosen.filter_map(|(sweep, &at)| match sweep.values[at].setting {
+        SweepSetting::Number(value, _) => Some(value),
+        _ => None,
+    });
+    numbers.collect()
 }
 
 /// Runs one point on a worker's own copy of the machine, whose parameters are set.
 fn fast_point(
     design: &Design,
-    common: &Common,
-    own: &mut Own,
+    (shared, worker): (&Shared, &mut Worker),
     place: &[usize],
     may_go_on: &dyn Fn() -> ControlFlow<()>,
 ) -> Point {
-    let mut point = empty_point(design, place);
-    point.failure = run_fast(design, common, own, &mut point, may_go_on).err();
-    point
-}
-
-fn run_fast(
-    design: &Design,
-    common: &Common,
-    Own { machine, spec, .. }: &mut Own,
-    point: &mut Point,
-    may_go_on: &dyn Fn() -> ControlFlow<()>,
-) -> Result<(), String> {
-    let parameters = Parameters::new(&design.graph.signals, &spec.parameters);
-    for limit in &common.limits {
-        if let Some(complaint) = broken(limit, &parameters) {
-            return Err(complaint);
-        }
+    let ran = worker.run(design, shared, may_go_on);
+    Point {
+        measures: ran.measures,
+        limits: ran.limits,
+        last: ran.last,
+        residual: ran.residual,
+        failure: ran.failure.map(|(_, why)| why),
+        warnings: ran.warnings,
+        ..empty_point(design, place)
     }
-    for &(symbol, value) in &spec.parameters {
-        machine
-            .set_parameter(symbol, value)
-            .map_err(|_| format!("{value} is no value for a parameter"))?;
-    }
-    let mut course = Course::new(
-        machine,
-        &common.compiled.reduced,
-        &common.compiled.graph,
-        spec,
-        Some(&common.stock),
-    );
-    let start = course.start().map_err(|messages| headline(&messages))?;
-    let run = follow(&mut course, &start, spec, &mut |_| may_go_on());
-    let n = spec.wanted.len();
-    let last_row = run.rows.values.len().checked_sub(n);
-    point.last = spec.wanted[..common.layout.n_recorded]
-        .iter()
-        .enumerate()
-        .map(|(k, wanted)| {
-            last_row.map_or(f64::NAN, |first| wanted.to_unit(run.rows.values[first + k]))
-        })
-        .collect();
-    let has_wild_value = recorded_is_wild(&run.rows.values, n, common.layout.n_recorded);
-    let booked = std::mem::take(&mut course.booked);
-    let signs = [
-        (has_wild_value, code::NOT_FINITE_COLUMN),
-        (!start.changed.is_empty(), code::START_CHANGED),
-        (!course.losses.is_empty(), code::CONTACT_LOSS),
-        (!course.slides.is_empty(), code::SLIDING),
-        (
-            !common.compiled.reduced.differentiated_switches.is_empty(),
-            code::IMPULSE,
-        ),
-    ];
-    let (machine, _) = course.at_present();
-    let audit = run
-        .energy
-        .as_ref()
-        .and_then(|(before, after)| audit_totals(machine, (before, after), &booked, spec));
-    let signs = signs.into_iter().chain([
-        (machine.left_open().is_some(), code::LEFT_OPEN),
-        (audit.as_ref().is_some_and(|a| !a.is_good()), code::AUDIT),
-    ]);
-    point.warnings = signs.filter(|s| s.0).map(|s| s.1).collect();
-    point.residual = audit.map_or(0.0, |audit| audit.relative());
-    if let Some(fine) = &run.fine {
-        let fine = simulate::to_table(fine, &spec.wanted);
-        let parameters = Parameters::new(&common.compiled.reduced.dae, &spec.parameters);
-        point.measures = measure_all(&design.plan, Some(&fine), &common.layout, &parameters);
-    }
-    failure(&run.ending).map_or(Ok(()), Err)
-}
-
-/// Tells whether a recorded value, one of the first in each row, is infinite or not a number.
-fn recorded_is_wild(values: &[f64], n_columns: usize, n_recorded: usize) -> bool {
-    let mut rows = values.chunks_exact(n_columns.max(1));
-    rows.any(|row| row[..n_recorded].iter().any(|x| !x.is_finite()))
-}
-
-/// Says how a parameter breaks its declared range, if it does.
-fn broken(limit: &Limit, parameters: &Parameters<'_>) -> Option<String> {
-    let value = parameters.value(limit.value)?;
-    let end = |e: Option<ExprId>| e.and_then(|e| parameters.value(e));
-    let is_broken = end(limit.low).is_some_and(|low| value < low)
-        || end(limit.high).is_some_and(|high| value > high);
-    is_broken.then(|| limit.complaint(value))
 }
 
 fn slow_point(
@@ -522,7 +360,7 @@ fn slow_point(
 ) -> Point {
     match elaborate_and_run(design, choice, engine, place, may_go_on) {
         Ok(outcome) => summarise(design, place, Ok(outcome)),
-        Err(messages) => summarise(design, place, Err(headline(&messages))),
+        Err(messages) => summarise(design, place, Err(headline(&messages).1)),
     }
 }
 
@@ -558,15 +396,9 @@ fn changes_at(design: &Design, place: &[usize]) -> (Vec<Override>, Settings) {
         method,
         constraints,
         rtol,
+        ..Settings::default()
     };
     (changes, settings)
-}
-
-/// Settings of a run that a sweep varies.
-struct Settings {
-    method: Option<(paynter_model::experiment::Method, Option<f64>)>,
-    constraints: Option<Constraints>,
-    rtol: Option<f64>,
 }
 
 fn elaborate_and_run(
@@ -577,32 +409,12 @@ fn elaborate_and_run(
     may_go_on: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Outcome, Vec<Diagnostic>> {
     let (changes, settings) = changes_at(design, place);
-    let mut choice = choice.clone();
-    choice.experiment = choice.experiment.or_else(|| design.plan.name.clone());
-    let mut varied = design.varied(&choice, &changes).map_err(|e| match e {
-        DesignError::Unreadable(_) => unreachable!("no file is read"),
-        DesignError::Model(failed) => failed.diagnostics,
-    })?;
-    if let Some((method, step)) = settings.method {
-        varied.plan.method = method;
-        varied.plan.fixed_step = step.or(varied.plan.fixed_step);
-    }
-    if let Some(rtol) = settings.rtol {
-        varied.plan.rtol = rtol;
-    }
-    if let Some(constraints) = settings.constraints {
-        varied.plan.constraints = constraints;
-    }
-    let choice = crate::run::RunChoice {
+    let anew = Anew {
+        design,
+        choice,
         engine,
-        ..crate::run::RunChoice::default()
     };
-    let mut outcome = crate::run::run(&varied, &choice, &mut |_| may_go_on())?;
-    // What is said of the model with its own values is said once, before the sweep.
-    let is_new = |message: &&Diagnostic| !design.diagnostics.contains(message);
-    let about_values = varied.diagnostics.iter().filter(is_new).cloned();
-    outcome.warnings.extend(about_values);
-    Ok(outcome)
+    anew.run(&changes, &settings, may_go_on)
 }
 
 /// Collects the warnings of all points, each once, with a message of the first point that has it.
@@ -638,37 +450,6 @@ pub fn shared_warnings(
     found
 }
 
-fn path_of(target: &ast::Ref) -> Vec<(String, Option<i64>)> {
-    target
-        .parts
-        .iter()
-        .map(|part| {
-            let index = part.index.first().and_then(|e| match e.kind {
-                ast::ExprKind::Number { value, .. } => Some(value as i64),
-                _ => None,
-            });
-            (part.name.text.to_string(), index)
-        })
-        .collect()
-}
-
-/// Why a run did not reach its end, if it did not.
-fn failure(ending: &Ending) -> Option<String> {
-    match ending {
-        Ending::Failed { diagnostics, .. } => Some(headline(diagnostics)),
-        Ending::Cancelled { .. } => Some(CANCELLED.to_owned()),
-        Ending::Reached | Ending::Stopped { .. } => None,
-    }
-}
-
-fn headline(messages: &[Diagnostic]) -> String {
-    messages
-        .iter()
-        .find(|m| m.is_error())
-        .or(messages.first())
-        .map_or(String::new(), |m| m.message.clone())
-}
-
 /// A point that has not run.
 fn empty_point(design: &Design, place: &[usize]) -> Point {
     let sweeps = || design.plan.sweeps.iter().zip(place);
@@ -684,6 +465,7 @@ fn empty_point(design: &Design, place: &[usize]) -> Point {
             })
             .collect(),
         measures: Vec::new(),
+        limits: Vec::new(),
         last: Vec::new(),
         residual: f64::NAN,
         failure: None,
@@ -699,7 +481,7 @@ fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) 
             ..point
         },
         Ok(outcome) => Point {
-            failure: failure(&outcome.run.ending),
+            failure: failure(&outcome.run.ending).map(|(_, why)| why),
             last: outcome
                 .run
                 .table
@@ -713,6 +495,7 @@ fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) 
                 .as_ref()
                 .map_or(0.0, crate::audit::Audit::relative),
             measures: outcome.measures,
+            limits: outcome.limits,
             warnings: distinct(outcome.warnings.iter().map(|m| m.code)),
             ..point
         },

@@ -23,9 +23,6 @@ pub(crate) fn in_plan(plan: &Plan) -> Vec<Diagnostic> {
     if let Some(word) = word {
         found.push(constraints(word, place(&["constraints"])));
     }
-    if plan.optimize.is_some() {
-        found.push(search(place(&["optimize"])));
-    }
     found
 }
 
@@ -40,7 +37,6 @@ pub(crate) fn in_experiments(project: &Project) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for statement in statements {
         match &statement.kind {
-            ast::ExperimentKind::Optimize { .. } => found.push(search(statement.span)),
             ast::ExperimentKind::Setting { name, value } if &*name.text == "constraints" => {
                 found.extend(refused(value));
             }
@@ -74,10 +70,4 @@ fn constraints(word: &str, span: Span) -> Diagnostic {
     Diagnostic::error(code::NOT_IMPLEMENTED, message)
         .primary(span, "asked for here")
         .help("use `minimal`, `implicit` or `multiplier`")
-}
-
-fn search(span: Span) -> Diagnostic {
-    Diagnostic::error(code::NOT_IMPLEMENTED, "`optimize` is not implemented yet")
-        .primary(span, "asked for here")
-        .help("a `sweep` over the same values shows where the best ones are")
 }

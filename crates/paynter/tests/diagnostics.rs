@@ -8,10 +8,12 @@ mod kit;
 
 use kit::run_design;
 use paynter::exec::Engine;
+use paynter::optimize::{Ask, Progress, optimize};
 use paynter::simulate::Ending;
 use paynter::syntax::{Diagnostic, render};
-use paynter::{Choice, DesignError};
+use paynter::{Choice, Design, DesignError};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -45,12 +47,44 @@ fn messages(name: &str) -> (Vec<Diagnostic>, String) {
                     }
                 }
             }
+            found.extend(of_search(&design));
+            found.extend(of_fit(&design));
             (found, design.project.sources)
         }
     };
     let place = format!("{}/", folder().display());
     let text = render(&found, &sources, false).replace(&place, "");
     (found, calm(&text))
+}
+
+/// What a search says, where the experiment has one.
+fn of_search(design: &Design) -> Vec<Diagnostic> {
+    if design.plan.optimize.is_none() {
+        return Vec::new();
+    }
+    let ask = Ask {
+        n_starts: 3,
+        max_runs: Some(300),
+        ..Ask::default()
+    };
+    let go_on = |_: &Progress| ControlFlow::Continue(());
+    match optimize(design, &Choice::default(), &ask, &go_on) {
+        Ok(optimum) => optimum.messages,
+        Err(messages) => messages,
+    }
+}
+
+/// What a fit says, where the experiment has one.
+fn of_fit(design: &Design) -> Vec<Diagnostic> {
+    if design.plan.fit.is_none() {
+        return Vec::new();
+    }
+    let go_on = |_: usize| ControlFlow::Continue(());
+    let ask = paynter::fit::Ask::default();
+    match paynter::fit::fit(design, &Choice::default(), &ask, &go_on) {
+        Ok(fitted) => fitted.messages,
+        Err(messages) => messages,
+    }
 }
 
 /// Hides digits that a better integrator may change: numbers with an exponent or more than

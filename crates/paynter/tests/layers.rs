@@ -96,6 +96,7 @@ fn foundations_know_nothing_of_each_other() {
         "paynter-symbolic",
         "paynter-solve",
         "paynter-linear",
+        "paynter-optimize",
     ] {
         assert!(crates[name].is_empty(), "{name} uses {:?}", crates[name]);
     }
@@ -106,6 +107,7 @@ fn modules_of_the_crates_above_the_machine_form_no_circles() {
     for name in [
         "paynter-syntax",
         "paynter-linear",
+        "paynter-optimize",
         "paynter-draw",
         "paynter",
         "paynter-cli",

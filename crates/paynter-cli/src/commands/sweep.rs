@@ -11,6 +11,7 @@ use paynter::shards::{Cut, Shard, merge, shard_table};
 use paynter::sweep::{CANCELLED, Point, SharedWarning, Sweeper};
 use paynter::syntax::Diagnostic;
 use paynter::table::Table;
+use paynter::typed_sweeps::spelled_out;
 use paynter::{Choice, Design, SweepChoice};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -27,6 +28,9 @@ pub struct SweepArgs {
     /// Run over these values instead of the experiment's sweeps, such as `--over "R1 in [10, 20] [ohm]"`
     #[arg(long, value_name = "SWEEP")]
     over: Vec<String>,
+    /// The same in short, such as `--sweep "R1=10..50:5"` or `--sweep "R1=10,22,47"`; may be given again
+    #[arg(long, value_name = "PATH=VALUES", conflicts_with = "over")]
+    sweep: Vec<String>,
     /// All sweeps of --over take their first values, then all their second ones; else they make a grid
     #[arg(long, requires = "over")]
     paired: bool,
@@ -82,6 +86,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         None => paynter::sweep_table::to_table(&design, &points),
     };
     let warnings = paynter::sweep::shared_warnings(&design, &choice, engine, &points);
+    let statistics = paynter::statistics::statistics(&design, &points);
     // Hours of work are shown even where they cannot be kept.
     let written = args
         .out
@@ -89,15 +94,19 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         .filter(|_| !is_broken_shard)
         .map_or(Ok(()), |path| outputs.write_table(path, &table));
     if args.model.json {
-        say!(
-            "{}",
-            paynter::sweep_table::to_json(&design, &points, &warnings)
-        );
+        let mut json = paynter::sweep_table::to_json(&design, &points, &warnings);
+        if let Some(found) = &statistics {
+            json["statistics"] = paynter::statistics::to_json(found);
+        }
+        say!("{json}");
     } else {
         say!(
             "{}",
             paynter::sweep_table::to_text(&design, &points).trim_end()
         );
+        if let Some(found) = &statistics {
+            say!("{}", paynter::statistics::to_text(found).trim_end());
+        }
         show_warnings(&design, &warnings, &points);
     }
     if n_cancelled > 0 {
@@ -134,10 +143,19 @@ fn open_sweep(args: &SweepArgs) -> Result<(Design, Choice), u8> {
             is_paired: args.paired,
         });
     }
-    let design = open(&args.model, &choice)?;
+    let mut design = open(&args.model, &choice)?;
+    if !args.sweep.is_empty() {
+        let over = args.sweep.iter().map(|t| spelled_out(&design, &choice, t));
+        let over: Result<Vec<String>, String> = over.collect();
+        choice.sweep = Some(SweepChoice {
+            over: over.map_err(call_error)?,
+            is_paired: false,
+        });
+        design = open(&args.model, &choice)?;
+    }
     if design.plan.sweeps.is_empty() {
         return Err(call_error(
-            "the experiment has no `sweep` line; write for instance `sweep R1 in [10, 20, 50] [ohm]`, or give --over",
+            "the experiment has no `sweep` line; write for instance `sweep R1 in [10, 20, 50] [ohm]`, or give --over or --sweep",
         ));
     }
     Ok((design, choice))

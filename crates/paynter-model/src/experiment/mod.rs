@@ -10,8 +10,11 @@
 //! is in the pool of the graph; what could not be read is missing here and has a message.
 
 mod columns;
+mod draws;
 mod elaborated;
+mod fits;
 mod measures;
+mod searches;
 mod settings;
 mod studies;
 
@@ -21,6 +24,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use crate::units::{Dimension, Unit};
 
 pub use columns::{default_columns, default_plan};
+pub use draws::{Drawn, Law, Spread};
 pub use elaborated::{default_inputs, plan, quantities, with_sweeps};
 
 /// Reads expressions in the scope of the model that an experiment is of.
@@ -115,6 +119,10 @@ pub struct Plan {
     pub is_paired: bool,
     /// Values to search.
     pub optimize: Option<Optimize>,
+    /// Values to find from data.
+    pub fit: Option<Fit>,
+    /// What runs of a sample should keep.
+    pub limits: Vec<Condition>,
     /// Files to compare with.
     pub comparisons: Vec<Comparing>,
     /// Quantities whose values at rest are searched.
@@ -131,8 +139,24 @@ impl Plan {
         let mut sizes = self.sweeps.iter().map(|s| s.values.len());
         match self.is_paired {
             true => sizes.min().unwrap_or(0),
-            false => sizes.try_fold(1, usize::checked_mul).unwrap_or(usize::MAX),
+            false => {
+                let mut sizes = self.axes().map(|(_, size)| size);
+                sizes.try_fold(1, usize::checked_mul).unwrap_or(usize::MAX)
+            }
         }
+    }
+
+    /// The axes of the grid, each a sweep and the number of its values; all drawn ones together are one.
+    fn axes(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> {
+        let leader = self.drawn();
+        let sweeps = self.sweeps.iter().enumerate();
+        let counted = sweeps.filter(move |(k, s)| s.drawn.is_none() || Some(*k) == leader);
+        counted.map(|(k, s)| (k, s.values.len()))
+    }
+
+    /// The first sweep that is drawn.
+    fn drawn(&self) -> Option<usize> {
+        self.sweeps.iter().position(|s| s.drawn.is_some())
     }
 
     /// Position on each sweep of run `number`; in a grid the last sweep varies fastest.
@@ -141,15 +165,18 @@ impl Plan {
             return vec![number; self.sweeps.len()];
         }
         let mut left = number;
-        let sizes = self.sweeps.iter().rev().map(|s| s.values.len().max(1));
-        let mut place: Vec<usize> = sizes
-            .map(|size| {
-                let here = left % size;
-                left /= size;
-                here
-            })
-            .collect();
-        place.reverse();
+        let mut place = vec![0; self.sweeps.len()];
+        for (k, size) in self.axes().rev() {
+            place[k] = left % size.max(1);
+            left /= size.max(1);
+        }
+        if let Some(leader) = self.drawn() {
+            for (k, sweep) in self.sweeps.iter().enumerate() {
+                if sweep.drawn.is_some() {
+                    place[k] = place[leader];
+                }
+            }
+        }
         place
     }
 }
@@ -200,6 +227,8 @@ impl Default for Plan {
             sweeps: Vec::new(),
             is_paired: false,
             optimize: None,
+            fit: None,
+            limits: Vec::new(),
             comparisons: Vec::new(),
             trim: Vec::new(),
             linearize: Vec::new(),
@@ -369,6 +398,8 @@ pub struct Sweep {
     pub target: SweepTarget,
     /// The values in order.
     pub values: Vec<SweepValue>,
+    /// They are drawn, together with those of all other drawn axes.
+    pub drawn: Option<Drawn>,
     /// Where it is written.
     pub span: Span,
 }
@@ -416,12 +447,69 @@ pub enum SweepSetting {
 /// A search for values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimize {
-    /// What is varied, from where to where (SI).
-    pub over: Vec<(ast::Ref, Variable, f64, f64)>,
-    /// What is to become small (`true`) or large.
-    pub aims: Vec<(Measure, bool)>,
+    /// What is varied.
+    pub over: Vec<Varied>,
+    /// What is to become small or large.
+    pub aims: Vec<Aim>,
     /// What must hold.
     pub conditions: Vec<Condition>,
+    /// Other experiments that count as well.
+    pub cases: Cases,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// Something that a search varies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Varied {
+    /// As written.
+    pub target: ast::Ref,
+    /// What it is.
+    pub variable: Variable,
+    /// Among what.
+    pub range: Searched,
+    /// The unit in which its values are written; none for plain numbers.
+    pub unit: Option<(Unit, ast::Unit)>,
+    /// Where its range is written.
+    pub span: Span,
+}
+
+impl Varied {
+    /// The text of a value in SI, such as `with` takes it.
+    pub fn expression(&self, si: f64) -> ast::Expr {
+        let (value, unit) = match &self.unit {
+            Some((unit, written)) => (unit.from_si(si), Some(written.clone())),
+            None => (si, None),
+        };
+        ast::Expr {
+            span: self.span,
+            kind: ast::ExprKind::Number { value, unit },
+        }
+    }
+}
+
+/// The values that a search may give.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Searched {
+    /// Any between two bounds, SI.
+    Between(f64, f64),
+    /// One of these.
+    Among(Vec<SweepValue>),
+}
+
+/// What a search makes small or large.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aim {
+    /// How it is computed.
+    pub value: Measure,
+    /// Small rather than large.
+    pub is_small: bool,
+    /// As written.
+    pub text: String,
+    /// The unit it is shown in; none for a plain number.
+    pub unit: Option<Unit>,
+    /// Where it is written.
+    pub span: Span,
 }
 
 /// `left ≤ right`
@@ -433,8 +521,96 @@ pub struct Condition {
     pub comparison: Comparison,
     /// Right.
     pub right: Measure,
+    /// As written: the whole, and the left side.
+    pub texts: (String, String),
+    /// The unit it is shown in; none for plain numbers.
+    pub unit: Option<Unit>,
     /// Where it is written.
     pub span: Span,
+}
+
+/// Further experiments of a search.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Cases {
+    /// None.
+    #[default]
+    Alone,
+    /// The worst of all counts; names of the others.
+    Worst(Vec<ast::Ident>),
+    /// The weighted mean of all counts; names and weights of the others, this one has weight 1.
+    Mean(Vec<(ast::Ident, f64)>),
+}
+
+impl Plan {
+    /// Every measure that a run must be able to compute: those with names, aims and both sides of conditions,
+    /// each with a name and a place for messages.
+    pub fn all_measures(&self) -> Vec<(&str, Span, &Measure)> {
+        let named = self.measures.iter();
+        let mut all: Vec<_> = named.map(|m| (&*m.name, m.span, &m.value)).collect();
+        if let Some(search) = &self.optimize {
+            all.extend(search.aims.iter().map(|a| (&*a.text, a.span, &a.value)));
+            for c in &search.conditions {
+                all.extend([
+                    (&*c.texts.0, c.span, &c.left),
+                    (&*c.texts.0, c.span, &c.right),
+                ]);
+            }
+        }
+        for c in &self.limits {
+            all.extend([
+                (&*c.texts.0, c.span, &c.left),
+                (&*c.texts.0, c.span, &c.right),
+            ]);
+        }
+        all
+    }
+
+    /// As [`Plan::all_measures`], to be changed.
+    pub fn all_measures_mut(&mut self) -> Vec<(String, Span, &mut Measure)> {
+        let named = self.measures.iter_mut();
+        let mut all: Vec<_> = named
+            .map(|m| (m.name.clone(), m.span, &mut m.value))
+            .collect();
+        if let Some(search) = &mut self.optimize {
+            let aims = search.aims.iter_mut();
+            all.extend(aims.map(|a| ("aim".to_owned(), a.span, &mut a.value)));
+            for c in &mut search.conditions {
+                for side in [&mut c.left, &mut c.right] {
+                    all.push(("condition".to_owned(), c.span, side));
+                }
+            }
+        }
+        for c in &mut self.limits {
+            for side in [&mut c.left, &mut c.right] {
+                all.push(("limit".to_owned(), c.span, side));
+            }
+        }
+        all
+    }
+}
+
+/// Parameters to be found from data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// What is varied, each between bounds.
+    pub over: Vec<Varied>,
+    /// Data files.
+    pub data: Vec<FitData>,
+    /// Deviations of columns, in the columns' units.
+    pub sigmas: Vec<(ast::Ident, f64)>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A data file of a fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FitData {
+    /// Its path as written.
+    pub path: String,
+    /// Where it is written.
+    pub span: Span,
+    /// The experiment whose run gives it; the one with the fit unless given.
+    pub of: Option<ast::Ident>,
 }
 
 /// A file to compare with.
@@ -486,6 +662,10 @@ pub fn plan_in(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
     for statement in &experiment.body {
         planner.statement(statement);
     }
+    for statement in &experiment.body {
+        planner.fit(statement);
+    }
+    planner.draw();
     planner.check_times();
     planner.plan
 }
@@ -512,6 +692,7 @@ fn replace_sweeps(
     for statement in sweeps {
         planner.statement(statement);
     }
+    planner.draw();
     planner.check_pairs();
     planner.plan
 }
@@ -530,6 +711,7 @@ fn places(experiment: &ast::Experiment) -> Places {
                 continue;
             }
             Kind::Optimize { .. } => "optimize",
+            Kind::Fit { .. } => "fit",
             Kind::Trim(_) => "trim",
             Kind::Linearize { .. } => "linearize",
             _ => continue,
@@ -564,14 +746,15 @@ impl Planner<'_> {
                     .for_each(|(name, value)| self.measure(name, value));
             }
             Kind::Sweep { target, over } => self.sweep(target, over, statement.span),
-            Kind::Optimize {
-                over,
-                minimize,
-                maximize,
-                subject,
-            } => {
-                self.optimize(over, minimize, maximize, subject, statement.span);
+            Kind::Optimize { .. } => self.optimize(statement),
+            Kind::Limit(list) => {
+                for e in list {
+                    let found = self.condition(e);
+                    self.plan.limits.extend(found);
+                }
             }
+            // Reads recorded columns, which may stand below it.
+            Kind::Fit { .. } => {}
             Kind::Compare {
                 path,
                 path_span,

@@ -1,15 +1,15 @@
-//! Sweeps, searches and comparisons.
+//! Sweeps and comparisons.
 //!
-//! In:  `sweep K in [34, 340] [N*m/rad]`, `optimize …`, `compare "f.csv" within 1e-8`.
+//! In:  `sweep K in [34, 340] [N*m/rad]`, `compare "f.csv" within 1e-8`.
 //! Out: values in SI, ready to be tried.
 
-use paynter_symbolic::Comparison;
 use paynter_syntax::{Diagnostic, Span, ast};
 
+use super::draws::spread;
 use super::settings::{word, wrong_unit};
 use super::{
-    Comparing, Condition, DEFAULT_WITHIN, Measure, Optimize, Planner, Sweep, SweepSetting,
-    SweepTarget, SweepValue, Variable,
+    Comparing, DEFAULT_WITHIN, Drawn, Planner, Spread, Sweep, SweepSetting, SweepTarget,
+    SweepValue, Variable,
 };
 use crate::code;
 use crate::units::{Dimension, Unit, format_number};
@@ -32,7 +32,7 @@ impl Planner<'_> {
                         setting,
                     })
                 })
-                .map(|values| (SweepTarget::Constraints, values)),
+                .map(|values| (SweepTarget::Constraints, values, None)),
             "method" => self
                 .list(over, |p, e| {
                     let (method, step) = p.method(e)?;
@@ -41,7 +41,7 @@ impl Planner<'_> {
                         setting: SweepSetting::Method(method, step),
                     })
                 })
-                .map(|values| (SweepTarget::Method, values)),
+                .map(|values| (SweepTarget::Method, values, None)),
             "rtol" => {
                 let ident = target.parts[0].name.clone();
                 self.list(over, |p, e| {
@@ -51,11 +51,11 @@ impl Planner<'_> {
                         setting: SweepSetting::Number(x, e.clone()),
                     })
                 })
-                .map(|values| (SweepTarget::Rtol, values))
+                .map(|values| (SweepTarget::Rtol, values, None))
             }
             _ => self.sweep_variable(target, over),
         };
-        let Some((target, values)) = found else {
+        let Some((target, values, drawn)) = found else {
             return;
         };
         if values.is_empty() {
@@ -67,6 +67,7 @@ impl Planner<'_> {
         self.plan.sweeps.push(Sweep {
             target,
             values,
+            drawn,
             span,
         });
     }
@@ -93,7 +94,7 @@ impl Planner<'_> {
         &mut self,
         target: &ast::Ref,
         over: &ast::Range,
-    ) -> Option<(SweepTarget, Vec<SweepValue>)> {
+    ) -> Option<(SweepTarget, Vec<SweepValue>, Option<Drawn>)> {
         let variable = self.scope.variable(target)?;
         let values = if variable.is_part {
             self.list(over, |p, e| {
@@ -102,8 +103,18 @@ impl Planner<'_> {
                     setting: SweepSetting::Expression(e.clone()),
                 })
             })?
-        } else if let Some(("random", args)) = word(&over.from).map(|(n, a)| (&*n.text, a)) {
-            self.random(args, &variable, over.span)?
+        } else if let Some((spread, args)) = drawing(&over.from) {
+            let drawn = self.drawn((spread, args), &variable, over.span)?;
+            // The values follow once all axes are known.
+            let first = self.shown(drawn.law.quantile(0.5), &drawn.like);
+            return Some((
+                SweepTarget::Variable {
+                    target: target.clone(),
+                    variable,
+                },
+                vec![first],
+                Some(drawn),
+            ));
         } else if over.to.is_some() {
             self.grid(over, &variable)?
         } else {
@@ -116,15 +127,16 @@ impl Planner<'_> {
                 variable,
             },
             values,
+            None,
         ))
     }
 
-    fn label(&self, e: &ast::Expr) -> String {
+    pub(super) fn label(&self, e: &ast::Expr) -> String {
         self.scope.text(e.span).trim().to_owned()
     }
 
     /// Entries of `[a, b, c]`, or the only value.
-    fn list(
+    pub(super) fn list(
         &mut self,
         over: &ast::Range,
         mut read: impl FnMut(&mut Self, &ast::Expr) -> Option<SweepValue>,
@@ -162,7 +174,11 @@ impl Planner<'_> {
         is_good.then_some(values)
     }
 
-    fn sweep_number(&mut self, e: &ast::Expr, variable: &Variable) -> Option<SweepValue> {
+    pub(super) fn sweep_number(
+        &mut self,
+        e: &ast::Expr,
+        variable: &Variable,
+    ) -> Option<SweepValue> {
         if let ast::ExprKind::Bool(_) = e.kind {
             return Some(SweepValue {
                 label: self.label(e),
@@ -187,7 +203,7 @@ impl Planner<'_> {
     }
 
     /// A fixed finite number in the unit of a variable.
-    fn value_of(&mut self, e: &ast::Expr, variable: &Variable) -> Option<f64> {
+    pub(super) fn value_of(&mut self, e: &ast::Expr, variable: &Variable) -> Option<f64> {
         let (number, found) = self.constant(e)?;
         if let (Some(found), Some(expected)) = (found, variable.dimension)
             && found != expected
@@ -207,7 +223,11 @@ impl Planner<'_> {
     }
 
     /// `a .. b by c`: value k is a + k·c, not a running sum, and b belongs to it if hit.
-    fn grid(&mut self, over: &ast::Range, variable: &Variable) -> Option<Vec<SweepValue>> {
+    pub(super) fn grid(
+        &mut self,
+        over: &ast::Range,
+        variable: &Variable,
+    ) -> Option<Vec<SweepValue>> {
         let refuse = |label: String| {
             Diagnostic::error(code::SWEEP_VALUES, "this range cannot be walked")
                 .primary(over.span, label)
@@ -251,7 +271,7 @@ impl Planner<'_> {
     }
 
     /// A value in SI, written in the unit of an example.
-    fn shown(&mut self, si: f64, like: &ast::Expr) -> SweepValue {
+    pub(super) fn shown(&mut self, si: f64, like: &ast::Expr) -> SweepValue {
         let unit = match &like.kind {
             ast::ExprKind::Number {
                 unit: Some(unit), ..
@@ -270,159 +290,6 @@ impl Planner<'_> {
             label,
             setting: SweepSetting::Number(si, e),
         }
-    }
-
-    /// `random(n, seed, from = …, to = …)`: n values drawn evenly, the same for the same seed.
-    fn random(
-        &mut self,
-        args: &[ast::Arg],
-        variable: &Variable,
-        span: Span,
-    ) -> Option<Vec<SweepValue>> {
-        let names = ["n", "seed", "from", "to"];
-        let mut slots: [Option<&ast::Expr>; 4] = [None; 4];
-        for (position, arg) in args.iter().enumerate() {
-            let slot = match &arg.name {
-                None => Some(position),
-                Some(name) => names.iter().position(|n| *n == &*name.text),
-            };
-            if let Some(slot) = slot.and_then(|slot| slots.get_mut(slot)) {
-                *slot = Some(&arg.value);
-            }
-        }
-        let [Some(n), seed, Some(from), Some(to)] = slots else {
-            let diagnostic =
-                Diagnostic::error(code::SWEEP_VALUES, "`random` needs a number and two bounds")
-                    .primary(span, "draws values between bounds")
-                    .help("write `random(20, seed = 1, from = 1 [N/m], to = 2 [N/m])`");
-            self.report(diagnostic);
-            return None;
-        };
-        let whole = |name: &str, e: &ast::Expr| ast::Ident {
-            text: name.into(),
-            span: e.span,
-        };
-        let is_count: fn(f64) -> bool = |x| x.fract() == 0.0 && (1.0..=MOST_VALUES).contains(&x);
-        let is_seed: fn(f64) -> bool = |x| x.fract() == 0.0 && (0.0..=1e15).contains(&x);
-        let one = Some(Dimension::ONE);
-        let n_values = self.number(
-            &whole("n", n),
-            n,
-            one,
-            is_count,
-            "a whole number from 1 to 100000",
-        );
-        let seed = match seed {
-            None => Some(0.0),
-            Some(e) => self.number(&whole("seed", e), e, one, is_seed, "a whole number"),
-        };
-        let (low, high) = (self.value_of(from, variable), self.value_of(to, variable));
-        let (n_values, seed, low, high) = (n_values?, seed?, low?, high?);
-        Some(
-            (0..n_values as u64)
-                .map(|k| self.shown(low + (high - low) * uniform(seed as u64, k), from))
-                .collect(),
-        )
-    }
-
-    pub(super) fn optimize(
-        &mut self,
-        over: &[(ast::Ref, ast::Range)],
-        minimize: &[ast::Expr],
-        maximize: &[ast::Expr],
-        subject: &[ast::Expr],
-        span: Span,
-    ) {
-        if self.plan.optimize.is_some() {
-            let diagnostic = Diagnostic::error(code::OPTIMIZE, "an experiment searches once")
-                .primary(span, "a second `optimize`")
-                .help("put all that is varied into one, or write another experiment");
-            self.report(diagnostic);
-            return;
-        }
-        let mut search = Optimize {
-            over: Vec::new(),
-            aims: Vec::new(),
-            conditions: Vec::new(),
-        };
-        for (target, range) in over {
-            search.over.extend(self.bounds(target, range));
-        }
-        for (aims, is_small) in [(minimize, true), (maximize, false)] {
-            for aim in aims {
-                search
-                    .aims
-                    .extend(self.measure_of(aim, 0).map(|known| (known.value, is_small)));
-            }
-        }
-        if minimize.is_empty() && maximize.is_empty() {
-            let diagnostic = Diagnostic::error(code::OPTIMIZE, "this search has no aim")
-                .primary(span, "what is to become small or large?")
-                .help("write `minimize name` with the name of a measure");
-            self.report(diagnostic);
-        }
-        for condition in subject {
-            search.conditions.extend(self.condition(condition));
-        }
-        self.plan.optimize = Some(search);
-    }
-
-    fn bounds(
-        &mut self,
-        target: &ast::Ref,
-        range: &ast::Range,
-    ) -> Option<(ast::Ref, Variable, f64, f64)> {
-        let variable = self.scope.variable(target)?;
-        let refuse = |label: String| {
-            Diagnostic::error(
-                code::OPTIMIZE,
-                format!("`{}` needs a lower and an upper bound", variable.path),
-            )
-            .primary(range.span, label)
-            .help("write `name in low .. high`")
-        };
-        let (Some(to), None, false) = (&range.to, &range.by, variable.is_part) else {
-            let diagnostic = refuse("not two bounds".to_owned());
-            self.report(diagnostic);
-            return None;
-        };
-        let (low, high) = (
-            self.value_of(&range.from, &variable),
-            self.value_of(to, &variable),
-        );
-        let (low, high) = (low?, high?);
-        if low >= high {
-            let diagnostic = refuse(format!("{low} is not below {high}"));
-            self.report(diagnostic);
-            return None;
-        }
-        Some((target.clone(), variable, low, high))
-    }
-
-    fn condition(&mut self, e: &ast::Expr) -> Option<Condition> {
-        let found = match &e.kind {
-            ast::ExprKind::Binary { op, left, right } => {
-                comparison(*op).map(|comparison| (comparison, left, right))
-            }
-            _ => None,
-        };
-        let Some((comparison, left, right)) = found else {
-            let diagnostic = Diagnostic::error(code::OPTIMIZE, "a condition compares two measures")
-                .primary(e.span, "not a comparison")
-                .help("write `over <= 20 [%]`");
-            self.report(diagnostic);
-            return None;
-        };
-        let (a, b) = (self.measure_of(left, 0), self.measure_of(right, 0));
-        let (a, b) = (a?, b?);
-        self.agree(&a, &b, right.span)?;
-        let (left, right): (Measure, Measure) = (a.value, b.value);
-        Some(Condition {
-            left,
-            comparison,
-            right,
-            span: e.span,
-        })
     }
 
     pub(super) fn compare(&mut self, path: &str, span: Span, within: Option<&ast::Expr>) {
@@ -452,19 +319,15 @@ impl Planner<'_> {
     }
 }
 
-fn comparison(op: ast::BinaryOp) -> Option<Comparison> {
-    match op {
-        ast::BinaryOp::Lt => Some(Comparison::Less),
-        ast::BinaryOp::Le => Some(Comparison::LessEqual),
-        ast::BinaryOp::Gt => Some(Comparison::Greater),
-        ast::BinaryOp::Ge => Some(Comparison::GreaterEqual),
-        _ => None,
-    }
+/// `latin(…)` and its like.
+fn drawing(e: &ast::Expr) -> Option<(Spread, &[ast::Arg])> {
+    let (name, args) = word(e)?;
+    Some((spread(&name.text)?, args))
 }
 
 /// Number k of a stream, evenly between 0 and 1: SplitMix64 (Steele, Lea & Flood 2014), the same
 /// on every machine.
-fn uniform(seed: u64, k: u64) -> f64 {
+pub(super) fn uniform(seed: u64, k: u64) -> f64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     // The seed is mixed first, so that neighbouring seeds give unrelated streams.
     let mix = |mut z: u64| {

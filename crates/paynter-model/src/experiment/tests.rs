@@ -481,14 +481,24 @@ fn a_search_has_bounds_aims_and_conditions() {
     );
     let search = plan.optimize.expect("there is a search");
     assert_eq!(search.over.len(), 2);
-    assert_eq!((search.over[0].2, search.over[0].3), (1.0, 2.0));
-    assert_eq!(search.aims, [(Measure::Earlier(0), true)]);
+    assert_eq!(search.over[0].range, Searched::Between(1.0, 2.0));
+    assert_eq!(search.aims[0].value, Measure::Earlier(0));
+    assert!(search.aims[0].is_small);
+    assert_eq!(search.conditions[0].texts.1, "over");
     assert_eq!(search.conditions.len(), 2);
     assert_eq!(search.conditions[1].comparison, Comparison::Greater);
     for (body, expected) in [
         ("optimize n in 1 .. 9 { subject n < 3 }", code::OPTIMIZE),
         ("optimize n in 9 .. 1 { minimize n }", code::OPTIMIZE),
-        ("optimize n in [1, 2] { minimize n }", code::OPTIMIZE),
+        ("optimize n in 2 { minimize n }", code::OPTIMIZE),
+        (
+            "optimize n in 1 .. 2, n in 1 .. 3 { minimize n }",
+            code::OPTIMIZE,
+        ),
+        (
+            "optimize n in 1 .. 2 { minimize n; worst 3 }",
+            code::OPTIMIZE,
+        ),
         (
             "optimize n in 1 .. 9 { minimize n; subject n }",
             code::OPTIMIZE,

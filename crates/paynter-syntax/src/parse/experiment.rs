@@ -9,7 +9,7 @@ use crate::lex::TokenKind as T;
 use crate::tree::NodeKind;
 
 /// Words that begin a statement of an experiment.
-const KEYWORDS: [&str; 11] = [
+const KEYWORDS: [&str; 13] = [
     "with",
     "start",
     "guess",
@@ -18,13 +18,15 @@ const KEYWORDS: [&str; 11] = [
     "measure",
     "sweep",
     "optimize",
+    "fit",
+    "limit",
     "compare",
     "trim",
     "linearize",
 ];
 
 /// Words that begin a statement of `optimize`.
-const AIMS: [&str; 3] = ["minimize", "maximize", "subject"];
+const AIMS: [&str; 5] = ["minimize", "maximize", "subject", "worst", "mean"];
 
 impl Parser<'_> {
     pub(super) fn experiment(&mut self) -> Option<ast::Experiment> {
@@ -80,6 +82,11 @@ impl Parser<'_> {
             "measure" => self.measure(),
             "sweep" => self.sweep(),
             "optimize" => self.optimize(),
+            "fit" => self.fit(),
+            "limit" => {
+                self.bump();
+                self.list(Self::expr).map(ExperimentKind::Limit)
+            }
             "compare" => self.compare(),
             "trim" => self.trim(),
             "linearize" => self.linearize(),
@@ -183,6 +190,46 @@ impl Parser<'_> {
             minimize: of("minimize"),
             maximize: of("maximize"),
             subject: of("subject"),
+            worst: of("worst"),
+            mean: of("mean"),
+        })
+    }
+
+    fn fit(&mut self) -> Option<ExperimentKind> {
+        self.bump();
+        let over = self.list(Self::varied);
+        let mut sigmas = Vec::new();
+        let data = self.block("`{` and the data", NodeKind::Block, |p| {
+            if p.kind() == T::Ident && p.text_at(p.pos) == "sigma" {
+                p.bump();
+                let list = p.list(|p| {
+                    let name = p.name("the name of a column")?;
+                    p.expect(T::Eq, "`=`")?;
+                    Some((name, p.expr()?))
+                })?;
+                sigmas.extend(list);
+                return Some(None);
+            }
+            if p.kind() != T::Ident || p.text_at(p.pos) != "data" {
+                p.not_a_statement(&["data", "sigma"]);
+                return None;
+            }
+            p.bump();
+            let (path, path_span) = p.quoted()?;
+            let of = match p.eat_word("of") {
+                true => Some(p.name("the name of an experiment")?),
+                false => None,
+            };
+            Some(Some(ast::DataFile {
+                path,
+                path_span,
+                of,
+            }))
+        })?;
+        Some(ExperimentKind::Fit {
+            over: over?,
+            data: data.into_iter().flatten().collect(),
+            sigmas,
         })
     }
 

@@ -200,8 +200,8 @@ pub(crate) fn margins_of_measures(
     compiled: &Compiled,
 ) -> Result<Vec<MeasuredMargins>, LinearError> {
     let mut found: Vec<MeasuredMargins> = Vec::new();
-    for measured in &design.plan.measures {
-        for x in margins_in(&measured.value) {
+    for (own_name, span, measure) in design.plan.all_measures() {
+        for x in margins_in(measure) {
             if found.iter().any(|f| f.0 == x) {
                 continue;
             }
@@ -209,11 +209,11 @@ pub(crate) fn margins_of_measures(
             let name = dae.pool.as_symbol(x).map(|s| dae.name_of(s));
             let cut = Quantity {
                 column: Column {
-                    name: name.unwrap_or_else(|| measured.name.clone()),
+                    name: name.unwrap_or_else(|| own_name.to_owned()),
                     value: x,
                     unit: None,
                 },
-                span: measured.span,
+                span,
             };
             let report = loop_margins(design, compiled, &cut, None)?;
             // Without a crossing no gain and no lag, however large, takes the stability.

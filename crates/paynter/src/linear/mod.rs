@@ -275,7 +275,7 @@ fn trimmed<'a>(
 
 /// Tells whether an experiment asks for what needs a linear model.
 pub fn is_asked(plan: &Plan) -> bool {
-    let mut margins = plan.measures.iter().map(|m| margins_in(&m.value));
+    let mut margins = plan.all_measures().into_iter().map(|m| margins_in(m.2));
     !plan.trim.is_empty() || !plan.linearize.is_empty() || margins.any(|m| !m.is_empty())
 }
 
