@@ -82,6 +82,8 @@ enum Command {
     New(commands::new::NewArgs),
     /// List the gallery, or run all of it
     Gallery(commands::gallery::GalleryArgs),
+    /// Open Studio: draw, run and understand models in the browser
+    Studio(commands::studio::StudioArgs),
     /// Explain a diagnostic code
     Explain(commands::explain::ExplainArgs),
 }
@@ -111,6 +113,7 @@ fn main() -> ExitCode {
         Command::Fmt(args) => commands::fmt::fmt(&args),
         Command::New(args) => commands::new::new(&args),
         Command::Gallery(args) => commands::gallery::gallery(&args),
+        Command::Studio(args) => commands::studio::studio(&args),
         Command::Explain(args) => commands::explain::explain(&args),
     };
     ExitCode::from(status)

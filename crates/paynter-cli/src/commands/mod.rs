@@ -23,5 +23,6 @@ pub mod poles;
 pub mod run;
 pub mod step;
 pub mod structure;
+pub mod studio;
 pub mod summary;
 pub mod sweep;

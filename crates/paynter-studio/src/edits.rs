@@ -1,0 +1,319 @@
+//! Changes of the graph as one change of the text.
+//!
+//! In:  what the hand did on the canvas.
+//! Out: what to write where, as one step for the editor's history, and what to select afterwards.
+//!
+//! The service says what a person would write; a hand's one move may take two of its edits (a new element and
+//! its bond), which are carried out on a copy and handed out together.
+
+use crate::changes::difference;
+use crate::wire::{GraphEdit, TextChange};
+use paynter_service::view::{NodeSort, StrokeAt};
+use paynter_service::{Edit, EndRef, View, Workspace};
+
+/// What an edit gives.
+#[derive(Debug, PartialEq)]
+pub struct Edited {
+    /// At most one.
+    pub changes: Vec<TextChange>,
+    /// The node that is new.
+    pub select: Option<String>,
+}
+
+/// Turns an edit into a change of the text.
+///
+/// # Errors
+///
+/// Why it cannot be done, in words.
+pub fn edit(
+    workspace: &Workspace,
+    path: &str,
+    model: &str,
+    edit: &GraphEdit,
+) -> Result<Edited, String> {
+    let old = workspace.text(path).ok_or("the text is not open")?;
+    let mut copy = Workspace::new([]);
+    for open in workspace.open_files() {
+        if let Some(text) = workspace.text(&open) {
+            copy.open(&open, text);
+        }
+    }
+    let before = view_of(&copy, path, model)?;
+    let mut select = None;
+    match edit {
+        GraphEdit::Add {
+            part,
+            value,
+            at,
+            to,
+        } => {
+            let step = Edit::AddNode {
+                kind: part.clone(),
+                name: None,
+                value: some(value),
+                at: *at,
+            };
+            apply(&mut copy, path, model, &step)?;
+            let after = view_of(&copy, path, model)?;
+            let new =
+                new_node(&before, &after).ok_or("the new part cannot be found in the text")?;
+            if let Some(to) = to {
+                let (from, to) = direction(&after, to, &new);
+                apply(&mut copy, path, model, &Edit::Connect { from, to })?;
+            }
+            // What ends a chain leaves the hand where it was, so that the next part hangs on the same junction.
+            let ends = is_source(&after, &new) || is_sink(&after, &new);
+            select = to.clone().filter(|_| ends).or(Some(new));
+        }
+        GraphEdit::Insert { bond, part, value } => {
+            let step = Edit::InsertOnBond {
+                bond: bond.clone(),
+                kind: part.clone(),
+                name: None,
+                value: some(value),
+                at: None,
+            };
+            apply(&mut copy, path, model, &step)?;
+            select = new_node(&before, &view_of(&copy, path, model)?);
+        }
+        GraphEdit::Connect { from, to } => {
+            let (from, to) = drawn_direction(&before, from, to);
+            apply(&mut copy, path, model, &Edit::Connect { from, to })?;
+        }
+        GraphEdit::Rename { node, name } => {
+            apply(
+                &mut copy,
+                path,
+                model,
+                &Edit::Rename {
+                    node: node.clone(),
+                    name: name.clone(),
+                },
+            )?;
+            select = Some(name.clone());
+        }
+        other => apply(&mut copy, path, model, &simple(other, &before))?,
+    }
+    let new = copy.text(path).ok_or("the text is not open")?;
+    let change = difference(&old, &new);
+    let changes = change.map(|(from, to, insert)| TextChange { from, to, insert });
+    Ok(Edited {
+        changes: changes.into_iter().collect(),
+        select,
+    })
+}
+
+fn simple(edit: &GraphEdit, view: &View) -> Edit {
+    match edit.clone() {
+        GraphEdit::Delete { nodes, bonds } => Edit::Delete { nodes, bonds },
+        GraphEdit::Move { nodes } => Edit::Move {
+            places: nodes
+                .into_iter()
+                .map(|m| (m.node, m.at.0, m.at.1))
+                .collect(),
+        },
+        GraphEdit::Reverse { bond } => Edit::Reverse { bond },
+        GraphEdit::Force { bond, end } => match end.as_str() {
+            "tail" => Edit::ForceStroke {
+                bond,
+                at: StrokeAt::Tail,
+            },
+            "head" => Edit::ForceStroke {
+                bond,
+                at: StrokeAt::Head,
+            },
+            _ => Edit::FreeStroke { bond },
+        },
+        GraphEdit::Value { node, value } => {
+            // A law in braces stays as it is.
+            let law = view
+                .nodes
+                .iter()
+                .find(|n| n.id == node)
+                .and_then(|n| n.law.clone());
+            Edit::SetValue {
+                node,
+                value: Some(value),
+                law,
+            }
+        }
+        GraphEdit::Add { .. }
+        | GraphEdit::Insert { .. }
+        | GraphEdit::Connect { .. }
+        | GraphEdit::Rename { .. } => {
+            unreachable!("these take more than one step")
+        }
+    }
+}
+
+fn view_of(workspace: &Workspace, path: &str, model: &str) -> Result<View, String> {
+    workspace
+        .view(path, model)
+        .ok_or_else(|| format!("the text has no model `{model}`"))
+}
+
+/// Carries out one edit; one that would change another file is refused, since its text is not open here.
+fn apply(workspace: &mut Workspace, path: &str, model: &str, edit: &Edit) -> Result<(), String> {
+    let edits = workspace
+        .edit(path, model, edit)
+        .map_err(|refusal| refusal.message)?;
+    let is_other = |p: &str| workspace_path(p) != workspace_path(path);
+    if let Some(other) = edits.iter().find(|e| is_other(&e.path)) {
+        return Err(format!(
+            "this would change {} as well; open that file and change it there",
+            other.path
+        ));
+    }
+    workspace.apply(&edits);
+    Ok(())
+}
+
+fn workspace_path(path: &str) -> String {
+    paynter_service::world::plain(path)
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.trim().to_owned()).filter(|t| !t.is_empty())
+}
+
+fn new_node(before: &View, after: &View) -> Option<String> {
+    let was_there = |id: &str| before.nodes.iter().any(|n| n.id == id);
+    after
+        .nodes
+        .iter()
+        .find(|n| !was_there(&n.id))
+        .map(|n| n.id.clone())
+}
+
+fn end(node: &str) -> EndRef {
+    EndRef {
+        node: node.to_owned(),
+        port: None,
+    }
+}
+
+/// Power goes from a source, and into everything else that hangs on one bond.
+fn direction(view: &View, old: &str, new: &str) -> (EndRef, EndRef) {
+    if is_source(view, new) {
+        (end(new), end(old))
+    } else {
+        (end(old), end(new))
+    }
+}
+
+/// As drawn, but never into a source or out of a loss or storage.
+fn drawn_direction(view: &View, from: &str, to: &str) -> (EndRef, EndRef) {
+    if is_source(view, to) || is_sink(view, from) {
+        (end(to), end(from))
+    } else {
+        (end(from), end(to))
+    }
+}
+
+fn kind_of<'v>(view: &'v View, node: &str) -> Option<&'v str> {
+    let found = view.nodes.iter().find(|n| n.id == node)?;
+    (found.sort == NodeSort::Element).then_some(found.kind.as_str())
+}
+
+fn is_source(view: &View, node: &str) -> bool {
+    matches!(kind_of(view, node), Some("Se" | "Sf"))
+}
+
+fn is_sink(view: &View, node: &str) -> bool {
+    matches!(kind_of(view, node), Some("R" | "C" | "I" | "D" | "Sw"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(text: &str, steps: &[GraphEdit]) -> String {
+        let mut workspace = Workspace::new([]);
+        workspace.open("/m.bond", text);
+        for step in steps {
+            let edited =
+                edit(&workspace, "/m.bond", "M", step).unwrap_or_else(|e| panic!("{step:?}: {e}"));
+            let mut text: Vec<u16> = workspace
+                .text("/m.bond")
+                .expect("open")
+                .encode_utf16()
+                .collect();
+            for c in &edited.changes {
+                text.splice(c.from..c.to, c.insert.encode_utf16());
+            }
+            workspace.open("/m.bond", String::from_utf16(&text).expect("text"));
+        }
+        workspace.text("/m.bond").expect("open").to_string()
+    }
+
+    fn add(part: &str, value: &str, to: Option<&str>) -> GraphEdit {
+        GraphEdit::Add {
+            part: part.to_owned(),
+            value: value.to_owned(),
+            at: None,
+            to: to.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_circuit_grows_from_nothing() {
+        let steps = [add("1", "", None)];
+        let text = after("model M {\n}\n", &steps);
+        let mut workspace = Workspace::new([]);
+        workspace.open("/m.bond", &*text);
+        let junction = workspace.view("/m.bond", "M").expect("view").nodes[0]
+            .id
+            .clone();
+        let on = Some(junction.as_str());
+        let text = after(
+            &text,
+            &[
+                add("Se", "5 [V]", on),
+                add("R", "1000 [ohm]", on),
+                add("C", "1e-6 [F]", on),
+            ],
+        );
+        workspace.open("/m.bond", &*text);
+        let view = workspace.view("/m.bond", "M").expect("view");
+        assert_eq!(
+            (view.nodes.len(), view.bonds.len(), view.has_errors),
+            (4, 3, false),
+            "{text}"
+        );
+        assert_eq!(view.structure.expect("strokes").order, 1);
+        // Power runs out of the source, whichever end was drawn first.
+        assert!(
+            view.bonds
+                .iter()
+                .any(|b| b.to.node == junction && b.from.node != junction),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn refusals_are_sentences() {
+        let mut workspace = Workspace::new([]);
+        workspace.open("/m.bond", "model M {\n    s: Se(1) -> j: 1 -> r: R(1)\n}\n");
+        for bad in [
+            GraphEdit::Rename {
+                node: "s".to_owned(),
+                name: "not a name".to_owned(),
+            },
+            GraphEdit::Rename {
+                node: "nobody".to_owned(),
+                name: "x".to_owned(),
+            },
+            GraphEdit::Reverse {
+                bond: "nothing".to_owned(),
+            },
+            GraphEdit::Connect {
+                from: "s".to_owned(),
+                to: "nobody".to_owned(),
+            },
+            add("Nonsense kind", "", None),
+        ] {
+            let why = edit(&workspace, "/m.bond", "M", &bad).expect_err("refused");
+            assert!(why.len() > 5, "{bad:?}: {why}");
+        }
+    }
+}

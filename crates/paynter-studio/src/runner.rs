@@ -1,0 +1,309 @@
+//! Runs on a thread of their own: one at a time for each window, the newest wins, and cancel works at once.
+//!
+//! In:  asks of a window.
+//! Out: frames with results, events with progress, or why a run cannot start.
+//!
+//! **Invariant:** at most one run is under way and one of each kind waits; a newer ask replaces the waiting one.
+
+use crate::bonds::{want_powers, want_signals};
+use crate::frame::Curve;
+use crate::hub::{Hub, Out};
+use crate::result::{Made, Shown};
+use crate::wire::{Focus, RunAsk};
+use paynter::run::{RunChoice, run};
+use paynter::simulate::Ending;
+use paynter::syntax::Diagnostic;
+use paynter::{Choice, Design, DesignError, design_in};
+use serde_json::json;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// While a slider moves, curves are drawn to this tolerance: a pixel is a thousandth.
+const ROUGH_TOLERANCE: f64 = 1e-6;
+/// A run under a moving slider may finish although a newer one waits, unless it takes longer than this:
+/// else no curve would be seen before the hand is still.
+const PATIENCE: Duration = Duration::from_millis(300);
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// What waits to be done.
+#[derive(Default)]
+struct Waiting {
+    run: Option<RunAsk>,
+    curves: Option<(String, usize)>,
+    powers: Option<usize>,
+    is_closed: bool,
+}
+
+/// The runner of one window.
+pub struct Runner {
+    waiting: Mutex<Waiting>,
+    wake: Condvar,
+    is_cancelled: AtomicBool,
+    /// Number of the newest run asked for, and whether it is for a moving slider.
+    newest: AtomicU64,
+    newest_is_rough: AtomicBool,
+    last: Mutex<Option<Last>>,
+}
+
+/// The last finished run.
+struct Last {
+    ask: RunAsk,
+    shown: Arc<Shown>,
+}
+
+impl Runner {
+    /// Starts the thread.
+    pub fn start(hub: Arc<Hub>, out: Out, focus: Arc<Mutex<Focus>>) -> Arc<Self> {
+        let runner = Arc::new(Runner {
+            waiting: Mutex::default(),
+            wake: Condvar::new(),
+            is_cancelled: AtomicBool::new(false),
+            newest: AtomicU64::new(0),
+            newest_is_rough: AtomicBool::new(false),
+            last: Mutex::new(None),
+        });
+        let own = runner.clone();
+        std::thread::spawn(move || own.work(&hub, &out, &focus));
+        runner
+    }
+
+    /// Asks for a run.
+    pub fn run(&self, ask: RunAsk) {
+        self.newest_is_rough.store(ask.rough, Ordering::SeqCst);
+        self.newest.store(ask.run, Ordering::SeqCst);
+        self.is_cancelled.store(false, Ordering::SeqCst);
+        self.change(|w| w.run = Some(ask));
+    }
+
+    /// Asks for the signals of a node or bond.
+    pub fn curves(&self, of: String, width: usize) {
+        self.change(|w| w.curves = Some((of, width)));
+    }
+
+    /// Asks for the powers of all bonds.
+    pub fn powers(&self, width: usize) {
+        self.change(|w| w.powers = Some(width));
+    }
+
+    /// Breaks off what is under way and what waits.
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::SeqCst);
+    }
+
+    /// Ends the thread.
+    pub fn close(&self) {
+        self.is_cancelled.store(true, Ordering::SeqCst);
+        self.change(|w| w.is_closed = true);
+    }
+
+    /// Gives a part of the last result, finely.
+    pub fn zoom(&self, range: Option<(f64, f64)>, width: usize) -> Option<Vec<u8>> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref()
+            .map(|l| l.shown.frame(Some("zoom"), range, width))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Waiting)) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut waiting);
+        self.wake.notify_all();
+    }
+
+    /// The next thing to do: runs first; none when the window is closed.
+    fn next(&self) -> Option<Job> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if waiting.is_closed {
+                return None;
+            }
+            if let Some(ask) = waiting.run.take() {
+                return Some(Job::Run(ask));
+            }
+            if let Some((of, width)) = waiting.curves.take() {
+                return Some(Job::Curves(of, width));
+            }
+            if let Some(width) = waiting.powers.take() {
+                return Some(Job::Powers(width));
+            }
+            waiting = self
+                .wake
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn work(&self, hub: &Arc<Hub>, out: &Out, focus: &Mutex<Focus>) {
+        while let Some(job) = self.next() {
+            match job {
+                Job::Run(ask) => self.carry_out(hub, out, ask),
+                Job::Curves(of, width) => {
+                    let focus = focus.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    // What cannot be shown is not shown: a multibond has no one effort.
+                    if let Some(frame) = self.signals(hub, &focus, &of, width) {
+                        out.binary(frame);
+                    } else {
+                        out.event(&json!({ "event": "no_curves" }));
+                    }
+                }
+                Job::Powers(width) => {
+                    let focus = focus.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    if let Some(frame) = self.all_powers(hub, &focus, width) {
+                        out.binary(frame);
+                    }
+                }
+            }
+        }
+    }
+
+    fn carry_out(&self, hub: &Arc<Hub>, out: &Out, ask: RunAsk) {
+        let begin = Instant::now();
+        let failed =
+            |why: String| out.event(&json!({ "event": "failed", "run": ask.run, "why": why }));
+        let mut design = match design_of(hub, &ask) {
+            Ok(design) => design,
+            Err(why) => return failed(why),
+        };
+        if ask.rough {
+            design.plan.rtol = design.plan.rtol.max(ROUGH_TOLERANCE);
+        }
+        let compile_ms = 1e3 * begin.elapsed().as_secs_f64();
+        let (start, stop) = (design.plan.start, design.plan.stop);
+        let mut told = Instant::now();
+        let mut progress = |t: f64| {
+            if told.elapsed() > PROGRESS_EVERY {
+                told = Instant::now();
+                let done = (t - start) / (stop - start).max(f64::MIN_POSITIVE);
+                out.event(&json!({ "event": "progress", "run": ask.run, "done": done }));
+            }
+            self.goes_on(&ask, begin)
+        };
+        let outcome = match run(&design, &RunChoice::default(), &mut progress) {
+            Ok(outcome) => outcome,
+            Err(messages) => return failed(words(&messages)),
+        };
+        let is_cancelled = matches!(outcome.run.ending, Ending::Cancelled { .. });
+        if is_cancelled && self.newest.load(Ordering::SeqCst) != ask.run {
+            return;
+        }
+        let made = Made {
+            run: ask.run,
+            path: &ask.path,
+            rough: ask.rough,
+            compile_ms,
+        };
+        let shown = Arc::new(Shown::new(&design, &outcome, &made));
+        out.binary(shown.frame(None, None, ask.width));
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(Last { ask, shown });
+    }
+
+    fn goes_on(&self, ask: &RunAsk, begin: Instant) -> ControlFlow<()> {
+        let is_old = self.newest.load(Ordering::SeqCst) != ask.run;
+        let may_finish =
+            ask.rough && self.newest_is_rough.load(Ordering::SeqCst) && begin.elapsed() < PATIENCE;
+        match self.is_cancelled.load(Ordering::SeqCst) || (is_old && !may_finish) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// The design of the last run, and the view of its model.
+    fn again(&self, hub: &Arc<Hub>) -> Option<(Design, paynter_service::View, RunAsk)> {
+        let ask = {
+            let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            last.as_ref()?.ask.clone()
+        };
+        let design = design_of(hub, &ask).ok()?;
+        let full = hub.full(&ask.path).ok()?;
+        let view = hub.workspace().view(&full, &design.model)?;
+        Some((design, view, ask))
+    }
+
+    fn signals(&self, hub: &Arc<Hub>, focus: &Focus, of: &str, width: usize) -> Option<Vec<u8>> {
+        if !focus.level.is_empty() {
+            return None;
+        }
+        let (mut design, view, ask) = self.again(hub)?;
+        let own = |b: &&paynter_service::view::Bond| b.id == of;
+        let touching = || {
+            view.bonds
+                .iter()
+                .filter(|b| b.from.node == of || b.to.node == of)
+        };
+        let drawn = view
+            .bonds
+            .iter()
+            .find(own)
+            .or_else(|| touching().next().filter(|_| touching().count() == 1))?;
+        want_signals(&mut design, drawn)?;
+        let curves = self.columns(&design)?;
+        Some(Shown::of_curves("curves", &ask.path, of, curves).frame(None, None, width))
+    }
+
+    fn all_powers(&self, hub: &Arc<Hub>, focus: &Focus, width: usize) -> Option<Vec<u8>> {
+        if !focus.level.is_empty() {
+            return None;
+        }
+        let (mut design, view, ask) = self.again(hub)?;
+        want_powers(&mut design, &view);
+        let curves = self.columns(&design)?;
+        Some(Shown::of_curves("powers", &ask.path, "power", curves).frame(None, None, width))
+    }
+
+    fn columns(&self, design: &Design) -> Option<Vec<(String, Curve)>> {
+        let newest = self.newest.load(Ordering::SeqCst);
+        let mut progress = |_: f64| {
+            let is_old = self.newest.load(Ordering::SeqCst) != newest;
+            match is_old || self.is_cancelled.load(Ordering::SeqCst) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let outcome = run(design, &RunChoice::default(), &mut progress).ok()?;
+        let table = outcome.run.table;
+        let curves = table.columns.into_iter().map(|c| {
+            (
+                c.name,
+                Curve {
+                    x: table.time.clone(),
+                    y: c.values,
+                },
+            )
+        });
+        Some(curves.collect())
+    }
+}
+
+enum Job {
+    Run(RunAsk),
+    Curves(String, usize),
+    Powers(usize),
+}
+
+/// Reads and elaborates what a run asks for.
+fn design_of(hub: &Arc<Hub>, ask: &RunAsk) -> Result<Design, String> {
+    let full = hub.full(&ask.path)?;
+    let mut world = hub.world();
+    let choice = Choice {
+        model: ask.model.clone().filter(|_| ask.experiment.is_none()),
+        experiment: ask.experiment.clone(),
+        overrides: ask.set.clone(),
+        linear: None,
+    };
+    match design_in(&mut world, &full, &choice) {
+        Ok(design) => Ok(design),
+        Err(DesignError::Unreadable(why)) => Err(why),
+        Err(DesignError::Model(failed)) => Err(words(&failed.diagnostics)),
+    }
+}
+
+/// The headline of the first error.
+fn words(messages: &[Diagnostic]) -> String {
+    let first = messages.iter().find(|m| m.is_error()).or(messages.first());
+    first.map_or_else(
+        || "the run cannot start".to_owned(),
+        |m| format!("{}: {}", m.code, m.message),
+    )
+}

@@ -1,0 +1,307 @@
+//! One window of the page: its questions in order, its analysis, its runs.
+//!
+//! In:  asks as JSON texts.
+//! Out: answers, events and frames, through the window's queue.
+//!
+//! Three threads serve a window, so that none waits for another: the clerk answers asks in order, the analyst
+//! follows the text, the runner runs. All end with the socket.
+
+use crate::analyse::{analyse, chosen_model, why};
+use crate::edits;
+use crate::gallery;
+use crate::hub::{Hub, Out};
+use crate::runner::Runner;
+use crate::wire::{Ask, Focus, GraphEdit, answer};
+use paynter::{Choice, design_in};
+use serde_json::{Value, json};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// Serves a window until its asks end.
+pub fn serve(hub: &Arc<Hub>, out: &Out, asks: &std::sync::mpsc::Receiver<String>) {
+    let focus = Arc::new(Mutex::new(Focus::default()));
+    let analyst = Analyst::start(hub.clone(), out.clone(), focus.clone());
+    let runner = Runner::start(hub.clone(), out.clone(), focus.clone());
+    let nudged = (analyst.clone(), focus.clone());
+    let nudge = Box::new(move |path: &str| {
+        let is_own = nudged.1.lock().unwrap_or_else(PoisonError::into_inner).path == path;
+        if is_own {
+            nudged.0.nudge();
+        }
+    });
+    let id = hub.enter(out.clone(), nudge);
+    let clerk = Clerk {
+        hub,
+        out,
+        focus: &focus,
+        analyst: &analyst,
+        runner: &runner,
+    };
+    while let Ok(text) = asks.recv() {
+        clerk.hear(&text);
+    }
+    hub.leave(id);
+    analyst.close();
+    runner.close();
+}
+
+struct Clerk<'c> {
+    hub: &'c Arc<Hub>,
+    out: &'c Out,
+    focus: &'c Mutex<Focus>,
+    analyst: &'c Analyst,
+    runner: &'c Runner,
+}
+
+impl Clerk<'_> {
+    fn hear(&self, text: &str) {
+        // What is no ask has no number to answer to; an ask that cannot be read is answered with why.
+        let number = serde_json::from_str::<Value>(text)
+            .ok()
+            .and_then(|v| v.get("id")?.as_u64());
+        let Some(id) = number else { return };
+        let result = match serde_json::from_str::<Ask>(text) {
+            Ok(ask) => self.answer(ask),
+            Err(error) => Err(format!("the page asked something unknown: {error}")),
+        };
+        self.out.text(answer(id, result));
+    }
+
+    fn focus(&self) -> Focus {
+        self.focus
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn answer(&self, ask: Ask) -> Result<Value, String> {
+        let hub = self.hub;
+        match ask {
+            Ask::Hello => Ok(self.hello()),
+            Ask::Open { path } => {
+                let (text, version, dirty) = hub.open(&path)?;
+                Ok(json!({ "path": path, "text": text, "version": version, "dirty": dirty }))
+            }
+            Ask::Push {
+                path,
+                version,
+                updates,
+            } => {
+                let is_taken = hub.push(&path, version, &updates)?;
+                if !is_taken {
+                    self.catch_up(&path, version);
+                }
+                Ok(json!(is_taken))
+            }
+            Ask::Focus(focus) => {
+                hub.full(&focus.path)?;
+                *self.focus.lock().unwrap_or_else(PoisonError::into_inner) = focus;
+                self.analyst.nudge();
+                Ok(Value::Null)
+            }
+            Ask::Save { path, over } => self.save(&path, over),
+            Ask::Disk { path } => {
+                Ok(json!({ "text": hub.folder.read(&path)?.replace("\r\n", "\n") }))
+            }
+            Ask::New { name, text } => self.make(&name, &text),
+            Ask::Take { name } => {
+                let path = gallery::take(&hub.folder, &name)?;
+                hub.tell(&json!({ "event": "files", "files": hub.folder.list() }));
+                Ok(json!({ "path": path }))
+            }
+            Ask::Run(ask) => {
+                hub.full(&ask.path)?;
+                self.runner.run(ask);
+                Ok(Value::Null)
+            }
+            Ask::Cancel => {
+                self.runner.cancel();
+                Ok(Value::Null)
+            }
+            Ask::Zoom { from, to, width } => {
+                let frame = self.runner.zoom(from.zip(to), width.min(MAX_WIDTH));
+                if let Some(frame) = frame {
+                    self.out.binary(frame);
+                }
+                Ok(Value::Null)
+            }
+            Ask::Curves { of, width } => {
+                self.runner.curves(of, width.min(MAX_WIDTH));
+                Ok(Value::Null)
+            }
+            Ask::Powers { width } => {
+                self.runner.powers(width.min(MAX_WIDTH));
+                Ok(Value::Null)
+            }
+            Ask::Why { bond } => {
+                let focus = self.focus();
+                let full = hub.full(&focus.path)?;
+                Ok(json!(why(&hub.workspace(), &full, &focus, &bond)))
+            }
+            Ask::Equations => self.equations(),
+            Ask::Edit { path, edit } => self.edit(&path, &edit),
+            Ask::Complete { .. } => Ok(json!([])),
+            Ask::Hover { .. } => Ok(Value::Null),
+        }
+    }
+
+    fn hello(&self) -> Value {
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "folder": self.hub.folder.root().display().to_string(),
+            "opened": self.hub.opened,
+            "files": self.hub.folder.list(),
+            "gallery": gallery::cards(),
+        })
+    }
+
+    /// Sends the steps that a window lacks.
+    fn catch_up(&self, path: &str, version: usize) {
+        let texts = self.hub.texts();
+        let Some(text) = texts.get(path) else { return };
+        let missing = text.steps.get(version..).unwrap_or_default();
+        self.out.event(&json!({ "event": "updates", "path": path, "version": text.version(), "updates": missing }));
+    }
+
+    fn save(&self, path: &str, over: bool) -> Result<Value, String> {
+        let mut texts = self.hub.texts();
+        let is_saved = texts.save(&self.hub.folder, path, over)?;
+        let version = texts.get(path).map_or(0, crate::texts::Text::version);
+        drop(texts);
+        if is_saved {
+            self.hub
+                .tell(&json!({ "event": "saved", "path": path, "version": version }));
+        }
+        Ok(json!({ "changed": !is_saved }))
+    }
+
+    /// Makes a file; one of that name gets a number.
+    fn make(&self, name: &str, text: &str) -> Result<Value, String> {
+        let stem = name
+            .strip_suffix(".bond")
+            .ok_or("a model file ends with .bond")?;
+        let folder = &self.hub.folder;
+        let names =
+            std::iter::once(name.to_owned()).chain((2..1000).map(|n| format!("{stem}{n}.bond")));
+        let mut free = names.filter(|n| folder.stamp(n).is_none());
+        let path = free.next().ok_or("there are too many files of this name")?;
+        folder.write_new(&path, text)?;
+        self.hub
+            .tell(&json!({ "event": "files", "files": folder.list() }));
+        Ok(json!({ "path": path }))
+    }
+
+    fn edit(&self, path: &str, edit: &GraphEdit) -> Result<Value, String> {
+        let focus = self.focus();
+        let full = self.hub.full(path)?;
+        let workspace = self.hub.workspace();
+        let top = chosen_model(&workspace, &full, &focus).ok_or("there is no model to change")?;
+        let (home, level) = crate::analyse::enter(&workspace, &full, &top, &focus.level)
+            .ok_or("there is no model to change")?;
+        if home != full {
+            return Err(format!(
+                "{} stands in another file; open that to change it",
+                level.model
+            ));
+        }
+        let edited = edits::edit(&workspace, &full, &level.model, edit)?;
+        Ok(json!({ "changes": edited.changes, "select": edited.select }))
+    }
+
+    fn equations(&self) -> Result<Value, String> {
+        let focus = self.focus();
+        let full = self.hub.full(&focus.path)?;
+        let model = chosen_model(&self.hub.workspace(), &full, &focus);
+        let choice = Choice {
+            experiment: focus.experiment,
+            model,
+            ..Choice::default()
+        };
+        let choice = Choice {
+            model: choice.model.filter(|_| choice.experiment.is_none()),
+            ..choice
+        };
+        let design =
+            design_in(&mut self.hub.world(), &full, &choice).map_err(|_| "the model has errors")?;
+        let readable = paynter::readable::readable(&design)
+            .map_err(|_| "the equations have no unique solution")?;
+        let presentation = readable.present();
+        let name = |s| readable.name(s);
+        let found = paynter::draw::mathml::equations(&presentation, &name);
+        let text = presentation.to_text(&name);
+        let texts: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+        let lines = found.main.iter().chain(&found.definitions).enumerate();
+        let lines: Vec<Value> = lines
+            .map(|(i, math)| json!({ "mathml": math.replacen("<math", "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"", 1).replace("&nbsp;", "\u{a0}"), "text": texts.get(i).unwrap_or(&"") }))
+            .collect();
+        Ok(json!({ "lines": lines }))
+    }
+}
+
+/// No screen is wider.
+const MAX_WIDTH: usize = 10_000;
+
+/// Follows the text: after every change a new analysis, the newest only.
+pub struct Analyst {
+    state: Mutex<Pending>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Pending {
+    is_due: bool,
+    is_closed: bool,
+}
+
+impl Analyst {
+    fn start(hub: Arc<Hub>, out: Out, focus: Arc<Mutex<Focus>>) -> Arc<Self> {
+        let analyst = Arc::new(Analyst {
+            state: Mutex::default(),
+            wake: Condvar::new(),
+        });
+        let own = analyst.clone();
+        std::thread::spawn(move || own.work(&hub, &out, &focus));
+        analyst
+    }
+
+    /// The text or the focus has changed.
+    pub fn nudge(&self) {
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_due = true;
+        self.wake.notify_all();
+    }
+
+    fn close(&self) {
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_closed = true;
+        self.wake.notify_all();
+    }
+
+    fn wait(&self) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while !state.is_due && !state.is_closed {
+            state = self
+                .wake
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state.is_due = false;
+        !state.is_closed
+    }
+
+    fn work(&self, hub: &Arc<Hub>, out: &Out, focus: &Mutex<Focus>) {
+        while self.wait() {
+            let focus = focus.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let Ok(full) = hub.full(&focus.path) else {
+                continue;
+            };
+            let (version, workspace) = hub.at_version(&focus.path);
+            let found = analyse(&workspace, &full, &focus, version);
+            drop(workspace);
+            out.event(&found);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+// The canvas: one level of a model, drawn and changed.
+
+import {
+  Background, BackgroundVariant, ConnectionMode, MiniMap, ReactFlow, ReactFlowProvider, SelectionMode, applyNodeChanges,
+  useReactFlow, useStore, useStoreApi, type EdgeChange, type EdgeTypes, type FinalConnectionState, type NodeChange, type NodeTypes,
+} from "@xyflow/react";
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { change, enter, hover, removeSelected, select } from "../store/actions";
+import { get, set, useStudio, type Selection } from "../store/store";
+import { BondEdge, SignalEdge, type FlowBond, type FlowSignal } from "./BondEdge";
+import { ConnectionLine } from "./ConnectionLine";
+import { flowEdges, flowNodes, pathOf, type Scene } from "./flow";
+import { GraphNode, type FlowNode } from "./GraphNode";
+import { Legend } from "./Legend";
+import { powersAt } from "./powers";
+import { QuickInsert } from "./QuickInsert";
+import { Toolbar } from "./Toolbar";
+
+const nodeTypes: NodeTypes = { graph: GraphNode };
+const edgeTypes: EdgeTypes = { bond: BondEdge, signal: SignalEdge };
+const SNAP = 10;
+/** Beyond this only what is in sight is kept in the page. */
+const MANY = 250;
+
+export function Canvas() {
+  return (
+    <ReactFlowProvider>
+      <Inner />
+    </ReactFlowProvider>
+  );
+}
+
+function Inner() {
+  const view = useStudio((s) => s.analysis?.view ?? null);
+  const places = useStudio((s) => s.places);
+  const selection = useStudio((s) => s.selection);
+  const why = useStudio((s) => s.why);
+  const tool = useStudio((s) => s.tool);
+  const mode = useStudio((s) => s.mode);
+  const powerFrames = useStudio((s) => s.powers);
+  const cursor = useStudio((s) => s.cursor);
+  const [renaming, setRenaming] = useState<string | null>(null);
+  const [nodes, setNodes] = useState<FlowNode[]>([]);
+  const flow = useReactFlow();
+  const api = useStoreApi();
+
+  const powers = useMemo(() => (mode === "power" ? powersAt(powerFrames, cursor) : new Map()), [mode, powerFrames, cursor]);
+  const scene: Scene | null = useMemo(
+    () =>
+      view && {
+        view, places, selected: new Set(selection.map((s) => s.id)), path: why || view.conflict.length > 0 ? pathOf(get()) : [],
+        renaming, done: () => setRenaming(null), powers,
+      },
+    [view, places, selection, why, renaming, powers],
+  );
+
+  // What the library has measured stays with the node, or the bonds would vanish for a moment.
+  useEffect(() => {
+    if (!scene) return setNodes([]);
+    setNodes((old) => {
+      const known = new Map(old.map((n) => [n.id, n]));
+      return flowNodes(scene).map((n) => {
+        const before = known.get(n.id);
+        return before?.measured ? { ...n, measured: before.measured } : n;
+      });
+    });
+  }, [scene]);
+  const edges = useMemo(() => (scene ? flowEdges(scene) : []), [scene]);
+
+  const where = view ? `${view.model}/${view.level.join("/")}` : "";
+  const fitted = useRef("");
+  const isMeasured = nodes.length > 0 && nodes.every((n) => n.measured);
+  useEffect(() => {
+    if (!isMeasured || fitted.current === where) return;
+    fitted.current = where;
+    void flow.fitView({ padding: 0.14, maxZoom: 1.15, duration: 0 });
+  }, [isMeasured, where, flow]);
+
+  const takeSelects = useCallback((changes: (NodeChange | EdgeChange)[], kind: Selection["kind"]) => {
+    const selects = changes.filter((c) => c.type === "select");
+    if (selects.length === 0) return;
+    const off = new Set(selects.filter((c) => !c.selected).map((c) => c.id));
+    const on = selects.filter((c) => c.selected).map((c): Selection => ({ kind, id: c.id }));
+    const before = get().selection;
+    const next = [...before.filter((s) => !off.has(s.id) && !on.some((o) => o.id === s.id)), ...on];
+    if (next.map((s) => s.id).join() !== before.map((s) => s.id).join()) select(next);
+  }, []);
+
+  const onNodesChange = useCallback(
+    (changes: NodeChange<FlowNode>[]) => {
+      takeSelects(changes, "node");
+      const rest = changes.filter((c) => c.type !== "select" && c.type !== "remove");
+      setNodes((old) => applyNodeChanges(rest, old));
+      const moved = rest.filter((c) => c.type === "position" && c.dragging === false && c.position);
+      if (moved.length > 0) commitMoves(moved.map((c) => ({ node: (c as { id: string }).id, at: point((c as { position: { x: number; y: number } }).position) })));
+    },
+    [takeSelects],
+  );
+
+  const onConnectEnd = useCallback(
+    (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
+      if (!state.fromNode || get().analysis?.view?.isForeign) return;
+      const from = state.fromNode.id;
+      const place = "clientX" in event ? event : (event.changedTouches[0] as Touch);
+      if (state.toNode && state.toNode.id !== from) {
+        void change({ kind: "connect", from, to: state.toNode.id });
+        return;
+      }
+      if (state.toNode) return;
+      const at = flow.screenToFlowPosition({ x: place.clientX, y: place.clientY });
+      set({ insert: { at: [snap(at.x), snap(at.y)], screen: [place.clientX, place.clientY], text: "", from } });
+    },
+    [flow],
+  );
+
+  const onKeyDown = useCallback(
+    (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (target.closest("input, textarea, .quick-insert")) return;
+      const { selection: chosen } = get();
+      const only = chosen.length === 1 ? chosen[0] : undefined;
+      const word = event.ctrlKey || event.metaKey || event.altKey ? "" : event.key;
+      if (word === "Delete" || word === "Backspace") removeSelected();
+      else if (word === "F2" && only?.kind === "node") setRenaming(only.id);
+      else if (word === "x" && only?.kind === "bond") void change({ kind: "reverse", bond: only.id });
+      else if (word === "c" && only?.kind === "bond") forceNext(only.id);
+      else if (word === "f") void flow.fitView({ padding: 0.14, maxZoom: 1.15, duration: 160 });
+      else if (word === "v") set({ tool: "select" });
+      else if (word === "h") set({ tool: "pan" });
+      else if (word === "b") set({ tool: "bond" });
+      else if (word === "Enter" && only?.kind === "node" && !target.classList.contains("react-flow__node")) enter(only.id);
+      else if (word === "/" || (/^[A-Za-z01]$/.test(word) && !"xcfvhb".includes(word))) {
+        openInsert(word === "/" ? "" : word, flow.screenToFlowPosition, api.getState().domNode);
+      } else return;
+      event.preventDefault();
+      event.stopPropagation();
+    },
+    [flow, api],
+  );
+
+  const isForeign = view?.isForeign ?? false;
+  return (
+    <div className={`canvas tool-${tool} mode-${mode}`} onKeyDown={onKeyDown} role="application" aria-label="Bond graph" tabIndex={-1}>
+      <ReactFlow<FlowNode, FlowBond | FlowSignal>
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        nodeOrigin={[0.5, 0.5]}
+        onNodesChange={onNodesChange}
+        onEdgesChange={(changes) => takeSelects(changes, "bond")}
+        onConnectEnd={onConnectEnd}
+        onNodeDoubleClick={(_, node) => (node.data.node.model ? enter(node.id) : isForeign || setRenaming(node.id))}
+        onNodeMouseEnter={(_, node) => hover({ kind: "node", id: node.id })}
+        onNodeMouseLeave={() => hover(null)}
+        onEdgeMouseEnter={(_, edge) => hover({ kind: "bond", id: edge.id })}
+        onEdgeMouseLeave={() => hover(null)}
+        connectionLineComponent={ConnectionLine}
+        connectionMode={ConnectionMode.Loose}
+        connectionRadius={30}
+        nodesDraggable={tool === "select" && !isForeign}
+        nodesConnectable={!isForeign}
+        snapToGrid
+        snapGrid={[SNAP, SNAP]}
+        panOnDrag={tool === "pan" ? [0, 1, 2] : [1, 2]}
+        panOnScroll={false}
+        selectionOnDrag={tool === "select"}
+        selectionMode={SelectionMode.Partial}
+        multiSelectionKeyCode={["Control", "Meta", "Shift"]}
+        deleteKeyCode={null}
+        zoomOnDoubleClick={false}
+        minZoom={0.05}
+        maxZoom={3}
+        onlyRenderVisibleElements={nodes.length > MANY}
+        elevateEdgesOnSelect={false}
+        attributionPosition="bottom-right"
+      >
+        <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="var(--dots)" />
+        {nodes.length > 40 && <MiniMap pannable zoomable position="bottom-left" ariaLabel="Small map of the graph" nodeColor="var(--ink3)" maskColor="color-mix(in srgb, var(--bg) 70%, transparent)" />}
+      </ReactFlow>
+      <Legend />
+      <Toolbar zoom={useStore((s) => s.transform[2])} fit={() => void flow.fitView({ padding: 0.14, maxZoom: 1.15, duration: 160 })} />
+      <QuickInsert />
+      {view && view.nodes.length === 0 && <EmptyModel />}
+    </div>
+  );
+}
+
+function EmptyModel() {
+  return (
+    <div className="empty-model">
+      <b>Empty model</b>
+      <p>Type <kbd>Se</kbd> to place a source, or pick from the palette.</p>
+    </div>
+  );
+}
+
+function snap(x: number): number {
+  return Math.round(x / SNAP) * SNAP;
+}
+
+function point(p: { x: number; y: number }): [number, number] {
+  return [snap(p.x), snap(p.y)];
+}
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+let waiting = new Map<string, [number, number]>();
+
+/** Writes new places into the text, once the hand or the arrow keys are still. */
+function commitMoves(moves: { node: string; at: [number, number] }[]): void {
+  const places = new Map(get().places);
+  const isReal = moves.some((m) => String(places.get(m.node)) !== String(m.at));
+  if (!isReal) return;
+  for (const m of moves) {
+    places.set(m.node, m.at);
+    waiting.set(m.node, m.at);
+  }
+  set({ places });
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    const nodes = [...waiting].map(([node, at]) => ({ node, at }));
+    waiting = new Map();
+    void change({ kind: "move", nodes });
+  }, 250);
+}
+
+/** Steps through: stroke at the head, at the tail, free. */
+function forceNext(id: string): void {
+  const bond = get().analysis?.view?.bonds.find((b) => b.id === id);
+  if (!bond) return;
+  const end = !bond.forced ? (bond.stroke === "head" ? "tail" : "head") : bond.stroke === "head" ? "tail" : "none";
+  void change({ kind: "force", bond: id, end });
+}
+
+/** Opens quick insert beside the selected node, or in the middle of what is seen. */
+function openInsert(text: string, toFlow: (p: { x: number; y: number }) => { x: number; y: number }, dom: HTMLElement | null): void {
+  if (get().analysis?.view?.isForeign) return;
+  const only = get().selection.length === 1 ? get().selection[0] : undefined;
+  const from = only?.kind === "node" ? only.id : null;
+  const element = from && dom?.querySelector(`.react-flow__node[data-id="${CSS.escape(from)}"]`);
+  const area = (element || dom)?.getBoundingClientRect();
+  if (!area) return;
+  const screen: [number, number] = element ? [area.right + 8, area.bottom + 8] : [area.left + area.width / 2 - 130, area.top + area.height / 3];
+  const at = toFlow({ x: screen[0], y: screen[1] });
+  set({ insert: { at: [snap(at.x), snap(at.y)], screen, text, from } });
+}

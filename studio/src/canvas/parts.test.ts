@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import type { NodeView } from "../wire/protocol";
+import { offers } from "./parts";
+
+const node = (name: string): NodeView => ({ id: name, kind: "junction", letters: "1", name, value: "", written: "", at: null, span: null, valueSpan: null, model: "", trouble: "", doc: "" });
+const first = (typed: string, from: string | null = null) => offers(typed, [], [node("mesh"), node("out")], from)[0];
+
+test("letters, words and values are read", () => {
+  expect(first("R 0.3 [ohm]")).toMatchObject({ part: { kind: "R" }, value: "0.3 [ohm]" });
+  expect(first("1")).toMatchObject({ part: { kind: "1" } });
+  expect(first("storage")).toMatchObject({ part: { kind: "C" }, value: "1" });
+  expect(first("se 5")).toMatchObject({ part: { kind: "Se" }, value: "5" });
+});
+
+test("the name of a node is a bond to it, if there is something to draw it from", () => {
+  expect(first("mesh", "out")).toMatchObject({ kind: "bond", to: { name: "mesh" } });
+  expect(first("mesh")).toBeUndefined();
+});

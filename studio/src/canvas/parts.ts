@@ -1,0 +1,60 @@
+// What can be placed on the canvas, and how a typed line is read: `R 0.3 [ohm]`, `1`, `Gear`.
+
+import type { ModelItem, NodeView } from "../wire/protocol";
+
+export interface Part {
+  /** As written in the text. */
+  kind: string;
+  words: string;
+  /** Where it comes from, for library parts and models. */
+  from: string;
+  /** The value a new one gets; empty for junctions. */
+  value: string;
+}
+
+export const BASIC: Part[] = [
+  { kind: "Se", words: "effort", from: "", value: "1" },
+  { kind: "Sf", words: "flow", from: "", value: "1" },
+  { kind: "I", words: "inertia", from: "", value: "1" },
+  { kind: "C", words: "storage", from: "", value: "1" },
+  { kind: "R", words: "loss", from: "", value: "1" },
+  { kind: "TF", words: "transformer", from: "", value: "1" },
+  { kind: "GY", words: "gyrator", from: "", value: "1" },
+  { kind: "1", words: "same flow", from: "", value: "" },
+  { kind: "0", words: "same effort", from: "", value: "" },
+];
+
+export type Offer = { kind: "part"; part: Part; value: string } | { kind: "bond"; to: NodeView };
+
+/** The best offers for a typed line; the first is what Enter takes. */
+export function offers(typed: string, models: Part[], nodes: NodeView[], from: string | null): Offer[] {
+  const line = typed.trim();
+  const [word = "", ...rest] = line.split(/\s+/);
+  const value = rest.join(" ");
+  const parts = [...BASIC, ...models];
+  const rank = (p: Part): number => matchRank(word, p);
+  const found: Offer[] = parts
+    .filter((p) => rank(p) < 9)
+    .sort((a, b) => rank(a) - rank(b))
+    .map((part) => ({ kind: "part", part, value: value || part.value }));
+  const bonds: Offer[] =
+    from === null || word === "" ? [] : nodes.filter((n) => n.id !== from && n.name && n.name.toLowerCase().startsWith(word.toLowerCase())).map((to) => ({ kind: "bond", to }));
+  const isName = nodes.some((n) => n.name === word);
+  return (isName ? [...bonds, ...found] : [...found, ...bonds]).slice(0, 8);
+}
+
+function matchRank(word: string, part: Part): number {
+  if (word === "") return 5;
+  const kind = part.kind.toLowerCase();
+  const low = word.toLowerCase();
+  if (part.kind === word) return 0;
+  if (kind === low) return 1;
+  if (kind.startsWith(low)) return 2;
+  if (part.words.toLowerCase().startsWith(low)) return 3;
+  if (kind.includes(low) || part.words.toLowerCase().includes(low)) return 4;
+  return 9;
+}
+
+export function modelParts(models: ModelItem[], shown: string): Part[] {
+  return models.filter((m) => m.isPart && m.name !== shown).map((m) => ({ kind: m.name, words: m.doc.split("\n")[0] ?? "", from: "this file", value: "" }));
+}

@@ -1,0 +1,40 @@
+// Power on the bonds at the time of the cursor.
+
+import { number } from "../plots/format";
+import type { RunResult } from "../wire/protocol";
+import type { BondData } from "./BondEdge";
+
+/** The series of a result of powers are named by the ids of bonds. */
+export function powersAt(result: RunResult | null, time: number | null): Map<string, BondData["power"]> {
+  const found = new Map<string, BondData["power"]>();
+  const panel = result?.head.panels[0];
+  const curves = result?.curves[0];
+  if (!panel || !curves) return found;
+  let largest = 0;
+  for (const curve of curves) for (const p of curve.y) largest = Math.max(largest, Math.abs(p));
+  panel.series.forEach((series, i) => {
+    const curve = curves[i];
+    if (!curve || curve.x.length === 0) return;
+    const p = valueAt(curve.x, curve.y, time ?? (curve.x[curve.x.length - 1] as number));
+    const part = largest > 0 ? Math.abs(p) / largest : 0;
+    found.set(series.name, { part, forward: p >= 0, text: `${number(p, 3)} W`, level: part < 0.0005 ? 1 : part < 0.02 ? 2 : 3 });
+  });
+  return found;
+}
+
+/** The value of a curve at a time, on the straight line between its points. */
+export function valueAt(x: Float64Array, y: Float64Array, t: number): number {
+  let low = 0;
+  let high = x.length - 1;
+  if (high < 0) return NaN;
+  if (t <= (x[0] as number)) return y[0] as number;
+  if (t >= (x[high] as number)) return y[high] as number;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((x[middle] as number) <= t) low = middle;
+    else high = middle;
+  }
+  const [a, b] = [x[low] as number, x[high] as number];
+  const part = b > a ? (t - a) / (b - a) : 0;
+  return (y[low] as number) + part * ((y[high] as number) - (y[low] as number));
+}

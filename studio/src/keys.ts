@@ -1,0 +1,44 @@
+// Keys that work everywhere on the page.
+
+import { askNew } from "./panels/Explorer";
+import { setMode } from "./panels/TopBar";
+import { cancel, redoLast, run, save, select, undoLast } from "./store/actions";
+import { get, set, type Mode } from "./store/store";
+
+const MODES: Mode[] = ["model", "causality", "power", "equations"];
+const PANELS = [".explorer button", ".canvas .react-flow__node, .canvas", ".cm-content", ".inspector button, .inspector input", ".dock button"];
+
+export function handleKey(event: KeyboardEvent): void {
+  const isTyping = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, .cm-content") !== null;
+  const word = `${event.ctrlKey || event.metaKey ? "Ctrl " : ""}${event.shiftKey ? "Shift " : ""}${event.key.length === 1 ? event.key.toLowerCase() : event.key}`;
+  if (act(word, isTyping, event)) event.preventDefault();
+}
+
+function act(word: string, isTyping: boolean, event: KeyboardEvent): boolean {
+  const isInEditor = event.target instanceof HTMLElement && event.target.closest(".cm-content") !== null;
+  switch (word) {
+    case "Ctrl s": void save(); return true;
+    case "F5": if (get().open) run(false); return true;
+    case "Ctrl n": askNew(); return true;
+    case "F6": nextPanel(); return true;
+    case "Ctrl z": if (isInEditor || isTyping) return false; undoLast(); return true;
+    case "Ctrl Shift z": case "Ctrl y": if (isInEditor || isTyping) return false; redoLast(); return true;
+    case "Escape": if (get().running) cancel(); else if (!isTyping && get().selection.length > 0) select([]); return false;
+    case "?": case "Shift ?": if (isTyping) return false; set({ keysShown: true }); return true;
+  }
+  const mode = /^Ctrl ([1-4])$/.exec(word)?.[1];
+  if (mode && get().open) {
+    setMode(MODES[Number(mode) - 1] as Mode);
+    return true;
+  }
+  return false;
+}
+
+/** Explorer, canvas, text, inspector, results, and round again. */
+function nextPanel(): void {
+  const here = PANELS.findIndex((p) => document.activeElement?.matches(p));
+  for (let i = 1; i <= PANELS.length; i++) {
+    const next = document.querySelector<HTMLElement>(PANELS[(here + i) % PANELS.length] ?? "");
+    if (next) return next.focus();
+  }
+}

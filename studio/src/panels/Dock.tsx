@@ -1,0 +1,178 @@
+// Results under the canvas: sliders, plots, runs and measures, the energy audit.
+
+import { addSlider, pinRun, removeSlider, slide } from "../store/actions";
+import { get, set, useStudio, type DockTab, type Slider } from "../store/store";
+import { number, unit } from "../plots/format";
+import { PlotPanel } from "../plots/PlotPanel";
+import { EnergyStrip, EnergyTable } from "./Energy";
+import { Icon } from "./Icon";
+import { MessageList } from "./MessageList";
+
+const TABS: [DockTab, string][] = [["results", "Results"], ["energy", "Energy"], ["messages", "Messages"]];
+
+export function Dock() {
+  const tab = useStudio((s) => s.dock);
+  const folded = useStudio((s) => s.folded.dock);
+  const count = useStudio((s) => s.analysis?.messages.length ?? 0);
+  return (
+    <section className={`dock ${folded ? "is-folded" : ""}`} aria-label="Results">
+      <div className="tabs" role="tablist" aria-label="Results">
+        {TABS.map(([name, words]) => (
+          <button key={name} role="tab" id={`tab-${name}`} aria-controls="dock-body" className="tab" aria-selected={tab === name} onClick={() => set({ dock: name, folded: { ...get().folded, dock: false } })}>
+            {words}{name === "messages" && count > 0 && <span className="count">{count}</span>}
+          </button>
+        ))}
+        <span className="spring" />
+        <ExportMenu />
+        <button className="icon-button small" aria-label={folded ? "Unfold results" : "Fold results"} onClick={() => set({ folded: { ...get().folded, dock: !folded } })}><Icon name="down" size={14} /></button>
+      </div>
+      {!folded && (
+        <div className="dock-body" id="dock-body" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+          {tab === "results" && <><Sliders /><Plots /><Runs /></>}
+          {tab === "energy" && <EnergyTable />}
+          {tab === "messages" && <MessageList />}
+        </div>
+      )}
+      {!folded && <EnergyStrip />}
+    </section>
+  );
+}
+
+function ExportMenu() {
+  const result = useStudio((s) => s.result);
+  return <button disabled={!result} onClick={() => exportCsv()}>Export CSV</button>;
+}
+
+/** Saves the curves that are shown, as columns of time and value. */
+function exportCsv(): void {
+  const { result } = get();
+  if (!result) return;
+  const columns = result.head.panels.flatMap((p, i) => p.series.map((s, k) => ({ name: s.name, unit: p.unit, curve: result.curves[i]?.[k] })));
+  const rows = Math.max(...columns.map((c) => c.curve?.x.length ?? 0));
+  const lines = [columns.map((c) => `time [s],${c.name}${c.unit && ` [${c.unit}]`}`).join(",")];
+  for (let r = 0; r < rows; r++) lines.push(columns.map((c) => `${c.curve?.x[r] ?? ""},${c.curve?.y[r] ?? ""}`).join(","));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
+  link.download = `${result.head.experiment || result.head.model}.csv`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+function Sliders() {
+  const sliders = useStudio((s) => s.sliders);
+  const parameters = useStudio((s) => s.analysis?.parameters);
+  const free = parameters?.filter((p) => p.value !== null && !sliders.some((s) => s.name === p.name)) ?? [];
+  return (
+    <div className="sliders" role="group" aria-label="Parameters">
+      <h3>Parameters <span className="quiet">{sliders.length > 0 ? "runs as you drag" : ""}</span></h3>
+      {sliders.map((s) => <SliderRow key={s.name} slider={s} />)}
+      {free.map((p) => (
+        <button key={p.name} className="row add-slider" onClick={() => addSlider(p)} title={p.doc || undefined}>
+          <code>{p.name}</code> <span className="quiet">{p.doc || "make a slider"}</span> <b>{p.text}</b>
+        </button>
+      ))}
+      {parameters?.length === 0 && <p className="quiet">The model has no <code>param</code> to move.</p>}
+    </div>
+  );
+}
+
+function SliderRow({ slider }: { slider: Slider }) {
+  const parameter = useStudio((s) => s.analysis?.parameters.find((p) => p.name === slider.name));
+  const step = (slider.max - slider.min) / 100;
+  const move = (value: number, rough: boolean): void => slide(slider.name, value, rough);
+  return (
+    <div className="slider">
+      <div>
+        <label htmlFor={`slider-${slider.name}`}><code>{slider.name}</code> <span className="quiet">{parameter?.doc}</span></label>
+        <input
+          className="amount" aria-label={`Value of ${slider.name}`} key={slider.value} defaultValue={String(Number(slider.value.toPrecision(5)))}
+          onKeyDown={(e) => e.key === "Enter" && e.currentTarget.blur()}
+          onBlur={(e) => {
+            const value = Number(e.currentTarget.value);
+            if (e.currentTarget.value.trim() && Number.isFinite(value) && value !== slider.value) move(value, false);
+          }}
+        />
+        <span className="quiet">{unit(parameter?.unit ?? "")}</span>
+        <button className="icon-button small" aria-label={`Remove the slider of ${slider.name}`} onClick={() => removeSlider(slider.name)}><Icon name="close" size={11} /></button>
+      </div>
+      <input
+        id={`slider-${slider.name}`} type="range" min={slider.min} max={slider.max} step={step / 10} value={slider.value}
+        onInput={(e) => move(Number(e.currentTarget.value), true)}
+        onPointerUp={(e) => move(Number(e.currentTarget.value), false)}
+        onKeyUp={(e) => e.key.startsWith("Arrow") && move(Number(e.currentTarget.value), false)}
+        onKeyDown={(e) => {
+          const by = e.key === "ArrowRight" || e.key === "ArrowUp" ? step : e.key === "ArrowLeft" || e.key === "ArrowDown" ? -step : 0;
+          if (by === 0) return;
+          e.preventDefault();
+          const value = slider.value + by * (e.shiftKey ? 10 : 1);
+          move(Math.min(slider.max, Math.max(slider.min, value)), true);
+        }}
+      />
+    </div>
+  );
+}
+
+/** Room for two panels; more are scrolled. */
+const PANEL_HEIGHT = 104;
+
+function Plots() {
+  const result = useStudio((s) => s.result);
+  const running = useStudio((s) => s.running);
+  const stale = useStudio((s) => s.stale);
+  const trouble = useStudio((s) => s.runTrouble);
+  const many = (result?.head.panels.length ?? 0) > 1;
+  return (
+    <div className="plots" tabIndex={0} role="group" aria-label="Curves">
+      {running && <Progress />}
+      {trouble && <p className="trouble-line"><Icon name="warning" size={13} /> {trouble}</p>}
+      {stale && result && !running && <p className="quiet stale-line">Last good run: the text has changed since.</p>}
+      {!result && !trouble && <p className="empty">Run an experiment to see its curves. <kbd>F5</kbd></p>}
+      {result?.head.panels.map((p, i) => <PlotPanel key={`${p.title}${i}`} index={i} result={result} height={many ? PANEL_HEIGHT : 200} />)}
+    </div>
+  );
+}
+
+function Progress() {
+  const running = useStudio((s) => s.running);
+  // Nothing is shown below 150 ms: most runs are shorter.
+  const isLong = running !== null && performance.now() - running.since > 150;
+  return isLong ? (
+    <div className="progress" role="progressbar" aria-label="Run" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * (running?.done ?? 0))}>
+      <span style={{ width: `${100 * (running?.done ?? 0)}%` }} />
+    </div>
+  ) : null;
+}
+
+function Runs() {
+  const result = useStudio((s) => s.result);
+  const pinned = useStudio((s) => s.pinned);
+  if (!result) return <div className="runs" />;
+  const { head } = result;
+  const before = (name: string): string => {
+    const old = pinned?.head.measures.find((m) => m.name === name)?.value;
+    return old == null ? "" : number(old);
+  };
+  return (
+    <div className="runs">
+      <h3>Runs <button className="link" onClick={pinRun}>{pinned ? "Unpin" : "Pin this run"}</button></h3>
+      <p className="run-key"><svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke="var(--run1)" strokeWidth="2" /></svg> {head.experiment || head.model}, now <span>{number(head.stats.ms, 2)} ms</span></p>
+      {pinned && <p className="run-key"><svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke="var(--run2)" strokeWidth="2" strokeDasharray="6 3" /></svg> {pinned.head.experiment || pinned.head.model}, pinned <span>{number(pinned.head.stats.ms, 2)} ms</span></p>}
+      {head.measures.length > 0 && (
+        <table>
+          <caption className="hidden">Measures</caption>
+          <thead><tr><th scope="col">Measures</th><th scope="col">now</th>{pinned && <th scope="col">pinned</th>}<th scope="col"><span className="hidden">unit</span></th></tr></thead>
+          <tbody>
+            {head.measures.map((m) => (
+              <tr key={m.name}><th scope="row"><code>{m.name}</code></th><td>{m.value === null ? "–" : number(m.value, 5)}</td>{pinned && <td className="pinned">{before(m.name)}</td>}<td>{unit(m.unit)}</td></tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {head.comparisons.map((c) => (
+        <p key={c.path} className={c.good ? "good" : "bad"}><Icon name={c.good ? "check" : "warning"} size={13} /> {c.good ? "Agrees with" : "Differs from"} {c.path.split("/").pop()}, {number(c.worst, 2)}</p>
+      ))}
+      {head.ending !== "reached" && <p className="bad">{head.ending}</p>}
+      {head.messages.slice(0, 3).map((m, i) => <p key={i} className="quiet">{m.text}</p>)}
+    </div>
+  );
+}

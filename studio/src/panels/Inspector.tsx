@@ -1,0 +1,214 @@
+// What is selected: its value, its causality with reasons, its curves, its equations.
+
+import { useEffect, useState } from "react";
+import { change, removeSelected, select } from "../store/actions";
+import { useStudio } from "../store/store";
+import { KIND_WORDS } from "../canvas/flow";
+import { Sample } from "../canvas/Legend";
+import { valueAt } from "../canvas/powers";
+import { number, unit } from "../plots/format";
+import { Spark } from "../plots/Spark";
+import type { BondView, NodeView, Reason } from "../wire/protocol";
+import { mentions } from "./EquationList";
+import { Words } from "./Words";
+
+export function Inspector() {
+  const selection = useStudio((s) => s.selection);
+  const view = useStudio((s) => s.analysis?.view);
+  const only = selection.length === 1 ? selection[0] : undefined;
+  const node = only?.kind === "node" ? view?.nodes.find((n) => n.id === only.id) : undefined;
+  const bond = only?.kind === "bond" ? view?.bonds.find((b) => b.id === only.id) : undefined;
+  return (
+    <aside className="inspector" aria-label="Inspector">
+      {node && <NodeSheet key={node.id} node={node} />}
+      {bond && <BondSheet key={bond.id} bond={bond} />}
+      {!node && !bond && <ModelSheet count={selection.length} />}
+    </aside>
+  );
+}
+
+function NodeSheet({ node }: { node: NodeView }) {
+  const view = useStudio((s) => s.analysis?.view);
+  const bonds = view?.bonds.filter((b) => b.tail === node.id || b.head === node.id) ?? [];
+  return (
+    <>
+      <header>
+        <h2 className="element-title">{node.letters}{node.name && <>:<i>{node.name}</i></>}</h2>
+        <p>{node.doc || KIND_WORDS[node.letters.replace(/^M(?=[A-Z])/, "")] || (node.model ? `part of model ${node.model}` : "")}</p>
+        {node.trouble && <p className="bad">{node.trouble}</p>}
+      </header>
+      {!view?.isForeign && <NodeFields node={node} />}
+      {bonds.length > 0 && (
+        <section>
+          <h3>Bonds</h3>
+          <ul className="bond-rows">
+            {bonds.map((b) => (
+              <li key={b.id}><button className="row" onClick={() => select([{ kind: "bond", id: b.id }])}><Sample kind={b.class} /> {nameOf(view?.nodes, b.tail)} → {nameOf(view?.nodes, b.head)}</button></li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <Signals />
+      <Terms name={node.name} />
+      {!view?.isForeign && <section className="buttons"><button onClick={removeSelected}>Delete</button></section>}
+    </>
+  );
+}
+
+function nameOf(nodes: NodeView[] | undefined, id: string): string {
+  const node = nodes?.find((n) => n.id === id);
+  return node?.name || node?.letters || id;
+}
+
+/** Name and value; a change becomes one step of the text. */
+function NodeFields({ node }: { node: NodeView }) {
+  return (
+    <section className="fields">
+      <Field label="Name" value={node.name} take={(name) => void change({ kind: "rename", node: node.id, name })} />
+      {node.kind !== "junction" && node.kind !== "box" && <Field label="Value" value={node.written} take={(value) => void change({ kind: "value", node: node.id, value })} isCode />}
+    </section>
+  );
+}
+
+function Field({ label, value, take, isCode }: { label: string; value: string; take: (v: string) => void; isCode?: boolean }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const finish = (): void => {
+    if (text.trim() && text !== value) take(text.trim());
+    else setText(value);
+  };
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        className={isCode ? "code" : ""} value={text} spellCheck={false} onChange={(e) => setText(e.target.value)} onBlur={finish}
+        onKeyDown={(e) => {
+          if (e.key === "Enter") finish();
+          if (e.key === "Escape") setText(value);
+        }}
+      />
+    </label>
+  );
+}
+
+const CLASS_NAMES: Record<BondView["class"], string> = { plain: "implied", preferred: "integral", derivative: "derivative", forced: "forced", undetermined: "no stroke", conflict: "conflict" };
+
+function BondSheet({ bond }: { bond: BondView }) {
+  const view = useStudio((s) => s.analysis?.view);
+  const why = useStudio((s) => s.why);
+  return (
+    <>
+      <header>
+        <h2 className="element-title"><i>{nameOf(view?.nodes, bond.tail)}</i> ⇀ <i>{nameOf(view?.nodes, bond.head)}</i></h2>
+        <p>{bond.dimension > 1 ? `multibond of ${bond.dimension}` : "bond"}</p>
+        {bond.trouble && <p className="bad">{bond.trouble}</p>}
+      </header>
+      <section>
+        <h3>Causality <span className={`pill pill-${bond.class}`}>{CLASS_NAMES[bond.class]}</span></h3>
+        {why?.bond === bond.id ? <Reasons reasons={why.reasons} /> : <p className="quiet">…</p>}
+        {!view?.isForeign && (
+          <p className="buttons">
+            <button onClick={() => void change({ kind: "reverse", bond: bond.id })}>Reverse <kbd>X</kbd></button>
+            {bond.forced ? (
+              <button onClick={() => void change({ kind: "force", bond: bond.id, end: "none" })}>Free the stroke</button>
+            ) : (
+              <>
+                <button onClick={() => void change({ kind: "force", bond: bond.id, end: "tail" })}>Force at tail</button>
+                <button onClick={() => void change({ kind: "force", bond: bond.id, end: "head" })}>at head</button>
+              </>
+            )}
+          </p>
+        )}
+      </section>
+      <Signals />
+      {!view?.isForeign && <section className="buttons"><button onClick={removeSelected}>Delete</button></section>}
+    </>
+  );
+}
+
+export function Reasons({ reasons }: { reasons: Reason[] }) {
+  if (reasons.length === 0) return <p className="quiet">No stroke is set here yet.</p>;
+  return (
+    <ol className="reasons">
+      {reasons.map((r, i) => <li key={i}><Words text={r.text} /></li>)}
+    </ol>
+  );
+}
+
+/** e, f and power of what is selected, at the time of the cursor. */
+function Signals() {
+  const result = useStudio((s) => s.bondCurves);
+  const cursor = useStudio((s) => s.cursor);
+  const panel = result?.head.panels[0];
+  if (!result || !panel) return null;
+  const end = result.curves[0]?.[0]?.x.at(-1) ?? 0;
+  const at = cursor ?? end;
+  return (
+    <section>
+      <h3>Signals <span className="quiet">at {number(at)} s</span></h3>
+      {panel.series.map((series, i) => {
+        const curve = result.curves[0]?.[i];
+        if (!curve) return null;
+        const [name = "", u = ""] = series.name.split("|");
+        return (
+          <div key={i} className={`signal-row signal-${name}`}>
+            <span className="letter"><i>{name}</i><small>{SIGNAL_WORDS[name] ?? ""}</small></span>
+            <Spark curve={curve} at={at} />
+            <span className="amount"><b>{number(valueAt(curve.x, curve.y, at))}</b> {unit(u)}</span>
+          </div>
+        );
+      })}
+    </section>
+  );
+}
+
+const SIGNAL_WORDS: Record<string, string> = { e: "effort", f: "flow", P: "power", E: "energy", q: "displacement", p: "momentum" };
+
+function Terms({ name }: { name: string }) {
+  const equations = useStudio((s) => s.equations);
+  const lines = name ? equations?.lines.filter((l) => mentions(l.text, name)) : [];
+  if (!lines || lines.length === 0) return null;
+  return (
+    <section>
+      <h3>In the equations <span className="quiet">{lines.length} of {equations?.lines.length} rows</span></h3>
+      {lines.map((l, i) => <code key={i} className="term">{l.text}</code>)}
+    </section>
+  );
+}
+
+function ModelSheet({ count }: { count: number }) {
+  const analysis = useStudio((s) => s.analysis);
+  if (!analysis) return null;
+  if (count > 1) return <header><h2>{count} selected</h2><p>Delete removes them; arrows move them.</p></header>;
+  const { facts, view } = analysis;
+  const doc = analysis.models.find((m) => m.name === view?.model)?.doc;
+  return (
+    <>
+      <header>
+        <h2>{view?.model ?? "No model"}</h2>
+        <p>{doc}</p>
+      </header>
+      {facts.order !== null && (
+        <section>
+          <h3>States <span className="quiet">order {facts.order}</span></h3>
+          <p className="names">{facts.states.map((s) => <code key={s}>{s}</code>)}</p>
+          {facts.dependent.length > 0 && <><h3>Dependent storages</h3><p className="names">{facts.dependent.map((s) => <code key={s} className="derivative">{s}</code>)}</p></>}
+        </section>
+      )}
+      <Inputs />
+    </>
+  );
+}
+
+function Inputs() {
+  const parameters = useStudio((s) => s.analysis?.parameters);
+  if (!parameters || parameters.length === 0) return null;
+  return (
+    <section>
+      <h3>Parameters</h3>
+      <dl className="parameters">
+        {parameters.map((p) => <div key={p.name} title={p.doc || undefined}><dt><code>{p.name}</code></dt><dd>{p.text}</dd></div>)}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,38 @@
+// Messages in the engine's own words, with the way of a conflict and what would fix it.
+
+import { editors } from "../text/editor";
+import { useStudio } from "../store/store";
+import type { Message } from "../wire/protocol";
+import { Icon } from "./Icon";
+import { Reasons } from "./Inspector";
+import { Words } from "./Words";
+
+export function MessageList() {
+  const messages = useStudio((s) => s.analysis?.messages);
+  const conflict = useStudio((s) => s.analysis?.view?.conflict);
+  if (!messages) return null;
+  if (messages.length === 0) return <p className="empty good"><Icon name="check" /> No messages</p>;
+  return (
+    <ul className="messages">
+      {messages.map((m, i) => (
+        <li key={i} className={`message message-${m.severity}`}>
+          <button className="head" onClick={() => m.at && m.at.path === "" && editors.reveal(m.at, true)}>
+            <span className="pill"><Icon name="warning" size={12} /> {m.severity}</span> <small>{m.code}</small>
+            <b><Words text={m.text} /></b>
+          </button>
+          {m.at?.text && <p><Words text={m.at.text} /></p>}
+          {m.others.map((o, k) => (o.text ? <p key={k} className="quiet"><Words text={o.text} /></p> : null))}
+          {m.facts.map((f, k) => <p key={k} className="quiet"><Words text={f} /></p>)}
+          {isConflict(m) && conflict && conflict.length > 0 && <Reasons reasons={conflict} />}
+          {m.help.map((h, k) => <p key={k} className="help"><Words text={h} /></p>)}
+          {m.fixes.map((f, k) => <button key={k} onClick={() => editors.apply(f.changes)}>{f.title}</button>)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Conflicts of causality have codes E06xx. */
+function isConflict(m: Message): boolean {
+  return m.severity === "error" && /^E06/.test(m.code);
+}

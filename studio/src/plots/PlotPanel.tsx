@@ -1,0 +1,230 @@
+// One panel of curves: zoom by wheel and by Shift-drag, pan by drag, double-click fits; the cursor is one for all.
+
+import { useEffect, useMemo, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { zoom } from "../store/actions";
+import { get, set, useStudio } from "../store/store";
+import { valueAt } from "../canvas/powers";
+import type { RunResult } from "../wire/protocol";
+import { aligned, drawnCurves, type Drawn } from "./data";
+import { number, unit } from "./format";
+
+interface Props {
+  index: number;
+  result: RunResult;
+  height: number;
+}
+
+export function PlotPanel({ index, result, height }: Props) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const theme = useStudio((s) => s.theme);
+  const pinned = useStudio((s) => s.pinned);
+  const ghosts = useStudio((s) => s.ghosts);
+  const stale = useStudio((s) => s.stale);
+  const range = useStudio((s) => s.range);
+  const panel = result.head.panels[index];
+  const isPhase = panel?.isPhase ?? false;
+  const curves = useMemo(() => drawnCurves(index, result, isPhase ? null : pinned, isPhase ? [] : ghosts), [index, result, pinned, ghosts, isPhase]);
+  const look = `${theme} ${curves.map((c) => `${c.head.name}${c.run}${c.head.reference}${c.head.held}`).join()} ${isPhase} ${height}`;
+
+  useEffect(() => {
+    const parent = place.current;
+    if (!parent) return;
+    const made = new uPlot(options(parent, curves, isPhase, height), isPhase ? phaseData(curves) : aligned(curves), parent);
+    plot.current = made;
+    if (!isPhase) attach(made);
+    const size = new ResizeObserver(() => made.setSize({ width: parent.clientWidth, height }));
+    size.observe(parent);
+    return () => {
+      size.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+    // A new look needs a new plot; new numbers do not.
+  }, [look]);
+
+  useEffect(() => {
+    const made = plot.current;
+    if (!made) return;
+    made.setData(isPhase ? phaseData(curves) : aligned(curves), isPhase || range === null);
+    if (range && !isPhase) made.setScale("x", { min: range[0], max: range[1] });
+  }, [curves, range]);
+
+  if (!panel) return null;
+  return (
+    <figure className={`plot ${stale ? "is-stale" : ""}`} aria-label={summary(panel.title, panel.unit, curves)}>
+      <figcaption>
+        <b>{panel.title}{panel.unit && ` [${unit(panel.unit)}]`}</b>
+        <Keys curves={curves} />
+        {!isPhase && <Readout curves={curves} unitText={panel.unit} />}
+      </figcaption>
+      <div ref={place} className="plot-place" />
+    </figure>
+  );
+}
+
+function Keys({ curves }: { curves: Drawn[] }) {
+  const own = curves.filter((c) => c.run === "now");
+  if (own.length < 2) return null;
+  return (
+    <span className="curve-keys">
+      {own.map((c, i) => <span key={c.head.name}><svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke={colour(c, i)} strokeWidth="2" strokeDasharray={dash(c, i).join(" ")} /></svg>{c.head.name}</span>)}
+    </span>
+  );
+}
+
+/** Values of the present run where the cursor is. */
+function Readout({ curves, unitText }: { curves: Drawn[]; unitText: string }) {
+  const cursor = useStudio((s) => s.cursor);
+  const own = curves.filter((c) => c.run === "now" && !c.head.reference);
+  const end = own[0]?.curve.x.at(-1);
+  const at = cursor ?? end;
+  if (at === undefined) return null;
+  return (
+    <span className="readout">
+      <span className="at">{number(at)} s</span>
+      {own.map((c) => <output key={c.head.name} data-name={c.head.name}>{own.length > 1 && `${c.head.name} `}<b>{number(valueAt(c.curve.x, c.curve.y, at), 5)}</b> {unit(unitText)}</output>)}
+    </span>
+  );
+}
+
+function summary(title: string, unitText: string, curves: Drawn[]): string {
+  const own = curves.filter((c) => c.run === "now" && !c.head.reference);
+  const words = own.map((c) => {
+    let low = Infinity;
+    let high = -Infinity;
+    for (const v of c.curve.y) {
+      low = Math.min(low, v);
+      high = Math.max(high, v);
+    }
+    return `${c.head.name} from ${number(low)} to ${number(high)}, final ${number(c.curve.y.at(-1) ?? NaN)}`;
+  });
+  return `Plot of ${title}${unitText && ` in ${unitText}`}: ${words.join("; ")}`;
+}
+
+function token(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
+
+function colour(c: Drawn, i: number): string {
+  if (c.run === "ghost") return token("--ghost");
+  if (c.head.reference) return token("--ink3");
+  if (c.run === "pinned") return token("--run2");
+  return token(`--run${[1, 3, 4, 2][i % 4]}`);
+}
+
+function dash(c: Drawn, i: number): number[] {
+  if (c.head.reference) return [4, 4];
+  return c.run === "pinned" ? [6, 3] : (DASHES[i % 4] ?? []);
+}
+
+function options(parent: HTMLElement, curves: Drawn[], isPhase: boolean, height: number): uPlot.Options {
+  let own = 0;
+  const series = curves.map((c): uPlot.Series => {
+    const i = c.run === "now" && !c.head.reference ? own++ : 0;
+    return {
+      label: c.head.name, stroke: colour(c, i), dash: dash(c, i), width: c.run === "ghost" ? 1 : c.head.reference ? 1.2 : 1.8,
+      points: { show: false }, spanGaps: true, pxAlign: 0,
+      ...(c.head.held ? { paths: uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder } : {}),
+    };
+  });
+  const axis: uPlot.Axis = {
+    stroke: token("--ink2"), grid: { stroke: token("--grid"), width: 1 }, ticks: { show: false }, font: `11px ${token("--sans")}`,
+    values: (_, splits) => splits.map((v) => number(v, 6)),
+  };
+  const base: Partial<uPlot.Options> = isPhase
+    ? { mode: 2, scales: { x: { time: false, auto: true }, y: { auto: true } } }
+    : { scales: { x: { time: false } } };
+  return {
+    ...base,
+    width: Math.max(parent.clientWidth, 100), height,
+    padding: [6, 12, 0, 0],
+    series: isPhase ? [{}, ...series.map((s) => ({ ...s, facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }], paths: phasePath }))] : [{}, ...series],
+    axes: [{ ...axis, size: 26 }, { ...axis, size: 58 }],
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false, setScale: false }, y: false, points: { size: 7 }, sync: { key: "runs" } },
+    hooks: {
+      setCursor: [
+        (u) => {
+          const { left } = u.cursor;
+          if (isPhase || left == null || left < 0) return;
+          const t = u.posToVal(left, "x");
+          if (t !== get().cursor) set({ cursor: t });
+        },
+      ],
+    },
+  };
+}
+
+function phaseData(curves: Drawn[]): uPlot.AlignedData {
+  return [null, ...curves.map((c) => [c.curve.x, c.curve.y])] as unknown as uPlot.AlignedData;
+}
+
+/** A phase plot is one line through its points in their order. */
+const phasePath: uPlot.Series.PathBuilder = (u, index) => {
+  const line = new Path2D();
+  const [xs, ys] = u.data[index] as unknown as [Float64Array, Float64Array];
+  for (let i = 0; i < xs.length; i++) {
+    const x = u.valToPos(xs[i] as number, "x", true);
+    const y = u.valToPos(ys[i] as number, "y", true);
+    if (i === 0) line.moveTo(x, y);
+    else line.lineTo(x, y);
+  }
+  return { stroke: line, fill: null, clip: null, band: null } as unknown as uPlot.Series.Paths;
+};
+
+/** Wheel, drag and double-click; the library has no panning of its own. */
+function attach(u: uPlot): void {
+  const bounds = (): [number, number] => [u.scales["x"]?.min ?? 0, u.scales["x"]?.max ?? 1];
+  const limits = (): [number, number] => {
+    const head = get().result?.head;
+    return [head?.from ?? 0, head?.to ?? 1];
+  };
+  u.over.addEventListener("wheel", (e) => {
+    e.preventDefault();
+    const [low, high] = bounds();
+    const t = u.posToVal(e.offsetX, "x");
+    const factor = e.deltaY > 0 ? 1.25 : 0.8;
+    later(within([t - (t - low) * factor, t + (high - t) * factor], limits()));
+  }, { passive: false });
+  u.over.addEventListener("dblclick", () => later(null));
+  u.over.addEventListener("mousedown", (e) => {
+    const [low, high] = bounds();
+    const start = u.posToVal(e.offsetX, "x");
+    const from = e.clientX;
+    const isBox = e.shiftKey;
+    const move = (m: MouseEvent): void => {
+      if (isBox) return;
+      const by = ((from - m.clientX) / u.over.clientWidth) * (high - low);
+      if (Math.abs(from - m.clientX) > 3) later(within([low + by, high + by], limits()));
+    };
+    const up = (m: MouseEvent): void => {
+      window.removeEventListener("mousemove", move);
+      window.removeEventListener("mouseup", up);
+      if (!isBox) return;
+      const end = u.posToVal(m.clientX - u.over.getBoundingClientRect().left, "x");
+      if (Math.abs(m.clientX - from) > 4) later(within([Math.min(start, end), Math.max(start, end)], limits()));
+    };
+    window.addEventListener("mousemove", move);
+    window.addEventListener("mouseup", up);
+  });
+}
+
+/** A range no wider than the run, moved inside of it. */
+export function within([low, high]: [number, number], [first, last]: [number, number]): [number, number] | null {
+  const width = Math.max(high - low, (last - first) * 1e-6);
+  if (width >= last - first) return null;
+  const from = Math.min(Math.max(low, first), last - width);
+  return [from, from + width];
+}
+
+let frame = 0;
+
+function later(range: [number, number] | null): void {
+  cancelAnimationFrame(frame);
+  frame = requestAnimationFrame(() => zoom(range));
+}

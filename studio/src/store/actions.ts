@@ -1,0 +1,480 @@
+// What the user can do, and what the server's news does to the state.
+//
+// **Invariant:** only this room writes the state; the server holds the truth about texts, so a change of
+// the graph goes: ask the server for the change of text, apply it in the editor, which tells the server.
+
+import type { CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { editors, type Hooks } from "../text/editor";
+import { Connection } from "../wire/connection";
+import type { Analysis, Edited, Equations, Focus, GraphEdit, Hello, Opened, Parameter, Reason, RunResult, ServerEvent, Span } from "../wire/protocol";
+import { announce } from "./announce";
+import { placesOf } from "./places";
+import { get, set, type Selection, type Slider, type Theme } from "./store";
+
+let connection: Connection;
+
+export function connect(): void {
+  const address = new URL("./socket", window.location.href);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  address.search = "";
+  address.hash = "";
+  connection = new Connection(address.href, {
+    event: take,
+    result: takeResult,
+    connected: (again) => void begin(again),
+    lost: (retryIn) => set({ link: "lost", retryIn, running: null }),
+  });
+}
+
+/** Says something in the bar at the foot, for a while. */
+export function notice(text: string): void {
+  set({ notice: text });
+  announce(text);
+  setTimeout(() => get().notice === text && set({ notice: "" }), 6000);
+}
+
+function trouble(error: unknown): void {
+  notice(error instanceof Error ? error.message : String(error));
+}
+
+async function begin(again: boolean): Promise<void> {
+  const hello = await connection.ask<Hello>("hello");
+  const path = get().open?.path ?? pathInAddress() ?? hello.opened;
+  set({ version: hello.version, folder: hello.folder, files: hello.files, gallery: hello.gallery });
+  if (path) await openFile(path, again).catch(trouble);
+  set({ link: "open" });
+}
+
+/** What the address says about where the user was: it survives a reload. */
+function pathInAddress(): string | null {
+  const words = new URLSearchParams(window.location.hash.slice(1));
+  return words.get("file");
+}
+
+function writeAddress(): void {
+  const { open, model, level, experiment } = get();
+  const words = new URLSearchParams();
+  if (open) words.set("file", open.path);
+  if (model) words.set("model", model);
+  if (level.length > 0) words.set("level", level.join("."));
+  if (experiment) words.set("experiment", experiment);
+  window.history.replaceState(null, "", words.size > 0 ? `#${words}` : window.location.pathname);
+}
+
+export async function openFile(path: string, again = false): Promise<void> {
+  const isSame = get().open?.path === path;
+  const opened = await connection.ask<Opened>("open", { path });
+  // After a lost connection the server may have started anew: what the page holds is newer than the disk.
+  const mine = again && editors.has(path) ? editors.textOf(path) : null;
+  if (!editors.has(path) || !isSame || again) {
+    editors.put(path, opened.text, opened.version, hooksOf(path));
+    editors.show(path);
+    if (mine !== null && mine !== opened.text) {
+      editors.apply([{ from: 0, to: opened.text.length, insert: mine }]);
+    }
+  }
+  const words = new URLSearchParams(window.location.hash.slice(1));
+  const isFromAddress = words.get("file") === path;
+  const kept = isSame ? { model: get().model, level: get().level, experiment: get().experiment } : null;
+  set({
+    open: { path, dirty: opened.dirty, disk: "same" },
+    model: kept ? kept.model : isFromAddress ? words.get("model") : null,
+    level: kept ? kept.level : isFromAddress ? (words.get("level")?.split(".") ?? []) : [],
+    experiment: kept ? kept.experiment : isFromAddress ? words.get("experiment") : null,
+    ...(isSame ? {} : { selection: [], why: null, result: null, ghosts: [], pinned: null, sliders: [], analysis: null, bondCurves: null, runTrouble: "" }),
+  });
+  focus();
+}
+
+export function closeFile(): void {
+  set({ open: null, analysis: null, result: null, selection: [], model: null, level: [], experiment: null, sliders: [] });
+  writeAddress();
+}
+
+export async function openGallery(name: string): Promise<void> {
+  const { path } = await connection.ask<{ path: string }>("take", { name });
+  await openFile(path);
+}
+
+export async function newFile(name: string, text: string): Promise<void> {
+  try {
+    const { path } = await connection.ask<{ path: string }>("new", { name, text });
+    await openFile(path);
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+/** Says which model at which level is looked at; the server answers with an analysis at every change. */
+export function focus(): void {
+  const { open, model, level, experiment } = get();
+  if (!open) return;
+  const focus: Focus = { path: open.path, model, level, experiment };
+  connection.ask("focus", focus).catch(trouble);
+  writeAddress();
+}
+
+function hooksOf(path: string): Hooks {
+  return {
+    push: (version, updates) => connection.ask("push", { path, version, updates }),
+    changed: () => {
+      const { open } = get();
+      if (open && !open.dirty) set({ open: { ...open, dirty: true } });
+      set({ stale: true, historyDepths: editors.depths() });
+    },
+    moved: (line, column, offset) => {
+      set({ caret: { line, column } });
+      if (offset >= 0) selectAt(offset);
+    },
+    complete: (context) => complete(path, context),
+    hover: (offset) => connection.ask<{ span: Span; text: string } | null>("hover", { path, offset }).catch(() => null),
+  };
+}
+
+async function complete(path: string, context: CompletionContext): Promise<CompletionResult | null> {
+  const word = context.matchBefore(/[\p{L}\p{N}_]*$/u);
+  const before = context.state.sliceDoc(Math.max(0, context.pos - 1), context.pos);
+  if (!context.explicit && (!word || word.from === word.to) && before !== "." && before !== "[") return null;
+  type Found = { label: string; detail: string; info: string; kind: string; insert: string };
+  const found = await connection.ask<Found[]>("complete", { path, offset: context.pos }).catch(() => []);
+  if (found.length === 0) return null;
+  const options = found.map((f) => ({ label: f.label, detail: f.detail, info: f.info, type: f.kind, apply: f.insert }));
+  return { from: word?.from ?? context.pos, options, validFor: /^[\p{L}\p{N}_]*$/u };
+}
+
+// ------------------------------------------------------------------ news
+
+function take(event: ServerEvent): void {
+  const { open } = get();
+  switch (event.event) {
+    case "analysis":
+      if (event.path === open?.path) takeAnalysis(event);
+      return;
+    case "updates":
+      editors.receive(event.path, event.version, event.updates);
+      return;
+    case "saved":
+      if (event.path === open?.path) set({ open: { ...open, dirty: false, disk: "same" } });
+      return;
+    case "disk":
+      if (event.path === open?.path) set({ open: { ...open, disk: event.state } });
+      return;
+    case "files":
+      set({ files: event.files });
+      return;
+    case "no_curves":
+      set({ bondCurves: null });
+      return;
+    case "failed":
+      if (get().running?.run === event.run) set({ running: null, runTrouble: event.why, stale: true });
+      return;
+    case "progress": {
+      const { running } = get();
+      if (running && running.run === event.run) set({ running: { ...running, done: event.done } });
+    }
+  }
+}
+
+function takeAnalysis(news: Analysis): void {
+  const before = get().analysis;
+  // A text that cannot be read at all keeps the last picture.
+  const analysis = news.view || !before ? news : { ...news, view: before.view };
+  const names = new Set([...(analysis.view?.nodes ?? []), ...(analysis.view?.bonds ?? [])].map((x) => x.id));
+  set({
+    analysis,
+    places: analysis.view ? placesOf(before?.view ?? null, get().places, analysis.view) : get().places,
+    selection: get().selection.filter((s) => names.has(s.id)),
+    why: null,
+    sliders: followParameters(get().sliders, analysis.parameters),
+  });
+  editors.messages(analysis.messages);
+  const wanted = pendingSelection;
+  if (wanted && names.has(wanted.id)) {
+    pendingSelection = null;
+    select([wanted]);
+  } else markWords();
+  const errors = analysis.messages.filter((m) => m.severity === "error");
+  announce(errors.length > 0 ? `${errors.length} errors: ${errors[0]?.text}` : "no errors");
+  const isFirst = before === null || before.path !== analysis.path;
+  if (errors.length === 0 && (get().live || isFirst) && get().mode !== "equations") run(false);
+  if (get().mode === "equations" || get().equations) void loadEquations();
+}
+
+/** A slider stays where it is unless the text gives its parameter another value. */
+export function followParameters(sliders: Slider[], parameters: Parameter[]): Slider[] {
+  return sliders.filter((s) => parameters.some((p) => p.name === s.name && p.value !== null));
+}
+
+// ------------------------------------------------------------------ looking
+
+let pendingSelection: Selection | null = null;
+
+export function select(selection: Selection[], reveal = true): void {
+  set({ selection, why: null });
+  markWords(reveal);
+  const only = selection.length === 1 ? selection[0] : undefined;
+  if (only?.kind === "bond") void askWhy(only.id);
+  void loadBondCurves();
+}
+
+export function hover(hovered: Selection | null): void {
+  if (get().hovered?.id === hovered?.id) return;
+  set({ hovered });
+  markWords(false);
+}
+
+function spanOf(s: Selection): Span | null {
+  const view = get().analysis?.view;
+  const list = s.kind === "node" ? view?.nodes : view?.bonds;
+  return list?.find((x) => x.id === s.id)?.span ?? null;
+}
+
+function markWords(reveal = false): void {
+  const { selection, hovered } = get();
+  const spans = selection.map(spanOf).filter((s) => s !== null);
+  const over = hovered ? [spanOf(hovered)].filter((s) => s !== null) : [];
+  editors.mark({ selected: spans, hovered: over });
+  if (reveal && spans[0]) editors.reveal(spans[0], false);
+}
+
+/** The caret went to a place of the text: what stands there is selected on the canvas. */
+function selectAt(offset: number): void {
+  const view = get().analysis?.view;
+  if (!view) return;
+  const holds = (s: Span | null): s is Span => s !== null && s.from <= offset && offset <= s.to;
+  const found = view.nodes.filter((n) => holds(n.span)).sort((a, b) => width(a.span) - width(b.span))[0];
+  const selection: Selection[] = found ? [{ kind: "node", id: found.id }] : [];
+  if (selection[0]?.id === get().selection[0]?.id && selection.length === get().selection.length) return;
+  set({ selection, why: null });
+  queueMicrotask(() => markWords(false));
+}
+
+function width(s: Span | null): number {
+  return s ? s.to - s.from : Infinity;
+}
+
+export async function askWhy(bond: string): Promise<void> {
+  const { open } = get();
+  if (!open) return;
+  try {
+    const reasons = await connection.ask<Reason[]>("why", { bond });
+    if (get().selection.some((s) => s.id === bond)) set({ why: { bond, reasons } });
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+export async function loadEquations(): Promise<void> {
+  const { open } = get();
+  if (!open) return;
+  const equations = await connection.ask<Equations>("equations").catch(() => null);
+  set({ equations });
+}
+
+export function enter(node: string): void {
+  const { analysis, level } = get();
+  const found = analysis?.view?.nodes.find((n) => n.id === node);
+  if (!found?.model) return;
+  set({ level: [...level, found.name], selection: [], why: null });
+  focus();
+}
+
+export function leaveTo(depth: number): void {
+  set({ level: get().level.slice(0, depth), selection: [], why: null });
+  focus();
+}
+
+export function chooseModel(model: string): void {
+  const { analysis, experiment } = get();
+  const fits = analysis?.experiments.find((e) => e.name === experiment)?.model === model;
+  const other = analysis?.experiments.find((e) => e.model === model)?.name ?? null;
+  set({ model, level: [], selection: [], why: null, sliders: [], ghosts: [], experiment: fits ? experiment : other });
+  focus();
+}
+
+export function chooseExperiment(experiment: string): void {
+  const model = get().analysis?.experiments.find((e) => e.name === experiment)?.model ?? null;
+  set({ experiment, model, level: [], sliders: [], ghosts: [], result: null, range: null });
+  focus();
+}
+
+export function setTheme(theme: Theme): void {
+  document.documentElement.dataset["theme"] = theme;
+  localStorage.setItem("theme", theme);
+  set({ theme });
+}
+
+// ------------------------------------------------------------------ changing
+
+/** Changes the graph: the server says what to write, the editor writes it. */
+export async function change(edit: GraphEdit): Promise<boolean> {
+  const { open } = get();
+  if (!open) return false;
+  try {
+    const edited = await connection.ask<Edited>("edit", { path: open.path, edit });
+    pendingSelection = edited.select ? { kind: "node", id: edited.select } : null;
+    editors.apply(edited.changes);
+    return true;
+  } catch (error) {
+    trouble(error);
+    return false;
+  }
+}
+
+export function removeSelected(): void {
+  const { selection } = get();
+  if (selection.length === 0) return;
+  const of = (kind: Selection["kind"]): string[] => selection.filter((s) => s.kind === kind).map((s) => s.id);
+  void change({ kind: "delete", nodes: of("node"), bonds: of("bond") });
+}
+
+export function undoLast(): void {
+  editors.undo();
+}
+
+export function redoLast(): void {
+  editors.redo();
+}
+
+export async function save(over = false): Promise<void> {
+  const { open } = get();
+  if (!open) return;
+  try {
+    const answer = await connection.ask<{ changed: boolean }>("save", { path: open.path, over });
+    if (answer.changed) set({ open: { ...open, disk: "changed" } });
+    else notice(`${open.path} saved`);
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+/** Takes the text on disk in place of the one in the page; undo brings the latter back. */
+export async function takeDisk(): Promise<void> {
+  const { open } = get();
+  if (!open) return;
+  try {
+    const { text } = await connection.ask<{ text: string }>("disk", { path: open.path });
+    editors.apply([{ from: 0, to: editors.text().length, insert: text }]);
+    set({ open: { ...open, disk: "same" } });
+    await save(true);
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+// ------------------------------------------------------------------ running
+
+let lastRun = 0;
+
+export function run(rough: boolean): void {
+  const { open, experiment, model, sliders } = get();
+  if (!open) return;
+  const number = ++lastRun;
+  set({ running: { run: number, done: 0, since: performance.now() }, runTrouble: "" });
+  const shown = model ?? get().analysis?.view?.model ?? null;
+  const first = get().analysis?.experiments.find((e) => e.model === shown)?.name ?? null;
+  const what = { run: number, path: open.path, experiment: experiment ?? first, model: shown, set: changedValues(sliders), rough, width: plotWidth() };
+  connection.ask("run", what).catch((error: unknown) => {
+    if (get().running?.run === number) set({ running: null });
+    trouble(error);
+  });
+}
+
+/** Values of sliders as one would type them, with the unit of the parameter. */
+function changedValues(sliders: Slider[]): [string, string][] {
+  return sliders.map((s) => {
+    const unit = get().analysis?.parameters.find((p) => p.name === s.name)?.unit;
+    return [s.name, unit ? `${s.value} [${unit}]` : String(s.value)];
+  });
+}
+
+/** Points are asked for by the pixels there are. */
+function plotWidth(): number {
+  return Math.round(document.querySelector(".plots")?.clientWidth ?? 800);
+}
+
+export function cancel(): void {
+  if (get().running) connection.ask("cancel").catch(trouble);
+}
+
+function takeResult(result: RunResult): void {
+  const state = get();
+  if (result.head.purpose === "curves") return set({ bondCurves: result });
+  if (result.head.purpose === "powers") return set({ powers: result });
+  if (result.head.purpose === "zoom") {
+    // A part of the present curves, finer.
+    set({ result: state.result ? { head: { ...state.result.head, panels: result.head.panels, from: result.head.from, to: result.head.to }, curves: result.curves } : null });
+    return;
+  }
+  if (result.head.run < (state.result?.head.run ?? 0)) return;
+  const isLast = state.running?.run === result.head.run;
+  const ghosts = state.result && result.head.rough ? [...state.ghosts, state.result].slice(-MOST_GHOSTS) : result.head.rough ? state.ghosts : [];
+  set({
+    result,
+    ghosts,
+    stale: !result.head.complete,
+    ...(isLast ? { running: null } : {}),
+    range: sameSpan(state.result, result) ? state.range : null,
+  });
+  if (result.head.rough) return;
+  void loadBondCurves();
+  if (state.mode === "power") void loadPowers();
+}
+
+/** More earlier positions of a slider than this hide the curve. */
+const MOST_GHOSTS = 12;
+
+function sameSpan(a: RunResult | null, b: RunResult): boolean {
+  return a !== null && a.head.experiment === b.head.experiment && a.head.path === b.head.path;
+}
+
+export function zoom(range: [number, number] | null): void {
+  set({ range });
+  const [from, to] = range ?? [null, null];
+  connection.ask("zoom", { from, to, width: plotWidth() }).catch(() => undefined);
+}
+
+async function loadBondCurves(): Promise<void> {
+  const { selection, open, result } = get();
+  const only = selection.length === 1 ? selection[0] : undefined;
+  if (!only || !open || !result) {
+    if (get().bondCurves) set({ bondCurves: null });
+    return;
+  }
+  await connection.ask("curves", { of: only.id, width: 300 }).catch(() => set({ bondCurves: null }));
+}
+
+/** Power on every bond over time, for the bands on the canvas. */
+export async function loadPowers(): Promise<void> {
+  const { open, result } = get();
+  if (!open || !result) return;
+  await connection.ask("powers", { width: 400 }).catch(() => set({ powers: null }));
+}
+
+export function addSlider(parameter: Parameter): void {
+  if (parameter.value === null) return;
+  set({ sliders: [...get().sliders.filter((s) => s.name !== parameter.name), sliderFor(parameter.name, parameter.value)] });
+}
+
+export function removeSlider(name: string): void {
+  set({ sliders: get().sliders.filter((s) => s.name !== name) });
+  run(false);
+}
+
+/** From nothing to twice the value; around zero where the value says nothing. */
+export function sliderFor(name: string, value: number): Slider {
+  if (value === 0) return { name, value, min: -1, max: 1 };
+  return value > 0 ? { name, value, min: 0, max: 2 * value } : { name, value, min: 2 * value, max: 0 };
+}
+
+export function slide(name: string, value: number, rough: boolean): void {
+  const sliders = get().sliders.map((s) =>
+    s.name === name ? { ...s, value, min: Math.min(s.min, value), max: Math.max(s.max, value) } : s,
+  );
+  set({ sliders });
+  run(rough);
+}
+
+export function pinRun(): void {
+  set({ pinned: get().pinned ? null : get().result });
+}

@@ -1,0 +1,34 @@
+// Where the nodes of a view stand: as the text says, else where they stood, else where the layout puts them.
+//
+// **Invariant:** what was there and has no new place in the text does not move.
+
+import { layOut, type LayoutEdge, type LayoutNode } from "../canvas/layout";
+import type { NodeView, View } from "../wire/protocol";
+
+export type Places = Map<string, [number, number]>;
+
+/** Signals pull nodes together less than bonds do. */
+const SIGNAL_WEIGHT = 0.2;
+
+export function placesOf(before: View | null, old: Places, now: View): Places {
+  const isSame = before !== null && before.model === now.model && before.level.join() === now.level.join();
+  const kept = isSame ? now.nodes.filter((n) => old.has(n.id)).length : 0;
+  // Most of it is another graph, such as after a paste: it is laid out anew.
+  const isKept = isSame && 2 * kept >= now.nodes.length;
+  const nodes = now.nodes.map((node): LayoutNode => {
+    const stood = isKept ? (old.get(node.id) ?? null) : null;
+    return { id: node.id, wish: wishOf(node), fixed: node.at ?? stood, width: 60 };
+  });
+  if (nodes.every((n) => n.fixed)) return new Map(nodes.map((n) => [n.id, n.fixed as [number, number]]));
+  const edges: LayoutEdge[] = now.bonds.map((b) => ({ tail: b.tail, head: b.head, weight: 1 }));
+  for (const s of now.signals) edges.push({ tail: s.from, head: s.to, weight: SIGNAL_WEIGHT });
+  return layOut(nodes, edges);
+}
+
+function wishOf(node: NodeView): LayoutNode["wish"] {
+  const letters = node.letters.replace(/^M(?=[A-Z][A-Z]?)/, "");
+  if (letters === "Se" || letters === "Sf") return "left";
+  if (letters === "R" || letters === "D" || letters === "Sw") return "up";
+  if (letters === "C" || letters === "I") return "down";
+  return "none";
+}

@@ -1,0 +1,107 @@
+// The one state of the page: what the server said last, and what the user looks at.
+//
+// **Invariant:** values are replaced, never changed in place; panels read, `actions.ts` writes.
+
+import { useSyncExternalStore } from "react";
+import type { Places } from "./places";
+import type { Part } from "../canvas/parts";
+import type { Analysis, Equations, GalleryCard, Entry, Reason, RunResult } from "../wire/protocol";
+
+export type Mode = "model" | "causality" | "power" | "equations";
+export type Tool = "select" | "pan" | "bond";
+export type DockTab = "results" | "energy" | "messages";
+export type Theme = "light" | "dark";
+
+export type Selection = { kind: "node" | "bond"; id: string };
+
+export interface OpenFile {
+  path: string;
+  dirty: boolean;
+  disk: "same" | "changed" | "deleted";
+}
+
+export interface Slider {
+  name: string;
+  value: number;
+  min: number;
+  max: number;
+}
+
+export interface State {
+  link: "connecting" | "open" | "lost";
+  retryIn: number;
+  version: string;
+  folder: string;
+  files: Entry[];
+  gallery: GalleryCard[];
+  /** On the start page there is no open file. */
+  open: OpenFile | null;
+  analysis: Analysis | null;
+  places: Places;
+  model: string | null;
+  level: string[];
+  experiment: string | null;
+  mode: Mode;
+  tool: Tool;
+  selection: Selection[];
+  hovered: Selection | null;
+  why: { bond: string; reasons: Reason[] } | null;
+  equations: Equations | null;
+  insert: { at: [number, number]; screen: [number, number]; text: string; from: string | null } | null;
+  sliders: Slider[];
+  live: boolean;
+  running: { run: number; done: number; since: number } | null;
+  result: RunResult | null;
+  /** The curves belong to an older text. */
+  stale: boolean;
+  ghosts: RunResult[];
+  pinned: RunResult | null;
+  bondCurves: RunResult | null;
+  runTrouble: string;
+  cursor: number | null;
+  range: [number, number] | null;
+  dock: DockTab;
+  folded: { explorer: boolean; text: boolean; dock: boolean };
+  theme: Theme;
+  keysShown: boolean;
+  aboutShown: boolean;
+  commandsShown: boolean;
+  caret: { line: number; column: number };
+  notice: string;
+  historyDepths: [number, number];
+  powers: RunResult | null;
+  parts: Part[];
+}
+
+export const first: State = {
+  link: "connecting", retryIn: 0, version: "", folder: "", files: [], gallery: [], open: null, analysis: null, places: new Map(),
+  model: null, level: [], experiment: null, mode: "model", tool: "select", selection: [], hovered: null, why: null,
+  equations: null, insert: null, sliders: [], live: true, running: null, result: null, stale: false, ghosts: [],
+  pinned: null, bondCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
+  folded: { explorer: false, text: false, dock: false }, theme: "light", keysShown: false, aboutShown: false,
+  commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, parts: [],
+};
+
+type Listen = () => void;
+
+let state = first;
+const listeners = new Set<Listen>();
+
+export function get(): State {
+  return state;
+}
+
+export function set(change: Partial<State>): void {
+  state = { ...state, ...change };
+  for (const listen of listeners) listen();
+}
+
+export function subscribe(listen: Listen): () => void {
+  listeners.add(listen);
+  return () => listeners.delete(listen);
+}
+
+/** Reads a part of the state; the panel is drawn again when that part is another one. */
+export function useStudio<T>(pick: (state: State) => T): T {
+  return useSyncExternalStore(subscribe, () => pick(state));
+}

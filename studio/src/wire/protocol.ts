@@ -1,0 +1,325 @@
+// What the page and the server say to each other: the mirror of `crates/paynter-studio/src/wire.rs`.
+//
+// Places in texts count UTF-16 units, as the editor does.
+
+export interface Span {
+  from: number;
+  to: number;
+}
+
+/** A file of the opened folder, or a folder in it. */
+export interface Entry {
+  path: string;
+  name: string;
+  depth: number;
+  kind: "folder" | "model" | "other";
+  /** Why it cannot be opened; empty where it can. */
+  trouble: string;
+}
+
+export interface GalleryCard {
+  name: string;
+  title: string;
+  story: string;
+  files: string[];
+  checks: number;
+}
+
+export interface Hello {
+  version: string;
+  folder: string;
+  /** The file named on the command line. */
+  opened: string | null;
+  files: Entry[];
+  gallery: GalleryCard[];
+}
+
+/** One step of a text: who made it, and what it changes (CodeMirror's change set). */
+export interface Update {
+  client: string;
+  changes: unknown;
+}
+
+export interface Opened {
+  path: string;
+  text: string;
+  version: number;
+  /** The text on disk is another one than this. */
+  dirty: boolean;
+}
+
+export interface Label extends Span {
+  text: string;
+  /** Other than the file shown; empty for that one. */
+  path: string;
+}
+
+/** A change of the text that mends what a message says. */
+export interface Fix {
+  title: string;
+  changes: TextChange[];
+}
+
+export interface TextChange extends Span {
+  insert: string;
+}
+
+export interface Message {
+  code: string;
+  severity: "error" | "warning" | "note";
+  text: string;
+  at: Label | null;
+  others: Label[];
+  facts: string[];
+  help: string[];
+  fixes: Fix[];
+}
+
+export type NodeKind = "junction" | "element" | "twoport" | "box" | "many" | "signal" | "port" | "code" | "unknown";
+export type StrokeEnd = "none" | "tail" | "head" | "both";
+export type BondClass = "plain" | "preferred" | "derivative" | "forced" | "undetermined" | "conflict";
+
+export interface NodeView {
+  id: string;
+  kind: NodeKind;
+  /** `R`, `1`, `MTF`, or the name of a model. */
+  letters: string;
+  /** Empty for a thing without name. */
+  name: string;
+  /** Its value as written; empty where there is none. */
+  written: string;
+  /** Written small beside it. */
+  value: string;
+  /** Its place, where the text gives one. */
+  at: [number, number] | null;
+  /** The words that made it. */
+  span: Span | null;
+  /** The words of its value. */
+  valueSpan: Span | null;
+  /** The model behind a box; empty where there is none to enter. */
+  model: string;
+  /** What is wrong with it; empty if nothing is. */
+  trouble: string;
+  doc: string;
+}
+
+export interface BondView {
+  id: string;
+  tail: string;
+  head: string;
+  tailPort: string;
+  headPort: string;
+  dimension: number;
+  stroke: StrokeEnd;
+  class: BondClass;
+  forced: boolean;
+  label: string;
+  span: Span | null;
+  trouble: string;
+}
+
+export interface SignalView {
+  id: string;
+  from: string;
+  to: string;
+  label: string;
+}
+
+export interface View {
+  model: string;
+  /** Elsewhere than in the text shown: it can only be looked at. */
+  isForeign: boolean;
+  /** Instances entered, outermost first. */
+  level: string[];
+  nodes: NodeView[];
+  bonds: BondView[];
+  signals: SignalView[];
+  conflict: Reason[];
+}
+
+/** One step of a chain of reasons. */
+export interface Reason {
+  text: string;
+  nodes: string[];
+  bonds: string[];
+}
+
+export interface ModelItem {
+  name: string;
+  span: Span;
+  doc: string;
+  /** Has ports: a part of others. */
+  isPart: boolean;
+}
+
+export interface ExperimentItem {
+  name: string;
+  model: string;
+  span: Span;
+}
+
+export interface Parameter {
+  name: string;
+  /** As written. */
+  text: string;
+  value: number | null;
+  unit: string;
+  doc: string;
+  span: Span;
+}
+
+export interface Facts {
+  order: number | null;
+  states: string[];
+  dependent: string[];
+  loops: number;
+  strict: boolean;
+}
+
+export interface Analysis {
+  event: "analysis";
+  path: string;
+  version: number;
+  messages: Message[];
+  models: ModelItem[];
+  experiments: ExperimentItem[];
+  view: View | null;
+  parameters: Parameter[];
+  facts: Facts;
+  ms: number;
+}
+
+export interface Focus {
+  path: string;
+  model: string | null;
+  level: string[];
+  experiment: string | null;
+}
+
+export interface DiskEvent {
+  event: "disk";
+  path: string;
+  state: "same" | "changed" | "deleted";
+}
+
+export interface UpdatesEvent {
+  event: "updates";
+  path: string;
+  version: number;
+  updates: Update[];
+}
+
+export interface SavedEvent {
+  event: "saved";
+  path: string;
+  version: number;
+}
+
+export interface FilesEvent {
+  event: "files";
+  files: Entry[];
+}
+
+export interface ProgressEvent {
+  event: "progress";
+  run: number;
+  /** Part of the time span done, 0 to 1. */
+  done: number;
+}
+
+/** A run that cannot start, and why. */
+export interface FailedEvent {
+  event: "failed";
+  run: number;
+  why: string;
+}
+
+/** What is selected has no curves. */
+export interface NoCurvesEvent {
+  event: "no_curves";
+}
+
+export type ServerEvent = Analysis | DiskEvent | UpdatesEvent | SavedEvent | FilesEvent | ProgressEvent | FailedEvent | NoCurvesEvent;
+
+export interface Equations {
+  /** MathML of each equation, and the elements whose terms it has. */
+  lines: { mathml: string; text: string }[];
+}
+
+/** What stands before the columns of a result. */
+export interface RunHead {
+  run: number;
+  /** A whole run, a part of one in finer points, or what belongs to the selection or the bonds. */
+  purpose: "run" | "zoom" | "curves" | "powers";
+  path: string;
+  experiment: string;
+  model: string;
+  panels: PanelHead[];
+  measures: { name: string; value: number | null; unit: string }[];
+  comparisons: { path: string; worst: number; within: number; good: boolean }[];
+  audit: AuditHead | null;
+  ending: string;
+  complete: boolean;
+  messages: Message[];
+  events: number[];
+  stats: { method: string; steps: number; rtol: number; ms: number; compileMs: number };
+  rough: boolean;
+  from: number;
+  to: number;
+}
+
+export interface PanelHead {
+  title: string;
+  unit: string;
+  xLabel: string;
+  isPhase: boolean;
+  series: SeriesHead[];
+}
+
+export interface SeriesHead {
+  name: string;
+  reference: boolean;
+  held: boolean;
+  /** Points of x and y that follow. */
+  n: number;
+}
+
+export interface AuditHead {
+  supplied: number;
+  dissipated: number;
+  stored: number;
+  unpowered: number;
+  jumps: number;
+  residual: number;
+  allowed: number;
+  elements: { name: string; role: "source" | "loss" | "storage" | "other"; energy: number }[];
+}
+
+export interface Curve {
+  x: Float64Array;
+  y: Float64Array;
+}
+
+export interface RunResult {
+  head: RunHead;
+  /** By panel, then by series. */
+  curves: Curve[][];
+}
+
+/** A change of the graph, which the server turns into a change of the text. */
+export type GraphEdit =
+  | { kind: "add"; part: string; value: string; at: [number, number] | null; to: string | null }
+  | { kind: "connect"; from: string; to: string }
+  | { kind: "delete"; nodes: string[]; bonds: string[] }
+  | { kind: "rename"; node: string; name: string }
+  | { kind: "move"; nodes: { node: string; at: [number, number] }[] }
+  | { kind: "reverse"; bond: string }
+  | { kind: "force"; bond: string; end: StrokeEnd }
+  | { kind: "value"; node: string; value: string }
+  | { kind: "insert"; bond: string; part: string; value: string };
+
+export interface Edited {
+  changes: TextChange[];
+  /** What to select afterwards. */
+  select: string | null;
+}

@@ -1,0 +1,163 @@
+// What goes wrong outside of the model: reloads, lost connections, other programs, foreign pages.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import http from "node:http";
+import path from "node:path";
+import { after, test } from "node:test";
+import { CIRCUIT, KEY, PROGRAM, node, scratch, serve, shutDown, text, until, visit } from "./harness.mjs";
+
+after(shutDown);
+
+function ask(port, target, headers) {
+  return new Promise((resolve, reject) => {
+    const request = http.get({ host: "127.0.0.1", port, path: target, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    request.on("upgrade", (response, socket) => {
+      socket.destroy();
+      resolve(response.statusCode);
+    });
+    request.on("error", reject);
+  });
+}
+
+test("foreign origins, hosts and secrets are refused", async (t) => {
+  const { port } = await serve(t, scratch(t));
+  const upgrade = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" };
+  const own = `http://127.0.0.1:${port}`;
+  assert.equal(await ask(port, `/${KEY}/`, {}), 200);
+  assert.equal(await ask(port, `/${KEY}/socket`, { ...upgrade, origin: own }), 101);
+  assert.equal(await ask(port, `/${KEY}/socket`, { ...upgrade, origin: "http://evil.example" }), 403);
+  assert.equal(await ask(port, `/${KEY}/socket`, { ...upgrade, origin: "null" }), 403);
+  assert.equal(await ask(port, `/${KEY}/socket`, upgrade), 403);
+  assert.equal(await ask(port, `/${KEY}/`, { origin: "http://evil.example" }), 403);
+  assert.equal(await ask(port, `/${KEY}/`, { host: `evil.example:${port}` }), 403);
+  assert.equal(await ask(port, "/", {}), 403);
+  assert.equal(await ask(port, "/ffffffffffffffff/", {}), 403);
+  assert.notEqual(await ask(port, `/${KEY}/../../etc/passwd`, {}), 200);
+  assert.equal(await ask(port, `/${KEY}/%2e%2e/Cargo.toml`, {}), 404);
+});
+
+test("a page of another origin cannot open the socket", async (t) => {
+  const { port } = await serve(t, scratch(t));
+  const other = await serve(t, scratch(t));
+  const page = await visit(t, other.address, { allowed: [/WebSocket|Content Security Policy|violates|Connecting to/] });
+  const outcome = await page.evaluate(
+    (address) => new Promise((done) => {
+      try {
+        const socket = new WebSocket(address);
+        socket.onopen = () => done("open");
+        socket.onerror = () => done("refused");
+      } catch {
+        done("refused");
+      }
+    }),
+    `ws://127.0.0.1:${port}/${KEY}/socket`,
+  );
+  assert.equal(outcome, "refused");
+});
+
+test("a reload in the middle loses nothing", async (t) => {
+  const { address } = await serve(t, path.join(scratch(t, { "circuit.bond": CIRCUIT }), "circuit.bond"));
+  const page = await visit(t, address);
+  await page.locator(".cm-line", { hasText: "supply" }).click();
+  await page.keyboard.press("End");
+  await page.keyboard.type("\nloop -> extra: I(1)");
+  await until("on the canvas", async () => (await node(page, "extra").count()) === 1);
+  page.on("dialog", (dialog) => void dialog.accept());
+  await page.reload();
+  await until("still there", async () => (await node(page, "extra").count()) === 1);
+  assert.match(await text(page), /extra: I\(1\)/);
+  await until("still not saved", async () => (await page.locator(".text-panel .dirty").count()) === 1);
+});
+
+test("two windows see each other's edits", async (t) => {
+  const { address } = await serve(t, path.join(scratch(t, { "circuit.bond": CIRCUIT }), "circuit.bond"));
+  const [a, b] = [await visit(t, address), await visit(t, address)];
+  for (const page of [a, b]) await until("open", async () => (await node(page, "c").count()) === 1);
+  await a.locator(".cm-line", { hasText: "supply" }).click();
+  await a.keyboard.press("End");
+  await b.locator(".cm-line", { hasText: "output" }).click();
+  await b.keyboard.press("Home");
+  await Promise.all([a.keyboard.type(", l: I(1)", { delay: 20 }), b.keyboard.type("// from b ", { delay: 20 })]);
+  await until("equal texts", async () => {
+    const [x, y] = [await text(a), await text(b)];
+    return (x === y && /l: I\(1\)/.test(x) && /from b/.test(x)) || { x, y };
+  });
+});
+
+test("a lost connection is said, editing goes on, and nothing is lost", async (t) => {
+  const folder = scratch(t, { "circuit.bond": CIRCUIT });
+  const first = await serve(t, path.join(folder, "circuit.bond"));
+  const page = await visit(t, first.address, { allowed: [/WebSocket|ERR_CONNECTION_REFUSED/] });
+  await until("open", async () => (await node(page, "c").count()) === 1);
+  await first.stop();
+  await page.getByText(/Connection lost/).waitFor();
+  await page.locator(".cm-line", { hasText: "supply" }).click();
+  await page.keyboard.press("End");
+  await page.keyboard.type(", l: I(1)");
+  await serve(t, path.join(folder, "circuit.bond"), first.port);
+  await until("back, with what was typed", async () => (await node(page, "l").count()) === 1, 25_000);
+  assert.equal(await page.getByText(/Connection lost/).count(), 0);
+});
+
+test("a file changed or deleted by another program is said and never written over silently", async (t) => {
+  const folder = scratch(t, { "circuit.bond": CIRCUIT });
+  const file = path.join(folder, "circuit.bond");
+  const { address } = await serve(t, file);
+  const page = await visit(t, address);
+  await until("open", async () => (await node(page, "c").count()) === 1);
+  const changed = CIRCUIT.replace("1000 [ohm]", "2000 [ohm]");
+  fs.writeFileSync(file, changed);
+  await page.getByText(/Changed on disk/).waitFor();
+  await page.keyboard.press("Control+s");
+  await page.waitForTimeout(300);
+  assert.equal(fs.readFileSync(file, "utf8"), changed);
+  await page.getByRole("button", { name: "Take disk" }).click();
+  await until("the text of the disk", async () => /2000 \[ohm\]/.test(await text(page)));
+  fs.rmSync(file);
+  await page.getByText(/Deleted on disk/).waitFor();
+  await page.getByRole("button", { name: "Write it again" }).click();
+  await until("it is there again", async () => fs.existsSync(file));
+  assert.equal(fs.readFileSync(file, "utf8"), changed);
+});
+
+test("a file that is too large says so in its row", async (t) => {
+  const folder = scratch(t, { "small.bond": CIRCUIT, "large.bond": "// long\n".repeat(1.3e6) });
+  const { address } = await serve(t, folder);
+  const page = await visit(t, address);
+  await until("its row", async () => /too large/.test(await page.locator(".recent").textContent()));
+  assert.ok(await page.getByRole("button", { name: /large\.bond/ }).isDisabled());
+});
+
+test("a run that never ends is cancelled at once", async (t) => {
+  const source = "model M {\n    s: Se(sin(1000*time)) -> j: 1 -> i: I(1), c: C(1e-6), r: R(0.001)\n}\nexperiment long of M { stop = 1e7; output_step = 1e5 }\n";
+  const { address } = await serve(t, path.join(scratch(t, { "m.bond": source }), "m.bond"));
+  const page = await visit(t, address);
+  const cancel = page.getByRole("button", { name: /^Cancel/ });
+  await cancel.waitFor();
+  await page.waitForTimeout(500);
+  const begin = Date.now();
+  await cancel.click();
+  await page.getByRole("button", { name: /^Run/ }).waitFor();
+  assert.ok(Date.now() - begin < 2000, `${Date.now() - begin} ms`);
+  await until("it says so", async () => /cancelled/.test(await page.locator(".dock").textContent()));
+});
+
+test("names are shown as text, never as markup", async (t) => {
+  const source = "/// <img src=x onerror=alert(1)> <b>bold</b>\nmodel M {\n    s: Se(1) -> j: 1 -> r: R(1)\n}\n";
+  const { address } = await serve(t, path.join(scratch(t, { "m.bond": source }), "m.bond"));
+  const page = await visit(t, address);
+  await until("open", async () => (await node(page, "r").count()) === 1);
+  assert.equal(await page.locator("img[src=x]").count(), 0);
+  assert.match(await page.locator(".inspector").textContent(), /<b>bold<\/b>/);
+});
+
+test("a folder that is not there is refused by the command", () => {
+  const call = spawnSync(PROGRAM, ["studio", "/no/such/folder", "--no-browser"]);
+  assert.equal(call.status, 2);
+  assert.match(String(call.stderr), /no such file or folder/);
+});

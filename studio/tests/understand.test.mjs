@@ -1,0 +1,68 @@
+// A conflict is followed, a stroke tells why, a slider moves a curve.
+
+import assert from "node:assert/strict";
+import path from "node:path";
+import { after, test } from "node:test";
+import { CIRCUIT, node, reading, scratch, serve, shutDown, text, until, visit } from "./harness.mjs";
+
+after(shutDown);
+
+test("a model is broken, the conflict is a path with reasons, and the model is mended", async (t) => {
+  const source = "model Bench {\n    motor: Sf(1) -> rotor: 1 -> jm: I(1), bm: R(1)\n    rotor -> gear: TF(2) -> fin: 1 -> bf: R(1)\n}\nexperiment go of Bench { stop = 1 }\n";
+  const { address } = await serve(t, path.join(scratch(t, { "bench.bond": source }), "bench.bond"));
+  const page = await visit(t, address);
+  await until("no errors", async () => /No messages|warning/.test(await page.locator(".status").textContent()));
+  await page.locator(".cm-line", { hasText: "gear" }).click();
+  await page.keyboard.press("End");
+  await page.keyboard.type("\nclamp: Sf(0) -> fin");
+  await until("the conflict is on the canvas", async () => (await page.locator(".react-flow__edge .bond-conflict").count()) > 0);
+  assert.match(await page.locator(".status").textContent(), /error/);
+  await until("the graph stays", async () => (await node(page, "rotor").count()) === 1 && (await node(page, "clamp").count()) === 1);
+
+  await page.getByRole("tab", { name: /Messages/ }).click();
+  const reasons = page.locator(".message .reasons li");
+  await until("the way of the conflict", async () => (await reasons.count()) >= 2);
+  assert.match(await page.locator(".message").first().textContent(), /two sources set the flow/);
+  assert.ok((await page.locator(".badge").count()) >= 1, "steps are numbered on the graph");
+
+  await page.locator(".react-flow__pane").click({ position: { x: 20, y: 80 } });
+  for (let i = 0; i < 40 && /clamp/.test(await text(page)); i++) await page.keyboard.press("Control+z");
+  await until("mended", async () => (await page.locator(".react-flow__edge .bond-conflict").count()) === 0);
+});
+
+test("a bond tells why it has its stroke, and shows its curves", async (t) => {
+  const { address } = await serve(t, path.join(scratch(t, { "circuit.bond": CIRCUIT }), "circuit.bond"));
+  const page = await visit(t, address);
+  await until("a curve", async () => (await page.locator(".plot output").count()) > 0);
+  await node(page, "c").click();
+  await page.locator(".inspector .bond-rows button").first().click();
+  await until("reasons", async () => (await page.locator(".inspector .reasons li").count()) >= 1);
+  await until("effort, flow and power", async () => (await page.locator(".signal-row").count()) === 3);
+  await page.keyboard.press("Control+4");
+  await until("equations", async () => (await page.locator(".equations math").count()) >= 1);
+});
+
+test("a slider moves the curve", async (t) => {
+  const { address } = await serve(t, path.join(scratch(t, { "circuit.bond": CIRCUIT }), "circuit.bond"));
+  const page = await visit(t, address);
+  // After one time constant: 5 (1 − 1/e).
+  await until("the first curve", async () => (await page.locator(".plot output").count()) > 0 && Math.abs((await reading(page)) - 5 * (1 - Math.exp(-1))) < 1e-3);
+  await page.locator(".add-slider", { hasText: "R1" }).click();
+  const slider = page.locator("#slider-R1");
+  const box = await slider.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2, { steps: 10 });
+  await until("the curve follows before the hand lets go", async () => Math.abs((await reading(page)) - 5 * (1 - Math.exp(-1))) > 0.2);
+  await page.mouse.up();
+  const R = Number(await slider.inputValue());
+  const expected = 5 * (1 - Math.exp(-1e-3 / (R * 1e-6)));
+  await until("the exact curve", async () => {
+    const seen = await reading(page);
+    return Math.abs(seen - expected) < 1e-3 ? { ok: true } : { seen, expected, R };
+  });
+  // By keyboard: one arrow is one percent of the range.
+  await slider.focus();
+  await page.keyboard.press("ArrowRight");
+  await until("one percent more", async () => Number(await slider.inputValue()) > R);
+});
