@@ -113,7 +113,7 @@ test("rename, reverse, delete and undo through all of it, over text and graph", 
   await node(page, "c").click();
   await page.keyboard.press("Delete");
   await until("deleted in the text", async () => !/C\(3\)/.test(await text(page)));
-  assert.equal(await node(page, "c").count(), 0);
+  await until("deleted on the canvas", async () => (await node(page, "c").count()) === 0);
 
   await page.locator(".field input.code").waitFor({ state: "detached" }).catch(() => {});
   await page.locator(".react-flow__pane").click({ position: { x: 30, y: 60 } });

@@ -29,6 +29,22 @@ export async function shutDown() {
   await browser?.close();
 }
 
+const cleanups = new WeakMap();
+
+/** Does something when a test is over: last things first, so that a page is closed before its server. */
+function later(t, work) {
+  if (!cleanups.has(t)) {
+    const stack = [];
+    cleanups.set(t, stack);
+    t.after(async () => {
+      let failure;
+      for (const next of stack.reverse()) await Promise.resolve(next()).catch((e) => (failure ??= e));
+      if (failure) throw failure;
+    });
+  }
+  cleanups.get(t).push(work);
+}
+
 /** A folder with some files, removed afterwards. */
 export function scratch(t, files = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "paynter-studio-"));
@@ -36,7 +52,7 @@ export function scratch(t, files = {}) {
     fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
     fs.writeFileSync(path.join(folder, name), text);
   }
-  t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
+  later(t, async () => fs.rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -68,7 +84,7 @@ export async function serve(t, target, port = undefined) {
     child.once("exit", done);
     child.kill("SIGKILL");
   });
-  t.after(stop);
+  later(t, stop);
   return { address, port: own, stop };
 }
 
@@ -81,7 +97,7 @@ export async function visit(t, address, options = {}) {
   const isAllowed = (text) => (options.allowed ?? []).some((pattern) => pattern.test(text));
   page.on("console", (m) => m.type() === "error" && !isAllowed(m.text()) && errors.push(m.text()));
   page.on("pageerror", (e) => errors.push(e.message));
-  t.after(async () => {
+  later(t, async () => {
     await context.close();
     if (errors.length > 0) throw new Error(`the page reported: ${errors.join("\n")}`);
   });

@@ -32,12 +32,12 @@ for (const theme of ["light", "dark"]) {
     await page.getByRole("searchbox").fill("gyro");
     await until("search", async () => (await page.locator(".card").count()) < 6);
     await page.getByRole("searchbox").fill("");
-    await page.locator(".card", { hasText: /servo/i }).first().click();
+    await page.locator(".card", { has: page.locator("b", { hasText: /^Fin servo$/ }) }).click();
     await until("a graph", async () => (await page.locator(".react-flow__node").count()) > 8);
     await until("curves", async () => (await page.locator(".plot output").count()) > 0, 30_000);
     await page.waitForTimeout(500);
-    assert.deepEqual(await faults(page), []);
     await picture(page, `main_${theme}`);
+    assert.deepEqual(await faults(page), []);
     await page.keyboard.press("Control+3");
     await page.waitForTimeout(1200);
     await picture(page, `power_${theme}`);
@@ -54,7 +54,7 @@ test("every model of the gallery opens and is drawn", async (t) => {
   const names = await page.locator(".card > b").allTextContents();
   for (const name of names) {
     await page.locator(".card", { hasText: name }).first().click();
-    await until(`${name} is drawn`, async () => (await page.locator(".react-flow__node").count()) > 2);
+    await until(`${name} is drawn`, async () => (await page.locator(".react-flow__node").count()) > 0);
     await until(`${name} has no errors`, async () => !/\d error/.test(await page.locator(".status").textContent()));
     await page.getByRole("button", { name: "Start page" }).click();
     await until("the gallery", async () => (await page.locator(".card").count()) >= 10);

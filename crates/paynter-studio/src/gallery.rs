@@ -110,7 +110,9 @@ pub fn take(folder: &Folder, name: &str) -> Result<String, String> {
             if folder.stamp(&path).is_none() {
                 folder.write_new(&path, text)?;
             }
-            let used = neighbours(text).into_iter().filter(|u| below.ends_with(".bond") && !wanted.contains(u));
+            let used = neighbours(text)
+                .into_iter()
+                .filter(|u| below.ends_with(".bond") && !wanted.contains(u));
             let used: Vec<&str> = used.collect();
             wanted.extend(used);
         }

@@ -139,8 +139,6 @@ impl Clerk<'_> {
             }
             Ask::Equations => self.equations(),
             Ask::Edit { path, edit } => self.edit(&path, &edit),
-            Ask::Complete { .. } => Ok(json!([])),
-            Ask::Hover { .. } => Ok(Value::Null),
         }
     }
 

@@ -88,10 +88,6 @@ pub enum Ask {
     Equations,
     /// A change of the graph as a change of the text.
     Edit { path: String, edit: GraphEdit },
-    /// What could be typed at a place.
-    Complete { path: String, offset: usize },
-    /// What is known about a place.
-    Hover { path: String, offset: usize },
 }
 
 /// One step of a text.

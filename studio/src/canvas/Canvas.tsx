@@ -2,9 +2,9 @@
 
 import {
   Background, BackgroundVariant, ConnectionMode, MiniMap, ReactFlow, ReactFlowProvider, SelectionMode, applyNodeChanges,
-  useReactFlow, useStore, useStoreApi, type EdgeChange, type EdgeTypes, type FinalConnectionState, type NodeChange, type NodeTypes,
+  useReactFlow, useStore, useStoreApi, type EdgeChange, type EdgeTypes, type FinalConnectionState, type FitViewOptions, type NodeChange, type NodeTypes,
 } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
 import { change, enter, hover, removeSelected, select } from "../store/actions";
 import { get, set, useStudio, type Selection } from "../store/store";
 import { BondEdge, SignalEdge, type FlowBond, type FlowSignal } from "./BondEdge";
@@ -14,11 +14,14 @@ import { GraphNode, type FlowNode } from "./GraphNode";
 import { Legend } from "./Legend";
 import { powersAt } from "./powers";
 import { QuickInsert } from "./QuickInsert";
+import { TimeBar } from "./TimeBar";
 import { Toolbar } from "./Toolbar";
 
 const nodeTypes: NodeTypes = { graph: GraphNode };
 const edgeTypes: EdgeTypes = { bond: BondEdge, signal: SignalEdge };
 const SNAP = 10;
+/** Room for the legend, the tools and values beside nodes. */
+const FIT: FitViewOptions = { padding: { top: "64px", bottom: "76px", left: "56px", right: "84px" }, maxZoom: 1.15 };
 /** Beyond this only what is in sight is kept in the page. */
 const MANY = 250;
 
@@ -73,7 +76,7 @@ function Inner() {
   useEffect(() => {
     if (!isMeasured || fitted.current === where) return;
     fitted.current = where;
-    void flow.fitView({ padding: 0.14, maxZoom: 1.15, duration: 0 });
+    void flow.fitView({ ...FIT, duration: 0 });
   }, [isMeasured, where, flow]);
 
   const takeSelects = useCallback((changes: (NodeChange | EdgeChange)[], kind: Selection["kind"]) => {
@@ -124,7 +127,7 @@ function Inner() {
       else if (word === "F2" && only?.kind === "node") setRenaming(only.id);
       else if (word === "x" && only?.kind === "bond") void change({ kind: "reverse", bond: only.id });
       else if (word === "c" && only?.kind === "bond") forceNext(only.id);
-      else if (word === "f") void flow.fitView({ padding: 0.14, maxZoom: 1.15, duration: 160 });
+      else if (word === "f") void flow.fitView({ ...FIT, duration: 160 });
       else if (word === "v") set({ tool: "select" });
       else if (word === "h") set({ tool: "pan" });
       else if (word === "b") set({ tool: "bond" });
@@ -138,9 +141,25 @@ function Inner() {
     [flow, api],
   );
 
+  // A part from the palette: onto a bond it goes into it, onto a node it is joined to it.
+  const onDrop = useCallback(
+    (event: DragEvent) => {
+      const data = event.dataTransfer.getData("application/x-part");
+      if (!data || get().analysis?.view?.isForeign) return;
+      event.preventDefault();
+      const [part, value] = JSON.parse(data) as [string, string];
+      const under = (selector: string): string | null => (event.target as HTMLElement).closest<HTMLElement>(selector)?.dataset["id"] ?? null;
+      const [bond, to] = [under(".react-flow__edge"), under(".react-flow__node")];
+      const at = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+      if (bond) void change({ kind: "insert", bond, part, value });
+      else void change({ kind: "add", part, value, at: to ? null : [snap(at.x), snap(at.y)], to });
+    },
+    [flow],
+  );
+
   const isForeign = view?.isForeign ?? false;
   return (
-    <div className={`canvas tool-${tool} mode-${mode}`} onKeyDown={onKeyDown} role="application" aria-label="Bond graph" tabIndex={-1}>
+    <div className={`canvas tool-${tool} mode-${mode}`} onDragOver={(e) => e.preventDefault()} onDrop={onDrop} onKeyDown={onKeyDown} role="application" aria-label="Bond graph" tabIndex={-1}>
       <ReactFlow<FlowNode, FlowBond | FlowSignal>
         nodes={nodes}
         edges={edges}
@@ -179,7 +198,8 @@ function Inner() {
         {nodes.length > 40 && <MiniMap pannable zoomable position="bottom-left" ariaLabel="Small map of the graph" nodeColor="var(--ink3)" maskColor="color-mix(in srgb, var(--bg) 70%, transparent)" />}
       </ReactFlow>
       <Legend />
-      <Toolbar zoom={useStore((s) => s.transform[2])} fit={() => void flow.fitView({ padding: 0.14, maxZoom: 1.15, duration: 160 })} />
+      <Toolbar zoom={useStore((s) => s.transform[2])} fit={() => void flow.fitView({ ...FIT, duration: 160 })} />
+      {mode === "power" && <TimeBar />}
       <QuickInsert />
       {view && view.nodes.length === 0 && <EmptyModel />}
     </div>

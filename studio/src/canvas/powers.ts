@@ -12,14 +12,28 @@ export function powersAt(result: RunResult | null, time: number | null): Map<str
   if (!panel || !curves) return found;
   let largest = 0;
   for (const curve of curves) for (const p of curve.y) largest = Math.max(largest, Math.abs(p));
+  const at = time ?? busiestTime(result);
   panel.series.forEach((series, i) => {
     const curve = curves[i];
     if (!curve || curve.x.length === 0) return;
-    const p = valueAt(curve.x, curve.y, time ?? (curve.x[curve.x.length - 1] as number));
+    const p = valueAt(curve.x, curve.y, at);
     const part = largest > 0 ? Math.abs(p) / largest : 0;
-    found.set(series.name, { part, forward: p >= 0, text: `${number(p, 3)} W`, level: part < 0.0005 ? 1 : part < 0.02 ? 2 : 3 });
+    found.set(series.name, { part, forward: p >= 0, text: part < 0.0005 ? "" : `${number(p, 3)} W`, level: part < 0.0005 ? 1 : part < 0.02 ? 2 : 3 });
   });
   return found;
+}
+
+/** When most power flows: what is worth a look before anybody has chosen a time. */
+export function busiestTime(result: RunResult): number {
+  const curves = result.curves[0] ?? [];
+  let best = result.head.to;
+  let most = 0;
+  for (let k = 0; k <= 200; k++) {
+    const t = result.head.from + (k / 200) * (result.head.to - result.head.from);
+    const total = curves.reduce((sum, c) => sum + (c.x.length > 0 ? Math.abs(valueAt(c.x, c.y, t)) : 0), 0);
+    if (total > most) [most, best] = [total, t];
+  }
+  return best;
 }
 
 /** The value of a curve at a time, on the straight line between its points. */

@@ -16,12 +16,14 @@ export function Dock() {
   const count = useStudio((s) => s.analysis?.messages.length ?? 0);
   return (
     <section className={`dock ${folded ? "is-folded" : ""}`} aria-label="Results">
-      <div className="tabs" role="tablist" aria-label="Results">
+      <div className="tabs">
+        <div className="tab-list" role="tablist" aria-label="Results">
         {TABS.map(([name, words]) => (
           <button key={name} role="tab" id={`tab-${name}`} aria-controls="dock-body" className="tab" aria-selected={tab === name} onClick={() => set({ dock: name, folded: { ...get().folded, dock: false } })}>
             {words}{name === "messages" && count > 0 && <span className="count">{count}</span>}
           </button>
         ))}
+        </div>
         <span className="spring" />
         <ExportMenu />
         <button className="icon-button small" aria-label={folded ? "Unfold results" : "Fold results"} onClick={() => set({ folded: { ...get().folded, dock: !folded } })}><Icon name="down" size={14} /></button>

@@ -3,7 +3,7 @@
 // **Invariant:** only this room writes the state; the server holds the truth about texts, so a change of
 // the graph goes: ask the server for the change of text, apply it in the editor, which tells the server.
 
-import type { CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { complete, whatIsAt } from "../text/complete";
 import { editors, type Hooks } from "../text/editor";
 import { Connection } from "../wire/connection";
 import type { Analysis, Edited, Equations, Focus, GraphEdit, Hello, Opened, Parameter, Reason, RunResult, ServerEvent, Span } from "../wire/protocol";
@@ -126,20 +126,9 @@ function hooksOf(path: string): Hooks {
       set({ caret: { line, column } });
       if (offset >= 0) selectAt(offset);
     },
-    complete: (context) => complete(path, context),
-    hover: (offset) => connection.ask<{ span: Span; text: string } | null>("hover", { path, offset }).catch(() => null),
+    complete: (context) => complete(context, get().analysis),
+    hover: (offset) => whatIsAt(offset, get().analysis),
   };
-}
-
-async function complete(path: string, context: CompletionContext): Promise<CompletionResult | null> {
-  const word = context.matchBefore(/[\p{L}\p{N}_]*$/u);
-  const before = context.state.sliceDoc(Math.max(0, context.pos - 1), context.pos);
-  if (!context.explicit && (!word || word.from === word.to) && before !== "." && before !== "[") return null;
-  type Found = { label: string; detail: string; info: string; kind: string; insert: string };
-  const found = await connection.ask<Found[]>("complete", { path, offset: context.pos }).catch(() => []);
-  if (found.length === 0) return null;
-  const options = found.map((f) => ({ label: f.label, detail: f.detail, info: f.info, type: f.kind, apply: f.insert }));
-  return { from: word?.from ?? context.pos, options, validFor: /^[\p{L}\p{N}_]*$/u };
 }
 
 // ------------------------------------------------------------------ news

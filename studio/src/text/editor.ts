@@ -10,7 +10,7 @@ import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
-import { EditorView, drawSelection, highlightActiveLine, hoverTooltip, keymap, lineNumbers } from "@codemirror/view";
+import { EditorView, drawSelection, highlightActiveLine, hoverTooltip, keymap, lineNumbers, type Tooltip } from "@codemirror/view";
 import type { Message, Span, TextChange } from "../wire/protocol";
 import { bondLanguage } from "./bond-language";
 import { marks, setMarks, type Marks } from "./marks";
@@ -20,8 +20,8 @@ import { receive, resume, syncing, type Wire } from "./sync";
 export interface Hooks extends Wire {
   changed(): void;
   moved(line: number, column: number, offset: number): void;
-  complete(context: CompletionContext): Promise<CompletionResult | null>;
-  hover(offset: number): Promise<{ span: Span; text: string } | null>;
+  complete(context: CompletionContext): CompletionResult | null;
+  hover(offset: number): { span: Span; text: string } | null;
 }
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? "";
@@ -48,7 +48,7 @@ function extensions(version: number, hooks: Hooks): Extension[] {
     bondLanguage(),
     marks,
     syncing(version, hooks),
-    EditorView.contentAttributes.of({ "aria-label": "Model text", spellcheck: "false", translate: "no" }),
+    EditorView.contentAttributes.of({ "aria-label": "Model text", tabindex: "0", spellcheck: "false", translate: "no" }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) hooks.changed();
       if (update.docChanged || update.selectionSet) {
@@ -64,8 +64,8 @@ function extensions(version: number, hooks: Hooks): Extension[] {
   ];
 }
 
-async function hoverCard(view: EditorView, pos: number, hooks: Hooks): Promise<import("@codemirror/view").Tooltip | null> {
-  const found = await hooks.hover(pos);
+function hoverCard(view: EditorView, pos: number, hooks: Hooks): Tooltip | null {
+  const found = hooks.hover(pos);
   if (!found || found.span.to > view.state.doc.length) return null;
   return {
     pos: found.span.from,
