@@ -11,6 +11,7 @@ export type BondData = {
   aside: number;
   step: number;
   isOnPath: boolean;
+  isConflictPath: boolean;
   /** Power at the cursor as a part of the largest, with its value; none outside of the power mode. */
   power: { part: number; text: string; forward: boolean; level: 1 | 2 | 3 } | null;
 };
@@ -33,7 +34,7 @@ export const BondEdge = memo(function BondEdge({ source, target, data, selected 
   const [a, b] = bondLine(tail, head, data.aside);
   const isMulti = bond.dimension > 1;
   const label = labelPlace(a, b, isMulti ? 14 : 12);
-  const classes = `bond bond-${bond.class}${selected ? " is-selected" : ""}${data.isOnPath ? " is-path" : ""}${bond.trouble ? " has-trouble" : ""}`;
+  const classes = `bond bond-${bond.class}${selected ? " is-selected" : ""}${data.isOnPath ? " is-path" : ""}${data.isConflictPath ? " is-conflict-path" : ""}${bond.trouble ? " has-trouble" : ""}`;
   return (
     <g className={classes}>
       {(selected || data.isOnPath || bond.class === "conflict") && <path className="halo" d={path(a, b)} />}

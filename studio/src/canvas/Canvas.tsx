@@ -52,6 +52,7 @@ function Inner() {
     () =>
       view && {
         view, places, selected: new Set(selection.map((s) => s.id)), path: why || view.conflict.length > 0 ? pathOf(get()) : [],
+        isWhy: why !== null,
         renaming, done: () => setRenaming(null), powers,
       },
     [view, places, selection, why, renaming, powers],

@@ -12,6 +12,8 @@ export interface Scene {
   places: Places;
   selected: ReadonlySet<string>;
   path: Reason[];
+  /** The path is the answer to why; else it is that of a conflict. */
+  isWhy: boolean;
   renaming: string | null;
   done: () => void;
   powers: ReadonlyMap<string, BondData["power"]>;
@@ -64,6 +66,7 @@ export function flowEdges(scene: Scene): (FlowBond | FlowSignal)[] {
         aside: 14 * n,
         step: scene.path.findIndex((r) => r.nodes.length === 0 && r.bonds[0] === bond.id) + 1,
         isOnPath: onPath.has(bond.id),
+        isConflictPath: onPath.has(bond.id) && !scene.isWhy,
         power: scene.powers.get(bond.id) ?? null,
       },
     };

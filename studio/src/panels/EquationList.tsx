@@ -29,6 +29,8 @@ function MathLine({ line, isLit }: { line: Equations["lines"][number]; isLit: bo
     const parsed = new DOMParser().parseFromString(line.mathml, "application/xml");
     const root = parsed.documentElement;
     const isMath = root.namespaceURI === MATHML && [...root.querySelectorAll("*")].every((e) => e.namespaceURI === MATHML && !e.hasAttribute("href"));
+    // The fonts of the page have no accent U+02D9; a full stop above the letter is the same dot.
+    for (const accent of root.querySelectorAll("mover > mo:last-child")) accent.textContent = accent.textContent?.replaceAll("˙", ".") ?? "";
     if (isMath) place.current?.replaceChildren(document.importNode(root, true));
     else place.current?.replaceChildren(line.text);
   }, [line]);

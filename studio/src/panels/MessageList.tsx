@@ -22,7 +22,7 @@ export function MessageList() {
           </button>
           {m.at?.text && <p><Words text={m.at.text} /></p>}
           {m.others.map((o, k) => (o.text ? <p key={k} className="quiet"><Words text={o.text} /></p> : null))}
-          {m.facts.map((f, k) => <p key={k} className="quiet"><Words text={f} /></p>)}
+          {!(isConflict(m) && conflict?.length) && m.facts.map((f, k) => <p key={k} className="quiet"><Words text={f} /></p>)}
           {isConflict(m) && conflict && conflict.length > 0 && <Reasons reasons={conflict} />}
           {m.help.map((h, k) => <p key={k} className="help"><Words text={h} /></p>)}
           {m.fixes.map((f, k) => <button key={k} onClick={() => editors.apply(f.changes)}>{f.title}</button>)}
