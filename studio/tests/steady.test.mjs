@@ -67,6 +67,7 @@ test("a reload in the middle loses nothing", async (t) => {
   await page.keyboard.press("End");
   await page.keyboard.type("\nloop -> extra: I(1)");
   await until("on the canvas", async () => (await node(page, "extra").count()) === 1);
+  await until("the last letter has reached the server", async () => page.evaluate(() => window.paynterStudio.get().analysis?.view?.nodes.some((n) => n.id === "extra" && n.written === "1")));
   page.on("dialog", (dialog) => void dialog.accept());
   await page.reload();
   await until("still there", async () => (await node(page, "extra").count()) === 1);

@@ -59,6 +59,8 @@ pub struct Options {
 pub fn studio(options: &Options, ready: impl FnOnce(&str)) -> Result<(), String> {
     let path = options.path.clone().unwrap_or_else(|| PathBuf::from("."));
     let (folder, opened) = open(&path)?;
+    // A model may name files of the folder that the user works in: here that is the opened one.
+    std::env::set_current_dir(folder.root()).map_err(|e| e.to_string())?;
     let secret = match &options.secret {
         Some(secret) if is_good_secret(secret) => secret.clone(),
         Some(_) => return Err("a key has 16 to 64 letters and digits".to_owned()),
