@@ -136,9 +136,11 @@ pub struct Plan {
 impl Plan {
     /// Number of runs that the sweeps ask for.
     pub fn n_points(&self) -> usize {
-        let mut sizes = self.sweeps.iter().map(|s| s.values.len());
         match self.is_paired {
-            true => sizes.min().unwrap_or(0),
+            true => {
+                let sizes = self.sweeps.iter().map(|s| s.values.len());
+                sizes.min().unwrap_or(0)
+            }
             false => {
                 let mut sizes = self.axes().map(|(_, size)| size);
                 sizes.try_fold(1, usize::checked_mul).unwrap_or(usize::MAX)
