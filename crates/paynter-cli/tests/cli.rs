@@ -261,7 +261,9 @@ fn report_fetches_nothing() {
 #[test]
 fn explain_knows_every_code() {
     let folder = Folder::new();
-    for (code, title, _) in paynter::codes() {
+    let mut codes = paynter::codes();
+    codes.extend_from_slice(paynter_structure::code::ALL);
+    for (code, title, _) in codes {
         let out = folder.expect(0, &["explain", code]);
         assert!(out.contains(title), "{code}: {out}");
     }
@@ -553,4 +555,89 @@ fn no_escape_of_a_model_reaches_the_terminal() {
         let said = [output.stdout, output.stderr].concat();
         assert!(!said.contains(&0x1b) && !said.contains(&7), "{args:?}");
     }
+}
+
+const TANKS: &str = "model Tanks {
+    pump: Sf(1) -> t1: 0 -> c1: C(1)
+    t1 -> pipe: 1 -> v1: R(3)
+    pipe -> t2: 0 -> c2: C(2), v2: R(4)
+    output h = t2.e
+}
+experiment fill of Tanks { stop = 2 [s]; output_step = 0.01 [s]; record t1.e, t2.e }
+";
+
+#[test]
+fn structure_answers_in_words_and_for_machines() {
+    let folder = Folder::new();
+    folder.write("tanks.bond", TANKS);
+    let text = folder.expect(0, &["structure", "tanks.bond"]);
+    assert!(text.contains("controllable from `pump.f`"), "{text}");
+    assert!(text.contains("c2.q  2 integrations"), "{text}");
+    for question in ["--channels", "--activity", "--faults"] {
+        let answer = folder.expect(0, &["structure", "tanks.bond", "--json", question]);
+        let answer: Result<serde_json::Value, _> = serde_json::from_str(&answer);
+        assert!(answer.is_ok(), "{question}");
+    }
+    folder.expect(0, &["structure", "tanks.bond", "--svg", "reach.svg"]);
+    folder.expect(
+        0,
+        &[
+            "structure",
+            "tanks.bond",
+            "--activity",
+            "--svg",
+            "activity.svg",
+        ],
+    );
+    assert!(
+        folder.read("reach.svg").contains("<svg") && folder.read("activity.svg").contains("<svg")
+    );
+}
+
+#[test]
+fn structure_inverts_reduces_and_checks_data() {
+    let folder = Folder::new();
+    folder.write("tanks.bond", TANKS);
+    let want = [
+        "structure",
+        "tanks.bond",
+        "--want",
+        "time^3",
+        "-o",
+        "needed.csv",
+    ];
+    assert!(folder.expect(0, &want).contains("differentiated 2 times"));
+    assert!(folder.read("needed.csv").starts_with("time,pump.f,h"));
+    folder.expect(
+        1,
+        &[
+            "structure",
+            "tanks.bond",
+            "--want",
+            "if time > 1 then 1 else 0",
+        ],
+    );
+    folder.expect(1, &["structure", "tanks.bond", "--want", "sin("]);
+    folder.expect(1, &["structure", "tanks.bond", "--from", "c1.q"]);
+    folder.expect(1, &["structure", "tanks.bond", "--to", "3"]);
+    folder.expect(0, &["run", "tanks.bond", "-o", "data.csv"]);
+    let faults = ["structure", "tanks.bond", "--to", "t1.e, t2.e", "--faults"];
+    assert!(folder.expect(0, &faults).contains("not told apart"));
+    let on_data = [&faults[..], &["--data", "data.csv", "-o", "balance.csv"]].concat();
+    assert!(!folder.expect(0, &on_data).contains("out of balance"));
+    folder.expect(2, &[&faults[..], &["--data", "missing.csv"]].concat());
+    for share in ["0%", "100%", "many", "-3"] {
+        let reduce = format!("--reduce={share}");
+        folder.expect(2, &["structure", "tanks.bond", &reduce]);
+    }
+    let reduced = [
+        "structure",
+        "tanks.bond",
+        "--reduce",
+        "60%",
+        "-o",
+        "small.bond",
+    ];
+    folder.expect(0, &reduced);
+    folder.expect(0, &["run", "small.bond"]);
 }

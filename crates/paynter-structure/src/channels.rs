@@ -64,8 +64,11 @@ impl Channels {
     }
 }
 
-/// More pairs than this are not looked at one by one.
+/// More pairs than this are not looked at one by one; in a large model each takes seconds.
 const MOST_CHANNELS: usize = 64;
+const MOST_CHANNELS_IF_LARGE: usize = 4;
+/// States of a large model.
+const LARGE: usize = 150;
 
 /// Answers for all pairs.
 ///
@@ -88,7 +91,11 @@ pub fn channels(subject: &Subject<'_>, compiled: &Compiled) -> Result<Channels, 
     let (n_inputs, n_outputs) = (subject.inputs.len(), subject.outputs.len());
     let mut list = Vec::new();
     let pairs = (0..n_outputs).flat_map(|i| (0..n_inputs).map(move |j| (i, j)));
-    for (i, j) in pairs.take(MOST_CHANNELS) {
+    let most = match model.a.n_rows() > LARGE {
+        true => MOST_CHANNELS_IF_LARGE,
+        false => MOST_CHANNELS,
+    };
+    for (i, j) in pairs.take(most) {
         list.push(ChannelFindings {
             input: subject.ask.from[j].column.name.clone(),
             output: subject.ask.to[i].column.name.clone(),

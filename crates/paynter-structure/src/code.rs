@@ -27,4 +27,10 @@ codes! {
         "The zeros of a model are the poles of its inverse. One lies in the right half plane: the input that gives the wanted output exactly would grow without bound, while the output hides it. Such models (non-minimum phase) answer first in the wrong direction. Want another output, nearer to the input, or accept an approximate one.";
     NOT_SMOOTH = "E0858", "a wanted curve that is not smooth enough",
         "As many integrations as lie between input and output, as often the wanted curve has to be differentiated to find the input. A step has no derivative, a corner no second one: the input would be an impulse. Take a curve that is smooth enough, such as a polynomial blend, or pass the step through a lag of the order that the message names.";
+    SENSOR_TWICE = "E0859", "two sensors at one junction",
+        "To compute residuals from data, what a sensor measures is forced upon its junction. Two sensors at one junction would force it twice. Leave one out of `--to`; the two can be compared with each other directly.";
+    NOT_AT_A_JUNCTION = "E0860", "a sensor that cannot be turned round",
+        "A residual that runs on data needs sensors of what a junction shares: the effort of a 0-junction, the flow of a 1-junction, or a signal that is one of them. A displacement, a sum or a product cannot be forced upon a junction.";
+    NO_DATA = "E0861", "data without a column for a sensor",
+        "The table has no column with the name of the output, or fewer than two rows. Columns are found by the names of `--to` and `--from`; an input without a column acts as the model says.";
 }

@@ -137,6 +137,10 @@ pub fn control(subject: &Subject<'_>, compiled: &Compiled) -> Result<Findings, V
     if subject.inputs.is_empty() && subject.outputs.is_empty() {
         subject.needs_input()?;
     }
+    // Outputs that were named and do not vary are no outputs.
+    if !subject.design.linear.to.is_empty() {
+        subject.needs_output()?;
+    }
     let linear = subject.linear(compiled).map_err(|e| {
         let messages = e.into_messages();
         messages

@@ -10,7 +10,7 @@
 
 use crate::control::{Side, SideFindings};
 use crate::generic::{GenericModel, Matrix, Probe, loosen};
-use crate::ranks::krylov;
+use crate::ranks::{Reach, krylov};
 use crate::subject::Subject;
 use paynter::Design;
 use paynter::linear::{Ask, linearize};
@@ -32,6 +32,8 @@ pub struct Cure {
 
 /// Places that are looked at; beyond them the first ones are.
 const MOST_PLACES: usize = 60;
+/// In larger models a single set takes seconds.
+const MOST_STATES: usize = 150;
 /// Sets of up to this many are all tried.
 const LARGEST_SET: usize = 3;
 /// Work for trying sets, in multiplications; a few seconds.
@@ -41,7 +43,8 @@ const SHOWN: usize = 8;
 
 /// Finds what would cure one side; nothing if it is whole or cannot be computed.
 pub fn cures(subject: &Subject<'_>, found: &SideFindings) -> Vec<Cure> {
-    if found.is_whole() || found.generic.is_err() {
+    let is_small = |reach: &Reach| reach.order <= MOST_STATES;
+    if found.is_whole() || !found.generic.as_ref().is_ok_and(is_small) {
         return Vec::new();
     }
     let places = places(subject.graph());

@@ -253,7 +253,7 @@ fn places(graph: &BondGraph) -> (Vec<String>, Vec<SymbolId>) {
 }
 
 /// Adds something unknown to the law of a resistor or storage with one port; gives the symbol of it.
-fn add_fault(graph: &mut BondGraph, id: ElementId) -> Option<SymbolId> {
+pub(crate) fn add_fault(graph: &mut BondGraph, id: ElementId) -> Option<SymbolId> {
     let element = graph.element(id);
     let ([bond], ElementKind::R | ElementKind::C | ElementKind::I) =
         (&element.ports[..], element.kind)
@@ -308,7 +308,7 @@ fn add_fault(graph: &mut BondGraph, id: ElementId) -> Option<SymbolId> {
 }
 
 /// C (s − A)⁻¹ B + D₀ + D₁ s + … at a random s.
-fn response(model: &GenericModel) -> Matrix {
+pub(crate) fn response(model: &GenericModel) -> Matrix {
     let s = Number::random(11, 13);
     let (n, m) = (model.a.n_rows(), model.b.n_columns());
     let shifted = Matrix::from_fn(n, n, |i, j| match i == j {

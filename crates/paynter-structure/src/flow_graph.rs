@@ -134,8 +134,16 @@ fn names_of(subject: &Subject<'_>) -> FxHashMap<SymbolId, String> {
     let graph = subject.graph();
     let mut names = FxHashMap::default();
     for link in subject.links.all() {
-        if let Some(element) = link.by {
-            names.insert(link.to, short_name(graph, element));
+        let is_rate = matches!(graph.signals.symbol(link.to).role, Role::Derivative { .. });
+        match link.by {
+            Some(element) => {
+                names.insert(link.to, short_name(graph, element));
+            }
+            None if is_rate => {}
+            None => {
+                let name = || graph.signals.name_of(link.to);
+                names.entry(link.to).or_insert_with(name);
+            }
         }
     }
     names

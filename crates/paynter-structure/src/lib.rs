@@ -9,6 +9,7 @@
 //! strokes round; `control` puts them together. `text` says it in the names of the user.
 
 mod activity;
+mod balances;
 mod channels;
 pub mod code;
 pub mod control;
@@ -26,6 +27,7 @@ mod subject;
 pub mod text;
 
 pub use activity::{Activities, ElementActivity, activities};
+pub use balances::{Balance, BalanceOnData, balances, balances_on};
 pub use channels::{Channels, channels};
 pub use control::{Findings, SideFindings, control};
 pub use cures::Cure;

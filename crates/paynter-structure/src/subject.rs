@@ -12,7 +12,7 @@ use paynter::linear::{Ask, LinearError, Linearization, linearize};
 use paynter::model::causality::{Causality, Links, assign_causality, draw_links};
 use paynter::model::experiment::{Column, Quantity};
 use paynter::model::graph::{BondGraph, ElementId, ElementKind};
-use paynter::symbolic::{ExprId, SymbolId};
+use paynter::symbolic::{ExprId, Role, SymbolId};
 use paynter::syntax::Diagnostic;
 use paynter::{Compiled, Design};
 use rustc_hash::FxHashSet;
@@ -74,14 +74,20 @@ impl<'a> Subject<'a> {
         let mut refused = Vec::new();
         for quantity in &ask.from {
             match graph.signals.pool.as_symbol(quantity.column.value) {
-                Some(symbol) => inputs.push(symbol),
-                None => refused.push(
-                    Diagnostic::error(
-                        paynter::code::NOT_AN_INPUT,
-                        format!("`{}` cannot be an input", quantity.column.name),
-                    )
-                    .primary(quantity.span, "this is no single quantity"),
-                ),
+                Some(symbol) if can_be_input(graph, symbol) => inputs.push(symbol),
+                found => {
+                    let why = match found {
+                        Some(_) => {
+                            "this is computed from the states and laws of the model, or stays as it is"
+                        }
+                        None => "this is no single quantity",
+                    };
+                    let message = format!("`{}` cannot be an input", quantity.column.name);
+                    let message = Diagnostic::error(paynter::code::NOT_AN_INPUT, message);
+                    refused.push(message.primary(quantity.span, why).help(
+                        "name an `input` of the model, a signal, or what a source sets, such as `supply.e`",
+                    ));
+                }
             }
         }
         if !refused.is_empty() {
@@ -242,6 +248,21 @@ impl<'a> Subject<'a> {
     /// The name of a symbol.
     pub fn name(&self, symbol: SymbolId) -> String {
         self.graph().signals.name_of(symbol)
+    }
+}
+
+/// Tells whether a quantity is given from outside: an `input`, a signal with a definition, what a source sets or a sampled block holds.
+fn can_be_input(graph: &BondGraph, symbol: SymbolId) -> bool {
+    let dae = &graph.signals;
+    match dae.symbol(symbol).role {
+        Role::Parameter { .. } => graph.inputs.contains(&symbol),
+        Role::Discrete { .. } => true,
+        Role::Unknown => {
+            let mut definitions = dae.equations.iter();
+            let is_defined = definitions.any(|e| dae.pool.as_symbol(e.left) == Some(symbol));
+            is_defined || !sources_of(graph, &[symbol]).is_empty()
+        }
+        _ => false,
     }
 }
 

@@ -7,7 +7,8 @@ mod kit;
 
 use kit::try_design_wanting;
 use paynter::syntax::render;
-use paynter_structure::{Subject, ask, channels, control, inverse};
+use paynter::table::Table;
+use paynter_structure::{Subject, ask, balances, balances_on, channels, control, inverse};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -50,6 +51,12 @@ fn messages(name: &str) -> String {
         subject.needs_output()?;
         if !want.is_empty() {
             inverse(&subject, &compiled, &design.linear.want)?;
+        }
+        if text.contains("--faults") {
+            balances(&subject)?;
+        }
+        if text.contains("--data") {
+            balances_on(&subject, &Table::default())?;
         }
         if text.contains("--channels") {
             channels(&subject, &compiled)?;

@@ -11,14 +11,16 @@ use paynter::draw::to_svg;
 use paynter::model::graph::ElementId;
 use paynter::power::PowerError;
 use paynter::syntax::Diagnostic;
+use paynter::table::Table;
 use paynter::{Design, LinearChoice};
 use paynter_structure::text::{
-    activity_json, activity_text, channels_json, channels_text, control_json, control_text,
-    faults_json, faults_text, gains, inverse_json, inverse_text, proposal_json, proposal_text,
+    activity_json, activity_text, balances_json, balances_on_json, balances_on_text, balances_text,
+    channels_json, channels_text, control_json, control_text, faults_json, faults_text, gains,
+    inverse_json, inverse_text, proposal_json, proposal_text,
 };
 use paynter_structure::{
-    Activities, Findings, NoProposal, Subject, activities, ask, channels, control, faults, inverse,
-    reduce,
+    Activities, Findings, NoProposal, Subject, activities, ask, balances, balances_on, channels,
+    control, faults, inverse, reduce,
 };
 use std::path::PathBuf;
 
@@ -48,10 +50,13 @@ pub struct StructureArgs {
     /// Faults of elements, inputs and sensors: which are shown, which can be told apart, by which residuals
     #[arg(long, group = "question")]
     faults: bool,
+    /// Compute the balances at the sensors on this table of measured columns (.csv, .parquet, .json)
+    #[arg(long, value_name = "FILE", requires = "faults")]
+    data: Option<PathBuf>,
     /// Invert: the inputs that these curves of the outputs need, with commas between, such as "sin(time)"
     #[arg(long, value_name = "CURVES", group = "question")]
     want: Option<String>,
-    /// Write the reduced model (.bond) or the needed inputs (.csv, .parquet, .json) here
+    /// Write the reduced model (.bond), the needed inputs or the balances (.csv, .parquet, .json) here
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw the answer on the diagram (.svg, .png): storages out of reach, or activities
@@ -173,10 +178,53 @@ fn input_output(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
 
 fn signatures(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     let subject = Subject::new(design, ask(design, args.at))?;
+    if let Some(path) = &args.data {
+        return on_data(args, &subject, path);
+    }
     let found = faults(&subject)?;
+    // Sensors that cannot be turned round have signatures all the same.
+    let at_sensors = balances(&subject);
+    if args.model.json {
+        let mut answer = faults_json(&subject, &found);
+        answer["balances"] =
+            at_sensors.map_or_else(|_| Default::default(), |b| balances_json(&subject, &b));
+        say!("{answer}");
+        return Ok(());
+    }
+    say!("{}", faults_text(&subject, &found).trim_end());
+    match at_sensors {
+        Ok(list) => say!("{}", balances_text(&subject, &list).trim_end()),
+        Err(messages) => {
+            let why = messages
+                .first()
+                .map(|m| m.message.as_str())
+                .unwrap_or_default();
+            say!("no balances that run on data: {why}");
+        }
+    }
+    Ok(())
+}
+
+/// Computes the balances at the sensors on measured data.
+fn on_data(
+    args: &StructureArgs,
+    subject: &Subject<'_>,
+    path: &std::path::Path,
+) -> Result<(), Refused> {
+    let outputs = Outputs::of(subject.design).and_keep(path);
+    if let Some(path) = &args.out {
+        outputs
+            .check(path, &["csv", "parquet", "json"])
+            .map_err(Refused::Call)?;
+    }
+    let data = Table::read(path).map_err(|e| Refused::Call(e.to_string()))?;
+    let (table, found) = balances_on(subject, &data)?;
+    if let Some(path) = &args.out {
+        outputs.write_table(path, &table).map_err(Refused::Call)?;
+    }
     match args.model.json {
-        true => say!("{}", faults_json(&subject, &found)),
-        false => say!("{}", faults_text(&subject, &found).trim_end()),
+        true => say!("{}", balances_on_json(&found)),
+        false => say!("{}", balances_on_text(&found).trim_end()),
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Faults and their signatures.
 
 use super::columns;
+use crate::balances::{Balance, BalanceOnData};
 use crate::faults::{FaultKind, Faults};
 use crate::subject::Subject;
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ pub fn faults_text(subject: &Subject<'_>, found: &Faults) -> String {
     let mut out = String::from("fault signatures (for almost all parameters)\n");
     let shown = &found.residuals[..found.residuals.len().min(MOST_RESIDUALS)];
     let mut head = vec!["fault".to_owned(), "of".to_owned()];
-    head.extend((1..=shown.len()).map(|k| format!("r{k}")));
+    head.extend((1..=shown.len()).map(|k| format!("#{k}")));
     head.extend(["shown".to_owned(), "alone".to_owned()]);
     let mut rows = vec![head];
     for (k, fault) in found.faults.iter().enumerate() {
@@ -48,7 +49,7 @@ pub fn faults_text(subject: &Subject<'_>, found: &Faults) -> String {
     for (k, residual) in shown.iter().enumerate() {
         let _ = writeln!(
             out,
-            "  r{} reads {}",
+            "  #{} reads {}",
             k + 1,
             sensors(subject, &residual.sensors).join(", ")
         );
@@ -121,4 +122,55 @@ pub fn faults_json(subject: &Subject<'_>, found: &Faults) -> Value {
         "residuals": residuals.collect::<Vec<_>>(),
         "further_sensors": sets.collect::<Vec<_>>(),
     })
+}
+
+/// Prints which faults change the balance at each sensor.
+pub fn balances_text(subject: &Subject<'_>, found: &[Balance]) -> String {
+    let mut out = String::from("balances at the sensors, which run on data (`--data`)\n");
+    for b in found {
+        let sensor = &subject.ask.to[b.sensor].column.name;
+        let _ = writeln!(
+            out,
+            "  {} (from `{sensor}`) shows {}",
+            b.junction,
+            b.faults.join(", ")
+        );
+    }
+    out
+}
+
+/// A balance beyond this part of what is balanced is worth a look: interpolation and filters of sensors make less.
+const OFF: f64 = 0.02;
+
+/// Prints balances on data.
+pub fn balances_on_text(found: &[BalanceOnData]) -> String {
+    let mut out = String::from("balances on the data\n");
+    for b in found {
+        let part = b.worst / b.scale.max(f64::MIN_POSITIVE);
+        let off = if part > OFF { "  out of balance" } else { "" };
+        let _ = writeln!(
+            out,
+            "  {}: up to {:.4e}, {:.3} % of what is balanced there{off}",
+            b.junction,
+            b.worst,
+            100.0 * part
+        );
+    }
+    out
+}
+
+/// Gives balances as JSON.
+pub fn balances_json(subject: &Subject<'_>, found: &[Balance]) -> Value {
+    let list = found.iter().map(|b| {
+        json!({ "junction": b.junction, "sensor": subject.ask.to[b.sensor].column.name, "faults": b.faults })
+    });
+    Value::Array(list.collect())
+}
+
+/// Gives balances on data as JSON.
+pub fn balances_on_json(found: &[BalanceOnData]) -> Value {
+    let list = found
+        .iter()
+        .map(|b| json!({ "junction": b.junction, "worst": b.worst, "scale": b.scale }));
+    Value::Array(list.collect())
 }

@@ -8,11 +8,12 @@ use std::fmt::Write as _;
 pub fn inverse_text(found: &Inverse) -> String {
     let mut out = String::new();
     let times: Vec<String> = found.differentiations.iter().map(i64::to_string).collect();
-    let _ = writeln!(
-        out,
-        "wanted curves are differentiated {} times",
-        times.join(", ")
-    );
+    let (curves, s) = match &found.differentiations[..] {
+        [1] => ("the wanted curve is", ""),
+        [_] => ("the wanted curve is", "s"),
+        _ => ("wanted curves are", "s"),
+    };
+    let _ = writeln!(out, "{curves} differentiated {} time{s}", times.join(", "));
     let upper = found.zeros.iter().filter(|z| z.im >= 0.0);
     let zeros: Vec<String> = upper.map(|z| complex(*z)).collect();
     let zeros = match zeros.is_empty() {

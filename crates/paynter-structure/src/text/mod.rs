@@ -9,7 +9,9 @@ mod inverse;
 pub use activity::{activity_json, activity_text, proposal_json, proposal_text};
 pub use channels::{channels_json, channels_text, gains};
 pub use control::{control_json, control_text};
-pub use faults::{faults_json, faults_text};
+pub use faults::{
+    balances_json, balances_on_json, balances_on_text, balances_text, faults_json, faults_text,
+};
 pub use inverse::{inverse_json, inverse_text};
 
 /// Names on a path that are shown; longer ones are cut in the middle.
