@@ -5,7 +5,7 @@
 mod commands;
 mod console;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -84,6 +84,16 @@ enum Command {
     Gallery(commands::gallery::GalleryArgs),
     /// Open Studio: draw, run and understand models in the browser
     Studio(commands::studio::StudioArgs),
+    /// Describe a part of the library: ports, parameters, an example
+    Doc(commands::doc::DocArgs),
+    /// Check a file on every save, and run it
+    Watch(commands::watch::WatchArgs),
+    /// Answer an editor over standard input and output (LSP)
+    Lsp(commands::lsp::LspArgs),
+    /// Print the script that completes commands in a shell
+    Completions(commands::completions::CompletionsArgs),
+    /// Print the manual page
+    Man,
     /// Explain a diagnostic code
     Explain(commands::explain::ExplainArgs),
 }
@@ -114,6 +124,11 @@ fn main() -> ExitCode {
         Command::New(args) => commands::new::new(&args),
         Command::Gallery(args) => commands::gallery::gallery(&args),
         Command::Studio(args) => commands::studio::studio(&args),
+        Command::Doc(args) => commands::doc::doc(&args),
+        Command::Watch(args) => commands::watch::watch(&args),
+        Command::Lsp(args) => commands::lsp::lsp(&args),
+        Command::Completions(args) => commands::completions::completions(&args, Call::command()),
+        Command::Man => commands::completions::man(Call::command()),
         Command::Explain(args) => commands::explain::explain(&args),
     };
     ExitCode::from(status)

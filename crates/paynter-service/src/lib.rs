@@ -1,18 +1,27 @@
 //! Everything Paynter knows about a text, for editors and for Studio.
 //!
 //! In:  texts in memory over folders on disk.
-//! Out: messages, views of models, edits of graphs as edits of texts.
+//! Out: messages, views of models, edits of graphs as edits of texts; hover, completion, definitions, renames
+//!      and everything else that an editor asks.
 //!
 //! Nothing here touches a screen or a socket: `paynter lsp` and `paynter studio` do.
 
 pub mod analysis;
+pub mod complete;
+mod describe;
 pub mod document;
 pub mod edit;
 mod fix;
+pub mod hints;
+pub mod hover;
 pub mod message;
+pub mod outline;
+pub mod part;
 pub mod place;
 pub mod rename;
+pub mod signature;
 pub mod symbol;
+pub mod tokens;
 pub mod view;
 pub mod workspace;
 pub mod world;

@@ -35,36 +35,36 @@ pub fn symbol_at(workspace: &Workspace, path: &str, offset: usize) -> Option<(Sy
 
 /// Finds every mention of a symbol in the workspace, in the order of files and texts.
 pub fn mentions(workspace: &Workspace, path: &str, symbol: &Symbol) -> Vec<Mention> {
-    let home = home_of(symbol);
     let mut paths: Vec<String> = match symbol {
         Symbol::Local { .. } => Vec::new(),
         _ => workspace.files(),
     };
     paths.push(crate::world::plain(path));
-    paths.extend(home.map(str::to_owned));
+    paths.extend(home_of(symbol).map(str::to_owned));
     paths.sort_unstable();
     paths.dedup();
-    let mut found = Vec::new();
-    for path in paths {
-        let Some(analysis) = workspace.analysis(&path) else {
-            continue;
-        };
-        // A text that does not use the home of the symbol cannot mention it.
-        let knows = |home: &str| {
-            let files = &analysis.project.files;
-            files.iter().any(|f| f.canonical_name == home)
-        };
-        if !home.is_none_or(knows) {
-            continue;
-        }
-        let own = occurrences(&analysis, 0).into_iter();
-        found.extend(own.filter(|o| o.symbol == *symbol).map(|o| Mention {
-            path: path.clone(),
-            span: o.span,
-            is_definition: o.is_definition,
-        }));
+    let found = paths.iter().flat_map(|p| mentions_in(workspace, p, symbol));
+    found.collect()
+}
+
+/// Finds every mention of a symbol in one text.
+pub fn mentions_in(workspace: &Workspace, path: &str, symbol: &Symbol) -> Vec<Mention> {
+    let Some(analysis) = workspace.analysis(path) else {
+        return Vec::new();
+    };
+    // A text that does not use the home of the symbol cannot mention it.
+    let files = &analysis.project.files;
+    let knows = |home: &str| files.iter().any(|f| f.canonical_name == home);
+    if !home_of(symbol).is_none_or(knows) {
+        return Vec::new();
     }
-    found
+    let own = occurrences(&analysis, 0).into_iter();
+    let found = own.filter(|o| o.symbol == *symbol).map(|o| Mention {
+        path: analysis.path.clone(),
+        span: o.span,
+        is_definition: o.is_definition,
+    });
+    found.collect()
 }
 
 /// The file in which a symbol is made; none for a library.
@@ -122,7 +122,7 @@ pub fn rename_at(
             text: name.to_owned(),
         });
     }
-    check_meanings(workspace, &all, &symbol, (&old, name))?;
+    check_meanings(workspace, &edits, &symbol, (&old, name))?;
     Ok(edits)
 }
 
@@ -170,7 +170,7 @@ fn refuse_broken(workspace: &Workspace, mentions: &[Mention]) -> Result<(), Refu
 /// Reads the texts with the new name: every mention must mean the renamed symbol, and nothing else may.
 fn check_meanings(
     workspace: &Workspace,
-    all: &[Mention],
+    edits: &[TextEdit],
     symbol: &Symbol,
     (old, new): (&str, &str),
 ) -> Result<(), Refusal> {
@@ -180,32 +180,19 @@ fn check_meanings(
             after.open(&path, text);
         }
     }
-    let edits: Vec<TextEdit> = all
-        .iter()
-        .map(|m| TextEdit {
-            path: m.path.clone(),
-            range: workspace.range(&m.path, m.span.start as usize, m.span.end as usize),
-            text: new.to_owned(),
-        })
-        .collect();
-    after.apply(&edits);
-    let mut paths: Vec<&String> = all.iter().map(|m| &m.path).collect();
+    after.apply(edits);
+    let mut paths: Vec<&String> = edits.iter().map(|e| &e.path).collect();
     paths.dedup();
     for path in paths {
         let (Some(before), Some(now)) = (workspace.analysis(path), after.analysis(path)) else {
             continue;
         };
-        let renamed = renamed_symbol(symbol, old, new, all);
         let was = occurrences(&before, 0);
         let is = occurrences(&now, 0);
         let same = was.len() == is.len()
-            && was.iter().zip(&is).all(|(a, b)| {
-                let meant = renamed_symbol(&a.symbol, old, new, all);
-                match a.symbol == *symbol {
-                    true => b.symbol == renamed,
-                    // Names in a renamed model carry its name.
-                    false => is_like(&meant, &b.symbol, symbol, new),
-                }
+            && was.iter().zip(&is).all(|(a, b)| match a.symbol == *symbol {
+                true => is_like(&renamed(&a.symbol, new), &b.symbol),
+                false => is_like(&a.symbol, &b.symbol),
             });
         if !same {
             return Err(Refusal::new(format!(
@@ -216,74 +203,47 @@ fn check_meanings(
     Ok(())
 }
 
-/// The symbol after the rename.
-fn renamed_symbol(symbol: &Symbol, old: &str, new: &str, _all: &[Mention]) -> Symbol {
-    let swap = |name: &String| {
-        if name == old {
-            new.to_owned()
-        } else {
-            name.clone()
-        }
-    };
-    match symbol.clone() {
-        Symbol::Item { path, name } => Symbol::Item {
-            path,
-            name: swap(&name),
-        },
-        Symbol::Experiment { path, name } => Symbol::Experiment {
-            path,
-            name: swap(&name),
-        },
-        Symbol::Member { path, model, name } => Symbol::Member {
-            path,
-            model,
-            name: swap(&name),
-        },
-        Symbol::PortMember { path, port, name } => Symbol::PortMember {
-            path,
-            port,
-            name: swap(&name),
-        },
-        Symbol::Measure {
-            path,
-            experiment,
-            name,
-        } => Symbol::Measure {
-            path,
-            experiment,
-            name: swap(&name),
-        },
-        other => other,
+/// The symbol under its new name.
+fn renamed(symbol: &Symbol, new: &str) -> Symbol {
+    let mut symbol = symbol.clone();
+    match &mut symbol {
+        Symbol::Item { name, .. }
+        | Symbol::Experiment { name, .. }
+        | Symbol::Member { name, .. }
+        | Symbol::PortMember { name, .. }
+        | Symbol::Measure { name, .. } => new.clone_into(name),
+        Symbol::Local { .. } | Symbol::Library(_) => {}
     }
+    symbol
 }
 
-/// Tells whether a symbol that was not renamed is the same afterwards. Locals are known by place, which moves;
-/// members carry the name of their model.
-fn is_like(before: &Symbol, after: &Symbol, renamed: &Symbol, new: &str) -> bool {
-    let _ = (renamed, new);
+/// Tells whether a symbol is the same afterwards. Locals are known by their place, which moves; members carry the
+/// name of their model, port or experiment, which may be what is renamed.
+fn is_like(before: &Symbol, after: &Symbol) -> bool {
+    use Symbol as S;
     match (before, after) {
-        (Symbol::Local { path: a, .. }, Symbol::Local { path: b, .. }) => a == b,
+        (S::Local { path: a, .. }, S::Local { path: b, .. }) => a == b,
         (
-            Symbol::Member {
+            S::Member {
                 path: a, name: n, ..
             },
-            Symbol::Member {
+            S::Member {
                 path: b, name: m, ..
             },
-        ) => a == b && n == m,
-        (
-            Symbol::PortMember {
+        )
+        | (
+            S::PortMember {
                 path: a, name: n, ..
             },
-            Symbol::PortMember {
+            S::PortMember {
                 path: b, name: m, ..
             },
-        ) => a == b && n == m,
-        (
-            Symbol::Measure {
+        )
+        | (
+            S::Measure {
                 path: a, name: n, ..
             },
-            Symbol::Measure {
+            S::Measure {
                 path: b, name: m, ..
             },
         ) => a == b && n == m,

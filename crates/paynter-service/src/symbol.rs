@@ -861,3 +861,91 @@ fn nodes_declared<'a>(chain: &'a ast::Chain, file: usize, found: &mut BTreeMap<&
         }
     }
 }
+
+/// Where a path of names leads.
+pub enum Place<'a> {
+    /// A part: its model.
+    Model(usize, &'a ast::Model),
+    /// A composite port.
+    PortType(&'a ast::PortType),
+    /// An element or junction, by its letters.
+    Element(String),
+    /// A bond with a name, or a port with one domain.
+    Bond,
+}
+
+/// Follows a path of names from a model.
+pub fn follow<'a>(
+    analysis: &'a Analysis,
+    model: ModelAt<'a>,
+    path: &[String],
+) -> Option<Place<'a>> {
+    let (first, rest) = path.split_first()?;
+    for (file, level) in analysis.lineage(model.1, model.0).into_iter().rev() {
+        let Some(what) = declared_members(level, file).get(first.as_str()).copied() else {
+            continue;
+        };
+        let place = match what {
+            What::Part(path, file) => {
+                let (file, model) = analysis.find_model(path, file)?;
+                if !rest.is_empty() {
+                    return follow(analysis, (file, model), rest);
+                }
+                Place::Model(file, model)
+            }
+            What::Port(path, file) => match analysis.find(path, file).map(|(_, item)| &item.kind) {
+                Some(ast::ItemKind::PortType(port)) => Place::PortType(port),
+                _ => Place::Bond,
+            },
+            What::Value => Place::Element(letters_of(level, first)?),
+        };
+        return rest.is_empty().then_some(place);
+    }
+    None
+}
+
+/// The letters of the element or junction of this name.
+fn letters_of(model: &ast::Model, name: &str) -> Option<String> {
+    let mut open: Vec<&ast::Stmt> = model.body.iter().collect();
+    while let Some(statement) = open.pop() {
+        match &statement.kind {
+            ast::StmtKind::Chain(chain) | ast::StmtKind::NamedBond { chain, .. } => {
+                let mut nodes: Vec<&ast::Node> = chain.groups.iter().flatten().collect();
+                while let Some(node) = nodes.pop() {
+                    match &node.kind {
+                        ast::NodeKind::Thing { name: n, kind, .. } if &*n.text == name => {
+                            return Some(crate::view::kind_text(kind));
+                        }
+                        ast::NodeKind::Tuple(members) => nodes.extend(members),
+                        _ => {}
+                    }
+                }
+                if matches!(&statement.kind, ast::StmtKind::NamedBond { name: n, .. } if &*n.text == name)
+                {
+                    return Some("R".to_owned());
+                }
+            }
+            ast::StmtKind::For { body, .. } => open.extend(body),
+            ast::StmtKind::If {
+                then, otherwise, ..
+            } => open.extend(then.iter().chain(otherwise)),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Lists the names that a model and those it extends declare, each with what it is.
+pub fn member_names(analysis: &Analysis, model: ModelAt<'_>) -> Vec<(String, String)> {
+    let mut found = BTreeMap::new();
+    for (file, level) in analysis.lineage(model.1, model.0).into_iter().rev() {
+        for (name, what) in declared_members(level, file) {
+            let detail = match what {
+                What::Part(path, _) | What::Port(path, _) => crate::view::path_text(path),
+                What::Value => letters_of(level, name).unwrap_or_default(),
+            };
+            found.entry(name.to_owned()).or_insert(detail);
+        }
+    }
+    found.into_iter().collect()
+}

@@ -14,23 +14,25 @@ use crate::edit::{Edit, Refusal, TextEdit};
 use crate::message::{Message, messages_of};
 use crate::place::Range;
 use crate::view::{View, view_of};
-use crate::world::{LIBRARY, World, plain};
+use crate::world::{Asked, LIBRARY, Stamp, World, plain};
+use paynter::model::project::Loader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Texts in memory over folders on disk, and answers about them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Workspace {
     world: World,
     roots: Vec<PathBuf>,
-    kept: Mutex<Kept>,
+    /// Copies share what they know: it holds by the stamps of texts, whoever made it.
+    kept: Arc<Mutex<Kept>>,
 }
 
 /// Answers that may still hold. Those about texts that nobody asked about for long are dropped.
 #[derive(Debug, Default)]
 struct Kept {
-    documents: BTreeMap<String, (crate::world::Stamp, Arc<Document>)>,
+    documents: BTreeMap<String, (Stamp, Arc<Document>)>,
     analyses: BTreeMap<String, Arc<Analysis>>,
     checked: BTreeMap<String, Arc<Checked>>,
 }
@@ -186,6 +188,21 @@ impl Workspace {
         }
         kept.checked.insert(path, checked.clone());
         Some(checked)
+    }
+
+    /// Tells by what a text is known to be the same.
+    pub fn stamp(&self, path: &str) -> Stamp {
+        self.world.stamp(path)
+    }
+
+    /// Tells whether the texts that were checked are still the same.
+    pub fn is_current(&self, checked: &Checked) -> bool {
+        checked.holds(&self.world)
+    }
+
+    /// Hands out a loader over the texts, for calls of the façade.
+    pub fn with_loader<T>(&self, work: impl FnOnce(&mut dyn Loader) -> T) -> T {
+        work(&mut Asked::new(&self.world))
     }
 
     /// Gives a range of a text in all counts.

@@ -178,53 +178,9 @@ fn add_use(draft: &mut Draft<'_>, library: &str, name: &str) -> Result<(), Refus
             "this text has a `{name}` of its own; rename it to use the one of `{library}`"
         )));
     }
-    let mut last_use = None;
-    for item in items {
-        let ast::ItemKind::Use(used) = &item.kind else {
-            continue;
-        };
-        last_use = Some(item.span);
-        let ast::UseFrom::Library(path) = &used.from else {
-            continue;
-        };
-        if crate::view::path_text(path) != library {
-            continue;
-        }
-        return match used.names.last() {
-            Some(_) if used.names.iter().any(|n| &*n.text == name) => Ok(()),
-            Some(last) => {
-                let end = last.span.end as usize;
-                draft.replace(end, end, &format!(", {name}"))
-            }
-            // All of it is used already.
-            None => Ok(()),
-        };
+    match crate::fix::use_edit(&draft.document, library, name) {
+        Some((range, text)) => draft.replace(range.bytes.0, range.bytes.1, &text),
+        // It is used already.
+        None => Ok(()),
     }
-    let line = format!("use {library}: {name}");
-    let behind = last_use.or(draft.document.parsed.ast.units_strict);
-    match behind {
-        Some(span) => {
-            let end = draft.line_end(span.end as usize);
-            draft.replace(end, end, &format!("\n{line}"))
-        }
-        None => {
-            // A comment at the head of the file stays there.
-            let first = items.first().map_or(0, |i| i.span.start as usize);
-            let start = start_with_docs(draft.text(), first);
-            draft.replace(start, start, &format!("{line}\n\n"))
-        }
-    }
-}
-
-/// The start of an item with the documentation above it.
-fn start_with_docs(text: &str, at: usize) -> usize {
-    let mut start = text[..at].rfind('\n').map_or(0, |i| i + 1);
-    while let Some(above) = text[..start].strip_suffix('\n') {
-        let line = above.rfind('\n').map_or(0, |i| i + 1);
-        if !text[line..start].trim_start().starts_with("///") {
-            break;
-        }
-        start = line;
-    }
-    start
 }

@@ -314,3 +314,24 @@ pub fn undo(before: &str, edits: &[TextEdit]) -> Vec<TextEdit> {
     }
     back
 }
+
+/// Gives the edits that lay a text out, or those lines of it that touch a stretch of bytes. None for a text with errors.
+pub fn formatting(
+    workspace: &Workspace,
+    path: &str,
+    within: Option<(usize, usize)>,
+) -> Vec<TextEdit> {
+    let Some(document) = workspace.document(path) else {
+        return Vec::new();
+    };
+    let laid_out = paynter::syntax::format(Default::default(), &document.text);
+    let stretches = diff::diff(&document.text, &laid_out.text).into_iter();
+    let touched =
+        stretches.filter(|&(start, end, _)| within.is_none_or(|(a, b)| start <= b && a <= end));
+    let edits = touched.map(|(start, end, text)| TextEdit {
+        path: path.to_owned(),
+        range: document.bytes(start, end),
+        text,
+    });
+    edits.collect()
+}

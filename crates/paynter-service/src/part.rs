@@ -1,0 +1,154 @@
+//! Pages about parts: what `paynter doc` prints and the book shows.
+//!
+//! In:  the name of a part of the library or of a file.
+//! Out: Markdown: documentation, ports, parameters, inputs, outputs, an example.
+
+use crate::analysis::Analysis;
+use crate::describe::{interface, source};
+use crate::workspace::Workspace;
+use crate::world::LIBRARY;
+use paynter::model::suggest::nearest;
+use paynter::syntax::ast;
+
+/// Texts that are looked into: a file, or the whole library.
+fn texts(file: Option<&str>) -> Vec<String> {
+    match file {
+        Some(file) => vec![file.to_owned()],
+        None => paynter::library::library_names()
+            .map(|n| format!("{LIBRARY}{n}"))
+            .collect(),
+    }
+}
+
+/// Lists parts: library or file, name, first line of the documentation. Examples are left out.
+pub fn parts(file: Option<&str>) -> Vec<(String, String, String)> {
+    let workspace = Workspace::new([]);
+    let mut found = Vec::new();
+    for path in texts(file) {
+        let Some(document) = workspace.document(&path) else {
+            continue;
+        };
+        for item in &document.parsed.ast.items {
+            let ast::ItemKind::Model(model) = &item.kind else {
+                continue;
+            };
+            if is_example(&model.name.text) {
+                continue;
+            }
+            let doc = item.doc.as_deref().unwrap_or("");
+            let line = doc.trim_start().lines().next().unwrap_or("").to_owned();
+            let home = path.strip_prefix(LIBRARY).unwrap_or(&path).to_owned();
+            found.push((home, model.name.text.to_string(), line));
+        }
+    }
+    found
+}
+
+fn is_example(name: &str) -> bool {
+    name.starts_with("Example")
+}
+
+/// Gives the page of a part.
+///
+/// # Errors
+///
+/// There is none of this name, or several.
+pub fn part_page(part: &str, file: Option<&str>) -> Result<String, String> {
+    let (library, name) = match part.rsplit_once('.') {
+        Some((library, name)) => (Some(library), name),
+        None => (None, part),
+    };
+    let all = parts(file);
+    let is_it =
+        |row: &&(String, String, String)| row.1 == name && library.is_none_or(|l| row.0 == l);
+    let found: Vec<_> = all.iter().filter(is_it).collect();
+    match found.as_slice() {
+        [] => {
+            let near = nearest(name, all.iter().map(|r| r.1.as_str()));
+            let help = near.map_or_else(
+                || "; `paynter doc` lists all".to_owned(),
+                |near| format!("; did you mean `{near}`?"),
+            );
+            Err(format!("there is no part `{part}`{help}"))
+        }
+        [(home, ..)] => {
+            let path = match file {
+                Some(file) => file.to_owned(),
+                None => format!("{LIBRARY}{home}"),
+            };
+            page(&path, name).ok_or_else(|| format!("`{part}` cannot be read"))
+        }
+        several => {
+            let names: Vec<String> = several
+                .iter()
+                .map(|r| format!("`{}.{}`", r.0, r.1))
+                .collect();
+            Err(format!("there are several: {}", names.join(", ")))
+        }
+    }
+}
+
+fn page(path: &str, name: &str) -> Option<String> {
+    let workspace = Workspace::new([]);
+    let analysis = workspace.analysis(path)?;
+    let items = &analysis.project.files.first()?.ast.items;
+    let (item, model) = items.iter().find_map(|item| match &item.kind {
+        ast::ItemKind::Model(model) if &*model.name.text == name => Some((item, model)),
+        _ => None,
+    })?;
+    let mut page = match path.strip_prefix(LIBRARY) {
+        Some(library) => format!("{name}    use {library}: {name}\n"),
+        None => format!("{name}\n"),
+    };
+    if let Some(base) = &model.extends {
+        page.push_str(&format!("extends {}\n", source(&analysis, 0, base.span)));
+    }
+    if let Some(doc) = &item.doc {
+        page.push_str(&format!("\n{}\n", doc.trim()));
+    }
+    for (title, lines) in interface(&analysis, 0, model) {
+        if lines.is_empty() {
+            continue;
+        }
+        page.push_str(&format!("\n{title}\n"));
+        for line in lines {
+            let must = match title {
+                "Parameters" | "Inputs" if line.is_open => "   (must be given)",
+                _ => "",
+            };
+            page.push_str(&format!("    {}{must}\n", line.text));
+            if let Some(doc) = line.doc {
+                page.push_str(&format!(
+                    "        {}\n",
+                    doc.trim().replace('\n', "\n        ")
+                ));
+            }
+        }
+    }
+    if let Some(example) = example(&analysis, name) {
+        page.push_str(&format!("\nExample\n{example}\n"));
+    }
+    Some(page)
+}
+
+/// The first example of the same text that uses the part, as written.
+fn example(analysis: &Analysis, name: &str) -> Option<String> {
+    let items = &analysis.project.files.first()?.ast.items;
+    let uses = |text: &str| {
+        let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+        text.match_indices(name).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + name.len()..].chars().next();
+            !before.is_some_and(is_letter) && !after.is_some_and(is_letter)
+        })
+    };
+    let found = items.iter().find_map(|item| match &item.kind {
+        ast::ItemKind::Model(model) if &*model.name.text != name => {
+            let text = source(analysis, 0, item.span);
+            uses(text).then_some(text)
+        }
+        _ => None,
+    })?;
+    let lines = found.lines().map(|l| format!("    {l}"));
+    Some(lines.collect::<Vec<_>>().join("\n"))
+}
