@@ -1,6 +1,6 @@
 //! What helps at the terminal: completions, the manual page, pages of parts, watching a file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
