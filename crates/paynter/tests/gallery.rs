@@ -31,6 +31,7 @@ macro_rules! folders {
 
 folders!(
     ball_joint,
+    cart_pendulum,
     circuit,
     disc,
     flight_table,
@@ -40,6 +41,7 @@ folders!(
     pendulum,
     platform,
     rate_gyro,
+    rolling_disc,
     servo,
     slider_crank,
     spring_mass_damper,
