@@ -290,7 +290,7 @@ fn design_of(hub: &Arc<Hub>, ask: &RunAsk) -> Result<Design, String> {
         model: ask.model.clone().filter(|_| ask.experiment.is_none()),
         experiment: ask.experiment.clone(),
         overrides: ask.set.clone(),
-        linear: None,
+        ..Choice::default()
     };
     match design_in(&mut world, &full, &choice) {
         Ok(design) => Ok(design),
