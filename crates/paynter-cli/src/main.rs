@@ -72,6 +72,8 @@ enum Command {
     Place(commands::control::PlaceArgs),
     /// The linear model in steps
     C2d(commands::control::C2dArgs),
+    /// Run an experiment under every treatment of its locks, side by side
+    CompareMethods(commands::compare_methods::CompareMethodsArgs),
     /// Draw the bond graph
     Diagram(commands::diagram::DiagramArgs),
     /// Plot a result file
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => commands::sweep::sweep(&args),
         Command::Optimize(args) => commands::optimize::optimize(&args),
         Command::Fit(args) => commands::fit::fit(&args),
+        Command::CompareMethods(args) => commands::compare_methods::compare_methods(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Causality(args) => commands::causality::causality(&args),
         Command::Equations(args) => commands::equations::equations(&args),

@@ -521,7 +521,6 @@ fn what_is_not_implemented_is_refused() {
     let folder = Folder::new();
     for line in [
         "constraints = delayed",
-        "constraints = parasitic(k = 1, b = 1)",
         "optimize k in 1 .. 2 { minimize k }",
     ] {
         let text = format!(

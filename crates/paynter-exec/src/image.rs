@@ -121,6 +121,8 @@ pub(crate) enum StartAim {
 pub(crate) struct Image {
     pub dae: Dae,
     pub states: Vec<SymbolId>,
+    /// States that are components of one vector, each with the size 1.
+    pub vectors: Vec<Vec<(usize, f64)>>,
     pub inputs: Inputs,
     pub n_slots: usize,
     pub constants: Vec<(u32, f64)>,

@@ -170,6 +170,7 @@ impl Maker {
         let state_index: FxHashMap<SymbolId, usize> =
             states.iter().enumerate().map(|(k, &s)| (s, k)).collect();
         let image = Image {
+            vectors: crate::sizes::vectors(reduced),
             states,
             inputs,
             has_impulses: !reduced.differentiated_switches.is_empty(),

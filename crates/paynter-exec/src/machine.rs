@@ -29,7 +29,8 @@ use crate::image::{Image, owner_symbol};
 use crate::jit::{compile_step, estimate};
 use crate::map::check_pivots;
 use crate::memory::Memory;
-use crate::start::Search;
+use crate::partition::Partition;
+use crate::start::{LEFT_OF_ZERO, Search};
 
 /// A model ready to run. Copies share the code and own their numbers.
 #[derive(Clone, Debug)]
@@ -50,6 +51,8 @@ pub struct Machine {
     pub(crate) clockworks: Vec<Clockwork>,
     waves: Waves,
     pub(crate) room: Room,
+    /// Which variables follow from the others, where a run is in minimal coordinates.
+    pub(crate) partition: Option<Box<Partition>>,
     counters: Counters,
     /// Time that the interpreter has lost against machine code, ns.
     time_lost: f64,
@@ -175,6 +178,7 @@ impl Machine {
             clockworks: vec![Clockwork::new(); image.watched.len()],
             waves: Waves::default(),
             room,
+            partition: None,
             counters: Counters::default(),
             time_lost: 0.0,
             steps_left: [None; 2],
@@ -340,7 +344,13 @@ impl Machine {
             })
             .collect();
 
-        let mut groups = Vec::new();
+        // What is left of a component of a vector that should be zero is a rounding of the others, and asks for no
+        // digits of its own.
+        let alike = |sizes: &Vec<(usize, f64)>| Alike {
+            share: LEFT_OF_ZERO,
+            sizes: sizes.clone(),
+        };
+        let mut groups: Vec<Alike> = self.image.vectors.iter().map(alike).collect();
         for part in self.mechanism_sizes(t0) {
             let momenta = part.momenta.iter().map(|&(k, size)| (k, part.pace * size));
             for (k, size) in part.positions.iter().copied().chain(momenta) {
@@ -364,6 +374,10 @@ impl Machine {
     ///
     /// A block has no solution here, or an external function no answer.
     pub fn observe(&mut self, t: f64, y: &[f64], out: &mut [f64]) -> Result<(), EvalError> {
+        if self.partition.is_some() {
+            let settled = self.with_settled(t, y, |machine, y| machine.observe(t, y, out));
+            return settled.map_err(failed)?;
+        }
         self.load(t, y).map_err(failed)?;
         run(&self.image.observe.steps, &mut self.memory).map_err(failed)?;
         for (value, &slot) in out.iter_mut().zip(&self.image.observe.outputs) {
@@ -717,6 +731,10 @@ impl System for Machine {
 
     #[inline]
     fn rhs(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError> {
+        if self.partition.is_some() {
+            let settled = self.with_settled(t, y, |machine, y| machine.rhs(t, y, f));
+            return settled.map_err(failed)?;
+        }
         if let Some(whole) = &self.image.whole_rhs
             && !self.must_set_up
             && whole.run(&self.memory.slots, (t, y), f, &mut [])
@@ -728,7 +746,7 @@ impl System for Machine {
     }
 
     fn step(&mut self, trial: Trial<'_>) -> bool {
-        if self.must_set_up {
+        if self.must_set_up || self.partition.is_some() {
             return false;
         }
         let place = usize::from(!trial.integrands.is_empty());
@@ -747,11 +765,16 @@ impl System for Machine {
     }
 
     fn jacobian_pattern(&self) -> Option<&Pattern> {
-        self.image.pattern.as_ref()
+        // In minimal coordinates rates depend on what dependent variables are made of.
+        let pattern = self.image.pattern.as_ref();
+        pattern.filter(|_| self.partition.is_none())
     }
 
     fn jacobian(&mut self, t: f64, y: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
         self.counters.jacobians += 1;
+        if self.partition.is_some() {
+            return Ok(false);
+        }
         self.note_work(Work::Rhs, 1);
         self.note_work(Work::JacobianDirection, self.image.rhs.n_colours());
         self.load(t, y).map_err(failed)?;
@@ -772,6 +795,9 @@ impl System for Machine {
     }
 
     fn time_derivative(&mut self, t: f64, y: &[f64], ft: &mut [f64]) -> Result<bool, EvalError> {
+        if self.partition.is_some() {
+            return Ok(false);
+        }
         self.load(t, y).map_err(failed)?;
         let image = &self.image;
         image.rhs.evaluate(&mut self.memory).map_err(failed)?;
@@ -796,6 +822,10 @@ impl System for Machine {
     }
 
     fn guards(&mut self, t: f64, y: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
+        if self.partition.is_some() {
+            let settled = self.with_settled(t, y, |machine, y| machine.guards(t, y, g));
+            return settled.map_err(failed)?;
+        }
         self.load(t, y).map_err(failed)?;
         self.compute_guards(g).map_err(failed)
     }
@@ -812,6 +842,11 @@ impl System for Machine {
         dy: &[f64],
         rates: &mut [f64],
     ) -> Result<bool, EvalError> {
+        if self.partition.is_some() {
+            let settled =
+                self.with_settled(t, y, |machine, y| machine.guard_rates(t, y, dy, rates));
+            return settled.map_err(failed)?;
+        }
         self.load(t, y).map_err(failed)?;
         self.compute_guard_rates(dy, rates).map_err(failed)?;
         Ok(true)
@@ -857,6 +892,9 @@ impl System for Machine {
     }
 
     fn project(&mut self, t: f64, y: &mut [f64]) -> Result<Projection, EvalError> {
+        if self.partition.is_some() {
+            return self.settle(t, y).map_err(failed);
+        }
         self.project_on_constraints(t, y).map_err(failed)
     }
 
@@ -879,6 +917,10 @@ impl System for Machine {
     }
 
     fn quadrature_rates(&mut self, t: f64, y: &[f64], q: &mut [f64]) -> Result<(), EvalError> {
+        if self.partition.is_some() {
+            let settled = self.with_settled(t, y, |machine, y| machine.quadrature_rates(t, y, q));
+            return settled.map_err(failed)?;
+        }
         self.note_work(Work::Integrands, 1);
         self.load(t, y).map_err(failed)?;
         let image = &self.image;
@@ -894,6 +936,12 @@ impl System for Machine {
         f: &mut [f64],
         q: &mut [f64],
     ) -> Result<(), EvalError> {
+        if self.partition.is_some() {
+            let settled = self.with_settled(t, y, |machine, y| {
+                machine.rhs_and_quadrature_rates(t, y, f, q)
+            });
+            return settled.map_err(failed)?;
+        }
         let n_rates = f.len();
         if self.image.power.n_rhs != n_rates {
             self.rhs(t, y, f)?;

@@ -12,8 +12,26 @@
 //!
 //! **Invariant:** coordinates that no lock reads, and what does not move these, have no size here.
 
+use paynter_symbolic::SymbolId;
+use paynter_symbolic::reduced::Reduced;
+
+use crate::lower::{Engine, lower};
 use crate::machine::Machine;
 use crate::map::components;
+
+/// Finds typical sizes of the positions and momenta of a mechanism, given with its locks released.
+pub fn sizes_of_states(released: &Reduced, t0: f64) -> Option<Vec<(SymbolId, f64)>> {
+    let mut machine = lower(released, &[], Engine::Interpreter).ok()?;
+    machine.initialise(t0).ok()?;
+    let mut found = Vec::new();
+    for part in machine.mechanism_sizes(t0) {
+        let momenta = part.momenta.iter().map(|&(k, size)| (k, part.pace * size));
+        let all = part.positions.iter().copied().chain(momenta);
+        let sized = all.filter(|s| s.1 > 0.0);
+        found.extend(sized.map(|(k, size)| (machine.image.states[k], size)));
+    }
+    Some(found)
+}
 
 /// The sizes of one part of a mechanism; parts share no lock.
 #[derive(Clone, Debug, Default)]

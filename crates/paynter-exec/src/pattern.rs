@@ -199,6 +199,10 @@ pub(crate) fn dependencies(steps: &[Step], columns: &[u32], outputs: &[u32]) -> 
 /// Greedy in the order of columns (Curtis, Powell & Reid 1974); a band gets as many colours
 /// as it is wide.
 pub(crate) fn colour(rows: &[Box<[u32]>], n_columns: usize) -> Vec<u32> {
+    // A row that depends on everything leaves no choice: the rates of a mechanism, say.
+    if rows.iter().any(|row| row.len() == n_columns) {
+        return (0..n_columns as u32).collect();
+    }
     let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); n_columns];
     for (row, columns) in rows.iter().enumerate() {
         for &column in columns {

@@ -16,7 +16,27 @@ use crate::code::run;
 use crate::machine::Machine;
 use crate::start::LEFT_OF_ZERO;
 use paynter_solve::System;
+use paynter_symbolic::PathId;
+use paynter_symbolic::reduced::Reduced;
 use rustc_hash::FxHashMap;
+
+/// Finds the states that are components of one vector.
+pub(crate) fn vectors(reduced: &Reduced) -> Vec<Vec<(usize, f64)>> {
+    // Longer ones are lists of different things.
+    const LONGEST: usize = 16;
+    let names = &reduced.dae.names;
+    let mut found: FxHashMap<(PathId, &str), Vec<(usize, f64)>> = FxHashMap::default();
+    for (k, state) in reduced.states.iter().enumerate() {
+        let path = reduced.dae.symbol(state.symbol).name;
+        if let (Some(parent), (text, Some(_))) = (names.parent(path), names.last(path)) {
+            found.entry((parent, text)).or_default().push((k, 1.0));
+        }
+    }
+    let mut vectors: Vec<Vec<(usize, f64)>> = found.into_values().collect();
+    vectors.retain(|v| (2..=LONGEST).contains(&v.len()));
+    vectors.sort_by_key(|v| v[0].0);
+    vectors
+}
 
 /// Size of a state of which nothing is known, and the largest that is inferred: states of more than
 /// this have their relative tolerance anyway.

@@ -468,7 +468,7 @@ const OWN: &[Row] = &[
     (
         UNKNOWN_CONSTRAINTS,
         "unknown treatment of constraints",
-        "Constraints are enforced by minimal, multiplier, parasitic(k, b), implicit or delayed.",
+        "Constraints are enforced by auto, minimal, multiplier, parasitic(k, b), implicit or delayed.",
     ),
     (
         SETTING_TWICE,

@@ -14,6 +14,7 @@ pub mod graph;
 pub mod lagrange;
 pub mod laws;
 pub mod project;
+pub mod relax;
 pub mod suggest;
 pub mod units;
 

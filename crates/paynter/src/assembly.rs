@@ -9,7 +9,7 @@
 use crate::code;
 use crate::failure::explain_start;
 use crate::mobility::Mobility;
-use paynter_exec::{Assembly, Mismatch, StartError, assemble};
+use paynter_exec::{Assembly, Mismatch, StartError, assemble, sizes_of_states};
 use paynter_model::BondGraph;
 use paynter_symbolic::reduce::{Enforcement, Options, StructuralError, reduce_with};
 use paynter_symbolic::reduced::Reduced;
@@ -100,6 +100,38 @@ pub(crate) fn reduce_locked(
             plain(dae).map_err(|_| LockError::Explained(explain_start(&error, &released, graph)))
         }
         _ => plain(dae),
+    }
+}
+
+/// Counts a mechanism, gives the sizes of its states and finds what keeps it from being put together.
+///
+/// # Errors
+///
+/// Locks that cannot all be met; positions that are not those of their locks.
+pub(crate) fn look_at_locks(
+    dae: &Dae,
+    graph: &BondGraph,
+    t0: f64,
+) -> Result<(Option<Mobility>, Vec<(SymbolId, f64)>), Vec<Diagnostic>> {
+    let all = Options {
+        released: (0..dae.constraints.len()).collect(),
+        ..Options::default()
+    };
+    let Ok(released) = reduce_with(dae.clone(), &all) else {
+        return Ok((None, Vec::new()));
+    };
+    let sizes = sizes_of_states(&released, t0).unwrap_or_default();
+    match assemble(&released, t0, &by_name(dae)) {
+        Ok(Some(assembly)) => {
+            let mut messages = explain_locks(&assembly, dae, graph);
+            messages.retain(Diagnostic::is_error);
+            match messages.is_empty() {
+                true => Ok((Some(Mobility::new(graph, dae, &assembly)), sizes)),
+                false => Err(messages),
+            }
+        }
+        Err(error @ StartError::Constraints { .. }) => Err(explain_start(&error, &released, graph)),
+        _ => Ok((None, sizes)),
     }
 }
 

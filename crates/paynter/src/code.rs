@@ -52,7 +52,7 @@ codes! {
     REFERENCE = "E0731", "a reference that cannot be read",
         "`compare` names a file that is missing or is not a table of numbers with time in its first column.";
     NOT_IMPLEMENTED = "E0732", "something that is not implemented yet",
-        "The experiment asks for something that the language has words for but no command carries out: `constraints = parasitic` or `delayed`. The run is refused rather than done in another way.";
+        "The experiment asks for something that the language has words for but no command carries out: `constraints = delayed`. The run is refused rather than done in another way.";
     IMPULSE = "W0733", "a step that would need an impulse",
         "A storage is tied to a source that jumps. The jump would need an impulse of flow or effort, whose energy the audit cannot see. Put a resistance between them, or give the source a rise time.";
     START_CHANGED = "W0734", "a start value was adjusted",
@@ -119,6 +119,8 @@ codes! {
         "A fit compares recorded columns with columns of the same name in a data file, at the times of the file. This file has none of them, or has samples outside of the run, or there are fewer samples than parameters; or `sigma` or `of` names something that is not there.";
     FIT_UNRESOLVED = "W0839", "parameters that the data cannot tell apart",
         "Changing these parameters together leaves every residual as it is, so that the data say nothing about where along this line they lie. Only what the data do fix (a ratio, a product) can be trusted. Give one of them its value, or measure something that depends on them in another way.";
+    TOO_LARGE_FOR_MINIMAL = "E0760", "a mechanism too large for minimal coordinates",
+        "`constraints = minimal` solves for all dependent positions and rates in every evaluation, by a dense factor whose cost grows with the cube of the number of constraints. For large mechanisms use `multiplier`, whose cost grows with their size.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance, in the whole model, in a connected part of it, at a storage or at a junction. Each is measured against what moved there. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
     ACTIVE_IN_RUN = "W0739", "a resistor that gave energy",

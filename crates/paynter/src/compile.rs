@@ -12,17 +12,18 @@
 use crate::assembly::{LockError, Locked, reduce_locked};
 use crate::failure::explain_structure;
 use crate::mobility::Mobility;
+use crate::parasitic::with_springs;
 use paynter_model::causality::{
     Causality, Solved, assign_causality, causality_diagnostics, conflict_diagnostic,
-    denies_a_stroke, needs_an_inverse,
+    denies_a_stroke, needs_an_inverse, turn_like, with_reactions,
 };
 use paynter_model::equations::build_equations;
-use paynter_model::experiment::{Constraints, Plan};
+use paynter_model::experiment::{Constraints, Parasitic, Plan};
 use paynter_model::graph::{ElementId, ElementKind, Law};
-use paynter_model::{BondGraph, code as model_code};
-use paynter_symbolic::reduce::{Enforcement, reduce};
+use paynter_model::{BondGraph, code as model_code, relax};
+use paynter_symbolic::reduce::{Enforcement, MANY_LOCKS, reduce};
 use paynter_symbolic::reduced::Reduced;
-use paynter_symbolic::{Dae, SymbolId};
+use paynter_symbolic::{Dae, ExprId, SymbolId};
 use paynter_syntax::Diagnostic;
 use std::sync::Arc;
 
@@ -41,26 +42,71 @@ pub struct Compiled {
     pub warnings: Vec<Diagnostic>,
     /// The count of bodies, joints and freedoms, for a mechanism.
     pub mobility: Option<Mobility>,
+    /// The locks of the model, whatever stands in their place.
+    pub locks: Vec<Lock>,
     /// As asked for.
     pub settings: Settings,
 }
 
 /// What shapes the equations beside the graph.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Settings {
     /// When a run starts, s: locks are put together there.
     pub start: f64,
     /// How locks are kept.
-    pub enforcement: Enforcement,
+    pub treatment: Treatment,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            start: 0.0,
-            enforcement: Enforcement::Automatic,
+/// How locks are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Treatment {
+    /// As fits.
+    #[default]
+    Automatic,
+    /// As few variables are integrated as there are freedoms.
+    Minimal,
+    /// Storages depend on others.
+    Implicit,
+    /// Reactions are unknowns.
+    Multiplier,
+    /// Springs and dampers, which swing within this time, s.
+    Parasitic(Parasitic, f64),
+}
+
+impl Treatment {
+    /// How the equations keep locks.
+    fn enforcement(self) -> Enforcement {
+        match self {
+            Treatment::Automatic | Treatment::Parasitic(..) => Enforcement::Automatic,
+            Treatment::Implicit => Enforcement::Implicit,
+            Treatment::Minimal | Treatment::Multiplier => Enforcement::Multipliers,
         }
     }
+}
+
+/// A lock of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lock {
+    /// Its name.
+    pub name: String,
+    /// What it holds at zero.
+    pub position: ExprId,
+    /// It holds a rotation.
+    pub is_turning: bool,
+}
+
+/// Lists the locks of a graph.
+pub(crate) fn locks_of(graph: &BondGraph) -> Vec<Lock> {
+    let ids = (0..graph.elements.len() as u32).map(ElementId);
+    ids.filter_map(|id| {
+        let element = graph.element(id);
+        Some(Lock {
+            name: graph.element_name(id),
+            position: relax::position(element)?,
+            is_turning: relax::is_turning(graph, element),
+        })
+    })
+    .collect()
 }
 
 impl Settings {
@@ -68,9 +114,14 @@ impl Settings {
     pub fn of(plan: &Plan) -> Self {
         Settings {
             start: plan.start,
-            enforcement: match plan.constraints {
-                Constraints::Multiplier => Enforcement::Multipliers,
-                _ => Enforcement::Automatic,
+            treatment: match plan.constraints {
+                Constraints::Auto | Constraints::Delayed => Treatment::Automatic,
+                Constraints::Minimal => Treatment::Minimal,
+                Constraints::Implicit => Treatment::Implicit,
+                Constraints::Multiplier => Treatment::Multiplier,
+                Constraints::Parasitic(asked) => {
+                    Treatment::Parasitic(asked, asked.time_scale(plan.stop - plan.start))
+                }
             },
         }
     }
@@ -83,12 +134,58 @@ impl Settings {
 /// Why the equations have no unique solution. Where causality has found a conflict it explains better
 /// than the equations what is wrong.
 pub fn compile(graph: Arc<BondGraph>, settings: Settings) -> Result<Compiled, Vec<Diagnostic>> {
-    let causality = assign_causality(&graph);
+    let locks = locks_of(&graph);
+    match settings.treatment {
+        Treatment::Parasitic(asked, time) if !locks.is_empty() => {
+            let springs = with_springs(&graph, settings.start, (asked, time))?;
+            let causality = assign_causality(&springs.graph);
+            let mut compiled = compile_with(Arc::new(springs.graph), causality, settings)?;
+            compiled.reduced.decided_by.extend(springs.decided_by);
+            let mobility = springs.mobility;
+            Ok(Compiled {
+                locks,
+                mobility,
+                ..compiled
+            })
+        }
+        Treatment::Minimal | Treatment::Multiplier if !locks.is_empty() => {
+            compile_reactions(&graph, settings)
+        }
+        Treatment::Automatic if locks.len() > MANY_LOCKS => compile_reactions(&graph, settings),
+        _ => {
+            let causality = assign_causality(&graph);
+            compile_with(graph, causality, settings)
+        }
+    }
+}
+
+/// Compiles a graph whose locks are kept by reactions that are unknowns: strokes are those of sources of effort.
+fn compile_reactions(graph: &BondGraph, settings: Settings) -> Result<Compiled, Vec<Diagnostic>> {
+    let (free, decided_by) = with_reactions(graph, &[]);
+    let causality = assign_causality(&free);
+    let mut turned = graph.clone();
+    turn_like(&mut turned, &free);
+    let mut compiled = compile_with(Arc::new(turned), causality, settings)?;
+    compiled.reduced.decided_by.extend(decided_by);
+    Ok(compiled)
+}
+
+/// Writes the equations of a graph with its strokes and reduces them.
+fn compile_with(
+    graph: Arc<BondGraph>,
+    causality: Causality,
+    settings: Settings,
+) -> Result<Compiled, Vec<Diagnostic>> {
     let messages = causality_diagnostics(&graph, &causality, &Solved::default());
     refuse_hopeless(&graph, &causality, &messages)?;
 
     let dae = build_equations(&graph, &causality);
-    let reduced = reduce_locked(dae, &graph, settings.start, settings.enforcement);
+    let reduced = reduce_locked(
+        dae,
+        &graph,
+        settings.start,
+        settings.treatment.enforcement(),
+    );
     let Locked {
         reduced,
         messages: mut warnings,
@@ -98,6 +195,7 @@ pub fn compile(graph: Arc<BondGraph>, settings: Settings) -> Result<Compiled, Ve
 
     warnings.extend(of_code(&messages, model_code::RING_REDUNDANT));
     Ok(Compiled {
+        locks: locks_of(&graph),
         graph,
         causality,
         reduced,
@@ -167,7 +265,7 @@ impl Compiled {
     /// Why they have no unique solution.
     pub(crate) fn reduce_others(&self, dae: Dae) -> Result<Reduced, Vec<Diagnostic>> {
         let again = dae.clone();
-        let Settings { start, enforcement } = self.settings;
+        let (start, enforcement) = (self.settings.start, self.settings.treatment.enforcement());
         match reduce_locked(dae, &self.graph, start, enforcement) {
             Ok(locked) => Ok(locked.reduced),
             Err(LockError::Explained(messages)) => Err(messages),
@@ -198,7 +296,12 @@ pub fn strokes(graph: Arc<BondGraph>, settings: Settings) -> Strokes {
         };
     };
     let reduced = &compiled.reduced;
-    let (graph, causality) = if compiled.released.is_empty() {
+    let graph = compiled.graph;
+    let (graph, causality) = if settings.treatment == Treatment::Multiplier {
+        let (graph, _) = with_reactions(&graph, &compiled.released);
+        let causality = assign_causality(&graph);
+        (Arc::new(graph), causality)
+    } else if compiled.released.is_empty() {
         (graph, compiled.causality)
     } else {
         let graph = without_locks(&graph, &compiled.released);

@@ -266,13 +266,14 @@ fn elaborate_choice(
     let model = elaborated.model.name.text.to_string();
     let structural = elaborated.structural.clone();
     let limits = std::mem::take(&mut elaborated.limits);
-    let mut graph = elaborated.into_graph();
+    let (mut graph, decided_by) = elaborated.into_oriented_graph();
     integrate_measures(&mut plan, &mut graph);
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(failed(project, diagnostics));
     }
     let experiments = experiment_names(&project);
     let mut structural = structural;
+    structural.extend(decided_by);
     structural.extend(paynter_model::causality::ring_parameters(&graph));
     Ok(Design {
         experiments,

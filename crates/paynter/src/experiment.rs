@@ -5,6 +5,7 @@
 
 use crate::compare::{Comparison, compare};
 use crate::compile::Compiled;
+use crate::gaps::{self, Gap};
 use crate::held::Held;
 use crate::linear::{Linearization, Trim};
 use crate::measure::Curve;
@@ -47,6 +48,8 @@ pub struct Outcome {
     pub warnings: Vec<Diagnostic>,
     /// The count of bodies, joints and freedoms, for a mechanism.
     pub mobility: Option<Mobility>,
+    /// How far each lock gave way, where that was looked at.
+    pub gaps: Vec<Gap>,
 }
 
 /// A number read off the curves.
@@ -117,6 +120,8 @@ pub fn carry_out(
     let search = search_values(plan, run.fine.as_ref(), layout, &parameters);
     let limits = kept_limits(plan, run.fine.as_ref(), layout, &parameters);
     let plots = plots(plan, &run, layout, references, &compiled.graph);
+    let first_lock = run.table.columns.len() - layout.n_locks;
+    let gaps = gaps::read(&compiled.locks, &run.table.columns[first_lock..]);
     run.table.columns.truncate(layout.n_recorded);
     run.ranges.truncate(layout.n_recorded);
     let comparisons = plan
@@ -141,6 +146,7 @@ pub fn carry_out(
         linear: Vec::new(),
         warnings: Vec::new(),
         mobility: None,
+        gaps,
     })
 }
 

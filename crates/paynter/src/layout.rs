@@ -6,7 +6,7 @@
 use crate::spec::{RunSpec, Wanted};
 use crate::table::Table;
 use paynter_exec::Engine;
-use paynter_model::experiment::{self, Functional, Measure, Plan};
+use paynter_model::experiment::{self, Constraints, Functional, Measure, Plan};
 use paynter_solve::Method;
 use paynter_symbolic::ExprId;
 
@@ -20,6 +20,8 @@ pub struct Layout {
     pub wanted: Vec<Wanted>,
     /// The first ones are the columns of the table.
     pub n_recorded: usize,
+    /// The last ones are the positions of so many locks.
+    pub n_locks: usize,
     /// Margins that measures read: signal, gain margin in dB and phase margin in rad.
     pub margins: Vec<(ExprId, Option<(f64, f64)>)>,
 }
@@ -45,6 +47,7 @@ pub fn lay_out(plan: &Plan) -> Layout {
     Layout {
         wanted,
         n_recorded,
+        n_locks: 0,
         margins: Vec::new(),
     }
 }
@@ -120,6 +123,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         wants_fine: !plan.all_measures().is_empty(),
         wants_ranges: false,
         parameters: Vec::new(),
+        is_minimal: plan.constraints == Constraints::Minimal,
         rest: Vec::new(),
     }
 }

@@ -97,6 +97,7 @@ pub fn powers_of_run(
     let mut layout = Layout {
         wanted: Vec::new(),
         n_recorded: 0,
+        n_locks: 0,
         margins: Vec::new(),
     };
     match when {

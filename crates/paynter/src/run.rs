@@ -6,10 +6,11 @@
 use crate::audit::Audit;
 use crate::check::unreadable_reference;
 use crate::code;
-use crate::compile::Compiled;
+use crate::compile::{Compiled, Treatment};
 use crate::design::Design;
 use crate::digits::significant;
 use crate::experiment::{Outcome, Task, carry_out};
+use crate::gaps;
 use crate::layout::{Layout, lay_out, run_spec};
 use crate::linear::{
     Ask, LinearError, Linearization, Trim, find_rest, linearize, margins_of_measures,
@@ -17,7 +18,7 @@ use crate::linear::{
 use crate::recorder::Progress;
 use crate::simulate::{Ending, RunSpec, prepare};
 use crate::table::{EVENT_TIMES, Table};
-use paynter_exec::{Engine, Machine};
+use paynter_exec::{Engine, MAX_ROWS_OF_MINIMAL, Machine};
 use paynter_model::experiment::Plan;
 use paynter_model::graph::ElementKind;
 use paynter_symbolic::reduced::Reduced;
@@ -33,6 +34,8 @@ pub struct RunChoice {
     pub times: Option<Vec<f64>>,
     /// Find least and largest values over the whole run, not only among the recorded ones.
     pub wants_ranges: bool,
+    /// Look how far locks give way.
+    pub wants_gaps: bool,
 }
 
 /// Runs the experiment of a design.
@@ -58,7 +61,7 @@ pub fn run_staged(
     choice: &RunChoice,
     progress: Progress<'_>,
 ) -> Result<(Compiled, Outcome), Vec<Diagnostic>> {
-    let Ready { stages, machine } = ready(design, choice.engine)?;
+    let Ready { stages, machine } = ready_with(design, choice.engine, choice.wants_gaps)?;
     let outcome = stages.run_on(machine, design, choice, progress)?;
     Ok((stages.compiled, outcome))
 }
@@ -87,13 +90,26 @@ struct Stages {
 ///
 /// What keeps it from running: structure, missing references, no point at rest.
 pub fn ready(design: &Design, engine: Engine) -> Result<Ready, Vec<Diagnostic>> {
+    ready_with(design, engine, false)
+}
+
+fn ready_with(
+    design: &Design,
+    engine: Engine,
+    wants_gaps: bool,
+) -> Result<Ready, Vec<Diagnostic>> {
     let refused = crate::unsupported::in_plan(&design.plan);
     if !refused.is_empty() {
         return Err(refused);
     }
     let compiled = design.compile()?;
     let references = references(design)?;
+    refuse_large_minimal(design, &compiled)?;
     let mut layout = lay_out(&design.plan);
+    if wants_gaps || matches!(compiled.settings.treatment, Treatment::Parasitic(..)) {
+        layout.n_locks = compiled.locks.len();
+        layout.wanted.extend(gaps::wanted(&compiled.locks));
+    }
     layout.margins = margins_of_measures(design, &compiled).map_err(LinearError::into_messages)?;
     let mut spec = run_spec(&design.plan, &layout, &references, engine);
     let mut trim = None;
@@ -181,6 +197,27 @@ impl Stages {
         outcome.warnings.extend(found);
         Ok(outcome)
     }
+}
+
+/// Refuses minimal coordinates where every evaluation would take a large dense factor.
+fn refuse_large_minimal(design: &Design, compiled: &Compiled) -> Result<(), Vec<Diagnostic>> {
+    let reduced = &compiled.reduced;
+    let n = reduced.constraints.len() + reduced.dae.invariants.len();
+    if compiled.settings.treatment != Treatment::Minimal || n <= MAX_ROWS_OF_MINIMAL {
+        return Ok(());
+    }
+    let message = Diagnostic::error(
+        code::TOO_LARGE_FOR_MINIMAL,
+        format!("minimal coordinates of a mechanism with {n} constraints would take too long"),
+    )
+    .help("write `constraints = multiplier`");
+    let words = ["constraints"];
+    Err(vec![in_words(
+        message,
+        &design.plan,
+        &words,
+        "asked for here",
+    )])
 }
 
 /// Makes the linear models that an experiment asks for.

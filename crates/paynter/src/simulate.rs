@@ -100,7 +100,8 @@ pub fn simulate(
         let nicer = nicer.get(s).cloned();
         nicer.unwrap_or_else(|| at_start.dae.name_of(*s))
     };
-    let states = machine.states().iter().map(name).collect();
+    let states = machine.independent_states(spec.start, &start.y0);
+    let states = states.iter().map(name).collect();
     // A point at rest gives every state its value.
     let defaulted = start.defaulted.iter().filter(|_| spec.rest.is_empty());
     // Neither does one that a constraint has moved start at zero.

@@ -69,6 +69,8 @@ pub struct RunSpec {
     pub wants_ranges: bool,
     /// Parameters changed after compiling, SI units.
     pub parameters: Vec<(SymbolId, f64)>,
+    /// Run in minimal coordinates.
+    pub is_minimal: bool,
     /// States of a point at rest to start from instead; empty where nothing was trimmed.
     pub rest: Vec<(SymbolId, f64)>,
 }
@@ -140,7 +142,11 @@ fn lower_for(
         form,
         ..Lowering::default()
     };
-    lower_with(reduced, &wanted, lowering)
+    let mut machine = lower_with(reduced, &wanted, lowering)?;
+    if spec.is_minimal {
+        machine.use_minimal_coordinates();
+    }
+    Ok(machine)
 }
 
 /// Beyond this many unknowns a block solved inside the right-hand side makes the Jacobian of an

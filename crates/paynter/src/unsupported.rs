@@ -9,15 +9,14 @@ use paynter_model::project::Project;
 use paynter_syntax::{Diagnostic, Span, ast};
 
 /// Words for ways to enforce constraints that are read and checked only.
-const UNUSED_CONSTRAINTS: [&str; 2] = ["parasitic", "delayed"];
+const UNUSED_CONSTRAINTS: [&str; 1] = ["delayed"];
 
 /// What keeps a plan from being carried out as it is written.
 pub(crate) fn in_plan(plan: &Plan) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let word = match plan.constraints {
-        Constraints::Minimal | Constraints::Implicit | Constraints::Multiplier => None,
-        Constraints::Parasitic { .. } => Some(UNUSED_CONSTRAINTS[0]),
-        Constraints::Delayed => Some(UNUSED_CONSTRAINTS[1]),
+        Constraints::Delayed => Some(UNUSED_CONSTRAINTS[0]),
+        _ => None,
     };
     let place = |words: &[&str]| plan.places.of(words).unwrap_or_default();
     if let Some(word) = word {
@@ -69,5 +68,5 @@ fn constraints(word: &str, span: Span) -> Diagnostic {
     let message = format!("`constraints = {word}` is not implemented yet");
     Diagnostic::error(code::NOT_IMPLEMENTED, message)
         .primary(span, "asked for here")
-        .help("use `minimal`, `implicit` or `multiplier`")
+        .help("use `minimal`, `implicit`, `multiplier` or `parasitic`")
 }

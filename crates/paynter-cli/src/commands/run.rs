@@ -84,6 +84,7 @@ pub fn run(args: &RunArgs) -> u8 {
         engine: args.engine.engine(),
         times,
         wants_ranges: true,
+        wants_gaps: false,
     };
     let mut outputs = Outputs::of(&design);
     if let Some(path) = &args.times {

@@ -6,6 +6,7 @@ use paynter::assumed::other_models;
 use paynter::audit::Audit;
 use paynter::digits::significant;
 use paynter::experiment::Outcome;
+use paynter::gaps::worst;
 use paynter::linear::Label;
 use paynter::outcome_json::range_of;
 use paynter::simulate::Ending;
@@ -46,6 +47,14 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
         if !joints.is_empty() {
             say!("  freedoms    {}", shorten(&joints));
         }
+    }
+    for gap in worst(&outcome.gaps) {
+        let size = significant(gap.size, 2);
+        say!(
+            "  gap         {size} {} at most, in {}",
+            gap.unit(),
+            gap.lock
+        );
     }
     say!("  states      {}", shorten(&run.states));
     if !run.defaulted.is_empty() {

@@ -20,6 +20,7 @@ mod laws;
 mod links;
 mod loops;
 mod matching;
+mod orient;
 mod propagate;
 mod ranking;
 pub mod report;
@@ -36,6 +37,7 @@ pub use diagnostics::{
 };
 pub use explain::{Step, chain, sentence, steps, why};
 pub use links::{Kind as LinkKind, Link, Links, draw_links};
+pub use orient::{follow_strokes, orient_transformers, turn_like, with_reactions};
 pub use rings::{Closing, Ring};
 pub use solved::Solved;
 

@@ -45,7 +45,15 @@ impl<'a> Elaborated<'a> {
 
     /// Gives up the scope and keeps the graph.
     pub fn into_graph(self) -> BondGraph {
-        self.elaborator.graph
+        self.into_oriented_graph().0
+    }
+
+    /// Gives up the scope and keeps the graph, with matrix transformers in the direction that strokes ask for, and the
+    /// parameters whose values decide about that.
+    pub fn into_oriented_graph(self) -> (BondGraph, Vec<SymbolId>) {
+        let mut graph = self.elaborator.graph;
+        let decided_by = crate::causality::orient_transformers(&mut graph);
+        (graph, decided_by)
     }
 
     /// Gives the energy domains with their units.

@@ -16,7 +16,7 @@ pub(super) fn write(w: &mut Writer, id: ElementId) {
     let element = graph.element(id);
     match element.kind {
         ElementKind::Zero | ElementKind::One => junction(w, id, element),
-        ElementKind::Se | ElementKind::Sf => source(w, element),
+        ElementKind::Se | ElementKind::Sf => source(w, id, element),
         ElementKind::R => resistor(w, id, element),
         ElementKind::C | ElementKind::I => storage(w, id, element),
         ElementKind::Tf | ElementKind::Gy if let_out(w, id, element) => {}
@@ -111,7 +111,7 @@ fn close_ring(w: &mut Writer, element: &Element, port: usize) {
     w.define(given, zero, true, element.origin);
 }
 
-fn source(w: &mut Writer, element: &Element) {
+fn source(w: &mut Writer, id: ElementId, element: &Element) {
     let Law::Source { value, position } = element.law else {
         unreachable!("a source has a source law")
     };
@@ -120,7 +120,9 @@ fn source(w: &mut Writer, element: &Element) {
         ElementKind::Se => (bond.effort, bond.flow),
         _ => (bond.flow, bond.effort),
     };
-    w.define(set, value, true, element.origin);
+    // Strokes of a graph with reactions: the flow of a lock is what bodies make of it, and is demanded to be zero.
+    let is_reaction = position.is_some() && w.gives_effort(id, 0) == Some(true);
+    w.define(set, value, !is_reaction, element.origin);
     if let Some(position) = position {
         let flow = w.dae.pool.symbol(set);
         w.dae.constraints.push(PositionConstraint {

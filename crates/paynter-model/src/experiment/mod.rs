@@ -222,7 +222,7 @@ impl Default for Plan {
             max_step: None,
             max_steps: None,
             initial_step: None,
-            constraints: Constraints::Minimal,
+            constraints: Constraints::Auto,
             columns: Vec::new(),
             plots: Vec::new(),
             measures: Vec::new(),
@@ -256,21 +256,52 @@ pub enum Method {
 /// How locks (`Sf(0, position = …)`) are enforced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Constraints {
+    /// Dependent storages where one choice of them is safe, multipliers else.
+    Auto,
     /// As few coordinates as the mechanism has freedoms.
     Minimal,
     /// All coordinates with multipliers, kept on the positions.
     Multiplier,
     /// Stiff springs and dampers.
-    Parasitic {
-        /// Stiffness in SI.
-        k: f64,
-        /// Damping in SI.
-        b: f64,
-    },
-    /// The constraints solved inside each step.
+    Parasitic(Parasitic),
+    /// Storages that depend on others, as causality has them.
     Implicit,
     /// Differentiation delayed by one step (Tiernego & van Dixhoorn 1979).
     Delayed,
+}
+
+/// Springs and dampers in the place of locks, in SI units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parasitic {
+    /// Stiffness of all locks, N/m and N·m/rad; from inertias and `time` where none is given.
+    pub k: Option<f64>,
+    /// Damping of all locks, N·s/m and N·m·s/rad.
+    pub b: Option<f64>,
+    /// Stiffness of locks that hold rotations, where another one is given.
+    pub k_turn: Option<f64>,
+    /// Their damping.
+    pub b_turn: Option<f64>,
+    /// The time in which a spring swings, s; a small part of the run where none is given.
+    pub time: Option<f64>,
+}
+
+/// Part of a run in which a spring swings where nobody says how fast: motions that take a tenth of the run err by
+/// about a millionth then.
+const SWING: f64 = 1e-4;
+
+impl Parasitic {
+    /// The time in which springs swing in a run of this length.
+    pub fn time_scale(&self, length: f64) -> f64 {
+        self.time.unwrap_or(SWING * length)
+    }
+
+    /// Stiffness and damping of a lock, where they are given.
+    pub fn of_lock(&self, is_turning: bool) -> (Option<f64>, Option<f64>) {
+        match is_turning {
+            true => (self.k_turn.or(self.k), self.b_turn.or(self.b)),
+            false => (self.k, self.b),
+        }
+    }
 }
 
 /// A recorded column.

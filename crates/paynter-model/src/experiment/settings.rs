@@ -5,7 +5,7 @@
 
 use paynter_syntax::{Diagnostic, Span, ast};
 
-use super::{Constraints, Method, Planner};
+use super::{Constraints, Method, Parasitic, Planner};
 use crate::code;
 use crate::suggest::nearest;
 use crate::units::Dimension;
@@ -38,7 +38,14 @@ const METHODS: [(&str, Method); 8] = [
     ("ab2", Method::Ab2),
 ];
 
-const CONSTRAINTS: [&str; 5] = ["minimal", "multiplier", "parasitic", "implicit", "delayed"];
+const CONSTRAINTS: [&str; 6] = [
+    "auto",
+    "minimal",
+    "multiplier",
+    "parasitic",
+    "implicit",
+    "delayed",
+];
 
 /// Below this relative tolerance double precision has no digits left for the steps.
 const SMALLEST_RTOL: f64 = 1e-14;
@@ -262,11 +269,12 @@ impl Planner<'_> {
     pub(super) fn constraints(&mut self, value: &ast::Expr) -> Option<Constraints> {
         let found = word(value).map(|(word, args)| (&*word.text, args));
         match found {
+            Some(("auto", [])) => Some(Constraints::Auto),
             Some(("minimal", [])) => Some(Constraints::Minimal),
             Some(("multiplier", [])) => Some(Constraints::Multiplier),
             Some(("implicit", [])) => Some(Constraints::Implicit),
             Some(("delayed", [])) => Some(Constraints::Delayed),
-            Some(("parasitic", args)) => self.parasitic(args, value.span),
+            Some(("parasitic", args)) => self.parasitic(args),
             Some((text, _)) => {
                 let diagnostic = match nearest(text, CONSTRAINTS) {
                     Some(meant) if meant != text => unknown_constraints(text, value.span)
@@ -284,32 +292,32 @@ impl Planner<'_> {
         }
     }
 
-    fn parasitic(&mut self, args: &[ast::Arg], span: Span) -> Option<Constraints> {
-        let (mut k, mut b) = (None, None);
+    fn parasitic(&mut self, args: &[ast::Arg]) -> Option<Constraints> {
+        let mut asked = Parasitic::default();
         for arg in args {
-            let ident = |text: &str| ast::Ident {
-                text: text.into(),
-                span: arg.value.span,
+            let Some(name) = arg.name.clone() else {
+                self.report(unknown_spring(arg.value.span));
+                return None;
             };
-            let (slot, name) = match arg.name.as_ref().map(|n| &*n.text) {
-                Some("k") => (&mut k, ident("k")),
-                Some("b") => (&mut b, ident("b")),
+            let slot = match &*name.text {
+                "k" => &mut asked.k,
+                "b" => &mut asked.b,
+                "k_turn" => &mut asked.k_turn,
+                "b_turn" => &mut asked.b_turn,
+                "time" => {
+                    asked.time = Some(self.time(&name, &arg.value, |x| x > 0.0, POSITIVE)?);
+                    continue;
+                }
                 _ => {
-                    self.report(needs_k_and_b(arg.value.span));
+                    self.report(unknown_spring(name.span));
                     return None;
                 }
             };
-            // Stiffness of a turning joint is in N*m/rad, of a sliding one in N/m: both are given
-            // by one number in SI, so the unit is not checked.
+            // Stiffness of a turning joint is in N*m/rad, of a sliding one in N/m: one number may stand for
+            // both, so the unit is not checked.
             *slot = Some(self.number(&name, &arg.value, None, |x| x > 0.0, POSITIVE)?);
         }
-        match (k, b) {
-            (Some(k), Some(b)) => Some(Constraints::Parasitic { k, b }),
-            _ => {
-                self.report(needs_k_and_b(span));
-                None
-            }
-        }
+        Some(Constraints::Parasitic(asked))
     }
 
     /// Checks that need all settings.
@@ -394,17 +402,17 @@ fn unknown_constraints(text: &str, span: Span) -> Diagnostic {
     )
     .primary(
         span,
-        "one of `minimal`, `multiplier`, `parasitic(k = …, b = …)`, `implicit`, `delayed`",
+        "one of `auto`, `minimal`, `multiplier`, `parasitic(k = …, b = …)`, `implicit`, `delayed`",
     )
 }
 
-fn needs_k_and_b(span: Span) -> Diagnostic {
+fn unknown_spring(span: Span) -> Diagnostic {
     Diagnostic::error(
         code::UNKNOWN_CONSTRAINTS,
-        "`parasitic` needs a stiffness and a damping",
+        "`parasitic` takes `k`, `b`, `k_turn`, `b_turn` and `time`",
     )
-    .primary(span, "takes `k` and `b`")
-    .help("write `parasitic(k = 1e7 [N/m], b = 200 [N*s/m])`")
+    .primary(span, "none of these")
+    .help("write `parasitic(k = 1e7 [N/m], b = 200 [N*s/m])`, or `parasitic` alone: then stiffness follows from the masses")
 }
 
 /// A bare word, or a call: `auto`, `ab2(step = …)`.

@@ -211,7 +211,11 @@ fn constraints_are_read() {
     );
     assert_eq!(
         good("constraints = parasitic(k = 1e7 [N/m], b = 200 [N*s/m])").constraints,
-        Constraints::Parasitic { k: 1e7, b: 200.0 }
+        Constraints::Parasitic(Parasitic {
+            k: Some(1e7),
+            b: Some(200.0),
+            ..Parasitic::default()
+        })
     );
 }
 
@@ -244,7 +248,7 @@ fn wrong_settings_are_told() {
         ("method = ab2(size = 1 [s])", code::SETTING_VALUE),
         ("method = ab2(step = 1 [m])", code::SETTING_UNIT),
         ("constraints = sloppy", code::UNKNOWN_CONSTRAINTS),
-        ("constraints = parasitic(k = 1)", code::UNKNOWN_CONSTRAINTS),
+        ("constraints = parasitic(c = 1)", code::UNKNOWN_CONSTRAINTS),
         ("constraints = minimal(k = 1)", code::UNKNOWN_CONSTRAINTS),
         ("compare \"f.csv\" within 0", code::SETTING_VALUE),
         ("compare \"f.csv\" within 1 [m]", code::SETTING_UNIT),

@@ -82,7 +82,7 @@ pub enum Enforcement {
 
 /// Beyond this many locks reactions are unknowns in any case: storages that depend on others make a mass matrix without
 /// zeros, which costs the cube of the number of bodies; reactions make one as sparse as the joints.
-const MANY_LOCKS: usize = 40;
+pub const MANY_LOCKS: usize = 40;
 
 /// Reduces a system to index 1 or 0 with the states that it prefers.
 ///

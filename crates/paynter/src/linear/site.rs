@@ -532,6 +532,7 @@ fn find_point(
     let layout = Layout {
         wanted: wanted.iter().map(|&value| unnamed(value)).collect(),
         n_recorded: 0,
+        n_locks: 0,
         margins: Vec::new(),
     };
     let mut spec = run_spec(&design.plan, &layout, &[], Engine::Auto);
