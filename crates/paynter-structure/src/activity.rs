@@ -108,6 +108,7 @@ pub fn activities(design: &Design) -> Result<Activities, PowerError> {
     let layout = Layout {
         wanted: powers.iter().map(|&value| wanted(value)).collect(),
         n_recorded: 0,
+        n_locks: 0,
         margins: Vec::new(),
     };
     let mut spec = run_spec(plan, &layout, &[], Engine::Auto);

@@ -528,6 +528,7 @@ fn run(
     let layout = Layout {
         wanted: columns(subject, &inverse),
         n_recorded: 0,
+        n_locks: 0,
         margins: Vec::new(),
     };
     let plan = &subject.design.plan;
