@@ -93,11 +93,7 @@ pub fn ready(design: &Design, engine: Engine) -> Result<Ready, Vec<Diagnostic>> 
     ready_with(design, engine, false)
 }
 
-fn ready_with(
-    design: &Design,
-    engine: Engine,
-    wants_gaps: bool,
-) -> Result<Ready, Vec<Diagnostic>> {
+fn ready_with(design: &Design, engine: Engine, wants_gaps: bool) -> Result<Ready, Vec<Diagnostic>> {
     let refused = crate::unsupported::in_plan(&design.plan);
     if !refused.is_empty() {
         return Err(refused);
