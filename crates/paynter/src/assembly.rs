@@ -103,6 +103,9 @@ pub(crate) fn reduce_locked(
     }
 }
 
+/// A mechanism as counted, if it is one, and the sizes of its states.
+type Looked = (Option<Mobility>, Vec<(SymbolId, f64)>);
+
 /// Counts a mechanism, gives the sizes of its states and finds what keeps it from being put together.
 ///
 /// # Errors
@@ -112,7 +115,7 @@ pub(crate) fn look_at_locks(
     dae: &Dae,
     graph: &BondGraph,
     t0: f64,
-) -> Result<(Option<Mobility>, Vec<(SymbolId, f64)>), Vec<Diagnostic>> {
+) -> Result<Looked, Vec<Diagnostic>> {
     let all = Options {
         released: (0..dae.constraints.len()).collect(),
         ..Options::default()

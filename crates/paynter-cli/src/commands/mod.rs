@@ -3,8 +3,8 @@
 pub mod bode;
 pub mod causality;
 pub mod check;
-pub mod completions;
 pub mod compare_methods;
+pub mod completions;
 pub mod control;
 pub mod diagram;
 pub mod doc;
