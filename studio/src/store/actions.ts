@@ -185,7 +185,8 @@ function takeAnalysis(news: Analysis): void {
   const errors = analysis.messages.filter((m) => m.severity === "error");
   announce(errors.length > 0 ? `${errors.length} errors: ${errors[0]?.text}` : "no errors");
   const isFirst = before === null || before.path !== analysis.path;
-  if (errors.length === 0 && (get().live || isFirst) && get().mode !== "equations") run(false);
+  // An error elsewhere in the file does not keep this experiment from running; the server says if one does.
+  if (get().live || (isFirst && errors.length === 0)) run(false);
   if (get().mode === "equations" || get().equations) void loadEquations();
 }
 
