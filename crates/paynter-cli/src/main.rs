@@ -76,6 +76,8 @@ enum Command {
     CompareMethods(commands::compare_methods::CompareMethodsArgs),
     /// Draw the bond graph
     Diagram(commands::diagram::DiagramArgs),
+    /// Write the model for other simulators: C code, FMU
+    Export(commands::export::ExportArgs),
     /// Plot a result file
     Plot(commands::plot::PlotArgs),
     /// Lay out the text of a model file
@@ -122,6 +124,7 @@ fn main() -> ExitCode {
         Command::Place(args) => commands::control::place(&args),
         Command::C2d(args) => commands::control::c2d(&args),
         Command::Diagram(args) => commands::diagram::diagram(&args),
+        Command::Export(args) => commands::export::export(&args),
         Command::Plot(args) => commands::plot::plot(&args),
         Command::Fmt(args) => commands::fmt::fmt(&args),
         Command::New(args) => commands::new::new(&args),

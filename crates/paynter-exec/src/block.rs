@@ -103,6 +103,14 @@ impl Factor {
         self.last[place] = value;
     }
 
+    /// Gives the last solution found; nothing if there is none.
+    pub(crate) fn found(&self) -> &[f64] {
+        match self.has_last {
+            true => &self.last,
+            false => &[],
+        }
+    }
+
     fn load(&mut self, entries: &[(u32, u32, u32)], slots: &[f64]) {
         if self.sparse.is_some() {
             for (value, entry) in self.values.iter_mut().zip(entries) {

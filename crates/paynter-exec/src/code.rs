@@ -21,7 +21,8 @@ use crate::memory::Memory;
 
 /// What one instruction computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Op {
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Op {
     Copy,
     Neg,
     Add,
@@ -43,7 +44,7 @@ pub(crate) enum Op {
 
 impl Op {
     /// How many of `a`, `b`, `c` it reads.
-    pub(crate) fn n_operands(self) -> usize {
+    pub fn n_operands(self) -> usize {
         match self {
             Op::Copy | Op::Neg | Op::PowerWhole(_) | Op::Call1(_) | Op::Not => 1,
             Op::Add
@@ -95,17 +96,22 @@ fn truth(holds: bool) -> f64 {
 
 /// `dst = op(a, b, c)`; operands beyond those the operation reads are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Instr {
+pub struct Instr {
+    /// What is computed.
     pub op: Op,
+    /// Slot of the result.
     pub dst: u32,
+    /// Slot of the first operand.
     pub a: u32,
+    /// Slot of the second operand.
     pub b: u32,
+    /// Slot of the third operand.
     pub c: u32,
 }
 
 impl Instr {
     /// The slots it reads.
-    pub(crate) fn operands(&self) -> impl Iterator<Item = u32> {
+    pub fn operands(&self) -> impl Iterator<Item = u32> {
         [self.a, self.b, self.c]
             .into_iter()
             .take(self.op.n_operands())

@@ -22,9 +22,12 @@ use crate::map::{Inputs, Map};
 
 /// How a mode changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum SwitchKind {
+pub enum SwitchKind {
+    /// 1 where the value compares so with zero, else 0.
     Relation(Comparison),
+    /// The whole number below the value.
     Floor,
+    /// −1, 0, 1 as the sign of the value.
     Sign,
 }
 
@@ -140,6 +143,8 @@ pub(crate) struct Image {
     /// Values of the algebraic variables, from the states.
     pub unknowns: Routine,
     pub observe: Routine,
+    /// The same with slopes, where they are asked for.
+    pub observed: Map,
     pub switches: Routine,
     /// The same values as they are, without the rule that roundings are zero, and how they move.
     pub switch_flow: Map,

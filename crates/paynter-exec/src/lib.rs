@@ -66,6 +66,7 @@ mod memory;
 mod partition;
 mod pattern;
 mod plan;
+pub mod program;
 mod sizes;
 mod sparse;
 mod start;

@@ -60,6 +60,9 @@ pub struct Lowering {
     pub form: Form,
     /// Routines with more operations than this become kernels over index tables.
     pub straight_limit: usize,
+    /// What is recorded has slopes, and every switch that is no straight line of time is a guard: for code that runs
+    /// without this program.
+    pub is_for_export: bool,
 }
 
 impl Default for Lowering {
@@ -68,6 +71,7 @@ impl Default for Lowering {
             engine: Engine::Auto,
             form: Form::Explicit,
             straight_limit: STRAIGHT_LIMIT,
+            is_for_export: false,
         }
     }
 }
@@ -139,6 +143,7 @@ struct Maker {
     lines: Lines,
     dependences: Dependences,
     form: Form,
+    is_for_export: bool,
     state_index: FxHashMap<SymbolId, usize>,
 }
 
@@ -182,6 +187,7 @@ impl Maker {
             lines: Lines::default(),
             dependences: Dependences::of_states(&state_index),
             form: lowering.form,
+            is_for_export: lowering.is_for_export,
             state_index,
         }
     }
@@ -214,6 +220,9 @@ impl Maker {
         self.make_events()?;
         self.make_clocks()?;
         self.make_rhs(reduced)?;
+        if self.is_for_export {
+            self.image.observed = Map::new(&mut self.emitter, &self.image.inputs, wanted)?;
+        }
         self.image.observe = self.emitter.routine(wanted)?;
         self.make_starts(reduced)?;
         self.make_audit(reduced)?;
@@ -405,10 +414,13 @@ impl Maker {
                         output: by_time.len() - 2,
                     }
                 }
-                None if self.reads_time_alone(value) => Decider::Clock {
+                None if !self.is_for_export && self.reads_time_alone(value) => Decider::Clock {
                     watched: self.watch(value, Cells::Switch(kind)),
                 },
                 None => {
+                    if self.is_for_export && self.reads_time_alone(value) {
+                        self.image.wave_modes.push(mode.symbol);
+                    }
                     let first_guard = self.image.n_guards;
                     self.image.n_guards += if kind == SwitchKind::Sign { 2 } else { 1 };
                     as_they_are.push(value);
@@ -437,7 +449,9 @@ impl Maker {
             matches!(mode.decider, Decider::State { .. }).then_some(mode.symbol)
         });
         let guards: Vec<_> = owners.zip(as_they_are.iter().copied()).collect();
-        self.make_waves(&guards);
+        if !self.is_for_export {
+            self.make_waves(&guards);
+        }
         self.image.switches = self.emitter.routine(&by_state)?;
         self.image.switch_flow =
             Map::along_only(&mut self.emitter, &self.image.inputs, &as_they_are)?;
@@ -519,7 +533,7 @@ impl Maker {
                     corners,
                 });
                 wanted.extend([line.slope, line.offset]);
-            } else if self.reads_time_alone(argument) {
+            } else if !self.is_for_export && self.reads_time_alone(argument) {
                 let watched = self.watch(argument, Cells::Between(corners));
                 self.image.watched_corners.push(watched);
             }

@@ -147,6 +147,10 @@ pub trait External: std::fmt::Debug + Send + Sync {
     fn written(&self) -> (String, Vec<String>) {
         (self.name().to_owned(), Vec::new())
     }
+    /// What it computes, where code that runs without this program can compute it as well.
+    fn recipe(&self) -> Recipe<'_> {
+        Recipe::Unknown
+    }
     /// Arguments at which the function has a corner in its only input, ascending.
     fn corners(&self) -> &[f64] {
         &[]
@@ -156,6 +160,32 @@ pub trait External: std::fmt::Debug + Send + Sync {
     fn range(&self, _lo: f64, _hi: f64) -> Option<[(f64, f64); 2]> {
         None
     }
+}
+
+/// How an external function is computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Recipe<'a> {
+    /// In a way that only its own code knows.
+    Unknown,
+    /// Straight lines between points; ends hold, and of two points at one x the later counts.
+    Table {
+        /// Arguments, never falling.
+        x: &'a [f64],
+        /// Values.
+        y: &'a [f64],
+    },
+    /// A⁻¹ of a square matrix, row by row.
+    Inverse {
+        /// Rows.
+        n: usize,
+    },
+    /// A⁻¹ B, from A and B, row by row.
+    Solve {
+        /// Rows of A.
+        n: usize,
+        /// Columns of B.
+        columns: usize,
+    },
 }
 
 /// Holds expressions.

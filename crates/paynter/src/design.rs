@@ -9,7 +9,7 @@
 use crate::compile::{Compiled, Settings, Strokes, compile, strokes};
 use crate::loader::beside;
 use paynter_model::causality::{Causality, assign_causality};
-use paynter_model::elaborate::{Limit, elaborate};
+use paynter_model::elaborate::{Elaborated, Limit, elaborate};
 use paynter_model::experiment::{
     Functional, Measure, Plan, Quantity, default_columns, default_inputs, default_plan, plan,
     quantities, with_sweeps,
@@ -115,7 +115,7 @@ pub struct Design {
     pub limits: Vec<Limit>,
     /// What a linear model is made of, where one was chosen.
     pub linear: LinearQuantities,
-    /// Units of states, where a linear model or a trim needs them.
+    /// Units of states and parameters, where a linear model, a trim or an export needs them.
     pub state_units: FxHashMap<SymbolId, Unit>,
     /// Tables that the experiment is compared with, in the order of the plan.
     pub references: Vec<Reference>,
@@ -260,7 +260,7 @@ fn elaborate_choice(
     let needs_units =
         choice.linear.is_some() || !plan.linearize.is_empty() || !plan.trim.is_empty();
     let state_units = match needs_units {
-        true => elaborated.state_units(),
+        true => units(&mut elaborated),
         false => FxHashMap::default(),
     };
     let model = elaborated.model.name.text.to_string();
@@ -290,6 +290,23 @@ fn elaborate_choice(
         state_units,
         project,
     })
+}
+
+/// Units that states and parameters are shown in, where they are known.
+fn units(model: &mut Elaborated<'_>) -> FxHashMap<SymbolId, Unit> {
+    let mut units = model.state_units();
+    for index in 0..model.graph().signals.symbols.len() {
+        let symbol = SymbolId(index as u32);
+        let dae = &model.graph().signals;
+        if !matches!(dae.symbol(symbol).role, Role::Parameter { .. }) {
+            continue;
+        }
+        let name = dae.name_of(symbol);
+        if let Some(unit) = model.display_unit(&name) {
+            units.insert(symbol, unit);
+        }
+    }
+    units
 }
 
 /// The expressions of a [`LinearChoice`].

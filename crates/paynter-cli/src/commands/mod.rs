@@ -11,6 +11,7 @@ pub mod doc;
 pub mod equations;
 pub mod explain;
 pub mod fit;
+pub mod export;
 pub mod fmt;
 pub mod gallery;
 pub mod lagrangian;

@@ -150,6 +150,8 @@ fn is_ours(path: &Path) -> bool {
     let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(1000)]).into_owned();
     match ending(path).as_str() {
         "svg" => beginning.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\""),
+        "c" | "h" => beginning.starts_with("/* ") && beginning.contains(": made by paynter "),
+        "fmu" => beginning.starts_with("PK") && beginning.contains("generationTool=\"paynter "),
         _ => {
             beginning.starts_with("<!doctype html>")
                 && beginning.contains("Content-Security-Policy")

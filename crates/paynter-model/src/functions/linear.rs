@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use paynter_symbolic::expr::External;
+use paynter_symbolic::expr::{External, Recipe};
 use paynter_symbolic::{ExprId, Pool};
 
 use super::{Array, Call, Quantity, Refusal, Row, Shape, Value};
@@ -311,6 +311,10 @@ impl External for Inverse {
         "inv"
     }
 
+    fn recipe(&self) -> Recipe<'_> {
+        Recipe::Inverse { n: self.n }
+    }
+
     fn n_inputs(&self) -> usize {
         self.n * self.n
     }
@@ -345,6 +349,13 @@ struct Solution {
 impl External for Solution {
     fn name(&self) -> &str {
         "solve"
+    }
+
+    fn recipe(&self) -> Recipe<'_> {
+        Recipe::Solve {
+            n: self.n,
+            columns: self.columns,
+        }
     }
 
     fn n_inputs(&self) -> usize {

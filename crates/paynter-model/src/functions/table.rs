@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use paynter_symbolic::expr::External;
+use paynter_symbolic::expr::{External, Recipe};
 use paynter_syntax::Diagnostic;
 
 use super::{Call, Quantity, Refusal, Row, Value, give};
@@ -170,6 +170,13 @@ impl External for Table {
     fn slopes(&self, inputs: &[f64], slopes: &mut [f64]) -> Result<(), String> {
         slopes[0] = self.piece(inputs[0]).map_or(0.0, |piece| self.slope(piece));
         Ok(())
+    }
+
+    fn recipe(&self) -> Recipe<'_> {
+        Recipe::Table {
+            x: &self.x,
+            y: &self.y,
+        }
     }
 
     fn corners(&self) -> &[f64] {

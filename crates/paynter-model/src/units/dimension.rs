@@ -200,6 +200,14 @@ impl Dimension {
         self.pow(1, 2)
     }
 
+    /// Gives the exponents of kg, m, s, A, K, mol and cd; none where one is a fraction, or for a level.
+    pub fn whole_exponents(self) -> Option<[i32; 7]> {
+        let is_whole = self.exponents.iter().all(|e| e.denominator == 1);
+        let exponents = self.exponents.map(|e| e.numerator);
+        let [kg, m, s, ampere, kelvin, mol, cd, level] = exponents;
+        (is_whole && level == 0).then_some([kg, m, s, ampere, kelvin, mol, cd])
+    }
+
     /// Gives the SI unit it is shown in when none was chosen: `N`, `J`, `kg*m/s^3`.
     pub fn unit(self) -> Unit {
         let text = self.describe();

@@ -215,8 +215,8 @@ fn is_sampled(dae: &Dae, symbol: SymbolId) -> bool {
     sampled.any(|&(s, _)| s == symbol)
 }
 
-/// Turns a constant input, and every parameter that follows from it, into signals.
-fn vary_parameter(dae: &mut Dae, symbol: SymbolId, change: ExprId) {
+/// Lists a parameter and every parameter that follows from it, in order.
+pub(crate) fn followers(dae: &Dae, symbol: SymbolId) -> Vec<SymbolId> {
     let mut varying: HashSet<SymbolId> = HashSet::from([symbol]);
     loop {
         let follows = |(k, s): (usize, &Symbol)| match s.role {
@@ -239,7 +239,12 @@ fn vary_parameter(dae: &mut Dae, symbol: SymbolId, change: ExprId) {
     }
     let mut varying: Vec<SymbolId> = varying.into_iter().collect();
     varying.sort_unstable();
-    for follower in varying {
+    varying
+}
+
+/// Turns a constant input, and every parameter that follows from it, into signals.
+fn vary_parameter(dae: &mut Dae, symbol: SymbolId, change: ExprId) {
+    for follower in followers(dae, symbol) {
         let Role::Parameter { value, binding } = dae.symbol(follower).role else {
             continue;
         };
@@ -327,7 +332,8 @@ fn stand_still(dae: &mut Dae, name: PathId, origin: Origin) -> SymbolId {
     })
 }
 
-fn define(dae: &mut Dae, symbol: SymbolId, right: ExprId) {
+/// Turns a symbol into a signal with this definition.
+pub(crate) fn define(dae: &mut Dae, symbol: SymbolId, right: ExprId) {
     let left = dae.pool.symbol(symbol);
     let origin = dae.symbol(symbol).origin;
     dae.symbols[symbol.0 as usize].role = Role::Unknown;

@@ -9,7 +9,7 @@
 //! **Invariant:** a model with a path through a sampled block has no linear form and is refused;
 //! nothing is ever perturbed by a finite amount.
 
-mod augment;
+pub(crate) mod augment;
 mod bode;
 mod loops;
 mod matrices;

@@ -1,0 +1,137 @@
+//! The model description of FMI 2.0.
+//!
+//! **Invariant:** indices in the model structure count from 1; references are those of `variables`.
+
+use super::variables::{Kind, Variable, Variables};
+use super::xml::{
+    default_experiment, dependencies, escape, initial_unknowns, list, naming, nominal_attribute,
+    number, range_attributes, unit_attributes, unit_definitions,
+};
+use crate::seam::Export;
+use std::fmt::Write as _;
+
+/// Writes it.
+pub(super) fn description(
+    export: &Export,
+    variables: &Variables,
+    prefix: &str,
+    token: &str,
+) -> String {
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <fmiModelDescription fmiVersion=\"2.0\" generationTool=\"paynter {}\" modelName=\"{}\" guid=\"{token}\" \
+         variableNamingConvention=\"{}\" numberOfEventIndicators=\"{}\">\n",
+        env!("CARGO_PKG_VERSION"),
+        escape(&export.model),
+        naming(variables),
+        export.program.n_guards
+    );
+    let can = "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\" providesDirectionalDerivative=\"true\"";
+    let sources =
+        format!("    <SourceFiles>\n      <File name=\"{prefix}.c\"/>\n    </SourceFiles>\n");
+    let _ = write!(
+        out,
+        "  <ModelExchange modelIdentifier=\"{prefix}\" {can}>\n{sources}  </ModelExchange>\n\
+         \u{20} <CoSimulation modelIdentifier=\"{prefix}\" canHandleVariableCommunicationStepSize=\"true\" {can}>\n{sources}  </CoSimulation>\n"
+    );
+    out.push_str(&unit_definitions(variables));
+    out.push_str("  <LogCategories>\n    <Category name=\"logStatusError\"/>\n    <Category name=\"logStatusWarning\"/>\n    <Category name=\"logAll\"/>\n  </LogCategories>\n");
+    out.push_str(&default_experiment(export));
+    out.push_str("  <ModelVariables>\n");
+    for (k, variable) in variables.all.iter().enumerate() {
+        out.push_str(&scalar(export, variables, k, variable));
+    }
+    out.push_str("  </ModelVariables>\n");
+    out.push_str(&structure(export, variables));
+    out.push_str("</fmiModelDescription>\n");
+    out
+}
+
+fn scalar(export: &Export, variables: &Variables, reference: usize, variable: &Variable) -> String {
+    let (causality, variability, initial) = match variable.kind {
+        Kind::Time => ("independent", "continuous", None),
+        Kind::State(k) if export.states[k].is_calculated => {
+            ("local", "continuous", Some("calculated"))
+        }
+        Kind::State(_) => ("local", "continuous", Some("exact")),
+        Kind::Rate(_) => ("local", "continuous", Some("calculated")),
+        Kind::Input(_) => ("input", "continuous", None),
+        Kind::Output(_) if variable.is_declared => ("output", "continuous", Some("calculated")),
+        Kind::Output(_) => ("local", "continuous", Some("calculated")),
+        Kind::Parameter(_) => ("parameter", "fixed", Some("exact")),
+        Kind::Bound(_) => ("calculatedParameter", "fixed", Some("calculated")),
+        Kind::Number => ("local", "constant", Some("exact")),
+        Kind::Discrete(_) => ("local", "discrete", Some("calculated")),
+        Kind::Guard(_) => ("local", "continuous", Some("calculated")),
+    };
+    let initial_text = initial.map_or(String::new(), |i| format!(" initial=\"{i}\""));
+    let has_start = initial == Some("exact") || matches!(variable.kind, Kind::Input(_));
+    let start = match has_start {
+        true => format!(" start=\"{}\"", number(variable.start)),
+        false => String::new(),
+    };
+    let derivative = match variable.kind {
+        Kind::Rate(k) => format!(
+            " derivative=\"{}\"",
+            variables.reference(Kind::State(k)) + 1
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "    <ScalarVariable name=\"{}\" valueReference=\"{reference}\" description=\"{}\" causality=\"{causality}\" variability=\"{variability}\"{initial_text}>\n      <Real{}{}{}{derivative}{start}/>\n    </ScalarVariable>\n",
+        escape(&variable.name),
+        variable.description,
+        unit_attributes(variable),
+        range_attributes(variable),
+        nominal_attribute(variable)
+    )
+}
+
+fn structure(export: &Export, variables: &Variables) -> String {
+    let mut out = String::from("  <ModelStructure>\n");
+    let unknown = |out: &mut String, kind: Kind| {
+        let depends: Vec<usize> = dependencies(export, variables, kind)
+            .iter()
+            .map(|r| r + 1)
+            .collect();
+        let index = variables.reference(kind) + 1;
+        let _ = writeln!(
+            out,
+            "      <Unknown index=\"{index}\" dependencies=\"{}\"/>",
+            list(&depends)
+        );
+    };
+    let section = |out: &mut String, name: &str, kinds: Vec<Kind>| {
+        if kinds.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "    <{name}>");
+        kinds.into_iter().for_each(|kind| unknown(out, kind));
+        let _ = writeln!(out, "    </{name}>");
+    };
+    let declared = export
+        .outputs
+        .iter()
+        .enumerate()
+        .filter(|(_, o)| o.is_declared);
+    section(
+        &mut out,
+        "Outputs",
+        declared.map(|(k, _)| Kind::Output(k)).collect(),
+    );
+    section(
+        &mut out,
+        "Derivatives",
+        (0..export.states.len()).map(Kind::Rate).collect(),
+    );
+    let initial = initial_unknowns(export, variables);
+    if !initial.is_empty() {
+        out.push_str("    <InitialUnknowns>\n");
+        for reference in initial {
+            let _ = writeln!(out, "      <Unknown index=\"{}\"/>", reference + 1);
+        }
+        out.push_str("    </InitialUnknowns>\n");
+    }
+    out.push_str("  </ModelStructure>\n");
+    out
+}

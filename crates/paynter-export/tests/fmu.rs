@@ -1,0 +1,203 @@
+//! FMUs: what is in them, and what their functions do when they are called rightly and wrongly.
+//!
+//! `tests/fmu/check.py` has fmpy validate and simulate the gallery; here the sources are linked to a small importer and
+//! run under sanitizers.
+
+mod kit;
+
+use kit::{design_of_text, has_compiler, work_folder};
+use paynter_export::fmu::{Options, Version, write};
+use std::process::Command;
+
+const BALL: &str = "model Ball {
+    param k = 0.8, h0 = 1 [m] in 0 [m] .. 100 [m]
+    input wind = 0 [N]
+    weight: Se(-9.81 + wind) -> body: 1 -> mass: I(1)
+    der(h) = body.f
+    when bounce: h < 0 and body.f < 0 { reinit mass.p = -k*mass.p }
+    start h = h0
+    output height = h, speed = body.f
+}";
+
+fn fmu(name: &str, text: &str, version: Version) -> paynter_export::fmu::Fmu {
+    let export = paynter_export::export(&design_of_text(name, text)).expect("it can be exported");
+    let options = Options {
+        version,
+        is_sources_only: true,
+    };
+    write(&export, &options).expect("it can be written")
+}
+
+fn attribute(description: &str, line: &str, name: &str) -> String {
+    let line = description
+        .lines()
+        .find(|l| l.contains(line))
+        .expect("the line is there");
+    let rest = line
+        .split(&format!(" {name}=\""))
+        .nth(1)
+        .expect("the attribute is there");
+    rest.split('"').next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_functions_of_the_standard_keep_their_promises() {
+    if !has_compiler() {
+        return;
+    }
+    let fmu = fmu("ball", BALL, Version::Two);
+    let folder = work_folder().join("fmi2");
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let reference = |name: &str| {
+        attribute(
+            &fmu.description,
+            &format!("name=\"{name}\""),
+            "valueReference",
+        )
+    };
+    let guid = attribute(&fmu.description, "<fmiModelDescription", "guid");
+    let n_states = fmu.description.matches(" derivative=\"").count();
+    let defines = [
+        format!("-DGUID=\"{guid}\""),
+        format!("-DPARAMETER={}", reference("h0")),
+        format!("-DOUTPUT={}", reference("height")),
+        format!("-DSTATE={}", reference("mass.p")),
+        format!("-DRATE={}", reference("der(h)")),
+        format!("-DN_STATES={n_states}"),
+    ];
+    let export = paynter_export::export(&design_of_text("ball", BALL)).expect("it can be exported");
+    let header = paynter_export::c::write(&export, &paynter_export::c::Options::default());
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).expect("it can be written")
+    };
+    write("ball.c", &fmu.source);
+    write("ball.h", &header.header);
+    write("driver.c", include_str!("kit/driver2.c"));
+    let flags = [
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-O1",
+        "-fsanitize=undefined,address",
+    ];
+    let output = Command::new("cc")
+        .args(flags)
+        .args(&defines)
+        .args(["ball.c", "driver.c", "-o", "driver", "-lm"])
+        .current_dir(&folder)
+        .output()
+        .expect("the compiler was found");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let output = Command::new(folder.join("driver"))
+        .output()
+        .expect("it was compiled for this machine");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && errors.is_empty(),
+        "{printed}\n{errors}"
+    );
+    assert!(
+        !printed.contains("ACCEPTED") && !printed.contains("ERROR"),
+        "{printed}"
+    );
+    let number = |word: &str, k: usize| -> f64 {
+        let line = printed
+            .lines()
+            .find(|l| l.starts_with(word))
+            .unwrap_or_else(|| panic!("no {word}:\n{printed}"));
+        line.split_whitespace()
+            .nth(k)
+            .and_then(|w| w.parse().ok())
+            .expect("a number")
+    };
+    // Free fall from 2 m, then up again with 0.8 of the speed.
+    let (g, stop) = (9.81_f64, 1.5);
+    let first = (4.0 / g).sqrt();
+    let (up, left) = (0.8 * g * first, stop - first);
+    let height = up * left - g * left * left / 2.0;
+    assert!(
+        (number("end", 1) - height).abs() < 1e-7,
+        "{printed}instead of {height}"
+    );
+    assert_eq!(number("same", 1), 1.0);
+    assert!(
+        (number("slope", 1) - 1.0).abs() < 1e-12 && (number("slope", 2) - 1.0).abs() < 1e-6,
+        "{printed}"
+    );
+    assert!((number("event", 1) - first).abs() < 5e-3, "{printed}");
+}
+
+#[test]
+fn descriptions_say_what_the_model_says() {
+    for version in [Version::Two, Version::Three] {
+        let text = "model Motor {
+            param R = 2 [ohm], Rk = 2*R, L = 1 [mH], km = 0.1 [V*s/rad]
+            input u = 12 [V]
+            src: Se(u) -> m: 1 -> l: I(L), r: R(Rk)
+            m -> GY(km) -> shaft: 1 -> j: I(1e-4 [kg*m^2]), b: R(1e-5 [N*m*s/rad])
+            speed [rpm] = shaft.f
+            output speed
+        }";
+        let text = text
+            .replace(
+                "            output speed\n",
+                "            output w [rpm] = shaft.f\n",
+            )
+            .replace("            speed [rpm] = shaft.f\n", "");
+        let fmu = fmu("motor", &text, version);
+        let d = &fmu.description;
+        assert_eq!(attribute(d, "name=\"R\"", "causality"), "parameter");
+        assert_eq!(
+            attribute(d, "name=\"Rk\"", "causality"),
+            "calculatedParameter"
+        );
+        assert_eq!(attribute(d, "name=\"u\"", "causality"), "input");
+        assert_eq!(attribute(d, "name=\"w\"", "causality"), "output");
+        assert!(d.contains("displayUnit=\"rpm\""), "{d}");
+        assert!(
+            d.contains("<BaseUnit kg=\"1\" m=\"2\" s=\"-3\" A=\"-2\"/>"),
+            "{d}"
+        );
+        // The rate of the flux depends on both states and the input, that of the shaft on the states only.
+        let [p, j] =
+            ["l.p", "j.p"].map(|n| attribute(d, &format!("name=\"{n}\""), "valueReference"));
+        let u = attribute(d, "name=\"u\"", "valueReference");
+        let shift = usize::from(version == Version::Two);
+        let list = |names: &[&String]| {
+            let mut all: Vec<usize> = names
+                .iter()
+                .map(|r| r.parse::<usize>().expect("a number") + shift)
+                .collect();
+            all.sort_unstable();
+            all.iter()
+                .map(usize::to_string)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert!(
+            d.contains(&format!("dependencies=\"{}\"", list(&[&p, &j, &u]))),
+            "{d}"
+        );
+        assert!(
+            d.contains(&format!("dependencies=\"{}\"", list(&[&p, &j]))),
+            "{d}"
+        );
+        assert_eq!(&fmu.bytes[..4], b"PK\x03\x04");
+        assert!(fmu.no_binary.is_some());
+    }
+}
+
+#[test]
+fn equal_models_give_equal_files() {
+    let (a, b) = (
+        fmu("ball", BALL, Version::Three),
+        fmu("ball", BALL, Version::Three),
+    );
+    assert_eq!(a.bytes, b.bytes);
+}

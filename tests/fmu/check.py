@@ -1,0 +1,147 @@
+"""Checks FMUs by an independent tool: fmpy validates and simulates them, `paynter run` gives the reference.
+
+Usage: check.py PAYNTER FOLDER [NAME ...]
+
+For every experiment in CASES: exports FMI 2.0 and 3.0, validates the model description against the schemas of the
+standard, simulates Model Exchange (with the CVode of fmpy) and Co-Simulation (our own integrator), and compares all
+recorded columns with `paynter run`: within 1e-6 of the range of each.
+"""
+
+import csv
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from fmpy import read_model_description, simulate_fmu
+from fmpy.validation import validate_fmu
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# file, experiment (None: the first), what may differ, relative to the range
+CASES = [
+    ("circuit", None, 1e-6),
+    ("spring_mass_damper", None, 1e-6),
+    ("gyroscope", None, 1e-6),
+    ("rate_gyro", None, 1e-6),
+    ("gear_train", None, 1e-6),
+    ("wheatstone", None, 1e-6),
+    ("disc", None, 1e-6),
+    ("pendulum", None, 1e-6),
+    ("ball_joint", None, 1e-6),
+    ("flight_table", None, 1e-6),
+    ("platform", None, 1e-6),
+    ("missile", None, 1e-6),
+    ("servo", None, 1e-6),
+]
+# Longer runs are cut: CVode takes every tick of a sampled controller as an event, and the gyroscopes of the platform
+# nutate at hundreds of hertz.
+LONGEST = {"servo": 0.15, "platform": 0.5}
+
+
+def call(*args):
+    done = subprocess.run([str(a) for a in args], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, args))}\n{done.stderr}")
+    return done.stdout
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        rows = list(csv.reader(line for line in file if not line.startswith("#")))
+    names = rows[0]
+    values = np.array([[float(x) for x in row] for row in rows[1:]])
+    return {name: values[:, k] for k, name in enumerate(names)}
+
+
+def shown_unit(description, variable):
+    """Factor and offset from SI to the unit that the model shows."""
+    for unit in description.unitDefinitions:
+        if unit.name == variable.unit:
+            for display in unit.displayUnits:
+                if display.name == variable.displayUnit:
+                    return float(display.factor), float(display.offset or 0)
+    return 1.0, 0.0
+
+
+def compare(case, fmu, kind, reference, within):
+    description = read_model_description(str(fmu), validate=False)
+    variables = {v.name: v for v in description.modelVariables}
+    columns = {}
+    for name in reference:
+        if name not in ("time", "t"):
+            own = f"outputs.{name}" if f"outputs.{name}" in variables else name
+            columns[name] = own if own in variables else None
+    missing = [name for name, own in columns.items() if own is None]
+    if missing:
+        raise RuntimeError(f"{case}: no variables for {missing}")
+    times = reference["time"]
+    begin = time.perf_counter()
+    result = simulate_fmu(
+        str(fmu),
+        validate=False,
+        fmi_type=kind,
+        start_time=float(times[0]),
+        stop_time=float(times[-1]),
+        output_interval=float(times[1] - times[0]),
+        # Global errors of the importer's multistep method are hundreds of times its tolerance.
+        relative_tolerance=1e-8 if kind == "CoSimulation" else 1e-11,
+        output=list(columns.values()),
+        record_events=False,
+    )
+    took = time.perf_counter() - begin
+    worst, where = 0.0, ""
+    for name, own in columns.items():
+        factor, offset = shown_unit(description, variables[own])
+        expected = reference[name]
+        got = np.interp(times, result["time"], result[own]) * factor + offset
+        size = max(np.ptp(expected), 0.1 * np.max(np.abs(expected)), 1e-12)  # what is conserved has no range
+        error = np.max(np.abs(got - expected)) / size
+        if not error <= worst:
+            worst, where = error, name
+    print(f"  {kind:14} error {worst:.1e} ({where}), {took:.2f} s", flush=True)
+    if not worst <= within:
+        raise RuntimeError(f"{case}: {kind} differs by {worst:.1e} of the range in `{where}`")
+
+
+def check(paynter, folder, name, experiment, within):
+    model = ROOT / "gallery" / name / f"{name}.bond"
+    chosen = ["--experiment", experiment] if experiment else []
+    table = folder / f"{name}.csv"
+    call(paynter, "run", model, *chosen, "--out", table)
+    reference = read_csv(table)
+    if name in LONGEST:
+        keep = reference["time"] <= LONGEST[name]
+        reference = {k: v[keep] for k, v in reference.items()}
+    for version in (2, 3):
+        fmu = folder / f"{name}{version}.fmu"
+        call(paynter, "export", "fmu", model, *chosen, "--fmi", version, "--out", fmu)
+        print(f"{name}, FMI {version}.0", flush=True)
+        problems = validate_fmu(str(fmu))
+        if problems:
+            raise RuntimeError(f"{name}: {problems}")
+        # 217 000 steps are more than the CVode of fmpy allows.
+        for kind in ("CoSimulation",) if name == "platform" else ("ModelExchange", "CoSimulation"):
+            compare(name, fmu, kind, reference, within)
+
+
+def main():
+    paynter, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = sys.argv[3:]
+    failed = []
+    for name, experiment, within in CASES:
+        if wanted and name not in wanted:
+            continue
+        try:
+            check(paynter, folder, name, experiment, within)
+        except Exception as error:  # all cases are looked at before the end
+            failed.append(f"{name}: {error}")
+            print(f"  FAILED: {error}", flush=True)
+    print(json.dumps({"failed": failed}))
+    sys.exit(1 if failed else 0)
+
+
+main()
