@@ -377,6 +377,7 @@ fn run(
     let layout = Layout {
         wanted,
         n_recorded: 0,
+        n_locks: 0,
         margins: Vec::new(),
     };
     let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
