@@ -274,6 +274,7 @@ fn a_long_ladder_has_a_tridiagonal_jacobian_and_little_code() {
         engine: Engine::Jit,
         straight_limit: 100,
         form: Form::Explicit,
+        ..Lowering::default()
     };
     let mut machine = lower_with(&k.reduce(), &[], lowering).expect("the ladder can be lowered");
     let pattern = machine

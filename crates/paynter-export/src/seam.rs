@@ -11,6 +11,7 @@ use crate::sizes::sizes;
 use paynter::design::Design;
 use paynter::driven::{DriveError, Driven, drive, machine_for_export};
 use paynter::exec::program::{Aim, Program, Step};
+use paynter::model::elaborate::Limit;
 use paynter::model::equations::ideal_contacts;
 use paynter::model::units::Unit;
 use paynter::names::names_of_integrals;
@@ -110,6 +111,8 @@ pub struct Parameter {
     pub is_bound: bool,
     /// It shaped the equations and can no longer be changed.
     pub is_fixed: bool,
+    /// The text does not name it.
+    pub is_hidden: bool,
     /// Smallest and largest value allowed.
     pub range: (Option<f64>, Option<f64>),
 }
@@ -397,31 +400,29 @@ fn parameters(design: &Design, driven: &Driven, program: &Program) -> Vec<Parame
     };
     let number = |e: ExprId| evaluate::evaluate(&dae.pool, e, &value_of).ok();
     let bound: HashSet<SymbolId> = program.bindings.iter().map(|b| b.0).collect();
-    // The rate of an input is a parameter that stays zero.
+    // What the text does not name: rates of inputs, which stay zero, and what constraints were turned into.
     let n_own = design.graph.signals.symbols.len();
-    let own = program
-        .parameters
-        .iter()
-        .filter(|p| (p.0.0 as usize) < n_own);
-    own.map(|&(symbol, slot)| {
-        let name = dae.name_of(symbol);
-        let limit = design
-            .limits
-            .iter()
-            .find(|l| dae.pool.as_symbol(l.value) == Some(symbol));
+    let list = program.parameters.iter().map(|&(symbol, slot)| {
+        let is_hidden = symbol.0 as usize >= n_own;
+        let is_bound = bound.contains(&symbol);
+        let is_own = |l: &&Limit| dae.pool.as_symbol(l.value) == Some(symbol);
+        let limit = design.limits.iter().find(is_own);
         let end = |e: Option<ExprId>| e.and_then(number).filter(|x| x.is_finite());
         let shapes = design.structural.contains(&symbol);
         Parameter {
-            name,
+            name: dae.name_of(symbol),
             slot,
             value: value_of(symbol),
             unit: design.state_units.get(&symbol).cloned(),
-            is_bound: bound.contains(&symbol),
-            is_fixed: shapes || driven.reduced.decided_by.contains(&symbol),
+            is_bound,
+            is_fixed: shapes
+                || driven.reduced.decided_by.contains(&symbol)
+                || (is_hidden && !is_bound),
+            is_hidden,
             range: limit.map_or((None, None), |l| (end(l.low), end(l.high))),
         }
-    })
-    .collect()
+    });
+    list.collect()
 }
 
 /// Warns of conditions of time that exported code only samples.

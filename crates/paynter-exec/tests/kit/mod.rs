@@ -246,6 +246,7 @@ impl Kit {
                 engine,
                 straight_limit,
                 form: Form::Explicit,
+                ..Lowering::default()
             };
             lower_with(&reduced, wanted, lowering).expect("the equations can be lowered")
         })

@@ -45,10 +45,6 @@ impl Layout {
         for &(slot, value) in &program.constants {
             layout.set(slot, Place::Number(value));
         }
-        // What no caller may set: rates of inputs, parameters that shaped the equations.
-        for &(_, slot) in &program.parameters {
-            layout.set(slot, Place::Number(0.0));
-        }
         let mut names = Identifiers::default();
         for (k, parameter) in export.parameters.iter().enumerate() {
             if parameter.is_fixed {

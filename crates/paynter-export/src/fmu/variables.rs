@@ -128,6 +128,9 @@ pub(super) fn variables(export: &Export, has_guards: bool) -> Variables {
             _ => Kind::Parameter(place),
         };
         place += usize::from(!parameter.is_fixed);
+        if parameter.is_hidden {
+            continue;
+        }
         list.add(
             kind,
             &parameter.name,
