@@ -119,6 +119,7 @@ test("a file changed or deleted by another program is said and never written ove
   assert.equal(fs.readFileSync(file, "utf8"), changed);
   await page.getByRole("button", { name: "Take disk" }).click();
   await until("the text of the disk", async () => /2000 \[ohm\]/.test(await text(page)));
+  await until("nothing is left to save", async () => (await page.locator(".text-panel .dirty").count()) === 0 && (await page.getByText(/Changed on disk/).count()) === 0);
   fs.rmSync(file);
   await page.getByText(/Deleted on disk/).waitFor();
   await page.getByRole("button", { name: "Write it again" }).click();
