@@ -97,7 +97,7 @@ pub fn run(
     let choice = RunChoice {
         engine: engine_called(engine)?,
         times,
-        wants_ranges: false,
+        ..RunChoice::default()
     };
     let watch = Watch::new(progress);
     let found = py.detach(|| {
