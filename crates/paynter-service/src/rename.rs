@@ -6,7 +6,7 @@
 //! **Invariant:** afterwards every name means what it meant before; a rename that would change a meaning is refused.
 
 use crate::edit::{Refusal, TextEdit};
-use crate::symbol::{Symbol, occurrences};
+use crate::symbol::{Occurrence, Symbol, occurrences};
 use crate::workspace::Workspace;
 use crate::world::LIBRARY;
 use paynter::syntax::{Span, TokenKind, ast, lex};
@@ -189,10 +189,16 @@ fn check_meanings(
         };
         let was = occurrences(&before, 0);
         let is = occurrences(&now, 0);
-        let same = was.len() == is.len()
-            && was.iter().zip(&is).all(|(a, b)| match a.symbol == *symbol {
-                true => is_like(&renamed(&a.symbol, new), &b.symbol),
-                false => is_like(&a.symbol, &b.symbol),
+        let target = renamed(symbol, new);
+        let is_taken = target != *symbol && was.iter().any(|o| o.symbol == target);
+        let same = !is_taken
+            && was.len() == is.len()
+            && was.iter().zip(&is).all(|(a, b)| {
+                let meant = match a.symbol == *symbol {
+                    true => target.clone(),
+                    false => a.symbol.clone(),
+                };
+                is_like(&meant, &b.symbol) && maker(&was, &a.symbol) == maker(&is, &b.symbol)
             });
         if !same {
             return Err(Refusal::new(format!(
@@ -215,6 +221,16 @@ fn renamed(symbol: &Symbol, new: &str) -> Symbol {
         Symbol::Local { .. } | Symbol::Library(_) => {}
     }
     symbol
+}
+
+/// Which occurrence makes a symbol: the same one before and after a rename.
+fn maker(list: &[Occurrence], symbol: &Symbol) -> Option<usize> {
+    match symbol {
+        Symbol::Local { .. } => list
+            .iter()
+            .position(|o| o.is_definition && o.symbol == *symbol),
+        _ => None,
+    }
 }
 
 /// Tells whether a symbol is the same afterwards. Locals are known by their place, which moves; members carry the
