@@ -59,7 +59,7 @@ pub use place::{NotPlaced, place};
 pub use response::Response;
 pub use riccati::{NoRegulator, Regulated, Regulator, care, dare, dlqr, lqe, lqr};
 pub use solve::solve;
-pub use staircase::{Staircase, rank, reach_margin, staircase, transpose};
+pub use staircase::{Staircase, joint_rank, reach_margin, staircase, transpose};
 pub use step::{StepResponse, step_horizon, step_response};
 pub use zeros::zeros;
 

@@ -126,37 +126,28 @@ fn turn_rest(a: &mut Matrix, turn: &mut Matrix, from: usize, left: &Matrix) {
     *turn = turn.times(&q);
 }
 
-/// Counts the singular values of a matrix that are more than rounding, rows and columns brought to
-/// like sizes before.
+/// Gives the rank of [A B], the states balanced and the inputs brought to one size before.
 ///
 /// # Errors
 ///
 /// Entries that are not finite.
-pub fn rank(m: &Matrix) -> Result<usize, NoEigenvalues> {
-    if !m.is_finite() {
+pub fn joint_rank(a: &Matrix, b: &Matrix) -> Result<usize, NoEigenvalues> {
+    let (n, m) = (a.n_rows(), b.n_columns());
+    if !a.is_finite() || !b.is_finite() {
         return Err(NoEigenvalues);
     }
-    let mut m = m.clone();
-    for _ in 0..4 {
-        let rows: Vec<f64> = (0..m.n_rows()).map(|i| root_of_largest(m.row(i))).collect();
-        m = Matrix::from_fn(m.n_rows(), m.n_columns(), |i, j| m[(i, j)] / rows[i]);
-        let columns: Vec<f64> = (0..m.n_columns())
-            .map(|j| root_of_largest(&m.column(j)))
-            .collect();
-        m = Matrix::from_fn(m.n_rows(), m.n_columns(), |i, j| m[(i, j)] / columns[j]);
-    }
-    if m.n_rows() == 0 || m.n_columns() == 0 {
+    let Scaled { a, b, .. } = scale(a, b);
+    let size = a.norm().hypot(b.norm());
+    if n == 0 || size == 0.0 {
         return Ok(0);
     }
-    let (_, values) = left_vectors(&m)?;
-    let largest = values.iter().fold(0.0_f64, |x, y| x.max(*y));
-    let floor = ROUNDINGS * f64::EPSILON * m.n_rows().max(m.n_columns()) as f64 * largest;
+    let joined = Matrix::from_fn(n, n + m, |i, j| match j < n {
+        true => a[(i, j)],
+        false => b[(i, j - n)],
+    });
+    let (_, values) = left_vectors(&joined)?;
+    let floor = ROUNDINGS * f64::EPSILON * n as f64 * size;
     Ok(values.iter().filter(|s| **s > floor).count())
-}
-
-fn root_of_largest(values: &[f64]) -> f64 {
-    let largest = values.iter().fold(0.0_f64, |x, y| x.max(y.abs()));
-    if largest > 0.0 { largest.sqrt() } else { 1.0 }
 }
 
 /// How far (A, B) is from having a mode that no input reaches: the smallest singular value of
@@ -239,10 +230,16 @@ mod tests {
     }
 
     #[test]
-    fn rank_does_not_depend_on_units() {
-        let m = matrix(&[&[1e12, 2e12], &[1e-9, 1e-9]]);
-        assert_eq!(rank(&m), Ok(2));
-        assert_eq!(rank(&matrix(&[&[1e12, 2e12], &[1e-9, 2e-9]])), Ok(1));
-        assert_eq!(rank(&Matrix::zeros(3, 2)), Ok(0));
+    fn rank_does_not_depend_on_units_and_not_on_rounding() {
+        // Two integrators in a row, their states in units 10⁹ apart.
+        let a = matrix(&[&[0.0, 1e9], &[0.0, 0.0]]);
+        assert_eq!(joint_rank(&a, &matrix(&[&[0.0], &[1e-9]])), Ok(2));
+        assert_eq!(joint_rank(&a, &matrix(&[&[3.0], &[0.0]])), Ok(1));
+        let noisy = matrix(&[&[-1.0, 2.0], &[1e-17, -3e-17]]);
+        assert_eq!(joint_rank(&noisy, &matrix(&[&[1.0], &[0.0]])), Ok(1));
+        assert_eq!(
+            joint_rank(&Matrix::zeros(2, 2), &Matrix::zeros(2, 1)),
+            Ok(0)
+        );
     }
 }

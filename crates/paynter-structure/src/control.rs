@@ -17,7 +17,7 @@ use crate::reach::{Reached, Way, names_along, reach, read_by, set_by, short_name
 use crate::subject::Subject;
 use paynter::Compiled;
 use paynter::linear::Linearization;
-use paynter::linear_algebra::{NoGramian, Staircase, rank, transpose};
+use paynter::linear_algebra::{NoGramian, Staircase, joint_rank, transpose};
 use paynter::model::graph::{BondGraph, ElementId, ElementKind};
 use paynter::symbolic::SymbolId;
 use paynter::syntax::Diagnostic;
@@ -420,28 +420,18 @@ fn numeric(linear: Result<&Linearization, &String>, side: Side) -> Result<Numeri
     let linear = linear.map_err(String::clone)?;
     let failed = |_| "the matrices have entries that are not finite".to_owned();
     let model = &linear.model;
-    let (found, joined): (Staircase, _) = match side {
-        Side::Control => {
-            let (n, m) = (model.n_states(), model.b.n_columns());
-            let joined = paynter::linear_algebra::Matrix::from_fn(n, n + m, |i, j| match j < n {
-                true => model.a[(i, j)],
-                false => model.b[(i, j - n)],
-            });
-            (model.reached().map_err(failed)?, joined)
-        }
+    let (found, rank) = match side {
+        Side::Control => (model.reached(), joint_rank(&model.a, &model.b)),
         Side::Observe => {
-            let (n, m) = (model.n_states(), model.c.n_rows());
-            let joined = paynter::linear_algebra::Matrix::from_fn(n + m, n, |i, j| match i < n {
-                true => model.a[(i, j)],
-                false => model.c[(i - n, j)],
-            });
-            (model.seen().map_err(failed)?, transpose(&joined))
+            let (a, c) = (transpose(&model.a), transpose(&model.c));
+            (model.seen(), joint_rank(&a, &c))
         }
     };
+    let found: Staircase = found.map_err(failed)?;
     let hidden = (0..found.unreached.n_rows()).map(|i| weights(linear, found.unreached.row(i)));
     Ok(NumericRank {
         order: model.n_states(),
-        rank: rank(&joined).map_err(failed)?,
+        rank: rank.map_err(failed)?,
         dimension: found.dimension,
         smallest_kept: found.smallest_kept,
         hidden: hidden.collect(),
