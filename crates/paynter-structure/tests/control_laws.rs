@@ -24,17 +24,34 @@ fn is_noise(graph: &RandomGraph) -> bool {
     tiny(model.a.norm()) || columns.map(size).any(tiny)
 }
 
-/// Compares the three answers for one side; tells whether there was something to compare.
-fn compare(side: &SideFindings, graph: &RandomGraph, is_tree: bool) -> bool {
+/// What a comparison showed.
+#[derive(Default)]
+struct Compared {
+    n_sides: usize,
+    /// Sides that hide something.
+    n_hidden: usize,
+    /// Numeric ranks of [A B] that count rounding: balancing makes an entry of 10⁻¹⁷ beside one of 1 two of 10⁻⁸.
+    n_noisy: usize,
+}
+
+/// Compares the three answers for one side.
+fn compare(side: &SideFindings, graph: &RandomGraph, is_tree: bool, all: &mut Compared) {
     let text = &graph.text;
     let (Ok(generic), Ok(numeric)) = (&side.generic, &side.numeric) else {
         panic!("{text}{:?} {:?}", side.generic, side.numeric);
     };
+    all.n_sides += 1;
+    all.n_hidden += usize::from(generic.dimension < generic.order);
     let exact = (generic.order, generic.rank, generic.dimension);
     let numbers = (numeric.order, numeric.rank, numeric.dimension);
     if exact != numbers {
-        assert!(is_noise(graph), "{exact:?}, {numbers:?} in {text}{side:?}");
-        return false;
+        let is_rank_only = (exact.0, exact.2) == (numbers.0, numbers.2) && numbers.1 > exact.1;
+        assert!(
+            is_rank_only || is_noise(graph),
+            "{exact:?}, {numbers:?} in {text}{side:?}"
+        );
+        all.n_noisy += 1;
+        return;
     }
     if let Some(causal) = &side.causal {
         assert!(causal.rank >= generic.rank, "{text}{side:?}");
@@ -48,11 +65,10 @@ fn compare(side: &SideFindings, graph: &RandomGraph, is_tree: bool) -> bool {
             );
         }
     }
-    generic.dimension < generic.order
 }
 
-fn campaign(n: u64, n_loops: usize) -> (usize, usize) {
-    let (mut n_compared, mut n_hidden) = (0, 0);
+fn campaign(n: u64, n_loops: usize) -> Compared {
+    let mut all = Compared::default();
     for seed in 0..n {
         let graph = random_graph(seed, n_loops);
         // Sources that fight, or rings that lock, have no equations at all.
@@ -64,23 +80,37 @@ fn campaign(n: u64, n_loops: usize) -> (usize, usize) {
         }
         let found = findings(&graph.text, &graph.from, &graph.to).expect("it was compiled");
         for side in [found.control, found.observe].into_iter().flatten() {
-            n_compared += 1;
-            n_hidden += usize::from(compare(&side, &graph, n_loops == 0));
+            compare(&side, &graph, n_loops == 0, &mut all);
         }
     }
-    (n_compared, n_hidden)
+    all
 }
 
 #[test]
 fn on_trees_strokes_exact_ranks_and_numbers_agree() {
-    let (n_compared, n_hidden) = campaign(n_cases(300), 0);
-    assert!(n_compared > 300, "{n_compared}");
-    assert!(n_hidden > 30, "{n_hidden}");
+    let all = campaign(n_cases(300), 0);
+    assert!(
+        all.n_sides > 300 && all.n_hidden > 30,
+        "{} {}",
+        all.n_sides,
+        all.n_hidden
+    );
+    assert_eq!(all.n_noisy, 0);
 }
 
 #[test]
 fn with_loops_exact_ranks_and_numbers_agree() {
-    let (n_compared, n_hidden) = campaign(n_cases(300), 2);
-    assert!(n_compared > 150, "{n_compared}");
-    assert!(n_hidden > 10, "{n_hidden}");
+    let all = campaign(n_cases(300), 2);
+    assert!(
+        all.n_sides > 150 && all.n_hidden > 10,
+        "{} {}",
+        all.n_sides,
+        all.n_hidden
+    );
+    assert!(
+        200 * all.n_noisy <= all.n_sides,
+        "{} of {}",
+        all.n_noisy,
+        all.n_sides
+    );
 }
