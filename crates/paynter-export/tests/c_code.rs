@@ -266,7 +266,7 @@ fn ticks_come_at_their_instants() {
     for tick in 0..30 {
         u += 0.5 * (1.0 - x);
         let span = if tick == 29 { 97.0 * 0.03 - 2.9 } else { 0.1 };
-        x = u + (x - u) * (-span as f64).exp();
+        x = u + (x - u) * f64::exp(-span);
     }
     assert!((values[0] - x).abs() < 1e-6, "{} instead of {x}", values[0]);
     assert!((values[1] - u).abs() < 1e-6, "{} instead of {u}", values[1]);

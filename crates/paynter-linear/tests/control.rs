@@ -128,7 +128,7 @@ fn a_scalar_plant_in_steps_follows_its_quadratic() {
         (-3.0, 2.0, 1e-6, 5.0),
     ] {
         // b² x² + (r − a² r − b² q) x − q r = 0
-        let (c2, c1, c0) = (b * b, r - a * a * r - b * b * q, -q * r);
+        let (c2, c1, c0): (f64, f64, f64) = (b * b, r - a * a * r - b * b * q, -q * r);
         let root: f64 = (c1 * c1 - 4.0 * c2 * c0).sqrt();
         let x: f64 = if c1 > 0.0 {
             -2.0 * c0 / (c1 + root)

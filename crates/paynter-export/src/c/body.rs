@@ -17,6 +17,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+/// Row, column and slot of an entry of a matrix.
+type Entry = (u32, u32, u32);
+
 /// A function to be written.
 #[derive(Clone, Debug)]
 pub(super) struct Function<'p> {
@@ -558,12 +561,7 @@ impl<'a> Writer<'a> {
         format!("block_vector(m, {block}, B_X)")
     }
 
-    fn linear(
-        &mut self,
-        block: u32,
-        unknowns: &[u32],
-        (matrix, right): (&[(u32, u32, u32)], &[u32]),
-    ) {
+    fn linear(&mut self, block: u32, unknowns: &[u32], (matrix, right): (&[Entry], &[u32])) {
         let vector = self.open_block(block, "solved together:");
         let n = unknowns.len();
         let entries: Vec<(usize, String)> = matrix
@@ -609,7 +607,7 @@ impl<'a> Writer<'a> {
         &mut self,
         block: u32,
         (unknowns, tangents): (&[u32], &[u32]),
-        (matrix, right): (&[(u32, u32, u32)], &[(u32, u32)]),
+        (matrix, right): (&[Entry], &[(u32, u32)]),
     ) {
         let vector = self.open_block(block, "derivatives of");
         let zero = self.context.numbers.write(0.0);

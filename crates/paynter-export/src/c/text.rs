@@ -239,7 +239,7 @@ mod tests {
             op(Op::Div, &[a.clone(), quotient.clone()]).text,
             "a / (b / c)"
         );
-        assert_eq!(op(Op::Neg, &[sum.clone()]).text, "-(a + b)");
+        assert_eq!(op(Op::Neg, std::slice::from_ref(&sum)).text, "-(a + b)");
         let less = op(Op::Compare(Comparison::Less), &[sum.clone(), c.clone()]);
         assert_eq!(
             op(Op::Select, &[less.clone(), a.clone(), b.clone()]).text,
@@ -249,7 +249,10 @@ mod tests {
             op(Op::Add, &[less.clone(), a.clone()]).text,
             "(a + b < c ? 1.0 : 0.0) + a"
         );
-        let both = op(Op::And, &[less.clone(), op(Op::Not, &[less.clone()])]);
+        let both = op(
+            Op::And,
+            &[less.clone(), op(Op::Not, std::slice::from_ref(&less))],
+        );
         assert_eq!(
             both.condition.expect("it is a truth").0,
             "a + b < c && !(a + b < c)"
