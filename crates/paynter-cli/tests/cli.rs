@@ -640,3 +640,72 @@ fn structure_inverts_reduces_and_checks_data() {
     folder.expect(0, &reduced);
     folder.expect(0, &["run", "small.bond"]);
 }
+
+const CRANE: &str = "units strict
+lagrangian Crane {
+    param M = 3 [kg], m = 1 [kg], l = 0.8 [m], g = 9.81 [m/s^2]
+    coordinate x [m], a [rad]
+    rate east = der(x) + l*cos(a)*der(a), up = l*sin(a)*der(a)
+    kinetic cart = 0.5*M*der(x)^2, me = 0.5*m*east^2, mu = 0.5*m*up^2
+    potential weight = -m*g*l*cos(a)
+}
+experiment swing of Crane { start a = 0.5 [rad]; stop = 1 [s]; record x, a }
+";
+
+#[test]
+fn a_lagrangian_is_written_with_its_proof() {
+    let folder = Folder::new();
+    folder.write("crane.bond", CRANE);
+    let printed = folder.expect(0, &["lagrangian", "crane.bond"]);
+    let last = printed.lines().last().unwrap_or_default();
+    assert!(
+        last.starts_with("// proof: equal to Euler–Lagrange at 100 random points"),
+        "{last}"
+    );
+
+    // What is written runs as the block does.
+    folder.expect(0, &["lagrangian", "crane.bond", "--out", "graph.bond"]);
+    assert_eq!(folder.read("graph.bond").trim_end(), printed.trim_end());
+    let runs = ["crane.bond", "graph.bond"].map(|file| {
+        folder.expect(0, &["run", file, "--no-report", "--out", "t.csv"]);
+        folder.read("t.csv")
+    });
+    assert_eq!(runs[0], runs[1]);
+}
+
+#[test]
+fn a_lagrangian_that_is_not_there_is_named() {
+    let folder = with_good();
+    folder.expect(2, &["lagrangian", "m.bond"]);
+    folder.write("crane.bond", CRANE);
+    folder.expect(2, &["lagrangian", "crane.bond", "--model", "Nobody"]);
+    folder.expect(2, &["lagrangian", "crane.bond", "--out", "graph.txt"]);
+    folder.expect(2, &["lagrangian", "crane.bond", "--out", "crane.bond"]);
+    folder.expect(2, &["lagrangian", "missing.bond"]);
+    folder.write(
+        "wrong.bond",
+        &CRANE.replace("0.5*M*der(x)^2", "-0.5*M*der(x)^2"),
+    );
+    folder.expect(1, &["lagrangian", "wrong.bond"]);
+}
+
+#[test]
+fn energies_are_listed() {
+    let folder = Folder::new();
+    folder.write("crane.bond", CRANE);
+    let shown = folder.expect(0, &["equations", "crane.bond", "--form", "lagrange"]);
+    assert!(
+        shown.contains("these are the equations of Euler and Lagrange"),
+        "{shown}"
+    );
+    let shown = folder.expect(0, &["equations", "crane.bond", "--form", "hamiltonian"]);
+    assert!(
+        shown.contains("0 Casimirs; Jacobi's identity holds"),
+        "{shown}"
+    );
+    folder.write(
+        "d.bond",
+        "model D { s: Se(5) -> a: 1 -> r: R(10), d: D(), l: I(1) }",
+    );
+    folder.expect(1, &["equations", "d.bond", "--form", "lagrange"]);
+}

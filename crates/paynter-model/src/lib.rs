@@ -7,6 +7,7 @@ pub mod causality;
 pub mod code;
 pub mod domains;
 pub mod elaborate;
+pub mod energies;
 pub mod equations;
 pub mod experiment;
 pub mod functions;

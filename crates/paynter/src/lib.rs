@@ -17,6 +17,7 @@ pub mod design;
 pub mod digits;
 pub mod disk;
 pub mod driven;
+pub mod energies;
 mod evaluator;
 pub mod experiment;
 mod failure;

@@ -31,10 +31,10 @@ pub enum Format {
     Json,
 }
 
-type Naming<'a> = &'a dyn Fn(SymbolId) -> String;
+pub(crate) type Naming<'a> = &'a dyn Fn(SymbolId) -> String;
 
 /// One entry of a list.
-enum Entry {
+pub(crate) enum Entry {
     /// Words.
     Note(String),
     /// An equation.
@@ -192,7 +192,7 @@ pub fn blocks(readable: &Readable, format: Format) -> String {
     write(&entries, format, &name)
 }
 
-fn write(entries: &[Entry], format: Format, name: Naming<'_>) -> String {
+pub(crate) fn write(entries: &[Entry], format: Format, name: Naming<'_>) -> String {
     match format {
         Format::Text => write_text(entries, name),
         Format::Latex => write_latex(entries, name),

@@ -39,6 +39,10 @@ enum Form {
     Blocks,
     /// A, B, C, D of a linear model, in its states and in efforts and flows
     Matrix,
+    /// T, V, D, forces, and the equations of Euler and Lagrange
+    Lagrange,
+    /// H, J, R, g, outputs and Casimirs
+    Hamiltonian,
 }
 
 /// Prints the equations.
@@ -59,6 +63,23 @@ pub fn equations(args: &EquationsArgs) -> u8 {
         );
         return OK;
     }
+    let energies = match args.form {
+        Form::Lagrange => Some(paynter::energies::lagrange(&design, format)),
+        Form::Hamiltonian => Some(paynter::energies::hamiltonian(&design, format)),
+        _ => None,
+    };
+    if let Some(listed) = energies {
+        return match listed {
+            Ok(text) => {
+                say!("{}", text.trim_end());
+                OK
+            }
+            Err(why) => {
+                crate::tell!("error: {why}");
+                MODEL_WRONG
+            }
+        };
+    }
     let readable = match readable(&design) {
         Ok(readable) => readable,
         Err(messages) => {
@@ -75,7 +96,9 @@ pub fn equations(args: &EquationsArgs) -> u8 {
                 return MODEL_WRONG;
             }
         },
-        Form::State | Form::Dae => listing::state(&readable, format),
+        Form::State | Form::Dae | Form::Lagrange | Form::Hamiltonian => {
+            listing::state(&readable, format)
+        }
     };
     say!("{}", text.trim_end());
     OK
