@@ -705,7 +705,7 @@ fn energies_are_listed() {
     );
     folder.write(
         "d.bond",
-        "model D { s: Se(5) -> a: 1 -> r: R(10), d: D(), l: I(1) }",
+        "model Bridge { s: Se(5) -> a: 1 -> r: R(10), d: D(), l: I(1) }",
     );
     folder.expect(1, &["equations", "d.bond", "--form", "lagrange"]);
 }

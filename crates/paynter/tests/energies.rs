@@ -124,8 +124,8 @@ experiment e of RC { stop = 1 }";
     let why =
         lagrange(&design(circuit), Format::Text).expect_err("flows of r2 follow from an effort");
     assert!(why.contains("does not follow"), "{why}");
-    let diode = "model D { s: Se(5) -> a: 1 -> r: R(10), d: D(), l: I(1) }
-experiment e of D { stop = 1 }";
+    let diode = "model Bridge { s: Se(5) -> a: 1 -> r: R(10), d: D(), l: I(1) }
+experiment e of Bridge { stop = 1 }";
     assert!(lagrange(&design(diode), Format::Text).is_err());
     let rolling = "lagrangian K { param m = 1, J = 2
     coordinate x, y, h
@@ -267,7 +267,9 @@ fn the_hamiltonian_form_is_the_same_motion() {
         let u = -0.4;
         let a = random.system(u).accelerations(&q, &v, 0.0);
         let point_at = |q: &[f64]| {
-            let names = order.iter().map(|&i| (format!("q{i}"), q[i]));
+            let names = order
+                .iter()
+                .flat_map(|&i| [(format!("q{i}"), q[i]), (format!("q{i}'"), v[i])]);
             names
                 .chain([("u".to_owned(), u)])
                 .collect::<HashMap<_, _>>()
