@@ -519,10 +519,7 @@ fn numbers_of_the_metadata_are_numbers() {
 #[test]
 fn what_is_not_implemented_is_refused() {
     let folder = Folder::new();
-    for line in [
-        "constraints = delayed",
-        "optimize k in 1 .. 2 { minimize k }",
-    ] {
+    for line in ["constraints = delayed"] {
         let text = format!(
             "model M {{ param k = 1; a: 1 -> m: I(k), r: R(1) }}
              experiment e of M {{ stop = 1; record a.f; {line} }}"

@@ -199,11 +199,12 @@ fn gallery_drawings_have_strokes_at_the_right_ends_and_nothing_covers_anything()
             (0, 0),
             "{name}: {faults:?}"
         );
-        // The flight table is no planar graph: one crossing must be. Nothing else needs any.
-        let most = if name.starts_with("FlightTable") {
-            2
-        } else {
-            0
+        // The flight table is no planar graph: one crossing must be. Rates of the rolling disc are tied to five
+        // coordinates by constraints. Nothing else needs any.
+        let most = match name.as_str() {
+            "RollingDisc" => 2,
+            name if name.starts_with("FlightTable") => 2,
+            _ => 0,
         };
         assert!(faults.crossings <= most, "{name}: {faults:?}");
         assert!(

@@ -146,7 +146,10 @@ mod tests {
         for i in 0..3 {
             for j in 0..3 {
                 let sum = left[(i, j)] + left[(j, i)] + bb[(i, j)];
-                let size = left[(i, j)].abs() + left[(j, i)].abs() + bb[(i, j)].abs();
+                let terms = |i: usize, j: usize| -> f64 {
+                    (0..3).map(|k| (a[(i, k)] * w[(k, j)]).abs()).sum()
+                };
+                let size = terms(i, j) + terms(j, i) + bb[(i, j)].abs();
                 assert!(sum.abs() <= 1e-9 * size, "({i}, {j}): {sum} of {size}");
             }
         }

@@ -196,6 +196,10 @@ impl Reading<'_> {
     fn derive_lagrangians(&mut self) {
         for at in 0..self.project.files.len() {
             for k in 0..self.project.files[at].ast.items.len() {
+                // What is left of a block that cannot be read would give errors that are none.
+                if self.is_unreadable(self.project.files[at].ast.items[k].span) {
+                    continue;
+                }
                 let derived = self
                     .project
                     .block(at, k)
@@ -210,6 +214,15 @@ impl Reading<'_> {
                 }
             }
         }
+    }
+
+    /// Tells whether the text has an error within the span.
+    fn is_unreadable(&self, span: Span) -> bool {
+        let mut errors = self.diagnostics.iter().filter(|d| d.is_error());
+        errors.any(|d| {
+            let at = d.primary.as_ref().map(|label| label.span);
+            at.is_some_and(|e| e.file == span.file && span.start <= e.start && e.start <= span.end)
+        })
     }
 
     fn add_derived(&mut self, at: usize, k: usize, derived: &Derived) {

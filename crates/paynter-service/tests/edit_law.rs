@@ -78,7 +78,7 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
         Edit::AddNode {
             kind, value, at, ..
         } => {
-            let mut made = view.nodes[0].clone();
+            let mut made = view.nodes.first().unwrap_or(&new.nodes[0]).clone();
             made = blank(made, "#new", kind, value.clone());
             made.sort = sort_of(kind);
             let _ = at;
@@ -125,7 +125,7 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
                 .iter()
                 .position(|b| b.id == *bond)
                 .expect("it is there");
-            let mut made = view.nodes[0].clone();
+            let mut made = view.nodes.first().unwrap_or(&new.nodes[0]).clone();
             made = blank(made, "#new", kind, value.clone());
             made.sort = sort_of(kind);
             view.nodes.push(made);

@@ -284,12 +284,12 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// A model, or a file that the call reads.
+    /// A model that is there already, or a file that the call reads.
     pub fn check(&self, path: &Path) -> Result<(), FileError> {
         let own = identity(path);
         let is_model =
             |p: &Path| matches!(p.extension(), Some(e) if e.eq_ignore_ascii_case("bond"));
-        if is_model(path) || own.as_deref().is_some_and(is_model) {
+        if path.exists() && (is_model(path) || own.as_deref().is_some_and(is_model)) {
             let message = "is a model; results are never written over models";
             return Err(FileError::new(path, message));
         }

@@ -65,10 +65,10 @@ pub fn spelled_out(design: &Design, choice: &Choice, text: &str) -> Result<Strin
     Ok(format!("{path} in [{}]", entries.join(", ")))
 }
 
-/// Entries of a list; bare numbers get the unit of the parameter.
+/// Entries of a list. A unit behind the last one is that of all bare numbers; else they get the parameter's.
 fn list(design: &Design, choice: &Choice, path: &str, values: &str) -> String {
-    let values = values.trim_start_matches('[').trim_end_matches(']');
-    let unit = shown_in(design, choice, path);
+    let inner = values.strip_prefix('[').and_then(|v| v.strip_suffix(']'));
+    let values = inner.unwrap_or(values);
     // Commas between brackets belong to a value: `Load(1, 2)`.
     let mut entries = vec![String::new()];
     let mut depth = 0;
@@ -83,6 +83,10 @@ fn list(design: &Design, choice: &Choice, path: &str, values: &str) -> String {
             c => entries.last_mut().expect("it begins with one").push(c),
         }
     }
+    let (last, behind) = split_unit(entries.last().expect("it begins with one"));
+    let behind = behind.filter(|_| last.parse::<f64>().is_ok());
+    let unit = behind.map(str::to_owned);
+    let unit = unit.or_else(|| shown_in(design, choice, path));
     let shown = entries.iter().map(|e| match e.trim().parse::<f64>() {
         Ok(v) => with_unit(v, unit.as_deref()),
         Err(_) => e.trim().to_owned(),

@@ -8,7 +8,7 @@ use paynter::optimization::Random;
 use paynter::syntax::Diagnostic;
 use paynter::{Choice, Design};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A data file beside the models of these tests, which disappears with its value.
@@ -18,7 +18,8 @@ impl Data {
     fn new(text: &str) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("paynter-fit-{}-{n}.csv", std::process::id()));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("paynter-fit-{}-{n}.csv", std::process::id()));
         std::fs::write(&path, text).expect("the temporary folder can be written");
         Data(path)
     }

@@ -248,6 +248,7 @@ pub fn set_kind(draft: &mut Draft<'_>, id: &str, kind: &str) -> Result<(), Refus
     let (kind_text, _) = known_kind(draft, kind)?;
     // A `use` may have moved the text.
     let found = own_node(draft, id)?;
+    let n_unresolved = draft.read().view.unresolved.len();
     let old = kind_at(draft, found.range.bytes)
         .ok_or_else(|| Refusal::new(format!("the kind of `{id}` cannot be changed")))?;
     let span = match &old.head {
@@ -262,6 +263,12 @@ pub fn set_kind(draft: &mut Draft<'_>, id: &str, kind: &str) -> Result<(), Refus
         end = at + draft.text()[at..].find(']').map_or(0, |i| i + 1);
     }
     draft.replace(span.start as usize, end, &kind_text)?;
+    // A two-port without a name needs a bond on either side, where it is written.
+    if draft.read().view.unresolved.len() > n_unresolved {
+        return Err(Refusal::new(format!(
+            "a {kind} cannot stand where `{id}` stands"
+        )));
+    }
     // A junction has neither value nor law.
     if is_junction && (old.args.is_some() || old.law.is_some()) {
         let found = own_node_at(draft, id, found.range.bytes.0)?;

@@ -31,7 +31,8 @@ pub fn scratch(text: &str) -> Scratch {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let n = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("paynter-law-{}-{n}.bond", std::process::id());
-    let path = std::env::temp_dir().join(name);
+    // Inside of the project, so that texts may name files of the gallery.
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).expect("the temporary folder can be written");
     Scratch(path)
 }
