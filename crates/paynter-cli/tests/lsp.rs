@@ -333,30 +333,34 @@ fn positions_behind_letters_outside_the_basic_plane_are_right() {
 fn completion_knows_kinds_members_units_and_arguments() {
     let folder = Folder::new();
     let mut client = Client::greeted(&folder.0);
-    let uri = folder.uri("c.bond");
-    let text = "use electrical: Resistor\nmodel M {\n    param k = 5 [o]\n    r: \n    s: Se(1) -> j: 1 -> c: C(1)\n    x = c.\n    p: Resistor()\n}\n";
+    let (uri, other) = (folder.uri("c.bond"), folder.uri("d.bond"));
+    let text = "use electrical: Resistor\nmodel M {\n    s: Se(1) -> j: 1 -> c: C(1)\n    r: \n}\n";
     client.open(&uri, text);
-    let mut labels = |line: usize, character: usize| -> Vec<String> {
-        let list = client.ask("textDocument/completion", place(&uri, line, character));
+    client.open(
+        &other,
+        "use electrical: Resistor\nmodel M {\n    param k = 5 [o]\n    s: Se(1) -> j: 1 -> c: C(1)\n    p: Resistor()\n    x = c.\n}\n",
+    );
+    let mut labels = |uri: &str, line: usize, character: usize| -> Vec<String> {
+        let list = client.ask("textDocument/completion", place(uri, line, character));
         let items = list["items"].as_array().expect("a list").clone();
         items
             .iter()
             .map(|i| i["label"].as_str().expect("a label").to_owned())
             .collect()
     };
-    let kinds = labels(3, 7);
+    let kinds = labels(&uri, 3, 7);
     for kind in ["R", "C", "TF", "1", "Resistor", "Inductor", "DcMotor"] {
         assert!(kinds.iter().any(|k| k == kind), "{kind}: {kinds:?}");
     }
-    let members = labels(5, 10);
+    let members = labels(&other, 5, 10);
     assert!(
         members.contains(&"q".to_owned()) && members.contains(&"stored".to_owned()),
         "{members:?}"
     );
     assert!(!members.contains(&"p".to_owned()), "{members:?}");
-    let units = labels(2, 18);
+    let units = labels(&other, 2, 18);
     assert!(units.contains(&"ohm".to_owned()), "{units:?}");
-    let arguments = labels(6, 16);
+    let arguments = labels(&other, 4, 16);
     assert!(arguments.contains(&"R".to_owned()), "{arguments:?}");
     // What is not used yet brings its `use`.
     let list = client.ask("textDocument/completion", place(&uri, 3, 7));

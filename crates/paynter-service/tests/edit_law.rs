@@ -7,7 +7,7 @@ mod kit;
 use kit::{Graph, Random, graph, names, view_of};
 use paynter::syntax::{FileId, format};
 use paynter_service::edit::{apply, undo};
-use paynter_service::view::{NodeSort, StrokeAt, View};
+use paynter_service::view::{Bond, NodeSort, StrokeAt, View};
 use paynter_service::{Edit, EndRef, Workspace};
 use std::collections::BTreeSet;
 
@@ -95,10 +95,16 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
             if node(&view, &from.node).is_some_and(|n| takes_power(&n)) {
                 std::mem::swap(&mut from, &mut to);
             }
-            let mut bond = new
-                .bonds
-                .iter()
-                .find(|b| b.from.node == from.node && b.to.node == to.node)
+            // Another bond may join the same two nodes by other ports.
+            let is_new = |b: &&Bond| {
+                let mut all = old.bonds.iter();
+                !all.any(|o| (&o.from, &o.to) == (&b.from, &b.to))
+            };
+            let joins = |b: &&Bond| b.from.node == from.node && b.to.node == to.node;
+            let made = || new.bonds.iter().filter(joins);
+            let mut bond = made()
+                .find(is_new)
+                .or_else(|| made().next())
                 .cloned()
                 .expect("the bond was made");
             let implied = |end: &EndRef, is_tail: bool| {

@@ -24,6 +24,8 @@ fn told(diagnostics: &[Diagnostic], sources: &SourceMap, main: FileId) -> Told {
         spans.extend(d.primary.iter().map(|l| l.span));
         spans.extend(d.secondary.iter().map(|l| l.span));
     }
+    // What is derived from a `lagrangian` is shown where the user wrote it.
+    let mut spans: Vec<Span> = spans.into_iter().map(|s| sources.origin(s)).collect();
     spans.retain(|s| s.file == main);
     Told {
         n_messages: diagnostics.len(),
