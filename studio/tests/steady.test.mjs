@@ -93,7 +93,7 @@ test("two windows see each other's edits", async (t) => {
 test("a lost connection is said, editing goes on, and nothing is lost", async (t) => {
   const folder = scratch(t, { "circuit.bond": CIRCUIT });
   const first = await serve(t, path.join(folder, "circuit.bond"));
-  const page = await visit(t, first.address, { allowed: [/WebSocket|ERR_CONNECTION_REFUSED/] });
+  const page = await visit(t, first.address, { allowed: [/WebSocket|ERR_CONNECTION_(REFUSED|RESET)/] });
   await until("open", async () => (await node(page, "c").count()) === 1);
   await first.stop();
   await page.getByText(/Connection lost/).waitFor();
