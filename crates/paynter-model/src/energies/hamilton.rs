@@ -203,7 +203,7 @@ fn adjugate(energies: &mut Energies, m: &[ExprId], n: usize) -> (Vec<ExprId>, Ex
                 let at = |i: usize, j: usize| m[rows[i] * 3 + columns[j]];
                 let (a, b) = (pool.mul(at(0, 0), at(1, 1)), pool.mul(at(0, 1), at(1, 0)));
                 let value = pool.sub(a, b);
-                if (r + c) % 2 == 0 {
+                if (r + c).is_multiple_of(2) {
                     value
                 } else {
                     pool.neg(value)
