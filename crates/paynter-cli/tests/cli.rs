@@ -519,15 +519,13 @@ fn numbers_of_the_metadata_are_numbers() {
 #[test]
 fn what_is_not_implemented_is_refused() {
     let folder = Folder::new();
-    for line in ["constraints = delayed"] {
-        let text = format!(
-            "model M {{ param k = 1; a: 1 -> m: I(k), r: R(1) }}
-             experiment e of M {{ stop = 1; record a.f; {line} }}"
-        );
-        folder.write("m.bond", &text);
-        folder.expect(1, &["check", "m.bond"]);
-        folder.expect(1, &["run", "m.bond", "--no-report"]);
-    }
+    folder.write(
+        "m.bond",
+        "model M { param k = 1; a: 1 -> m: I(k), r: R(1) }
+         experiment e of M { stop = 1; record a.f; constraints = delayed }",
+    );
+    folder.expect(1, &["check", "m.bond"]);
+    folder.expect(1, &["run", "m.bond", "--no-report"]);
 }
 
 #[test]
