@@ -1,7 +1,7 @@
 //! The texts of a workspace: what editors hold, over what lies on disk.
 //!
 //! In:  texts by path, and folders.
-//! Out: a [`Loader`](paynter::model::project::Loader) over them that notes what it was asked for.
+//! Out: a [`Loader`] over them that notes what it was asked for.
 //!
 //! **Invariant:** two ways to write a path meet in one text; an answer that was made from texts with
 //! these stamps holds as long as the stamps do.
