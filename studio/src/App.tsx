@@ -1,6 +1,7 @@
 // The page: start, or the rooms around an open file.
 
 import { useEffect } from "react";
+import { BodiesPanel } from "./bodies/BodiesPanel";
 import { Canvas } from "./canvas/Canvas";
 import { countWords } from "./canvas/flow";
 import { Dialogs } from "./panels/Dialogs";
@@ -37,6 +38,7 @@ export function App() {
 function Rooms() {
   const view = useStudio((s) => s.analysis?.view);
   const folded = useStudio((s) => s.folded);
+  const mode = useStudio((s) => s.mode);
   return (
     <main className={`rooms ${folded.dock ? "dock-folded" : ""}`}>
       <Explorer />
@@ -46,7 +48,7 @@ function Rooms() {
           <span className="spring" />
           <span className="quiet">{view && countWords(view)}</span>
         </div>
-        <Canvas />
+        {mode === "bodies" ? <BodiesPanel /> : <Canvas />}
       </section>
       <TextPanel />
       <Inspector />

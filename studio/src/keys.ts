@@ -5,7 +5,7 @@ import { setMode } from "./panels/TopBar";
 import { cancel, redoLast, run, save, select, undoLast } from "./store/actions";
 import { get, set, type Mode } from "./store/store";
 
-const MODES: Mode[] = ["model", "causality", "power", "equations"];
+const MODES: Mode[] = ["model", "causality", "power", "equations", "bodies"];
 const PANELS = [".explorer button", ".canvas .react-flow__node, .canvas", ".cm-content", ".inspector button, .inspector input", ".dock button"];
 
 export function handleKey(event: KeyboardEvent): void {
@@ -26,7 +26,7 @@ function act(word: string, isTyping: boolean, event: KeyboardEvent): boolean {
     case "Escape": if (get().running) cancel(); else if (!isTyping && get().selection.length > 0) select([]); return false;
     case "?": case "Shift ?": if (isTyping) return false; set({ keysShown: true }); return true;
   }
-  const mode = /^Ctrl ([1-4])$/.exec(word)?.[1];
+  const mode = /^Ctrl ([1-5])$/.exec(word)?.[1];
   if (mode && get().open) {
     setMode(MODES[Number(mode) - 1] as Mode);
     return true;

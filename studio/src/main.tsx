@@ -7,6 +7,7 @@ import "./style/tokens.css";
 import "./style/page.css";
 import "./style/canvas.css";
 import "./style/panels.css";
+import "./style/bodies.css";
 import { App } from "./App";
 import { connect, setTheme } from "./store/actions";
 import { get, subscribe } from "./store/store";

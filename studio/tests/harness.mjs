@@ -95,7 +95,7 @@ export async function visit(t, address, options = {}) {
   page.setDefaultTimeout(15_000);
   const errors = [];
   const isAllowed = (text) => (options.allowed ?? []).some((pattern) => pattern.test(text));
-  page.on("console", (m) => m.type() === "error" && !isAllowed(m.text()) && errors.push(m.text()));
+  page.on("console", (m) => m.type() === "error" && !isAllowed(m.text()) && errors.push(`${m.text()} ${m.location().url}:${m.location().lineNumber}:${m.location().columnNumber}`));
   page.on("pageerror", (e) => errors.push(e.message));
   later(t, async () => {
     await context.close();
@@ -159,3 +159,18 @@ experiment charge of Circuit {
     record v; plot v
 }
 `;
+
+const AXE = fs.readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const PICTURES = process.env.STUDIO_PICTURES;
+
+/** Serious accessibility faults of the page. */
+export async function faults(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(" ")}`);
+}
+
+/** With STUDIO_PICTURES set, a picture of the page is kept there. */
+export async function picture(page, name) {
+  if (PICTURES) await page.screenshot({ path: path.join(PICTURES, `${name}.png`) });
+}

@@ -4,22 +4,9 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
-import { CIRCUIT, node, scratch, serve, shutDown, until, visit } from "./harness.mjs";
+import { CIRCUIT, faults, node, picture, scratch, serve, shutDown, until, visit } from "./harness.mjs";
 
 after(shutDown);
-
-const AXE = fs.readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
-const PICTURES = process.env.STUDIO_PICTURES;
-
-async function faults(page) {
-  await page.evaluate(AXE);
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return found.violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(" ")}`);
-}
-
-async function picture(page, name) {
-  if (PICTURES) await page.screenshot({ path: path.join(PICTURES, `${name}.png`) });
-}
 
 for (const theme of ["light", "dark"]) {
   test(`start page and model have no serious accessibility fault, ${theme}`, async (t) => {

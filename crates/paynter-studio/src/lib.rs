@@ -24,6 +24,7 @@ mod hub;
 mod page;
 mod result;
 mod runner;
+mod scene;
 mod server;
 mod session;
 mod texts;

@@ -149,6 +149,7 @@ mod tests {
             "@xyflow/react",
             "@codemirror/state",
             "uplot",
+            "three",
         ] {
             assert!(licenses().contains(work), "{work}");
         }
@@ -171,7 +172,9 @@ mod tests {
     fn the_page_is_small() {
         const MAX_BYTES: usize = 600_000;
         let sent = |(name, bytes): &(&str, &[u8])| packed().get(name).map_or(bytes.len(), Vec::len);
-        let first = PAGE.iter().filter(|(name, _)| *name != "licenses.txt");
+        // What is fetched when it is first looked at, such as the bodies in 3D, has names of its own.
+        let is_first = |name: &str| name != "licenses.txt" && !name.starts_with("assets/later-");
+        let first = PAGE.iter().filter(|(name, _)| is_first(name));
         let total: usize = first.map(sent).sum();
         assert!(total < MAX_BYTES, "{total} bytes");
     }

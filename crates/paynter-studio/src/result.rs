@@ -165,17 +165,22 @@ fn split_sides(panel: &Panel) -> Vec<ShownPanel> {
         if own.is_empty() {
             continue;
         }
-        let names: Vec<&str> = own
+        // A curve alone is named with its unit, which stands at the axis anyway.
+        let bare = |name: &str| {
+            name.strip_suffix(label.as_str())
+                .map_or(name.to_owned(), |n| n.trim().to_owned())
+        };
+        let names: Vec<String> = own
             .iter()
             .filter(|s| !s.is_reference)
-            .map(|s| s.name.as_str())
+            .map(|s| bare(&s.name))
             .collect();
         let series = own.iter().map(|s| {
             let curve = Curve {
                 x: s.x.clone(),
                 y: s.y.clone(),
             };
-            (s.name.clone(), s.is_reference, s.is_held, curve)
+            (bare(&s.name), s.is_reference, s.is_held, curve)
         });
         found.push(ShownPanel {
             title: names.join(", "),

@@ -9,6 +9,7 @@ use crate::bonds::{want_powers, want_signals};
 use crate::frame::Curve;
 use crate::hub::{Hub, Out};
 use crate::result::{Made, Shown};
+use crate::scene::{SceneAsk, scene};
 use crate::wire::{Focus, RunAsk};
 use paynter::run::{RunChoice, run};
 use paynter::simulate::Ending;
@@ -33,6 +34,7 @@ struct Waiting {
     run: Option<RunAsk>,
     curves: Option<(String, usize)>,
     powers: Option<usize>,
+    scene: bool,
     is_closed: bool,
 }
 
@@ -87,6 +89,11 @@ impl Runner {
         self.change(|w| w.powers = Some(width));
     }
 
+    /// Asks for the film of the bodies.
+    pub fn scene(&self) {
+        self.change(|w| w.scene = true);
+    }
+
     /// Breaks off what is under way and what waits.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::SeqCst);
@@ -127,6 +134,9 @@ impl Runner {
             if let Some(width) = waiting.powers.take() {
                 return Some(Job::Powers(width));
             }
+            if std::mem::take(&mut waiting.scene) {
+                return Some(Job::Scene);
+            }
             waiting = self
                 .wake
                 .wait(waiting)
@@ -153,6 +163,10 @@ impl Runner {
                         out.binary(frame);
                     }
                 }
+                Job::Scene => match self.film(hub) {
+                    Ok(frame) => out.binary(frame),
+                    Err(why) => out.event(&json!({ "event": "no_scene", "why": why })),
+                },
             }
         }
     }
@@ -252,15 +266,40 @@ impl Runner {
         Some(Shown::of_curves("powers", &ask.path, "power", curves).frame(None, None, width))
     }
 
+    /// The film of the bodies of the last run.
+    fn film(&self, hub: &Arc<Hub>) -> Result<Vec<u8>, String> {
+        let ask = {
+            let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = last.as_ref().ok_or("run an experiment first")?;
+            last.ask.clone()
+        };
+        let full = hub.full(&ask.path)?;
+        let analysis = hub
+            .workspace()
+            .analysis(&full)
+            .ok_or("the file cannot be read")?;
+        let newest = self.newest.load(Ordering::SeqCst);
+        let mut progress = |_: f64| self.is_wanted(newest);
+        let ask = SceneAsk {
+            path: ask.path.clone(),
+            full,
+            choice: choice_of(&ask),
+        };
+        scene(&analysis, &mut hub.world(), &ask, &mut progress)
+    }
+
+    /// Side runs end when a newer run waits.
+    fn is_wanted(&self, newest: u64) -> ControlFlow<()> {
+        let is_old = self.newest.load(Ordering::SeqCst) != newest;
+        match is_old || self.is_cancelled.load(Ordering::SeqCst) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
     fn columns(&self, design: &Design) -> Option<Vec<(String, Curve)>> {
         let newest = self.newest.load(Ordering::SeqCst);
-        let mut progress = |_: f64| {
-            let is_old = self.newest.load(Ordering::SeqCst) != newest;
-            match is_old || self.is_cancelled.load(Ordering::SeqCst) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        };
+        let mut progress = |_: f64| self.is_wanted(newest);
         let outcome = run(design, &RunChoice::default(), &mut progress).ok()?;
         let table = outcome.run.table;
         let curves = table.columns.into_iter().map(|c| {
@@ -280,22 +319,26 @@ enum Job {
     Run(RunAsk),
     Curves(String, usize),
     Powers(usize),
+    Scene,
 }
 
 /// Reads and elaborates what a run asks for.
 fn design_of(hub: &Arc<Hub>, ask: &RunAsk) -> Result<Design, String> {
     let full = hub.full(&ask.path)?;
     let mut world = hub.world();
-    let choice = Choice {
+    match design_in(&mut world, &full, &choice_of(ask)) {
+        Ok(design) => Ok(design),
+        Err(DesignError::Unreadable(why)) => Err(why),
+        Err(DesignError::Model(failed)) => Err(words(&failed.diagnostics)),
+    }
+}
+
+fn choice_of(ask: &RunAsk) -> Choice {
+    Choice {
         model: ask.model.clone().filter(|_| ask.experiment.is_none()),
         experiment: ask.experiment.clone(),
         overrides: ask.set.clone(),
         ..Choice::default()
-    };
-    match design_in(&mut world, &full, &choice) {
-        Ok(design) => Ok(design),
-        Err(DesignError::Unreadable(why)) => Err(why),
-        Err(DesignError::Model(failed)) => Err(words(&failed.diagnostics)),
     }
 }
 

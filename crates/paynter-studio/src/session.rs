@@ -132,6 +132,10 @@ impl Clerk<'_> {
                 self.runner.powers(width.min(MAX_WIDTH));
                 Ok(Value::Null)
             }
+            Ask::Scene => {
+                self.runner.scene();
+                Ok(Value::Null)
+            }
             Ask::Why { bond } => {
                 let focus = self.focus();
                 let full = hub.full(&focus.path)?;

@@ -82,6 +82,8 @@ pub enum Ask {
     Curves { of: String, width: usize },
     /// Power of every bond over the last run.
     Powers { width: usize },
+    /// Bodies in motion over the last run.
+    Scene,
     /// Why a bond has its stroke.
     Why { bond: String },
     /// The equations of the model looked at.

@@ -7,6 +7,7 @@ const PATHS = {
   fit: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
   play: "M8 5l11 7-11 7z",
   stop: "M6 6h12v12H6z",
+  pause: "M7 5h4v14H7zM13 5h4v14h-4z",
   undo: "M9 6L4 11l5 5M4 11h10a5 5 0 0 1 0 10h-3",
   redo: "M15 6l5 5-5 5M20 11H10a5 5 0 0 0 0 10h3",
   sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2",
@@ -32,7 +33,7 @@ const PATHS = {
 export type IconName = keyof typeof PATHS;
 
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
-  const isFilled = name === "play" || name === "stop";
+  const isFilled = name === "play" || name === "stop" || name === "pause";
   return (
     <svg width={size} height={size} viewBox="0 0 24 24" fill={isFilled ? "currentColor" : "none"} stroke="currentColor" strokeWidth="1.8" strokeLinecap="round" strokeLinejoin="round" aria-hidden>
       <path d={PATHS[name]} />

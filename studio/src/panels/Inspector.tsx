@@ -19,7 +19,7 @@ export function Inspector() {
   const node = only?.kind === "node" ? view?.nodes.find((n) => n.id === only.id) : undefined;
   const bond = only?.kind === "bond" ? view?.bonds.find((b) => b.id === only.id) : undefined;
   return (
-    <aside className="inspector" aria-label="Inspector">
+    <aside className="inspector" aria-label="Inspector" tabIndex={0}>
       {node && <NodeSheet key={node.id} node={node} />}
       {bond && <BondSheet key={bond.id} bond={bond} />}
       {!node && !bond && <ModelSheet count={selection.length} />}

@@ -4,7 +4,7 @@ import { cancel, chooseExperiment, closeFile, leaveTo, loadEquations, loadPowers
 import { get, set, useStudio, type Mode } from "../store/store";
 import { Icon } from "./Icon";
 
-const MODES: [Mode, string][] = [["model", "Model"], ["causality", "Causality"], ["power", "Power"], ["equations", "Equations"]];
+const MODES: [Mode, string][] = [["model", "Model"], ["causality", "Causality"], ["power", "Power"], ["equations", "Equations"], ["bodies", "3D"]];
 
 export function TopBar() {
   const open = useStudio((s) => s.open);

@@ -6,7 +6,7 @@
 import { complete, whatIsAt } from "../text/complete";
 import { editors, type Hooks } from "../text/editor";
 import { Connection } from "../wire/connection";
-import type { Analysis, Edited, Equations, Focus, GraphEdit, Hello, Opened, Parameter, Reason, RunResult, ServerEvent, Span } from "../wire/protocol";
+import type { Analysis, Edited, Equations, Film, Focus, GraphEdit, Hello, Opened, Parameter, Reason, RunResult, ServerEvent, Span } from "../wire/protocol";
 import { announce } from "./announce";
 import { placesOf } from "./places";
 import { get, set, type Selection, type Slider, type Theme } from "./store";
@@ -81,7 +81,7 @@ export async function openFile(path: string, again = false): Promise<void> {
     model: kept ? kept.model : isFromAddress ? words.get("model") : null,
     level: kept ? kept.level : isFromAddress ? (words.get("level")?.split(".") ?? []) : [],
     experiment: kept ? kept.experiment : isFromAddress ? words.get("experiment") : null,
-    ...(isSame ? {} : { selection: [], why: null, result: null, ghosts: [], pinned: null, sliders: [], analysis: null, bondCurves: null, runTrouble: "" }),
+    ...(isSame ? {} : { selection: [], why: null, result: null, ghosts: [], pinned: null, sliders: [], analysis: null, bondCurves: null, film: null, filmTrouble: "", runTrouble: "" }),
   });
   focus();
 }
@@ -153,6 +153,9 @@ function take(event: ServerEvent): void {
       return;
     case "no_curves":
       set({ bondCurves: null });
+      return;
+    case "no_scene":
+      set({ film: null, filmTrouble: event.why });
       return;
     case "failed":
       if (get().running?.run === event.run) set({ running: null, runTrouble: event.why, stale: true });
@@ -278,13 +281,13 @@ export function chooseModel(model: string): void {
   const { analysis, experiment } = get();
   const fits = analysis?.experiments.find((e) => e.name === experiment)?.model === model;
   const other = analysis?.experiments.find((e) => e.model === model)?.name ?? null;
-  set({ model, level: [], selection: [], why: null, sliders: [], ghosts: [], experiment: fits ? experiment : other });
+  set({ model, level: [], selection: [], why: null, sliders: [], ghosts: [], film: null, filmTrouble: "", experiment: fits ? experiment : other });
   focus();
 }
 
 export function chooseExperiment(experiment: string): void {
   const model = get().analysis?.experiments.find((e) => e.name === experiment)?.model ?? null;
-  set({ experiment, model, level: [], sliders: [], ghosts: [], result: null, range: null });
+  set({ experiment, model, level: [], sliders: [], ghosts: [], result: null, range: null, film: null, filmTrouble: "", cursor: null });
   focus();
 }
 
@@ -361,9 +364,12 @@ export function run(rough: boolean): void {
   if (!open) return;
   const number = ++lastRun;
   set({ running: { run: number, done: 0, since: performance.now() }, runTrouble: "" });
-  const shown = model ?? get().analysis?.view?.model ?? null;
-  const first = get().analysis?.experiments.find((e) => e.model === shown)?.name ?? null;
-  const what = { run: number, path: open.path, experiment: experiment ?? first, model: shown, set: changedValues(sliders), rough, width: plotWidth() };
+  const { analysis } = get();
+  const shown = analysis?.models.some((m) => m.name === model) ? model : (analysis?.view?.model ?? null);
+  const first = analysis?.experiments.find((e) => e.model === shown)?.name ?? null;
+  // An experiment that the text has no more is not run: the first of the model is.
+  const chosen = analysis?.experiments.some((e) => e.name === experiment) ? experiment : first;
+  const what = { run: number, path: open.path, experiment: chosen, model: shown, set: changedValues(sliders), rough, width: plotWidth() };
   connection.ask("run", what).catch((error: unknown) => {
     if (get().running?.run === number) set({ running: null });
     trouble(error);
@@ -387,8 +393,9 @@ export function cancel(): void {
   if (get().running) connection.ask("cancel").catch(trouble);
 }
 
-function takeResult(result: RunResult): void {
+function takeResult(result: RunResult | Film): void {
   const state = get();
+  if ("columns" in result) return set({ film: result, filmTrouble: "" });
   if (result.head.purpose === "curves") return set({ bondCurves: result });
   if (result.head.purpose === "powers") return set({ powers: result });
   if (result.head.purpose === "zoom") {
@@ -409,6 +416,13 @@ function takeResult(result: RunResult): void {
   if (result.head.rough) return;
   void loadBondCurves();
   if (state.mode === "power") void loadPowers();
+}
+
+/** Asks for the bodies of the last run; they are kept until another run has others. */
+export function loadScene(): void {
+  const { open, result, mode } = get();
+  if (!open || !result || mode !== "bodies" || result.head.rough) return;
+  connection.ask("scene").catch(() => undefined);
 }
 
 /** More earlier positions of a slider than this hide the curve. */

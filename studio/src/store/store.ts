@@ -5,9 +5,9 @@
 import { useSyncExternalStore } from "react";
 import type { Places } from "./places";
 import type { Part } from "../canvas/parts";
-import type { Analysis, Equations, GalleryCard, Entry, Reason, RunResult } from "../wire/protocol";
+import type { Analysis, Equations, Film, GalleryCard, Entry, Reason, RunResult } from "../wire/protocol";
 
-export type Mode = "model" | "causality" | "power" | "equations";
+export type Mode = "model" | "causality" | "power" | "equations" | "bodies";
 export type Tool = "select" | "pan" | "bond";
 export type DockTab = "results" | "energy" | "messages";
 export type Theme = "light" | "dark";
@@ -70,6 +70,8 @@ export interface State {
   notice: string;
   historyDepths: [number, number];
   powers: RunResult | null;
+  film: Film | null;
+  filmTrouble: string;
   parts: Part[];
 }
 
@@ -79,7 +81,7 @@ export const first: State = {
   equations: null, insert: null, sliders: [], live: true, running: null, result: null, stale: false, ghosts: [],
   pinned: null, bondCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
   folded: { explorer: false, text: false, dock: false }, theme: "light", keysShown: false, aboutShown: false,
-  commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, parts: [],
+  commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, film: null, filmTrouble: "", parts: [],
 };
 
 type Listen = () => void;

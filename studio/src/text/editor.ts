@@ -47,6 +47,7 @@ function extensions(version: number, hooks: Hooks): Extension[] {
     hoverTooltip((view, pos) => hoverCard(view, pos, hooks), { hoverTime: 250 }),
     bondLanguage(),
     marks,
+    overSelection,
     syncing(version, hooks),
     EditorView.contentAttributes.of({ "aria-label": "Model text", tabindex: "0", spellcheck: "false", translate: "no" }),
     EditorView.updateListener.of((update) => {
@@ -63,6 +64,20 @@ function extensions(version: number, hooks: Hooks): Extension[] {
     ]),
   ];
 }
+
+/** Typing over a selection: left to itself the browser would carry the colours of what goes into styles of its own, which the content policy refuses. */
+const overSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { main } = view.state.selection;
+    const text = event.data;
+    if (event.inputType !== "insertText" || text === null || main.empty || view.composing) return false;
+    const insert = (): ReturnType<typeof view.state.update> => view.state.update(view.state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+    const isTaken = view.state.facet(EditorView.inputHandler).some((take) => take(view, main.from, main.to, text, insert));
+    if (!isTaken) view.dispatch(insert());
+    event.preventDefault();
+    return true;
+  },
+});
 
 function hoverCard(view: EditorView, pos: number, hooks: Hooks): Tooltip | null {
   const found = hooks.hover(pos);

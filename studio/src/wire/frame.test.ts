@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readFrame } from "./frame";
+import type { Film, RunResult } from "./protocol";
 
 function frame(head: object, columns: number[][]): ArrayBuffer {
   const text = new TextEncoder().encode(JSON.stringify(head));
@@ -15,9 +16,14 @@ test("columns come back in the order of panels and series", () => {
   const series = (n: number) => ({ name: "a", reference: false, held: false, n });
   const panels = [{ series: [series(2), series(1)] }, { series: [series(3)] }];
   const columns = [[0, 1], [5, 6], [0], [-7], [0, 1, 2], [1, 4, 9]];
-  const { curves } = readFrame(frame({ run: 3, panels, title: "θ" }, columns));
+  const { curves } = readFrame(frame({ run: 3, panels, title: "θ" }, columns)) as RunResult;
   expect(curves.map((panel) => panel.map((c) => [[...c.x], [...c.y]]))).toEqual([
     [[[0, 1], [5, 6]], [[0], [-7]]],
     [[[0, 1, 2], [1, 4, 9]]],
   ]);
+});
+
+test("a film has its times first", () => {
+  const film = readFrame(frame({ purpose: "scene", n: 2, columns: 2 }, [[0, 1], [5, 6], [7, 8]])) as Film;
+  expect([[...film.time], ...film.columns.map((c) => [...c])]).toEqual([[0, 1], [5, 6], [7, 8]]);
 });

@@ -239,7 +239,13 @@ export interface NoCurvesEvent {
   event: "no_curves";
 }
 
-export type ServerEvent = Analysis | DiskEvent | UpdatesEvent | SavedEvent | FilesEvent | ProgressEvent | FailedEvent | NoCurvesEvent;
+/** There are no bodies to be seen, and why. */
+export interface NoSceneEvent {
+  event: "no_scene";
+  why: string;
+}
+
+export type ServerEvent = Analysis | DiskEvent | UpdatesEvent | SavedEvent | FilesEvent | ProgressEvent | FailedEvent | NoCurvesEvent | NoSceneEvent;
 
 export interface Equations {
   /** MathML of each equation, and the elements whose terms it has. */
@@ -304,6 +310,61 @@ export interface RunResult {
   head: RunHead;
   /** By panel, then by series. */
   curves: Curve[][];
+}
+
+/** A body: where its place and turn begin among the columns. */
+export interface SceneBody {
+  name: string;
+  class: string;
+  mass: number;
+  /** Two coordinates and an angle; else three and a matrix, row by row. */
+  planar: boolean;
+  r: number;
+  turn: number;
+  shape:
+    | { kind: "rod"; length: number; radius: number }
+    | { kind: "ball"; radius: number }
+    | { kind: "cylinder"; radius: number; length: number }
+    | { kind: "box"; edges: [number, number, number]; axes?: [number, number, number][] }
+    | null;
+}
+
+export interface SceneJoint {
+  name: string;
+  class: string;
+  planar: boolean;
+  a: number;
+  aTurn: number;
+  b: number;
+  axis: number | null;
+  force: number | null;
+  /** The force is a vector on b, in inertial axes; else one number. */
+  isVector: boolean;
+  isLine: boolean;
+  /** Bodies or ground at a and b; empty where that cannot be seen. */
+  holds: [string, string];
+}
+
+/** Where everything is over a run: the columns are named by their numbers in the head. */
+export interface Film {
+  head: {
+    purpose: "scene";
+    path: string;
+    model: string;
+    experiment: string;
+    from: number;
+    to: number;
+    n: number;
+    columns: number;
+    up: [number, number, number];
+    isPlanar: boolean;
+    mobility: string;
+    bodies: SceneBody[];
+    joints: SceneJoint[];
+    pushes: { name: string; planar: boolean; at: number; force: number }[];
+  };
+  time: Float64Array;
+  columns: Float64Array[];
 }
 
 /** A change of the graph, which the server turns into a change of the text. */
