@@ -417,7 +417,7 @@ mod tests {
     fn film(text: &str) -> Result<(Value, Vec<Vec<f64>>), String> {
         let mut workspace = Workspace::new([]);
         workspace.open("/m.bond", text);
-        let analysis = workspace.analysis("/m.bond").unwrap();
+        let analysis = workspace.analysis("/m.bond").expect("given");
         let ask = SceneAsk {
             path: "m.bond".to_owned(),
             full: "/m.bond".to_owned(),
@@ -427,13 +427,13 @@ mod tests {
             scene(&analysis, loader, &ask, &mut |_| ControlFlow::Continue(()))
         })?;
         let length = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
-        let head: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+        let head: Value = serde_json::from_slice(&bytes[4..4 + length]).expect("given");
         let start = (4 + length).div_ceil(8) * 8;
         let numbers: Vec<f64> = bytes[start..]
             .chunks_exact(8)
-            .map(|b| f64::from_le_bytes(b.try_into().unwrap()))
+            .map(|b| f64::from_le_bytes(b.try_into().expect("given")))
             .collect();
-        let n = head["n"].as_u64().unwrap() as usize;
+        let n = head["n"].as_u64().expect("given") as usize;
         Ok((head, numbers.chunks(n).map(<[f64]>::to_vec).collect()))
     }
 
@@ -445,14 +445,14 @@ mod tests {
 
     #[test]
     fn bodies_turn_about_their_hinge() {
-        let (head, columns) = film(PENDULUM).unwrap();
+        let (head, columns) = film(PENDULUM).expect("given");
         let body = |name: &str| {
             head["bodies"]
                 .as_array()
-                .unwrap()
+                .expect("given")
                 .iter()
                 .find(|b| b["name"] == name)
-                .unwrap()
+                .expect("given")
         };
         let (rod, bob) = (body("rod"), body("bob"));
         assert_eq!(rod["shape"]["kind"], "rod");
@@ -462,7 +462,7 @@ mod tests {
         assert_eq!(joint["holds"], json!(["world", "rod"]));
         assert_eq!(head["joints"][1]["holds"], json!(["rod", "bob"]));
         // The first column is time. The centre of the rod stays half a metre from the hinge, and its x axis points there.
-        let first = |v: &Value| 1 + v.as_u64().unwrap() as usize;
+        let first = |v: &Value| 1 + v.as_u64().expect("given") as usize;
         let (r, a) = (first(&rod["r"]), first(&rod["turn"]));
         for i in 0..columns[0].len() {
             let (x, y) = (columns[r][i], columns[r + 1][i]);
@@ -481,8 +481,8 @@ mod tests {
             model Arm {\n    port at: Cut\n    low: Bar(m = 1 [kg], l = 1 [m])\n    at => h: Pin => low.a\n    w: Weight(m = 1 [kg]) => low.cg\n}\n\
             model M {\n    ground: Ground()\n    for i in 1 .. 2 { arm[i]: Arm(); ground => arm[i].at }\n}\n\
             experiment e of M { stop = 0.5 [s]; record arm[1].low.angle }\n";
-        let (head, columns) = film(text).unwrap();
-        assert_eq!(head["bodies"].as_array().unwrap().len(), 2);
+        let (head, columns) = film(text).expect("given");
+        assert_eq!(head["bodies"].as_array().expect("given").len(), 2);
         assert_eq!(head["bodies"][1]["name"], "arm[2].low");
         assert_eq!(head["joints"][1]["name"], "arm[2].h");
         assert_eq!(
@@ -493,7 +493,7 @@ mod tests {
 
     #[test]
     fn a_model_without_bodies_says_so() {
-        let why = film("model M { s: Se(1) -> j: 1 -> r: R(1), i: I(1) }\n").unwrap_err();
+        let why = film("model M { s: Se(1) -> j: 1 -> r: R(1), i: I(1) }\n").expect_err("refused");
         assert!(why.contains("no bodies"), "{why}");
     }
 }

@@ -106,7 +106,7 @@ mod tests {
                     *entry = (0..3).map(|m| r[i][m] * j[m] * r[k][m]).sum();
                 }
             }
-            let (found, axes) = box_of(3.0, &turned).unwrap();
+            let (found, axes) = box_of(3.0, &turned).expect("given");
             let (mut a, mut b) = (edges, found);
             a.sort_by(f64::total_cmp);
             b.sort_by(f64::total_cmp);
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn a_thin_rod_is_seen_and_nonsense_is_not() {
-        let (edges, _) = box_of(1.0, &[[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]).unwrap();
+        let (edges, _) =
+            box_of(1.0, &[[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]).expect("given");
         assert!((edges[0] - 12_f64.sqrt()).abs() < 1e-12 && edges[1] > 0.0);
         assert!(box_of(0.0, &[[1.0; 3]; 3]).is_none());
         assert!(box_of(1.0, &[[f64::NAN; 3]; 3]).is_none());
