@@ -2,6 +2,7 @@
 
 use crate::ModelArgs;
 use indicatif::{ProgressBar, ProgressStyle};
+use paynter::syntax::Diagnostic;
 use paynter::{Choice, Design, Failed};
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -63,6 +64,14 @@ pub fn show(failed: &Failed, json: bool) {
             tell!("… and {n_more} more; fix these first, or see all with --json");
         }
     }
+}
+
+/// Prints a result as JSON, with the messages about it.
+pub fn show_json(mut result: serde_json::Value, messages: &[Diagnostic]) {
+    let messages = messages.iter();
+    let messages = messages.map(|m| serde_json::json!({ "code": m.code, "message": m.message }));
+    result["messages"] = messages.collect();
+    say!("{result}");
 }
 
 /// Says what is wrong with the call.

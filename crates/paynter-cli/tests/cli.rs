@@ -1,67 +1,9 @@
 //! The command as a user meets it: exit status, files, text for machines.
 
+mod kit;
+
+use kit::{Folder, GOOD, with_good};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// A folder that disappears with its value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("paynter-cli-{}-{n}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
-        Folder(path)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.join(name), text).expect("the folder was just made");
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
-    }
-
-    fn call(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_paynter"))
-            .args(args)
-            .current_dir(&self.0)
-            .output()
-            .expect("the command was built")
-    }
-
-    #[track_caller]
-    fn expect(&self, status: i32, args: &[&str]) -> String {
-        let output = self.call(args);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{args:?}\n{errors}");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-const GOOD: &str = "model M {
-    param k = 4 [N/m]
-    v: 1 -> m: I(1 [kg]), s: C(1/k)
-    start s.q = 1 [m]
-    output x [m] = s.q
-}
-experiment swing of M { stop = 1 [s]; output_step = 0.1 [s]; record x, v.f as v; plot x }
-experiment stiffer of M { stop = 1 [s]; record x; measure end = final(x); sweep k in [1, 2, 4, 8, 16, 32] [N/m] }
-";
-
-fn with_good() -> Folder {
-    let folder = Folder::new();
-    folder.write("m.bond", GOOD);
-    folder
-}
 
 #[test]
 fn good_run_exits_with_0() {

@@ -1,43 +1,8 @@
 //! Searches, fits, typed sweeps and controllers as a user meets them.
 
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod kit;
 
-/// A folder that disappears with its value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(text: &str) -> Folder {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("paynter-design-{}-{n}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
-        std::fs::write(path.join("m.bond"), text).expect("the folder was just made");
-        Folder(path)
-    }
-
-    #[track_caller]
-    fn expect(&self, status: i32, args: &[&str]) -> (String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_paynter"))
-            .args(args)
-            .current_dir(&self.0)
-            .output()
-            .expect("the command was built");
-        let (out, errors) = (
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-            String::from_utf8_lossy(&output.stderr).into_owned(),
-        );
-        assert_eq!(output.status.code(), Some(status), "{args:?}\n{errors}");
-        (out, errors)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use kit::Folder;
 
 const TABLE: &str = "units strict
 model Table {
@@ -61,33 +26,33 @@ experiment plain of Table { stop = 1 [s]; record spring.q as q; measure last = f
 
 #[test]
 fn a_search_prints_writes_and_exits_as_it_should() {
-    let folder = Folder::new(TABLE);
-    let (text, _) = folder.expect(0, &["optimize", "m.bond", "--write", "--table", "t.csv"]);
+    let folder = Folder::with_model(TABLE);
+    let (text, _) = folder.expect_both(0, &["optimize", "m.bond", "--write", "--table", "t.csv"]);
     assert!(
         text.contains("minimum of rise") && text.contains("active"),
         "{text}"
     );
     let model = std::fs::read_to_string(folder.0.join("m.bond")).expect("it was there before");
     assert!(model.contains("experiment soft_best of Table"), "{model}");
-    folder.expect(0, &["run", "m.bond", "-e", "soft_best", "--no-report"]);
+    folder.expect_both(0, &["run", "m.bond", "-e", "soft_best", "--no-report"]);
     let table = std::fs::read_to_string(folder.0.join("t.csv")).expect("it was asked for");
     assert!(table.lines().count() > 50, "{table}");
-    let (json, _) = folder.expect(
+    let (json, _) = folder.expect_both(
         0,
         &["optimize", "m.bond", "--json", "--local", "--starts", "3"],
     );
     assert!(json.contains("\"is_feasible\":true"), "{json}");
-    let (_, errors) = folder.expect(3, &["optimize", "m.bond", "-e", "impossible"]);
+    let (_, errors) = folder.expect_both(3, &["optimize", "m.bond", "-e", "impossible"]);
     assert!(errors.contains("E0833"), "{errors}");
-    folder.expect(2, &["optimize", "m.bond", "-e", "plain"]);
-    folder.expect(2, &["optimize", "m.bond", "--write", "3x"]);
-    folder.expect(2, &["optimize", "m.bond", "--local", "--starts", "0"]);
+    folder.expect_both(2, &["optimize", "m.bond", "-e", "plain"]);
+    folder.expect_both(2, &["optimize", "m.bond", "--write", "3x"]);
+    folder.expect_both(2, &["optimize", "m.bond", "--local", "--starts", "0"]);
 }
 
 #[test]
 fn sweeps_can_be_typed() {
-    let folder = Folder::new(TABLE);
-    let (text, _) = folder.expect(
+    let folder = Folder::with_model(TABLE);
+    let (text, _) = folder.expect_both(
         0,
         &["sweep", "m.bond", "-e", "plain", "--sweep", "k=1..9:5"],
     );
@@ -95,7 +60,7 @@ fn sweeps_can_be_typed() {
         text.contains("5 runs, 0 failed") && text.contains("3 N/m"),
         "{text}"
     );
-    let (text, _) = folder.expect(
+    let (text, _) = folder.expect_both(
         0,
         &[
             "sweep",
@@ -110,22 +75,22 @@ fn sweeps_can_be_typed() {
     );
     assert!(text.contains("6 runs, 0 failed"), "{text}");
     for wrong in ["k", "k=1..9", "k=1..9:0", "k=1..x:3", "k=1 [m]..2 [kg]:3"] {
-        folder.expect(2, &["sweep", "m.bond", "-e", "plain", "--sweep", wrong]);
+        folder.expect_both(2, &["sweep", "m.bond", "-e", "plain", "--sweep", wrong]);
     }
     for wrong in ["nothing=1..2:3", "k=1..2:3 [kg]", "k=1,,2"] {
-        folder.expect(1, &["sweep", "m.bond", "-e", "plain", "--sweep", wrong]);
+        folder.expect_both(1, &["sweep", "m.bond", "-e", "plain", "--sweep", wrong]);
     }
 }
 
 #[test]
 fn controllers_of_a_table() {
-    let folder = Folder::new(TABLE);
+    let folder = Folder::with_model(TABLE);
     let call = |more: &[&str]| {
         let mut args = vec![
             more[0], "m.bond", "-e", "plain", "--from", "force", "--to", "q", "--json",
         ];
         args.extend(&more[1..]);
-        folder.expect(0, &args).0
+        folder.expect_both(0, &args).0
     };
     // s² + 0.3 s + 4 becomes (s + 2)(s + 3): stiffness 2 N/m and damping 4.7 N·s/m more; momentum is speed for 1 kg.
     let placed = call(&["place", "--poles", "-2, -3"]);
@@ -149,7 +114,7 @@ fn controllers_of_a_table() {
             more[0], "m.bond", "-e", "plain", "--from", "force", "--to", "q",
         ];
         args.extend(&more[1..]);
-        folder.expect(2, &args);
+        folder.expect_both(2, &args);
     };
     wrong(&["place", "--poles", "-2"]);
     wrong(&["place", "--poles", "-2+i, -3"]);

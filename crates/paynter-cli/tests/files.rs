@@ -4,87 +4,43 @@
 //! write fails; where it is not, it kills the program in the middle of the write.
 #![cfg(unix)]
 
-use std::path::{Path, PathBuf};
+mod kit;
+
+use kit::Folder;
+use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A folder that disappears with its value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("paynter-files-{}-{n}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
-        Folder(path)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.join(name), text).expect("the folder was just made");
-    }
-
-    fn read(&self, name: &str) -> String {
-        let bytes = std::fs::read(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
-    fn call(&self, args: &[&str]) -> Output {
-        self.call_in("", args)
-    }
-
-    /// Calls from an inner folder.
-    fn call_in(&self, inner: &str, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_paynter"))
-            .args(args)
-            .current_dir(self.0.join(inner))
-            .output()
-            .expect("the command was built")
-    }
-
-    /// Calls with files limited to `kilobytes`; beyond that a write fails, or ends the program.
-    fn call_limited(&self, end: End, kilobytes: usize, args: &[&str]) -> Output {
-        let trap = match end {
-            End::Fails => "trap '' XFSZ;",
-            End::Killed => "",
-        };
-        let script = format!("ulimit -c 0; ulimit -f {kilobytes}; {trap} exec \"$@\"");
-        Command::new("bash")
-            .args(["-c", &script, "bash", env!("CARGO_BIN_EXE_paynter")])
-            .args(args)
-            .current_dir(&self.0)
-            .output()
-            .expect("there is a shell")
-    }
-
-    #[track_caller]
-    fn expect(&self, status: i32, args: &[&str]) -> String {
-        self.expect_in("", status, args)
-    }
-
-    #[track_caller]
-    fn expect_in(&self, inner: &str, status: i32, args: &[&str]) -> String {
-        let output = self.call_in(inner, args);
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(status), "{args:?}\n{errors}");
-        errors
-    }
-
-    /// Names of all that is there, hidden or not.
-    fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.0).expect("it is there").flatten();
-        let mut names: Vec<String> = entries
-            .map(|e| e.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    }
+/// Calls from an inner folder; gives the messages.
+#[track_caller]
+fn expect_in(folder: &Folder, inner: &str, status: i32, args: &[&str]) -> String {
+    let mut command = folder.command(args);
+    let output = command.current_dir(folder.0.join(inner)).output();
+    kit::expect(status, args, output.expect("the command was built")).errors
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// Calls with files limited to `kilobytes`; beyond that a write fails, or ends the program.
+fn call_limited(folder: &Folder, end: End, kilobytes: usize, args: &[&str]) -> Output {
+    let trap = match end {
+        End::Fails => "trap '' XFSZ;",
+        End::Killed => "",
+    };
+    let script = format!("ulimit -c 0; ulimit -f {kilobytes}; {trap} exec \"$@\"");
+    Command::new("bash")
+        .args(["-c", &script, "bash", env!("CARGO_BIN_EXE_paynter")])
+        .args(args)
+        .current_dir(&folder.0)
+        .output()
+        .expect("there is a shell")
+}
+
+/// Names of all that is there, hidden or not.
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = std::fs::read_dir(&folder.0).expect("it is there").flatten();
+    let mut names: Vec<String> = entries
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,7 +104,7 @@ fn with_model() -> Folder {
         "m.bond",
         &MODEL.replace("start s.q", "input F = 0\n    Se(F) -> v\n    start s.q"),
     );
-    folder.expect(0, &["run", "m.bond", "--no-report", "-o", "result.csv"]);
+    folder.expect_errors(0, &["run", "m.bond", "--no-report", "-o", "result.csv"]);
     folder
 }
 
@@ -158,15 +114,15 @@ fn every_writer_keeps_the_old_file_when_the_disk_is_full_and_when_it_is_killed()
         let folder = with_model();
         for (args, name) in WRITERS {
             folder.write(name, OLD);
-            let before = folder.names();
-            let output = folder.call_limited(end, 1, args);
+            let before = names(&folder);
+            let output = call_limited(&folder, end, 1, args);
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(folder.read(name), OLD, "{args:?} {end:?}\n{said}");
             match end {
                 End::Fails => {
                     assert_eq!(output.status.code(), Some(2), "{args:?}\n{said}");
                     assert!(said.contains("cannot be written"), "{said}");
-                    assert_eq!(folder.names(), before, "{args:?} left something");
+                    assert_eq!(names(&folder), before, "{args:?} left something");
                 }
                 End::Killed => assert_eq!(output.status.code(), None, "{args:?}\n{said}"),
             }
@@ -186,11 +142,11 @@ fn fmt_keeps_the_source_when_the_disk_is_full_and_when_it_is_killed() {
         let folder = Folder::new();
         folder.write("f.bond", &source);
         for kilobytes in [0, 1, 8] {
-            let output = folder.call_limited(end, kilobytes, &["fmt", "f.bond"]);
+            let output = call_limited(&folder, end, kilobytes, &["fmt", "f.bond"]);
             assert_ne!(output.status.code(), Some(0));
             assert_eq!(folder.read("f.bond"), source, "{end:?} {kilobytes}");
         }
-        folder.expect(0, &["fmt", "f.bond"]);
+        folder.expect_errors(0, &["fmt", "f.bond"]);
         assert!(folder.read("f.bond").contains("\n    x1099 = 1\n"));
     }
 }
@@ -199,16 +155,16 @@ fn fmt_keeps_the_source_when_the_disk_is_full_and_when_it_is_killed() {
 fn new_leaves_no_part_of_a_model() {
     for end in [End::Fails, End::Killed] {
         let folder = Folder::new();
-        folder.call_limited(end, 0, &["new", "first"]);
-        folder.call_limited(end, 1, &["new", "mine", "--from", "gyroscope"]);
-        let shown: Vec<String> = folder.names();
+        call_limited(&folder, end, 0, &["new", "first"]);
+        call_limited(&folder, end, 1, &["new", "mine", "--from", "gyroscope"]);
+        let shown: Vec<String> = names(&folder);
         assert!(shown.iter().all(|n| n.starts_with('.')), "{shown:?}");
         if end == End::Fails {
             assert!(shown.is_empty(), "{shown:?}");
         }
-        folder.expect(0, &["new", "first"]);
-        folder.expect(0, &["new", "mine", "--from", "gyroscope"]);
-        folder.expect(0, &["check", "mine/gyroscope.bond"]);
+        folder.expect_errors(0, &["new", "first"]);
+        folder.expect_errors(0, &["new", "mine", "--from", "gyroscope"]);
+        folder.expect_errors(0, &["check", "mine/gyroscope.bond"]);
     }
 }
 
@@ -288,7 +244,7 @@ experiment f of M { stop = 1; record x; compare \"ref.csv\" within 1 }
         &["diagram", "m.bond", "-o", "m.bond"],
         &["plot", "ref.csv", "-o", "m.bond"],
     ] {
-        folder.expect(2, args);
+        folder.expect_errors(2, args);
     }
     for (name, text) in files {
         assert_eq!(folder.read(name), text);
@@ -307,7 +263,7 @@ fn a_file_of_somebody_else_is_not_replaced_unless_it_is_named() {
         &["diagram", "m.bond"],
         &["plot", "result.csv"],
     ] {
-        let said = folder.expect(2, args);
+        let said = folder.expect_errors(2, args);
         assert!(said.contains("choose another name"), "{said}");
     }
     for name in ["swing.html", "M.svg", "result.svg"] {
@@ -316,30 +272,31 @@ fn a_file_of_somebody_else_is_not_replaced_unless_it_is_named() {
     }
     // An earlier result is replaced.
     for _ in 0..2 {
-        folder.expect(0, &["run", "m.bond"]);
-        folder.expect(0, &["diagram", "m.bond"]);
-        folder.expect(0, &["plot", "result.csv"]);
+        folder.expect_errors(0, &["run", "m.bond"]);
+        folder.expect_errors(0, &["diagram", "m.bond"]);
+        folder.expect_errors(0, &["plot", "result.csv"]);
     }
 }
 
 #[test]
 fn a_folder_that_is_made_is_mentioned() {
     let folder = with_model();
-    let said = folder.expect(0, &["run", "m.bond", "--no-report", "-o", "new/deep/x.csv"]);
+    let said = folder.expect_errors(0, &["run", "m.bond", "--no-report", "-o", "new/deep/x.csv"]);
     assert!(said.contains("made the folder new"), "{said}");
-    let said = folder.expect(0, &["run", "m.bond", "--no-report", "-o", "new/deep/x.csv"]);
+    let said = folder.expect_errors(0, &["run", "m.bond", "--no-report", "-o", "new/deep/x.csv"]);
     assert!(!said.contains("made the folder"), "{said}");
     // A call that fails makes none.
-    folder.expect(1, &["run", "m.bond", "-e", "nobody", "-o", "other/x.csv"]);
+    folder.expect_errors(1, &["run", "m.bond", "-e", "nobody", "-o", "other/x.csv"]);
     assert!(!folder.0.join("other").exists());
 }
 
 #[test]
 fn units_of_one_result_never_stand_beside_another() {
     let folder = with_model();
-    folder.expect(0, &["run", "m.bond", "--no-report", "-o", "x.csv"]);
+    folder.expect_errors(0, &["run", "m.bond", "--no-report", "-o", "x.csv"]);
     let before = (folder.read("x.csv"), folder.read("x.csv.meta.json"));
-    folder.call_limited(
+    call_limited(
+        &folder,
         End::Killed,
         1,
         &["run", "m.bond", "--no-report", "-o", "x.csv"],
@@ -348,7 +305,7 @@ fn units_of_one_result_never_stand_beside_another() {
         before,
         (folder.read("x.csv"), folder.read("x.csv.meta.json"))
     );
-    folder.expect(0, &["sweep", "m.bond", "-e", "many", "-o", "x.csv"]);
+    folder.expect_errors(0, &["sweep", "m.bond", "-e", "many", "-o", "x.csv"]);
     let facts: serde_json::Value =
         serde_json::from_str(&folder.read("x.csv.meta.json")).expect("it is JSON");
     assert!(facts["units"].get("v").is_none(), "{facts}");
@@ -362,7 +319,7 @@ fn permissions_and_links_survive_fmt() {
     let path = folder.0.join("f.bond");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).expect("it is ours");
     std::os::unix::fs::symlink("f.bond", folder.0.join("l.bond")).expect("links can be made");
-    folder.expect(0, &["fmt", "l.bond"]);
+    folder.expect_errors(0, &["fmt", "l.bond"]);
     let mode = std::fs::metadata(&path)
         .expect("there")
         .permissions()
@@ -370,7 +327,7 @@ fn permissions_and_links_survive_fmt() {
     assert_eq!(mode & 0o777, 0o640);
     let link = std::fs::symlink_metadata(folder.0.join("l.bond")).expect("there");
     assert!(link.is_symlink());
-    assert_eq!(folder.names(), ["f.bond", "l.bond"]);
+    assert_eq!(names(&folder), ["f.bond", "l.bond"]);
     assert!(Path::new(&path).exists());
 }
 
@@ -404,7 +361,7 @@ fn what_a_model_names_is_read_only_if_it_is_a_file_of_bounded_size() {
     ] {
         folder.write("m.bond", &text);
         for command in [&["check", "m.bond"][..], &["run", "m.bond", "--no-report"]] {
-            let said = folder.expect(1, command);
+            let said = folder.expect_errors(1, command);
             assert!(said.contains(words), "{text}\n{said}");
         }
     }
@@ -442,7 +399,7 @@ fn a_model_reads_the_files_of_its_project_only() {
     // Run from elsewhere: the folder of the model is its project.
     for text in &attempts {
         folder.write("mine/m.bond", &format!("{text}\n"));
-        let said = folder.expect_in("yours", 1, &["check", path]);
+        let said = expect_in(&folder, "yours", 1, &["check", path]);
         assert!(
             said.contains("is outside the project folder"),
             "{text}\n{said}"
@@ -453,16 +410,16 @@ fn a_model_reads_the_files_of_its_project_only() {
     // A link does not lead out, and a project may use all its folders.
     std::os::unix::fs::symlink(inner("secret.csv"), inner("mine/link.csv")).expect("linked");
     folder.write("mine/m.bond", "model M { der(x) = table(\"link.csv\") }\n");
-    folder.expect_in("yours", 1, &["check", path]);
+    expect_in(&folder, "yours", 1, &["check", path]);
     let part = inner("mine/parts/inner.bond");
     let part = part.to_str().expect("plain");
-    folder.expect_in("yours", 1, &["check", part]);
-    folder.expect_in("mine", 0, &["check", part]);
+    expect_in(&folder, "yours", 1, &["check", part]);
+    expect_in(&folder, "mine", 0, &["check", part]);
     folder.write("mine/paynter.toml", "");
-    folder.expect_in("yours", 0, &["check", part]);
-    folder.expect_in("yours", 1, &["check", path]);
+    expect_in(&folder, "yours", 0, &["check", part]);
+    expect_in(&folder, "yours", 1, &["check", path]);
     folder.write("paynter.toml", "");
     folder.write("mine/m.bond", "model M { der(x) = table(\"link.csv\") }\n");
     std::fs::remove_file(inner("mine/paynter.toml")).expect("there");
-    folder.expect_in("yours", 0, &["check", path]);
+    expect_in(&folder, "yours", 0, &["check", path]);
 }

@@ -1,41 +1,20 @@
 //! `paynter lsp` driven by a scripted client over standard input and output.
 
+mod kit;
+
+use kit::Folder;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Longer than any answer takes on a busy machine; an answer that never comes fails the test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder that disappears with its value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("paynter-lsp-{}-{n}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
-        Folder(path.canonicalize().expect("it was just made"))
-    }
-
-    fn uri(&self, name: &str) -> String {
-        format!("file://{}", self.0.join(name).display())
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.join(name), text).expect("the folder was just made");
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+fn uri_in(folder: &Folder, name: &str) -> String {
+    format!("file://{}", folder.0.join(name).display())
 }
 
 /// The other end of the line.
@@ -282,7 +261,7 @@ experiment on of Coil { stop = 1 [ms]; record i }
 fn messages_follow_what_is_typed_letter_by_letter() {
     let folder = Folder::new();
     let mut client = Client::greeted(&folder.0);
-    let uri = folder.uri("coil.bond");
+    let uri = uri_in(&folder, "coil.bond");
     client.open(&uri, MODEL);
     assert_eq!(client.diagnostics(&uri), Vec::<Value>::new());
     // `R1` of `R(R1)` becomes `R9`, which nothing declares.
@@ -306,7 +285,7 @@ fn messages_follow_what_is_typed_letter_by_letter() {
 fn positions_behind_letters_outside_the_basic_plane_are_right() {
     let folder = Folder::new();
     let mut client = Client::greeted(&folder.0);
-    let uri = folder.uri("u.bond");
+    let uri = uri_in(&folder, "u.bond");
     // 𝛾 is one letter, two UTF-16 units, four bytes.
     let text = "// 𝛾𝛾\nmodel M { /* */ }\n";
     client.open(&uri, text);
@@ -333,7 +312,7 @@ fn positions_behind_letters_outside_the_basic_plane_are_right() {
 fn completion_knows_kinds_members_units_and_arguments() {
     let folder = Folder::new();
     let mut client = Client::greeted(&folder.0);
-    let (uri, other) = (folder.uri("c.bond"), folder.uri("d.bond"));
+    let (uri, other) = (uri_in(&folder, "c.bond"), uri_in(&folder, "d.bond"));
     let text = "use electrical: Resistor\nmodel M {\n    s: Se(1) -> j: 1 -> c: C(1)\n    r: \n}\n";
     client.open(&uri, text);
     client.open(
@@ -381,7 +360,7 @@ fn completion_knows_kinds_members_units_and_arguments() {
 fn hover_tells_the_stroke_and_why() {
     let folder = Folder::new();
     let mut client = Client::greeted(&folder.0);
-    let uri = folder.uri("coil.bond");
+    let uri = uri_in(&folder, "coil.bond");
     client.open(&uri, MODEL);
     let line = MODEL.lines().nth(5).expect("it is there");
     let mut text = |line: usize, column: usize| {
@@ -419,7 +398,7 @@ fn rename_goes_through_three_files_and_experiments() {
         folder.write(name, text);
     }
     let mut client = Client::greeted(&folder.0);
-    let uri = folder.uri("load.bond");
+    let uri = uri_in(&folder, "load.bond");
     client.open(&uri, part);
     let mut params = place(&uri, 1, 12);
     params["newName"] = json!("ohms");
@@ -429,7 +408,7 @@ fn rename_goes_through_three_files_and_experiments() {
         ("pair.bond", middle),
         ("main.bond", main),
     ] {
-        let edits = &result["changes"][folder.uri(name)];
+        let edits = &result["changes"][uri_in(&folder, name)];
         assert!(edits.is_array(), "{name}: {result}");
         assert_eq!(
             apply(text, edits),
@@ -448,7 +427,7 @@ fn rename_goes_through_three_files_and_experiments() {
         "{answer}"
     );
     // References and definition agree with it.
-    let main_uri = folder.uri("main.bond");
+    let main_uri = uri_in(&folder, "main.bond");
     client.open(&main_uri, main);
     let definition = client.ask("textDocument/definition", place(&main_uri, 7, 16));
     assert_eq!(definition[0]["uri"], json!(uri));
@@ -462,7 +441,7 @@ fn rename_goes_through_three_files_and_experiments() {
 fn format_and_quick_fix_change_what_they_say() {
     let folder = Folder::new();
     let mut client = Client::greeted(&folder.0);
-    let uri = folder.uri("f.bond");
+    let uri = uri_in(&folder, "f.bond");
     let text = "model M{\n  param resistance=5\n  s: Se(1)->j:1->r: R(resistence)\n}\n";
     client.open(&uri, text);
     let edits = client.ask(
@@ -493,7 +472,7 @@ fn format_and_quick_fix_change_what_they_say() {
 fn a_run_reports_progress_and_can_be_cancelled() {
     let folder = Folder::new();
     let mut client = Client::greeted(&folder.0);
-    let uri = folder.uri("run.bond");
+    let uri = uri_in(&folder, "run.bond");
     client.open(&uri, MODEL);
     let command = json!({ "command": "paynter.run", "arguments": [uri, "on"] });
     let result = client.ask("workspace/executeCommand", command);
@@ -513,7 +492,7 @@ fn a_run_reports_progress_and_can_be_cancelled() {
             "stop = 1 [ms]",
             "stop = 90 [s]; output_step = 10 [s]; method = rk4(step = 1e-6 [s])",
         );
-    let slow = folder.uri("slow.bond");
+    let slow = uri_in(&folder, "slow.bond");
     client.open(&slow, &long);
     let id = client.request(
         "workspace/executeCommand",
@@ -530,7 +509,7 @@ fn a_run_reports_progress_and_can_be_cancelled() {
 fn a_request_that_waits_can_be_cancelled() {
     let folder = Folder::new();
     let mut client = Client::greeted(&folder.0);
-    let uri = folder.uri("m.bond");
+    let uri = uri_in(&folder, "m.bond");
     client.open(&uri, MODEL);
     // All at once, so that the last one still waits when its cancel is read.
     let mut batch = String::new();
@@ -613,7 +592,7 @@ fn nonsense_is_survived() {
             client.tell(method, params.clone());
         }
     }
-    let uri = folder.uri("m.bond");
+    let uri = uri_in(&folder, "m.bond");
     client.open(&uri, "model M {");
     client.change(
         &uri,
@@ -645,7 +624,7 @@ fn a_client_that_dies_takes_the_server_with_it() {
 fn thousands_of_changes_are_followed() {
     let folder = Folder::new();
     let mut client = Client::greeted(&folder.0);
-    let uri = folder.uri("many.bond");
+    let uri = uri_in(&folder, "many.bond");
     client.open(&uri, "");
     let mut text = String::new();
     let word = "model M { j: 1 -> r: R(1) }";

@@ -1,8 +1,8 @@
 //! A sweep cut into shards and put together again is the whole sweep, byte for byte.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod kit;
+
+use kit::Folder;
 
 const MODEL: &str = "\
 model RC {
@@ -17,49 +17,16 @@ experiment grid of RC {
 }
 ";
 
-/// A folder that disappears with its value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("paynter-shards-{}-{n}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
-        std::fs::write(path.join("m.bond"), MODEL).expect("the folder was just made");
-        Folder(path)
-    }
-
-    fn call(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_paynter"))
-            .args(args)
-            .current_dir(&self.0)
-            .output()
-            .expect("the command was built")
-    }
-
-    fn bytes(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
-    }
-
-    #[track_caller]
-    fn refused(&self, args: &[&str], words: &str) {
-        let output = self.call(args);
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{args:?}\n{errors}");
-        assert!(errors.contains(words), "{args:?}\n{errors}");
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// Expects a wrong call, and a message with these words.
+#[track_caller]
+fn refused(folder: &Folder, args: &[&str], words: &str) {
+    let errors = folder.expect_errors(2, args);
+    assert!(errors.contains(words), "{args:?}\n{errors}");
 }
 
 #[test]
 fn shards_put_together_are_the_whole_sweep() {
-    let folder = Folder::new();
+    let folder = Folder::with_model(MODEL);
     for ending in ["parquet", "csv", "json"] {
         let whole = format!("whole.{ending}");
         let status = folder.call(&["sweep", "m.bond", "-o", &whole]).status;
@@ -88,7 +55,7 @@ fn shards_put_together_are_the_whole_sweep() {
 
 #[test]
 fn what_is_no_whole_sweep_is_refused() {
-    let folder = Folder::new();
+    let folder = Folder::with_model(MODEL);
     for (k, of) in [(1, 2), (2, 2), (1, 3)] {
         let (shard, part) = (format!("{k}/{of}"), format!("p{k}{of}.parquet"));
         folder.call(&["sweep", "m.bond", "--shard", &shard, "-o", &part]);
@@ -110,27 +77,45 @@ fn what_is_no_whole_sweep_is_refused() {
         call.extend(parts);
         call
     };
-    folder.refused(&merge(&["p12.parquet"]), "missing: 2/2");
-    folder.refused(&merge(&["p12.parquet", "p12.parquet"]), "the same shard");
-    folder.refused(&merge(&["p12.parquet", "p22.parquet", "p13.parquet"]), "p1");
-    folder.refused(
+    refused(&folder, &merge(&["p12.parquet"]), "missing: 2/2");
+    refused(
+        &folder,
+        &merge(&["p12.parquet", "p12.parquet"]),
+        "the same shard",
+    );
+    refused(
+        &folder,
+        &merge(&["p12.parquet", "p22.parquet", "p13.parquet"]),
+        "p1",
+    );
+    refused(
+        &folder,
         &merge(&["p12.parquet", "other.parquet"]),
         "no shard of the sweep",
     );
-    folder.refused(&merge(&["p12.parquet", "whole.parquet"]), "is not a shard");
-    folder.refused(&merge(&["p12.parquet", "nowhere.parquet"]), "no such file");
-    folder.refused(
+    refused(
+        &folder,
+        &merge(&["p12.parquet", "whole.parquet"]),
+        "is not a shard",
+    );
+    refused(
+        &folder,
+        &merge(&["p12.parquet", "nowhere.parquet"]),
+        "no such file",
+    );
+    refused(
+        &folder,
         &["sweep", "m.bond", "--shard", "3/2", "-o", "x.csv"],
         "is not a shard",
     );
-    folder.refused(&["sweep", "m.bond", "--shard", "1/2"], "--out");
-    folder.refused(&["sweep", "m.bond", "other.bond"], "--merge");
+    refused(&folder, &["sweep", "m.bond", "--shard", "1/2"], "--out");
+    refused(&folder, &["sweep", "m.bond", "other.bond"], "--merge");
     assert!(!folder.0.join("out.parquet").exists());
 }
 
 #[test]
 fn values_can_be_given_in_the_call() {
-    let folder = Folder::new();
+    let folder = Folder::with_model(MODEL);
     let over = [
         "--over",
         "R1 in [100, 110] [ohm]",

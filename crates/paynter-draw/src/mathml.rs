@@ -346,7 +346,7 @@ fn name_math(name: &str) -> String {
         .flatten()
         .map(escape)
         .collect();
-    // A single letter is set slanted by the browser; a word is told to be.
+    // The browser slants a single letter by itself; a word needs the attribute.
     let letter = greek(letter).unwrap_or(letter);
     let mut letter = if letter.chars().count() > 1 {
         format!("<mi class=\"word\">{}</mi>", escape(letter))

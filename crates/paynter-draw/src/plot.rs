@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** points that are not finite break the curve; they are never joined over. Quantities
 //! of different units never share an axis. Curves of one panel differ by colour and by marker, so
-//! that they are told apart in black and white, too.
+//! that they can be distinguished in black and white, too.
 
 use crate::svg::{Svg, escape};
 use crate::thin::{Most, seen, steps};

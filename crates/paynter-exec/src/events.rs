@@ -35,7 +35,7 @@ pub(crate) fn rounds_allowed(n_modes: usize) -> usize {
 /// Stands for "on this side" in a guard whose value is exactly zero.
 const THIS_SIDE: f64 = 1e-300;
 
-/// A whole number is told from its neighbours to this share: what root finding leaves.
+/// Values this near to a whole number, as a share, count as that number: what root finding leaves.
 const FLOOR_BAND: f64 = 1e-12;
 
 /// A switch value this small against what it was during the run is zero but for rounding.

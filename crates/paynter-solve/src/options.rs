@@ -41,7 +41,7 @@ pub enum Absolute {
     Scalar(f64),
     /// One per variable, from its nominal value.
     PerVariable(Vec<f64>),
-    /// For variables whose size nobody told: it is learnt from what they have been.
+    /// For variables whose size nobody gave: it is learnt from what they have been.
     Growing {
         /// The tolerance of each variable at least.
         least: Vec<f64>,

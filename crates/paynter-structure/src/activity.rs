@@ -109,10 +109,10 @@ pub fn activities(design: &Design) -> Result<Activities, PowerError> {
         wanted: powers.iter().map(|&value| wanted(value)).collect(),
         n_recorded: 0,
         n_locks: 0,
+        measured: Vec::new(),
         margins: Vec::new(),
     };
     let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
-    spec.wants_fine = false;
     spec.wants_ranges = true;
     if !plan.trim.is_empty() {
         let compiled = design.compile().map_err(PowerError::Model)?;

@@ -7,8 +7,9 @@
 //! Ould Bouamama 2008). What the source has to give to force it, the balance of flows (efforts) at the junction, is zero as long as
 //! model and plant agree. Which faults change it is computed exactly for almost all parameters.
 //!
-//! **Invariant:** the graph that is run is the graph whose signatures are told.
+//! **Invariant:** the graph that is run is the graph whose signatures are reported.
 
+use crate::attach::attach_source;
 use crate::code;
 use crate::control::{junction_of, resolve};
 use crate::faults::{add_fault, response};
@@ -19,7 +20,7 @@ use paynter::compile::{Settings, compile};
 use paynter::exec::Engine;
 use paynter::experiment::{Layout, run_spec};
 use paynter::model::BondGraph;
-use paynter::model::graph::{Bond, BondId, Element, ElementId, ElementKind, End, Law};
+use paynter::model::graph::{ElementId, ElementKind, Law};
 use paynter::model::units::Unit;
 use paynter::simulate::{Ending, Run, RunSpec, Wanted, prepare, simulate};
 use paynter::symbolic::dae::{Equation, Symbol};
@@ -177,54 +178,13 @@ fn add_source(
     is_effort: bool,
     value: ExprId,
 ) -> SymbolId {
-    let [effort, flow] = [(); 2].map(|()| symbol(graph, Role::Unknown));
-    let place = graph.element(junction);
-    let (origin, part, domain) = (place.origin, place.part, place.domain);
-    let port = place.ports.len() as u32;
-    let (source, bond) = (
-        ElementId(graph.elements.len() as u32),
-        BondId(graph.bonds.len() as u32),
-    );
-    graph.elements.push(Element {
-        name: None,
-        kind: if is_effort {
-            ElementKind::Se
-        } else {
-            ElementKind::Sf
-        },
-        ports: vec![bond],
-        states: Vec::new(),
-        law: Law::Source {
-            value,
-            position: None,
-        },
-        is_modulated: false,
-        can_vanish: false,
-        is_unpowered: false,
-        depth: 0,
-        part,
-        part_of: None,
-        domain,
-        origin,
-    });
-    graph.elements[junction.0 as usize].ports.push(bond);
-    graph.bonds.push(Bond {
-        tail: End {
-            element: source,
-            port: 0,
-        },
-        head: End {
-            element: junction,
-            port,
-        },
-        effort,
-        flow,
-        forced: None,
-        name: None,
-        part_of: None,
-        domain,
-        origin,
-    });
+    let bond = [(); 2].map(|()| symbol(graph, Role::Unknown));
+    let kind = match is_effort {
+        true => ElementKind::Se,
+        false => ElementKind::Sf,
+    };
+    attach_source(graph, junction, kind, value, bond);
+    let [effort, flow] = bond;
     if is_effort { flow } else { effort }
 }
 
@@ -378,10 +338,10 @@ fn run(
         wanted,
         n_recorded: 0,
         n_locks: 0,
+        measured: Vec::new(),
         margins: Vec::new(),
     };
     let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
-    spec.wants_fine = false;
     spec.output_times = data.time.clone();
     (spec.start, spec.stop) = (data.time[0], data.time[data.time.len() - 1]);
     let settings = Settings {

@@ -38,7 +38,7 @@ const MOST_STATES: usize = 150;
 const LARGEST_SET: usize = 3;
 /// Work for trying sets, in multiplications; a few seconds.
 const MOST_WORK: f64 = 5e8;
-/// Cures that are told.
+/// Cures that are listed.
 const SHOWN: usize = 8;
 
 /// Finds what would cure one side; nothing if it is whole or cannot be computed.

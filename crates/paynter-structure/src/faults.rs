@@ -79,7 +79,7 @@ const MOST_SENSORS: usize = 5;
 const MOST_TRIES: usize = 200_000;
 /// Places for further sensors.
 const MOST_PLACES: usize = 60;
-/// Sensor sets that are told.
+/// Sensor sets that are listed.
 const SHOWN: usize = 6;
 
 /// Finds detectable and isolable faults.

@@ -529,11 +529,11 @@ fn run(
         wanted: columns(subject, &inverse),
         n_recorded: 0,
         n_locks: 0,
+        measured: Vec::new(),
         margins: Vec::new(),
     };
     let plan = &subject.design.plan;
     let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
-    spec.wants_fine = false;
     spec.wants_ranges = true;
     let mut machine = prepare(&inverse, &spec)?;
     let run = simulate(&mut machine, &inverse, &spec, &mut |_| {

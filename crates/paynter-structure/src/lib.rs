@@ -9,6 +9,7 @@
 //! strokes round; `control` puts them together. `text` says it in the names of the user.
 
 mod activity;
+mod attach;
 mod balances;
 mod channels;
 pub mod code;

@@ -226,7 +226,7 @@ fn ending(ending: &Ending) -> String {
     }
 }
 
-/// A message about a run; its place in the text is told by the messages of the text.
+/// A message about a run; its place in the text is given by the messages of the text.
 pub fn message(d: &Diagnostic) -> Value {
     let severity = match d.severity {
         Severity::Error => "error",

@@ -155,7 +155,7 @@ pub trait External: std::fmt::Debug + Send + Sync {
     fn corners(&self) -> &[f64] {
         &[]
     }
-    /// Bounds of the output and of its slope while the only input goes from `lo` to `hi`, if they can be told. Slopes
+    /// Bounds of the output and of its slope while the only input goes from `lo` to `hi`, if they are known. Slopes
     /// without bounds mean that it jumps.
     fn range(&self, _lo: f64, _hi: f64) -> Option<[(f64, f64); 2]> {
         None

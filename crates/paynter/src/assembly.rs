@@ -215,7 +215,7 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
         .help("correct the position, or the ratios of the transformers that make the flow"));
     }
     if !found.is_empty() {
-        // What else was found rests on positions that are wrong. One joint is told of once.
+        // What else was found rests on positions that are wrong. One joint is reported once.
         found.dedup_by_key(|d| d.primary.as_ref().map(|p| p.span));
         return found;
     }

@@ -14,7 +14,7 @@ use crate::compile::Compiled;
 use crate::course::Course;
 use crate::design::{Choice, Design, DesignError};
 use crate::experiment::{
-    Measurement, Outcome, SearchValues, kept_limits, measure_all, search_values,
+    Measurement, Outcome, Read, SearchValues, kept_limits, measure_all, search_values,
 };
 use crate::layout::{Layout, lay_out, run_spec};
 use crate::parameters::Parameters;
@@ -258,14 +258,15 @@ impl Worker {
             (audit.as_ref().is_some_and(|a| !a.is_good()), code::AUDIT),
         ]);
         let warnings = signs.filter(|s| s.0).map(|s| s.1).collect();
-        let (mut measures, mut search, mut limits) = (Vec::new(), None, Vec::new());
-        if let Some(fine) = &run.fine {
-            let fine = simulate::to_table(fine, &spec.wanted);
-            let parameters = Parameters::new(&shared.compiled.reduced.dae, &spec.parameters);
-            measures = measure_all(&design.plan, Some(&fine), &shared.layout, &parameters);
-            limits = kept_limits(&design.plan, Some(&fine), &shared.layout, &parameters);
-            search = search_values(&design.plan, Some(&fine), &shared.layout, &parameters);
-        }
+        let parameters = Parameters::new(&shared.compiled.reduced.dae, &spec.parameters);
+        let read = Read {
+            traces: &run.traces,
+            layout: &shared.layout,
+            parameters: &parameters,
+        };
+        let measures = measure_all(&design.plan, &read);
+        let limits = kept_limits(&design.plan, &read);
+        let search = search_values(&design.plan, &read);
         Ok(Ran {
             measures,
             search,

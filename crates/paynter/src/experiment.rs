@@ -8,12 +8,12 @@ use crate::compile::Compiled;
 use crate::gaps::{self, Gap};
 use crate::held::Held;
 use crate::linear::{Linearization, Trim};
-use crate::measure::Curve;
 use crate::mobility::Mobility;
 use crate::parameters::Parameters;
 use crate::recorder::Progress;
 use crate::simulate::{Ending, Run, RunSpec, simulate};
 use crate::table::{self, Table};
+use crate::trace::Trace;
 use paynter_draw::plot::{Panel, Plot, Series, panels_by_unit};
 use paynter_draw::thin::looks_held;
 use paynter_exec::Machine;
@@ -116,9 +116,14 @@ pub fn carry_out(
     } = task;
     let mut run = simulate(machine, compiled, spec, progress)?;
     let parameters = Parameters::new(&compiled.reduced.dae, &spec.parameters);
-    let measures = measure_all(plan, run.fine.as_ref(), layout, &parameters);
-    let search = search_values(plan, run.fine.as_ref(), layout, &parameters);
-    let limits = kept_limits(plan, run.fine.as_ref(), layout, &parameters);
+    let read = Read {
+        traces: &run.traces,
+        layout,
+        parameters: &parameters,
+    };
+    let measures = measure_all(plan, &read);
+    let search = search_values(plan, &read);
+    let limits = kept_limits(plan, &read);
     let plots = plots(plan, &run, layout, references, &compiled.graph);
     let first_lock = run.table.columns.len() - layout.n_locks;
     let gaps = gaps::read(&compiled.locks, &run.table.columns[first_lock..]);
@@ -150,16 +155,16 @@ pub fn carry_out(
     })
 }
 
-pub(crate) fn measure_all(
-    plan: &Plan,
-    fine: Option<&Table>,
-    layout: &Layout,
-    parameters: &Parameters<'_>,
-) -> Vec<Measurement> {
-    let Some(fine) = fine else {
-        return Vec::new();
-    };
-    let values = named_values(plan, fine, layout, parameters);
+/// What measures are computed from.
+pub(crate) struct Read<'a> {
+    /// In the order of [`Layout::measured`].
+    pub traces: &'a [Trace],
+    pub layout: &'a Layout,
+    pub parameters: &'a Parameters<'a>,
+}
+
+pub(crate) fn measure_all(plan: &Plan, read: &Read<'_>) -> Vec<Measurement> {
+    let values = named_values(plan, read);
     plan.measures
         .iter()
         .zip(values)
@@ -181,15 +186,10 @@ pub(crate) fn measure_all(
 }
 
 /// Values of the measures with names, SI.
-fn named_values(
-    plan: &Plan,
-    fine: &Table,
-    layout: &Layout,
-    parameters: &Parameters<'_>,
-) -> Vec<Option<f64>> {
+fn named_values(plan: &Plan, read: &Read<'_>) -> Vec<Option<f64>> {
     let mut values: Vec<Option<f64>> = Vec::new();
     for measured in &plan.measures {
-        let value = value_of(&measured.value, &values, fine, layout, parameters);
+        let value = value_of(&measured.value, &values, read);
         values.push(value);
     }
     values
@@ -205,15 +205,10 @@ pub struct SearchValues {
 }
 
 /// Computes aims and conditions of a plan that has a search.
-pub(crate) fn search_values(
-    plan: &Plan,
-    fine: Option<&Table>,
-    layout: &Layout,
-    parameters: &Parameters<'_>,
-) -> Option<SearchValues> {
-    let (search, fine) = (plan.optimize.as_ref()?, fine?);
-    let values = named_values(plan, fine, layout, parameters);
-    let value = |m: &Measure| value_of(m, &values, fine, layout, parameters);
+pub(crate) fn search_values(plan: &Plan, read: &Read<'_>) -> Option<SearchValues> {
+    let search = plan.optimize.as_ref()?;
+    let values = named_values(plan, read);
+    let value = |m: &Measure| value_of(m, &values, read);
     let both = |c: &experiment::Condition| (value(&c.left), value(&c.right));
     Some(SearchValues {
         aims: search.aims.iter().map(|a| value(&a.value)).collect(),
@@ -222,17 +217,12 @@ pub(crate) fn search_values(
 }
 
 /// Tells for each limit of a plan whether it is kept; none where a side has no value.
-pub(crate) fn kept_limits(
-    plan: &Plan,
-    fine: Option<&Table>,
-    layout: &Layout,
-    parameters: &Parameters<'_>,
-) -> Vec<Option<bool>> {
-    let Some(fine) = fine.filter(|_| !plan.limits.is_empty()) else {
+pub(crate) fn kept_limits(plan: &Plan, read: &Read<'_>) -> Vec<Option<bool>> {
+    if plan.limits.is_empty() {
         return Vec::new();
-    };
-    let values = named_values(plan, fine, layout, parameters);
-    let value = |m: &Measure| value_of(m, &values, fine, layout, parameters);
+    }
+    let values = named_values(plan, read);
+    let value = |m: &Measure| value_of(m, &values, read);
     let kept = |c: &experiment::Condition| {
         let (a, b) = value(&c.left).zip(value(&c.right))?;
         Some(match c.comparison {
@@ -247,17 +237,11 @@ pub(crate) fn kept_limits(
     plan.limits.iter().map(kept).collect()
 }
 
-fn value_of(
-    measure: &Measure,
-    earlier: &[Option<f64>],
-    fine: &Table,
-    layout: &Layout,
-    parameters: &Parameters<'_>,
-) -> Option<f64> {
-    let again = |m: &Measure| value_of(m, earlier, fine, layout, parameters);
+fn value_of(measure: &Measure, earlier: &[Option<f64>], read: &Read<'_>) -> Option<f64> {
+    let again = |m: &Measure| value_of(m, earlier, read);
     match measure {
-        Measure::Constant(e) => parameters.value(*e),
-        Measure::Of(functional) => functional_value(functional, fine, layout),
+        Measure::Constant(e) => read.parameters.value(*e),
+        Measure::Of(functional) => functional_value(functional, read),
         Measure::Earlier(k) => earlier.get(*k).copied().flatten(),
         Measure::Negative(a) => again(a).map(|a| -a),
         Measure::Arithmetic(operation, a, b) => {
@@ -275,19 +259,12 @@ fn value_of(
     }
 }
 
-fn functional_value(functional: &Functional, fine: &Table, layout: &Layout) -> Option<f64> {
-    // Measures read SI: the curves behind the plots have a factor of 1 and no name.
+fn functional_value(functional: &Functional, read: &Read<'_>) -> Option<f64> {
     let curve = |x: ExprId| {
-        let k = layout
-            .wanted
-            .iter()
-            .position(|w| w.value == x && w.name.is_empty())?;
-        Some(Curve {
-            t: &fine.time,
-            x: &fine.columns[k].values,
-        })
+        let k = read.layout.measured.iter().position(|m| m.0 == x)?;
+        read.traces.get(k).map(Trace::curve)
     };
-    let margin = |x: ExprId| layout.margins.iter().find(|m| m.0 == x)?.1;
+    let margin = |x: ExprId| read.layout.margins.iter().find(|m| m.0 == x)?.1;
     let target_of = |x: ExprId, target: Option<ExprId>| curve(target.unwrap_or(x))?.last();
     match *functional {
         Functional::Final(x) => curve(x)?.last(),

@@ -5,6 +5,7 @@
 
 use crate::spec::{RunSpec, Wanted};
 use crate::table::Table;
+use crate::trace::{Measured, Reads};
 use paynter_exec::Engine;
 use paynter_model::experiment::{self, Constraints, Functional, Measure, Plan};
 use paynter_solve::Method;
@@ -22,6 +23,8 @@ pub struct Layout {
     pub n_recorded: usize,
     /// The last ones are the positions of so many locks.
     pub n_locks: usize,
+    /// Curves that measures read.
+    pub measured: Vec<(ExprId, Measured)>,
     /// Margins that measures read: signal, gain margin in dB and phase margin in rad.
     pub margins: Vec<(ExprId, Option<(f64, f64)>)>,
 }
@@ -33,21 +36,29 @@ pub fn lay_out(plan: &Plan) -> Layout {
     for plot in &plan.plots {
         wanted.extend(plot.ys.iter().chain(&plot.versus).map(wanted_column));
     }
-    let mut curves = Vec::new();
+    let mut curves: Vec<(ExprId, Reads)> = Vec::new();
     for (_, _, measure) in plan.all_measures() {
         curves_of(measure, &mut curves);
     }
-    wanted.extend(curves.into_iter().map(|value| Wanted {
+    // Measures read SI: curves of their own, without names.
+    let first = wanted.len();
+    wanted.extend(curves.iter().map(|&(value, _)| Wanted {
         name: String::new(),
         value,
         unit: String::new(),
         factor: 1.0,
         offset: 0.0,
     }));
+    let measured = curves.into_iter().enumerate();
+    let measured = measured.map(|(k, (value, reads))| {
+        let column = first + k;
+        (value, Measured { column, reads })
+    });
     Layout {
         wanted,
         n_recorded,
         n_locks: 0,
+        measured: measured.collect(),
         margins: Vec::new(),
     }
 }
@@ -66,31 +77,55 @@ fn wanted_column(column: &experiment::Column) -> Wanted {
     }
 }
 
-fn curves_of(measure: &Measure, curves: &mut Vec<ExprId>) {
+/// Adds what a measure reads to what others read.
+fn curves_of(measure: &Measure, curves: &mut Vec<(ExprId, Reads)>) {
     let mut open = vec![measure];
     while let Some(measure) = open.pop() {
         match measure {
             Measure::Constant(_) | Measure::Earlier(_) => {}
-            Measure::Of(functional) => curves.extend(functional_curves(functional)),
+            Measure::Of(functional) => {
+                for (value, reads) in functional_curves(functional) {
+                    match curves.iter_mut().find(|c| c.0 == value) {
+                        Some(known) => known.1 = known.1.or(reads),
+                        None => curves.push((value, reads)),
+                    }
+                }
+            }
             Measure::Negative(a) | Measure::Call1(_, a) => open.push(a),
             Measure::Arithmetic(_, a, b) | Measure::Call2(_, a, b) => open.extend([&**a, &**b]),
         }
     }
 }
 
-fn functional_curves(functional: &Functional) -> Vec<ExprId> {
+fn functional_curves(functional: &Functional) -> Vec<(ExprId, Reads)> {
+    let ends = Reads::default();
+    let extremes = Reads {
+        extremes: true,
+        ..ends
+    };
+    let area = Reads { area: true, ..ends };
+    let square = Reads {
+        square: true,
+        ..ends
+    };
+    let levels = Reads {
+        levels: true,
+        ..ends
+    };
+    let towards = |x, reads, target: Option<ExprId>| {
+        let target = target.map(|target| (target, ends));
+        std::iter::once((x, reads)).chain(target).collect()
+    };
     match *functional {
-        Functional::Final(x)
-        | Functional::Max(x)
-        | Functional::Min(x)
-        | Functional::Mean(x)
-        | Functional::Rms(x)
-        | Functional::Integral(x)
-        | Functional::PeakTime(x)
-        | Functional::SettlingTime { x, .. } => vec![x],
-        Functional::RiseTime { x, target, .. }
-        | Functional::Overshoot { x, target }
-        | Functional::Undershoot { x, target } => std::iter::once(x).chain(target).collect(),
+        Functional::Final(x) => vec![(x, ends)],
+        Functional::Max(x) | Functional::Min(x) | Functional::PeakTime(x) => vec![(x, extremes)],
+        Functional::Mean(x) | Functional::Integral(x) => vec![(x, area)],
+        Functional::Rms(x) => vec![(x, square)],
+        Functional::SettlingTime { x, .. } => vec![(x, levels)],
+        Functional::RiseTime { x, target, .. } => towards(x, levels, target),
+        Functional::Overshoot { x, target } | Functional::Undershoot { x, target } => {
+            towards(x, extremes, target)
+        }
         // Margins belong to the linearised loop, not to a curve.
         Functional::GainMargin(_) | Functional::PhaseMargin(_) => Vec::new(),
     }
@@ -120,7 +155,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         initial_step: plan.initial_step,
         engine,
         wanted: layout.wanted.clone(),
-        wants_fine: !plan.all_measures().is_empty(),
+        measured: layout.measured.iter().map(|m| m.1).collect(),
         wants_ranges: false,
         parameters: Vec::new(),
         is_minimal: plan.constraints == Constraints::Minimal,

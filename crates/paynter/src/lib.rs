@@ -60,6 +60,7 @@ pub mod summary;
 pub mod sweep;
 pub mod sweep_table;
 pub mod table;
+pub mod trace;
 pub mod typed_sweeps;
 mod unsupported;
 

@@ -4,7 +4,8 @@
 //! Out: one number each, read off polynomials through neighbouring points, so that it does not depend on where these
 //!      lie; `None` where the curve never does what is asked.
 //!
-//! **Invariant:** a repeated time is a jump or a kink; no interpolation reaches across it.
+//! **Invariant:** a repeated time is a jump or a kink; no interpolation reaches across it, nor across points that were
+//! left out ([`crate::trace`]).
 
 /// Part of an interval that the golden section keeps.
 const GOLDEN: f64 = 0.618_033_988_749_895;
@@ -27,13 +28,54 @@ fn neville(times: &[f64], values: &[f64], t: f64) -> f64 {
     p[0]
 }
 
+/// The sum with what rounding takes from it put back (Neumaier): millions of pieces of one size err to one side.
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0);
+    for x in values {
+        let next = sum + x;
+        lost += match sum.abs() >= x.abs() {
+            true => (sum - next) + x,
+            false => (x - next) + sum,
+        };
+        sum = next;
+    }
+    sum + lost
+}
+
+/// Areas below the first part of a curve.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Summed {
+    /// The point up to which they are summed.
+    pub until: usize,
+    /// ∫ x dt
+    pub area: f64,
+    /// ∫ x² dt
+    pub square: f64,
+}
+
 /// A curve.
 #[derive(Clone, Copy, Debug)]
 pub struct Curve<'a> {
     /// Never falling.
-    pub t: &'a [f64],
+    pub(crate) t: &'a [f64],
     /// As long as `t`.
-    pub x: &'a [f64],
+    pub(crate) x: &'a [f64],
+    /// Points before which others are left out, ascending.
+    pub(crate) gaps: &'a [usize],
+    /// What is known of the part that has gaps.
+    pub(crate) summed: Summed,
+}
+
+impl<'a> Curve<'a> {
+    /// A curve with all its points: times never fall, a value for each.
+    pub fn new(t: &'a [f64], x: &'a [f64]) -> Self {
+        Curve {
+            t,
+            x,
+            gaps: &[],
+            summed: Summed::default(),
+        }
+    }
 }
 
 impl Curve<'_> {
@@ -57,9 +99,13 @@ impl Curve<'_> {
         self.extreme(1.0).map(|(t, _)| t)
     }
 
+    /// The point with the largest value, or the smallest for a negative sign.
+    pub(crate) fn highest(&self, sign: f64) -> Option<usize> {
+        (0..self.x.len()).max_by(|&a, &b| (sign * self.x[a]).total_cmp(&(sign * self.x[b])))
+    }
+
     fn extreme(&self, sign: f64) -> Option<(f64, f64)> {
-        let best =
-            (0..self.x.len()).max_by(|&a, &b| (sign * self.x[a]).total_cmp(&(sign * self.x[b])))?;
+        let best = self.highest(sign)?;
         let mut top = (self.t[best], self.x[best]);
         let size = self.x.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
         let noise = ROUNDING * size;
@@ -97,7 +143,9 @@ impl Curve<'_> {
         let of_order = |most: usize| {
             let (mut first, mut last) = (i - 1, i);
             while last - first + 1 < most {
-                let is_smooth = |k: usize| self.t[k + 1] > self.t[k];
+                let is_smooth = |k: usize| {
+                    self.t[k + 1] > self.t[k] && self.gaps.binary_search(&(k + 1)).is_err()
+                };
                 let to_left = first > 0 && is_smooth(first - 1);
                 let to_right = last + 1 < self.t.len() && is_smooth(last);
                 // The nearer end first.
@@ -122,7 +170,34 @@ impl Curve<'_> {
 
     /// ∫ x dt over the whole curve.
     pub fn integral(&self) -> f64 {
-        (1..self.t.len()).map(|i| self.piece(i)).sum()
+        self.area(true, self.t.len().saturating_sub(1))
+    }
+
+    /// ∫ x dt from the start to a point that is not before those summed; zero where nobody asks.
+    pub(crate) fn area(&self, is_asked: bool, until: usize) -> f64 {
+        if !is_asked {
+            return 0.0;
+        }
+        let pieces = (self.summed.until + 1..=until).map(|i| self.piece(i));
+        sum(std::iter::once(self.summed.area).chain(pieces))
+    }
+
+    /// ∫ x² dt, likewise.
+    pub(crate) fn squared_area(&self, is_asked: bool, until: usize) -> f64 {
+        if !is_asked {
+            return 0.0;
+        }
+        let squares: Vec<f64> = self.x.iter().map(|x| x * x).collect();
+        let area = self.summed.square;
+        Curve {
+            x: &squares,
+            summed: Summed {
+                area,
+                ..self.summed
+            },
+            ..*self
+        }
+        .area(true, until)
     }
 
     /// ∫ x dt over one interval, by the rule of Gauss that is exact for the polynomial.
@@ -140,25 +215,22 @@ impl Curve<'_> {
     /// The mean over time.
     pub fn mean(&self) -> Option<f64> {
         let span = self.t.last()? - self.t.first()?;
-        if span > 0.0 {
-            Some(self.integral() / span)
-        } else {
-            self.last()
+        match span > 0.0 {
+            true => Some(self.integral() / span),
+            false => self.last(),
         }
     }
 
     /// The root of the mean square.
     pub fn rms(&self) -> Option<f64> {
-        let squares: Vec<f64> = self.x.iter().map(|x| x * x).collect();
-        Curve {
-            t: self.t,
-            x: &squares,
+        let span = self.t.last()? - self.t.first()?;
+        match span > 0.0 {
+            true => Some((self.squared_area(true, self.t.len() - 1) / span).sqrt()),
+            false => self.last().map(f64::abs),
         }
-        .mean()
-        .map(f64::sqrt)
     }
 
-    /// When the curve first reaches `level`, from index `from` on.
+    /// When the curve first reaches `level`,
     fn first_crossing(&self, level: f64) -> Option<f64> {
         let above = self.x.first()? >= &level;
         if self.x.first()? == &level {
@@ -257,7 +329,7 @@ mod tests {
     #[test]
     fn rise_time_of_a_lag_is_ln_9_time_constants() {
         let (t, x) = sampled(|t| 1.0 - (-t).exp(), 40.0, 400);
-        let rise = Curve { t: &t, x: &x }
+        let rise = Curve::new(&t, &x)
             .rise_time(0.1, 0.9, 1.0)
             .expect("it rises");
         // Six points at h = 0.1: h⁶ / 6! times the products of distances, about 1e-8 of the time constant.
@@ -272,7 +344,7 @@ mod tests {
             30.0,
             300,
         );
-        let curve = Curve { t: &t, x: &x };
+        let curve = Curve::new(&t, &x);
         let exact = (-std::f64::consts::PI * z / w).exp();
         assert!((curve.overshoot(1.0).expect("it moves") - exact).abs() < 1e-9);
         let peak = curve.peak_time().expect("it has points");
@@ -283,28 +355,25 @@ mod tests {
     #[test]
     fn integral_of_a_cubic_is_exact_and_jumps_are_respected() {
         let (t, x) = sampled(|t| t * t, 3.0, 10);
-        assert!((Curve { t: &t, x: &x }.integral() - 9.0).abs() < 1e-12);
-        let curve = Curve {
-            t: &[0.0, 1.0, 1.0, 2.0],
-            x: &[0.0, 0.0, 5.0, 5.0],
-        };
+        assert!((Curve::new(&t, &x).integral() - 9.0).abs() < 1e-12);
+        let curve = Curve::new(&[0.0, 1.0, 1.0, 2.0], &[0.0, 0.0, 5.0, 5.0]);
         assert_eq!(curve.integral(), 5.0);
     }
 
     #[test]
     fn extremes_stay_within_jumps_and_kinks() {
         // A ramp that is cut off: the top is the kink itself, which an event marks by a repeated time.
-        let curve = Curve {
-            t: &[0.0, 0.5, 1.0, 1.5, 1.5, 2.0, 2.5, 3.0],
-            x: &[0.0, 0.5, 1.0, 1.5, 1.5, 1.0, 0.5, 0.0],
-        };
+        let curve = Curve::new(
+            &[0.0, 0.5, 1.0, 1.5, 1.5, 2.0, 2.5, 3.0],
+            &[0.0, 0.5, 1.0, 1.5, 1.5, 1.0, 0.5, 0.0],
+        );
         assert_eq!(curve.max(), Some(1.5));
         assert!((curve.integral() - 2.25).abs() < 1e-14);
         // One that nothing marks: a little beyond it, not far.
-        let curve = Curve {
-            t: &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
-            x: &[0.0, 1.0, 2.0, 3.0, 2.0, 1.0, 0.0],
-        };
+        let curve = Curve::new(
+            &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+            &[0.0, 1.0, 2.0, 3.0, 2.0, 1.0, 0.0],
+        );
         let top = curve.max().expect("it has points");
         assert!((3.0..3.1).contains(&top), "{top}");
     }

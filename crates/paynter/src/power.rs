@@ -98,6 +98,7 @@ pub fn powers_of_run(
         wanted: Vec::new(),
         n_recorded: 0,
         n_locks: 0,
+        measured: Vec::new(),
         margins: Vec::new(),
     };
     match when {
@@ -112,7 +113,6 @@ pub fn powers_of_run(
     }
     let compiled = compile(Arc::new(graph), Settings::of(plan)).map_err(PowerError::Model)?;
     let mut spec = run_spec(plan, &layout, &[], engine);
-    spec.wants_fine = false;
     spec.output_times = match when {
         When::Mean => Vec::new(),
         When::At(t) => vec![t],

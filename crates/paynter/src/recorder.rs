@@ -1,12 +1,13 @@
 //! Takes down the trajectory while it is computed.
 //!
 //! In:  accepted steps and events from the integrator.
-//! Out: the wanted quantities at the output times, and finely inside every step for measures.
+//! Out: the wanted quantities at the output times, and what measures read inside every step.
 //!
 //! **Invariant:** at the time of an event the row holds the values after it. Output never
 //! changes the steps: values come from the dense output.
 
 use crate::ranges::Ranges;
+use crate::trace::{Measured, Trace};
 use paynter_solve::{Dense, EvalError, EventRecord, Observer, System};
 use std::ops::ControlFlow;
 
@@ -39,8 +40,10 @@ pub(crate) struct Recorder<'a> {
     output_times: Vec<f64>,
     next: usize,
     pub rows: Rows,
-    /// Rows inside every step, if any measure needs them.
-    pub fine: Option<Rows>,
+    /// What measures read.
+    pub traces: Vec<Trace>,
+    /// Some of it lies inside the steps.
+    reads_inside: bool,
     pub event_times: Vec<f64>,
     progress: Progress<'a>,
     steps_since_progress: u32,
@@ -57,14 +60,15 @@ impl<'a> Recorder<'a> {
     pub(crate) fn new(
         output_times: Vec<f64>,
         n_columns: usize,
-        wants_fine: bool,
+        measured: &[Measured],
         progress: Progress<'a>,
     ) -> Self {
         Recorder {
             output_times,
             next: 0,
             rows: Rows::default(),
-            fine: wants_fine.then(Rows::default),
+            traces: measured.iter().map(|&m| Trace::new(m)).collect(),
+            reads_inside: measured.iter().any(|m| m.reads.is_inside()),
             event_times: Vec::new(),
             progress,
             steps_since_progress: 0,
@@ -86,6 +90,15 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// Takes down the present row for measures; `is_inside` a step, it matters to some of them only.
+    fn trace(&mut self, t: f64, is_inside: bool) {
+        for trace in &mut self.traces {
+            if !is_inside || trace.is_inside() {
+                trace.push(t, self.row[trace.column()]);
+            }
+        }
+    }
+
     fn keep(rows: &mut Rows, t: f64, row: &[f64]) {
         rows.time.push(t);
         rows.values.extend_from_slice(row);
@@ -100,7 +113,7 @@ fn is_same(output: f64, event: f64) -> bool {
 
 impl Observer for Recorder<'_> {
     fn needs_dense(&mut self, t0: f64, t1: f64) -> bool {
-        self.fine.is_some()
+        self.reads_inside
             || self.output_times.get(self.next).is_some_and(|&t| t < t1)
             || self.ranges.as_ref().is_some_and(|r| r.may_grow(t1 - t0))
     }
@@ -121,9 +134,7 @@ impl Observer for Recorder<'_> {
             self.next = 1;
             Self::keep(&mut self.rows, t, &self.row);
         }
-        if let Some(fine) = &mut self.fine {
-            Self::keep(fine, t, &self.row);
-        }
+        self.trace(t, false);
         ControlFlow::Continue(())
     }
 
@@ -136,18 +147,17 @@ impl Observer for Recorder<'_> {
             Self::keep(&mut self.rows, t, &self.row);
             self.next += 1;
         }
-        if self.fine.is_some() {
-            for point in 1..=POINTS_PER_STEP {
-                let t = if point == POINTS_PER_STEP {
-                    t1
-                } else {
-                    t0 + (t1 - t0) * point as f64 / POINTS_PER_STEP as f64
-                };
+        if self.reads_inside {
+            for point in 1..POINTS_PER_STEP {
+                let t = t0 + (t1 - t0) * point as f64 / POINTS_PER_STEP as f64;
                 dense.eval(t, &mut y);
                 self.observe(t, &y, system)?;
-                let fine = self.fine.as_mut().expect("tested above");
-                Self::keep(fine, t, &self.row);
+                self.trace(t, true);
             }
+        }
+        if !self.traces.is_empty() {
+            self.observe(t1, dense.y1(), system)?;
+            self.trace(t1, false);
         }
         if let Some(ranges) = &mut self.ranges
             && let Err(error) = ranges.step(dense, &mut y, system)
@@ -170,7 +180,7 @@ impl Observer for Recorder<'_> {
             self.event_times.push(event.t);
         }
         let replaces_last = self.rows.time.last().is_some_and(|&t| is_same(t, event.t));
-        if !replaces_last && self.fine.is_none() && self.ranges.is_none() {
+        if !replaces_last && self.traces.is_empty() && self.ranges.is_none() {
             return ControlFlow::Continue(());
         }
         self.observe(event.t, event.y_after, system)?;
@@ -181,10 +191,8 @@ impl Observer for Recorder<'_> {
             let at = self.rows.values.len() - self.row.len();
             self.rows.values[at..].copy_from_slice(&self.row);
         }
-        if let Some(fine) = &mut self.fine {
-            // Both limits stay, so that a jump is seen as one.
-            Self::keep(fine, event.t, &self.row);
-        }
+        // Both limits stay, so that a jump is seen as one.
+        self.trace(event.t, false);
         ControlFlow::Continue(())
     }
 }

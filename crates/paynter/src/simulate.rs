@@ -12,6 +12,7 @@ use crate::ranges::Ranges;
 use crate::recorder::{Progress, Recorder, Rows};
 use crate::spec::{LeftOpen, prepare_wanted};
 use crate::table::{Column, Table};
+use crate::trace::Trace;
 use paynter_exec::{Machine, StartReport, StoredEnergy};
 use paynter_solve::Statistics;
 use paynter_symbolic::SymbolId;
@@ -26,8 +27,8 @@ pub use crate::spec::{Ending, RunSpec, Wanted};
 pub struct Run {
     /// Recorded columns.
     pub table: Table,
-    /// The same columns finely, where asked for.
-    pub fine: Option<Table>,
+    /// What measures read, in the order of [`RunSpec::measured`].
+    pub traces: Vec<Trace>,
     /// Least and largest value of each recorded column over the whole run, in its unit, where asked for.
     pub ranges: Vec<Option<(f64, f64)>>,
     /// Where the start came from.
@@ -136,7 +137,7 @@ pub fn simulate(
         .unwrap_or_default();
     Ok(Run {
         table: to_table(&followed.rows, &spec.wanted),
-        fine: followed.fine.map(|rows| to_table(&rows, &spec.wanted)),
+        traces: followed.traces,
         ranges: in_units(followed.ranges, &spec.wanted),
         states,
         defaulted,
@@ -158,7 +159,7 @@ pub fn simulate(
 /// What a run gives before anything is named: all that one point of a sweep needs.
 pub(crate) struct Followed {
     pub rows: Rows,
-    pub fine: Option<Rows>,
+    pub traces: Vec<Trace>,
     pub event_times: Vec<f64>,
     pub ranges: Vec<Option<(f64, f64)>>,
     pub ending: Ending,
@@ -178,7 +179,7 @@ pub(crate) fn follow(
     let mut recorder = Recorder::new(
         spec.output_times.clone(),
         spec.wanted.len(),
-        spec.wants_fine,
+        &spec.measured,
         progress,
     );
     recorder.ranges = spec.wants_ranges.then(|| Ranges::new(spec.wanted.len()));
@@ -186,7 +187,7 @@ pub(crate) fn follow(
     let energy_after = course.at_present().0.stored_energy(t, &y);
     Followed {
         rows: recorder.rows,
-        fine: recorder.fine,
+        traces: recorder.traces,
         event_times: recorder.event_times,
         ranges: recorder.ranges.iter().flat_map(Ranges::found).collect(),
         ending,

@@ -3,6 +3,7 @@
 //! In:  times, tolerances, a method and the quantities to record.
 //! Out: a [`RunSpec`]; with reduced equations, the machine that fits it.
 
+use crate::trace::Measured;
 use paynter_exec::{Engine, Form, LowerError, Lowering, Machine, lower_with};
 use paynter_solve::Method;
 use paynter_symbolic::dae::Origin;
@@ -63,8 +64,8 @@ pub struct RunSpec {
     pub engine: Engine,
     /// What to record.
     pub wanted: Vec<Wanted>,
-    /// Record finely inside every step as well, for measures.
-    pub wants_fine: bool,
+    /// Columns that measures read inside every step as well.
+    pub measured: Vec<Measured>,
     /// Find min and max between the output times as well.
     pub wants_ranges: bool,
     /// Parameters changed after compiling, SI units.

@@ -51,7 +51,7 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
     add("failed".to_owned(), String::new(), &|p| {
         f64::from(u8::from(p.failure.is_some()))
     });
-    // What is no number stands in the table as its place in the list, which is told beside it.
+    // What is no number stands in the table as its place in the list, which is given beside it.
     for sweep in &design.plan.sweeps {
         if !is_numeric(sweep) {
             let name = format!("values of {}", target_name(&sweep.target));

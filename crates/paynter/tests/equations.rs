@@ -85,7 +85,7 @@ fn holds_during_a_run(design: &Design) -> usize {
         Engine::Interpreter,
     );
     let reduced = &mut compiled.reduced;
-    spec.wants_fine = false;
+    spec.measured.clear();
     spec.wanted = wanted
         .iter()
         .map(|(name, &s)| Wanted {

@@ -3,7 +3,7 @@
 use crate::commands::outputs::Outputs;
 use crate::commands::run::EngineName;
 use crate::console::{
-    MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show,
+    MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show, show_json,
 };
 use crate::{ModelArgs, say};
 use clap::Args;
@@ -82,16 +82,12 @@ pub fn fit(args: &FitArgs) -> u8 {
     let written = args.table.as_ref().map_or(Ok(()), |path| {
         outputs.write_table(path, &fit::to_table(&fitted))
     });
-    if args.model.json {
-        let mut json = fit::to_json(&fitted);
-        let messages = fitted.messages.iter();
-        let messages =
-            messages.map(|m| serde_json::json!({ "code": m.code, "message": m.message }));
-        json["messages"] = messages.collect();
-        say!("{json}");
-    } else {
-        say!("{}", fit::to_text(&fitted).trim_end());
-        show(&design.failed(fitted.messages.clone()), false);
+    match args.model.json {
+        true => show_json(fit::to_json(&fitted), &fitted.messages),
+        false => {
+            say!("{}", fit::to_text(&fitted).trim_end());
+            show(&design.failed(fitted.messages.clone()), false);
+        }
     }
     if let Err(message) = written {
         return call_error(message);

@@ -3,7 +3,7 @@
 use crate::commands::outputs::Outputs;
 use crate::commands::run::EngineName;
 use crate::console::{
-    MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show,
+    MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show, show_json,
 };
 use crate::{ModelArgs, say};
 use clap::Args;
@@ -80,16 +80,12 @@ pub fn optimize(args: &OptimizeArgs) -> u8 {
     let written = args.table.as_ref().map_or(Ok(()), |path| {
         outputs.write_table(path, &optimize::to_table(&optimum))
     });
-    if args.model.json {
-        let mut json = optimize::to_json(&optimum);
-        let messages = optimum.messages.iter();
-        let messages =
-            messages.map(|m| serde_json::json!({ "code": m.code, "message": m.message }));
-        json["messages"] = messages.collect();
-        say!("{json}");
-    } else {
-        say!("{}", optimize::to_text(&optimum).trim_end());
-        show(&design.failed(optimum.messages.clone()), false);
+    match args.model.json {
+        true => show_json(optimize::to_json(&optimum), &optimum.messages),
+        false => {
+            say!("{}", optimize::to_text(&optimum).trim_end());
+            show(&design.failed(optimum.messages.clone()), false);
+        }
     }
     if let Err(message) = written {
         return call_error(message);

@@ -35,7 +35,7 @@ pub(crate) struct Search<'a> {
     pub range: Interval,
     /// Length of the stretch that was decisive last time; where to begin.
     pub scale: &'a mut f64,
-    /// Whether something was met of which not even the value at an instant can be told.
+    /// Whether something was met of which not even the value at an instant is known.
     pub is_blind: bool,
 }
 

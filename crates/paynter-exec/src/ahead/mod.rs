@@ -23,7 +23,7 @@ use crate::image::SwitchKind;
 use exit::{Exit, Search};
 use interval::Jet;
 
-/// What the values of a function of time are told apart by.
+/// What distinguishes the values of a function of time.
 #[derive(Clone, Debug)]
 pub(crate) enum Cells {
     /// By a switch.

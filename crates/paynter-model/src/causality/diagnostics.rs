@@ -222,7 +222,7 @@ fn only_cause(roots: &[Hop]) -> Option<ElementId> {
 /// Names in a headline; the rest are in the chains.
 const MAX_NAMES: usize = 5;
 
-/// Hops of one chain that are told; the middle of a longer one says nothing new.
+/// Hops of one chain that are reported; the middle of a longer one says nothing new.
 const MAX_HOPS: usize = 12;
 
 /// Tells whether a conflict comes from a law with flat or jumping pieces that would have to be inverted.

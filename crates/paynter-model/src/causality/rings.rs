@@ -76,7 +76,7 @@ impl Ring {
 
 /// Ratios given to nine digits agree; what differs more was meant to differ.
 const RATIO_NOISE: f64 = 1e-9;
-/// Rings told of; more say the same.
+/// Rings reported; more say the same.
 const MAX_RINGS: usize = 20;
 /// Points at which a factor that varies is looked at.
 const N_POINTS: usize = 4;

@@ -3,7 +3,7 @@
 //! In:  the changes an experiment and a request ask for.
 //! Out: one value for each path, in the scope it is read in; the declaration takes it when it is made.
 //!
-//! **Invariant:** a change that no declaration took is told, at the change.
+//! **Invariant:** a change that no declaration took is reported, at the change.
 
 use paynter_symbolic::{Names, PathId};
 use paynter_syntax::{Diagnostic, Span, ast};

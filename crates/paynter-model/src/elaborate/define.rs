@@ -44,7 +44,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Resolves a definition and everything it waits for; errors are told.
+    /// Resolves a definition and everything it waits for; errors are reported.
     pub(super) fn settle(&mut self, def: DefId) {
         let nested = std::mem::take(&mut self.nested);
         let mut stack = vec![def];
@@ -216,7 +216,7 @@ impl<'a> Elaborator<'a> {
         if kind == DefKind::Input && self.free_inputs.contains(&path) {
             return self.free_input(def);
         }
-        // What is wrong with the arguments of the part was told.
+        // What is wrong with the arguments of the part was reported.
         if d.instance.is_some_and(|i| self.misused.contains(&i)) {
             return Err(Stop::Reported);
         }
@@ -803,7 +803,7 @@ impl<'a> Elaborator<'a> {
             }
             return Err(Stop::Reported);
         }
-        // That the port leaves this signal open was told.
+        // That the port leaves this signal open was reported.
         if self.incomplete_ports.contains(&port) {
             return Err(Stop::Reported);
         }

@@ -193,7 +193,7 @@ impl<'a> Elaborator<'a> {
                 self.make_element(ThingId(at as u32), &mut ends);
             }
         }
-        // A bond whose element could not be made: errors were told, or a model is checked alone.
+        // A bond whose element could not be made: errors were reported, or a model is checked alone.
         self.is_incomplete |= ends.iter().flatten().any(|end| end.element.0 == u32::MAX);
         for (bond, [tail, head]) in self.graph.bonds.iter_mut().zip(ends) {
             (bond.tail, bond.head) = (tail, head);

@@ -3,7 +3,7 @@
 //! In:  the files of a project.
 //! Out: for each file its own items and those that `use` brings; the model and experiment to run.
 //!
-//! **Invariant:** an item's own file wins over what it imports; a name is told as missing once.
+//! **Invariant:** an item's own file wins over what it imports; a name is reported missing once.
 
 use paynter_syntax::{Diagnostic, Span, ast};
 use rustc_hash::FxHashMap;
@@ -24,7 +24,7 @@ pub(super) enum Item<'a> {
     Constant(&'a ast::Define, u32),
     PortType(&'a ast::PortType, u32),
     Domain(&'a ast::Domain),
-    /// A name that a `use` should have brought; that it did not was told.
+    /// A name that a `use` should have brought; that it did not was reported.
     Missing(Span),
 }
 

@@ -3,7 +3,7 @@
 //! In:  things with their bonds, definitions, and what the text demands of the start.
 //! Out: the elements of the graph and everything in its `signals`.
 //!
-//! **Invariant:** every error of the model has been told when this ends; a graph made without
+//! **Invariant:** every error of the model has been reported when this ends; a graph made without
 //! errors keeps the promises of [`crate::graph`].
 
 use paynter_symbolic::dae::{Action, Clock, Invariant, Start, When};

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Why lowering stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// An error that was told.
+    /// An error that was reported.
     Reported,
     /// This definition must be resolved first; then begin again.
     Blocked(DefId),

@@ -204,7 +204,7 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
     let names = Elaborator::new(project);
     let is_misnamed = names.report.has_errors();
     report.merge(names.report.list.clone());
-    // What is wrong in a model is wrong in every experiment of it, and told once; so is a name
+    // What is wrong in a model is wrong in every experiment of it, and reported once; so is a name
     // that several experiments of one model read in vain.
     let mut told = FxHashSet::default();
     let mut blamed: FxHashMap<Span, Vec<Span>> = FxHashMap::default();
@@ -392,9 +392,9 @@ struct Elaborator<'a> {
     broken_paths: FxHashSet<PathId>,
     /// Parts whose arguments could not be understood: what they lack is no news.
     misused: FxHashSet<InstanceId>,
-    /// Composite ports that leave a member open, which was told.
+    /// Composite ports that leave a member open, which was reported.
     incomplete_ports: FxHashSet<PortId>,
-    /// Ports that a bond was meant for which could not be made, which was told.
+    /// Ports that a bond was meant for which could not be made, which was reported.
     excused_ports: FxHashSet<PortId>,
     /// Nets of these.
     excused_nets: FxHashSet<PortId>,
@@ -441,7 +441,7 @@ struct Elaborator<'a> {
     unnamed_bonds: FxHashMap<PathId, i64>,
     net_givers: FxHashMap<PortId, PortId>,
     file_constants: FxHashMap<Span, Progress>,
-    /// Parts inside of parts have no end, which was told.
+    /// Parts inside of parts have no end, which was reported.
     has_endless_parts: bool,
     structural_symbols: Vec<SymbolId>,
     limits: Vec<Limit>,
@@ -449,7 +449,7 @@ struct Elaborator<'a> {
     constants: constants::Constants,
     /// By their text.
     units: FxHashMap<&'a str, Arc<Unit>>,
-    /// Places of units that are not known; told once each.
+    /// Places of units that are not known; reported once each.
     told_units: FxHashSet<Span>,
     origins: FxHashMap<Span, Origin>,
     being_resolved: Vec<DefId>,
@@ -465,7 +465,7 @@ struct Elaborator<'a> {
     work_at: Span,
     phase: Phase,
     is_lenient: bool,
-    /// The chain at hand was told that elements have no named ports.
+    /// It was reported for this chain that elements have no named ports.
     is_port_told: bool,
     /// Ports that stand for something else and that the arrow at hand ends at.
     followed: Vec<PortId>,
@@ -485,7 +485,7 @@ struct Elaborator<'a> {
     /// Inputs of the top model that an experiment linearizes from.
     free_inputs: FxHashSet<PathId>,
     told_missing: FxHashSet<(Span, Span)>,
-    /// Names that nothing has, by model; told once each.
+    /// Names that nothing has, by model; reported once each.
     told_unknown: FxHashSet<(Span, Box<str>)>,
     /// How often a declaration was named as the origin of a wrong unit.
     blamed: FxHashMap<Span, u32>,

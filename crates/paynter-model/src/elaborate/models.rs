@@ -234,7 +234,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn made(&mut self, path: &'a ast::Path, file: u32) -> Option<Made<'a>> {
-        // A model called like an element was told; where it is, it is meant.
+        // A model called like an element was reported; where it is, it is meant.
         match (self.find_item(path, file), self.element_kind(path)) {
             (Some(Item::Model(model, file)), _) => Some(Made::Model(model, file)),
             (_, Some(kind)) => Some(Made::Element(kind)),

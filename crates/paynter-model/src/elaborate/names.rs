@@ -362,7 +362,7 @@ impl<'a> Elaborator<'a> {
             };
             let file = self.scopes[scope.at()].file;
             if self.find_model(path, file).is_some() {
-                // What is wrong with it was told; nothing waits for the answer here.
+                // What is wrong with it was reported; nothing waits for the answer here.
                 let _ = self.outer(outer);
             }
         }

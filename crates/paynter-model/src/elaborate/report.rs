@@ -4,7 +4,7 @@
 //! Out: a list without repetition.
 //!
 //! **Invariant:** of one code there is at most one message per place in the text, so that an
-//! error in a model used 10⁵ times is told once.
+//! error in a model used 10⁵ times is reported once.
 
 use paynter_syntax::{Diagnostic, Span};
 use rustc_hash::FxHashSet;
@@ -13,12 +13,12 @@ use rustc_hash::FxHashSet;
 pub(super) struct Report {
     pub list: Vec<Diagnostic>,
     seen: FxHashSet<(&'static str, Span)>,
-    /// Something was left untold because its cause was told, perhaps in another elaboration.
+    /// Something was left out because its cause was reported, perhaps in another elaboration.
     pub is_silent: bool,
 }
 
 impl Report {
-    /// Adds a message unless the same was already told about the same place.
+    /// Adds a message unless the same was already reported for the same place.
     pub(super) fn add(
         &mut self,
         code: &'static str,
@@ -40,7 +40,7 @@ impl Report {
     }
 
     /// Adds the messages of another elaboration, but not those about places that an earlier
-    /// one has already told about.
+    /// one has already reported.
     pub(super) fn merge(&mut self, messages: Vec<Diagnostic>) {
         let key = |m: &Diagnostic| {
             (

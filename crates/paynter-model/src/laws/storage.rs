@@ -116,7 +116,7 @@ impl Checker<'_> {
         };
         let diagnostic = Diagnostic::error(code::STORAGE_SIZE, message);
         let diagnostic = match self.cause(gain, value) {
-            // One wrong number is told once, however many storages it makes.
+            // One wrong number is reported once, however many storages it makes.
             Some(cause) if self.told.contains(&cause) => return,
             Some(cause) => {
                 self.told.push(cause);

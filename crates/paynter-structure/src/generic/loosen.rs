@@ -6,7 +6,8 @@
 //! A structural answer holds for almost all values, each element for itself. Numbers that are part of the
 //! structure stay: 0 (not there), and ±1 in a transformer (a sign, a joint).
 
-use paynter::model::graph::{Bond, BondGraph, BondId, Element, ElementId, ElementKind, End, Law};
+use crate::attach::attach_source;
+use paynter::model::graph::{BondGraph, ElementId, ElementKind, Law};
 use paynter::symbolic::walk::symbols_of;
 use paynter::symbolic::{ExprId, Names, Node, Role, Symbol, SymbolId};
 use rustc_hash::FxHashMap;
@@ -136,55 +137,14 @@ impl Probe {
     /// Adds a source of nothing to a junction: Se to a 1, Sf to a 0.
     pub fn add(graph: &mut BondGraph, junction: ElementId) -> Probe {
         let is_one = graph.element(junction).kind == ElementKind::One;
-        let [effort, flow] = [(); 2].map(|()| fresh_symbol(graph, Role::Unknown));
+        let bond = [(); 2].map(|()| fresh_symbol(graph, Role::Unknown));
         let value = graph.signals.pool.number(0.0);
-        let place = graph.element(junction);
-        let (origin, part, domain) = (place.origin, place.part, place.domain);
-        let (source, bond) = (
-            ElementId(graph.elements.len() as u32),
-            BondId(graph.bonds.len() as u32),
-        );
-        graph.elements.push(Element {
-            name: None,
-            kind: if is_one {
-                ElementKind::Se
-            } else {
-                ElementKind::Sf
-            },
-            ports: vec![bond],
-            states: Vec::new(),
-            law: Law::Source {
-                value,
-                position: None,
-            },
-            is_modulated: false,
-            can_vanish: false,
-            is_unpowered: false,
-            depth: 0,
-            part,
-            part_of: None,
-            domain,
-            origin,
-        });
-        let port = graph.elements[junction.0 as usize].ports.len() as u32;
-        graph.elements[junction.0 as usize].ports.push(bond);
-        graph.bonds.push(Bond {
-            tail: End {
-                element: source,
-                port: 0,
-            },
-            head: End {
-                element: junction,
-                port,
-            },
-            effort,
-            flow,
-            forced: None,
-            name: None,
-            part_of: None,
-            domain,
-            origin,
-        });
+        let kind = match is_one {
+            true => ElementKind::Se,
+            false => ElementKind::Sf,
+        };
+        attach_source(graph, junction, kind, value, bond);
+        let [effort, flow] = bond;
         Probe {
             junction,
             input: if is_one { effort } else { flow },

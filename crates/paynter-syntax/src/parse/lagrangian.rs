@@ -28,6 +28,9 @@ const KEYWORDS: [&str; 14] = [
     "constraint",
 ];
 
+/// Those of them that give something a name and a formula.
+const NAMED: [&str; 6] = ["rate", "kinetic", "potential", "loss", "effort", "given"];
+
 impl Parser<'_> {
     /// Reads `lagrangian Name { … }`.
     pub(super) fn lagrangian(&mut self) -> Option<ast::Lagrangian> {
@@ -56,6 +59,10 @@ impl Parser<'_> {
         let next = self.second_kind();
         if next.is_arrow() || next == T::Colon {
             self.bond_in_lagrangian();
+            return None;
+        }
+        if next == T::Eq && NAMED.contains(&self.text_at(self.pos)) {
+            self.nameless();
             return None;
         }
         if next == T::Eq || next == T::LBracket {
@@ -96,6 +103,21 @@ impl Parser<'_> {
             name,
             demand: Box::new(demand),
         })
+    }
+
+    /// Fails at `kinetic = …`, which would define a signal of that name.
+    fn nameless(&mut self) {
+        let word = self.text_at(self.pos).to_owned();
+        self.bump();
+        let diagnostic = self.expected_message("a name");
+        let name = match word.as_str() {
+            "kinetic" => "T",
+            "potential" => "V",
+            "loss" => "D",
+            "effort" => "q",
+            _ => "v",
+        };
+        self.fail(diagnostic.help(format!("write `{word} {name} = …`")));
     }
 
     fn bond_in_lagrangian(&mut self) {

@@ -32,7 +32,7 @@ impl Parser<'_> {
             return;
         }
         // Two messages for one place, or a second one for a line with characters that mean
-        // nothing, would be one cause told twice.
+        // nothing, would be one cause reported twice.
         let place = |d: &Diagnostic| d.primary.as_ref().map(|label| label.span.start);
         let is_told = self
             .diagnostics

@@ -669,6 +669,11 @@ impl Parser<'_> {
         let name = self.text_at(self.pos).to_owned();
         self.bump();
         let mut diagnostic = self.expected_message("`:`, `=` or an arrow");
+        if ["lagrangian", "model", "experiment"].contains(&name.as_str()) {
+            diagnostic = diagnostic.help(format!(
+                "a `{name}` stands beside models, not inside of one: move it behind the `}}`"
+            ));
+        }
         let short = |text: &str| -> String { text.chars().take(40).collect() };
         let shown = short(&name);
         // `Se source(5)`, as other languages have it.

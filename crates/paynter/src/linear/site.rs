@@ -533,10 +533,10 @@ fn find_point(
         wanted: wanted.iter().map(|&value| unnamed(value)).collect(),
         n_recorded: 0,
         n_locks: 0,
+        measured: Vec::new(),
         margins: Vec::new(),
     };
     let mut spec = run_spec(&design.plan, &layout, &[], Engine::Auto);
-    spec.wants_fine = false;
     spec.output_times.clear();
     if let Some(time) = at.time {
         spec.stop = time;
@@ -557,7 +557,7 @@ fn find_point(
     let (mut t, mut y) = (spec.start, start.y0);
     if at.time.is_some_and(|at| at > t) {
         let mut go_on = |_: f64| ControlFlow::Continue(());
-        let mut recorder = Recorder::new(Vec::new(), wanted.len(), false, &mut go_on);
+        let mut recorder = Recorder::new(Vec::new(), wanted.len(), &[], &mut go_on);
         let End {
             t: end,
             y: last,

@@ -143,10 +143,7 @@ impl Steps {
                 let text = format!("{} {}", significant(x, 7), curve.unit);
                 text.trim_end().to_owned()
             };
-            let own = Curve {
-                t: &self.time,
-                x: &curve.values,
-            };
+            let own = Curve::new(&self.time, &curve.values);
             if curve.has_impulse {
                 out.push_str(
                     "  at once     an impulse, since it follows the rate of the input; not shown\n",

@@ -1,7 +1,7 @@
 //! Messages over standard input and output.
 //!
 //! In:  bytes with `Content-Length` before each message.
-//! Out: messages; what cannot be read is told apart and passed over.
+//! Out: messages; what cannot be read is reported and skipped.
 //!
 //! **Invariant:** no input makes it panic, hang or take more memory than one message may have.
 
@@ -52,7 +52,7 @@ pub fn read(input: &mut dyn BufRead) -> Incoming {
     }
 }
 
-/// Reads header lines up to the empty one; gives the length, if one was told. None at the end of the input.
+/// Reads header lines up to the empty one; gives the length, if there is one. None at the end of the input.
 fn read_header(input: &mut dyn BufRead) -> io::Result<Option<Option<u64>>> {
     let mut length = None;
     loop {
