@@ -29,32 +29,53 @@ from ._paynter import (
     explain,
 )
 from .build import Graph, Part
-from .linear import Bode, LinearModel, Margins, Poles, StepResponse, Structure
-from .model import Causality, Check, Equations, Model, Picture, gallery, load, model
-from .result import Result, SweepResult, read
+from .export import Exported, Lagrangian
+from .linear import (
+    Bode,
+    Gains,
+    LinearModel,
+    Margins,
+    Methods,
+    Poles,
+    SampledModel,
+    StepResponse,
+    Structure,
+)
+from .model import Causality, Check, Equations, Model, Picture, doc, gallery, load, model
+from .result import Columns, Result, SweepResult, read
+from .search import Fit, Optimum
 
 __all__ = [
     "Bode",
     "CallError",
     "Causality",
     "Check",
+    "Columns",
     "Equations",
+    "Exported",
+    "Fit",
+    "Gains",
     "Graph",
     "Interrupted",
+    "Lagrangian",
     "LinearModel",
     "Margins",
+    "Methods",
     "Model",
     "ModelError",
+    "Optimum",
     "Part",
     "PaynterError",
     "Picture",
     "Poles",
     "Result",
     "RunError",
+    "SampledModel",
     "StepResponse",
     "Structure",
     "SweepResult",
     "__version__",
+    "doc",
     "explain",
     "gallery",
     "load",

@@ -5,20 +5,31 @@ Every question is one call of the engine. A model is a value: nothing changes it
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from . import _paynter
 from ._paynter import CallError
-from ._values import Value, did_you_mean, refuse_unknown, split_unit, value_text
-from .linear import LinearModel, Margins, Structure
-from .result import Result, SweepResult
+from ._values import (
+    Value,
+    did_you_mean,
+    is_quantity,
+    refuse_unknown,
+    si_quantity,
+    split_unit,
+    value_text,
+)
+from .export import Exported, Lagrangian
+from .linear import LinearModel, Margins, Methods, Structure
+from .progress import Bar
+from .result import Columns, Result, SweepResult, read
+from .search import Fit, Optimum
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -83,6 +94,21 @@ def gallery(name: str | None = None) -> Any:
     if name not in mains:
         raise CallError(f"the gallery has no {name!r}{did_you_mean(name, mains)}")
     return Model(mains[name], texts[mains[name]], others=texts)
+
+
+def doc(part: str | None = None, *, file: str | os.PathLike[str] | None = None) -> str:
+    """The page of a part of the library, or of a file: ports, parameters, an example; without a name, all parts.
+
+    >>> print(doc("DcMotor").splitlines()[0])
+    DcMotor    use electromechanical: DcMotor
+    """
+    where = None if file is None else os.fsdecode(file)
+    if part is not None:
+        if not isinstance(part, str):
+            raise TypeError(f"a part has a name, not {part!r}")
+        return _paynter.doc(part, where)
+    rows = _paynter.all_parts(where)
+    return "\n".join(f"{library + '.' + name:32} {line}".rstrip() for library, name, line in rows)
 
 
 def _options(call: F) -> F:
@@ -160,6 +186,11 @@ class Model:
             values[name] = f"{text} [{unit}]" if unit else text
         return Model(self._path, self._text, values, self._others)
 
+    def _with_text(self, text: str, without: Iterable[str] = ()) -> Model:
+        """The same file with another text, and some of the changed values as the text has them."""
+        kept = {name: value for name, value in self._changes.items() if name not in set(without)}
+        return Model(self._path, text, kept, self._others)
+
     def _texts(self) -> dict[str, str]:
         return {**self._others, self._path: self._text}
 
@@ -167,7 +198,7 @@ class Model:
         self,
         model: str | None = None,
         experiment: str | None = None,
-        linear: tuple[str | None, str | None, str | None] | None = None,
+        linear: tuple[str | None, str | None, str | None, str | None] | None = None,
         over: tuple[tuple[str, ...], bool] | None = None,
     ) -> _paynter.Design:
         """The design for a choice; made once."""
@@ -222,8 +253,7 @@ class Model:
 
     def format(self) -> Model:
         """The model with its text as `paynter fmt` lays it out."""
-        text = _paynter.format(self._path, self._text)
-        return Model(self._path, text, self._changes, self._others)
+        return self._with_text(_paynter.format(self._path, self._text))
 
     @_options
     def causality(self, *, model: str | None = None, experiment: str | None = None) -> Causality:
@@ -238,7 +268,11 @@ class Model:
         model: str | None = None,
         experiment: str | None = None,
     ) -> Equations:
-        """The equations in the model's own names; form is state, dae, blocks or matrix."""
+        """The equations in the model's own names.
+
+        `form` is state, dae, blocks, matrix, lagrange (T, V, D and the equations of Euler and
+        Lagrange) or hamiltonian (H, J, R, g).
+        """
         design = self._design(model, experiment)
         text, latex = design.equations(form, "text"), design.equations(form, "latex")
         return Equations(text, latex, design.equations(form, "json"))
@@ -256,16 +290,21 @@ class Model:
         frames: bool = False,
         theme: str = "auto",
         power: str | float | bool | None = None,
+        result: Columns | None = None,
     ) -> Picture:
         """The bond graph as the textbook draws it: svg, png, pdf or tikz.
 
         `parts` is auto, open or closed; `frames` shows the assignment of causality step by step;
         `power=True` runs the experiment and shows where power flows on average, `power=0.1` or
-        `power="20 [ms]"` at an instant.
+        `power="20 [ms]"` at an instant; with a `result` power is taken from its columns.
         """
         when = None
         if power is not None and power is not False:
-            when = "mean" if power is True else str(power)
+            when = "mean" if power is True else repr(_seconds("power", power))
+        if result is not None and not isinstance(result, Columns):
+            raise TypeError(f"result takes the result of a run, not {result!r}")
+        if result is not None and when is None:
+            raise CallError("result= belongs to power=: give power=True for the mean")
         design = self._design(model, experiment)
         drawn = design.diagram(
             format,
@@ -275,6 +314,7 @@ class Model:
             frames=frames,
             theme=theme,
             power=when,
+            result=None if result is None else result._table,
         )
         return Picture(drawn, format)
 
@@ -284,7 +324,7 @@ class Model:
         *,
         inputs: str | Sequence[str] | None = None,
         outputs: str | Sequence[str] | None = None,
-        at: float | None = None,
+        at: Value = None,
         open_loop: bool = False,
         model: str | None = None,
         experiment: str | None = None,
@@ -296,9 +336,9 @@ class Model:
         >>> linear.A, linear.states
         (array([[-0.5]]), ['i.p'])
         """
-        names = (_names("inputs", inputs), _names("outputs", outputs), None)
+        names = (_names("inputs", inputs), _names("outputs", outputs), None, None)
         design = self._design(model, experiment, names)
-        return LinearModel(design.linearize(_number("at", at), bool(open_loop)))
+        return LinearModel(design.linearize(_seconds("at", at), bool(open_loop)))
 
     @_options
     def margins(
@@ -307,30 +347,72 @@ class Model:
         *,
         inputs: str | Sequence[str] | None = None,
         outputs: str | Sequence[str] | None = None,
-        at: float | None = None,
+        at: Value = None,
         open_loop: bool = False,
         model: str | None = None,
         experiment: str | None = None,
     ) -> Margins:
         """Gain, phase and delay margins of the loops at the signals `cut`."""
-        names = (_names("inputs", inputs), _names("outputs", outputs), _names("cut", cut))
+        names = (_names("inputs", inputs), _names("outputs", outputs), _names("cut", cut), None)
         design = self._design(model, experiment, names)
         wants_channels = inputs is not None or outputs is not None
-        return Margins(*design.margins(_number("at", at), bool(open_loop), wants_channels))
+        return Margins(*design.margins(_seconds("at", at), bool(open_loop), wants_channels))
 
     @_options
     def structure(
         self,
+        question: str = "control",
         *,
         inputs: str | Sequence[str] | None = None,
         outputs: str | Sequence[str] | None = None,
-        at: float | None = None,
+        at: Value = None,
+        keep: float = 0.99,
+        want: str | Sequence[str] | None = None,
+        data: Columns | str | os.PathLike[str] | None = None,
         model: str | None = None,
         experiment: str | None = None,
     ) -> Structure:
-        """Controllability and observability, by the structure and with the present numbers."""
-        names = (_names("inputs", inputs), _names("outputs", outputs), None)
-        return Structure(*self._design(model, experiment, names).structure(_number("at", at)))
+        """What the structure tells.
+
+        - `control`: controllability and observability, by the structure and with the present numbers
+        - `channels`: relative degrees, zeros, decoupling, and the gain of every causal path
+        - `activity`: runs the experiment; the energy that every element moved
+        - `reduce`: a smaller model that keeps the part `keep` of the activity; `.model` has it
+        - `faults`: which are shown, which can be told apart; with `data` the balances at the sensors
+          computed on measured columns, `.table` has them
+        - `inverse`: the inputs that the curves `want` of the outputs need, `.table` has them
+        """
+        if want is not None and question != "inverse":
+            raise CallError('want= belongs to the question "inverse"')
+        if data is not None and question != "faults":
+            raise CallError('data= belongs to the question "faults"')
+        if question == "inverse" and want is None:
+            raise CallError('name the wanted curves of the outputs: want="sin(time)"')
+        names = (
+            _names("inputs", inputs),
+            _names("outputs", outputs),
+            None,
+            _names("want", want),
+        )
+        if isinstance(data, (str, os.PathLike)):
+            data = read(data)
+        if data is not None and not isinstance(data, Columns):
+            raise TypeError(f"data takes the path of a table or a result, not {data!r}")
+        told = _paynter.structure(
+            self._design(model, experiment, names),
+            question,
+            at=_seconds("at", at),
+            keep=_share("keep", keep),
+            data=None if data is None else data._table,
+        )
+        text, json_text, warnings, table, smaller = told
+        return Structure(
+            text,
+            json_text,
+            warnings,
+            None if table is None else Columns(table),
+            None if smaller is None else self._with_text(smaller),
+        )
 
     @_options
     def run(
@@ -344,18 +426,13 @@ class Model:
     ) -> Result:
         """Simulates an experiment: the one named, or the first of the file.
 
-        `times` records at these times in s; `progress` is called with the share that is done, or
-        `True` for a bar. `RunError` is raised if the solver gives up, `Interrupted` on Ctrl-C; the
+        `times` records at these times: numbers in s, texts with units, or a pint quantity. `progress` is
+        called with the share that is done; `True` is a bar, which a notebook shows by itself. `RunError` is raised if the solver gives up, `Interrupted` on Ctrl-C; the
         `result` of both holds what was computed until then.
         """
         design = self._design(model, experiment)
-        with _bar(progress) as call:
-            try:
-                run = design.run(engine=engine, times=_times(times), progress=call)
-            except (_paynter.RunError, _paynter.Interrupted) as error:
-                if hasattr(error, "result"):
-                    error.result = Result(error.result)
-                raise
+        with Bar(progress) as call, _kept(Result):
+            run = design.run(engine=engine, times=_times(times), progress=call)
         return Result(run)
 
     @_options
@@ -392,13 +469,153 @@ class Model:
         """
         from . import cluster
 
-        with _bar(progress) as call:
+        with Bar(progress) as call:
             return cluster.sweep(
                 cluster.Task(self, experiment, model, over, bool(paired), engine),
                 cluster.Workers(jobs, executor, client, shards, out),
                 call,
             )
 
+    @_options
+    def optimize(
+        self,
+        experiment: str | None = None,
+        *,
+        starts: int = 10,
+        local: bool = False,
+        max_runs: int | None = None,
+        seed: int = 1,
+        model: str | None = None,
+        engine: str = "auto",
+        jobs: int | None = None,
+        progress: Callable[..., Any] | bool | None = None,
+    ) -> Optimum:
+        """Searches the values that the experiment's `optimize` asks for.
+
+        `starts` descents and, unless `local`, an evolution; equal seeds give equal answers. `progress`
+        is called with the number of runs and the best value so far. `RunError` is raised where no
+        point meets the conditions, `Interrupted` on Ctrl-C; the `result` of both holds the best point.
+
+        >>> m = model('''model M { param R1 = 2; s: Se(1) -> j: 1 -> r: R(R1), i: I(1); output w = i.f }
+        ... experiment go of M { stop = 30; record w; measure e = abs(final(w) - 0.4)
+        ...     optimize R1 in 1 .. 9 { minimize e } }''')
+        >>> round(m.optimize(local=True, starts=2).values["R1"], 3)
+        2.5
+        """
+        design = self._design(model, experiment)
+        with Bar(progress) as call, _kept(lambda found: Optimum(found, self)):
+            found = _paynter.optimize(
+                design,
+                starts=_count("starts", starts, 0),
+                is_local=bool(local),
+                max_runs=None if max_runs is None else _count("max_runs", max_runs, 1),
+                seed=_count("seed", seed, 0),
+                jobs=None if jobs is None else _count("jobs", jobs, 1),
+                engine=engine,
+                progress=call,
+            )
+        return Optimum(found, self)
+
+    @_options
+    def fit(
+        self,
+        experiment: str | None = None,
+        *,
+        starts: int = 5,
+        model: str | None = None,
+        engine: str = "auto",
+        jobs: int | None = None,
+        progress: Callable[..., Any] | bool | None = None,
+    ) -> Fit:
+        """Finds the parameters that the experiment's `fit` names from its measured data, with intervals."""
+        design = self._design(model, experiment)
+        with Bar(progress) as call, _kept(lambda found: Fit(found, self)):
+            found = _paynter.fit(
+                design,
+                starts=_count("starts", starts, 1),
+                jobs=None if jobs is None else _count("jobs", jobs, 1),
+                engine=engine,
+                progress=call,
+            )
+        return Fit(found, self)
+
+    @_options
+    def compare_methods(
+        self,
+        experiment: str | None = None,
+        *,
+        model: str | None = None,
+        progress: Callable[[float], Any] | bool | None = None,
+    ) -> Methods:
+        """Runs an experiment under every treatment of its locks, side by side.
+
+        minimal coordinates, implicit equations, Lagrange multipliers, and stiff springs: work, and how
+        far their curves and locks are apart.
+        """
+        design = self._design(model, experiment)
+        with Bar(progress) as call:
+            return Methods(*_paynter.compare_methods(design, progress=call))
+
+    @_options
+    def lagrangian(self, model: str | None = None, *, gyrators: str = "ring") -> Lagrangian:
+        """The bond graphs of the `lagrangian` blocks of the text, or of one, with their proof.
+
+        `gyrators` says where they are put: ring, factored or coordinate.
+
+        >>> found = globals()["model"]('''lagrangian Swing { param m = 1 [kg], l = 2 [m], g = 9.81 [m/s^2]
+        ...     coordinate phi; T = m*l^2*phi'^2/2; V = -m*g*l*cos(phi) }''').lagrangian()
+        >>> found.model.causality().order, found.proofs[0]["holds"]
+        (2, True)
+        """
+        if model is not None and not isinstance(model, str):
+            raise TypeError(f"model is a name, not {model!r}")
+        text, found = _paynter.lagrangian(
+            self._path, self._texts(), model=model, gyrators=gyrators
+        )
+        keys = ("name", "line", "largest", "points", "holds", "gyrators", "cyclic", "singular")
+        proofs = [dict(zip(keys, one, strict=True)) for one in found]
+        for proof in proofs:
+            if not proof["holds"]:
+                raise CallError(f"the graph is not equal to the Lagrangian: {proof['line']}")
+        return Lagrangian(self._with_text(text), proofs)
+
+    @_options
+    def export_fmu(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        fmi: int = 2,
+        sources_only: bool = False,
+        model: str | None = None,
+        experiment: str | None = None,
+    ) -> Exported:
+        """Writes a functional mock-up unit, Model Exchange and Co-Simulation in one file.
+
+        `fmi` is the version of the standard, 2 or 3. Without a C compiler the FMU has sources only.
+        """
+        design = self._design(model, experiment, (None, None, None, None))
+        where = _path(path, f"{design.model.lower()}.fmu")
+        warnings, platform = _paynter.export_fmu(
+            design, where, fmi=_count("fmi", fmi, 2, 3), sources_only=bool(sources_only)
+        )
+        return Exported([where], warnings, platform)
+
+    @_options
+    def export_c(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        single: bool = False,
+        model: str | None = None,
+        experiment: str | None = None,
+    ) -> Exported:
+        """Writes the model in C99, a source and a header; `single` for single precision."""
+        design = self._design(model, experiment, (None, None, None, None))
+        where = _path(path, f"{design.model.lower()}.c")
+        warnings, header = _paynter.export_c(design, where, is_float=bool(single))
+        return Exported([where, os.fspath(header)], warnings)
+
+    @_options
     def graph(self, *, model: str | None = None, experiment: str | None = None) -> dict[str, Any]:
         """The flat bond graph: elements with name and kind, bonds between them by number."""
         elements, bonds = self._design(model, experiment).graph
@@ -433,47 +650,76 @@ def _names(option: str, names: str | Sequence[str] | None) -> str | None:
     return ", ".join(names)
 
 
-def _number(option: str, value: Any) -> float | None:
+def _seconds(option: str, value: Any) -> float | None:
+    """A time: a number in s, a text such as "20 [ms]", or a pint quantity."""
     if value is None:
         return None
+    if is_quantity(value):
+        number, unit = si_quantity(value)
+        if unit != "s":
+            raise CallError(f"{option} takes a time, not {value}")
+        return float(number)
+    if isinstance(value, str) and "[" in value:
+        return _paynter.seconds(value)
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{option} takes a number, not {value!r}") from None
+        raise TypeError(f'{option} takes a number in s or a text such as "20 [ms]", not {value!r}') from None
 
 
 def _times(times: Any) -> list[float] | None:
     if times is None:
         return None
+    if is_quantity(times):
+        times, unit = si_quantity(times)
+        if unit != "s":
+            raise CallError(f"times takes times, not values in {unit or 'no unit'}")
     array = np.asarray(times)
+    if array.ndim == 1 and array.dtype.kind == "U":
+        return [_seconds("times", str(t)) or 0.0 for t in array]
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         raise TypeError(f"times takes a list of numbers in s, not {times!r}")
     return [float(t) for t in array]
 
 
-class _bar:
-    """A progress call; `True` is a bar on the terminal or in the notebook."""
+def _count(option: str, value: Any, low: int, high: int | None = None) -> int:
+    is_count = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    limit = f"from {low} to {high}" if high is not None else f"not below {low}"
+    if not is_count or value < low or (high is not None and value > high):
+        raise CallError(f"{option} takes a whole number {limit}, not {value!r}")
+    return int(value)
 
-    def __init__(self, progress: Any) -> None:
-        if progress is not None and not isinstance(progress, bool) and not callable(progress):
-            raise TypeError(f"progress takes a function or True, not {progress!r}")
-        self._progress = progress
-        self._shown = False
 
-    def __enter__(self) -> Callable[[float], Any] | None:
-        if self._progress is True:
-            return self._show
-        return self._progress or None
+def _share(option: str, value: Any) -> float:
+    """A part of one: 0.99, or "99%"."""
+    text = value.strip().removesuffix("%") if isinstance(value, str) else value
+    try:
+        number = float(text)
+    except (TypeError, ValueError):
+        raise CallError(f'{option} takes a part such as 0.99 or "99%", not {value!r}') from None
+    return number / 100 if isinstance(value, str) and value.strip().endswith("%") else number
 
-    def _show(self, share: float) -> None:
-        width = 40
-        n = min(width, max(0, round(share * width)))
-        self._shown = True
-        print(f"\r[{'█' * n}{'·' * (width - n)}] {100 * share:3.0f} %", end="", file=sys.stderr)
 
-    def __exit__(self, *error: Any) -> None:
-        if self._shown:
-            print("\r" + " " * 50 + "\r", end="", file=sys.stderr)
+def _path(path: Any, usual: str) -> str:
+    if path is None:
+        if os.path.exists(usual):
+            raise CallError(f"{usual} is there already; name the file to write")
+        return usual
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise TypeError(f"a path is a text, not {type(path).__name__}") from None
+
+
+@contextlib.contextmanager
+def _kept(wrap: Callable[[Any], Any]) -> Iterator[None]:
+    """What was found before a search ended reaches the caller in the exception, as if it had ended well."""
+    try:
+        yield
+    except (_paynter.RunError, _paynter.Interrupted) as error:
+        if hasattr(error, "result"):
+            error.result = wrap(error.result)
+        raise
 
 
 class Check:

@@ -1,5 +1,6 @@
 //! A model and an experiment, chosen: everything that can be asked without a run.
 
+use crate::columns::Table;
 use crate::errors::{CallError, design_error, loads, model_error, run_error, unknown};
 use crate::linear::Linear;
 use crate::run::Run;
@@ -9,20 +10,19 @@ use paynter::draw::diagram::{
     BondLabels, DiagramOptions, Parts, PowerFlow, Shown, diagram, frames_svg, to_pdf,
 };
 use paynter::draw::{Theme, themed, to_png, to_svg, to_tikz};
+use paynter::energies;
 use paynter::exec::Engine;
 use paynter::linear::{self, LinearError};
 use paynter::listing;
 use paynter::loader::DiskLoader;
 use paynter::model::causality::{alternatives, causality_diagnostics, report, steps, why};
 use paynter::overlay::Overlay;
-use paynter::power::{PowerError, powers_of_run, read_when};
+use paynter::power::{PowerError, When, powers_of_run, powers_of_table, read_when};
 use paynter::readable::readable;
 use paynter::run::Ready;
 use paynter::symbolic::Role;
 use paynter::syntax::{Diagnostic, render};
 use paynter::{Choice, LinearChoice, SweepChoice, design_in};
-use paynter_structure::text::{control_json, control_text};
-use paynter_structure::{self as structure, Subject, control};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
@@ -50,9 +50,10 @@ pub struct Kept {
 }
 
 /// Texts by path: the main one, and files that are used and may not be on this machine's disk.
-type Texts = BTreeMap<String, String>;
+pub type Texts = BTreeMap<String, String>;
 
-fn world(texts: Texts) -> Overlay<DiskLoader> {
+/// Those texts before those of the disk.
+pub fn world(texts: Texts) -> Overlay<DiskLoader> {
     let mut world = Overlay::new(DiskLoader::default());
     for (path, text) in texts {
         world.set(path, text);
@@ -70,18 +71,23 @@ pub fn open(
     model: Option<String>,
     experiment: Option<String>,
     set: Vec<(String, String)>,
-    linear: Option<(Option<String>, Option<String>, Option<String>)>,
+    linear: Option<(
+        Option<String>,
+        Option<String>,
+        Option<String>,
+        Option<String>,
+    )>,
     over: Option<(Vec<String>, bool)>,
 ) -> PyResult<Design> {
     let choice = Choice {
         model,
         experiment,
         overrides: set,
-        linear: linear.map(|(from, to, cut)| LinearChoice {
+        linear: linear.map(|(from, to, cut, want)| LinearChoice {
             from,
             to,
             cut,
-            ..LinearChoice::default()
+            want,
         }),
         sweep: over.map(|(over, is_paired)| SweepChoice { over, is_paired }),
     };
@@ -122,11 +128,22 @@ pub fn format(py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
 #[pyfunction]
 pub fn explain(code: &str) -> PyResult<String> {
     let mut codes = paynter::codes();
-    codes.extend_from_slice(structure::code::ALL);
+    codes.extend_from_slice(paynter_structure::code::ALL);
     let found = codes.iter().find(|c| c.0.eq_ignore_ascii_case(code));
     let (code, title, text) =
         found.ok_or_else(|| CallError::new_err(format!("there is no message `{code}`")))?;
     Ok(format!("{code}: {title}\n\n{text}"))
+}
+
+/// A time such as `20 [ms]` in s.
+#[pyfunction]
+pub fn seconds(text: &str) -> PyResult<f64> {
+    match read_when(text) {
+        Ok(When::At(t)) => Ok(t),
+        _ => Err(CallError::new_err(format!(
+            "`{text}` is no time; write 0.1 or \"100 [ms]\""
+        ))),
+    }
 }
 
 /// The gallery that travels inside the package: folder, file and text of each model.
@@ -242,7 +259,7 @@ impl Design {
         report::alternatives_to_text(&graph, &alternatives(&graph, limit))
     }
 
-    /// The equations in one of the forms `state`, `dae`, `blocks`, `matrix`.
+    /// The equations in one of the forms `state`, `dae`, `blocks`, `matrix`, `lagrange`, `hamiltonian`.
     fn equations(&self, py: Python<'_>, form: &str, format: &str) -> PyResult<String> {
         let format = match format {
             "text" => listing::Format::Text,
@@ -250,12 +267,23 @@ impl Design {
             "json" => listing::Format::Json,
             other => return Err(unknown("format", other, "text, latex or json")),
         };
-        if !["state", "dae", "blocks", "matrix"].contains(&form) {
-            return Err(unknown("form", form, "state, dae, blocks or matrix"));
-        }
         let design = &self.inner;
-        if form == "dae" {
-            return Ok(listing::dae(design, &design.causality(), format));
+        match form {
+            "state" | "blocks" | "matrix" => {}
+            "dae" => return Ok(listing::dae(design, &design.causality(), format)),
+            "lagrange" | "hamiltonian" => {
+                let list = match form {
+                    "lagrange" => energies::lagrange,
+                    _ => energies::hamiltonian,
+                };
+                return py
+                    .detach(|| list(design, format))
+                    .map_err(CallError::new_err);
+            }
+            other => {
+                let known = "state, dae, blocks, matrix, lagrange or hamiltonian";
+                return Err(unknown("form", other, known));
+            }
         }
         let readable = py.detach(|| readable(design));
         let readable = readable.map_err(|m| self.wrong(py, &m))?;
@@ -267,7 +295,7 @@ impl Design {
     }
 
     /// The bond graph as a picture: svg, png, pdf or tikz.
-    #[pyo3(signature = (format, *, parts, numbers, signals, frames, theme, power))]
+    #[pyo3(signature = (format, *, parts, numbers, signals, frames, theme, power, result))]
     fn diagram<'py>(
         &self,
         py: Python<'py>,
@@ -278,6 +306,7 @@ impl Design {
         frames: bool,
         theme: &str,
         power: Option<&str>,
+        result: Option<PyRef<'_, Table>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let options = DiagramOptions {
             title: self.inner.model.clone(),
@@ -297,7 +326,9 @@ impl Design {
             } else {
                 BondLabels::Names
             },
-            power: power.map(|when| self.power(py, when)).transpose()?,
+            power: power
+                .map(|when| self.power(py, when, result.as_deref()))
+                .transpose()?,
         };
         let theme = match theme {
             "auto" => Theme::Auto,
@@ -326,7 +357,8 @@ impl Design {
         })
     }
 
-    /// Margins of the loops at the cut signals, and of closed-loop channels: text and JSON.
+    /// Margins of the loops at the cut signals, and of closed-loop channels: text, JSON, and gain and phase of the first
+    /// loop as SVG.
     #[pyo3(signature = (at=None, open_loop=false, channels=false))]
     fn margins(
         &self,
@@ -334,7 +366,7 @@ impl Design {
         at: Option<f64>,
         open_loop: bool,
         channels: bool,
-    ) -> PyResult<(String, String)> {
+    ) -> PyResult<(String, String, Option<String>)> {
         self.check_time(at)?;
         let design = &self.inner;
         let ask = linear::ask(design, at, open_loop);
@@ -359,26 +391,9 @@ impl Design {
             "loops": loops.iter().map(|l| l.to_json()).collect::<Vec<_>>(),
             "closed_loop_channels": channels.iter().map(|c| c.to_json()).collect::<Vec<_>>(),
         });
-        Ok((texts.join("\n"), json.to_string()))
-    }
-
-    /// Controllability and observability: text, JSON and warnings.
-    #[pyo3(signature = (at=None))]
-    fn structure(&self, py: Python<'_>, at: Option<f64>) -> PyResult<(String, String, String)> {
-        self.check_time(at)?;
-        let design = &self.inner;
-        let found = py.detach(|| {
-            let compiled = design.compile()?;
-            let subject = Subject::new(design, structure::ask(design, at))?;
-            control(&subject, &compiled)
-        });
-        let found = found.map_err(|messages| self.wrong(py, &messages))?;
-        let warnings = render(&found.warnings, &design.project.sources, false);
-        Ok((
-            control_text(&found),
-            control_json(&found).to_string(),
-            warnings,
-        ))
+        let title = design.plan.name.as_ref().unwrap_or(&design.model);
+        let svg = loops.first().map(|l| l.plot(title).to_svg());
+        Ok((texts.join("\n"), json.to_string(), svg))
     }
 
     /// Runs the experiment.
@@ -417,7 +432,8 @@ impl Design {
         }
     }
 
-    fn check_time(&self, at: Option<f64>) -> PyResult<()> {
+    /// Refuses a time before the run.
+    pub fn check_time(&self, at: Option<f64>) -> PyResult<()> {
         let start = self.inner.plan.start;
         match at {
             Some(at) if !(at.is_finite() && at >= start) => Err(CallError::new_err(format!(
@@ -427,12 +443,14 @@ impl Design {
         }
     }
 
-    fn power(&self, py: Python<'_>, when: &str) -> PyResult<PowerFlow> {
+    fn power(&self, py: Python<'_>, when: &str, result: Option<&Table>) -> PyResult<PowerFlow> {
         let when = read_when(when).map_err(CallError::new_err)?;
-        let found = py.detach(|| {
-            powers_of_run(&self.inner, when, Engine::Auto, &mut |_| {
+        let held = result.map(|table| table.held.clone());
+        let found = py.detach(|| match held {
+            Some(held) => powers_of_table(&self.inner, (*held).as_ref(), when),
+            None => powers_of_run(&self.inner, when, Engine::Auto, &mut |_| {
                 ControlFlow::Continue(())
-            })
+            }),
         });
         found.map_err(|error| match error {
             PowerError::Call(message) => CallError::new_err(message),

@@ -11,8 +11,12 @@ mod arrow;
 mod columns;
 mod design;
 mod errors;
+mod export;
 mod linear;
+mod methods;
 mod run;
+mod search;
+mod structure;
 mod sweep;
 mod watch;
 
@@ -27,6 +31,7 @@ fn _paynter(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<design::Design>()?;
     m.add_class::<linear::Linear>()?;
     m.add_class::<run::Run>()?;
+    m.add_class::<search::Found>()?;
     m.add_class::<sweep::Sweeper>()?;
     m.add_class::<sweep::Sweep>()?;
     m.add_function(wrap_pyfunction!(design::open, m)?)?;
@@ -34,6 +39,16 @@ fn _paynter(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(design::format, m)?)?;
     m.add_function(wrap_pyfunction!(design::explain, m)?)?;
     m.add_function(wrap_pyfunction!(design::gallery, m)?)?;
+    m.add_function(wrap_pyfunction!(design::seconds, m)?)?;
+    m.add_function(wrap_pyfunction!(export::export_fmu, m)?)?;
+    m.add_function(wrap_pyfunction!(export::export_c, m)?)?;
+    m.add_function(wrap_pyfunction!(export::lagrangian, m)?)?;
+    m.add_function(wrap_pyfunction!(export::doc, m)?)?;
+    m.add_function(wrap_pyfunction!(export::all_parts, m)?)?;
+    m.add_function(wrap_pyfunction!(methods::compare_methods, m)?)?;
+    m.add_function(wrap_pyfunction!(search::optimize, m)?)?;
+    m.add_function(wrap_pyfunction!(search::fit, m)?)?;
+    m.add_function(wrap_pyfunction!(structure::structure, m)?)?;
     m.add_function(wrap_pyfunction!(columns::read_table, m)?)?;
     m.add_function(wrap_pyfunction!(columns::figure, m)?)?;
     m.add_function(wrap_pyfunction!(sweep::merge_shards, m)?)?;

@@ -1,8 +1,13 @@
 //! A linear model: matrices, poles and responses, each as text and as JSON.
 
 use crate::columns::Table;
-use crate::errors::{CallError, model_error, run_error};
+use crate::errors::{CallError, model_error, run_error, unknown};
+use paynter::control::{
+    ControlError, Gains, Weights, gains_to_json, gains_to_text, in_steps, placed, regulator,
+    steps_to_json, steps_to_text,
+};
 use paynter::linear::{self, LinearError, Linearization};
+use paynter::linear_algebra::{Complex, Rule};
 use paynter::syntax::render;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -65,6 +70,53 @@ impl Linear {
         Ok((bode.to_text(&self.inner), json, plot))
     }
 
+    /// Optimal feedback gains: text and JSON.
+    fn lqr(
+        &self,
+        py: Python<'_>,
+        states: Option<Vec<f64>>,
+        inputs: Option<Vec<f64>>,
+        step: Option<f64>,
+    ) -> PyResult<(String, String)> {
+        let weights = Weights {
+            states,
+            inputs,
+            step,
+        };
+        let found = py.detach(|| regulator(&self.inner, &weights));
+        self.gains(found)
+    }
+
+    /// Feedback gains that give these poles, 1/s: text and JSON.
+    fn place(&self, py: Python<'_>, poles: Vec<(f64, f64)>) -> PyResult<(String, String)> {
+        let poles: Vec<Complex> = poles.iter().map(|p| Complex::new(p.0, p.1)).collect();
+        let found = py.detach(|| placed(&self.inner, &poles));
+        self.gains(found)
+    }
+
+    /// The model in steps: text and JSON; held inputs, or the trapezoidal rule, exact at a frequency in rad/s.
+    fn c2d(
+        &self,
+        py: Python<'_>,
+        step: f64,
+        method: &str,
+        at_frequency: Option<f64>,
+    ) -> PyResult<(String, String)> {
+        let rule = match method {
+            "zoh" if at_frequency.is_some() => {
+                let message = "at_frequency belongs to method=\"tustin\"";
+                return Err(CallError::new_err(message));
+            }
+            "zoh" => Rule::Hold,
+            "tustin" => Rule::Tustin(at_frequency),
+            other => return Err(unknown("method", other, "zoh or tustin")),
+        };
+        let model = py.detach(|| in_steps(&self.inner, step, rule));
+        let model = model.map_err(no_controller)?;
+        let json = steps_to_json(&self.inner, &model, step).to_string();
+        Ok((steps_to_text(&self.inner, &model, step), json))
+    }
+
     /// Step responses over a time in s: text, JSON, SVG, curves.
     fn step(
         &self,
@@ -86,7 +138,23 @@ impl Linear {
     }
 }
 
+/// The options of the command line have other names here.
+fn no_controller(error: ControlError) -> PyErr {
+    let text = error.to_string();
+    CallError::new_err(
+        text.replace("`--from`", "`inputs=`")
+            .replace("--r ", "r ")
+            .replace("--q ", "q "),
+    )
+}
+
 impl Linear {
+    fn gains(&self, found: Result<Gains, ControlError>) -> PyResult<(String, String)> {
+        let gains = found.map_err(no_controller)?;
+        let json = gains_to_json(&self.inner, &gains).to_string();
+        Ok((gains_to_text(&self.inner, &gains), json))
+    }
+
     fn title(&self) -> &str {
         let name = self.design.plan.name.as_ref();
         name.unwrap_or(&self.design.model)

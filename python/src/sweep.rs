@@ -4,7 +4,7 @@ use crate::columns::{Alone, Table};
 use crate::design::Design;
 use crate::errors::{CallError, Interrupted};
 use crate::run::engine_called;
-use crate::watch::Watch;
+use crate::watch::{Watch, go_on};
 use paynter::shards::{Cut, Shard, merge, merge_some, shard_table, sweep_hash};
 use paynter::sweep::{self, CANCELLED, Point, shared_warnings};
 use paynter::sweep_table::to_table;
@@ -14,6 +14,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A compiled sweep.
 #[pyclass(frozen, module = "paynter._paynter")]
@@ -121,10 +122,16 @@ impl Sweeper {
         let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = jobs.unwrap_or_else(all_cores);
         let watch = Watch::new(progress);
+        let n_done = AtomicUsize::new(0);
+        let share = || n_done.load(Ordering::Relaxed) as f64 / (stop - start).max(1) as f64;
         let mut points = py.detach(|| {
-            watch.during(stop - start, |may_go_on| {
-                self.inner.run(start..stop, jobs, may_go_on)
-            })
+            let work = |must_stop: &AtomicBool| {
+                self.inner.run(start..stop, jobs, &|done| {
+                    n_done.fetch_max(done, Ordering::Relaxed);
+                    go_on(must_stop)
+                })
+            };
+            watch.during(work, |py, call| call.call1(py, (share(),)).map(|_| ()))
         });
         for point in &mut points {
             point.number += offset;

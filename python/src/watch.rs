@@ -6,7 +6,7 @@
 
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
@@ -39,6 +39,14 @@ impl Watch {
 
     /// Asked by the engine, with the share that is done.
     pub fn look(&self, share: f64) -> ControlFlow<()> {
+        self.look_and_tell(|py, call| call.call1(py, (share,)).map(|_| ()))
+    }
+
+    /// Asks Python, if it is time to; `tell` calls the progress function.
+    fn look_and_tell(
+        &self,
+        tell: impl Fn(Python<'_>, &Py<PyAny>) -> PyResult<()>,
+    ) -> ControlFlow<()> {
         // Another thread that is asking at this moment asks for all.
         let Ok(mut state) = self.state.try_lock() else {
             return ControlFlow::Continue(());
@@ -52,7 +60,7 @@ impl Watch {
         let answer = Python::attach(|py| {
             py.check_signals()?;
             match &self.progress {
-                Some(call) => call.call1(py, (share,)).map(|_| ()),
+                Some(call) => tell(py, call),
                 None => Ok(()),
             }
         });
@@ -66,26 +74,18 @@ impl Watch {
         }
     }
 
-    /// Does work in another thread and looks meanwhile. The work is given a question, may it go on, and tells
-    /// with it how many of `n` parts are done.
+    /// Does work in another thread and looks meanwhile. The work is given a flag: it must stop once that is set.
     pub fn during<T: Send>(
         &self,
-        n: usize,
-        work: impl FnOnce(&(dyn Fn(usize) -> ControlFlow<()> + Sync)) -> T + Send,
+        work: impl FnOnce(&AtomicBool) -> T + Send,
+        tell: impl Fn(Python<'_>, &Py<PyAny>) -> PyResult<()>,
     ) -> T {
-        let (n_done, must_stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let may_go_on = |done: usize| {
-            n_done.fetch_max(done, Ordering::Relaxed);
-            match must_stop.load(Ordering::Relaxed) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        };
+        let must_stop = AtomicBool::new(false);
         let (send, receive) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 // The receiver waits for this; if it is gone, so is whoever wants the result.
-                let _ = send.send(work(&may_go_on));
+                let _ = send.send(work(&must_stop));
             });
             loop {
                 match receive.recv_timeout(PAUSE) {
@@ -95,8 +95,7 @@ impl Watch {
                         panic!("the engine ended without a result")
                     }
                 }
-                let share = n_done.load(Ordering::Relaxed) as f64 / n.max(1) as f64;
-                if self.look(share).is_break() {
+                if self.look_and_tell(&tell).is_break() {
                     must_stop.store(true, Ordering::Relaxed);
                 }
             }
@@ -106,5 +105,13 @@ impl Watch {
     /// Why the work was stopped, if it was: Ctrl-C, or an exception in the progress call.
     pub fn stopped(self) -> Option<PyErr> {
         self.state.into_inner().map_or(None, |state| state.stopped)
+    }
+}
+
+/// Tells the engine to go on, or to stop once the flag is set.
+pub fn go_on(must_stop: &AtomicBool) -> ControlFlow<()> {
+    match must_stop.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     }
 }

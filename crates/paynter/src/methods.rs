@@ -5,6 +5,8 @@
 //!
 //! **Invariant:** nothing but `constraints` differs between the runs.
 
+mod text;
+
 use crate::audit::Audit;
 use crate::design::Design;
 use crate::experiment::Outcome;
@@ -15,6 +17,8 @@ use crate::simulate::Ending;
 use paynter_model::experiment::{Constraints, Parasitic};
 use paynter_syntax::Diagnostic;
 use std::time::Duration;
+
+pub use text::{to_json, to_text};
 
 /// What one treatment gave.
 #[derive(Clone, Debug)]

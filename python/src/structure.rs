@@ -1,0 +1,216 @@
+//! What the structure tells: control, channels, activity, a smaller model, faults, the inverse.
+
+use crate::columns::Table;
+use crate::design::Design;
+use crate::errors::{CallError, run_error, unknown};
+use paynter::Choice;
+use paynter::power::PowerError;
+use paynter::syntax::{Diagnostic, render};
+use paynter_structure::text::{
+    activity_json, activity_text, balances_json, balances_on_json, balances_on_text, balances_text,
+    channels_json, channels_text, control_json, control_text, faults_json, faults_text, gains,
+    inverse_json, inverse_text, proposal_json, proposal_text,
+};
+use paynter_structure::{
+    NoProposal, Subject, activities, ask, balances, balances_on, channels, control, faults,
+    inverse, reduce,
+};
+use pyo3::prelude::*;
+use serde_json::Value;
+
+/// An answer.
+#[derive(Default)]
+struct Answer {
+    text: String,
+    json: Value,
+    warnings: Vec<Diagnostic>,
+    table: Option<paynter::table::Table>,
+    model: Option<String>,
+}
+
+/// Why there is none.
+enum Refused {
+    Model(Vec<Diagnostic>),
+    Run(Vec<Diagnostic>),
+    Call(String),
+}
+
+impl From<Vec<Diagnostic>> for Refused {
+    fn from(messages: Vec<Diagnostic>) -> Self {
+        Refused::Model(messages)
+    }
+}
+
+impl From<PowerError> for Refused {
+    fn from(error: PowerError) -> Self {
+        match error {
+            PowerError::Model(messages) => Refused::Model(messages),
+            PowerError::Run(messages) => Refused::Run(messages),
+            PowerError::Call(message) => Refused::Call(message),
+        }
+    }
+}
+
+/// Text, JSON, warnings, table, text of a smaller model.
+type Told = (String, String, String, Option<Table>, Option<String>);
+
+/// Answers a question about the structure.
+#[pyfunction]
+#[pyo3(signature = (design, question, *, at, keep, data))]
+pub fn structure(
+    py: Python<'_>,
+    design: PyRef<'_, Design>,
+    question: &str,
+    at: Option<f64>,
+    keep: f64,
+    data: Option<PyRef<'_, Table>>,
+) -> PyResult<Told> {
+    design.check_time(at)?;
+    let (inner, choice) = (&design.inner, &design.choice);
+    let held = data.map(|table| table.held.clone());
+    let answered = py.detach(|| match question {
+        "control" => controllability(inner, at),
+        "channels" => input_output(inner, at),
+        "activity" => activity(inner),
+        "reduce" => smaller(inner, choice, keep),
+        "faults" => match held {
+            Some(held) => on_data(inner, at, (*held).as_ref()),
+            None => signatures(inner, at),
+        },
+        "inverse" => inversion(inner, at),
+        _ => Err(Refused::Call(String::new())),
+    });
+    let sources = &inner.project.sources;
+    match answered {
+        Ok(found) => Ok((
+            found.text,
+            found.json.to_string(),
+            render(&found.warnings, sources, false),
+            found.table.map(Table::alone),
+            found.model,
+        )),
+        Err(Refused::Model(messages)) => Err(design.wrong(py, &messages)),
+        Err(Refused::Run(messages)) => Err(run_error(py, &messages, sources)),
+        Err(Refused::Call(message)) if message.is_empty() => {
+            let known = "control, channels, activity, reduce, faults or inverse";
+            Err(unknown("question", question, known))
+        }
+        Err(Refused::Call(message)) => Err(CallError::new_err(message)),
+    }
+}
+
+fn controllability(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refused> {
+    let compiled = design.compile()?;
+    let subject = Subject::new(design, ask(design, at))?;
+    let found = control(&subject, &compiled)?;
+    Ok(Answer {
+        text: control_text(&found),
+        json: control_json(&found),
+        warnings: found.warnings,
+        ..Answer::default()
+    })
+}
+
+fn input_output(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refused> {
+    let compiled = design.compile()?;
+    let subject = Subject::new(design, ask(design, at))?;
+    let found = channels(&subject, &compiled)?;
+    let (text, paths) = gains(&subject);
+    let mut json = channels_json(&found);
+    json["paths"] = paths;
+    Ok(Answer {
+        text: format!("{}\n{text}", channels_text(&found)),
+        json,
+        ..Answer::default()
+    })
+}
+
+fn activity(design: &paynter::Design) -> Result<Answer, Refused> {
+    let found = activities(design)?;
+    Ok(Answer {
+        text: activity_text(&found),
+        json: activity_json(&found),
+        ..Answer::default()
+    })
+}
+
+fn smaller(design: &paynter::Design, choice: &Choice, keep: f64) -> Result<Answer, Refused> {
+    let choice = Choice {
+        linear: None,
+        ..choice.clone()
+    };
+    let found = activities(design)?;
+    let proposal = reduce(design, &found, keep, &choice).map_err(|why| match why {
+        NoProposal::Share(_) => Refused::Call(format!(
+            "keep = {keep} is no part of the activity; it lies between 0 and 1, such as 0.99"
+        )),
+        NoProposal::Run(messages) => Refused::Run(messages),
+        NoProposal::Nothing(kept) => {
+            let reasons = kept.iter();
+            let reasons: String = reasons
+                .map(|(name, why)| format!("; `{name}` stays: {why}"))
+                .collect();
+            Refused::Call(format!(
+                "nothing can be left out with {keep} of the activity kept{reasons}"
+            ))
+        }
+    })?;
+    Ok(Answer {
+        text: proposal_text(&proposal),
+        json: proposal_json(&proposal),
+        model: Some(proposal.text),
+        ..Answer::default()
+    })
+}
+
+fn signatures(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refused> {
+    let subject = Subject::new(design, ask(design, at))?;
+    let found = faults(&subject)?;
+    let mut answer = Answer {
+        text: faults_text(&subject, &found),
+        json: faults_json(&subject, &found),
+        ..Answer::default()
+    };
+    // Sensors that cannot be turned round have signatures all the same.
+    match balances(&subject) {
+        Ok(list) => {
+            answer.text.push_str(&balances_text(&subject, &list));
+            answer.json["balances"] = balances_json(&subject, &list);
+        }
+        Err(messages) => {
+            let why = messages.first().map_or("", |m| m.message.as_str());
+            answer
+                .text
+                .push_str(&format!("no balances that run on data: {why}\n"));
+            answer.json["balances"] = Value::Null;
+        }
+    }
+    Ok(answer)
+}
+
+fn on_data(
+    design: &paynter::Design,
+    at: Option<f64>,
+    data: &paynter::table::Table,
+) -> Result<Answer, Refused> {
+    let subject = Subject::new(design, ask(design, at))?;
+    let (table, found) = balances_on(&subject, data)?;
+    Ok(Answer {
+        text: balances_on_text(&found),
+        json: balances_on_json(&found),
+        table: Some(table),
+        ..Answer::default()
+    })
+}
+
+fn inversion(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refused> {
+    let compiled = design.compile()?;
+    let subject = Subject::new(design, ask(design, at))?;
+    let found = inverse(&subject, &compiled, &design.linear.want)?;
+    Ok(Answer {
+        text: inverse_text(&found),
+        json: inverse_json(&found),
+        table: Some(found.table),
+        ..Answer::default()
+    })
+}
