@@ -92,12 +92,11 @@ class LinearModel:
         >>> from paynter import model
         >>> m = model("model M { s: Se(1) -> j: 1 -> r: R(2), i: I(4); output w = i.f }")
         >>> m.linearize(inputs="s.e").place([-3]).K.round(6)
-        array([[10.]])
+        array([[2.5]])
         """
-        if isinstance(poles, str):
-            poles = [complex(p.replace(" ", "").replace("i", "j")) for p in _texts(poles)]
+        given = _texts(poles) if isinstance(poles, str) else poles
         try:
-            found = [complex(p) for p in poles]
+            found = [complex(p) for p in given]
         except (TypeError, ValueError):
             raise TypeError(f"poles takes a list of numbers, not {poles!r}") from None
         if not np.all(np.isfinite(found)):
@@ -159,7 +158,8 @@ def _numbers(option: str, values: Any) -> list[float] | None:
 
 
 def _texts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+    parts = text.replace(" ", "").replace("i", "j").split(",")
+    return [part for part in parts if part]
 
 
 def _matrix(rows: Any, n: int, m: int) -> np.ndarray:

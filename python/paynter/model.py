@@ -76,24 +76,29 @@ def model(text: str, *, name: str = "model.bond") -> Model:
 def gallery(name: str | None = None) -> Any:
     """A model of the gallery by name; without a name, all names.
 
+    A folder with several files has the others under their own names: ``gallery("linear_servo")``.
+
     >>> "gyroscope" in gallery()
     True
     """
     texts: dict[str, str] = {}
     mains: dict[str, str] = {}
+    others: dict[str, str] = {}
     for folder, files in _paynter.gallery():
         for below, text in files:
             path = os.path.abspath(os.path.join("gallery", folder, below))
             texts[path] = text
             if below.endswith(".bond"):
                 stem = os.path.basename(below)[: -len(".bond")]
+                others[stem] = path
                 if folder not in mains or stem == folder:
                     mains[folder] = path
     if name is None:
         return sorted(mains)
-    if name not in mains:
-        raise CallError(f"the gallery has no {name!r}{did_you_mean(name, mains)}")
-    return Model(mains[name], texts[mains[name]], others=texts)
+    found = mains.get(name) or others.get(name)
+    if found is None:
+        raise CallError(f"the gallery has no {name!r}{did_you_mean(name, {**others, **mains})}")
+    return Model(found, texts[found], others=texts)
 
 
 def doc(part: str | None = None, *, file: str | os.PathLike[str] | None = None) -> str:
@@ -300,7 +305,8 @@ class Model:
         """
         when = None
         if power is not None and power is not False:
-            when = "mean" if power is True else repr(_seconds("power", power))
+            when = power if isinstance(power, str) else repr(_seconds("power", power))
+            when = "mean" if power is True else when
         if result is not None and not isinstance(result, Columns):
             raise TypeError(f"result takes the result of a run, not {result!r}")
         if result is not None and when is None:
@@ -562,8 +568,11 @@ class Model:
 
         `gyrators` says where they are put: ring, factored or coordinate.
 
-        >>> found = globals()["model"]('''lagrangian Swing { param m = 1 [kg], l = 2 [m], g = 9.81 [m/s^2]
-        ...     coordinate phi; T = m*l^2*phi'^2/2; V = -m*g*l*cos(phi) }''').lagrangian()
+        >>> swing = globals()["model"]('''lagrangian Swing { param m = 1 [kg], l = 2 [m], g = 9.81 [m/s^2]
+        ...     coordinate phi [rad]
+        ...     kinetic bob = 0.5*m*(l*der(phi))^2
+        ...     potential weight = -m*g*l*cos(phi) }''')
+        >>> found = swing.lagrangian()
         >>> found.model.causality().order, found.proofs[0]["holds"]
         (2, True)
         """

@@ -66,8 +66,9 @@ class Bar:
         self._send({"text/html": page, "text/plain": words})
 
     def _send(self, data: dict[str, str]) -> None:
-        from IPython.display import display  # type: ignore[import-not-found,unused-ignore]
+        import importlib
 
+        display = importlib.import_module("IPython.display").display
         # A notebook that is run again and compared knows by this what is no output of its own.
         metadata = {"paynter": "progress"}
         if self._shown is None:

@@ -8,7 +8,7 @@ import paynter
 import pytest
 from conftest import RC
 
-MODULES = ["", ".model", ".build", ".result", ".linear", ".cluster", "._values"]
+MODULES = ["", ".model", ".build", ".result", ".linear", ".search", ".export", ".progress", ".cluster", "._values"]
 
 
 @pytest.mark.parametrize("module", MODULES)

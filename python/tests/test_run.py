@@ -220,3 +220,13 @@ def test_many_models_leave_no_memory_behind():
         [sys.executable, "-c", LEAK.format(text=RC)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_bar_on_the_terminal(capsys):
+    m = paynter.model(LONG.replace("stop = 1e5", "stop = 20"))
+    m.run(progress=True)
+    shown = capsys.readouterr().err
+    assert "█" in shown and "%" in shown and shown.endswith("\r")
+    m.run()
+    m.run(progress=False)
+    assert capsys.readouterr().err == ""

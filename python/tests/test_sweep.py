@@ -171,6 +171,19 @@ def test_a_dask_cluster_gives_the_bits_of_this_process(rc, dask_client):
     assert len(pids) == 2 and os.getpid() not in pids
 
 
+def test_a_monte_carlo_of_a_hundred_thousand_runs_streams(rc, dask_client, tmp_path):
+    resource = pytest.importorskip("resource")
+    over = monte_carlo(100_000)
+    size = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rc.sweep("charge", over=monte_carlo(100), paired=True, client=dask_client)
+    before = size()
+    found = rc.sweep("charge", over=over, paired=True, client=dask_client, out=tmp_path / "parts")
+    # Shards are written as they come: 100 MB (kB, on Linux) is far less than all curves would take.
+    assert size() - before < 100_000
+    np.testing.assert_allclose(found["end"], charged(0.5, over["R1"], over["C1"]), rtol=1e-5)
+    assert found.n_failed == 0 and len(found.files) == 100
+
+
 def test_a_dask_worker_killed_in_the_middle_loses_nothing(dask_client):
     m = paynter.load(ROOT / "gallery/gyroscope/gyroscope.bond")
     over = {"A [kg*m^2]": 2 * np.linspace(0.9, 1.1, 1500)}
