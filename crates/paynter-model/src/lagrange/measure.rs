@@ -81,7 +81,11 @@ fn wrong(
         Measure::Known(found) if found != wanted => Diagnostic::error(
             code::NOT_AN_ENERGY,
             format!("`{}` is in {}, not in {word}", named.name, found.describe()),
-        ),
+        )
+        .help(format!(
+            "a factor in {} is missing; a number needs its unit, as in `9.81 [m/s^2]`",
+            wanted.per(found).unit().text
+        )),
         Measure::Mixed(a, b) => Diagnostic::error(
             code::NOT_AN_ENERGY,
             format!(
