@@ -54,6 +54,8 @@ enum Command {
     Equations(commands::equations::EquationsArgs),
     /// Write the bond graph of a Lagrangian, with its proof
     Lagrangian(commands::lagrangian::LagrangianArgs),
+    /// Write the model with fewer junctions and elements, with its proof
+    Simplify(commands::simplify::SimplifyArgs),
     /// Linearize: A, B, C, D at the start or at a time of a run
     Linearize(commands::linearize::LinearizeArgs),
     /// Poles, damping, modes and zeros of the linear model
@@ -114,6 +116,7 @@ fn main() -> ExitCode {
         Command::Causality(args) => commands::causality::causality(&args),
         Command::Equations(args) => commands::equations::equations(&args),
         Command::Lagrangian(args) => commands::lagrangian::lagrangian(&args),
+        Command::Simplify(args) => commands::simplify::simplify(&args),
         Command::Linearize(args) => commands::linearize::linearize(&args),
         Command::Poles(args) => commands::poles::poles(&args),
         Command::Bode(args) => commands::bode::bode(&args),

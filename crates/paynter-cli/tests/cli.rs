@@ -204,6 +204,7 @@ fn report_fetches_nothing() {
 fn explain_knows_every_code() {
     let folder = Folder::new();
     let mut codes = paynter::codes();
+    codes.extend_from_slice(paynter_rewrite::code::ALL);
     codes.extend_from_slice(paynter_structure::code::ALL);
     for (code, title, _) in codes {
         let out = folder.expect(0, &["explain", code]);

@@ -26,6 +26,7 @@ pub mod picture;
 pub mod plot;
 pub mod poles;
 pub mod run;
+pub mod simplify;
 pub mod step;
 pub mod structure;
 pub mod studio;

@@ -1,0 +1,85 @@
+//! `paynter simplify`: its text runs, its exit status, and what it refuses.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A folder that disappears with its value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let n = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("paynter-rewrite-{}-{n}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).expect("the folder was just made");
+    }
+
+    fn call(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_paynter"))
+            .args(args)
+            .current_dir(&self.0)
+            .output()
+            .expect("the command was built")
+    }
+
+    #[track_caller]
+    fn expect(&self, status: i32, args: &[&str]) -> String {
+        let output = self.call(args);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{args:?}\n{errors}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const SHAFT: &str = "model M {
+    push: Se(1) -> a: 1 -> b: 1 -> m: I(2), r: R(1)
+    output w = b.f
+}
+experiment go of M { stop = 1; output_step = 0.1; record w, a.f }
+";
+
+#[test]
+fn the_simplified_text_runs_and_says_what_was_done() {
+    let folder = Folder::new();
+    folder.write("m.bond", SHAFT);
+    let said = folder.expect(0, &["simplify", "m.bond", "--out", "n.bond"]);
+    assert!(
+        said.contains("merge: `a` is `b`") && said.contains("proof: "),
+        "{said}"
+    );
+    folder.expect(0, &["run", "m.bond", "--no-report", "--out", "m.csv"]);
+    folder.expect(0, &["run", "n.bond", "--no-report", "--out", "n.csv"]);
+    let table = |name: &str| {
+        let text = std::fs::read_to_string(folder.0.join(name)).expect("it was written");
+        let lines = text.lines().filter(|l| !l.starts_with('#')).skip(1);
+        lines.map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert_eq!(table("m.csv").len(), table("n.csv").len());
+    let json = folder.expect(0, &["simplify", "m.bond", "--json"]);
+    assert!(json.contains("\"map\":{\"a.f\":\"b.f\"}"), "{json}");
+}
+
+#[test]
+fn wrong_calls_are_told() {
+    let folder = Folder::new();
+    folder.write("m.bond", SHAFT);
+    folder.expect(2, &["simplify", "m.bond", "--only", "everything"]);
+    folder.expect(2, &["simplify", "none.bond"]);
+    folder.expect(2, &["simplify", "m.bond", "--out", "m.txt"]);
+    folder.expect(2, &["simplify", "m.bond", "--out", "m.bond"]);
+    folder.expect(1, &["simplify", "m.bond", "--model", "N"]);
+    folder.write("bad.bond", "model M { a: 1 -> }");
+    folder.expect(1, &["simplify", "bad.bond"]);
+}

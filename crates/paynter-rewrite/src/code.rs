@@ -1,0 +1,16 @@
+//! Codes of what cannot be rewritten.
+
+macro_rules! codes {
+    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
+        $(#[doc = $title] pub const $name: &str = $code;)*
+        /// All codes: (code, title, explanation).
+        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
+    };
+}
+
+codes! {
+    NOT_A_MODEL = "E0880", "only a model of the file itself is rewritten",
+        "`paynter simplify` and its relatives rewrite the lines of one `model` block of the file they are given. A `lagrangian` block has no bonds yet: `paynter lagrangian FILE --out NEW` writes them, and the new file can be rewritten. A model from a library or from another file is rewritten there.";
+    NO_PROOF = "E0881", "a rewritten model that is not equal to the old one",
+        "The text that was written is read back and compared with the old model: every quantity that has a new name or expression, at random states, inputs and parameter values; where the states are tied by constraints, along the runs of the experiments. They differ, or could not be compared. The new text is not to be used; please report it with the model.";
+}

@@ -1,0 +1,26 @@
+//! Graph to graph: a bond-graph text made simpler, with a map from old to new names and a proof.
+//!
+//! In:  a `.bond` text and the model in it that is meant.
+//! Out: a [`Rewritten`]: new text that runs, one line for each rule that was applied, what each old name is now,
+//!      rules that could not be applied and why, and a proof made from the written text.
+//!
+//! `read` takes the graph from the syntax, `rules` change it, `write` puts it back, `proof` compares both texts.
+
+pub mod code;
+mod dice;
+mod expression;
+mod net;
+mod proof;
+mod read;
+mod rules;
+mod session;
+mod simplify;
+mod subst;
+mod walk;
+mod write;
+
+pub use net::Step;
+pub use proof::{Correspondence, Proof, Side, prove};
+pub use rules::RULES;
+pub use session::{Rewritten, Wish};
+pub use simplify::simplify;

@@ -1,0 +1,133 @@
+//! Laws of `simplify`: same trajectories through the name map, refusals where a condition fails, proofs that see errors.
+
+mod kit;
+
+use kit::{Dice, PATH, difference, ran, random_graph, simple, world};
+use paynter::{Choice, design_in};
+use paynter_rewrite::{Side, Wish, prove, simplify};
+use std::collections::BTreeMap;
+
+const N_GRAPHS: u64 = 120;
+
+/// Graphs that the language accepts and that have one solution.
+fn graphs() -> impl Iterator<Item = (u64, String)> {
+    (0..N_GRAPHS).filter_map(|seed| {
+        let text = random_graph(seed);
+        let design = design_in(&mut world(&text), PATH, &Choice::default()).ok()?;
+        design.compile().ok()?;
+        Some((seed, text))
+    })
+}
+
+#[test]
+fn random_graphs_keep_their_trajectories() {
+    let (mut n, mut used) = (0, BTreeMap::new());
+    for (seed, text) in graphs() {
+        let found = simple(&text);
+        for step in &found.steps {
+            *used.entry(step.rule).or_insert(0) += 1;
+        }
+        let Some(proof) = &found.proof else { continue };
+        assert!(
+            proof.holds(),
+            "seed {seed}: {}\n{text}\n{}",
+            proof.line(),
+            found.text
+        );
+        let apart = difference(&ran(&text), &ran(&found.text));
+        // Both runs are held to rtol = 1e-11; different equations take different steps.
+        assert!(
+            apart < 1e-9,
+            "seed {seed}: {apart:e}\n{text}\n{}",
+            found.text
+        );
+        n += 1;
+    }
+    assert!(
+        n > 30,
+        "only {n} graphs of {N_GRAPHS} were rewritten; {used:?}"
+    );
+    for rule in ["zero", "merge", "junction", "chain", "over", "parallel"] {
+        assert!(
+            used.contains_key(rule),
+            "no graph needed `{rule}`: {used:?}"
+        );
+    }
+}
+
+#[test]
+fn what_was_simplified_is_simple() {
+    for (seed, text) in graphs().take(30) {
+        let once = simple(&text);
+        let twice = simple(&once.text);
+        assert!(
+            twice.steps.is_empty(),
+            "seed {seed}: {:?}\n{}",
+            twice.steps,
+            once.text
+        );
+    }
+}
+
+#[test]
+fn a_changed_value_or_a_turned_arrow_is_seen_by_the_proof() {
+    let (mut n_seen, mut n) = (0, 0);
+    for (seed, text) in graphs().take(60) {
+        let found = simplify(&mut world(&text), PATH, &Wish::default(), &[]).expect("it is read");
+        if found.proof.is_none() {
+            continue;
+        }
+        let model_end = found.text.find("\n}").expect("a model ends");
+        let (model, rest) = found.text.split_at(model_end);
+        let dice = &mut Dice(seed + 1);
+        // A value that an element has: one is added to it.
+        let places: Vec<usize> = ["I(", "C(", "R(", "TF(", "GY("]
+            .iter()
+            .flat_map(|k| model.match_indices(k).map(|(at, k)| at + k.len()))
+            .collect();
+        if places.is_empty() {
+            continue;
+        }
+        let at = places[dice.below(places.len())];
+        let mutated = format!("{}1.01 + {}{rest}", &model[..at], &model[at..]);
+        let side = |text| Side {
+            path: PATH,
+            text,
+            model: "M",
+        };
+        let loader = paynter::overlay::LibraryOnly;
+        let proof = prove(
+            &loader,
+            &side(&text),
+            &side(&mutated),
+            &found.correspondence,
+        );
+        n += 1;
+        n_seen += usize::from(!proof.holds());
+    }
+    // A value may be idle: an inertia that a source drives, a resistor at a source of effort.
+    assert!(n > 15 && n_seen * 10 >= n * 7, "{n_seen} of {n}");
+}
+
+#[test]
+fn shuffled_lines_give_the_same_graph() {
+    for (seed, text) in graphs().take(20) {
+        let (head, body) = text.split_once("input u = 0.4\n").expect("as written");
+        let (body, tail) = body.split_once("}\n").expect("as written");
+        let mut lines: Vec<&str> = body.lines().collect();
+        lines.reverse();
+        let shuffled = format!("{head}input u = 0.4\n{}\n}}\n{tail}", lines.join("\n"));
+        let (a, b) = (simple(&text), simple(&shuffled));
+        let count = |r: &paynter_rewrite::Rewritten| r.text.matches(": ").count() > 0;
+        assert!(
+            count(&a) && b.holds(),
+            "seed {seed}: {:?}\n{shuffled}\n{}",
+            b.lines(),
+            b.text
+        );
+        assert!(
+            difference(&ran(&a.text), &ran(&b.text)) < 1e-9,
+            "seed {seed}"
+        );
+    }
+}
