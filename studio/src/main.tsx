@@ -8,6 +8,7 @@ import "./style/page.css";
 import "./style/canvas.css";
 import "./style/panels.css";
 import "./style/bodies.css";
+import "./style/studies.css";
 import { App } from "./App";
 import { connect, setTheme } from "./store/actions";
 import { get, subscribe } from "./store/store";

@@ -106,9 +106,9 @@ export async function visit(t, address, options = {}) {
   return page;
 }
 
-/** With STUDIO_PAGE set the page comes from `dist`, so that a change of it needs no new program. */
+/** With STUDIO_PAGE set to a folder the page comes from there, so that a change of it needs no new program. */
 async function fromDisk(page, address) {
-  const dist = path.join(ROOT, "studio/dist");
+  const dist = path.resolve(process.env.STUDIO_PAGE);
   await page.route(`${address}**`, async (route) => {
     const name = new URL(route.request().url()).pathname.split("/").slice(2).join("/") || "index.html";
     const file = path.join(dist, name);

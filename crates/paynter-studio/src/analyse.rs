@@ -3,6 +3,7 @@
 //! In:  the workspace, and which model at which level is looked at.
 //! Out: an [`Analysis`], a pure function of the texts.
 
+use crate::derived::{derived, is_lagrangian};
 use crate::view::{canvas, reasons};
 use crate::wire::{
     Analysis, ExperimentItem, Facts, Fix, Focus, Label, Message, ModelItem, Parameter, Reason,
@@ -25,17 +26,19 @@ pub fn analyse(workspace: &Workspace, full: &str, focus: &Focus, version: usize)
     let level = model
         .as_deref()
         .and_then(|m| enter(workspace, full, m, &focus.level));
-    let top = model.as_deref().and_then(|m| workspace.view(full, m));
+    let top = model
+        .as_deref()
+        .and_then(|m| enter(workspace, full, m, &[]))
+        .map(|(_, top)| top);
     let structure = top
         .as_ref()
         .and_then(|v| v.structure.as_ref())
         .filter(|_| top.as_ref().is_some_and(|v| !v.has_errors));
     let view = level.map(|(path, level)| {
         let is_foreign = path != full;
-        let messages = if is_foreign {
-            workspace.messages(&path)
-        } else {
-            found.clone()
+        let messages = match is_foreign {
+            true => messages_of(workspace, full, &path),
+            false => found.clone(),
         };
         canvas(&level, &focus.level, is_foreign, &messages)
     });
@@ -93,8 +96,14 @@ pub fn enter(
     model: &str,
     way: &[String],
 ) -> Option<(String, Level)> {
-    let mut path = full.to_owned();
-    let mut level = workspace.view(full, model)?;
+    let derived = is_lagrangian(workspace, full, model)
+        .then(|| derived(workspace, full))
+        .flatten();
+    let (workspace, mut path) = match &derived {
+        Some(derived) => (&derived.workspace, derived.path.clone()),
+        None => (workspace, full.to_owned()),
+    };
+    let mut level = workspace.view(&path, model)?;
     for part in way {
         let node = level
             .nodes
@@ -111,6 +120,15 @@ pub fn enter(
         level = workspace.view(&path, &kind)?;
     }
     Some((path, level))
+}
+
+/// The messages of a text where it is held: derived ones have a workspace of their own.
+fn messages_of(workspace: &Workspace, full: &str, path: &str) -> Vec<paynter_service::Message> {
+    let own = derived(workspace, full).filter(|d| d.path == path);
+    match own {
+        Some(derived) => derived.workspace.messages(path),
+        None => workspace.messages(path),
+    }
 }
 
 fn find_anywhere<'a>(
@@ -166,6 +184,12 @@ impl Items {
                         .body
                         .iter()
                         .any(|s| matches!(s.kind, ast::StmtKind::Port(_))),
+                }),
+                ast::ItemKind::Lagrangian(block) => items.models.push(ModelItem {
+                    name: block.name.text.to_string(),
+                    span,
+                    doc: item.doc.clone().unwrap_or_default().trim().to_owned(),
+                    is_part: false,
                 }),
                 ast::ItemKind::Experiment(experiment) => {
                     items.add_changes(document, experiment);

@@ -15,6 +15,7 @@
 mod analyse;
 mod bonds;
 mod changes;
+mod derived;
 mod edits;
 mod folder;
 mod frame;
@@ -27,6 +28,7 @@ mod runner;
 mod scene;
 mod server;
 mod session;
+mod study;
 mod texts;
 mod view;
 mod wire;

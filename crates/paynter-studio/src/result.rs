@@ -6,7 +6,7 @@
 use crate::frame::{Curve, frame, seen, strided};
 use paynter::Design;
 use paynter::audit::Audit;
-use paynter::draw::plot::Panel;
+use paynter::draw::plot::{Panel, Plot};
 use paynter::experiment::Outcome;
 use paynter::simulate::Ending;
 use paynter::symbolic::dae::EnergyRole;
@@ -23,6 +23,7 @@ pub struct ShownPanel {
     unit: String,
     x_label: String,
     is_phase: bool,
+    is_log: bool,
     series: Vec<(String, bool, bool, Curve)>,
 }
 
@@ -108,6 +109,7 @@ impl Shown {
             unit: String::new(),
             x_label: "time [s]".to_owned(),
             is_phase: false,
+            is_log: false,
             series: curves
                 .into_iter()
                 .map(|(name, curve)| (name, false, false, curve))
@@ -117,6 +119,16 @@ impl Shown {
             head: json!({ "run": 0, "purpose": purpose, "path": path }),
             panels: vec![panel],
             span: ends.unwrap_or((0.0, 0.0)),
+        }
+    }
+
+    /// Makes a result of pictures that are not runs.
+    pub fn of_plots(head: Value, plots: &[Plot]) -> Self {
+        let panels = plots.iter().flat_map(|p| &p.panels).flat_map(split_sides);
+        Shown {
+            head,
+            panels: panels.collect(),
+            span: (0.0, 0.0),
         }
     }
 
@@ -135,7 +147,7 @@ impl Shown {
                 curves.push(shown);
             }
             panels.push(json!({
-                "title": panel.title, "unit": panel.unit, "xLabel": panel.x_label, "isPhase": panel.is_phase, "series": series,
+                "title": panel.title, "unit": panel.unit, "xLabel": panel.x_label, "isPhase": panel.is_phase, "isLog": panel.is_log, "series": series,
             }));
         }
         let mut head = self.head.clone();
@@ -165,6 +177,11 @@ fn split_sides(panel: &Panel) -> Vec<ShownPanel> {
         if own.is_empty() {
             continue;
         }
+        // `[m]` is a unit, `gain [dB]` names the quantity as well, `imaginary` has no unit.
+        let (quantity, unit) = match label.strip_suffix(']').and_then(|l| l.split_once('[')) {
+            Some((quantity, unit)) => (quantity.trim(), unit),
+            None => (label.as_str(), ""),
+        };
         // A curve alone is named with its unit, which stands at the axis anyway.
         let bare = |name: &str| {
             name.strip_suffix(label.as_str())
@@ -183,10 +200,14 @@ fn split_sides(panel: &Panel) -> Vec<ShownPanel> {
             (bare(&s.name), s.is_reference, s.is_held, curve)
         });
         found.push(ShownPanel {
-            title: names.join(", "),
-            unit: label.trim_matches(['[', ']']).to_owned(),
+            title: match quantity.is_empty() {
+                true => names.join(", "),
+                false => format!("{quantity} of {}", names.join(", ")),
+            },
+            unit: unit.to_owned(),
             x_label: panel.x_label.clone(),
             is_phase: panel.x_label != "time [s]",
+            is_log: panel.is_x_logarithmic,
             series: series.collect(),
         });
     }

@@ -3,14 +3,16 @@
 //! In:  asks as JSON texts.
 //! Out: answers, events and frames, through the window's queue.
 //!
-//! Three threads serve a window, so that none waits for another: the clerk answers asks in order, the analyst
-//! follows the text, the runner runs. All end with the socket.
+//! Four threads serve a window, so that none waits for another: the clerk answers asks in order, the analyst
+//! follows the text, the runner runs, the bench makes studies. All end with the socket.
 
 use crate::analyse::{analyse, chosen_model, why};
+use crate::derived::is_lagrangian;
 use crate::edits;
 use crate::gallery;
 use crate::hub::{Hub, Out};
 use crate::runner::Runner;
+use crate::study::Bench;
 use crate::wire::{Ask, Focus, GraphEdit, answer};
 use paynter::{Choice, design_in};
 use serde_json::{Value, json};
@@ -21,6 +23,7 @@ pub fn serve(hub: &Arc<Hub>, out: &Out, asks: &std::sync::mpsc::Receiver<String>
     let focus = Arc::new(Mutex::new(Focus::default()));
     let analyst = Analyst::start(hub.clone(), out.clone(), focus.clone());
     let runner = Runner::start(hub.clone(), out.clone(), focus.clone());
+    let bench = Bench::start(hub.clone(), out.clone());
     let nudged = (analyst.clone(), focus.clone());
     let nudge = Box::new(move |path: &str| {
         let is_own = nudged.1.lock().unwrap_or_else(PoisonError::into_inner).path == path;
@@ -35,6 +38,7 @@ pub fn serve(hub: &Arc<Hub>, out: &Out, asks: &std::sync::mpsc::Receiver<String>
         focus: &focus,
         analyst: &analyst,
         runner: &runner,
+        bench: &bench,
     };
     while let Ok(text) = asks.recv() {
         clerk.hear(&text);
@@ -42,6 +46,7 @@ pub fn serve(hub: &Arc<Hub>, out: &Out, asks: &std::sync::mpsc::Receiver<String>
     hub.leave(id);
     analyst.close();
     runner.close();
+    bench.close();
 }
 
 struct Clerk<'c> {
@@ -50,6 +55,7 @@ struct Clerk<'c> {
     focus: &'c Mutex<Focus>,
     analyst: &'c Analyst,
     runner: &'c Runner,
+    bench: &'c Bench,
 }
 
 impl Clerk<'_> {
@@ -136,6 +142,15 @@ impl Clerk<'_> {
                 self.runner.scene();
                 Ok(Value::Null)
             }
+            Ask::Study(ask) => {
+                hub.full(&ask.path)?;
+                self.bench.ask(ask);
+                Ok(Value::Null)
+            }
+            Ask::CancelStudy => {
+                self.bench.cancel();
+                Ok(Value::Null)
+            }
             Ask::Why { bond } => {
                 let focus = self.focus();
                 let full = hub.full(&focus.path)?;
@@ -199,6 +214,11 @@ impl Clerk<'_> {
         let top = chosen_model(&workspace, &full, &focus).ok_or("there is no model to change")?;
         let (home, level) = crate::analyse::enter(&workspace, &full, &top, &focus.level)
             .ok_or("there is no model to change")?;
+        if is_lagrangian(&workspace, &full, &top) {
+            return Err(format!(
+                "the graph of {top} follows from its energies; change those in the text"
+            ));
+        }
         if home != full {
             return Err(format!(
                 "{} stands in another file; open that to change it",

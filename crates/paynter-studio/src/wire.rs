@@ -2,6 +2,7 @@
 //!
 //! Places in texts count UTF-16 units, as the editor of the page does.
 
+use crate::study::StudyAsk;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -84,6 +85,10 @@ pub enum Ask {
     Powers { width: usize },
     /// Bodies in motion over the last run.
     Scene,
+    /// Makes a study.
+    Study(StudyAsk),
+    /// Breaks a study off.
+    CancelStudy,
     /// Why a bond has its stroke.
     Why { bond: String },
     /// The equations of the model looked at.

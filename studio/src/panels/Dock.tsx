@@ -5,10 +5,11 @@ import { get, set, useStudio, type DockTab, type Slider } from "../store/store";
 import { number, unit } from "../plots/format";
 import { PlotPanel } from "../plots/PlotPanel";
 import { EnergyStrip, EnergyTable } from "./Energy";
+import { StudyPanel } from "../studies/StudyPanel";
 import { Icon } from "./Icon";
 import { MessageList } from "./MessageList";
 
-const TABS: [DockTab, string][] = [["results", "Results"], ["energy", "Energy"], ["messages", "Messages"]];
+const TABS: [DockTab, string][] = [["results", "Results"], ["study", "Studies"], ["energy", "Energy"], ["messages", "Messages"]];
 
 export function Dock() {
   const tab = useStudio((s) => s.dock);
@@ -31,6 +32,7 @@ export function Dock() {
       {!folded && (
         <div className="dock-body" id="dock-body" role="tabpanel" aria-labelledby={`tab-${tab}`}>
           {tab === "results" && <><Sliders /><Plots /><Runs /></>}
+          {tab === "study" && <StudyPanel />}
           {tab === "energy" && <EnergyTable />}
           {tab === "messages" && <MessageList />}
         </div>

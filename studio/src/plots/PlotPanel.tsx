@@ -9,6 +9,7 @@ import { valueAt } from "../canvas/powers";
 import type { RunResult } from "../wire/protocol";
 import { aligned, drawnCurves, type Drawn } from "./data";
 import { number, unit } from "./format";
+import { axisStyle, colour, dash, phasePath, seriesStyle } from "./look";
 
 interface Props {
   index: number;
@@ -70,7 +71,7 @@ function Keys({ curves }: { curves: Drawn[] }) {
   if (own.length < 2) return null;
   return (
     <span className="curve-keys">
-      {own.map((c, i) => <span key={c.head.name}><svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke={colour(c, i)} strokeWidth="2" strokeDasharray={dash(c, i).join(" ")} /></svg>{c.head.name}</span>)}
+      {own.map((c, i) => <span key={c.head.name}><svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke={colour(c.head, c.run, i)} strokeWidth="2" strokeDasharray={dash(c.head, c.run, i).join(" ")} /></svg>{c.head.name}</span>)}
     </span>
   );
 }
@@ -104,38 +105,13 @@ function summary(title: string, unitText: string, curves: Drawn[]): string {
   return `Plot of ${title}${unitText && ` in ${unitText}`}: ${words.join("; ")}`;
 }
 
-function token(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
-const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
-
-function colour(c: Drawn, i: number): string {
-  if (c.run === "ghost") return token("--ghost");
-  if (c.head.reference) return token("--ink3");
-  if (c.run === "pinned") return token("--run2");
-  return token(`--run${[1, 3, 4, 2][i % 4]}`);
-}
-
-function dash(c: Drawn, i: number): number[] {
-  if (c.head.reference) return [4, 4];
-  return c.run === "pinned" ? [6, 3] : (DASHES[i % 4] ?? []);
-}
-
 function options(parent: HTMLElement, curves: Drawn[], isPhase: boolean, height: number): uPlot.Options {
   let own = 0;
   const series = curves.map((c): uPlot.Series => {
     const i = c.run === "now" && !c.head.reference ? own++ : 0;
-    return {
-      label: c.head.name, stroke: colour(c, i), dash: dash(c, i), width: c.run === "ghost" ? 1 : c.head.reference ? 1.2 : 1.8,
-      points: { show: false }, spanGaps: true, pxAlign: 0,
-      ...(c.head.held ? { paths: uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder } : {}),
-    };
+    return seriesStyle(c.head, c.run, i);
   });
-  const axis: uPlot.Axis = {
-    stroke: token("--ink2"), grid: { stroke: token("--grid"), width: 1 }, ticks: { show: false }, font: `11px ${token("--sans")}`,
-    values: (_, splits) => splits.map((v) => number(v, 6)),
-  };
+  const axis = axisStyle();
   const base: Partial<uPlot.Options> = isPhase
     ? { mode: 2, scales: { x: { time: false, auto: true }, y: { auto: true } } }
     : { scales: { x: { time: false } } };
@@ -163,19 +139,6 @@ function options(parent: HTMLElement, curves: Drawn[], isPhase: boolean, height:
 function phaseData(curves: Drawn[]): uPlot.AlignedData {
   return [null, ...curves.map((c) => [c.curve.x, c.curve.y])] as unknown as uPlot.AlignedData;
 }
-
-/** A phase plot is one line through its points in their order. */
-const phasePath: uPlot.Series.PathBuilder = (u, index) => {
-  const line = new Path2D();
-  const [xs, ys] = u.data[index] as unknown as [Float64Array, Float64Array];
-  for (let i = 0; i < xs.length; i++) {
-    const x = u.valToPos(xs[i] as number, "x", true);
-    const y = u.valToPos(ys[i] as number, "y", true);
-    if (i === 0) line.moveTo(x, y);
-    else line.lineTo(x, y);
-  }
-  return { stroke: line, fill: null, clip: null, band: null } as unknown as uPlot.Series.Paths;
-};
 
 /** Wheel, drag and double-click; the library has no panning of its own. */
 function attach(u: uPlot): void {

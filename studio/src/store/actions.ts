@@ -6,9 +6,10 @@
 import { complete, whatIsAt } from "../text/complete";
 import { editors, type Hooks } from "../text/editor";
 import { Connection } from "../wire/connection";
-import type { Analysis, Edited, Equations, Film, Focus, GraphEdit, Hello, Opened, Parameter, Reason, RunResult, ServerEvent, Span } from "../wire/protocol";
+import type { Analysis, Edited, Equations, Film, Focus, GraphEdit, Hello, Opened, Parameter, Reason, RunResult, ServerEvent, Span, Study } from "../wire/protocol";
 import { announce } from "./announce";
 import { placesOf } from "./places";
+import { failStudy, progressStudy, takeStudy } from "./studies";
 import { get, set, type Selection, type Slider, type Theme } from "./store";
 
 let connection: Connection;
@@ -81,7 +82,7 @@ export async function openFile(path: string, again = false): Promise<void> {
     model: kept ? kept.model : isFromAddress ? words.get("model") : null,
     level: kept ? kept.level : isFromAddress ? (words.get("level")?.split(".") ?? []) : [],
     experiment: kept ? kept.experiment : isFromAddress ? words.get("experiment") : null,
-    ...(isSame ? {} : { selection: [], why: null, result: null, ghosts: [], pinned: null, sliders: [], analysis: null, bondCurves: null, film: null, filmTrouble: "", runTrouble: "" }),
+    ...(isSame ? {} : { selection: [], why: null, result: null, ghosts: [], pinned: null, sliders: [], analysis: null, bondCurves: null, film: null, filmTrouble: "", study: null, studyTrouble: "", runTrouble: "" }),
   });
   focus();
 }
@@ -153,6 +154,12 @@ function take(event: ServerEvent): void {
       return;
     case "no_curves":
       set({ bondCurves: null });
+      return;
+    case "study_progress":
+      progressStudy(event.study, event.done);
+      return;
+    case "study_failed":
+      failStudy(event.study, event.why);
       return;
     case "no_scene":
       set({ film: null, filmTrouble: event.why });
@@ -360,20 +367,40 @@ export async function takeDisk(): Promise<void> {
 let lastRun = 0;
 
 export function run(rough: boolean): void {
-  const { open, experiment, model, sliders } = get();
+  const { open } = get();
   if (!open) return;
   const number = ++lastRun;
+  const { experiment: chosen, model: shown, values } = runChoice();
   set({ running: { run: number, done: 0, since: performance.now() }, runTrouble: "" });
-  const { analysis } = get();
-  const shown = analysis?.models.some((m) => m.name === model) ? model : (analysis?.view?.model ?? null);
-  const first = analysis?.experiments.find((e) => e.model === shown)?.name ?? null;
-  // An experiment that the text has no more is not run: the first of the model is.
-  const chosen = analysis?.experiments.some((e) => e.name === experiment) ? experiment : first;
-  const what = { run: number, path: open.path, experiment: chosen, model: shown, set: changedValues(sliders), rough, width: plotWidth() };
+  const what = { run: number, path: open.path, experiment: chosen, model: shown, set: values, rough, width: plotWidth() };
   connection.ask("run", what).catch((error: unknown) => {
     if (get().running?.run === number) set({ running: null });
     trouble(error);
   });
+}
+
+/** What a run or study is of: experiment, model, and the values of sliders. */
+export function runChoice(): { experiment: string | null; model: string | null; values: [string, string][] } {
+  const { analysis, experiment, model, sliders } = get();
+  const shown = analysis?.models.some((m) => m.name === model) ? model : (analysis?.view?.model ?? null);
+  const first = analysis?.experiments.find((e) => e.model === shown)?.name ?? null;
+  // An experiment that the text has no more is not run: the first of the model is.
+  const chosen = analysis?.experiments.some((e) => e.name === experiment) ? experiment : first;
+  return { experiment: chosen, model: shown, values: changedValues(sliders) };
+}
+
+/** Asks the server; for the rooms that have actions of their own. */
+export function askServer<T>(what: string, details: object = {}): Promise<T> {
+  return connection.ask<T>(what, details);
+}
+
+/** Hands a file to the user. */
+export function saveText(name: string, content: string | Blob, kind = "text/plain"): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type: kind }) : content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 /** Values of sliders as one would type them, with the unit of the parameter. */
@@ -393,9 +420,18 @@ export function cancel(): void {
   if (get().running) connection.ask("cancel").catch(trouble);
 }
 
-function takeResult(result: RunResult | Film): void {
+function takeResult(result: RunResult | Film | Study): void {
+  if (result.head.purpose === "study") return takeStudy(result as Study);
+  if (isFilm(result)) return set({ film: result, filmTrouble: "" });
+  takeRun(result as RunResult);
+}
+
+function isFilm(result: RunResult | Film | Study): result is Film {
+  return result.head.purpose === "scene";
+}
+
+function takeRun(result: RunResult): void {
   const state = get();
-  if ("columns" in result) return set({ film: result, filmTrouble: "" });
   if (result.head.purpose === "curves") return set({ bondCurves: result });
   if (result.head.purpose === "powers") return set({ powers: result });
   if (result.head.purpose === "zoom") {

@@ -5,11 +5,11 @@
 import { useSyncExternalStore } from "react";
 import type { Places } from "./places";
 import type { Part } from "../canvas/parts";
-import type { Analysis, Equations, Film, GalleryCard, Entry, Reason, RunResult } from "../wire/protocol";
+import type { Analysis, Equations, Film, GalleryCard, Entry, Reason, RunResult, Study, StudyKind } from "../wire/protocol";
 
 export type Mode = "model" | "causality" | "power" | "equations" | "bodies";
 export type Tool = "select" | "pan" | "bond";
-export type DockTab = "results" | "energy" | "messages";
+export type DockTab = "results" | "study" | "energy" | "messages";
 export type Theme = "light" | "dark";
 
 export type Selection = { kind: "node" | "bond"; id: string };
@@ -25,6 +25,15 @@ export interface Slider {
   value: number;
   min: number;
   max: number;
+}
+
+/** What a study is told; empty means what the experiment says. */
+export interface StudyFields {
+  from: string;
+  to: string;
+  at: string;
+  cut: string;
+  over: string;
 }
 
 export interface State {
@@ -72,6 +81,11 @@ export interface State {
   powers: RunResult | null;
   film: Film | null;
   filmTrouble: string;
+  study: Study | null;
+  studyKind: StudyKind;
+  studyFields: StudyFields;
+  studyRunning: { study: number; done: number } | null;
+  studyTrouble: string;
   parts: Part[];
 }
 
@@ -82,6 +96,7 @@ export const first: State = {
   pinned: null, bondCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
   folded: { explorer: false, text: false, dock: false }, theme: "light", keysShown: false, aboutShown: false,
   commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, film: null, filmTrouble: "", parts: [],
+  study: null, studyKind: "poles", studyFields: { from: "", to: "", at: "", cut: "", over: "" }, studyRunning: null, studyTrouble: "",
 };
 
 type Listen = () => void;

@@ -3,13 +3,13 @@
 // **Invariant:** every ask is answered or refused exactly once; a lost connection refuses those under way.
 
 import { readFrame } from "./frame";
-import type { Film, RunResult, ServerEvent } from "./protocol";
+import type { Film, RunResult, ServerEvent, Study } from "./protocol";
 
 type Waiting = { resolve: (value: unknown) => void; reject: (why: Error) => void };
 
 export interface Listener {
   event(event: ServerEvent): void;
-  result(result: RunResult | Film): void;
+  result(result: RunResult | Film | Study): void;
   /** `again` is false at the first time. */
   connected(again: boolean): void;
   lost(secondsToRetry: number): void;

@@ -4,11 +4,11 @@
 //      series of each panel its x and y as 64-bit floats; for a film its times, then its columns.
 // Out: the head, and views of the columns: nothing is copied.
 
-import type { Curve, Film, RunHead, RunResult } from "./protocol";
+import type { Curve, Film, RunHead, RunResult, Study } from "./protocol";
 
-export function readFrame(bytes: ArrayBuffer): RunResult | Film {
+export function readFrame(bytes: ArrayBuffer): RunResult | Film | Study {
   const length = new DataView(bytes).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length))) as RunHead | Film["head"];
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length))) as RunHead | Film["head"] | Study["head"];
   let at = Math.ceil((4 + length) / 8) * 8;
   const column = (n: number): Float64Array => {
     const values = new Float64Array(bytes, at, n);
@@ -20,5 +20,5 @@ export function readFrame(bytes: ArrayBuffer): RunResult | Film {
     return { head, time, columns: Array.from({ length: head.columns }, () => column(head.n)) };
   }
   const curves = head.panels.map((panel) => panel.series.map((s): Curve => ({ x: column(s.n), y: column(s.n) })));
-  return { head, curves };
+  return { head, curves } as RunResult | Study;
 }

@@ -245,7 +245,19 @@ export interface NoSceneEvent {
   why: string;
 }
 
-export type ServerEvent = Analysis | DiskEvent | UpdatesEvent | SavedEvent | FilesEvent | ProgressEvent | FailedEvent | NoCurvesEvent | NoSceneEvent;
+export interface StudyProgressEvent {
+  event: "study_progress";
+  study: number;
+  done: number;
+}
+
+export interface StudyFailedEvent {
+  event: "study_failed";
+  study: number;
+  why: string;
+}
+
+export type ServerEvent = StudyProgressEvent | StudyFailedEvent | Analysis | DiskEvent | UpdatesEvent | SavedEvent | FilesEvent | ProgressEvent | FailedEvent | NoCurvesEvent | NoSceneEvent;
 
 export interface Equations {
   /** MathML of each equation, and the elements whose terms it has. */
@@ -279,6 +291,8 @@ export interface PanelHead {
   unit: string;
   xLabel: string;
   isPhase: boolean;
+  /** Decades to the right. */
+  isLog?: boolean;
   series: SeriesHead[];
 }
 
@@ -365,6 +379,31 @@ export interface Film {
   };
   time: Float64Array;
   columns: Float64Array[];
+}
+
+export type StudyKind = "poles" | "bode" | "step" | "margins" | "sweep" | "optimize" | "methods";
+
+export interface StudySheet {
+  title: string;
+  /** Name and unit. */
+  columns: [string, string][];
+  rows: (number | string | null)[][];
+}
+
+/** What came of a study. */
+export interface Study {
+  head: {
+    purpose: "study";
+    run: number;
+    what?: StudyKind;
+    path: string;
+    panels: PanelHead[];
+    sheets: StudySheet[];
+    notes: string[];
+    facts: { poles?: [number, number][]; zeros?: [number, number][]; values?: [string, number][] } | null;
+    ms: number;
+  };
+  curves: Curve[][];
 }
 
 /** A change of the graph, which the server turns into a change of the text. */
