@@ -267,7 +267,7 @@ fn spec(wanted: Vec<Wanted>) -> RunSpec {
         initial_step: None,
         engine: Engine::Interpreter,
         wanted,
-        wants_fine: false,
+        measured: Vec::new(),
         wants_ranges: false,
         parameters: Vec::new(),
         is_minimal: false,
