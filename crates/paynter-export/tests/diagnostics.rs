@@ -3,29 +3,21 @@
 //! A fixture is `tests/diagnostics/E0870_name.bond`, the expected text stands beside it as `.txt`. With
 //! `UPDATE_FIXTURES` set, the texts are written anew: read the difference.
 
+#[path = "../../paynter/tests/kit/fixtures.rs"]
+mod fixtures;
 mod kit;
 
+use fixtures::Fixtures;
 use paynter::DesignError;
 use paynter::syntax::{Diagnostic, render};
-use std::fs;
-use std::path::{Path, PathBuf};
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics")
-}
-
-fn fixtures() -> Vec<String> {
-    let entries = fs::read_dir(folder()).expect("the folder of fixtures is there");
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".bond"))
-        .collect();
-    names.sort();
-    names
+fn fixtures() -> Fixtures {
+    Fixtures::of(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn messages(name: &str) -> (Vec<Diagnostic>, String) {
-    let path = folder().join(name);
+    let folder = fixtures().folder;
+    let path = folder.join(name);
     let (found, sources) = match paynter::design(&path, &kit::choice()) {
         Err(DesignError::Unreadable(message)) => panic!("{message}"),
         Err(DesignError::Model(failed)) => (failed.diagnostics, failed.sources),
@@ -37,41 +29,24 @@ fn messages(name: &str) -> (Vec<Diagnostic>, String) {
             (found, design.project.sources)
         }
     };
-    let place = format!("{}/", folder().display());
+    let place = format!("{}/", folder.display());
     let text = render(&found, &sources, false).replace(&place, "");
     (found, text)
 }
 
 #[test]
 fn every_message_reads_as_expected() {
-    let is_update = std::env::var_os("UPDATE_FIXTURES").is_some();
-    let mut wrong = Vec::new();
-    for name in fixtures() {
-        let (found, text) = messages(&name);
-        if !found.iter().any(|m| name.starts_with(m.code)) {
-            wrong.push(format!("{name} does not provoke its code:\n{text}"));
-        }
-        let beside = folder().join(name.replace(".bond", ".txt"));
-        if is_update {
-            fs::write(&beside, &text).expect("the folder can be written");
-        } else if fs::read_to_string(&beside).unwrap_or_default() != text {
-            wrong.push(format!("{name} now reads:\n{text}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    fixtures().check(|name| {
+        let (found, text) = messages(name);
+        (found.iter().map(|m| m.code.to_owned()).collect(), text)
+    });
 }
 
 #[test]
 fn no_code_lacks_a_fixture_or_is_taken() {
-    let names = fixtures();
+    fixtures().cover(paynter_export::code::ALL.iter().map(|row| row.0));
     for (code, ..) in paynter_export::code::ALL {
-        assert!(
-            names.iter().any(|name| name.starts_with(code)),
-            "no fixture for {code}"
-        );
-        assert!(
-            !paynter::codes().iter().any(|c| c.0 == *code),
-            "{code} is used twice"
-        );
+        let is_taken = paynter::codes().iter().any(|c| c.0 == *code);
+        assert!(!is_taken, "{code} is used twice");
     }
 }

@@ -10,6 +10,7 @@ pub mod elaborate;
 pub mod energies;
 pub mod equations;
 pub mod experiment;
+pub mod foreign;
 pub mod functions;
 pub mod graph;
 pub mod lagrange;

@@ -6,10 +6,12 @@
 //! **Invariant:** file 0 is the main file; an import points at a file of the same project,
 //! and files never import each other in a circle.
 
+use paynter_fmi::Problem;
 use paynter_syntax::{Diagnostic, FileId, SourceMap, Span, ast};
 use rustc_hash::FxHashMap;
 
 use crate::elaborate::code;
+use crate::foreign::{self, Foreign, Shared};
 use crate::lagrange::{Block, Derived, Style, derive};
 use crate::suggest::nearest;
 
@@ -87,6 +89,8 @@ pub struct LoadedFile {
     pub is_broken: bool,
     /// Texts of data files named in it.
     pub data: FxHashMap<String, Result<String, String>>,
+    /// FMUs named in it.
+    pub foreign: Vec<Foreign>,
 }
 
 /// A `use` whose file was found.
@@ -116,6 +120,7 @@ pub fn load(
         project: Project::default(),
         diagnostics: Vec::new(),
         by_name: FxHashMap::default(),
+        fmus: FxHashMap::default(),
         loader,
     };
     reading.add(main_name.to_owned(), main_name, main_text);
@@ -163,6 +168,8 @@ struct Reading<'l> {
     project: Project,
     diagnostics: Vec<Diagnostic>,
     by_name: FxHashMap<String, usize>,
+    /// FMUs by the file that names them and their path.
+    fmus: FxHashMap<(String, String), Result<Shared, Problem>>,
     loader: &'l mut dyn Loader,
 }
 
@@ -177,6 +184,7 @@ impl Reading<'_> {
             let text = self.loader.data(path, Some(&canonical_name));
             data.insert(path.to_owned(), text);
         }
+        let foreign = self.foreign(&canonical_name, file, text);
         let index = self.project.files.len();
         self.by_name.insert(canonical_name.clone(), index);
         self.project.files.push(LoadedFile {
@@ -186,8 +194,25 @@ impl Reading<'_> {
             imports: Vec::new(),
             is_broken,
             data,
+            foreign,
         });
         index
+    }
+
+    /// Reads the FMUs that a text names. A library names none: nothing lies beside it.
+    fn foreign(&mut self, canonical_name: &str, file: FileId, text: &str) -> Vec<Foreign> {
+        let mut found = Vec::new();
+        for named in foreign::named(text) {
+            let key = (canonical_name.to_owned(), named.path.to_owned());
+            let loader = &mut *self.loader;
+            let shared = self.fmus.entry(key).or_insert_with(|| {
+                foreign::read(loader.bytes(named.path, Some(canonical_name)))
+            });
+            let place = Span::new(file, named.at, named.at + foreign::WORD.len());
+            let sources = &mut self.project.sources;
+            found.push(foreign::models(shared, named.path, place, sources));
+        }
+        found
     }
 
     /// Puts the model that each `lagrangian` block stands for beside it.

@@ -3,27 +3,19 @@
 //! A fixture is `tests/diagnostics/E0850_name.bond`; its first line may say `// structure OPTIONS`. The expected
 //! text stands beside it as `.txt`. With `UPDATE_FIXTURES` set, the texts are written anew: read the difference.
 
+#[path = "../../paynter/tests/kit/fixtures.rs"]
+mod fixtures;
 mod kit;
 
+use fixtures::Fixtures;
 use kit::try_design_wanting;
 use paynter::syntax::render;
 use paynter::table::Table;
 use paynter_structure::{Subject, ask, balances, balances_on, channels, control, inverse};
 use std::fs;
-use std::path::{Path, PathBuf};
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics")
-}
-
-fn fixtures() -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder())
-        .expect("the folder of fixtures is there")
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".bond"))
-        .collect();
-    names.sort();
-    names
+fn fixtures() -> Fixtures {
+    Fixtures::of(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The value of an option in the first line.
@@ -39,8 +31,8 @@ fn option(text: &str, name: &str) -> String {
         .to_owned()
 }
 
-fn messages(name: &str) -> String {
-    let text = fs::read_to_string(folder().join(name)).expect("the fixture is there");
+fn messages(name: &str) -> (Vec<String>, String) {
+    let text = fs::read_to_string(fixtures().folder.join(name)).expect("the fixture is there");
     let want = option(&text, "want");
     let ports = [&*option(&text, "from"), &*option(&text, "to"), &*want];
     let design = try_design_wanting(&text, ports)
@@ -64,40 +56,18 @@ fn messages(name: &str) -> String {
         Ok(control(&subject, &compiled)?.warnings)
     });
     let found = found.unwrap_or_else(|messages| messages);
-    render(&found, &design.project.sources, false)
+    let codes = found.iter().map(|m| m.code.to_owned()).collect();
+    (codes, render(&found, &design.project.sources, false))
 }
 
 #[test]
 fn every_message_reads_as_expected() {
-    let is_update = std::env::var_os("UPDATE_FIXTURES").is_some();
-    let mut wrong = Vec::new();
-    for name in fixtures() {
-        let text = messages(&name);
-        let (code, _) = name
-            .split_once('_')
-            .expect("a fixture is named by its code");
-        if !text.contains(code) {
-            wrong.push(format!("{name} does not provoke its code:\n{text}"));
-        }
-        let beside = folder().join(name.replace(".bond", ".txt"));
-        if is_update {
-            fs::write(&beside, &text).expect("the folder can be written");
-        } else if fs::read_to_string(&beside).unwrap_or_default() != text {
-            wrong.push(format!("{name} now reads:\n{text}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    fixtures().check(messages);
 }
 
 #[test]
 fn no_code_lacks_a_fixture() {
-    let names = fixtures();
-    for (code, _, _) in paynter_structure::code::ALL {
-        assert!(
-            names.iter().any(|name| name.starts_with(code)),
-            "no fixture for {code}"
-        );
-    }
+    fixtures().cover(paynter_structure::code::ALL.iter().map(|row| row.0));
 }
 
 #[test]

@@ -4,35 +4,27 @@
 //! A fixture is `tests/diagnostics/E0701_name.bond`, the expected text stands beside it as
 //! `.txt`. With `UPDATE_FIXTURES` set, the texts are written anew: read the difference.
 
+#[path = "kit/fixtures.rs"]
+mod fixtures;
 mod kit;
 
+use fixtures::Fixtures;
 use kit::run_design;
 use paynter::exec::Engine;
 use paynter::optimize::{Ask, Progress, optimize};
 use paynter::simulate::Ending;
 use paynter::syntax::{Diagnostic, render};
 use paynter::{Choice, Design, DesignError};
-use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics")
-}
-
-fn fixtures() -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder())
-        .expect("the folder of fixtures is there")
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".bond"))
-        .collect();
-    names.sort();
-    names
+fn fixtures() -> Fixtures {
+    Fixtures::of(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// All messages about a fixture: of the file, the structure, the start, the run, and warnings.
 fn messages(name: &str) -> (Vec<Diagnostic>, String) {
-    let path = folder().join(name);
+    let folder = fixtures().folder;
+    let path = folder.join(name);
     let (found, sources) = match paynter::design(&path, &Choice::default()) {
         Err(DesignError::Unreadable(message)) => panic!("{message}"),
         Err(DesignError::Model(failed)) => (failed.diagnostics, failed.sources),
@@ -52,7 +44,7 @@ fn messages(name: &str) -> (Vec<Diagnostic>, String) {
             (found, design.project.sources)
         }
     };
-    let place = format!("{}/", folder().display());
+    let place = format!("{}/", folder.display());
     let text = render(&found, &sources, false).replace(&place, "");
     (found, calm(&text))
 }
@@ -122,32 +114,15 @@ fn calm(text: &str) -> String {
 
 #[test]
 fn every_message_reads_as_expected() {
-    let is_update = std::env::var_os("UPDATE_FIXTURES").is_some();
-    let mut wrong = Vec::new();
-    for name in fixtures() {
-        let (found, text) = messages(&name);
-        if !found.iter().any(|m| name.starts_with(m.code)) {
-            wrong.push(format!("{name} does not provoke its code:\n{text}"));
-        }
-        let beside = folder().join(name.replace(".bond", ".txt"));
-        if is_update {
-            fs::write(&beside, &text).expect("the folder can be written");
-        } else if fs::read_to_string(&beside).unwrap_or_default() != text {
-            wrong.push(format!("{name} now reads:\n{text}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    fixtures().check(|name| {
+        let (found, text) = messages(name);
+        (found.iter().map(|m| m.code.to_owned()).collect(), text)
+    });
 }
 
 #[test]
 fn no_code_lacks_a_fixture() {
-    let names = fixtures();
-    let missing: Vec<&str> = paynter::code::ALL
-        .iter()
-        .map(|row| row.0)
-        .filter(|code| !names.iter().any(|name| name.starts_with(code)))
-        .collect();
-    assert!(missing.is_empty(), "no fixture for {}", missing.join(", "));
+    fixtures().cover(paynter::code::ALL.iter().map(|row| row.0));
 }
 
 #[test]
@@ -161,7 +136,7 @@ fn codes_of_all_stages_differ() {
 
 #[test]
 fn every_message_has_a_place_in_the_text() {
-    for name in fixtures() {
+    for name in fixtures().names() {
         let (found, text) = messages(&name);
         for message in found {
             assert!(

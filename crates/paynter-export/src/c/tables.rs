@@ -415,12 +415,7 @@ fn switches(out: &mut String, context: &Context<'_>) {
         .collect();
     out.push_str("typedef struct { int line; real level; } corner_row;\n");
     array(out, "corner_row", "corners", &corners, "{0, 0}");
-    let discrete: HashMap<u32, usize> = p
-        .discrete
-        .iter()
-        .enumerate()
-        .map(|(k, d)| (d.1, k))
-        .collect();
+    let discrete = discrete_places(p);
     let before: Vec<String> = p
         .held_before
         .iter()
@@ -457,14 +452,15 @@ fn switches(out: &mut String, context: &Context<'_>) {
     array(out, "clock_row", "clocks", &clocks, "{1, 1}");
 }
 
+/// Places of the discrete quantities by slot.
+fn discrete_places(program: &Program) -> HashMap<u32, usize> {
+    let all = program.discrete.iter().enumerate();
+    all.map(|(place, &(_, slot, _))| (slot, place)).collect()
+}
+
 fn actions(out: &mut String, context: &Context<'_>) {
     let p = &context.export.program;
-    let discrete: HashMap<u32, usize> = p
-        .discrete
-        .iter()
-        .enumerate()
-        .map(|(k, d)| (d.1, k))
-        .collect();
+    let discrete = discrete_places(p);
     let (mut rows, mut stops) = (Vec::new(), Vec::new());
     for (when, actions) in p.whens.iter().enumerate() {
         for action in actions {
@@ -497,12 +493,7 @@ fn actions(out: &mut String, context: &Context<'_>) {
 
 fn starts(out: &mut String, context: &Context<'_>) {
     let p = &context.export.program;
-    let discrete: HashMap<u32, usize> = p
-        .discrete
-        .iter()
-        .enumerate()
-        .map(|(k, d)| (d.1, k))
-        .collect();
+    let discrete = discrete_places(p);
     let calculated: Vec<usize> = context
         .export
         .states

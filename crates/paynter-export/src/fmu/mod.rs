@@ -24,6 +24,7 @@ const ADAPTIVE: &str = include_str!("runtime/adaptive.c");
 const COMPONENT: &str = include_str!("runtime/component.c");
 const FMI2: &str = include_str!("runtime/fmi2.c");
 const FMI3: &str = include_str!("runtime/fmi3.c");
+const EXCHANGE: &str = include_str!("runtime/exchange.c");
 
 /// Version of the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ pub fn write(export: &Export, options: &Options) -> Result<Fmu, String> {
         Version::Two => FMI2,
         Version::Three => FMI3,
     };
-    let parts = [&files.source, &tables, ADAPTIVE, COMPONENT, api];
+    let parts = [&files.source, &tables, ADAPTIVE, COMPONENT, api, EXCHANGE];
     let source = parts.concat().replace("@P@", prefix);
     let description = match options.version {
         Version::Two => xml2::description(export, &variables, prefix, &token),

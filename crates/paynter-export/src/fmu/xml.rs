@@ -41,8 +41,60 @@ pub(super) fn display_name(unit: &Unit) -> Option<String> {
     (!is_si && unit.text != si_name(unit)).then(|| unit.text.clone())
 }
 
+/// What a variable is, in the words of the standard: ` causality="…" variability="…" initial="…"`, and ` start="…"`
+/// where it has one.
+pub(super) fn roles(export: &Export, variable: &Variable) -> (String, String) {
+    let (causality, variability, initial) = match variable.kind {
+        Kind::Time => ("independent", "continuous", None),
+        Kind::State(k) if export.states[k].is_calculated => {
+            ("local", "continuous", Some("calculated"))
+        }
+        Kind::State(_) => ("local", "continuous", Some("exact")),
+        Kind::Rate(_) => ("local", "continuous", Some("calculated")),
+        Kind::Input(_) => ("input", "continuous", None),
+        Kind::Output(_) if variable.is_declared => ("output", "continuous", Some("calculated")),
+        Kind::Output(_) => ("local", "continuous", Some("calculated")),
+        Kind::Parameter(_) => ("parameter", "fixed", Some("exact")),
+        Kind::Bound(_) => ("calculatedParameter", "fixed", Some("calculated")),
+        Kind::Number => ("local", "constant", Some("exact")),
+        Kind::Discrete(_) => ("local", "discrete", Some("calculated")),
+        Kind::Guard(_) => ("local", "continuous", Some("calculated")),
+    };
+    let mut out = format!(" causality=\"{causality}\" variability=\"{variability}\"");
+    if let Some(initial) = initial {
+        let _ = write!(out, " initial=\"{initial}\"");
+    }
+    let has_start = initial == Some("exact") || matches!(variable.kind, Kind::Input(_));
+    let start = match has_start {
+        true => format!(" start=\"{}\"", number(variable.start)),
+        false => String::new(),
+    };
+    (out, start)
+}
+
+/// Unit, range and size of a variable as attributes.
+pub(super) fn measures(variable: &Variable) -> String {
+    [
+        unit_attributes(variable),
+        range_attributes(variable),
+        nominal_attribute(variable),
+    ]
+    .concat()
+}
+
+/// The variables that are rates of states, and declared outputs.
+pub(super) fn unknowns(export: &Export) -> (Vec<Kind>, Vec<Kind>) {
+    let outputs = export.outputs.iter().enumerate();
+    let declared = outputs.filter(|(_, o)| o.is_declared);
+    let rates = (0..export.states.len()).map(Kind::Rate);
+    (
+        declared.map(|(k, _)| Kind::Output(k)).collect(),
+        rates.collect(),
+    )
+}
+
 /// ` unit="…" displayUnit="…"`.
-pub(super) fn unit_attributes(variable: &Variable) -> String {
+fn unit_attributes(variable: &Variable) -> String {
     let Some(unit) = &variable.unit else {
         return String::new();
     };
@@ -54,7 +106,7 @@ pub(super) fn unit_attributes(variable: &Variable) -> String {
 }
 
 /// ` nominal="…"`.
-pub(super) fn nominal_attribute(variable: &Variable) -> String {
+fn nominal_attribute(variable: &Variable) -> String {
     match variable.nominal > 0.0 {
         true => format!(" nominal=\"{}\"", number(variable.nominal)),
         false => String::new(),
@@ -70,7 +122,7 @@ pub(super) fn naming(variables: &Variables) -> &'static str {
 }
 
 /// ` min="…" max="…"`.
-pub(super) fn range_attributes(variable: &Variable) -> String {
+fn range_attributes(variable: &Variable) -> String {
     let mut out = String::new();
     if let Some(low) = variable.range.0 {
         let _ = write!(out, " min=\"{}\"", number(low));

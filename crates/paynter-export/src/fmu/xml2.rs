@@ -4,8 +4,8 @@
 
 use super::variables::{Kind, Variable, Variables};
 use super::xml::{
-    default_experiment, dependencies, escape, initial_unknowns, list, naming, nominal_attribute,
-    number, range_attributes, unit_attributes, unit_definitions,
+    default_experiment, dependencies, escape, initial_unknowns, list, measures, naming, roles,
+    unit_definitions, unknowns,
 };
 use crate::seam::Export;
 use std::fmt::Write as _;
@@ -48,28 +48,7 @@ pub(super) fn description(
 }
 
 fn scalar(export: &Export, variables: &Variables, reference: usize, variable: &Variable) -> String {
-    let (causality, variability, initial) = match variable.kind {
-        Kind::Time => ("independent", "continuous", None),
-        Kind::State(k) if export.states[k].is_calculated => {
-            ("local", "continuous", Some("calculated"))
-        }
-        Kind::State(_) => ("local", "continuous", Some("exact")),
-        Kind::Rate(_) => ("local", "continuous", Some("calculated")),
-        Kind::Input(_) => ("input", "continuous", None),
-        Kind::Output(_) if variable.is_declared => ("output", "continuous", Some("calculated")),
-        Kind::Output(_) => ("local", "continuous", Some("calculated")),
-        Kind::Parameter(_) => ("parameter", "fixed", Some("exact")),
-        Kind::Bound(_) => ("calculatedParameter", "fixed", Some("calculated")),
-        Kind::Number => ("local", "constant", Some("exact")),
-        Kind::Discrete(_) => ("local", "discrete", Some("calculated")),
-        Kind::Guard(_) => ("local", "continuous", Some("calculated")),
-    };
-    let initial_text = initial.map_or(String::new(), |i| format!(" initial=\"{i}\""));
-    let has_start = initial == Some("exact") || matches!(variable.kind, Kind::Input(_));
-    let start = match has_start {
-        true => format!(" start=\"{}\"", number(variable.start)),
-        false => String::new(),
-    };
+    let (roles, start) = roles(export, variable);
     let derivative = match variable.kind {
         Kind::Rate(k) => format!(
             " derivative=\"{}\"",
@@ -78,12 +57,10 @@ fn scalar(export: &Export, variables: &Variables, reference: usize, variable: &V
         _ => String::new(),
     };
     format!(
-        "    <ScalarVariable name=\"{}\" valueReference=\"{reference}\" description=\"{}\" causality=\"{causality}\" variability=\"{variability}\"{initial_text}>\n      <Real{}{}{}{derivative}{start}/>\n    </ScalarVariable>\n",
+        "    <ScalarVariable name=\"{}\" valueReference=\"{reference}\" description=\"{}\"{roles}>\n      <Real{}{derivative}{start}/>\n    </ScalarVariable>\n",
         escape(&variable.name),
         variable.description,
-        unit_attributes(variable),
-        range_attributes(variable),
-        nominal_attribute(variable)
+        measures(variable)
     )
 }
 
@@ -109,21 +86,9 @@ fn structure(export: &Export, variables: &Variables) -> String {
         kinds.into_iter().for_each(|kind| unknown(out, kind));
         let _ = writeln!(out, "    </{name}>");
     };
-    let declared = export
-        .outputs
-        .iter()
-        .enumerate()
-        .filter(|(_, o)| o.is_declared);
-    section(
-        &mut out,
-        "Outputs",
-        declared.map(|(k, _)| Kind::Output(k)).collect(),
-    );
-    section(
-        &mut out,
-        "Derivatives",
-        (0..export.states.len()).map(Kind::Rate).collect(),
-    );
+    let (outputs, rates) = unknowns(export);
+    section(&mut out, "Outputs", outputs);
+    section(&mut out, "Derivatives", rates);
     let initial = initial_unknowns(export, variables);
     if !initial.is_empty() {
         out.push_str("    <InitialUnknowns>\n");

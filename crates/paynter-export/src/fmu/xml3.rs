@@ -2,8 +2,8 @@
 
 use super::variables::{Kind, Variable, Variables};
 use super::xml::{
-    default_experiment, dependencies, escape, initial_unknowns, list, naming, nominal_attribute,
-    number, range_attributes, unit_attributes, unit_definitions,
+    default_experiment, dependencies, escape, initial_unknowns, list, measures, naming, roles,
+    unit_definitions, unknowns,
 };
 use crate::seam::Export;
 use std::fmt::Write as _;
@@ -49,42 +49,16 @@ fn float64(
     reference: usize,
     variable: &Variable,
 ) -> String {
-    let (causality, variability, initial) = match variable.kind {
-        Kind::Time => ("independent", "continuous", None),
-        Kind::State(k) if export.states[k].is_calculated => {
-            ("local", "continuous", Some("calculated"))
-        }
-        Kind::State(_) => ("local", "continuous", Some("exact")),
-        Kind::Rate(_) => ("local", "continuous", Some("calculated")),
-        Kind::Input(_) => ("input", "continuous", None),
-        Kind::Output(_) if variable.is_declared => ("output", "continuous", Some("calculated")),
-        Kind::Output(_) => ("local", "continuous", Some("calculated")),
-        Kind::Parameter(_) => ("parameter", "fixed", Some("exact")),
-        Kind::Bound(_) => ("calculatedParameter", "fixed", Some("calculated")),
-        Kind::Number => ("local", "constant", Some("exact")),
-        Kind::Discrete(_) => ("local", "discrete", Some("calculated")),
-        Kind::Guard(_) => ("local", "continuous", Some("calculated")),
-    };
-    let initial_text = match (variable.kind, initial) {
-        (Kind::Input(_), _) | (_, None) => String::new(),
-        (_, Some(initial)) => format!(" initial=\"{initial}\""),
-    };
-    let has_start = initial == Some("exact") || matches!(variable.kind, Kind::Input(_));
-    let start = match has_start {
-        true => format!(" start=\"{}\"", number(variable.start)),
-        false => String::new(),
-    };
+    let (roles, start) = roles(export, variable);
     let derivative = match variable.kind {
         Kind::Rate(k) => format!(" derivative=\"{}\"", variables.reference(Kind::State(k))),
         _ => String::new(),
     };
     format!(
-        "    <Float64 name=\"{}\" valueReference=\"{reference}\" description=\"{}\" causality=\"{causality}\" variability=\"{variability}\"{initial_text}{}{}{}{derivative}{start}/>\n",
+        "    <Float64 name=\"{}\" valueReference=\"{reference}\" description=\"{}\"{roles}{}{derivative}{start}/>\n",
         escape(&variable.name),
         variable.description,
-        unit_attributes(variable),
-        range_attributes(variable),
-        nominal_attribute(variable)
+        measures(variable)
     )
 }
 
@@ -99,16 +73,12 @@ fn structure(export: &Export, variables: &Variables) -> String {
             list(&depends)
         );
     };
-    for (k, _) in export
-        .outputs
-        .iter()
-        .enumerate()
-        .filter(|(_, o)| o.is_declared)
-    {
-        unknown("Output", Kind::Output(k));
+    let (outputs, rates) = unknowns(export);
+    for output in outputs {
+        unknown("Output", output);
     }
-    for k in 0..export.states.len() {
-        unknown("ContinuousStateDerivative", Kind::Rate(k));
+    for rate in rates {
+        unknown("ContinuousStateDerivative", rate);
     }
     for reference in initial_unknowns(export, variables) {
         let _ = writeln!(out, "    <InitialUnknown valueReference=\"{reference}\"/>");

@@ -77,6 +77,7 @@ impl<'a> Elaborator<'a> {
                 Ok(Value::scalar(total).measured(value.dimension, value.dimension_from))
             }
             "tf" => self.transfer(args, span, ctx),
+            crate::foreign::CALL if self.calls_foreign(span) => self.foreign_call(args, span, ctx),
             "unwrap" => self.unwrap(args, span, ctx),
             text if functions::is_built_in(text) => {
                 if matches!(text, "sin" | "cos" | "tan") {

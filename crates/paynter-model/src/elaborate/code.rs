@@ -107,4 +107,14 @@ codes! {
         "Each signal of a composite port is given by exactly one of the ports that are joined, and read by the others.";
     STROKES = "E0413", "strokes forced against each other",
         "A port that joins two bonds passes one stroke.";
+    FMU_UNREADABLE = "E0910", "an FMU that cannot be read",
+        "`Fmu(\"motor.fmu\")` names a file beside the model and within its project. It must be a zip file with a `modelDescription.xml` of FMI 2.0 or 3.0.";
+    FMU_OF_ANOTHER_KIND = "E0911", "an FMU that cannot be run here",
+        "An FMU holds libraries for some platforms, for Model Exchange, Co-Simulation or both. A part without `period` needs Model Exchange, a part with `period` Co-Simulation, and both a library for this platform.";
+    FMU_NOT_SUPPORTED = "E0912", "an FMU that needs something that is not implemented",
+        "Inputs that are arrays, texts or clocks, inputs of Model Exchange that may only change at events, and FMUs that start another program cannot be parts.";
+    FMU_ARGUMENTS = "E0913", "an FMU without its file",
+        "The first argument of `Fmu` is the file in quotes; all others are named.";
+    FMU_UNIT = "W0862", "a unit of an FMU that is not known",
+        "The FMU does not say what the unit means, and its name is no unit of ours. The numbers are taken as they are.";
 }

@@ -33,6 +33,7 @@ mod elaborated;
 mod elements;
 mod files;
 mod finish;
+mod foreign;
 mod formulas;
 mod guess;
 mod law;
@@ -50,8 +51,9 @@ mod things;
 mod unwrap;
 pub mod value;
 
+use paynter_symbolic::expr::ExternalId;
 use paynter_symbolic::{ExprId, Names, Origin, PathId, Role, Symbol, SymbolId};
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Diagnostic, FileId, Span, ast};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -401,6 +403,8 @@ struct Elaborator<'a> {
     /// Parts with a block that was skipped because its condition or range failed.
     incomplete: FxHashSet<InstanceId>,
     lineages: FxHashMap<Span, Option<Arc<Lineage<'a>>>>,
+    /// Functions of FMUs that something calls: the text and the number.
+    foreign_ids: FxHashMap<(FileId, usize), ExternalId>,
     /// Values that have the name of an element or part as well.
     namesakes: FxHashMap<PathId, DefId>,
     changes: FxHashMap<PathId, Change<'a>>,
@@ -540,6 +544,7 @@ impl<'a> Elaborator<'a> {
             excused_nets: FxHashSet::default(),
             incomplete: FxHashSet::default(),
             lineages: FxHashMap::default(),
+            foreign_ids: FxHashMap::default(),
             namesakes: FxHashMap::default(),
             changes: FxHashMap::default(),
             changes_in_order: Vec::new(),

@@ -88,6 +88,10 @@ impl<'a> Elaborator<'a> {
             ast::KindHead::One(_) => ElementKind::One,
             ast::KindHead::Named(name) => {
                 let file = self.scopes[scope.at()].file;
+                if self.is_foreign(name, file) {
+                    self.make_foreign(id, scope, path, span, kind);
+                    return;
+                }
                 match self.made(name, file) {
                     None => {
                         // Whoever reads the name is not to blame.
@@ -197,7 +201,7 @@ impl<'a> Elaborator<'a> {
             .collect()
     }
 
-    fn make_part(
+    pub(super) fn make_part(
         &mut self,
         id: InstanceId,
         scope: ScopeId,
@@ -223,6 +227,8 @@ impl<'a> Elaborator<'a> {
             });
         }
         let args = kind.args.as_deref().unwrap_or(&[]);
+        // The file of an FMU is not an argument of its model.
+        let args = &args[usize::from(self.names_file(kind, scope))..];
         let given = self.named_arguments(args, scope, model);
         if args.iter().any(|arg| arg.name.is_none()) {
             self.misused.insert(InstanceId(self.instances.len() as u32));

@@ -227,78 +227,6 @@ FMI_EXPORT fmi2Status FMI2(fmi2NewDiscreteStates)(fmi2Component instance, fmi2Ev
     return fmi2OK;
 }
 
-FMI_EXPORT fmi2Status FMI2(fmi2EnterContinuousTimeMode)(fmi2Component instance)
-{
-    NEEDS(EVENT_MODE, "fmi2EnterContinuousTimeMode");
-    c->phase = CONTINUOUS;
-    return fmi2OK;
-}
-
-FMI_EXPORT fmi2Status FMI2(fmi2CompletedIntegratorStep)(fmi2Component instance, fmi2Boolean no_prior, fmi2Boolean *enter_event_mode,
-                                                        fmi2Boolean *terminate)
-{
-    NEEDS(CONTINUOUS, "fmi2CompletedIntegratorStep");
-    (void)no_prior;
-    *enter_event_mode = has_drifted(c);
-    *terminate = 0;
-    return fmi2OK;
-}
-
-FMI_EXPORT fmi2Status FMI2(fmi2SetTime)(fmi2Component instance, fmi2Real t)
-{
-    NEEDS(EVENT_MODE | CONTINUOUS, "fmi2SetTime");
-    if (!is_finite(t))
-        return GOOD(complain(c, LOG_ERROR, "fmi2SetTime: the time is not a finite number"));
-    c->m.t = t;
-    c->is_stale = 1;
-    return fmi2OK;
-}
-
-FMI_EXPORT fmi2Status FMI2(fmi2SetContinuousStates)(fmi2Component instance, const fmi2Real x[], size_t n)
-{
-    size_t k;
-    NEEDS(EVENT_MODE | CONTINUOUS, "fmi2SetContinuousStates");
-    if (n != N_X)
-        return GOOD(complain(c, LOG_ERROR, "fmi2SetContinuousStates: the model has %d states", N_X));
-    for (k = 0; k < n; ++k)
-        c->m.x[k] = x[k];
-    c->is_stale = 1;
-    return fmi2OK;
-}
-
-FMI_EXPORT fmi2Status FMI2(fmi2GetDerivatives)(fmi2Component instance, fmi2Real dx[], size_t n)
-{
-    NEEDS(RUNNING, "fmi2GetDerivatives");
-    if (n != N_X || !refresh(c))
-        return fmi2Error;
-    memcpy(dx, c->dx, n * sizeof *dx);
-    return fmi2OK;
-}
-
-FMI_EXPORT fmi2Status FMI2(fmi2GetEventIndicators)(fmi2Component instance, fmi2Real z[], size_t n)
-{
-    NEEDS(RUNNING, "fmi2GetEventIndicators");
-    return GOOD(n == N_GUARDS && (c->phase != INITIALIZING || find_consistent_start(c)) && event_indicators(c, z));
-}
-
-FMI_EXPORT fmi2Status FMI2(fmi2GetContinuousStates)(fmi2Component instance, fmi2Real x[], size_t n)
-{
-    NEEDS(RUNNING, "fmi2GetContinuousStates");
-    if (n != N_X || (c->phase == INITIALIZING && !find_consistent_start(c)))
-        return fmi2Error;
-    memcpy(x, c->m.x, n * sizeof *x);
-    return fmi2OK;
-}
-
-FMI_EXPORT fmi2Status FMI2(fmi2GetNominalsOfContinuousStates)(fmi2Component instance, fmi2Real nominal[], size_t n)
-{
-    size_t k;
-    NEEDS(RUNNING, "fmi2GetNominalsOfContinuousStates");
-    for (k = 0; k < n && k < N_X; ++k)
-        nominal[k] = state_nominal[k] > 0 ? state_nominal[k] : 1.0;
-    return fmi2OK;
-}
-
 FMI_EXPORT fmi2Status FMI2(fmi2SetRealInputDerivatives)(fmi2Component instance, const fmi2ValueReference vr[], size_t n,
                                                         const fmi2Integer order[], const fmi2Real value[])
 {
@@ -363,3 +291,11 @@ FMI_EXPORT fmi2Status FMI2(fmi2GetStringStatus)(fmi2Component instance, const fm
     *value = "";
     return fmi2Discard;
 }
+
+/* What `exchange.c` is written in. */
+#define STATUS fmi2Status
+#define BOOLEAN fmi2Boolean
+#define NAME(name) FMI2(fmi2##name)
+#define TEXT(name) "fmi2" #name
+#define RATES FMI2(fmi2GetDerivatives)
+#define RATES_NAME "fmi2GetDerivatives"

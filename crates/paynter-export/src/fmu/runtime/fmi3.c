@@ -352,78 +352,6 @@ FMI_EXPORT fmi3Status FMI3(fmi3UpdateDiscreteStates)(fmi3Instance instance, fmi3
     return fmi3OK;
 }
 
-FMI_EXPORT fmi3Status FMI3(fmi3EnterContinuousTimeMode)(fmi3Instance instance)
-{
-    NEEDS(EVENT_MODE, "fmi3EnterContinuousTimeMode");
-    c->phase = CONTINUOUS;
-    return fmi3OK;
-}
-
-FMI_EXPORT fmi3Status FMI3(fmi3CompletedIntegratorStep)(fmi3Instance instance, fmi3Boolean no_prior, fmi3Boolean *enter_event_mode,
-                                                        fmi3Boolean *terminate)
-{
-    NEEDS(CONTINUOUS, "fmi3CompletedIntegratorStep");
-    (void)no_prior;
-    *enter_event_mode = has_drifted(c) != 0;
-    *terminate = false;
-    return fmi3OK;
-}
-
-FMI_EXPORT fmi3Status FMI3(fmi3SetTime)(fmi3Instance instance, fmi3Float64 t)
-{
-    NEEDS(EVENT_MODE | CONTINUOUS, "fmi3SetTime");
-    if (!is_finite(t))
-        return GOOD(complain(c, LOG_ERROR, "fmi3SetTime: the time is not a finite number"));
-    c->m.t = t;
-    c->is_stale = 1;
-    return fmi3OK;
-}
-
-FMI_EXPORT fmi3Status FMI3(fmi3SetContinuousStates)(fmi3Instance instance, const fmi3Float64 x[], size_t n)
-{
-    size_t k;
-    NEEDS(EVENT_MODE | CONTINUOUS, "fmi3SetContinuousStates");
-    if (n != N_X)
-        return GOOD(complain(c, LOG_ERROR, "fmi3SetContinuousStates: the model has %d states", N_X));
-    for (k = 0; k < n; ++k)
-        c->m.x[k] = x[k];
-    c->is_stale = 1;
-    return fmi3OK;
-}
-
-FMI_EXPORT fmi3Status FMI3(fmi3GetContinuousStateDerivatives)(fmi3Instance instance, fmi3Float64 dx[], size_t n)
-{
-    NEEDS(RUNNING, "fmi3GetContinuousStateDerivatives");
-    if (n != N_X || !refresh(c))
-        return fmi3Error;
-    memcpy(dx, c->dx, n * sizeof *dx);
-    return fmi3OK;
-}
-
-FMI_EXPORT fmi3Status FMI3(fmi3GetEventIndicators)(fmi3Instance instance, fmi3Float64 z[], size_t n)
-{
-    NEEDS(RUNNING, "fmi3GetEventIndicators");
-    return GOOD(n == N_GUARDS && (c->phase != INITIALIZING || find_consistent_start(c)) && event_indicators(c, z));
-}
-
-FMI_EXPORT fmi3Status FMI3(fmi3GetContinuousStates)(fmi3Instance instance, fmi3Float64 x[], size_t n)
-{
-    NEEDS(RUNNING, "fmi3GetContinuousStates");
-    if (n != N_X || (c->phase == INITIALIZING && !find_consistent_start(c)))
-        return fmi3Error;
-    memcpy(x, c->m.x, n * sizeof *x);
-    return fmi3OK;
-}
-
-FMI_EXPORT fmi3Status FMI3(fmi3GetNominalsOfContinuousStates)(fmi3Instance instance, fmi3Float64 nominal[], size_t n)
-{
-    size_t k;
-    NEEDS(RUNNING, "fmi3GetNominalsOfContinuousStates");
-    for (k = 0; k < n && k < N_X; ++k)
-        nominal[k] = state_nominal[k] > 0 ? state_nominal[k] : 1.0;
-    return fmi3OK;
-}
-
 FMI_EXPORT fmi3Status FMI3(fmi3GetNumberOfEventIndicators)(fmi3Instance instance, size_t *n)
 {
     *n = N_GUARDS;
@@ -470,3 +398,11 @@ FMI_EXPORT fmi3Status FMI3(fmi3ActivateModelPartition)(fmi3Instance instance, fm
     (void)clock, (void)t;
     return c ? GOOD(complain(c, LOG_ERROR, "Scheduled Execution is not supported")) : fmi3Error;
 }
+
+/* What `exchange.c` is written in. */
+#define STATUS fmi3Status
+#define BOOLEAN fmi3Boolean
+#define NAME(name) FMI3(fmi3##name)
+#define TEXT(name) "fmi3" #name
+#define RATES FMI3(fmi3GetContinuousStateDerivatives)
+#define RATES_NAME "fmi3GetContinuousStateDerivatives"
