@@ -1,21 +1,26 @@
 """Checks FMUs by an independent tool: fmpy validates and simulates them, `paynter run` gives the reference.
 
-Usage: check.py PAYNTER FOLDER [NAME ...]
+Usage: check.py PAYNTER FOLDER [--all] [NAME ...]
 
 For every experiment in CASES: exports FMI 2.0 and 3.0, validates the model description against the schemas of the
 standard, simulates Model Exchange (with the CVode of fmpy) and Co-Simulation (our own integrator), and compares all
-recorded columns with `paynter run`: within 1e-6 of the range of each.
+recorded columns with `paynter run`: within 1e-6 of the range of each. Then two FMUs are coupled step by step and
+compared with the model that holds both. `--all` takes every experiment of the gallery, which needs half an hour.
 """
 
 import csv
 import json
+import re
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
-from fmpy import read_model_description, simulate_fmu
+from fmpy import extract, read_model_description, simulate_fmu
+from fmpy.fmi2 import FMU2Slave
+from fmpy.fmi3 import FMU3Slave
 from fmpy.validation import validate_fmu
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,12 +132,101 @@ def check(paynter, folder, name, experiment, within):
             compare(name, fmu, kind, reference, within)
 
 
+class Slave:
+    """A Co-Simulation FMU of either version, by names."""
+
+    def __init__(self, fmu, name):
+        description = read_model_description(str(fmu), validate=False)
+        self.references = {v.name: v.valueReference for v in description.modelVariables}
+        self.is_three = description.fmiVersion.startswith("3")
+        self.folder = extract(str(fmu))
+        make = FMU3Slave if self.is_three else FMU2Slave
+        self.fmu = make(
+            guid=description.guid,
+            unzipDirectory=self.folder,
+            modelIdentifier=description.coSimulation.modelIdentifier,
+            instanceName=name,
+        )
+        self.fmu.instantiate()
+        if self.is_three:
+            self.fmu.enterInitializationMode(startTime=0.0)
+        else:
+            self.fmu.setupExperiment(startTime=0.0)
+            self.fmu.enterInitializationMode()
+
+    def set(self, name, value):
+        put = self.fmu.setFloat64 if self.is_three else self.fmu.setReal
+        put([self.references[name]], [value])
+
+    def get(self, name):
+        take = self.fmu.getFloat64 if self.is_three else self.fmu.getReal
+        return float(take([self.references[name]])[0])
+
+    def close(self):
+        self.fmu.terminate()
+        self.fmu.freeInstance()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def check_coupled(paynter, folder):
+    """Two FMUs, also of different versions, exchange values every 10 ms."""
+    model = ROOT / "tests" / "fmu" / "coupled.bond"
+    table = folder / "together.csv"
+    call(paynter, "run", model, "--experiment", "together", "--no-report", "--out", table)
+    reference = read_csv(table)
+    for versions in ((2, 2), (3, 3), (2, 3)):
+        slaves = []
+        for name, version in zip(("plant", "controller"), versions):
+            fmu = folder / f"{name}{version}.fmu"
+            call(paynter, "export", "fmu", model, "--experiment", name, "--fmi", version, "--out", fmu)
+            slaves.append(Slave(fmu, name))
+        plant, controller = slaves
+        for slave in slaves:
+            slave.fmu.exitInitializationMode()
+        step, n = 0.01, len(reference["time"])
+        rows = []
+        for k in range(n):
+            y, u = plant.get("y"), controller.get("u")
+            plant.set("u", u)
+            controller.set("e", 1 - y)
+            # As the model that holds both: outputs with the inputs of this instant.
+            rows.append((plant.get("y"), controller.get("u")))
+            if k + 1 < n:
+                for slave in slaves:
+                    slave.fmu.doStep(k * step, step)
+        for slave in slaves:
+            slave.close()
+        rows = np.array(rows)
+        worst = max(
+            np.max(np.abs(rows[:, column] - reference[name])) / np.ptp(reference[name])
+            for column, name in enumerate(("y", "u"))
+        )
+        print(f"two FMUs coupled, FMI {versions[0]}.0 and {versions[1]}.0: error {worst:.1e}", flush=True)
+        if not worst <= 1e-6:
+            raise RuntimeError(f"coupled FMUs differ by {worst:.1e}")
+
+
+def gallery():
+    """Every experiment of the gallery."""
+    for model in sorted((ROOT / "gallery").glob("*/*.bond")):
+        if model.stem == model.parent.name:
+            for name in re.findall(r"^experiment (\w+) of", model.read_text(), re.MULTILINE):
+                yield model.stem, name, 1e-6
+
+
 def main():
     paynter, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = sys.argv[3:]
+    is_all = "--all" in sys.argv
+    wanted = [name for name in sys.argv[3:] if name != "--all"]
     failed = []
-    for name, experiment, within in CASES:
+    if not wanted or "coupled" in wanted:
+        try:
+            check_coupled(paynter, folder)
+        except Exception as error:  # all cases are looked at before the end
+            failed.append(f"coupled: {error}")
+            print(f"  FAILED: {error}", flush=True)
+    for name, experiment, within in gallery() if is_all else CASES:
         if wanted and name not in wanted:
             continue
         try:

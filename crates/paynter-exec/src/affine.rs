@@ -4,12 +4,15 @@
 //! Out: slope and offset as expressions free of time and of states, so that the instant at
 //!      which the line reaches a value can be computed instead of searched.
 //!
-//! **Invariant:** what is accepted reads time, parameters, discrete symbols and modes only.
+//! **Invariant:** what is accepted reads time, parameters, discrete symbols, modes, and states that change at events
+//! only.
 
+use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Role;
 use paynter_symbolic::expr::{ExprId, Node};
+use paynter_symbolic::reduced::State;
 use paynter_symbolic::walk::for_each_argument;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::plan::{Plan, Source};
 
@@ -33,9 +36,25 @@ enum Form {
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     forms: FxHashMap<ExprId, Form>,
+    /// States whose rate is zero.
+    held: FxHashSet<SymbolId>,
 }
 
 impl Lines {
+    /// Knows which states change at events only: those with the rate 0.
+    pub(crate) fn with_held(states: &[State], plan: &Plan) -> Lines {
+        let is_held = |state: &&State| match plan.sources[state.derivative.0 as usize] {
+            Source::Forward(rate) | Source::Assign(rate) => {
+                plan.dae.pool.as_number(rate) == Some(0.0)
+            }
+            _ => false,
+        };
+        Lines {
+            forms: FxHashMap::default(),
+            held: states.iter().filter(is_held).map(|s| s.symbol).collect(),
+        }
+    }
+
     /// Gives the line that an expression is, if it is one that moves with time.
     pub(crate) fn line(&mut self, plan: &mut Plan, e: ExprId) -> Option<Line> {
         let mut stack = vec![(e, false)];
@@ -83,6 +102,7 @@ impl Lines {
                     Role::Parameter { .. } | Role::Discrete { .. } | Role::Mode { .. } => {
                         Form::Free(e)
                     }
+                    _ if self.held.contains(&s) => Form::Free(e),
                     _ => Form::Other,
                 },
                 Source::Nowhere | Source::Solved(_) => Form::Other,

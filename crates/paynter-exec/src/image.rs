@@ -16,7 +16,7 @@ use crate::ahead::{Tape, Watched};
 use crate::anchors::Anchors;
 use crate::audit::{AuditLayout, Power};
 use crate::balance::Balances;
-use crate::code::Step;
+use crate::code::{ExternalCall, Step};
 use crate::emit::{NO_OWNER, Routine};
 use crate::map::{Inputs, Map};
 
@@ -197,6 +197,8 @@ pub(crate) struct Image {
     pub balances: Balances,
     /// Storages whose energy is integrated along the run.
     pub anchors: Anchors,
+    /// Calls of functions that want to know of every step.
+    pub listeners: Vec<ExternalCall>,
     pub audit: AuditLayout,
     /// For each block its size and the places of its matrix; size 0 if it was written out.
     pub block_shapes: Vec<(usize, Vec<(u32, u32)>)>,

@@ -58,6 +58,7 @@ mod image;
 mod inertia;
 mod jit;
 mod least;
+mod listeners;
 mod lower;
 mod machine;
 mod map;

@@ -181,10 +181,15 @@ impl Maker {
             has_impulses: !reduced.differentiated_switches.is_empty(),
             ..Image::default()
         };
+        // In exported code, inputs are such states, and they change whenever somebody sets them.
+        let lines = match lowering.is_for_export {
+            true => Lines::default(),
+            false => Lines::with_held(&reduced.states, &emitter.plan),
+        };
         Maker {
             emitter,
             image,
-            lines: Lines::default(),
+            lines,
             dependences: Dependences::of_states(&state_index),
             form: lowering.form,
             is_for_export: lowering.is_for_export,
@@ -220,6 +225,7 @@ impl Maker {
         self.make_events()?;
         self.make_clocks()?;
         self.make_rhs(reduced)?;
+        self.image.listeners = crate::listeners::listeners(&self.image.rhs.routine.steps);
         if self.is_for_export {
             self.image.observed = Map::new(&mut self.emitter, &self.image.inputs, wanted)?;
         }

@@ -900,6 +900,9 @@ impl System for Machine {
 
     #[inline]
     fn step_done(&mut self, t: f64, y: &[f64]) {
+        if !self.image.listeners.is_empty() {
+            self.tell_listeners(t, y);
+        }
         if !self.image.anchors.is_empty() {
             self.follow_with_anchors(t, y);
         }

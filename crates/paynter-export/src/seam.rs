@@ -15,9 +15,10 @@ use paynter::model::elaborate::Limit;
 use paynter::model::equations::ideal_contacts;
 use paynter::model::units::Unit;
 use paynter::names::names_of_integrals;
-use paynter::symbolic::expr::Recipe;
+use paynter::symbolic::expr::{Node, Recipe};
+use paynter::symbolic::walk::below;
 use paynter::symbolic::{ExprId, Role, SymbolId, evaluate};
-use paynter::syntax::Diagnostic;
+use paynter::syntax::{Diagnostic, Span};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A model ready to be written in another language.
@@ -132,6 +133,7 @@ impl Export {
 pub fn export(design: &Design) -> Result<Export, Vec<Diagnostic>> {
     refuse_contacts(design)?;
     refuse_trim(design)?;
+    refuse_foreign(design)?;
     let compiled = design.compile()?;
     let driven = drive(design, &compiled).map_err(|error| match error {
         DriveError::Refused(messages) => messages,
@@ -205,6 +207,27 @@ fn refuse_trim(design: &Design) -> Result<(), Vec<Diagnostic>> {
     let message = Diagnostic::error(code::TRIMMED, message)
         .primary(first.span, "searched here")
         .help("export an experiment that gives these values by `start`");
+    Err(vec![message])
+}
+
+/// FMUs are libraries of others, which exported code cannot hold.
+fn refuse_foreign(design: &Design) -> Result<(), Vec<Diagnostic>> {
+    let (graph, pool) = (&design.graph, &design.graph.signals.pool);
+    let calls_fmu = |e: &ExprId| match pool.node(*e) {
+        Node::External(f, ..) => pool.external(f).recipe() == Recipe::Foreign,
+        _ => false,
+    };
+    let equations = graph.signals.equations.iter();
+    let calling = equations.filter(|q| below(pool, &[q.left, q.right]).iter().any(calls_fmu));
+    let mut places: Vec<Span> = calling.map(|q| graph.span(q.origin)).collect();
+    places.dedup();
+    let Some(&place) = places.first() else {
+        return Ok(());
+    };
+    let message = "a model with an FMU in it cannot be exported";
+    let message = Diagnostic::error(code::NO_RECIPE, message)
+        .primary(place, "this is a library of its own")
+        .help("couple both FMUs in the program that imports them");
     Err(vec![message])
 }
 

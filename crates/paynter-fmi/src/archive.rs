@@ -145,7 +145,11 @@ fn unpack(bytes: &[u8], entry: &Entry, room: usize) -> Result<Vec<u8>, String> {
             reader.read_to_end(&mut content).map_err(|_| broken())?;
             content
         }
-        other => return Err(format!("packs `{name}` by method {other}, which is unknown")),
+        other => {
+            return Err(format!(
+                "packs `{name}` by method {other}, which is unknown"
+            ));
+        }
     };
     let mut checksum = flate2::Crc::new();
     checksum.update(&content);

@@ -33,7 +33,11 @@ pub(crate) fn path_in_archive(version: Version, identifier: &str) -> String {
         "macos" => "dylib",
         _ => "so",
     };
-    let bits = if cfg!(target_pointer_width = "64") { "64" } else { "32" };
+    let bits = if cfg!(target_pointer_width = "64") {
+        "64"
+    } else {
+        "32"
+    };
     let folder = match (version, os) {
         (Version::Two, "windows") => format!("win{bits}"),
         (Version::Two, "macos") => "darwin64".to_owned(),

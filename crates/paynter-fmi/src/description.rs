@@ -173,7 +173,9 @@ impl Description {
         let root = document.root_element();
         if root.tag_name().name() != "fmiModelDescription" {
             let name = root.tag_name().name();
-            return Err(bad(format!("begins with `{name}`, not `fmiModelDescription`")));
+            return Err(bad(format!(
+                "begins with `{name}`, not `fmiModelDescription`"
+            )));
         }
         let version = root.attribute("fmiVersion").unwrap_or("");
         let version = match version {
@@ -287,7 +289,11 @@ impl Reader {
         }
         let places = Places::of(self.version, &variables);
         let structure = child(root, "ModelStructure");
-        let rates = self.listed(structure, ("Derivatives", "ContinuousStateDerivative"), &places)?;
+        let rates = self.listed(
+            structure,
+            ("Derivatives", "ContinuousStateDerivative"),
+            &places,
+        )?;
         let states = rates
             .iter()
             .map(|(rate, _)| {

@@ -18,7 +18,8 @@ type Plain = unsafe extern "C" fn(Component) -> c_int;
 type Get<T> = unsafe extern "C" fn(Component, *const c_uint, usize, *mut T) -> c_int;
 type Set<T> = unsafe extern "C" fn(Component, *const c_uint, usize, *const T) -> c_int;
 type Numbers = unsafe extern "C" fn(Component, *mut f64, usize) -> c_int;
-type Logger = extern "C" fn(*mut c_void, *const c_char, c_int, *const c_char, *const c_char, *const c_char);
+type Logger =
+    extern "C" fn(*mut c_void, *const c_char, c_int, *const c_char, *const c_char, *const c_char);
 
 #[repr(C)]
 #[derive(Debug)]
@@ -297,7 +298,9 @@ impl Instance for Instance2 {
             _ => (self.common.get_integer, "fmi2GetInteger"),
         };
         // SAFETY: as above.
-        check(name, unsafe { function(component, at, n, whole.as_mut_ptr()) })?;
+        check(name, unsafe {
+            function(component, at, n, whole.as_mut_ptr())
+        })?;
         for (value, whole) in values.iter_mut().zip(whole) {
             *value = f64::from(whole);
         }
@@ -312,9 +315,8 @@ impl Instance for Instance2 {
         let (is_defined, tolerance) = (c_int::from(tolerance.is_some()), tolerance.unwrap_or(0.0));
         forget();
         // SAFETY: plain numbers.
-        let status = unsafe {
-            (self.common.set_up)(self.component, is_defined, tolerance, time, 0, 0.0)
-        };
+        let status =
+            unsafe { (self.common.set_up)(self.component, is_defined, tolerance, time, 0, 0.0) };
         check("fmi2SetupExperiment", status)?;
         self.plain(self.common.begin, "fmi2EnterInitializationMode")
     }
@@ -379,7 +381,15 @@ impl Instance for Instance2 {
         forget();
         // SAFETY: slices have the lengths that are given.
         let status = unsafe {
-            function(self.component, of.as_ptr(), n, &raw const by, 1, &raw const seed, slopes.as_mut_ptr())
+            function(
+                self.component,
+                of.as_ptr(),
+                n,
+                &raw const by,
+                1,
+                &raw const seed,
+                slopes.as_mut_ptr(),
+            )
         };
         check("fmi2GetDirectionalDerivative", status)
     }
@@ -389,8 +399,7 @@ impl Instance for Instance2 {
         let function = self.exchange().step_done;
         forget();
         // SAFETY: both answers live during the call.
-        let status =
-            unsafe { function(self.component, 1, &raw mut wants_event, &raw mut ends) };
+        let status = unsafe { function(self.component, 1, &raw mut wants_event, &raw mut ends) };
         check("fmi2CompletedIntegratorStep", status)?;
         Ok(wants_event != 0 || ends != 0)
     }

@@ -175,11 +175,7 @@ impl Instance3 {
     }
 }
 
-fn make(
-    binary: &Arc<Binary>,
-    description: &Description,
-    kind: Kind,
-) -> Result<Handle, String> {
+fn make(binary: &Arc<Binary>, description: &Description, kind: Kind) -> Result<Handle, String> {
     type ForExchange = unsafe extern "C" fn(
         *const c_char,
         *const c_char,
@@ -215,8 +211,7 @@ fn make(
             let instantiate: ForExchange = binary.function(function)?;
             forget();
             // SAFETY: all texts live during the call.
-            let handle =
-                unsafe { instantiate(name_at, token_at, at, false, false, nobody, log) };
+            let handle = unsafe { instantiate(name_at, token_at, at, false, false, nobody, log) };
             (function, handle)
         }
         Kind::CoSimulation => {
@@ -329,9 +324,8 @@ impl Instance for Instance3 {
         let (is_defined, tolerance) = (tolerance.is_some(), tolerance.unwrap_or(0.0));
         forget();
         // SAFETY: plain numbers.
-        let status = unsafe {
-            (self.common.begin)(self.handle, is_defined, tolerance, time, false, 0.0)
-        };
+        let status =
+            unsafe { (self.common.begin)(self.handle, is_defined, tolerance, time, false, 0.0) };
         check("fmi3EnterInitializationMode", status)
     }
 
@@ -408,7 +402,17 @@ impl Instance for Instance3 {
         forget();
         // SAFETY: slices have the lengths that are given.
         let status = unsafe {
-            function(self.handle, of.as_ptr(), n, &raw const by, 1, seed_at, 1, out, n)
+            function(
+                self.handle,
+                of.as_ptr(),
+                n,
+                &raw const by,
+                1,
+                seed_at,
+                1,
+                out,
+                n,
+            )
         };
         check("fmi3GetDirectionalDerivative", status)
     }
@@ -418,8 +422,7 @@ impl Instance for Instance3 {
         let function = self.exchange().step_done;
         forget();
         // SAFETY: both answers live during the call.
-        let status =
-            unsafe { function(self.handle, true, &raw mut wants_event, &raw mut ends) };
+        let status = unsafe { function(self.handle, true, &raw mut wants_event, &raw mut ends) };
         check("fmi3CompletedIntegratorStep", status)?;
         Ok(wants_event || ends)
     }

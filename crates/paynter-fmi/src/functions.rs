@@ -29,7 +29,7 @@ use crate::Fmu;
 use crate::description::{Causality, Description, Interface};
 use crate::instance::Kind;
 use crate::store::{Facts, Group, Live, Making, Store, groups, to_si};
-use paynter_symbolic::expr::External;
+use paynter_symbolic::expr::{External, Recipe};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An event that never comes, s. Not infinite: an engine computes with it.
@@ -37,6 +37,8 @@ const NEVER: f64 = 1e30;
 /// Step of central differences, relative to the size of the argument: the cube root of the rounding unit balances
 /// truncation against rounding.
 const RELATIVE_STEP: f64 = 6.0e-6;
+
+const WANTS_EVENT: &str = "it asks for an event or an end after a step of the integrator, which is not implemented; where it has Co-Simulation, run it sampled by `period`";
 
 /// What a model calls of an FMU.
 #[derive(Clone, Debug)]
@@ -98,7 +100,13 @@ fn part(fmu: &Fmu, interface: &Interface, kind: Kind) -> Part {
         facts,
     });
     let jobs: &[Job] = match kind {
-        Kind::ModelExchange => &[Job::Start, Job::Rates, Job::Indicators, Job::Event, Job::Facts],
+        Kind::ModelExchange => &[
+            Job::Start,
+            Job::Rates,
+            Job::Indicators,
+            Job::Event,
+            Job::Facts,
+        ],
         Kind::CoSimulation => &[Job::Step, Job::Facts],
     };
     let function = |job: Job| -> Arc<dyn External> {
@@ -149,9 +157,8 @@ fn output_groups(
 ) -> Vec<(Vec<usize>, Vec<usize>)> {
     let mut found: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
     let all = description.variables.iter().enumerate();
-    let outputs = all.filter(|(_, v)| {
-        v.causality == Causality::Output && v.sort.is_number() && !v.is_array
-    });
+    let outputs =
+        all.filter(|(_, v)| v.causality == Causality::Output && v.sort.is_number() && !v.is_array);
     for (variable, _) in outputs {
         let listed = description.outputs.iter().find(|o| o.variable == variable);
         let known = listed.and_then(|o| o.dependencies.as_ref());
@@ -258,7 +265,7 @@ impl Function {
             }
             Job::Event => {
                 let at = self.point(arguments);
-                let epoch = store.epoch(at.epoch)?;
+                let epoch = store.epoch(at.epoch, at.time)?;
                 let making = Making::Event {
                     time: event_time(at.time, store.facts_of(epoch).next_time),
                     states: at.states.to_vec(),
@@ -277,7 +284,7 @@ impl Function {
                     };
                     return give_epoch(&mut store, None, making, out);
                 }
-                let epoch = store.epoch(arguments[0])?;
+                let epoch = store.epoch(arguments[0], time)?;
                 let inputs = inputs.to_vec();
                 give_epoch(&mut store, Some(epoch), Making::Step { time, inputs }, out)
             }
@@ -287,7 +294,7 @@ impl Function {
                 Ok(())
             }
             Job::Facts => {
-                let epoch = store.epoch(arguments[0])?;
+                let epoch = store.epoch(arguments[0], 0.0)?;
                 let facts = store.facts_of(epoch);
                 out[0] = facts.next_time.unwrap_or(NEVER);
                 out[1] = f64::from(u8::from(facts.has_ended));
@@ -321,7 +328,12 @@ impl Function {
         wanted: &Wanted,
         arguments: &[f64],
     ) -> Result<(&'s Facts, &'s mut Live), String> {
-        let epoch = store.epoch(arguments[0])?;
+        let time = if self.is_exchange() {
+            arguments[1]
+        } else {
+            0.0
+        };
+        let epoch = store.epoch(arguments[0], time)?;
         let (facts, live) = store.at(epoch)?;
         if !self.is_exchange() {
             live.set_all(&wanted.input_groups, &arguments[1..])?;
@@ -371,7 +383,10 @@ impl Function {
         }
         let references: Vec<u32> = match &self.job {
             Job::Outputs(wanted) => wanted.references.clone(),
-            _ => of.iter().map(|&k| description.variables[k].reference).collect(),
+            _ => of
+                .iter()
+                .map(|&k| description.variables[k].reference)
+                .collect(),
         };
         live.instance
             .slopes(&references, description.variables[by].reference, out)?;
@@ -408,7 +423,10 @@ impl Function {
     /// Typical size of an argument.
     fn size(&self, at: usize) -> f64 {
         let facts = self.facts();
-        match at.checked_sub(2).and_then(|k| facts.description.states.get(k)) {
+        match at
+            .checked_sub(2)
+            .and_then(|k| facts.description.states.get(k))
+        {
             Some(&k) if self.is_exchange() => {
                 let variable = &facts.description.variables[k];
                 variable.nominal * variable.scale.0.abs()
@@ -442,7 +460,7 @@ fn give_epoch(
 }
 
 fn placed<'s>(store: &'s mut Store, at: &Point) -> Result<(&'s Facts, &'s mut Live), String> {
-    let epoch = store.epoch(at.epoch)?;
+    let epoch = store.epoch(at.epoch, at.time)?;
     let (facts, live) = store.at(epoch)?;
     live.place(facts, at.time, at.states, at.inputs)?;
     Ok((facts, live))
@@ -488,6 +506,33 @@ impl External for Function {
 
     fn call(&self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), String> {
         self.compute(inputs, outputs)
+    }
+
+    fn recipe(&self) -> Recipe<'_> {
+        Recipe::Foreign
+    }
+
+    fn minds_steps(&self) -> bool {
+        matches!(self.job, Job::Rates) && !self.facts().interface.needs_no_steps
+    }
+
+    fn step_done(&self, inputs: &[f64]) {
+        let mut store = self.store();
+        let at = self.point(inputs);
+        let Ok(epoch) = store.epoch(at.epoch, at.time) else {
+            return;
+        };
+        let told = placed(&mut store, &at).and_then(|(_, live)| live.instance.step_done());
+        match told {
+            Ok(false) => {}
+            Ok(true) => store.fail(epoch, WANTS_EVENT.to_owned()),
+            Err(message) => store.fail(epoch, message),
+        }
+    }
+
+    fn has_exact_slopes(&self) -> bool {
+        let is_asked = matches!(self.job, Job::Rates | Job::Outputs(_));
+        !is_asked || (self.facts().interface.has_derivatives && self.is_exchange())
     }
 
     fn slopes(&self, inputs: &[f64], slopes: &mut [f64]) -> Result<(), String> {

@@ -91,6 +91,8 @@ pub(crate) struct Epoch {
     pub has_ended: bool,
     /// States just after it was made, in SI units.
     pub states: Vec<f64>,
+    /// What went wrong at its end, where it could not be said.
+    failure: Option<String>,
 }
 
 /// An instance at an epoch.
@@ -149,13 +151,30 @@ impl Store {
         }
     }
 
+    /// Ends an epoch: whatever is asked of it from now on gets this answer.
+    pub(crate) fn fail(&mut self, epoch: usize, message: String) {
+        self.epochs[epoch].failure = Some(message);
+    }
+
     /// Gives an epoch by the number that the model holds, which counts from 1.
-    pub(crate) fn epoch(&self, number: f64) -> Result<usize, String> {
+    ///
+    /// While a start is searched, numbers are tried that are none: they mean the FMU as it starts by itself at `time`.
+    pub(crate) fn epoch(&mut self, number: f64, time: f64) -> Result<usize, String> {
         let k = number.round();
-        match k >= 1.0 && k <= self.epochs.len() as f64 && (number - k).abs() < 0.25 {
-            true => Ok(k as usize - 1),
-            false => Err(format!("it has no epoch {number}")),
+        if k >= 1.0 && k <= self.epochs.len() as f64 {
+            return Ok(k as usize - 1);
         }
+        let own = |&k: &usize| {
+            let variable = &self.facts.description.variables[k];
+            to_si(variable.start.unwrap_or(0.0), variable.scale)
+        };
+        let parameters = self.facts.parameters.iter().map(own).collect();
+        let making = Making::Start {
+            time,
+            parameters,
+            inputs: None,
+        };
+        self.make(None, making)
     }
 
     pub(crate) fn facts_of(&self, epoch: usize) -> &Epoch {
@@ -201,6 +220,9 @@ impl Store {
     /// Brings an instance to an epoch, and gives its place.
     fn bring_to(&mut self, epoch: usize) -> Result<usize, String> {
         self.clock += 1;
+        if let Some(failure) = &self.epochs[epoch].failure {
+            return Err(failure.clone());
+        }
         // The one that was used last is mostly the right one, and it stands last.
         if let Some(at) = self.live.iter().rposition(|l| l.epoch == epoch) {
             self.live[at].used = self.clock;
@@ -247,8 +269,7 @@ impl Store {
         let binary = match &self.binary {
             Some(binary) => binary.clone(),
             None => {
-                let path =
-                    path_in_archive(facts.description.version, &facts.interface.identifier);
+                let path = path_in_archive(facts.description.version, &facts.interface.identifier);
                 let binary = Arc::new(Binary::load(&facts.archive, &path)?);
                 self.binary.insert(binary).clone()
             }
@@ -316,6 +337,7 @@ fn apply(
         next_time: None,
         has_ended: false,
         states: Vec::new(),
+        failure: None,
     };
     match making {
         Making::Start {
@@ -324,7 +346,12 @@ fn apply(
             inputs,
         } => {
             epoch.time = *time;
-            start(facts, live, (*time, parameters, inputs.as_deref()), &mut epoch)?;
+            start(
+                facts,
+                live,
+                (*time, parameters, inputs.as_deref()),
+                &mut epoch,
+            )?;
         }
         Making::Event {
             time,
@@ -376,7 +403,8 @@ fn start(
     if let Some(inputs) = inputs {
         live.set_all(&facts.input_groups, inputs)?;
     }
-    live.instance.begin_start(time, facts.description.tolerance)?;
+    live.instance
+        .begin_start(time, facts.description.tolerance)?;
     live.instance.end_start()?;
     match facts.kind {
         Kind::ModelExchange => settle(live, epoch),

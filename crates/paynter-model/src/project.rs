@@ -205,9 +205,10 @@ impl Reading<'_> {
         for named in foreign::named(text) {
             let key = (canonical_name.to_owned(), named.path.to_owned());
             let loader = &mut *self.loader;
-            let shared = self.fmus.entry(key).or_insert_with(|| {
-                foreign::read(loader.bytes(named.path, Some(canonical_name)))
-            });
+            let shared = self
+                .fmus
+                .entry(key)
+                .or_insert_with(|| foreign::read(loader.bytes(named.path, Some(canonical_name))));
             let place = Span::new(file, named.at, named.at + foreign::WORD.len());
             let sources = &mut self.project.sources;
             found.push(foreign::models(shared, named.path, place, sources));

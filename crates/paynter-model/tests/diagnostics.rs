@@ -27,6 +27,10 @@ impl Loader for Beside {
         }
     }
 
+    fn bytes(&mut self, path: &str, _: Option<&str>) -> Result<Vec<u8>, String> {
+        fs::read(folder().join(path)).map_err(|_| "there is no such file".to_owned())
+    }
+
     fn libraries(&self) -> Vec<String> {
         vec!["mechanics3d".to_owned()]
     }

@@ -151,6 +151,16 @@ pub trait External: std::fmt::Debug + Send + Sync {
     fn recipe(&self) -> Recipe<'_> {
         Recipe::Unknown
     }
+    /// Tells whether it wants to know of every step of an integrator.
+    fn minds_steps(&self) -> bool {
+        false
+    }
+    /// Hears that a step ended at these inputs. What follows from that shows in its next call.
+    fn step_done(&self, _inputs: &[f64]) {}
+    /// Tells whether its slopes are derivatives; else they are differences, good to some ten digits at best.
+    fn has_exact_slopes(&self) -> bool {
+        true
+    }
     /// Arguments at which the function has a corner in its only input, ascending.
     fn corners(&self) -> &[f64] {
         &[]
@@ -167,6 +177,8 @@ pub trait External: std::fmt::Debug + Send + Sync {
 pub enum Recipe<'a> {
     /// In a way that only its own code knows.
     Unknown,
+    /// By an FMU.
+    Foreign,
     /// Straight lines between points; ends hold, and of two points at one x the later counts.
     Table {
         /// Arguments, never falling.

@@ -88,7 +88,7 @@ codes! {
     SAMPLED_PATH = "E0751", "a linear model through a sampled block",
         "A sampled block acts at its ticks only, and a quantiser in it has no slope. Pushing at it and looking what comes out would give numbers that mean nothing, so it is refused. The plant between what the block sets and what it reads is continuous: take what the block sets as the input of the linear model.";
     NO_LINEAR_FORM = "E0752", "a point without a linear model",
-        "At this point some law has no finite slope: a root at zero, an ideal contact that conducts or blocks, a switch that rests between its sides. Choose another point, or laws with slopes. A model with thousands of states has a linear model, but no matrices that could be printed or factored.";
+        "At this point some law has no finite slope: a root at zero, an ideal contact that conducts or blocks, a switch that rests between its sides, an FMU that gives no derivatives. Choose another point, or laws with slopes. A model with thousands of states has a linear model, but no matrices that could be printed or factored.";
     KINK = "W0753", "a linear model at a kink",
         "A switch stands exactly at its threshold at this point, so that the slopes to its two sides differ. The linear model takes the side the switch is on.";
     TRIM_UNKNOWN = "E0754", "a trim that varies too little",

@@ -549,7 +549,9 @@ impl<'a> Writer<'a> {
                     self.assign(first + k as u32, &format!("{made}[{k}]"));
                 }
             }
-            Recipe::Unknown => unreachable!("functions without a recipe were refused"),
+            Recipe::Unknown | Recipe::Foreign => {
+                unreachable!("functions without a recipe were refused")
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use super::layout::Layout;
 use super::text::Numbers;
 use crate::names::{in_comment, in_string};
 use crate::seam::Export;
-use paynter::exec::program::{Action, Aim, Step, SwitchKind, Watch};
+use paynter::exec::program::{Action, Aim, Program, Step, SwitchKind, Watch};
 use paynter::symbolic::expr::{Comparison, Recipe};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -261,6 +261,16 @@ fn numbers_of(values: impl IntoIterator<Item = f64>, numbers: Numbers) -> Vec<St
     values.into_iter().map(|x| numbers.write(x)).collect()
 }
 
+/// An array of numbers.
+fn reals(
+    out: &mut String,
+    name: &str,
+    values: impl IntoIterator<Item = f64>,
+    context: &Context<'_>,
+) {
+    array(out, "real", name, &numbers_of(values, context.numbers), "0");
+}
+
 fn kind_of(kind: SwitchKind) -> &'static str {
     match kind {
         SwitchKind::Relation(Comparison::Less) => "KIND_LESS",
@@ -287,20 +297,8 @@ pub(super) fn tables(context: &Context<'_>, sizes: &Sizes) -> String {
     blocks(&mut out, context, sizes);
     for (k, table) in context.tables.iter().enumerate() {
         if let Recipe::Table { x, y } = table.recipe() {
-            array(
-                &mut out,
-                "real",
-                &format!("table_x{k}"),
-                &numbers_of(x.iter().copied(), context.numbers),
-                "0",
-            );
-            array(
-                &mut out,
-                "real",
-                &format!("table_y{k}"),
-                &numbers_of(y.iter().copied(), context.numbers),
-                "0",
-            );
+            reals(&mut out, &format!("table_x{k}"), x.iter().copied(), context);
+            reals(&mut out, &format!("table_y{k}"), y.iter().copied(), context);
         }
     }
     out.push('\n');
@@ -365,20 +363,8 @@ fn variables(out: &mut String, context: &Context<'_>) {
         &strings(&is_sought),
         "0",
     );
-    array(
-        out,
-        "real",
-        "variable_start",
-        &numbers_of(start, context.numbers),
-        "0",
-    );
-    array(
-        out,
-        "real",
-        "variable_size",
-        &numbers_of(size, context.numbers),
-        "0",
-    );
+    reals(out, "variable_start", start, context);
+    reals(out, "variable_size", size, context);
     out.push_str(
         "HELPER real *variable(M *m, int k) { return variable_is_input[k] ? &m->u[variable_place[k]] : &m->x[variable_place[k]]; }\n\
          HELPER real *seed(M *m, int k) { return variable_is_input[k] ? &m->u_seed[variable_place[k]] : &m->x_seed[variable_place[k]]; }\n",
@@ -400,12 +386,11 @@ fn switches(out: &mut String, context: &Context<'_>) {
     out.push_str("/* guard: number of the first guard, -1 where time alone decides */\n");
     out.push_str("typedef struct { int kind, output, guard; } mode_row;\n");
     array(out, "mode_row", "modes", &rows, "{0, 0, 0}");
-    array(
+    reals(
         out,
-        "real",
         "mode_start",
-        &numbers_of(context.export.modes.iter().copied(), context.numbers),
-        "0",
+        context.export.modes.iter().copied(),
+        context,
     );
     let corners: Vec<String> = p
         .corners
@@ -434,13 +419,7 @@ fn switches(out: &mut String, context: &Context<'_>) {
         in_comment(&names.join(", "))
     );
     let values = context.export.discrete.iter().map(|d| d.1);
-    array(
-        out,
-        "real",
-        "discrete_start",
-        &numbers_of(values, context.numbers),
-        "0",
-    );
+    reals(out, "discrete_start", values, context);
     let clocks: Vec<String> = p
         .clocks
         .iter()
@@ -563,13 +542,7 @@ fn blocks(out: &mut String, context: &Context<'_>, sizes: &Sizes) {
                 .unwrap_or(0.0)
         })
     });
-    array(
-        out,
-        "real",
-        "block_guess",
-        &numbers_of(guesses, context.numbers),
-        "0",
-    );
+    reals(out, "block_guess", guesses, context);
     let messages: Vec<String> = p
         .blocks
         .iter()

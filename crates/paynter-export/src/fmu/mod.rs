@@ -117,6 +117,15 @@ pub fn write(export: &Export, options: &Options) -> Result<Fmu, String> {
     })
 }
 
+/// Packs files into a zip file, as FMUs are.
+pub fn pack(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::Zip::default();
+    for (name, content) in files {
+        zip.add(name, content);
+    }
+    zip.finish()
+}
+
 /// A GUID made from texts (FNV-1a twice, with different beginnings).
 fn token(texts: &[&str]) -> String {
     let hash = |mut h: u64| {

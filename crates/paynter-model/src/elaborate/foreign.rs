@@ -102,12 +102,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// `foreign(function, place, arguments…)`: one output of a function of an FMU.
-    pub(super) fn foreign_call(
-        &mut self,
-        args: &[ast::Arg],
-        span: Span,
-        ctx: Ctx<'_>,
-    ) -> Lowered {
+    pub(super) fn foreign_call(&mut self, args: &[ast::Arg], span: Span, ctx: Ctx<'_>) -> Lowered {
         let mut values: Vec<ExprId> = Vec::with_capacity(args.len());
         for arg in args {
             let value = self.lower(&arg.value, ctx)?;
@@ -130,7 +125,9 @@ impl<'a> Elaborator<'a> {
                 id
             }
         };
-        let e = self.pool().call_external(external, &values[2..], place as u32);
+        let e = self
+            .pool()
+            .call_external(external, &values[2..], place as u32);
         Ok(Value::scalar(e))
     }
 }

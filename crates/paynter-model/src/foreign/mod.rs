@@ -144,13 +144,7 @@ fn explain(problem: &Problem, path: &str, place: Span) -> Diagnostic {
     }
 }
 
-fn make(
-    shared: &Shared,
-    kind: Kind,
-    path: &str,
-    place: Span,
-    sources: &mut SourceMap,
-) -> Outcome {
+fn make(shared: &Shared, kind: Kind, path: &str, place: Span, sources: &mut SourceMap) -> Outcome {
     let description = &shared.fmu.description;
     let (part, interface) = match kind {
         Kind::Exchange => (&shared.exchange, &description.model_exchange),
@@ -170,10 +164,14 @@ fn make(
         vec![(u32::MAX, place)],
     );
     let parsed = paynter_syntax::parse(source, &text);
-    let model = parsed.ast.items.into_iter().find_map(|item| match item.kind {
-        ast::ItemKind::Model(model) => Some(model),
-        _ => None,
-    });
+    let model = parsed
+        .ast
+        .items
+        .into_iter()
+        .find_map(|item| match item.kind {
+            ast::ItemKind::Model(model) => Some(model),
+            _ => None,
+        });
     Ok(Arc::new(ForeignModel {
         model: model.expect("the text of an FMU is a model"),
         functions: part.functions.clone(),
@@ -233,7 +231,10 @@ fn refuse(
     let variables = &shared.fmu.description.variables;
     let states = &shared.fmu.description.states;
     if let Some(&k) = states.iter().find(|&&k| variables[k].is_array) {
-        return no(format!("its state `{}` is an array", variables[k].name), None);
+        return no(
+            format!("its state `{}` is an array", variables[k].name),
+            None,
+        );
     }
     for input in variables.iter().filter(|v| v.causality == Causality::Input) {
         let name = &input.name;

@@ -23,11 +23,53 @@ pub(super) enum Kind {
 
 /// What begins a statement or has a meaning of its own.
 const WORDS: &[&str] = &[
-    "param", "input", "output", "port", "bond", "start", "guess", "sample", "at", "when", "reinit",
-    "stop", "for", "in", "if", "then", "else", "and", "or", "not", "outer", "replaceable", "solve",
-    "layout", "time", "pi", "true", "false", "model", "experiment", "use", "der", "pre", "integral",
-    "smooth", "sum", "tf", "unwrap", "with", "extends", "signal", "fn", "return", "let", PERIOD,
-    CALL, EPOCH,
+    "param",
+    "input",
+    "output",
+    "port",
+    "bond",
+    "start",
+    "guess",
+    "sample",
+    "at",
+    "when",
+    "reinit",
+    "stop",
+    "for",
+    "in",
+    "if",
+    "then",
+    "else",
+    "and",
+    "or",
+    "not",
+    "outer",
+    "replaceable",
+    "solve",
+    "layout",
+    "time",
+    "pi",
+    "true",
+    "false",
+    "model",
+    "experiment",
+    "use",
+    "der",
+    "pre",
+    "integral",
+    "smooth",
+    "sum",
+    "tf",
+    "unwrap",
+    "with",
+    "extends",
+    "signal",
+    "fn",
+    "return",
+    "let",
+    PERIOD,
+    CALL,
+    EPOCH,
 ];
 /// The name of the epoch.
 const EPOCH: &str = "fmu_epoch";
@@ -61,7 +103,9 @@ struct Writer<'d> {
 fn names(description: &Description, part: &Part) -> FxHashMap<usize, String> {
     let outputs = part.outputs.iter().map(|o| o.variable);
     let shown = part.parameters.iter().chain(&part.inputs).copied();
-    let shown = shown.chain(outputs).chain(description.states.iter().copied());
+    let shown = shown
+        .chain(outputs)
+        .chain(description.states.iter().copied());
     let mut taken: FxHashSet<String> = FxHashSet::default();
     let mut names = FxHashMap::default();
     for k in shown {
@@ -94,7 +138,11 @@ fn legal(name: &str) -> String {
 
 /// A number as the language reads it.
 fn number(x: f64) -> String {
-    if x < 0.0 { format!("({x:?})") } else { format!("{x:?}") }
+    if x < 0.0 {
+        format!("({x:?})")
+    } else {
+        format!("{x:?}")
+    }
 }
 
 /// ` [V]`
@@ -216,7 +264,10 @@ impl Writer<'_> {
     fn end(&self, out: &mut String, facts: usize) {
         let ended = self.call(facts, 1, &[EPOCH.to_owned()]);
         let name = legal(&self.description.name);
-        let _ = writeln!(out, "    when {ended} > 0.5 {{ stop \"`{name}` ended the run\" }}");
+        let _ = writeln!(
+            out,
+            "    when {ended} > 0.5 {{ stop \"`{name}` ended the run\" }}"
+        );
     }
 
     fn sampled(&self, out: &mut String) {

@@ -47,8 +47,9 @@ fn meaning(name: &str, given: Option<&UnitOf>) -> Option<(String, (f64, f64))> {
         return Some((if is_angle { "rad" } else { "1" }.to_owned(), given.scale));
     }
     // What has a zero point of its own is read and shown in kelvin.
-    let is_same =
-        |u: &Unit| u.dimension == dimension && (u.factor, u.offset) == given.scale && u.offset == 0.0;
+    let is_same = |u: &Unit| {
+        u.dimension == dimension && (u.factor, u.offset) == given.scale && u.offset == 0.0
+    };
     let text = match ours.filter(is_same) {
         Some(_) => name.to_owned(),
         None => dimension.unit().text,
@@ -82,19 +83,28 @@ mod tests {
             exponents: [1, 2, -3, -1, 0, 0, 0, 0],
             scale: (1.0, 0.0),
         };
-        assert_eq!(meaning("V", Some(&volt)), Some(("V".to_owned(), (1.0, 0.0))));
+        assert_eq!(
+            meaning("V", Some(&volt)),
+            Some(("V".to_owned(), (1.0, 0.0)))
+        );
         // The name of the FMU is its own matter.
         let milli = UnitOf {
             scale: (1e-3, 0.0),
             ..volt
         };
-        assert_eq!(meaning("tick", Some(&milli)), Some(("V".to_owned(), (1e-3, 0.0))));
+        assert_eq!(
+            meaning("tick", Some(&milli)),
+            Some(("V".to_owned(), (1e-3, 0.0)))
+        );
         assert_eq!(meaning("mm", None).map(|m| m.1), Some((1e-3, 0.0)));
         assert_eq!(meaning("furlongs_of_a_kind", None), None);
         let angle = UnitOf {
             exponents: [0, 0, 0, 0, 0, 0, 0, 1],
             scale: (1.0, 0.0),
         };
-        assert_eq!(meaning("rad", Some(&angle)).map(|m| m.0), Some("rad".to_owned()));
+        assert_eq!(
+            meaning("rad", Some(&angle)).map(|m| m.0),
+            Some("rad".to_owned())
+        );
     }
 }

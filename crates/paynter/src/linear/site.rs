@@ -20,6 +20,7 @@ use crate::recorder::Recorder;
 use crate::spec::{Ending, Wanted, prepare_wanted};
 use paynter_exec::{Engine, Form, Lowering, Machine, lower_with};
 use paynter_linear::Matrix;
+use paynter_model::BondGraph;
 use paynter_model::equations::ideal_contacts;
 use paynter_model::experiment::Quantity;
 use paynter_solve::{EvalError, System};
@@ -127,6 +128,7 @@ impl<'a> Site<'a> {
         let asked = design.plan.places.of(&["linearize", "trim"]);
         let asked = outputs.first().or(inputs.first()).map(|q| q.span).or(asked);
         let asked = asked.unwrap_or_default();
+        refuse_differences(graph, asked)?;
         if let Some(&contact) = ideal_contacts(graph).first() {
             return Err(model_error(
                 Diagnostic::error(
@@ -468,6 +470,22 @@ fn failed(
 }
 
 /// With its inputs varying the model has a state that it has not when it runs.
+/// An FMU that gives no derivatives has slopes by differences only: poles made of them would mislead.
+fn refuse_differences(graph: &BondGraph, asked: Span) -> Result<(), LinearError> {
+    let functions = graph.signals.pool.externals();
+    let Some(function) = functions.iter().find(|f| !f.has_exact_slopes()) else {
+        return Ok(());
+    };
+    Err(model_error(
+        Diagnostic::error(
+            code::NO_LINEAR_FORM,
+            format!("the FMU `{}` gives no derivatives", function.name()),
+        )
+        .primary(asked, "a linear model is asked for here")
+        .help("use an FMU for Model Exchange that provides directional derivatives"),
+    ))
+}
+
 fn other_states(name: &str, asked: Span) -> LinearError {
     let message = format!("`{name}` is a state only while an input varies: its value is not known");
     model_error(
