@@ -18,9 +18,10 @@
 //!
 //! | number | arguments | gives |
 //! |---|---|---|
-//! | 0 step | e (0 at first), t, p, u held since the last step | e |
+//! | 0 step | e (0 at first), e of the start, t, p, u held since the last step | e |
 //! | 1 facts | as above | |
-//! | 2 … outputs | e, some u | y |
+//! | 2 start | t, p, u | e |
+//! | 3 … outputs | e, some u | y |
 //!
 //! **Invariant:** all numbers are in SI units. Slopes are directional derivatives of the FMU where it gives them,
 //! else central differences; epochs have none.
@@ -107,7 +108,7 @@ fn part(fmu: &Fmu, interface: &Interface, kind: Kind) -> Part {
             Job::Event,
             Job::Facts,
         ],
-        Kind::CoSimulation => &[Job::Step, Job::Facts],
+        Kind::CoSimulation => &[Job::Step, Job::Facts, Job::Start],
     };
     let function = |job: Job| -> Arc<dyn External> {
         Arc::new(Function {
@@ -274,19 +275,14 @@ impl Function {
                 give_epoch(&mut store, Some(epoch), making, out)
             }
             Job::Step => {
-                let (parameters, inputs) = arguments[2..].split_at(self.facts().parameters.len());
-                let time = arguments[1];
-                if arguments[0] == 0.0 {
-                    let making = Making::Start {
-                        time,
-                        parameters: parameters.to_vec(),
-                        inputs: None,
-                    };
-                    return give_epoch(&mut store, None, making, out);
+                let (parameters, inputs) = arguments[3..].split_at(self.facts().parameters.len());
+                let parent = first_or_last(&mut store, arguments, parameters, inputs)?;
+                let (time, inputs) = (arguments[2], inputs.to_vec());
+                if store.facts_of(parent).time == time {
+                    out[0] = (parent + 1) as f64;
+                    return Ok(());
                 }
-                let epoch = store.epoch(arguments[0], time)?;
-                let inputs = inputs.to_vec();
-                give_epoch(&mut store, Some(epoch), Making::Step { time, inputs }, out)
+                give_epoch(&mut store, Some(parent), Making::Step { time, inputs }, out)
             }
             // Before the first step there is nothing to tell.
             Job::Facts if arguments[0] == 0.0 => {
@@ -446,6 +442,34 @@ fn event_time(time: f64, next: Option<f64>) -> f64 {
     }
 }
 
+/// The epoch that a step begins at: the last one, or the start.
+///
+/// Inputs that follow from outputs of the FMU are known only after its start. Where they are others than it was
+/// started with, it is started again with them before its first step.
+fn first_or_last(
+    store: &mut Store,
+    arguments: &[f64],
+    parameters: &[f64],
+    inputs: &[f64],
+) -> Result<usize, String> {
+    let time = arguments[2];
+    if arguments[0] == 0.0 {
+        return store.epoch(arguments[1], time);
+    }
+    let last = store.epoch(arguments[0], time)?;
+    match store.started_at(last) {
+        Some(time) => store.make(
+            None,
+            Making::Start {
+                time,
+                parameters: parameters.to_vec(),
+                inputs: Some(inputs.to_vec()),
+            },
+        ),
+        None => Ok(last),
+    }
+}
+
 fn give_epoch(
     store: &mut Store,
     parent: Option<usize>,
@@ -485,7 +509,7 @@ impl External for Function {
         let (n_p, n_u) = (facts.parameters.len(), facts.inputs.len());
         match &self.job {
             Job::Start => 1 + n_p + n_u,
-            Job::Step => 2 + n_p + n_u,
+            Job::Step => 3 + n_p + n_u,
             Job::Rates | Job::Indicators | Job::Event => 2 + self.n_states() + n_u,
             Job::Facts => 1,
             Job::Outputs(wanted) if self.is_exchange() => 2 + self.n_states() + wanted.inputs.len(),

@@ -181,6 +181,14 @@ impl Store {
         &self.epochs[epoch]
     }
 
+    /// Gives the time of a start, if an epoch is one.
+    pub(crate) fn started_at(&self, epoch: usize) -> Option<f64> {
+        match self.epochs[epoch].making {
+            Making::Start { time, .. } => Some(time),
+            _ => None,
+        }
+    }
+
     /// Makes an epoch, or finds the one that was made in the same way.
     pub(crate) fn make(&mut self, parent: Option<usize>, making: Making) -> Result<usize, String> {
         let question = question(parent, &making);

@@ -73,6 +73,8 @@ const WORDS: &[&str] = &[
 ];
 /// The name of the epoch.
 const EPOCH: &str = "fmu_epoch";
+/// The name of the first epoch of a sampled part.
+const START: &str = "fmu_start";
 
 /// Writes the model.
 pub(super) fn write(description: &Description, part: &Part, kind: Kind) -> String {
@@ -273,8 +275,18 @@ impl Writer<'_> {
     fn sampled(&self, out: &mut String) {
         let inputs = self.list(&self.part.inputs);
         let held = |k: usize| format!("fmu_held_{}", inputs[k]);
-        let mut step = vec![format!("pre({EPOCH})"), "time".to_owned()];
-        step.extend(self.list(&self.part.parameters));
+        let parameters = self.list(&self.part.parameters);
+        let time = ["time".to_owned()];
+        let start: Vec<String> = time
+            .iter()
+            .chain(&parameters)
+            .chain(&inputs)
+            .cloned()
+            .collect();
+        let _ = writeln!(out, "    der({START}) = 0");
+        let _ = writeln!(out, "    start {START} = {}", self.call(2, 0, &start));
+        let mut step = vec![format!("pre({EPOCH})"), START.to_owned(), "time".to_owned()];
+        step.extend(parameters);
         step.extend((0..inputs.len()).map(|k| format!("pre({})", held(k))));
         let _ = writeln!(out, "    sample at 1/{PERIOD} {{");
         let _ = writeln!(out, "        {EPOCH} = {}", self.call(0, 0, &step));
