@@ -12,19 +12,27 @@ use paynter::simulate::Ending;
 use paynter::syntax::render;
 use paynter::table::Table;
 use paynter_export::fmu::{Options, Version, pack, write};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What may differ, relative to the range of a column.
 const EXCHANGE: f64 = 1e-8;
 const SAMPLED: f64 = 1e-6;
 
-/// Writes the FMU of a model, and gives its file.
+/// Writes the FMU of a model once, and gives its file.
 fn fmu(name: &str, text: &str, version: Version) -> PathBuf {
-    static NUMBER: AtomicUsize = AtomicUsize::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = format!("{name}{}", u8::from(version == Version::Three));
+    let make = || write_fmu(name, text, version);
+    made.entry(key).or_insert_with(make).clone()
+}
+
+fn write_fmu(name: &str, text: &str, version: Version) -> PathBuf {
     let export = paynter_export::export(&design_of_text(name, text)).expect("it can be exported");
     let options = Options {
         version,
@@ -32,7 +40,7 @@ fn fmu(name: &str, text: &str, version: Version) -> PathBuf {
     };
     let made = write(&export, &options).expect("it can be written");
     assert!(made.no_binary.is_none(), "{:?}", made.no_binary);
-    let path = work_folder().join(format!("{name}_{number}.fmu"));
+    let path = work_folder().join(format!("{name}_{version:?}.fmu"));
     std::fs::write(&path, made.bytes).expect("it can be written");
     path
 }

@@ -296,11 +296,11 @@ impl Reader {
         )?;
         let states = rates
             .iter()
-            .map(|(rate, _)| {
-                let of = derivatives.iter().find(|d| d.0 == *rate);
+            .map(|rate| {
+                let of = derivatives.iter().find(|d| d.0 == rate.variable);
                 let of = of.and_then(|d| places.find(d.1));
                 of.ok_or_else(|| {
-                    let name = &variables[*rate].name;
+                    let name = &variables[rate.variable].name;
                     format!("`{name}` is listed as a derivative, and it is not said of what")
                 })
             })
@@ -320,14 +320,8 @@ impl Reader {
             co_simulation: interface(child(root, "CoSimulation"))?,
             units: units(root),
             states,
-            rates: rates.into_iter().map(|r| r.0).collect(),
-            outputs: outputs
-                .into_iter()
-                .map(|(variable, dependencies)| Output {
-                    variable,
-                    dependencies,
-                })
-                .collect(),
+            rates: rates.into_iter().map(|r| r.variable).collect(),
+            outputs,
             n_indicators,
             tolerance: child(root, "DefaultExperiment").and_then(|n| number(n, "tolerance")),
             variables,
@@ -381,7 +375,7 @@ impl Reader {
         structure: Option<Node<'_, '_>>,
         (section, element): (&str, &str),
         places: &Places,
-    ) -> Result<Vec<(usize, Option<Vec<usize>>)>, String> {
+    ) -> Result<Vec<Output>, String> {
         let (list, key) = match self.version {
             Version::Two => (structure.and_then(|s| child(s, section)), "index"),
             Version::Three => (structure, "valueReference"),
@@ -396,7 +390,10 @@ impl Reader {
                 let each = list.split_whitespace();
                 each.filter_map(|d| places.find(d.parse().ok()?)).collect()
             });
-            found.push((at, dependencies));
+            found.push(Output {
+                variable: at,
+                dependencies,
+            });
         }
         Ok(found)
     }
