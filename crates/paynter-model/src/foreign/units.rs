@@ -10,9 +10,12 @@ use rustc_hash::FxHashMap;
 
 use crate::units::{Dimension, Unit};
 
+/// How we write a unit, and its scale: SI value = factor · value + offset.
+type Meaning = (String, (f64, f64));
+
 /// Finds the scale of every variable. Gives unknown units, each with one variable.
 pub(super) fn settle(description: &mut Description) -> Vec<(String, String)> {
-    let mut known: FxHashMap<String, Option<(String, (f64, f64))>> = FxHashMap::default();
+    let mut known: FxHashMap<String, Option<Meaning>> = FxHashMap::default();
     let mut unknown = Vec::new();
     let units = &description.units;
     for variable in &mut description.variables {
@@ -35,7 +38,7 @@ pub(super) fn settle(description: &mut Description) -> Vec<(String, String)> {
 }
 
 /// How we write a unit, and its scale: by what the FMU says of it, else by its name.
-fn meaning(name: &str, given: Option<&UnitOf>) -> Option<(String, (f64, f64))> {
+fn meaning(name: &str, given: Option<&UnitOf>) -> Option<Meaning> {
     let ours = Unit::parse_text(name).ok();
     let Some(given) = given else {
         return ours.map(|unit| (name.to_owned(), (unit.factor, unit.offset)));
