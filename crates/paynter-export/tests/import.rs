@@ -295,6 +295,72 @@ fn parts_close_loops_through_fmus() {
     }
 }
 
+/// Numbers between −1 and 1 from a fixed beginning (Knuth's MMIX generator).
+struct Draw(u64);
+
+impl Draw {
+    fn number(&mut self) -> f64 {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+/// A stable system of 1 to 4 states with an input, a switch and a direct output.
+fn drawn_model(draw: &mut Draw, n: usize) -> String {
+    let mut text = String::from("model Drawn { input u = 0\n");
+    for i in 1..=n {
+        let terms: Vec<String> = (1..=n)
+            .map(|j| {
+                // Diagonally dominant, so that nothing grows.
+                let a = if i == j {
+                    -2.0 - n as f64
+                } else {
+                    draw.number()
+                };
+                format!("({a})*x{j}")
+            })
+            .collect();
+        let (b, c) = (draw.number(), draw.number());
+        text += &format!(
+            "der(x{i}) = {} + ({b})*u + (if x{i} > {} then {c} else 0)\n start x{i} = {}\n",
+            terms.join(" + "),
+            0.1 * draw.number(),
+            draw.number()
+        );
+    }
+    let direct = draw.number();
+    text + &format!("output y = x1 + ({direct})*u, z = x{n} }}")
+}
+
+#[test]
+fn drawn_models_come_back_as_they_went() {
+    if !has_compiler() {
+        return;
+    }
+    let mut draw = Draw(22);
+    for n in 1..=4 {
+        let model = drawn_model(&mut draw, n);
+        let version = VERSIONS[n % 2];
+        let name = format!("drawn{n}");
+        let file = fmu(&name, &model, version);
+        let file = file.file_name().and_then(|n| n.to_str()).expect("a name");
+        let around = |part: &str| {
+            format!(
+                "model M {{ part: {part}(u = sin(5*time)); output y = part.y, z = part.z }}
+                experiment go of M {{ stop = 3; output_step = 0.02; rtol = 1e-10; atol = 1e-12; record y, z }}"
+            )
+        };
+        let own = table_of(&beside(&name, &format!("{model}\n{}", around("Drawn"))));
+        let part = around("Fmu").replace("Fmu(", &format!("Fmu(\"{file}\", "));
+        let other = table_of(&beside(&name, &part));
+        for column in ["y", "z"] {
+            let gap = difference(&own, &other, column);
+            assert!(gap < EXCHANGE, "{model} {version:?} {column}: {gap:e}");
+        }
+    }
+}
+
 /// Compiles the ball of `foreign2.c`, and packs it with a description.
 fn foreign_ball(flag: &str, description: &str) -> PathBuf {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
