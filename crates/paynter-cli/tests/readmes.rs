@@ -135,6 +135,11 @@ fn outputs_shown_about_linear_models_are_those_of_the_tool() {
 }
 
 #[test]
+fn outputs_shown_about_structure_are_those_of_the_tool() {
+    assert!(outputs_checked("structure") > 5, "the page shows outputs");
+}
+
+#[test]
 fn outputs_and_pictures_of_the_first_steps_are_those_of_the_tool() {
     assert!(outputs_checked("schematic") > 0, "the page shows outputs");
     assert!(pictures_checked("schematic") > 3, "the page has pictures");

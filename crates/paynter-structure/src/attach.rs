@@ -14,11 +14,38 @@ pub(crate) fn attach_source(
     value: ExprId,
     [effort, flow]: [SymbolId; 2],
 ) {
+    let bond = BondId(graph.bonds.len() as u32);
+    let source = add_source(graph, junction, kind, value, bond);
+    let place = graph.element(junction);
+    let (origin, domain, port) = (place.origin, place.domain, place.ports.len() as u32);
+    graph.elements[junction.0 as usize].ports.push(bond);
+    graph.bonds.push(Bond {
+        tail: source,
+        head: End {
+            element: junction,
+            port,
+        },
+        effort,
+        flow,
+        forced: None,
+        name: None,
+        part_of: None,
+        domain,
+        origin,
+    });
+}
+
+/// Adds a source for a bond, at the place of a junction; gives its end.
+pub(crate) fn add_source(
+    graph: &mut BondGraph,
+    junction: ElementId,
+    kind: ElementKind,
+    value: ExprId,
+    bond: BondId,
+) -> End {
     let place = graph.element(junction);
     let (origin, part, domain) = (place.origin, place.part, place.domain);
-    let port = place.ports.len() as u32;
-    let source = ElementId(graph.elements.len() as u32);
-    let bond = BondId(graph.bonds.len() as u32);
+    let element = ElementId(graph.elements.len() as u32);
     graph.elements.push(Element {
         name: None,
         kind,
@@ -37,17 +64,5 @@ pub(crate) fn attach_source(
         domain,
         origin,
     });
-    graph.elements[junction.0 as usize].ports.push(bond);
-    let end = |element, port| End { element, port };
-    graph.bonds.push(Bond {
-        tail: end(source, 0),
-        head: end(junction, port),
-        effort,
-        flow,
-        forced: None,
-        name: None,
-        part_of: None,
-        domain,
-        origin,
-    });
+    End { element, port: 0 }
 }

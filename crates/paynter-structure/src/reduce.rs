@@ -340,7 +340,8 @@ fn redesign(design: &Design, text: &str, choice: &Choice) -> Result<Design, Stri
     })
 }
 
-fn table_of(design: &Design) -> Result<Table, Vec<Diagnostic>> {
+/// Runs the experiment.
+pub(crate) fn table_of(design: &Design) -> Result<Table, Vec<Diagnostic>> {
     let mut design = design.clone();
     // References belong to the whole model.
     design.plan.comparisons.clear();
@@ -355,7 +356,8 @@ fn table_of(design: &Design) -> Result<Table, Vec<Diagnostic>> {
     }
 }
 
-fn compare(whole: &Table, reduced: &Table) -> Vec<ColumnError> {
+/// How far the columns of one run are from those of another.
+pub(crate) fn compare(whole: &Table, reduced: &Table) -> Vec<ColumnError> {
     let columns = whole.columns.iter().filter_map(|column| {
         let other = reduced.column(&column.name)?;
         let mut worst = 0.0_f64;

@@ -16,11 +16,11 @@ use paynter::{Design, LinearChoice};
 use paynter_structure::text::{
     activity_json, activity_text, balances_json, balances_on_json, balances_on_text, balances_text,
     channels_json, channels_text, control_json, control_text, faults_json, faults_text, gains,
-    inverse_json, inverse_text, proposal_json, proposal_text,
+    inverse_json, inverse_text, partition_json, partition_text, proposal_json, proposal_text,
 };
 use paynter_structure::{
     Activities, Findings, NoProposal, Subject, activities, ask, balances, balances_on, channels,
-    control, faults, inverse, reduce,
+    control, faults, inverse, partition, reduce,
 };
 use std::path::PathBuf;
 
@@ -47,6 +47,9 @@ pub struct StructureArgs {
     /// Propose a model that keeps this part of the activity, such as `99%`
     #[arg(long, value_name = "SHARE", group = "question")]
     reduce: Option<String>,
+    /// Parts that drive others and hardly feel them: cut bonds that move less than this beside others of their junction
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = "5%", group = "question")]
+    partition: Option<String>,
     /// Faults of elements, inputs and sensors: which are shown, which can be told apart, by which residuals
     #[arg(long, group = "question")]
     faults: bool,
@@ -104,9 +107,10 @@ pub fn structure(args: &StructureArgs) -> u8 {
         Ok((design, _)) => design,
         Err(status) => return status,
     };
-    let answered = match (&args.reduce, &args.want) {
+    let answered = match (&args.reduce, &args.partition) {
         (Some(share), _) => reduction(args, &design, share),
-        (_, Some(_)) => inversion(args, &design),
+        (_, Some(share)) => parts(args, &design, share),
+        _ if args.want.is_some() => inversion(args, &design),
         _ if args.channels => input_output(args, &design),
         _ if args.activity => activity(args, &design),
         _ if args.faults => signatures(args, &design),
@@ -241,19 +245,41 @@ fn activity(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     Ok(())
 }
 
+/// A part of a whole: `5%` or `0.05`.
+fn read_share(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().trim_end_matches('%').trim().parse().ok()?;
+    let share = match text.contains('%') {
+        true => number / 100.0,
+        false => number,
+    };
+    (share > 0.0 && share < 1.0).then_some(share)
+}
+
+fn no_share(option: &str, text: &str, usual: &str) -> Refused {
+    Refused::Call(format!(
+        "`{option} {text}` is no part of the activity; write {usual}"
+    ))
+}
+
+fn parts(args: &StructureArgs, design: &Design, share: &str) -> Result<(), Refused> {
+    let limit = read_share(share).ok_or_else(|| no_share("--partition", share, "5% or 0.05"))?;
+    let found = activities(design)?;
+    let found = partition(design, &found, limit).map_err(Refused::Run)?;
+    let Some(found) = found else {
+        return Err(Refused::Call(format!(
+            "the model does not fall apart: no bond between storages moves less than {share} of what others of its junction do"
+        )));
+    };
+    match args.model.json {
+        true => say!("{}", partition_json(&found)),
+        false => say!("{}", partition_text(&found).trim_end()),
+    }
+    Ok(())
+}
+
 fn reduction(args: &StructureArgs, design: &Design, share: &str) -> Result<(), Refused> {
-    let wrong = || {
-        Refused::Call(format!(
-            "`--reduce {share}` is no part of the activity; write 99% or 0.99"
-        ))
-    };
-    let number = share.trim().trim_end_matches('%').trim();
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    let keep = if share.contains('%') {
-        number / 100.0
-    } else {
-        number
-    };
+    let wrong = || no_share("--reduce", share, "99% or 0.99");
+    let keep = read_share(share).ok_or_else(wrong)?;
     let outputs = Outputs::of(design);
     if let Some(path) = &args.out {
         outputs.check(path, &["bond"]).map_err(Refused::Call)?;

@@ -2,7 +2,7 @@
 
 use super::columns;
 use crate::activity::Activities;
-use crate::reduce::{Change, Proposal};
+use crate::reduce::{Change, ColumnError, Proposal};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ fn number(x: f64) -> String {
     }
 }
 
-fn percent(x: f64) -> String {
+pub(super) fn percent(x: f64) -> String {
     format!("{:.3} %", 100.0 * x)
 }
 
@@ -125,11 +125,25 @@ pub fn proposal_text(found: &Proposal) -> String {
     for (name, why) in &found.kept {
         let _ = writeln!(out, "  {name} stays: {why}");
     }
-    out.push_str("largest error of what is recorded, relative to its largest value\n");
-    for e in &found.errors {
+    out.push_str(&errors_text(&found.errors));
+    out
+}
+
+/// Lists what a smaller model errs by.
+pub(super) fn errors_text(errors: &[ColumnError]) -> String {
+    let mut out = "largest error of what is recorded, relative to its largest value\n".to_owned();
+    for e in errors {
         let _ = writeln!(out, "  {}  {}", e.name, percent(e.worst));
     }
     out
+}
+
+pub(super) fn errors_json(errors: &[ColumnError]) -> Value {
+    let finite = |x: f64| x.is_finite().then_some(x);
+    let errors = errors.iter();
+    errors
+        .map(|e| json!({ "column": e.name, "worst": finite(e.worst) }))
+        .collect()
 }
 
 /// Gives a smaller model as JSON.
@@ -142,16 +156,11 @@ pub fn proposal_json(found: &Proposal) -> Value {
         };
         json!({ "name": e.name, "junction": e.junction, "change": change, "share": e.share })
     });
-    let finite = |x: f64| x.is_finite().then_some(x);
-    let errors = found
-        .errors
-        .iter()
-        .map(|e| json!({ "column": e.name, "worst": finite(e.worst) }));
     json!({
         "text": found.text,
         "activity": found.activity,
         "left_out": left_out.collect::<Vec<_>>(),
         "kept": found.kept,
-        "errors": errors.collect::<Vec<_>>(),
+        "errors": errors_json(&found.errors),
     })
 }

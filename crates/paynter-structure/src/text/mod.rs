@@ -5,6 +5,7 @@ mod channels;
 mod control;
 mod faults;
 mod inverse;
+mod partition;
 
 pub use activity::{activity_json, activity_text, proposal_json, proposal_text};
 pub use channels::{channels_json, channels_text, gains};
@@ -13,6 +14,7 @@ pub use faults::{
     balances_json, balances_on_json, balances_on_text, balances_text, faults_json, faults_text,
 };
 pub use inverse::{inverse_json, inverse_text};
+pub use partition::{partition_json, partition_text};
 
 /// Names on a path that are shown; longer ones are cut in the middle.
 const MOST_NAMES: usize = 10;
