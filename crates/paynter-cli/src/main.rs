@@ -56,6 +56,8 @@ enum Command {
     Lagrangian(commands::lagrangian::LagrangianArgs),
     /// Write the model with fewer junctions and elements, with its proof
     Simplify(commands::simplify::SimplifyArgs),
+    /// Take out coordinates whose momentum is conserved, with its proof
+    Reduce(commands::reduce::ReduceArgs),
     /// Linearize: A, B, C, D at the start or at a time of a run
     Linearize(commands::linearize::LinearizeArgs),
     /// Poles, damping, modes and zeros of the linear model
@@ -117,6 +119,7 @@ fn main() -> ExitCode {
         Command::Equations(args) => commands::equations::equations(&args),
         Command::Lagrangian(args) => commands::lagrangian::lagrangian(&args),
         Command::Simplify(args) => commands::simplify::simplify(&args),
+        Command::Reduce(args) => commands::reduce::reduce(&args),
         Command::Linearize(args) => commands::linearize::linearize(&args),
         Command::Poles(args) => commands::poles::poles(&args),
         Command::Bode(args) => commands::bode::bode(&args),

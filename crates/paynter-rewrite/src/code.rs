@@ -13,4 +13,6 @@ codes! {
         "`paynter simplify` and its relatives rewrite the lines of one `model` block of the file they are given. A `lagrangian` block has no bonds yet: `paynter lagrangian FILE --out NEW` writes them, and the new file can be rewritten. A model from a library or from another file is rewritten there.";
     NO_PROOF = "E0881", "a rewritten model that is not equal to the old one",
         "The text that was written is read back and compared with the old model: every quantity that has a new name or expression, at random states, inputs and parameter values; where the states are tied by constraints, along the runs of the experiments. They differ, or could not be compared. The new text is not to be used; please report it with the model.";
+    NOT_CYCLIC = "E0882", "a momentum that is not conserved",
+        "`paynter reduce` takes a coordinate out of a model where its momentum is constant: nothing but sources of zero acts at its 1-junction, and the 0-junction that it is bonded to holds inertias that are bonded to nothing else. Then these inertias feel no effort for ever. The message says what acts there: a resistor, a spring, a lock, a source that an experiment drives, or a transformer. A coordinate that moves several inertias through transformers needs Routh's function, which is not implemented yet.";
 }

@@ -12,6 +12,7 @@ mod expression;
 mod net;
 mod proof;
 mod read;
+mod reduce;
 mod rules;
 mod session;
 mod simplify;
@@ -21,6 +22,7 @@ mod write;
 
 pub use net::Step;
 pub use proof::{Correspondence, Proof, Side, prove};
+pub use reduce::{Reduction, reduce};
 pub use rules::RULES;
 pub use session::{Rewritten, Wish};
 pub use simplify::simplify;

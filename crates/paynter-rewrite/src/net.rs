@@ -193,6 +193,16 @@ pub struct Net {
     pub refused: BTreeSet<String>,
     /// Lines to add to the model.
     pub added: Vec<String>,
+    /// Lines to add to experiments: (experiment, line).
+    pub added_to: Vec<(String, String)>,
+    /// Experiments that the new model cannot run.
+    pub dropped_experiments: BTreeSet<String>,
+    /// Start values that follow from others now.
+    pub dropped_starts: BTreeSet<String>,
+    /// Parameters that were made, in old names: (name, expression).
+    pub parameters: Vec<(String, String)>,
+    /// Inputs that keep their value in the proof.
+    pub fixed: BTreeSet<String>,
 }
 
 impl Net {

@@ -71,8 +71,8 @@ pub struct Correspondence {
     pub origins: BTreeMap<String, String>,
     /// States of the old model that follow from others: (state, expression).
     pub ties: Vec<(String, String)>,
-    /// Old states that are zero.
-    pub zeros: Vec<String>,
+    /// Parameters and inputs that keep their values.
+    pub fixed: Vec<String>,
     /// Parameters of the new model in expressions of the old one.
     pub parameters: Vec<(String, String)>,
     /// `with` lines that inputs and parameters without a value need.
@@ -428,7 +428,7 @@ struct Points {
     n_states: usize,
     /// The state that each tie is about.
     ties: Vec<Option<usize>>,
-    zeros: Vec<usize>,
+    fixed: Vec<String>,
     n_drawn: usize,
 }
 
@@ -440,7 +440,7 @@ impl Points {
             dice: Dice(0x5eed),
             n_states: states.len(),
             ties: ties.collect(),
-            zeros: with.zeros.iter().filter_map(place).collect(),
+            fixed: with.fixed.clone(),
             n_drawn: 0,
         }
     }
@@ -449,6 +449,9 @@ impl Points {
         self.n_drawn += 1;
         let new_parameters = new.parameters();
         for (symbol, name, value) in old.parameters() {
+            if self.fixed.contains(&name) {
+                continue;
+            }
             // Values near the user's own, and values of size one, in which nothing is small beside another.
             let factor = 2.0_f64.powf(self.dice.between(-1.0, 1.0));
             let drawn = match self.n_drawn % 2 == 0 && value != 0.0 {
@@ -461,10 +464,9 @@ impl Points {
                 let _ = new.machine.set_parameter(*symbol, drawn);
             }
         }
-        let mut y: Vec<f64> = (0..self.n_states)
+        let y: Vec<f64> = (0..self.n_states)
             .map(|_| self.dice.between(-1.0, 1.0))
             .collect();
-        self.zeros.iter().for_each(|&k| y[k] = 0.0);
         (self.dice.between(0.0, 3.0), y)
     }
 }

@@ -10,7 +10,7 @@ use crate::read::{Source, read};
 use crate::write::write;
 use paynter::design::open;
 use paynter::model::project::{Loader, Project};
-use paynter::syntax::ast::{ExperimentKind, File, ItemKind, StmtKind};
+use paynter::syntax::ast::{Experiment, ExperimentKind, File, ItemKind, StmtKind};
 use paynter::syntax::{Diagnostic, SourceMap, Span, parse};
 use paynter::{DesignError, Failed};
 use std::collections::BTreeMap;
@@ -288,9 +288,12 @@ fn correspondence(source: &Source<'_>, before: &Net, net: &Net) -> Correspondenc
         columns,
         origins: origins.collect::<BTreeMap<_, _>>(),
         ties: net.ties.clone(),
-        with: with_lines(source),
-        experiments: experiments.collect(),
-        ..Correspondence::default()
+        fixed: net.fixed.iter().cloned().collect(),
+        parameters: net.parameters.clone(),
+        with: with_lines(source, net),
+        experiments: experiments
+            .filter(|e| !net.dropped_experiments.contains(e))
+            .collect(),
     }
 }
 
@@ -306,8 +309,9 @@ fn quantities(kind: Kind) -> &'static [&'static str] {
 }
 
 /// What the first experiment sets: inputs without a value need one.
-fn with_lines(source: &Source<'_>) -> String {
-    let Some(first) = source.experiments().next() else {
+fn with_lines(source: &Source<'_>, net: &Net) -> String {
+    let is_kept = |e: &&Experiment| !net.dropped_experiments.contains(&*e.name.text);
+    let Some(first) = source.experiments().find(is_kept) else {
         return String::new();
     };
     let lines = first

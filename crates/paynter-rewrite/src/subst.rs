@@ -6,7 +6,7 @@
 use crate::expression::bracketed;
 use crate::net::{Image, Net};
 use crate::walk::{self, At, Visit, dotted, dotted_ref, each};
-use paynter::syntax::ast::{Expr, ItemKind, Ref};
+use paynter::syntax::ast::{Expr, ExprKind, ItemKind, Ref};
 use paynter::syntax::{FileId, Span, parse};
 
 /// Images may lead to images; a chain longer than this would be a circle.
@@ -70,7 +70,13 @@ fn expr_edits(e: &Expr, new: &dyn Fn(&str) -> Option<String>, edits: &mut Vec<Ed
             }
             false
         }
-        None => true,
+        None => match &inner.kind {
+            ExprKind::Call { args, .. } => {
+                args.iter().for_each(|a| expr_edits(&a.value, new, edits));
+                false
+            }
+            _ => true,
+        },
     });
 }
 
@@ -86,6 +92,9 @@ impl Net {
     /// What a quantity of the old model is now; none if it is what it was.
     pub fn image_of(&self, path: &str) -> Option<String> {
         let image = self.images.get(path)?;
+        if path.starts_with("system.") {
+            return Some(image.text.clone());
+        }
         Some(self.carried(&image.text, MAX_DEPTH))
     }
 
@@ -100,6 +109,10 @@ impl Net {
         }
         replace_paths(text, &|path| {
             let image = self.images.get(path)?;
+            // What the whole model holds is the rest and a constant: its image reads itself.
+            if path.starts_with("system.") {
+                return Some(image.text.clone());
+            }
             Some(self.carried(&image.text, depth - 1))
         })
     }

@@ -4,12 +4,15 @@
 //! Out: the text of the whole file: statements that were not touched stand as they did, names are carried over
 //!      in all others and in the experiments of the model.
 
+use crate::expression::quotient;
 use crate::net::{BondId, Net, ThingId};
 use crate::read::{Source, free_chain};
 use crate::subst::{Carrier, Edit, apply_edits};
-use crate::walk::{self, dotted};
-use paynter::syntax::ast::{ExperimentKind, Record, StmtKind, StrokeAt};
-use paynter::syntax::{FileId, format};
+use crate::walk::{self, dotted, dotted_ref};
+use paynter::syntax::ast::{
+    Assign, Experiment, ExperimentKind, ItemKind, Record, StmtKind, StrokeAt,
+};
+use paynter::syntax::{FileId, Span, format};
 use std::collections::BTreeSet;
 
 /// Writes the file.
@@ -20,6 +23,12 @@ pub fn write(source: &Source<'_>, net: &Net) -> String {
         if free_chain(statement).is_some() && net.touched.contains(&at) {
             let lines = writer.lines_of(at);
             edits.push(replaced(source.text, statement.span, &lines));
+            continue;
+        }
+        if let StmtKind::Start(all) = &statement.kind
+            && let Some(edit) = fewer_starts(source, net, (all, statement.span))
+        {
+            edits.push(edit);
             continue;
         }
         if let StmtKind::Layout(places) = &statement.kind {
@@ -37,8 +46,33 @@ pub fn write(source: &Source<'_>, net: &Net) -> String {
             walk::statement(statement, carrier);
         });
     }
-    for experiment in source.experiments() {
+    for item in &source.file.items {
+        if let ItemKind::Experiment(e) = &item.kind
+            && net.dropped_experiments.contains(&*e.name.text)
+        {
+            edits.push(without_item(source.text, item.span));
+        }
+    }
+    let is_kept = |e: &&Experiment| !net.dropped_experiments.contains(&*e.name.text);
+    for experiment in source.experiments().filter(is_kept) {
+        let name = &*experiment.name.text;
+        let lines = net.added_to.iter().filter(|(e, _)| e == name);
+        let text: String = lines.map(|(_, l)| format!("\n    {l}\n")).collect();
+        if let Some(first) = experiment.body.first().filter(|_| !text.is_empty()) {
+            let at = first.span.start as usize;
+            edits.push(Edit {
+                start: at,
+                end: at,
+                text,
+            });
+        }
         for statement in &experiment.body {
+            if let ExperimentKind::Start(all) = &statement.kind
+                && let Some(edit) = fewer_starts(source, net, (all, statement.span))
+            {
+                edits.push(edit);
+                continue;
+            }
             if let ExperimentKind::Record(records) = &statement.kind {
                 edits.extend(records.iter().filter_map(|r| column_name(net, r)));
             }
@@ -61,6 +95,51 @@ fn carry(net: &Net, edits: &mut Vec<Edit>, visit: impl FnOnce(&mut Carrier<'_>))
     };
     visit(&mut carrier);
     edits.extend(carrier.edits);
+}
+
+/// An experiment with the lines of documentation above it.
+fn without_item(text: &str, span: paynter::syntax::Span) -> Edit {
+    let mut start = text[..span.start as usize].rfind('\n').map_or(0, |k| k + 1);
+    while let Some(above) = text[..start].strip_suffix('\n') {
+        let line = above.rfind('\n').map_or(0, |k| k + 1);
+        if !text[line..start].trim_start().starts_with("///") {
+            break;
+        }
+        start = line;
+    }
+    let end = span.end as usize;
+    Edit {
+        start: start.min(span.start as usize),
+        end: text[end..].find('\n').map_or(end, |k| end + k + 1),
+        text: String::new(),
+    }
+}
+
+/// A line of start values without those that follow from others; none if all of them stay.
+fn fewer_starts(source: &Source<'_>, net: &Net, (all, span): (&[Assign], Span)) -> Option<Edit> {
+    let is_dropped = |a: &Assign| {
+        dotted_ref(&a.target).is_some_and(|p| net.dropped_starts.contains(&p.join(".")))
+    };
+    if !all.iter().any(is_dropped) {
+        return None;
+    }
+    let kept: Vec<String> = all
+        .iter()
+        .filter(|a| !is_dropped(a))
+        .map(|a| {
+            let path = source.slice(a.target.span);
+            let value = net.carried_text(&source.slice(a.value.span));
+            match net.target_of(&path) {
+                Some((of, factor)) => format!("{of} = {}", quotient(&value, &factor)),
+                None => format!("{path} = {value}"),
+            }
+        })
+        .collect();
+    let lines: Vec<String> = match kept.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("start {}", kept.join(", "))],
+    };
+    Some(replaced(source.text, span, &lines))
 }
 
 /// A recorded quantity that means something else now keeps the name of its column, with `_` for the dot.

@@ -1,13 +1,13 @@
 //! Every code of this crate has a model that provokes it, and its message reads as it was read by a person.
 //!
-//! A fixture is `tests/diagnostics/E0880_name.bond`; the expected text stands beside it as `.txt`. With `UPDATE_FIXTURES` set,
+//! A fixture is `tests/diagnostics/E0880_name.bond`, its first line may say `// reduce --cyclic NAME`; the expected text stands beside it as `.txt`. With `UPDATE_FIXTURES` set,
 //! the texts are written anew: read the difference.
 
 mod kit;
 
 use kit::{PATH, words, world};
 use paynter::syntax::render;
-use paynter_rewrite::{Wish, simplify};
+use paynter_rewrite::{Reduction, Wish, reduce, simplify};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,18 @@ fn fixtures() -> Vec<String> {
 
 fn messages(name: &str) -> String {
     let text = fs::read_to_string(folder().join(name)).expect("the fixture is there");
-    match simplify(&mut world(&text), PATH, &Wish::default(), &[]) {
+    let first = text.lines().next().unwrap_or_default();
+    let wish = Wish::default();
+    let found = match first.strip_prefix("// reduce --cyclic ") {
+        Some(name) => {
+            let what = Reduction {
+                cyclic: vec![name.to_owned()],
+            };
+            reduce(&mut world(&text), PATH, &wish, &what)
+        }
+        None => simplify(&mut world(&text), PATH, &wish, &[]),
+    };
+    match found {
         Err(error) => words(error),
         Ok(written) => match written.failed() {
             Some(f) => render(&f.diagnostics, &f.sources, false),

@@ -25,6 +25,7 @@ pub mod outputs;
 pub mod picture;
 pub mod plot;
 pub mod poles;
+pub mod reduce;
 pub mod run;
 pub mod simplify;
 pub mod step;

@@ -12,7 +12,7 @@ fn zero_image() -> Image {
 
 fn is_zero(net: &Net, thing: ThingId) -> bool {
     let gain = net.things[thing].gain.as_ref();
-    gain.is_some_and(|g| is_number(g, 0.0))
+    gain.is_some_and(|g| is_number(&net.carried_text(g), 0.0))
 }
 
 /// `Se(0)` and `Sf(0)`.

@@ -1,0 +1,133 @@
+//! `reduce` on the documents' gyroscope, and where a momentum is not conserved.
+
+mod kit;
+
+use kit::{PATH, difference, ran, words, world};
+use paynter_rewrite::{Reduction, Rewritten, Side, Wish, prove, reduce};
+
+/// McBride & Cellier 2001, fig. 4, with the experiments of the gallery.
+fn gyroscope() -> String {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../gallery/gyroscope/gyroscope.bond"
+    );
+    let text = std::fs::read_to_string(path).expect("the gallery has it");
+    // References are compared elsewhere.
+    let lines = text
+        .lines()
+        .filter(|l| !l.trim_start().starts_with("compare "));
+    lines.map(|l| format!("{l}\n")).collect()
+}
+
+fn reduced(text: &str, experiment: Option<&str>, cyclic: &[&str]) -> Result<Rewritten, String> {
+    let wish = Wish {
+        model: None,
+        experiment: experiment.map(str::to_owned),
+    };
+    let what = Reduction {
+        cyclic: cyclic.iter().map(|c| (*c).to_owned()).collect(),
+    };
+    reduce(&mut world(text), PATH, &wish, &what).map_err(words)
+}
+
+fn only(text: &str, experiment: &str) -> String {
+    // The experiment that is run is the first of a text.
+    let at = text
+        .find(&format!("experiment {experiment} of"))
+        .expect("it is there");
+    let end = at + text[at..].find("\n}").expect("it ends") + 2;
+    let before = text.find("\nexperiment ").expect("there are experiments");
+    format!(
+        "{}\n{}\n{}",
+        &text[..before],
+        &text[at..end],
+        &text[before..].replace(&text[at..end], "")
+    )
+}
+
+#[test]
+fn a_rotor_without_momentum_leaves_three_states() {
+    let text = gyroscope();
+    let found = reduced(&text, Some("gyro2_reduced_P3zero"), &["psi"]).expect("it is cyclic");
+    assert!(found.holds(), "{:?}", found.lines());
+    let model = &found.text[..found.text.find("\n}").expect("a model ends")];
+    // Eqs 53 and 54: no rotor, no gyrator of its momentum.
+    assert!(!model.contains("I3") && !model.contains("rotor"), "{model}");
+    assert_eq!(model.matches("GY(").count(), 2, "{model}");
+    let old = ran(&only(&text, "gyro2_reduced_P3zero"));
+    let new = ran(&only(&found.text, "gyro2_reduced_P3zero"));
+    assert!(difference(&old, &new) < 1e-9);
+}
+
+#[test]
+fn a_rotor_with_momentum_keeps_its_gyrator_as_a_parameter() {
+    let text = gyroscope();
+    let found = reduced(&text, Some("gyro2_free"), &[]).expect("it is cyclic");
+    assert!(found.holds(), "{:?}", found.lines());
+    assert!(found.text.contains("GY(p_I3)"), "{}", found.text);
+    // gyro2_free of the references ends at θ = −0.0759351763690434, ψ̇ = 5.44799932942026.
+    let table = ran(&only(&found.text, "gyro2_free"));
+    let last = |name: &str| {
+        *table
+            .column(name)
+            .expect("recorded")
+            .values
+            .last()
+            .expect("a row")
+    };
+    assert!(
+        (last("theta") + 0.0759351763690434).abs() < 1e-8,
+        "{}",
+        last("theta")
+    );
+    assert!((last("psi_dot") - 5.44799932942026).abs() < 1e-8);
+    assert!((last("E") - 66.7602454446382).abs() < 1e-7, "{}", last("E"));
+    assert!(
+        (last("P3")
+            - ran(&only(&text, "gyro2_free"))
+                .column("P3")
+                .expect("recorded")
+                .values[0])
+            .abs()
+            < 1e-9
+    );
+}
+
+#[test]
+fn driven_and_loaded_coordinates_are_refused() {
+    let text = gyroscope();
+    let why = reduced(&text, Some("gyro2_sin"), &["psi"]).expect_err("it is driven");
+    assert!(why.contains("E0882") && why.contains("SE6"), "{why}");
+    let why = reduced(&text, Some("gyro2_free"), &["phi"]).expect_err("several inertias");
+    assert!(why.contains("E0882"), "{why}");
+    let why = reduced(&text, Some("gyro2_free"), &["nothing"]).expect_err("no such name");
+    assert!(why.contains("E0882") && why.contains("nothing"), "{why}");
+    let braked = text.replace(
+        "rotor: 1 -> sum",
+        "rotor: 1 -> sum\n    rotor -> brake: R(1 [N*m*s/rad])",
+    );
+    let why = reduced(&braked, Some("gyro2_free"), &["psi"]).expect_err("a brake acts");
+    assert!(why.contains("brake"), "{why}");
+}
+
+#[test]
+fn the_proof_sees_a_gyrator_that_was_lost() {
+    let text = gyroscope();
+    let found = reduced(&text, Some("gyro2_free"), &[]).expect("it is cyclic");
+    let mutated = found.text.replacen("tilt -> GY(p_I3) -> across", "", 1);
+    let mutated = mutated.replacen("tilt  -> GY(p_I3) -> across", "", 1);
+    assert!(mutated != found.text, "{}", found.text);
+    let side = |text| Side {
+        path: PATH,
+        text,
+        model: "Gyroscope",
+    };
+    let loader = paynter::overlay::LibraryOnly;
+    let proof = prove(
+        &loader,
+        &side(&text),
+        &side(&mutated),
+        &found.correspondence,
+    );
+    assert!(!proof.holds(), "{}", proof.line());
+}
