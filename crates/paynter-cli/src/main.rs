@@ -58,6 +58,8 @@ enum Command {
     Simplify(commands::simplify::SimplifyArgs),
     /// Take out coordinates whose momentum is conserved, with its proof
     Reduce(commands::reduce::ReduceArgs),
+    /// Write vector bonds as scalar ones, with its proof
+    Scalarize(commands::scalarize::ScalarizeArgs),
     /// Linearize: A, B, C, D at the start or at a time of a run
     Linearize(commands::linearize::LinearizeArgs),
     /// Poles, damping, modes and zeros of the linear model
@@ -120,6 +122,7 @@ fn main() -> ExitCode {
         Command::Lagrangian(args) => commands::lagrangian::lagrangian(&args),
         Command::Simplify(args) => commands::simplify::simplify(&args),
         Command::Reduce(args) => commands::reduce::reduce(&args),
+        Command::Scalarize(args) => commands::scalarize::scalarize(&args),
         Command::Linearize(args) => commands::linearize::linearize(&args),
         Command::Poles(args) => commands::poles::poles(&args),
         Command::Bode(args) => commands::bode::bode(&args),

@@ -1,4 +1,4 @@
-//! `paynter simplify`: its text runs, its exit status, and what it refuses.
+//! `paynter simplify`, `reduce`, `scalarize`: their texts run, their exit status, and what they refuse.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -82,4 +82,36 @@ fn wrong_calls_are_told() {
     folder.expect(1, &["simplify", "m.bond", "--model", "N"]);
     folder.write("bad.bond", "model M { a: 1 -> }");
     folder.expect(1, &["simplify", "bad.bond"]);
+}
+
+const TUMBLER: &str = "model T {
+    rate: 1[3] => i: I[3](diag([1, 2, 3]))
+    rate => ejs: GY[3] { e = cross(f, i.p) }
+    drag: R(0.1)
+    rate.y -> drag
+}
+experiment go of T { start rate.x.f = 0.1, rate.y.f = 5; stop = 1; record rate.f as w }
+";
+
+#[test]
+fn vectors_are_taken_apart_and_drawn() {
+    let folder = Folder::new();
+    folder.write("t.bond", TUMBLER);
+    let text = folder.expect(0, &["scalarize", "t.bond"]);
+    assert!(text.contains("rate_x -> GY(i_z.p) -> rate_y"), "{text}");
+    folder.expect(0, &["diagram", "t.bond", "--scalar", "-o", "t.svg"]);
+    let drawn = std::fs::read_to_string(folder.0.join("t.svg")).expect("it was drawn");
+    assert!(
+        drawn.contains("i_z"),
+        "the scalar inertia is in the picture"
+    );
+}
+
+#[test]
+fn a_false_claim_of_a_cyclic_coordinate_is_an_error() {
+    let folder = Folder::new();
+    folder.write("m.bond", SHAFT);
+    folder.expect(1, &["reduce", "m.bond", "--cyclic", "a"]);
+    folder.expect(0, &["reduce", "m.bond"]);
+    folder.expect(2, &["reduce", "m.bond", "-e", "none"]);
 }

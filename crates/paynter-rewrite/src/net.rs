@@ -201,6 +201,8 @@ pub struct Net {
     pub dropped_starts: BTreeSet<String>,
     /// Parameters that were made, in old names: (name, expression).
     pub parameters: Vec<(String, String)>,
+    /// Further quantities that the proof compares: (old, new).
+    pub compared: Vec<(String, String)>,
     /// Inputs that keep their value in the proof.
     pub fixed: BTreeSet<String>,
 }

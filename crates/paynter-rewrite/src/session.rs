@@ -281,6 +281,7 @@ fn correspondence(source: &Source<'_>, before: &Net, net: &Net) -> Correspondenc
             }
         }
     }
+    columns.extend(net.compared.iter().cloned());
     let origins = net.origins.keys();
     let origins = origins.filter_map(|k| Some((k.clone(), net.origin_of(k)?)));
     let experiments = source.experiments().map(|e| e.name.text.to_string());

@@ -167,6 +167,15 @@ impl Net {
         (of != path).then(|| (of, self.carried_text(&factor)))
     }
 
+    /// A node, `i: I[3](J)`, in what is there now.
+    pub fn carried_text_of_node(&self, node: &str) -> String {
+        let is_name = |n: &str| n.chars().all(|c| c.is_alphanumeric() || c == '_');
+        match node.split_once(": ") {
+            Some((name, def)) if is_name(name) => format!("{name}: {}", self.carried_def(def)),
+            _ => self.carried_def(node),
+        }
+    }
+
     /// The definition of an element, `I(A + A1)`, in what is there now.
     pub fn carried_def(&self, def: &str) -> String {
         let source = format!("model M {{ x: {def}\n}}");

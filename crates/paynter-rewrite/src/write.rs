@@ -6,7 +6,7 @@
 
 use crate::expression::quotient;
 use crate::net::{BondId, Net, ThingId};
-use crate::read::{Source, free_chain};
+use crate::read::Source;
 use crate::subst::{Carrier, Edit, apply_edits};
 use crate::walk::{self, dotted, dotted_ref};
 use paynter::syntax::ast::{
@@ -20,7 +20,11 @@ pub fn write(source: &Source<'_>, net: &Net) -> String {
     let mut edits = Vec::new();
     let mut writer = Writer::new(net);
     for (at, statement) in source.model.body.iter().enumerate() {
-        if free_chain(statement).is_some() && net.touched.contains(&at) {
+        let is_chain = matches!(
+            statement.kind,
+            StmtKind::Chain(_) | StmtKind::NamedBond { .. }
+        );
+        if is_chain && net.touched.contains(&at) {
             let lines = writer.lines_of(at);
             edits.push(replaced(source.text, statement.span, &lines));
             continue;

@@ -1,13 +1,13 @@
 //! Every code of this crate has a model that provokes it, and its message reads as it was read by a person.
 //!
-//! A fixture is `tests/diagnostics/E0880_name.bond`, its first line may say `// reduce --cyclic NAME`; the expected text stands beside it as `.txt`. With `UPDATE_FIXTURES` set,
+//! A fixture is `tests/diagnostics/E0880_name.bond`, its first line may say `// reduce --cyclic NAME` or `// scalarize`; the expected text stands beside it as `.txt`. With `UPDATE_FIXTURES` set,
 //! the texts are written anew: read the difference.
 
 mod kit;
 
 use kit::{PATH, words, world};
 use paynter::syntax::render;
-use paynter_rewrite::{Reduction, Wish, reduce, simplify};
+use paynter_rewrite::{Reduction, Wish, reduce, scalarize, simplify};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,7 @@ fn messages(name: &str) -> String {
             };
             reduce(&mut world(&text), PATH, &wish, &what)
         }
+        None if first == "// scalarize" => scalarize(&mut world(&text), PATH, &wish),
         None => simplify(&mut world(&text), PATH, &wish, &[]),
     };
     match found {

@@ -2,17 +2,20 @@
 
 use crate::commands::outputs::{Outputs, ending};
 use crate::commands::picture::Paper;
-use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, design, show};
+use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, choice, design, show};
 use crate::{ModelArgs, say};
 use clap::Args;
-use paynter::Design;
 use paynter::draw::diagram::{
     BondLabels, DiagramOptions, Parts, PowerFlow, Shown, diagram as draw, frames_svg, to_pdf,
 };
 use paynter::draw::{to_svg, to_tikz};
 use paynter::exec::Engine;
+use paynter::loader::DiskLoader;
+use paynter::overlay::Overlay;
 use paynter::power::{PowerError, powers_of_run, powers_of_table, read_when};
 use paynter::table::Table;
+use paynter::{Design, DesignError, design_in};
+use paynter_rewrite::{Wish, scalarize};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +33,9 @@ pub struct DiagramArgs {
     /// Draw submodels as boxes
     #[arg(long)]
     closed: bool,
+    /// Draw vector bonds as scalar ones
+    #[arg(long)]
+    scalar: bool,
     /// Number the bonds
     #[arg(long)]
     numbers: bool,
@@ -51,9 +57,37 @@ pub struct DiagramArgs {
     result: Option<PathBuf>,
 }
 
+/// The model written in scalar bonds, as `paynter scalarize` does.
+fn scalar_design(args: &DiagramArgs) -> Result<Design, u8> {
+    let choice = choice(&args.model).map_err(call_error)?;
+    let path = args.model.file.display().to_string();
+    let wish = Wish {
+        model: args.model.model.clone(),
+        experiment: args.model.experiment.clone(),
+    };
+    let explain = |e: DesignError| match e {
+        DesignError::Unreadable(message) => call_error(message),
+        DesignError::Model(failed) => {
+            show(&failed, args.model.json);
+            MODEL_WRONG
+        }
+    };
+    let written = scalarize(&mut DiskLoader::default(), &path, &wish).map_err(explain)?;
+    if let Some(failed) = written.failed() {
+        return Err(explain(DesignError::Model(failed)));
+    }
+    let mut world = Overlay::new(DiskLoader::default());
+    world.set(&path, written.text);
+    design_in(&mut world, &path, &choice).map_err(explain)
+}
+
 /// Draws; a model with conflicts is drawn too, with the conflict marked.
 pub fn diagram(args: &DiagramArgs) -> u8 {
-    let design = match design(&args.model) {
+    let found = match args.scalar {
+        true => scalar_design(args),
+        false => design(&args.model),
+    };
+    let design = match found {
         Ok(design) => design,
         Err(status) => return status,
     };

@@ -27,6 +27,7 @@ pub mod plot;
 pub mod poles;
 pub mod reduce;
 pub mod run;
+pub mod scalarize;
 pub mod simplify;
 pub mod step;
 pub mod structure;
