@@ -18,8 +18,12 @@ mod connect;
 mod delete;
 mod diff;
 mod draft;
+mod group;
 mod layout;
 mod names;
+mod transplant;
+mod ungroup;
+mod verify;
 
 use crate::place::Range;
 use crate::view::StrokeAt;
@@ -271,8 +275,8 @@ pub fn edit(
             clip::paste(&mut draft, text, *at)?;
         }
         Edit::Rename { node, name } => return names::rename(workspace, &draft, node, name),
-        Edit::Group { .. } => return Err(Refusal::new("grouping is not implemented yet")),
-        Edit::Ungroup { .. } => return Err(Refusal::new("ungrouping is not implemented yet")),
+        Edit::Group { nodes, model } => return group::group(workspace, draft, nodes, model),
+        Edit::Ungroup { node } => return ungroup::ungroup(workspace, draft, node),
     }
     draft.finish()
 }

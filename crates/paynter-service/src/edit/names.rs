@@ -61,6 +61,27 @@ pub fn taken(draft: &Draft<'_>) -> BTreeSet<String> {
     found
 }
 
+/// Names that mean something in the model already: what it makes, and every word of it that is no member of something else.
+pub fn names_in_scope(draft: &Draft<'_>) -> BTreeSet<String> {
+    let (item, _) = draft.syntax();
+    let text = draft.slice(item.span);
+    let tokens = lex(&text);
+    let mut found: BTreeSet<String> = RESERVED.iter().map(|w| (*w).to_owned()).collect();
+    let mut before = TokenKind::End;
+    for i in 0..tokens.len() {
+        if tokens.kind(i) == TokenKind::Ident && before != TokenKind::Dot {
+            found.insert(tokens.text(i, &text).to_owned());
+        }
+        if !tokens.kind(i).is_trivia() {
+            before = tokens.kind(i);
+        }
+    }
+    let reading = draft.read();
+    found.extend(reading.view.nodes.iter().filter_map(|n| n.name.clone()));
+    found.extend(reading.view.signals.iter().map(|s| s.name.clone()));
+    found
+}
+
 /// Tells whether a text is one name.
 pub fn is_name(text: &str) -> bool {
     let tokens = lex(text);
