@@ -93,6 +93,7 @@ fn offer(offers: &mut Offers<'_>, found: &Context) {
             offers.nodes();
         }
         Context::ExperimentStatement => offers.experiment_words(),
+        Context::LagrangianStatement => offers.lagrangian_words(),
         Context::Kind => offers.kinds(),
         Context::PortKind => offers.domains(),
         Context::Node => offers.nodes(),

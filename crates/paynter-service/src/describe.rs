@@ -185,6 +185,172 @@ pub const WORDS: &[(&str, &str)] = &[
         "unpowered",
         "behind a law: it may give power, and the audit lists it as a source",
     ),
+    (
+        "of",
+        "the model of an experiment: `experiment name of Model`",
+    ),
+    ("as", "the name of a column: `record v.f as speed`"),
+    (
+        "within",
+        "how much two tables may differ: `compare \"reference.csv\" within 1e-6`",
+    ),
+    (
+        "strict",
+        "`units strict`: a bare number where a unit is expected is an error",
+    ),
+    (
+        "from",
+        "the inputs of a linear model: `linearize from u to y`",
+    ),
+    (
+        "to",
+        "the outputs of a linear model: `linearize from u to y`",
+    ),
+    (
+        "at",
+        "when: `sample at 1 [kHz]`, `step(time, 5, at = 0.1 [s])`",
+    ),
+    (
+        "in",
+        "the values that are gone through: `for i in 1 .. n`, `sweep k in [1, 2, 4]`",
+    ),
+    ("by", "the step of a range: `1 .. 2 by 0.25`"),
+    ("vs", "a phase plot: `plot x vs y`"),
+    ("versus", "a phase plot: `plot x versus y`"),
+    (
+        "signal",
+        "a member of a composite port that carries no power",
+    ),
+    ("return", "the result of a function"),
+    (
+        "position",
+        "the place that a lock keeps: `Sf(0, position = x)`",
+    ),
+    ("max_step", "the largest step of the integration"),
+    ("min_step", "the smallest step of the integration"),
+    ("max_steps", "after so many steps a run is given up"),
+    ("output_start", "from when on points are recorded"),
+    (
+        "constraints",
+        "how locks are kept: minimal, implicit, multiplier or parasitic",
+    ),
+    ("minimal", "locks are kept by minimal coordinates"),
+    ("implicit", "locks are kept by implicit equations"),
+    ("multiplier", "locks are kept by Lagrange multipliers"),
+    ("parasitic", "locks are stiff springs with dampers"),
+    ("minimize", "the aim of a search: `minimize cost`"),
+    ("maximize", "the aim of a search: `maximize range`"),
+    (
+        "subject",
+        "conditions of a search: `subject over <= 20 [%]`",
+    ),
+    ("worst", "further experiments of a search: the worst counts"),
+    (
+        "mean",
+        "further experiments of a search: the mean counts; or the mean of a curve",
+    ),
+    (
+        "fit",
+        "finds parameters from data: `fit k in 1 .. 9 { data \"run.csv\" }`",
+    ),
+    ("data", "a table of measured columns"),
+    (
+        "limit",
+        "what a measure must keep in every run: `limit rise < 2 [s]`",
+    ),
+    (
+        "lagrangian",
+        "a model written as energies: `lagrangian Crane { … }`",
+    ),
+    (
+        "coordinate",
+        "what the energies depend on: `coordinate theta [rad]`",
+    ),
+    ("rate", "a velocity: `rate across = der(phi)*sin(theta)`"),
+    ("kinetic", "a kinetic energy: `kinetic bob = 0.5*m*v^2`"),
+    (
+        "potential",
+        "a potential energy: `potential weight = -m*g*l*cos(theta)`",
+    ),
+    (
+        "loss",
+        "half of the power that is lost: `loss rail = 0.5*b*v^2`",
+    ),
+    (
+        "effort",
+        "a generalised force: `effort theta = N`; in a domain its effort",
+    ),
+    ("flow", "the flow of a domain: `flow U [m^3/s]`"),
+    (
+        "given",
+        "a motion that is given: `given s = 0.1 [m]*sin(w*time)`",
+    ),
+    (
+        "constraint",
+        "what must hold: `constraint rod: x^2 + y^2 == l^2`",
+    ),
+    (
+        "final",
+        "the last value of a curve: `measure end = final(x)`",
+    ),
+    (
+        "overshoot",
+        "how far a curve goes beyond its end, %: `overshoot(x, command)`",
+    ),
+    ("undershoot", "how far a curve goes the other way first, %"),
+    ("rise_time", "the time from 10 % to 90 %: `rise_time(x)`"),
+    (
+        "settling_time",
+        "the time after which a curve stays near its end",
+    ),
+    (
+        "gain_margin",
+        "by how much the gain of a loop may grow: `gain_margin(u)`",
+    ),
+    (
+        "phase_margin",
+        "how far the phase of a loop is from -180°: `phase_margin(u)`",
+    ),
+    (
+        "num",
+        "the numerator of a transfer function, highest power first",
+    ),
+    (
+        "den",
+        "the denominator of a transfer function, highest power first",
+    ),
+    (
+        "threshold",
+        "the effort at which a diode or friction gives way",
+    ),
+    ("auto", "the program chooses"),
+    ("dop853", "explicit Runge–Kutta method of order 8"),
+    ("dopri5", "explicit Runge–Kutta method of order 5"),
+    ("bdf", "implicit multistep method for stiff models"),
+    (
+        "rodas5p",
+        "implicit method of order 5 for stiff models and constraints",
+    ),
+    (
+        "radau5",
+        "implicit Runge–Kutta method of order 5 for stiff models",
+    ),
+];
+
+/// Letters that a law may read, and what they are.
+pub const LAW_LETTERS: &[(&str, &str)] = &[
+    ("e", "effort of this element"),
+    ("f", "flow of this element"),
+    ("q", "displacement of this element: ∫ flow"),
+    ("p", "momentum of this element: ∫ effort"),
+    ("e1", "effort at the first port"),
+    ("f1", "flow at the first port"),
+    ("e2", "effort at the second port"),
+    ("f2", "flow at the second port"),
+    ("q1", "displacement at the first port"),
+    ("q2", "displacement at the second port"),
+    ("p1", "momentum at the first port"),
+    ("p2", "momentum at the second port"),
 ];
 
 /// Names that are always there.
@@ -322,13 +488,9 @@ pub fn library_text(name: &str) -> Option<String> {
 
 /// The text under a span of a file of the project.
 pub fn source(analysis: &Analysis, file: usize, span: Span) -> &str {
-    let text = &analysis
-        .project
-        .sources
-        .file(analysis.project.files[file].file)
-        .text;
-    text.get(span.start as usize..span.end as usize)
-        .unwrap_or("")
+    // What is derived from a Lagrangian stands in a text of its own.
+    let _ = file;
+    analysis.project.sources.text(span)
 }
 
 fn with_doc(code: &str, doc: Option<&str>) -> String {
@@ -443,6 +605,17 @@ pub fn interface(
 
 fn member_text(analysis: &Analysis, file: usize, model: &str, name: &str) -> Option<String> {
     let items = &analysis.project.files[file].ast.items;
+    let of_block = items.iter().find_map(|i| match &i.kind {
+        ast::ItemKind::Lagrangian(l) if &*l.name.text == model => {
+            let mut made = crate::lagrangian::made(l).into_iter();
+            made.find(|m| &*m.name.text == name)
+        }
+        _ => None,
+    });
+    if let Some(made) = of_block {
+        let text = format!("{} {}", made.word, source(analysis, file, made.span));
+        return Some(with_doc(text.trim(), made.doc));
+    }
     let model = items.iter().find_map(|i| match &i.kind {
         ast::ItemKind::Model(m) if &*m.name.text == model => Some(m),
         _ => None,

@@ -3,13 +3,15 @@
 //! In:  a path and a byte.
 //! Out: Markdown and the range it is about: names, bonds with their stroke and reason, units, functions, words.
 
-use crate::describe::{BUILT_IN, ELEMENTS, WORDS, built_in_function, describe};
+use crate::describe::{BUILT_IN, ELEMENTS, LAW_LETTERS, WORDS, built_in_function, describe};
+use crate::document::Document;
 use crate::place::Range;
 use crate::rename::symbol_at;
 use crate::view::{Bond, StrokeAt, View};
 use crate::workspace::Workspace;
+use paynter::model::domains::Domains;
 use paynter::model::units::{Unit, format_number};
-use paynter::syntax::{NodeKind, TokenKind};
+use paynter::syntax::{NodeKind, TokenKind, ast};
 use serde::{Deserialize, Serialize};
 
 /// What is said about a place.
@@ -54,7 +56,29 @@ pub fn hover(workspace: &Workspace, path: &str, offset: usize) -> Option<Hover> 
     if !matches!(tokens.kind(token), TokenKind::Ident | TokenKind::Number) {
         return None;
     }
-    word_text(&document.text, range.start, word).map(say)
+    word_text(&document.text, range.start, word)
+        .or_else(|| column_text(&document, range.start, word))
+        .map(say)
+}
+
+/// A column that an experiment records under a name of its own.
+fn column_text(document: &Document, at: usize, word: &str) -> Option<String> {
+    let items = document.parsed.ast.items.iter();
+    let mut around = items.filter(|i| (i.span.start as usize..i.span.end as usize).contains(&at));
+    let ast::ItemKind::Experiment(experiment) = &around.next()?.kind else {
+        return None;
+    };
+    let lists = experiment.body.iter().filter_map(|s| match &s.kind {
+        ast::ExperimentKind::Record(list) => Some(list),
+        _ => None,
+    });
+    let named = |r: &&ast::Record| r.alias.as_ref().is_some_and(|a| &*a.text == word);
+    let found = lists.flatten().find(named)?;
+    let end = found.alias.as_ref().map_or(found.value.span, |a| a.span);
+    let text = document.slice(found.value.span.to(end));
+    Some(format!(
+        "```bond\nrecord {text}\n```\na column of the result"
+    ))
 }
 
 /// The token that holds a byte, or ends there.
@@ -176,7 +200,8 @@ fn unit_text(text: &str, at: usize) -> Option<String> {
 fn word_text(text: &str, at: usize, word: &str) -> Option<String> {
     let before = text[..at].trim_end();
     let after = text[at + word.len()..].trim_start();
-    if before.ends_with('.') {
+    // A comment above may end with a full stop.
+    if text[..at].ends_with('.') {
         return quantity_text(word);
     }
     if after.starts_with('(')
@@ -200,8 +225,18 @@ fn word_text(text: &str, at: usize, word: &str) -> Option<String> {
     if let Some((name, what)) = BUILT_IN.iter().find(|b| b.0 == word) {
         return Some(format!("**{name}** {what}"));
     }
-    let (name, what) = WORDS.iter().find(|w| w.0 == word)?;
-    Some(format!("**{name}** {what}"))
+    if let Some((name, what)) = WORDS.iter().find(|w| w.0 == word) {
+        return Some(format!("**{name}** {what}"));
+    }
+    if let Some((letter, what)) = LAW_LETTERS.iter().find(|l| l.0 == word) {
+        return Some(format!("**{letter}** {what}"));
+    }
+    let domains = Domains::built_in();
+    let domain = domains.get(domains.find(word)?);
+    Some(format!(
+        "**{word}** a domain: effort is {} [{}], flow is {} [{}]",
+        domain.effort.name, domain.effort.unit.text, domain.flow.name, domain.flow.unit.text
+    ))
 }
 
 /// What stands behind the dot of an element.

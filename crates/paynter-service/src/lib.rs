@@ -14,6 +14,7 @@ pub mod edit;
 mod fix;
 pub mod hints;
 pub mod hover;
+mod lagrangian;
 pub mod message;
 pub mod outline;
 pub mod part;

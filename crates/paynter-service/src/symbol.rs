@@ -161,12 +161,64 @@ impl<'a> Walk<'a> {
             ast::ItemKind::Function(function) => self.function(function),
             ast::ItemKind::Experiment(experiment) => self.experiment(experiment),
             ast::ItemKind::Constant(define) => self.expr(&define.value),
-            // LIMIT: names inside of a Lagrangian are not followed.
-            ast::ItemKind::Lagrangian(lagrangian) => {
-                let symbol = self.item_symbol(self.file, &lagrangian.name.text);
-                self.add(lagrangian.name.span, symbol, true);
+            ast::ItemKind::Lagrangian(lagrangian) => self.lagrangian(lagrangian),
+        }
+    }
+
+    /// Names of a block are those of the model that is derived from it.
+    fn lagrangian(&mut self, lagrangian: &'a ast::Lagrangian) {
+        use ast::LagrangianKind as L;
+        let symbol = self.item_symbol(self.file, &lagrangian.name.text);
+        self.add(lagrangian.name.span, symbol, true);
+        let n_locals = self.locals.len();
+        for made in crate::lagrangian::made(lagrangian) {
+            let symbol = Symbol::Member {
+                path: self.path.to_owned(),
+                model: lagrangian.name.text.to_string(),
+                name: made.name.text.to_string(),
+            };
+            self.add(made.name.span, symbol.clone(), true);
+            self.locals.push((made.name.text.to_string(), symbol));
+        }
+        for statement in &lagrangian.body {
+            match &statement.kind {
+                L::Param(list)
+                | L::Input(list)
+                | L::Output(list)
+                | L::Coordinate(list)
+                | L::Rate(list)
+                | L::Kinetic(list)
+                | L::Potential(list)
+                | L::Loss(list)
+                | L::Given(list) => list.iter().for_each(|d| self.energy(d)),
+                L::Effort(list) => {
+                    for decl in list {
+                        self.dotted(&[&decl.name]);
+                        self.energy(decl);
+                    }
+                }
+                L::Port(list) => {
+                    for port in list {
+                        self.path_use(&port.kind);
+                        if let Some(ast::PortBinding::Node(r)) = &port.binding {
+                            self.reference(r);
+                        }
+                    }
+                }
+                L::Start(list) | L::Guess(list) => list.iter().for_each(|a| self.assign(a)),
+                L::Constraint { demand, .. } => {
+                    self.expr(&demand.left);
+                    self.expr(&demand.right);
+                }
+                L::Define(define) => self.expr(&define.value),
             }
         }
+        self.locals.truncate(n_locals);
+    }
+
+    fn energy(&mut self, decl: &'a ast::Decl) {
+        decl.value.iter().for_each(|e| self.expr(e));
+        decl.range.iter().for_each(|r| self.range(r));
     }
 
     fn item_symbol(&self, file: usize, name: &str) -> Symbol {

@@ -63,8 +63,8 @@ fn every_name_is_known_or_a_word_of_the_language() {
         }
     }
     println!("{n_names} names, {n_open} of which nothing is said: {open:?}");
-    // LIMIT: names that experiments give to columns and measures, and those inside of a `lagrangian`, are not described.
-    assert!(n_open * 4 < n_names, "{n_open} of {n_names}: {open:?}");
+    // LIMIT: columns of data files, and keys of functions, are not described.
+    assert!(n_open * 50 < n_names, "{n_open} of {n_names}: {open:?}");
 }
 
 #[test]
@@ -74,10 +74,6 @@ fn definitions_lead_to_what_is_named_and_references_lead_back() {
         let workspace = Workspace::new([]);
         let analysis = workspace.analysis(&path).expect("it was listed");
         let document = workspace.document(&path).expect("it was listed");
-        // LIMIT: names inside of a `lagrangian` are not followed.
-        if document.text.contains("\nlagrangian ") {
-            continue;
-        }
         for occurrence in occurrences(&analysis, 0).iter().step_by(17) {
             let at = occurrence.span.start as usize;
             let (symbol, span) = symbol_at(&workspace, &path, at).expect("it has a meaning");
@@ -92,8 +88,10 @@ fn definitions_lead_to_what_is_named_and_references_lead_back() {
                 assert_eq!(text.slice(mention.span), name, "{path} {symbol:?}");
             }
             let is_library = matches!(symbol, paynter_service::symbol::Symbol::Library(_));
+            // Junctions that are made for a coordinate (`y_rate`) are written nowhere.
+            let is_derived = document.text.contains("\nlagrangian ") && name.ends_with("_rate");
             assert!(
-                is_library || all.iter().any(|m| m.is_definition),
+                is_library || is_derived || all.iter().any(|m| m.is_definition),
                 "{path} {symbol:?}"
             );
             n_tried += 1;
@@ -308,4 +306,61 @@ fn resident() -> u64 {
     let line = status.lines().find(|l| l.starts_with("VmRSS:"));
     let number = line.and_then(|l| l.split_whitespace().nth(1));
     number.and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
+const CRANE: &str = "/// A crane.
+lagrangian Crane {
+    param M = 3 [kg], m = 1 [kg], l = 0.8 [m], g = 9.81 [m/s^2]
+    coordinate x [m], a [rad]   // trolley and rope
+    kinetic T = 0.5*(M + m)*der(x)^2 + m*l*cos(a)*der(x)*der(a) + 0.5*m*l^2*der(a)^2
+    potential weight = -m*g*l*cos(a)
+}
+
+experiment swing of Crane { start a = 0.5 [rad]; stop = 2 [s]; record x, a }
+";
+
+#[test]
+fn names_of_a_lagrangian_are_followed() {
+    let mut workspace = Workspace::new([]);
+    workspace.open("crane.bond", CRANE);
+    let at = |needle: &str, shift: usize| CRANE.find(needle).expect("it is there") + shift;
+    let a = at("cos(a)*der(x)", 4);
+    let found = hover(&workspace, "crane.bond", a).expect("it has a meaning");
+    assert!(found.text.contains("coordinate a [rad]"), "{}", found.text);
+    let (symbol, _) = symbol_at(&workspace, "crane.bond", a).expect("it has a meaning");
+    // Declared once, read in T and weight, set and recorded by the experiment.
+    let all = mentions(&workspace, "crane.bond", &symbol);
+    assert_eq!(all.len(), 7, "{all:?}");
+    assert_eq!(all.iter().filter(|m| m.is_definition).count(), 1);
+    let edits = paynter_service::rename::rename_at(&workspace, "crane.bond", a, "sway");
+    let edits = edits.expect("the name is free");
+    workspace.apply(&edits);
+    let text = workspace.text("crane.bond").expect("it is open");
+    assert!(text.contains("x [m], sway [rad]") && text.contains("start sway = 0.5 [rad]"));
+    let errors = workspace.messages("crane.bond").into_iter();
+    let errors: Vec<_> = errors
+        .filter(|m| m.severity == paynter_service::Severity::Error)
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+#[test]
+fn words_and_names_of_a_lagrangian_are_offered() {
+    let labels = |text: &str| -> Vec<String> {
+        let mut workspace = Workspace::new([]);
+        let at = text.find('|').expect("the cursor is marked");
+        workspace.open("m.bond", text.replace('|', ""));
+        let all = paynter_service::complete::complete(&workspace, "m.bond", at);
+        all.into_iter().map(|c| c.label).collect()
+    };
+    let words = labels("lagrangian L {\n    coordinate x [m]\n    kin|\n}\n");
+    assert!(words.iter().any(|w| w == "kinetic"), "{words:?}");
+    let names = labels(
+        "lagrangian L {\n    param mass = 1 [kg]\n    coordinate x [m]\n    kinetic T = 0.5*ma|\n}\n",
+    );
+    assert!(names.iter().any(|w| w == "mass"), "{names:?}");
+    assert!(
+        names.iter().any(|w| w == "x") && names.iter().any(|w| w == "cos"),
+        "{names:?}"
+    );
 }

@@ -20,6 +20,8 @@ pub enum Context {
     Statement,
     /// The start of a statement of an experiment.
     ExperimentStatement,
+    /// At the start of a statement of a Lagrangian.
+    LagrangianStatement,
     /// Behind `name:`.
     Kind,
     /// Behind the colon of a port.
@@ -125,6 +127,7 @@ fn judge(tokens: &Tokens, text: &str, end: usize, offset: usize) -> Context {
                 None => Context::Item,
                 Some("experiment") => Context::ExperimentStatement,
                 Some("model") => Context::Statement,
+                Some("lagrangian") => Context::LagrangianStatement,
                 Some(_) => Context::Expression { call: None },
             };
         }
@@ -199,7 +202,10 @@ fn body_of<'t>(tokens: &Tokens, text: &'t str, at: usize) -> Option<&'t str> {
                 let start = statement_start(tokens, i);
                 let word = tokens.text(start, text);
                 found = Some(word);
-                if matches!(word, "model" | "experiment" | "port" | "domain" | "fn") {
+                if matches!(
+                    word,
+                    "model" | "lagrangian" | "experiment" | "port" | "domain" | "fn"
+                ) {
                     return found;
                 }
             }

@@ -155,6 +155,10 @@ const ITEMS: &[(&str, &str)] = &[
         "experiment ${1:name} of ${2:Model} {\n    stop = ${3:1} [s]\n    record ${4:x}\n}",
     ),
     ("use", "use ${1:electrical}: ${2:Resistor}"),
+    (
+        "lagrangian",
+        "lagrangian ${1:Name} {\n    coordinate ${2:x} [${3:m}]\n    $0\n}",
+    ),
     ("units strict", "units strict"),
     ("fn", "fn ${1:name}(${2:x}) = ${3:x}"),
     (
@@ -242,6 +246,27 @@ impl<'o> Offers<'o> {
     /// Words that begin a statement of an experiment.
     pub fn experiment_words(&mut self) {
         self.snippets(EXPERIMENT);
+    }
+
+    /// Words that begin a statement of a Lagrangian.
+    pub fn lagrangian_words(&mut self) {
+        self.snippets(crate::lagrangian::WORDS);
+    }
+
+    /// Names of the Lagrangian around.
+    fn names_of_block(&mut self) {
+        let mut items = self.document.parsed.ast.items.iter();
+        let offset = self.offset;
+        let item = items.rfind(|i| (i.span.start as usize) <= offset);
+        let Some(ast::ItemKind::Lagrangian(block)) = item.map(|i| &i.kind) else {
+            return;
+        };
+        for made in crate::lagrangian::made(block) {
+            let text = format!("{} {}", made.word, self.document.slice(made.span));
+            let doc = made.doc.map(str::to_owned);
+            let name = made.name.text.to_string();
+            self.add(&name, Sort::Signal, text.trim()).doc = doc;
+        }
     }
 
     /// Elements, models of the text, models of the library.
@@ -579,6 +604,7 @@ impl<'o> Offers<'o> {
 
     /// Names that an expression may read.
     pub fn names(&mut self) {
+        self.names_of_block();
         if let Some((file, model)) = enclosing(self.document, self.analysis, self.offset) {
             for (title, lines) in interface(self.analysis, file, model) {
                 for line in lines {
