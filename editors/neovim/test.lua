@@ -205,21 +205,25 @@ local function run()
     "model M { s: Se(sin(1000*time)) -> j: 1 -> i: I(1), c: C(1), r: R(1) }",
     "experiment go of M { stop = 1e6 [s]; record i.f; max_steps = 1000000000000 }",
   })
-  local answer
+  local ended
+  -- Neovim keeps the answer to a cancelled request for itself; the end of the progress is what a user sees.
+  vim.lsp.handlers["$/progress"] = function(_, result)
+    if result.value.kind == "end" then
+      ended = result.value
+    end
+  end
   local rpc = vim.lsp.get_client_by_id(client)
   local _, id = rpc.request("workspace/executeCommand", {
     command = "paynter.run",
     arguments = { vim.uri_from_bufnr(other), "go" },
-  }, function(failure, result)
-    answer = { failure = failure, result = result }
-  end, other)
+  }, function() end, other)
   vim.wait(1500, function()
-    return answer ~= nil
+    return ended ~= nil
   end, 10)
-  check(answer == nil, "the run goes on")
+  check(ended == nil, "the run goes on")
   rpc.cancel_request(id)
   wait("the end of the run", function()
-    return answer
+    return ended
   end)
   check(true, "the run ends when it is cancelled")
 

@@ -11,7 +11,7 @@ pub fn to_text(design: &Design, runs: &[MethodRun]) -> String {
     let mut out = heading(design);
     let _ = writeln!(
         out,
-        "\n  {:<11} {:>6} {:>8} {:>10} {:>10} {:>11} {:>11} {:>11} {:>9}  {}",
+        "\n  {:<11} {:>6} {:>8} {:>10} {:>10} {:>11} {:>11} {:>11} {:>9}  solver",
         "method",
         "states",
         "steps",
@@ -20,8 +20,7 @@ pub fn to_text(design: &Design, runs: &[MethodRun]) -> String {
         "difference",
         "gap [m]",
         "gap [rad]",
-        "energy",
-        "solver"
+        "energy"
     );
     for run in runs {
         let _ = match &run.result {
