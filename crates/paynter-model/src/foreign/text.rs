@@ -129,12 +129,16 @@ fn names(description: &Description, part: &Part) -> FxHashMap<usize, String> {
 /// A name of the language: letters, digits and `_`.
 fn legal(name: &str) -> String {
     let letter = |c: char| if c.is_alphanumeric() { c } else { '_' };
-    let name: String = name.chars().map(letter).collect();
-    let name = name.trim_end_matches('_');
-    let begins_well = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    match begins_well && !WORDS.contains(&name) && !name.starts_with("fmu_") {
-        true => name.to_owned(),
-        false => format!("v_{name}"),
+    let plain: String = name.chars().map(letter).collect();
+    // `x[1]` becomes `x_1`; what is a name already stays as it is.
+    let plain = match plain == name {
+        true => name,
+        false => plain.trim_end_matches('_'),
+    };
+    let begins_well = plain.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    match begins_well && !WORDS.contains(&plain) && !plain.starts_with("fmu_") {
+        true => plain.to_owned(),
+        false => format!("v_{plain}"),
     }
 }
 
@@ -307,5 +311,28 @@ impl Writer<'_> {
             self.output(out, variable, &own);
         }
         self.end(out, 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_of_an_fmu_becomes_one_of_the_language() {
+        let pairs = [
+            ("speed", "speed"),
+            ("while_", "while_"),
+            ("arm.x[1]", "arm_x_1"),
+            ("der(h)", "der_h"),
+            ("start", "v_start"),
+            ("1st", "v_1st"),
+            ("fmu_epoch", "v_fmu_epoch"),
+            ("größe", "größe"),
+            ("'", "v_"),
+        ];
+        for (name, expected) in pairs {
+            assert_eq!(legal(name), expected);
+        }
     }
 }
