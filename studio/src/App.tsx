@@ -4,6 +4,8 @@ import { useEffect } from "react";
 import { BodiesPanel } from "./bodies/BodiesPanel";
 import { Canvas } from "./canvas/Canvas";
 import { countWords } from "./canvas/flow";
+import { FirstModel } from "./lesson/FirstModel";
+import { LessonPanel } from "./lesson/LessonPanel";
 import { Dialogs } from "./panels/Dialogs";
 import { Dock } from "./panels/Dock";
 import { Explorer } from "./panels/Explorer";
@@ -39,15 +41,17 @@ function Rooms() {
   const view = useStudio((s) => s.analysis?.view);
   const folded = useStudio((s) => s.folded);
   const mode = useStudio((s) => s.mode);
+  const lesson = useStudio((s) => s.lesson !== null);
   return (
     <main className={`rooms ${folded.dock ? "dock-folded" : ""}`}>
-      <Explorer />
+      {lesson ? <LessonPanel /> : <Explorer />}
       <section className="canvas-panel" aria-label="Graph">
         <div className="tabs">
           <span className="tab is-current"><Icon name="graph" size={14} /> {view?.model ?? "Graph"}{view?.isForeign && <small className="quiet"> to look at only</small>}</span>
           <span className="spring" />
           <span className="quiet">{view && countWords(view)}</span>
         </div>
+        <FirstModel />
         {mode === "bodies" ? <BodiesPanel /> : <Canvas />}
       </section>
       <TextPanel />

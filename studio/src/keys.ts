@@ -23,6 +23,7 @@ function act(word: string, isTyping: boolean, event: KeyboardEvent): boolean {
     case "F6": nextPanel(); return true;
     case "Ctrl z": if (isInEditor || isTyping) return false; undoLast(); return true;
     case "Ctrl Shift z": case "Ctrl y": if (isInEditor || isTyping) return false; redoLast(); return true;
+    case "Ctrl f": if (isTyping || !get().open || get().mode === "bodies") return false; set({ finds: true }); return true;
     case "Escape": if (get().running) cancel(); else if (!isTyping && get().selection.length > 0) select([]); return false;
     case "?": case "Shift ?": if (isTyping) return false; set({ keysShown: true }); return true;
   }

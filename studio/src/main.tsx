@@ -9,6 +9,7 @@ import "./style/canvas.css";
 import "./style/panels.css";
 import "./style/bodies.css";
 import "./style/studies.css";
+import "./style/lesson.css";
 import { App } from "./App";
 import { connect, setTheme } from "./store/actions";
 import { get, subscribe } from "./store/store";

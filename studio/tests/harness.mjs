@@ -90,7 +90,7 @@ export async function serve(t, target, port = undefined) {
 
 /** Opens a page; errors on its console fail the test, but for those named. */
 export async function visit(t, address, options = {}) {
-  const context = await (await launch()).newContext({ viewport: { width: 1600, height: 1000 }, colorScheme: options.theme ?? "light" });
+  const context = await (await launch()).newContext({ viewport: { width: 1600, height: 1000 }, colorScheme: options.theme ?? "light", permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const errors = [];

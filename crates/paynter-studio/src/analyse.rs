@@ -6,8 +6,8 @@
 use crate::derived::{derived, is_lagrangian};
 use crate::view::{canvas, reasons};
 use crate::wire::{
-    Analysis, ExperimentItem, Facts, Fix, Focus, Label, Message, ModelItem, Parameter, Reason,
-    Span, TextChange,
+    Analysis, ExperimentItem, Facts, Fix, Focus, Label, LessonStep, Message, ModelItem, Parameter,
+    Reason, Span, TextChange,
 };
 use paynter::syntax::{FileId, ast};
 use paynter_service::document::Document;
@@ -81,6 +81,24 @@ pub fn why(workspace: &Workspace, full: &str, focus: &Focus, bond: &str) -> Vec<
     found
         .map(|b| reasons(&level, &b.reasons))
         .unwrap_or_default()
+}
+
+/// The assignment of causality step by step: each decision with what follows from it.
+pub fn lesson(workspace: &Workspace, full: &str, focus: &Focus) -> Vec<LessonStep> {
+    let document = workspace.document(full);
+    let items = document.as_deref().map(Items::of).unwrap_or_default();
+    let level = items
+        .chosen(focus)
+        .and_then(|m| enter(workspace, full, &m, &focus.level));
+    let Some((_, level)) = level else {
+        return Vec::new();
+    };
+    let steps = level.structure.as_ref().map(|s| s.steps.as_slice());
+    let step = |(decision, follows): &(String, Vec<String>)| LessonStep {
+        decision: reasons(&level, std::slice::from_ref(decision)).pop(),
+        follows: reasons(&level, follows),
+    };
+    steps.unwrap_or_default().iter().map(step).collect()
 }
 
 /// The model of the file that a focus means.

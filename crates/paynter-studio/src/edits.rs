@@ -80,6 +80,14 @@ pub fn edit(
             let (from, to) = drawn_direction(&before, from, to);
             apply(&mut copy, path, model, &Edit::Connect { from, to })?;
         }
+        GraphEdit::Paste { text, at } => {
+            let step = Edit::Paste {
+                text: text.clone(),
+                at: *at,
+            };
+            apply(&mut copy, path, model, &step)?;
+            select = new_node(&before, &view_of(&copy, path, model)?);
+        }
         GraphEdit::Rename { node, name } => {
             apply(
                 &mut copy,
@@ -100,6 +108,49 @@ pub fn edit(
     Ok(Edited {
         changes: changes.into_iter().collect(),
         select,
+    })
+}
+
+/// What a bond would be if it were drawn.
+#[derive(Debug, PartialEq)]
+pub struct Preview {
+    /// It would run the other way: sources give, losses and storages take.
+    pub is_turned: bool,
+    /// The end of its stroke; none if it has none.
+    pub stroke: Option<StrokeAt>,
+    /// The model would have a conflict.
+    pub is_conflict: bool,
+}
+
+/// Tells what a bond between two nodes would be; nothing is changed.
+///
+/// # Errors
+///
+/// Why there can be no such bond, in words.
+pub fn preview(
+    workspace: &Workspace,
+    path: &str,
+    model: &str,
+    (from, to): (&str, &str),
+) -> Result<Preview, String> {
+    let text = workspace.text(path).ok_or("the text is not open")?;
+    let mut copy = Workspace::new([]);
+    copy.open(path, text);
+    let before = view_of(&copy, path, model)?;
+    let (tail, head) = drawn_direction(&before, from, to);
+    let is_turned = tail.node != from;
+    let step = Edit::Connect {
+        from: tail,
+        to: head,
+    };
+    apply(&mut copy, path, model, &step)?;
+    let after = view_of(&copy, path, model)?;
+    let is_new = |b: &&paynter_service::view::Bond| !before.bonds.iter().any(|o| o.id == b.id);
+    let new = after.bonds.iter().find(is_new);
+    Ok(Preview {
+        is_turned,
+        stroke: new.and_then(|b| b.stroke),
+        is_conflict: after.bonds.iter().any(|b| b.is_conflict),
     })
 }
 
@@ -140,6 +191,7 @@ fn simple(edit: &GraphEdit, view: &View) -> Edit {
         GraphEdit::Add { .. }
         | GraphEdit::Insert { .. }
         | GraphEdit::Connect { .. }
+        | GraphEdit::Paste { .. }
         | GraphEdit::Rename { .. } => {
             unreachable!("these take more than one step")
         }
@@ -244,6 +296,44 @@ mod tests {
             workspace.open("/m.bond", String::from_utf16(&text).expect("text"));
         }
         workspace.text("/m.bond").expect("open").to_string()
+    }
+
+    #[test]
+    fn what_is_copied_can_be_pasted_under_new_names() {
+        let text = "model M {\n    s: Se(1) -> j: 1 -> r: R(2), c: C(3)\n}\n";
+        let mut workspace = Workspace::new([]);
+        workspace.open("/m.bond", text);
+        let nodes = ["j".to_owned(), "r".to_owned()];
+        let copied =
+            paynter_service::edit::copy(&workspace, "/m.bond", "M", &nodes).expect("copied");
+        let pasted = after(
+            text,
+            &[GraphEdit::Paste {
+                text: copied,
+                at: Some((100.0, 40.0)),
+            }],
+        );
+        workspace.open("/m.bond", pasted.as_str());
+        let view = workspace.view("/m.bond", "M").expect("a view");
+        assert_eq!((view.nodes.len(), view.bonds.len()), (6, 4), "{pasted}");
+    }
+
+    #[test]
+    fn a_bond_tells_what_it_would_be_before_it_is_drawn() {
+        let see = |text: &str, from: &str, to: &str| {
+            let mut workspace = Workspace::new([]);
+            workspace.open("/m.bond", text);
+            preview(&workspace, "/m.bond", "M", (from, to))
+        };
+        let loose = "model M {\n    s: Se(1) -> j: 1 -> r: R(2)\n    c: C(3)\n}\n";
+        let good = see(loose, "j", "c").expect("a bond");
+        assert_eq!((good.is_conflict, good.is_turned), (false, false));
+        // A capacitor gives effort to its junction.
+        assert_eq!(good.stroke, Some(StrokeAt::Tail));
+        assert!(see(loose, "j", "nothing").is_err());
+        // A second source of flow at one junction.
+        let two = "model M {\n    t: Sf(1) -> k: 1 -> q: R(1)\n    u: Sf(2)\n}\n";
+        assert!(see(two, "u", "k").expect("a bond").is_conflict);
     }
 
     fn add(part: &str, value: &str, to: Option<&str>) -> GraphEdit {

@@ -17,6 +17,7 @@ mod bonds;
 mod changes;
 mod derived;
 mod edits;
+mod export;
 mod folder;
 mod frame;
 mod gallery;
@@ -32,6 +33,7 @@ mod study;
 mod texts;
 mod view;
 mod wire;
+mod words;
 mod world;
 
 use folder::Folder;

@@ -6,14 +6,17 @@
 //! **Invariant:** at most one run is under way and one of each kind waits; a newer ask replaces the waiting one.
 
 use crate::bonds::{want_powers, want_signals};
+use crate::export::{Format, file, file_frame};
 use crate::frame::Curve;
 use crate::hub::{Hub, Out};
 use crate::result::{Made, Shown};
 use crate::scene::{SceneAsk, scene};
 use crate::wire::{Focus, RunAsk};
+use paynter::draw::plot::Plot;
 use paynter::run::{RunChoice, run};
 use paynter::simulate::Ending;
 use paynter::syntax::Diagnostic;
+use paynter::table::Table;
 use paynter::{Choice, Design, DesignError, design_in};
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -53,6 +56,9 @@ pub struct Runner {
 struct Last {
     ask: RunAsk,
     shown: Arc<Shown>,
+    name: String,
+    table: Arc<Table>,
+    plots: Vec<Plot>,
 }
 
 impl Runner {
@@ -110,6 +116,20 @@ impl Runner {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref()
             .map(|l| l.shown.frame(Some("zoom"), range, width))
+    }
+
+    /// Gives the last run as a file.
+    ///
+    /// # Errors
+    ///
+    /// There is no run, or nothing of this kind in it.
+    pub fn export(&self, format: Format) -> Result<Vec<u8>, String> {
+        let (name, table, plots) = {
+            let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = last.as_ref().ok_or("there is no run to save")?;
+            (last.name.clone(), last.table.clone(), last.plots.clone())
+        };
+        Ok(file_frame(format, &name, &file(format, &table, &plots)?))
     }
 
     fn change(&self, change: impl FnOnce(&mut Waiting)) {
@@ -210,7 +230,14 @@ impl Runner {
         let shown = Arc::new(Shown::new(&design, &outcome, &made));
         out.binary(shown.frame(None, None, ask.width));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some(Last { ask, shown });
+        let name = design.plan.name.clone().unwrap_or(design.model);
+        *last = Some(Last {
+            ask,
+            shown,
+            name,
+            table: Arc::new(outcome.run.table),
+            plots: outcome.plots,
+        });
     }
 
     fn goes_on(&self, ask: &RunAsk, begin: Instant) -> ControlFlow<()> {

@@ -6,14 +6,16 @@
 //! Four threads serve a window, so that none waits for another: the clerk answers asks in order, the analyst
 //! follows the text, the runner runs, the bench makes studies. All end with the socket.
 
-use crate::analyse::{analyse, chosen_model, why};
+use crate::analyse::{analyse, chosen_model, lesson, why};
 use crate::derived::is_lagrangian;
 use crate::edits;
+use crate::export::units;
 use crate::gallery;
 use crate::hub::{Hub, Out};
 use crate::runner::Runner;
 use crate::study::Bench;
 use crate::wire::{Ask, Focus, GraphEdit, answer};
+use crate::words::{card, offers};
 use paynter::{Choice, design_in};
 use serde_json::{Value, json};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -142,6 +144,37 @@ impl Clerk<'_> {
                 self.runner.scene();
                 Ok(Value::Null)
             }
+            Ask::Export { format } => {
+                self.out.binary(self.runner.export(format)?);
+                Ok(Value::Null)
+            }
+            Ask::Units { unit } => Ok(json!(units(&unit))),
+            Ask::Complete { path, at } => {
+                let full = hub.full(&path)?;
+                Ok(offers(&hub.workspace(), &full, at))
+            }
+            Ask::Hover { path, at } => {
+                let full = hub.full(&path)?;
+                Ok(card(&hub.workspace(), &full, at))
+            }
+            Ask::Lesson => {
+                let focus = self.focus();
+                let full = hub.full(&focus.path)?;
+                Ok(json!(lesson(&hub.workspace(), &full, &focus)))
+            }
+            Ask::Copy { path, nodes } => {
+                let (full, model) = self.level(&path)?;
+                let text = paynter_service::edit::copy(&hub.workspace(), &full, &model, &nodes);
+                text.map(|text| json!(text)).map_err(|r| r.to_string())
+            }
+            Ask::Preview { path, from, to } => {
+                let (full, model) = self.level(&path)?;
+                let found = edits::preview(&hub.workspace(), &full, &model, (&from, &to))?;
+                let stroke = found.stroke.map(|s| format!("{s:?}").to_lowercase());
+                Ok(
+                    json!({ "isTurned": found.is_turned, "stroke": stroke, "isConflict": found.is_conflict }),
+                )
+            }
             Ask::Study(ask) => {
                 hub.full(&ask.path)?;
                 self.bench.ask(ask);
@@ -208,6 +241,13 @@ impl Clerk<'_> {
     }
 
     fn edit(&self, path: &str, edit: &GraphEdit) -> Result<Value, String> {
+        let (full, model) = self.level(path)?;
+        let edited = edits::edit(&self.hub.workspace(), &full, &model, edit)?;
+        Ok(json!({ "changes": edited.changes, "select": edited.select }))
+    }
+
+    /// The text and the model of the level looked at, if it can be changed here.
+    fn level(&self, path: &str) -> Result<(String, String), String> {
         let focus = self.focus();
         let full = self.hub.full(path)?;
         let workspace = self.hub.workspace();
@@ -225,8 +265,7 @@ impl Clerk<'_> {
                 level.model
             ));
         }
-        let edited = edits::edit(&workspace, &full, &level.model, edit)?;
-        Ok(json!({ "changes": edited.changes, "select": edited.select }))
+        Ok((full, level.model))
     }
 
     fn equations(&self) -> Result<Value, String> {

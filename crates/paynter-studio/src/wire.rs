@@ -2,6 +2,7 @@
 //!
 //! Places in texts count UTF-16 units, as the editor of the page does.
 
+use crate::export::Format;
 use crate::study::StudyAsk;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -85,6 +86,24 @@ pub enum Ask {
     Powers { width: usize },
     /// Bodies in motion over the last run.
     Scene,
+    /// The last run as a file.
+    Export { format: Format },
+    /// Units that numbers in this one can be shown in.
+    Units { unit: String },
+    /// What could be typed at a place.
+    Complete { path: String, at: usize },
+    /// What stands at a place.
+    Hover { path: String, at: usize },
+    /// The steps of causality.
+    Lesson,
+    /// Nodes as statements, for the clipboard.
+    Copy { path: String, nodes: Vec<String> },
+    /// What a bond between two nodes would be.
+    Preview {
+        path: String,
+        from: String,
+        to: String,
+    },
     /// Makes a study.
     Study(StudyAsk),
     /// Breaks a study off.
@@ -166,6 +185,11 @@ pub enum GraphEdit {
     Force { bond: String, end: String },
     /// What stands in parentheses.
     Value { node: String, value: String },
+    /// Statements that were copied.
+    Paste {
+        text: String,
+        at: Option<(f64, f64)>,
+    },
     /// A node into a bond.
     Insert {
         bond: String,
@@ -319,6 +343,15 @@ pub struct Reason {
     pub nodes: Vec<String>,
     /// Bonds it speaks of.
     pub bonds: Vec<String>,
+}
+
+/// One decision on causality, with what follows from it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LessonStep {
+    /// What is decided, and why.
+    pub decision: Option<Reason>,
+    /// What follows.
+    pub follows: Vec<Reason>,
 }
 
 /// One level of a model.

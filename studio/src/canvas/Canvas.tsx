@@ -5,14 +5,17 @@ import {
   useReactFlow, useStore, useStoreApi, type EdgeChange, type EdgeTypes, type FinalConnectionState, type FitViewOptions, type NodeChange, type NodeTypes,
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
-import { change, enter, hover, removeSelected, select } from "../store/actions";
+import { change, copySelected, enter, hover, notice, removeSelected, select } from "../store/actions";
 import { get, set, useStudio, type Selection } from "../store/store";
 import { BondEdge, SignalEdge, type FlowBond, type FlowSignal } from "./BondEdge";
 import { ConnectionLine } from "./ConnectionLine";
+import { bondsSet } from "../lesson/steps";
 import { flowEdges, flowNodes, pathOf, type Scene } from "./flow";
 import { GraphNode, type FlowNode } from "./GraphNode";
+import { FindBox } from "./FindBox";
 import { Legend } from "./Legend";
 import { powersAt } from "./powers";
+import { reuseEdges, reuseNodes } from "./reuse";
 import { QuickInsert } from "./QuickInsert";
 import { TimeBar } from "./TimeBar";
 import { Toolbar } from "./Toolbar";
@@ -41,9 +44,13 @@ function Inner() {
   const tool = useStudio((s) => s.tool);
   const mode = useStudio((s) => s.mode);
   const powerFrames = useStudio((s) => s.powers);
-  const cursor = useStudio((s) => s.cursor);
+  // Only power bands follow the cursor: else every move of the mouse over a plot would draw the graph again.
+  const cursor = useStudio((s) => (s.mode === "power" ? s.cursor : null));
+  const lesson = useStudio((s) => s.lesson);
   const [renaming, setRenaming] = useState<string | null>(null);
   const [nodes, setNodes] = useState<FlowNode[]>([]);
+  // The small map of many nodes would be drawn again at every move of the hand.
+  const [isDragging, setDragging] = useState(false);
   const flow = useReactFlow();
   const api = useStoreApi();
 
@@ -54,22 +61,14 @@ function Inner() {
         view, places, selected: new Set(selection.map((s) => s.id)), path: why || view.conflict.length > 0 ? pathOf(get()) : [],
         isWhy: why !== null,
         renaming, done: () => setRenaming(null), powers,
+        lesson: lesson && bondsSet(lesson.steps, lesson.at, view.bonds.map((b) => b.id)),
       },
-    [view, places, selection, why, renaming, powers],
+    [view, places, selection, why, renaming, powers, lesson],
   );
 
-  // What the library has measured stays with the node, or the bonds would vanish for a moment.
-  useEffect(() => {
-    if (!scene) return setNodes([]);
-    setNodes((old) => {
-      const known = new Map(old.map((n) => [n.id, n]));
-      return flowNodes(scene).map((n) => {
-        const before = known.get(n.id);
-        return before?.measured ? { ...n, measured: before.measured } : n;
-      });
-    });
-  }, [scene]);
-  const edges = useMemo(() => (scene ? flowEdges(scene) : []), [scene]);
+  useEffect(() => setNodes((old) => (scene ? reuseNodes(old, flowNodes(scene)) : [])), [scene]);
+  const drawn = useRef<(FlowBond | FlowSignal)[]>([]);
+  const edges = useMemo(() => (drawn.current = scene ? reuseEdges(drawn.current, flowEdges(scene)) : []), [scene]);
 
   const where = view ? `${view.model}/${view.level.join("/")}` : "";
   const fitted = useRef("");
@@ -159,6 +158,7 @@ function Inner() {
   );
 
   const isForeign = view?.isForeign ?? false;
+  useClipboard(flow.screenToFlowPosition, api);
   return (
     <div className={`canvas tool-${tool} mode-${mode}`} onDragOver={(e) => e.preventDefault()} onDrop={onDrop} onKeyDown={onKeyDown} role="application" aria-label="Bond graph" tabIndex={-1}>
       <ReactFlow<FlowNode, FlowBond | FlowSignal>
@@ -170,6 +170,8 @@ function Inner() {
         onNodesChange={onNodesChange}
         onEdgesChange={(changes) => takeSelects(changes, "bond")}
         onConnectEnd={onConnectEnd}
+        onNodeDragStart={() => setDragging(true)}
+        onNodeDragStop={() => setDragging(false)}
         onNodeDoubleClick={(_, node) => (node.data.node.model ? enter(node.id) : isForeign || setRenaming(node.id))}
         onNodeMouseEnter={(_, node) => hover({ kind: "node", id: node.id })}
         onNodeMouseLeave={() => hover(null)}
@@ -196,15 +198,49 @@ function Inner() {
         attributionPosition="bottom-right"
       >
         <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="var(--dots)" />
-        {nodes.length > 40 && <MiniMap pannable zoomable position="bottom-left" ariaLabel="Small map of the graph" nodeColor="var(--ink3)" maskColor="color-mix(in srgb, var(--bg) 70%, transparent)" />}
+        {nodes.length > 40 && !(isDragging && nodes.length > MANY) && <MiniMap pannable zoomable position="bottom-left" ariaLabel="Small map of the graph" nodeColor="var(--ink3)" maskColor="color-mix(in srgb, var(--bg) 70%, transparent)" />}
       </ReactFlow>
       <Legend />
       <Toolbar zoom={useStore((s) => s.transform[2])} fit={() => void flow.fitView({ ...FIT, duration: 160 })} />
       {mode === "power" && <TimeBar />}
+      <FindBox />
       <QuickInsert />
       {view && view.nodes.length === 0 && <EmptyModel />}
     </div>
   );
+}
+
+/** Copy, cut and paste: as text of the language, so that it can go into any editor and come from one. */
+function useClipboard(toFlow: (p: { x: number; y: number }) => { x: number; y: number }, api: ReturnType<typeof useStoreApi>): void {
+  useEffect(() => {
+    const isHere = (e: ClipboardEvent): boolean => !(e.target instanceof HTMLElement && e.target.closest("input, textarea, .cm-editor")) && window.getSelection()?.isCollapsed !== false;
+    const take = (e: ClipboardEvent, isCut: boolean): void => {
+      if (!isHere(e) || !get().selection.some((s) => s.kind === "node")) return;
+      e.preventDefault();
+      void copySelected().then((text) => {
+        if (text === null) return;
+        void navigator.clipboard.writeText(text).then(() => isCut && removeSelected(), () => notice("the browser did not allow to copy"));
+      });
+    };
+    const copy = (e: ClipboardEvent): void => take(e, false);
+    const cut = (e: ClipboardEvent): void => take(e, true);
+    const paste = (e: ClipboardEvent): void => {
+      const text = e.clipboardData?.getData("text/plain") ?? "";
+      if (!isHere(e) || !text.trim() || get().analysis?.view?.isForeign !== false) return;
+      e.preventDefault();
+      const area = api.getState().domNode?.getBoundingClientRect();
+      const middle = area ? toFlow({ x: area.left + area.width / 2, y: area.top + area.height / 3 }) : { x: 0, y: 0 };
+      void change({ kind: "paste", text, at: [snap(middle.x), snap(middle.y)] });
+    };
+    document.addEventListener("copy", copy);
+    document.addEventListener("cut", cut);
+    document.addEventListener("paste", paste);
+    return () => {
+      document.removeEventListener("copy", copy);
+      document.removeEventListener("cut", cut);
+      document.removeEventListener("paste", paste);
+    };
+  }, [toFlow, api]);
 }
 
 function EmptyModel() {

@@ -1,10 +1,12 @@
 // What the colours on the canvas mean, with counts.
 
+import { startLesson } from "../store/actions";
 import { useStudio } from "../store/store";
 import { classCounts } from "./flow";
 
 export function Legend() {
   const view = useStudio((s) => s.analysis?.view);
+  const lesson = useStudio((s) => s.lesson);
   if (!view) return null;
   const counts = classCounts(view);
   return (
@@ -13,6 +15,7 @@ export function Legend() {
       <Sample kind="derivative" /> <b>{counts.derivative}</b> derivative
       {counts.forced > 0 && <><Sample kind="forced" /> <b>{counts.forced}</b> forced</>}
       {counts.conflict > 0 ? <><Sample kind="conflict" /> <b>{counts.conflict}</b> in conflict</> : <><Sample kind="plain" /> implied</>}
+      {!lesson && <button className="link" onClick={() => void startLesson()}>Step by step</button>}
     </div>
   );
 }

@@ -17,6 +17,8 @@ export interface Scene {
   renaming: string | null;
   done: () => void;
   powers: ReadonlyMap<string, BondData["power"]>;
+  /** In a lesson: bonds whose stroke is set so far, and those of the present step. */
+  lesson: { set: ReadonlySet<string>; now: ReadonlySet<string> } | null;
 }
 
 export function flowNodes(scene: Scene): FlowNode[] {
@@ -48,7 +50,9 @@ export function flowEdges(scene: Scene): (FlowBond | FlowSignal)[] {
   const between = new Map<string, number>();
   const onPath = new Set(scene.path.flatMap((r) => r.bonds));
   const names = new Map(scene.view.nodes.map((n) => [n.id, n]));
-  const bonds = scene.view.bonds.map((bond): FlowBond => {
+  const { lesson } = scene;
+  const bonds = scene.view.bonds.map((own): FlowBond => {
+    const bond: BondView = lesson && !lesson.set.has(own.id) ? { ...own, stroke: "none", class: "undetermined", forced: false } : own;
     const pair = [bond.tail, bond.head].sort().join("\n");
     const n = between.get(pair) ?? 0;
     between.set(pair, n + 1);
@@ -65,7 +69,7 @@ export function flowEdges(scene: Scene): (FlowBond | FlowSignal)[] {
         bond,
         aside: 14 * n,
         step: scene.path.findIndex((r) => r.nodes.length === 0 && r.bonds[0] === bond.id) + 1,
-        isOnPath: onPath.has(bond.id),
+        isOnPath: onPath.has(bond.id) || (lesson?.now.has(bond.id) ?? false),
         isConflictPath: onPath.has(bond.id) && !scene.isWhy,
         power: scene.powers.get(bond.id) ?? null,
       },

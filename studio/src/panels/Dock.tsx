@@ -1,9 +1,11 @@
 // Results under the canvas: sliders, plots, runs and measures, the energy audit.
 
-import { addSlider, pinRun, removeSlider, slide } from "../store/actions";
+import { useRef } from "react";
+import { addSlider, exportRun, pinRun, removeSlider, slide, unpinRun } from "../store/actions";
 import { get, set, useStudio, type DockTab, type Slider } from "../store/store";
 import { number, unit } from "../plots/format";
 import { PlotPanel } from "../plots/PlotPanel";
+import type { RunResult } from "../wire/protocol";
 import { EnergyStrip, EnergyTable } from "./Energy";
 import { StudyPanel } from "../studies/StudyPanel";
 import { Icon } from "./Icon";
@@ -42,24 +44,20 @@ export function Dock() {
   );
 }
 
+const FORMATS = [["csv", "CSV: all recorded points"], ["parquet", "Parquet: all recorded points"], ["svg", "SVG: the plots"], ["png", "PNG: the plots"]] as const;
+
 function ExportMenu() {
   const result = useStudio((s) => s.result);
-  return <button disabled={!result} onClick={() => exportCsv()}>Export CSV</button>;
-}
-
-/** Saves the curves that are shown, as columns of time and value. */
-function exportCsv(): void {
-  const { result } = get();
-  if (!result) return;
-  const columns = result.head.panels.flatMap((p, i) => p.series.map((s, k) => ({ name: s.name, unit: p.unit, curve: result.curves[i]?.[k] })));
-  const rows = Math.max(...columns.map((c) => c.curve?.x.length ?? 0));
-  const lines = [columns.map((c) => `time [s],${c.name}${c.unit && ` [${c.unit}]`}`).join(",")];
-  for (let r = 0; r < rows; r++) lines.push(columns.map((c) => `${c.curve?.x[r] ?? ""},${c.curve?.y[r] ?? ""}`).join(","));
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
-  link.download = `${result.head.experiment || result.head.model}.csv`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const menu = useRef<HTMLDetailsElement>(null);
+  if (!result) return null;
+  return (
+    <details className="menu" ref={menu}>
+      <summary><Icon name="share" size={13} /> Export</summary>
+      <div className="floating">
+        {FORMATS.map(([format, words]) => <button key={format} onClick={() => { exportRun(format); if (menu.current) menu.current.open = false; }}>{words}</button>)}
+      </div>
+    </details>
+  );
 }
 
 function Sliders() {
@@ -152,22 +150,24 @@ function Runs() {
   const pinned = useStudio((s) => s.pinned);
   if (!result) return <div className="runs" />;
   const { head } = result;
-  const before = (name: string): string => {
-    const old = pinned?.head.measures.find((m) => m.name === name)?.value;
-    return old == null ? "" : number(old);
-  };
+  const others = pinned.filter((p) => p !== result);
   return (
     <div className="runs">
-      <h3>Runs <button className="link" onClick={pinRun}>{pinned ? "Unpin" : "Pin this run"}</button></h3>
-      <p className="run-key"><svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke="var(--run1)" strokeWidth="2" /></svg> {head.experiment || head.model}, now <span>{number(head.stats.ms, 2)} ms</span></p>
-      {pinned && <p className="run-key"><svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke="var(--run2)" strokeWidth="2" strokeDasharray="6 3" /></svg> {pinned.head.experiment || pinned.head.model}, pinned <span>{number(pinned.head.stats.ms, 2)} ms</span></p>}
+      <h3>Runs <button className="link" onClick={pinRun} disabled={pinned.includes(result)}>Pin this run</button></h3>
+      <p className="run-key"><RunLine name="now" /> {head.experiment || head.model}, now <span>{head.events.length > 0 && `${head.events.length} event${head.events.length === 1 ? "" : "s"}, `}{number(head.stats.ms, 2)} ms</span></p>
+      {others.map((p, i) => (
+        <p key={p.head.run} className="run-key">
+          <RunLine name={`pinned${pinned.indexOf(p)}`} /> {p.head.experiment || p.head.model}, pinned <span>{number(p.head.stats.ms, 2)} ms</span>
+          <button className="icon-button small" aria-label={`Unpin run ${i + 1}`} onClick={() => unpinRun(p)}><Icon name="close" size={11} /></button>
+        </p>
+      ))}
       {head.measures.length > 0 && (
         <table>
           <caption className="hidden">Measures</caption>
-          <thead><tr><th scope="col">Measures</th><th scope="col">now</th>{pinned && <th scope="col">pinned</th>}<th scope="col"><span className="hidden">unit</span></th></tr></thead>
+          <thead><tr><th scope="col">Measures</th><th scope="col">now</th>{others.map((p) => <th key={p.head.run} scope="col">pinned</th>)}<th scope="col"><span className="hidden">unit</span></th></tr></thead>
           <tbody>
             {head.measures.map((m) => (
-              <tr key={m.name}><th scope="row"><code>{m.name}</code></th><td>{m.value === null ? "–" : number(m.value, 5)}</td>{pinned && <td className="pinned">{before(m.name)}</td>}<td>{unit(m.unit)}</td></tr>
+              <tr key={m.name}><th scope="row"><code>{m.name}</code></th><td>{m.value === null ? "–" : number(m.value, 5)}</td>{others.map((p) => <td key={p.head.run} className="pinned">{measureOf(p, m.name)}</td>)}<td>{unit(m.unit)}</td></tr>
             ))}
           </tbody>
         </table>
@@ -179,4 +179,16 @@ function Runs() {
       {head.messages.slice(0, 3).map((m, i) => <p key={i} className="quiet">{m.text}</p>)}
     </div>
   );
+}
+
+function measureOf(run: RunResult, name: string): string {
+  const value = run.head.measures.find((m) => m.name === name)?.value;
+  return value == null ? "" : number(value);
+}
+
+const LINES: Record<string, [string, string]> = { now: ["--run1", ""], pinned0: ["--run2", "6 3"], pinned1: ["--run4", "2 3"], pinned2: ["--run3", "8 3 2 3"] };
+
+function RunLine({ name }: { name: string }) {
+  const [stroke, dashes] = LINES[name] ?? ["--run1", ""];
+  return <svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke={`var(${stroke})`} strokeWidth="2" strokeDasharray={dashes} /></svg>;
 }

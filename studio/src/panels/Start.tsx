@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { newFile, openFile, openGallery } from "../store/actions";
 import { useStudio } from "../store/store";
+import { beginFirstModel } from "../lesson/FirstModel";
 import { askNew } from "./Explorer";
 import { Icon, type IconName } from "./Icon";
 
@@ -22,6 +23,7 @@ export function Start() {
         <h1>Start</h1>
         <h2>New from</h2>
         <button className="card-row" onClick={askNew}><Icon name="plus" /> <span>Empty model</span> <kbd>Ctrl N</kbd></button>
+        <button className="card-row is-first" onClick={beginFirstModel}><Icon name="play" size={13} /> <span>First model, guided</span> <small className="quiet">five minutes</small></button>
         {STARTERS.map(([name, icon, file, text]) => <button key={name} className="card-row" onClick={() => void newFile(file, text)}><Icon name={icon} /> <span>{name}</span></button>)}
         <FolderFiles />
       </section>

@@ -1,15 +1,15 @@
 // One panel of curves: zoom by wheel and by Shift-drag, pan by drag, double-click fits; the cursor is one for all.
 
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { zoom } from "../store/actions";
+import { showUnit, unitsLike, zoom } from "../store/actions";
 import { get, set, useStudio } from "../store/store";
 import { valueAt } from "../canvas/powers";
-import type { RunResult } from "../wire/protocol";
+import type { RunResult, ShownUnit } from "../wire/protocol";
 import { aligned, drawnCurves, type Drawn } from "./data";
 import { number, unit } from "./format";
-import { axisStyle, colour, dash, phasePath, seriesStyle } from "./look";
+import { axisStyle, colour, dash, phasePath, seriesStyle, token } from "./look";
 
 interface Props {
   index: number;
@@ -26,9 +26,11 @@ export function PlotPanel({ index, result, height }: Props) {
   const stale = useStudio((s) => s.stale);
   const range = useStudio((s) => s.range);
   const panel = result.head.panels[index];
+  const shown = useStudio((s) => s.shownUnits[panel?.unit ?? ""]);
+  const unitText = shown?.unit ?? panel?.unit ?? "";
   const isPhase = panel?.isPhase ?? false;
-  const curves = useMemo(() => drawnCurves(index, result, isPhase ? null : pinned, isPhase ? [] : ghosts), [index, result, pinned, ghosts, isPhase]);
-  const look = `${theme} ${curves.map((c) => `${c.head.name}${c.run}${c.head.reference}${c.head.held}`).join()} ${isPhase} ${height}`;
+  const curves = useMemo(() => drawnCurves(index, result, pinned, isPhase ? [] : ghosts, isPhase ? undefined : shown), [index, result, pinned, ghosts, isPhase, shown]);
+  const look = `${theme} ${curves.map((c) => `${c.head.name}${c.run}${c.pin}${c.head.reference}${c.head.held}`).join()} ${isPhase} ${height}`;
 
   useEffect(() => {
     const parent = place.current;
@@ -55,14 +57,30 @@ export function PlotPanel({ index, result, height }: Props) {
 
   if (!panel) return null;
   return (
-    <figure className={`plot ${stale ? "is-stale" : ""}`} aria-label={summary(panel.title, panel.unit, curves)}>
+    <figure className={`plot ${stale ? "is-stale" : ""}`} aria-label={summary(panel.title, unitText, curves)}>
       <figcaption>
-        <b>{panel.title}{panel.unit && ` [${unit(panel.unit)}]`}</b>
+        <b>{panel.title}{isPhase && panel.unit && ` [${unit(panel.unit)}]`}</b>
+        {!isPhase && panel.unit && <UnitChoice own={panel.unit} shown={unitText} title={panel.title} />}
         <Keys curves={curves} />
-        {!isPhase && <Readout curves={curves} unitText={panel.unit} />}
+        {!isPhase && <Readout curves={curves} unitText={unitText} />}
       </figcaption>
       <div ref={place} className="plot-place" />
     </figure>
+  );
+}
+
+/** The unit of a panel, and others of the same dimension. */
+function UnitChoice({ own, shown, title }: { own: string; shown: string; title: string }) {
+  const [like, setLike] = useState<ShownUnit[]>([]);
+  const load = (): void => {
+    if (like.length === 0) void unitsLike(own).then(setLike);
+  };
+  const all = like.some((u) => u.unit === own) ? like : [{ unit: own, factor: 1, offset: 0 }, ...like];
+  return (
+    <select className="unit-choice" aria-label={`Unit of ${title}`} value={shown} onFocus={load} onPointerEnter={load} onChange={(e) => showUnit(own, all.find((u) => u.unit === e.target.value))}>
+      {!all.some((u) => u.unit === shown) && <option value={shown}>[{unit(shown)}]</option>}
+      {all.map((u) => <option key={u.unit} value={u.unit}>[{unit(u.unit) || "1"}]</option>)}
+    </select>
   );
 }
 
@@ -109,7 +127,7 @@ function options(parent: HTMLElement, curves: Drawn[], isPhase: boolean, height:
   let own = 0;
   const series = curves.map((c): uPlot.Series => {
     const i = c.run === "now" && !c.head.reference ? own++ : 0;
-    return seriesStyle(c.head, c.run, i);
+    return seriesStyle(c.head, c.run, i, c.pin);
   });
   const axis = axisStyle();
   const base: Partial<uPlot.Options> = isPhase
@@ -124,6 +142,7 @@ function options(parent: HTMLElement, curves: Drawn[], isPhase: boolean, height:
     legend: { show: false },
     cursor: { drag: { x: false, y: false, setScale: false }, y: false, points: { size: 7 }, sync: { key: "runs" } },
     hooks: {
+      draw: isPhase ? [] : [drawEvents],
       setCursor: [
         (u) => {
           const { left } = u.cursor;
@@ -134,6 +153,31 @@ function options(parent: HTMLElement, curves: Drawn[], isPhase: boolean, height:
       ],
     },
   };
+}
+
+/** More marks than this make a grey wall. */
+const MOST_MARKS = 120;
+
+/** Thin lines where events were. */
+function drawEvents(u: uPlot): void {
+  const events = get().result?.head.events ?? [];
+  const { min = 0, max = 0 } = u.scales["x"] ?? {};
+  const seen = events.filter((t) => t >= (min ?? 0) && t <= (max ?? 0));
+  if (seen.length === 0 || seen.length > MOST_MARKS) return;
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.strokeStyle = token("--derivative");
+  ctx.globalAlpha = 0.55;
+  ctx.lineWidth = 1;
+  ctx.setLineDash([2, 4]);
+  ctx.beginPath();
+  for (const t of seen) {
+    const x = Math.round(u.valToPos(t, "x", true)) + 0.5;
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+  }
+  ctx.stroke();
+  ctx.restore();
 }
 
 function phaseData(curves: Drawn[]): uPlot.AlignedData {

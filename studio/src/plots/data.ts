@@ -1,26 +1,33 @@
 // Curves of one panel as the plotting library wants them: one x for all, gaps where a curve has no point.
 
 import uPlot from "uplot";
-import type { Curve, RunResult, SeriesHead } from "../wire/protocol";
+import type { Curve, RunResult, SeriesHead, ShownUnit } from "../wire/protocol";
+import type { RunName } from "./look";
 
 export interface Drawn {
   head: SeriesHead;
   curve: Curve;
   /** Which run it belongs to: now, pinned, or an earlier place of a slider. */
-  run: "now" | "pinned" | "ghost";
+  run: RunName;
+  /** Which of the pinned runs, from 0. */
+  pin: number;
 }
 
-/** All curves of a panel: ghosts below, the pinned run, then the present one. */
-export function drawnCurves(panel: number, now: RunResult, pinned: RunResult | null, ghosts: RunResult[]): Drawn[] {
+/** All curves of a panel: ghosts below, pinned runs, then the present one, in the unit they are shown in. */
+export function drawnCurves(panel: number, now: RunResult, pinned: RunResult[], ghosts: RunResult[], shown?: ShownUnit): Drawn[] {
   const title = now.head.panels[panel]?.title;
-  const of = (result: RunResult, run: Drawn["run"]): Drawn[] => {
+  const of = (result: RunResult, run: RunName, pin = 0): Drawn[] => {
     const at = result === now ? panel : result.head.panels.findIndex((p) => p.title === title);
     const heads = result.head.panels[at]?.series ?? [];
     return heads
-      .map((head, i): Drawn => ({ head, curve: result.curves[at]?.[i] as Curve, run }))
+      .map((head, i): Drawn => ({ head, curve: inUnit(result.curves[at]?.[i] as Curve, shown), run, pin }))
       .filter((d) => run === "now" || !d.head.reference);
   };
-  return [...ghosts.flatMap((g) => of(g, "ghost")), ...(pinned && pinned !== now ? of(pinned, "pinned") : []), ...of(now, "now")];
+  return [...ghosts.flatMap((g) => of(g, "ghost")), ...pinned.flatMap((p, i) => (p === now ? [] : of(p, "pinned", i))), ...of(now, "now")];
+}
+
+function inUnit(curve: Curve, shown: ShownUnit | undefined): Curve {
+  return shown ? { x: curve.x, y: curve.y.map((v) => v * shown.factor + shown.offset) } : curve;
 }
 
 export function aligned(curves: Drawn[]): uPlot.AlignedData {

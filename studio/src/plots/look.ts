@@ -12,21 +12,21 @@ export function token(name: string): string {
 
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
-export function colour(head: SeriesHead, run: RunName, i: number): string {
+export function colour(head: SeriesHead, run: RunName, i: number, pin = 0): string {
   if (run === "ghost") return token("--ghost");
   if (head.reference) return token("--ink3");
-  if (run === "pinned") return token("--run2");
+  if (run === "pinned") return token(`--run${[2, 4, 3][pin % 3]}`);
   return token(`--run${[1, 3, 4, 2][i % 4]}`);
 }
 
-export function dash(head: SeriesHead, run: RunName, i: number): number[] {
+export function dash(head: SeriesHead, run: RunName, i: number, pin = 0): number[] {
   if (head.reference) return [4, 4];
-  return run === "pinned" ? [6, 3] : (DASHES[i % 4] ?? []);
+  return (run === "pinned" ? DASHES[1 + (pin % 3)] : DASHES[i % 4]) ?? [];
 }
 
-export function seriesStyle(head: SeriesHead, run: RunName, i: number): uPlot.Series {
+export function seriesStyle(head: SeriesHead, run: RunName, i: number, pin = 0): uPlot.Series {
   return {
-    label: head.name, stroke: colour(head, run, i), dash: dash(head, run, i), width: run === "ghost" ? 1 : head.reference ? 1.2 : 1.8,
+    label: head.name, stroke: colour(head, run, i, pin), dash: dash(head, run, i, pin), width: run === "ghost" ? 1 : head.reference ? 1.2 : 1.8,
     points: { show: false }, spanGaps: true, pxAlign: 0,
     ...(head.held ? { paths: uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder } : {}),
   };

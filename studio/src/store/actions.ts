@@ -3,10 +3,11 @@
 // **Invariant:** only this room writes the state; the server holds the truth about texts, so a change of
 // the graph goes: ask the server for the change of text, apply it in the editor, which tells the server.
 
-import { complete, whatIsAt } from "../text/complete";
+import { complete } from "../text/complete";
 import { editors, type Hooks } from "../text/editor";
 import { Connection } from "../wire/connection";
-import type { Analysis, Edited, Equations, Film, Focus, GraphEdit, Hello, Opened, Parameter, Reason, RunResult, ServerEvent, Span, Study } from "../wire/protocol";
+import type { Analysis, BondPreview, Edited, Equations, FileFrame, Film, Focus, Frame, GraphEdit, Hello, LessonStep, Offer, Opened, Parameter, Reason, RunResult, ServerEvent, ShownUnit, Span, Study } from "../wire/protocol";
+import { rasterise } from "../plots/raster";
 import { announce } from "./announce";
 import { placesOf } from "./places";
 import { failStudy, progressStudy, takeStudy } from "./studies";
@@ -82,7 +83,7 @@ export async function openFile(path: string, again = false): Promise<void> {
     model: kept ? kept.model : isFromAddress ? words.get("model") : null,
     level: kept ? kept.level : isFromAddress ? (words.get("level")?.split(".") ?? []) : [],
     experiment: kept ? kept.experiment : isFromAddress ? words.get("experiment") : null,
-    ...(isSame ? {} : { selection: [], why: null, result: null, ghosts: [], pinned: null, sliders: [], analysis: null, bondCurves: null, film: null, filmTrouble: "", study: null, studyTrouble: "", runTrouble: "" }),
+    ...(isSame ? {} : { selection: [], why: null, result: null, ghosts: [], pinned: [], sliders: [], analysis: null, bondCurves: null, film: null, filmTrouble: "", study: null, studyTrouble: "", runTrouble: "" }),
   });
   focus();
 }
@@ -127,8 +128,11 @@ function hooksOf(path: string): Hooks {
       set({ caret: { line, column } });
       if (offset >= 0) selectAt(offset);
     },
-    complete: (context) => complete(context, get().analysis),
-    hover: (offset) => whatIsAt(offset, get().analysis),
+    complete: (context) => complete(context, async () => {
+      await editors.synced();
+      return connection.ask<Offer[]>("complete", { path, at: context.pos });
+    }),
+    hover: (at) => connection.ask<(Span & { text: string }) | null>("hover", { path, at }).catch(() => null),
   };
 }
 
@@ -184,6 +188,7 @@ function takeAnalysis(news: Analysis): void {
     places: analysis.view ? placesOf(before?.view ?? null, get().places, analysis.view) : get().places,
     selection: get().selection.filter((s) => names.has(s.id)),
     why: null,
+    lesson: sameGraph(before?.view ?? null, analysis.view) ? get().lesson : null,
     sliders: followParameters(get().sliders, analysis.parameters),
   });
   editors.messages(analysis.messages);
@@ -198,6 +203,12 @@ function takeAnalysis(news: Analysis): void {
   // An error elsewhere in the file does not keep this experiment from running; the server says if one does.
   if (get().live || (isFirst && errors.length === 0)) run(false);
   if (get().mode === "equations" || get().equations) void loadEquations();
+}
+
+/** A lesson goes on while the graph has the same nodes and bonds. */
+function sameGraph(a: Analysis["view"], b: Analysis["view"]): boolean {
+  const ids = (v: Analysis["view"]): string => [...(v?.nodes ?? []), ...(v?.bonds ?? [])].map((x) => x.id).join();
+  return ids(a) === ids(b);
 }
 
 /** A slider stays where it is unless the text gives its parameter another value. */
@@ -420,13 +431,14 @@ export function cancel(): void {
   if (get().running) connection.ask("cancel").catch(trouble);
 }
 
-function takeResult(result: RunResult | Film | Study): void {
+function takeResult(result: Frame): void {
+  if (result.head.purpose === "file") return takeFile(result as FileFrame);
   if (result.head.purpose === "study") return takeStudy(result as Study);
   if (isFilm(result)) return set({ film: result, filmTrouble: "" });
   takeRun(result as RunResult);
 }
 
-function isFilm(result: RunResult | Film | Study): result is Film {
+function isFilm(result: Frame): result is Film {
   return result.head.purpose === "scene";
 }
 
@@ -515,6 +527,81 @@ export function slide(name: string, value: number, rough: boolean): void {
   run(rough);
 }
 
+/** More than these cannot be told apart. */
+const MOST_PINNED = 3;
+
+/** Keeps the present run to compare with. */
 export function pinRun(): void {
-  set({ pinned: get().pinned ? null : get().result });
+  const { result, pinned } = get();
+  if (result && !pinned.includes(result)) set({ pinned: [...pinned, result].slice(-MOST_PINNED) });
+}
+
+export function unpinRun(run: RunResult): void {
+  set({ pinned: get().pinned.filter((p) => p !== run) });
+}
+
+/** Units that a unit can be shown in. */
+export function unitsLike(unit: string): Promise<ShownUnit[]> {
+  return connection.ask<ShownUnit[]>("units", { unit }).catch(() => []);
+}
+
+export function showUnit(own: string, shown: ShownUnit | undefined): void {
+  const { [own]: _, ...rest } = get().shownUnits;
+  set({ shownUnits: shown && shown.unit !== own ? { ...rest, [own]: shown } : rest });
+}
+
+let wantsPicture = false;
+
+/** Saves the last run: all recorded points, or its pictures. */
+export function exportRun(format: "csv" | "parquet" | "svg" | "png"): void {
+  wantsPicture = format === "png";
+  connection.ask("export", { format: format === "png" ? "svg" : format }).catch(trouble);
+}
+
+function takeFile({ head, bytes }: FileFrame): void {
+  const blob = new Blob([bytes], { type: head.kind });
+  if (!wantsPicture) return saveText(head.name, blob);
+  wantsPicture = false;
+  rasterise(blob).then((picture) => saveText(head.name.replace(/svg$/, "png"), picture), trouble);
+}
+
+/** Steps through the assignment of causality; nothing ends the lesson. */
+export async function startLesson(): Promise<void> {
+  const steps = await connection.ask<LessonStep[]>("lesson").catch(() => []);
+  if (steps.length === 0) return notice("there is no lesson: the model has errors, or nothing to decide");
+  set({ lesson: { steps, at: 0 }, mode: "causality", why: null, selection: [] });
+}
+
+export function stepLesson(at: number | null): void {
+  const { lesson } = get();
+  if (!lesson) return;
+  set({ lesson: at === null ? null : { ...lesson, at: Math.min(Math.max(at, 0), lesson.steps.length - 1) } });
+}
+
+/** Asks what a bond between two nodes would be, once for each pair. */
+export function previewBond(from: string | null, to: string | null): void {
+  const { open, preview } = get();
+  if (!open || from === null || to === null || from === to) {
+    if (preview) set({ preview: null });
+    return;
+  }
+  if (preview?.from === from && preview.to === to) return;
+  const show = (found: BondPreview | null, why: string): void => {
+    if (get().preview?.from === from && get().preview?.to === to) set({ preview: { from, to, found, why } });
+  };
+  set({ preview: { from, to, found: null, why: "" } });
+  connection.ask<BondPreview>("preview", { path: open.path, from, to }).then((found) => show(found, ""), (error: unknown) => show(null, error instanceof Error ? error.message : String(error)));
+}
+
+/** What is selected as statements of the language; none if nothing is. */
+export async function copySelected(): Promise<string | null> {
+  const { open, selection } = get();
+  const nodes = selection.filter((s) => s.kind === "node").map((s) => s.id);
+  if (!open || nodes.length === 0) return null;
+  try {
+    return await connection.ask<string>("copy", { path: open.path, nodes });
+  } catch (error) {
+    trouble(error);
+    return null;
+  }
 }

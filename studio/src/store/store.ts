@@ -5,7 +5,7 @@
 import { useSyncExternalStore } from "react";
 import type { Places } from "./places";
 import type { Part } from "../canvas/parts";
-import type { Analysis, Equations, Film, GalleryCard, Entry, Reason, RunResult, Study, StudyKind } from "../wire/protocol";
+import type { Analysis, BondPreview, Equations, Film, GalleryCard, Entry, Reason, RunResult, LessonStep, ShownUnit, Study, StudyKind } from "../wire/protocol";
 
 export type Mode = "model" | "causality" | "power" | "equations" | "bodies";
 export type Tool = "select" | "pan" | "bond";
@@ -64,7 +64,16 @@ export interface State {
   /** The curves belong to an older text. */
   stale: boolean;
   ghosts: RunResult[];
-  pinned: RunResult | null;
+  /** Kept to compare with, oldest first. */
+  pinned: RunResult[];
+  /** Units that curves are shown in, by the unit they come in. */
+  shownUnits: Record<string, ShownUnit>;
+  /** The task of the guided first model; none when nobody is guided. */
+  tour: number | null;
+  finds: boolean;
+  /** What the bond under the hand would be, or why it cannot be. */
+  preview: { from: string; to: string; found: BondPreview | null; why: string } | null;
+  lesson: { steps: LessonStep[]; at: number } | null;
   bondCurves: RunResult | null;
   runTrouble: string;
   cursor: number | null;
@@ -93,7 +102,7 @@ export const first: State = {
   link: "connecting", retryIn: 0, version: "", folder: "", files: [], gallery: [], open: null, analysis: null, places: new Map(),
   model: null, level: [], experiment: null, mode: "model", tool: "select", selection: [], hovered: null, why: null,
   equations: null, insert: null, sliders: [], live: true, running: null, result: null, stale: false, ghosts: [],
-  pinned: null, bondCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
+  pinned: [], shownUnits: {}, lesson: null, tour: null, finds: false, preview: null, bondCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
   folded: { explorer: false, text: false, dock: false }, theme: "light", keysShown: false, aboutShown: false,
   commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, film: null, filmTrouble: "", parts: [],
   study: null, studyKind: "poles", studyFields: { from: "", to: "", at: "", cut: "", over: "" }, studyRunning: null, studyTrouble: "",

@@ -1,45 +1,40 @@
-// What could be typed, and what a word means, from what the server last said about the text.
+// What could be typed at a place, as the server's service tells it.
 
-import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
-import { nameOfNode } from "../canvas/flow";
-import { BASIC } from "../canvas/parts";
-import type { Analysis, Span } from "../wire/protocol";
+import { snippet, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import type { Offer } from "../wire/protocol";
 
-const MEMBERS: Record<string, string> = {
-  e: "effort", f: "flow", p: "momentum", q: "displacement", energy: "energy through it", stored: "stored energy", power: "power into it",
+/** Sorts of the service as the editor's icons know them. */
+const TYPES: Record<string, string> = {
+  keyword: "keyword", element: "type", model: "class", function: "function", node: "variable", signal: "constant", member: "property", unit: "enum", library: "namespace",
+  file: "text", domain: "interface", argument: "property",
 };
-const WORDS = ["model", "experiment", "param", "input", "output", "port", "use", "extends", "with", "record", "plot", "measure", "compare", "stop", "start", "when", "for", "layout"];
 
-export function complete(context: CompletionContext, analysis: Analysis | null): CompletionResult | null {
-  const member = context.matchBefore(/\.[\p{L}\p{N}_]*$/u);
-  if (member) {
-    const options = Object.entries(MEMBERS).map(([label, detail]): Completion => ({ label, detail, type: "property" }));
-    return { from: member.from + 1, options, validFor: /^\w*$/ };
-  }
+export async function complete(context: CompletionContext, ask: () => Promise<Offer[]>): Promise<CompletionResult | null> {
+  const isMember = context.matchBefore(/[.[]\s*[\p{L}\p{N}_]*$/u) !== null;
   const word = context.matchBefore(/[\p{L}_][\p{L}\p{N}_]*$/u);
-  if (!word && !context.explicit) return null;
-  return { from: word?.from ?? context.pos, options: names(analysis), validFor: /^[\p{L}\p{N}_]*$/u };
+  if (!word && !isMember && !context.explicit) return null;
+  const offers = await ask().catch(() => []);
+  const [first] = offers;
+  if (!first || context.aborted) return null;
+  return { from: first.from, options: offers.filter((o) => o.from === first.from).map(toCompletion), validFor: /^[\p{L}\p{N}_]*$/u };
 }
 
-function names(analysis: Analysis | null): Completion[] {
-  const options: Completion[] = BASIC.filter((p) => /[A-Z]/.test(p.kind)).map((p) => ({ label: p.kind, detail: p.words, type: "type", apply: `${p.kind}(` }));
-  for (const m of analysis?.models ?? []) options.push({ label: m.name, detail: "model", info: m.doc, type: "class" });
-  for (const n of analysis?.view?.nodes ?? []) if (n.name) options.push({ label: n.name, detail: n.letters, type: "variable" });
-  for (const p of analysis?.parameters ?? []) options.push({ label: p.name, detail: p.text, info: p.doc, type: "constant" });
-  for (const w of WORDS) options.push({ label: w, type: "keyword" });
-  return options;
+function toCompletion(offer: Offer): Completion {
+  return {
+    label: offer.label,
+    detail: offer.detail,
+    type: TYPES[offer.sort] ?? "text",
+    ...(offer.doc ? { info: plain(offer.doc) } : {}),
+    apply: offer.isSnippet ? snippet(toTemplate(offer.insert)) : offer.insert,
+  };
 }
 
-/** The node or parameter whose words hold a place. */
-export function whatIsAt(offset: number, analysis: Analysis | null): { span: Span; text: string } | null {
-  const holds = (s: Span | null): s is Span => s !== null && s.from <= offset && offset <= s.to;
-  const nodes = (analysis?.view?.nodes ?? []).filter((n) => holds(n.span));
-  const node = nodes.sort((a, b) => size(a.span) - size(b.span))[0];
-  if (node?.span) return { span: node.span, text: nameOfNode(node) };
-  const parameter = analysis?.parameters.find((p) => holds(p.span));
-  return parameter ? { span: parameter.span, text: `${parameter.name} = ${parameter.text}${parameter.doc && `\n${parameter.doc}`}` } : null;
+/** `$1`, `${1:name}` and `$0` of the service as `#{1:name}` of the editor. */
+export function toTemplate(text: string): string {
+  return text.replace(/\$\{(\d+):([^}]*)\}/g, "#{$2}").replace(/\$\d+/g, "#{}");
 }
 
-function size(s: Span | null): number {
-  return s ? s.to - s.from : Infinity;
+/** Words without marks: names keep their backticks off, code fences go. */
+export function plain(markdown: string): string {
+  return markdown.replace(/^```.*$/gm, "").replace(/\*\*|`/g, "").replace(/\n{3,}/g, "\n\n").trim();
 }

@@ -13,15 +13,16 @@ import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, hoverTooltip, keymap, lineNumbers, type Tooltip } from "@codemirror/view";
 import type { Message, Span, TextChange } from "../wire/protocol";
 import { bondLanguage } from "./bond-language";
+import { plain } from "./complete";
 import { marks, setMarks, type Marks } from "./marks";
 import { toDiagnostics } from "./messages";
-import { receive, resume, syncing, type Wire } from "./sync";
+import { isSynced, receive, resume, syncing, type Wire } from "./sync";
 
 export interface Hooks extends Wire {
   changed(): void;
   moved(line: number, column: number, offset: number): void;
-  complete(context: CompletionContext): CompletionResult | null;
-  hover(offset: number): { span: Span; text: string } | null;
+  complete(context: CompletionContext): Promise<CompletionResult | null>;
+  hover(offset: number): Promise<(Span & { text: string }) | null>;
 }
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? "";
@@ -79,17 +80,17 @@ const overSelection = EditorView.domEventHandlers({
   },
 });
 
-function hoverCard(view: EditorView, pos: number, hooks: Hooks): Tooltip | null {
-  const found = hooks.hover(pos);
-  if (!found || found.span.to > view.state.doc.length) return null;
+async function hoverCard(view: EditorView, pos: number, hooks: Hooks): Promise<Tooltip | null> {
+  const found = await hooks.hover(pos);
+  if (!found || found.to > view.state.doc.length) return null;
   return {
-    pos: found.span.from,
-    end: found.span.to,
+    pos: found.from,
+    end: found.to,
     above: true,
     create: () => {
       const dom = document.createElement("div");
       dom.className = "hover-card";
-      dom.textContent = found.text;
+      dom.textContent = plain(found.text);
       return { dom };
     },
   };
@@ -143,6 +144,11 @@ export class Editors {
 
   resume(): void {
     if (this.view) resume(this.view);
+  }
+
+  /** Waits until the server has every step of the text, though not for long. */
+  async synced(): Promise<void> {
+    for (let i = 0; i < 30 && this.view && !isSynced(this.view.state); i++) await new Promise((done) => setTimeout(done, 10));
   }
 
   /** Applies a change of the graph as one step of the history. */

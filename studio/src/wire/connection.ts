@@ -3,13 +3,13 @@
 // **Invariant:** every ask is answered or refused exactly once; a lost connection refuses those under way.
 
 import { readFrame } from "./frame";
-import type { Film, RunResult, ServerEvent, Study } from "./protocol";
+import type { Frame, ServerEvent } from "./protocol";
 
 type Waiting = { resolve: (value: unknown) => void; reject: (why: Error) => void };
 
 export interface Listener {
   event(event: ServerEvent): void;
-  result(result: RunResult | Film | Study): void;
+  result(result: Frame): void;
   /** `again` is false at the first time. */
   connected(again: boolean): void;
   lost(secondsToRetry: number): void;

@@ -406,6 +406,37 @@ export interface Study {
   curves: Curve[][];
 }
 
+/** A file that the server made. */
+export interface FileFrame {
+  head: { purpose: "file"; name: string; kind: string; n: number };
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A unit that numbers can be shown in: shown = value·factor + offset. */
+export interface ShownUnit {
+  unit: string;
+  factor: number;
+  offset: number;
+}
+
+/** What may be typed at a place. */
+export interface Offer extends Span {
+  label: string;
+  detail: string;
+  doc: string | null;
+  insert: string;
+  isSnippet: boolean;
+  sort: string;
+}
+
+/** One decision on causality, with what follows from it. */
+export interface LessonStep {
+  decision: Reason | null;
+  follows: Reason[];
+}
+
+export type Frame = RunResult | Film | Study | FileFrame;
+
 /** A change of the graph, which the server turns into a change of the text. */
 export type GraphEdit =
   | { kind: "add"; part: string; value: string; at: [number, number] | null; to: string | null }
@@ -416,7 +447,15 @@ export type GraphEdit =
   | { kind: "reverse"; bond: string }
   | { kind: "force"; bond: string; end: StrokeEnd }
   | { kind: "value"; node: string; value: string }
+  | { kind: "paste"; text: string; at: [number, number] | null }
   | { kind: "insert"; bond: string; part: string; value: string };
+
+/** What a bond would be if it were drawn. */
+export interface BondPreview {
+  isTurned: boolean;
+  stroke: "tail" | "head" | "mixed" | null;
+  isConflict: boolean;
+}
 
 export interface Edited {
   changes: TextChange[];
