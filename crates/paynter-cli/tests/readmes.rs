@@ -348,10 +348,10 @@ fn file_with(folder: &Path, experiment: &str) -> String {
         .filter(|p| p.extension().is_some_and(|e| e == "bond"))
         .collect();
     files.sort();
-    let head = format!("experiment {experiment} of");
-    let found = files
-        .iter()
-        .find(|f| std::fs::read_to_string(f).is_ok_and(|t| t.contains(&head)));
+    let heads = ["of", "extends"].map(|word| format!("experiment {experiment} {word} "));
+    let found = files.iter().find(|f| {
+        std::fs::read_to_string(f).is_ok_and(|t| heads.iter().any(|head| t.contains(head)))
+    });
     let file = found.unwrap_or_else(|| panic!("no file of {} has {experiment}", folder.display()));
     file.file_name()
         .expect("a file has a name")

@@ -443,7 +443,7 @@ const OWN: &[Row] = &[
     (
         UNKNOWN_SETTING,
         "unknown setting",
-        "Settings are start, stop, method, step, rtol, atol, output_step, output_start, max_step, max_steps, initial_step and constraints. Values of the model are changed by `with`.",
+        "Settings are start, stop, method, step, rtol, atol, output_step, output_start, max_step, max_steps, initial_step, constraints and quantiser_gain. Values of the model are changed by `with`.",
     ),
     (
         SETTING_VALUE,

@@ -309,7 +309,17 @@ impl<'a> Walk<'a> {
     }
 
     fn experiment(&mut self, experiment: &'a ast::Experiment) {
-        self.path_use(&experiment.of);
+        match &experiment.extends {
+            None => self.path_use(&experiment.of),
+            // Its model is named where that one is written.
+            Some(base) => {
+                let symbol = Symbol::Experiment {
+                    path: self.path.to_owned(),
+                    name: base.text.to_string(),
+                };
+                self.add(base.span, symbol, false);
+            }
+        }
         self.model = self.analysis.find_model(&experiment.of, self.file);
         self.measures = Some(experiment);
         for statement in &experiment.body {

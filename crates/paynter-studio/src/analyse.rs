@@ -225,7 +225,7 @@ impl Items {
     }
 
     fn add_changes(&mut self, document: &Document, experiment: &ast::Experiment) {
-        for statement in &experiment.body {
+        for statement in experiment.statements() {
             let ast::ExperimentKind::With(assigns) = &statement.kind else {
                 continue;
             };

@@ -584,10 +584,21 @@ pub enum FunctionBody {
 pub struct Experiment {
     /// Its name.
     pub name: Ident,
-    /// The model it is of.
+    /// The model it is of; that of the experiment it extends.
     pub of: Path,
-    /// In text order.
+    /// The experiment of the same file that it extends.
+    pub extends: Option<Ident>,
+    /// What it takes over from that one and does not replace.
+    pub inherited: Vec<ExperimentStmt>,
+    /// What it writes itself, in text order.
     pub body: Vec<ExperimentStmt>,
+}
+
+impl Experiment {
+    /// Everything that counts: what it takes over, then what it writes itself.
+    pub fn statements(&self) -> impl Iterator<Item = &ExperimentStmt> {
+        self.inherited.iter().chain(&self.body)
+    }
 }
 
 /// A statement of an experiment.

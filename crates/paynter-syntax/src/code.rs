@@ -64,6 +64,8 @@ codes! {
         "Files up to 32 MiB are read. Large networks are written with `for`.";
     TOO_MANY_ERRORS = "E0123", "further errors are not shown",
         "Only the first errors of a file are listed.";
+    EXTENDS_NOTHING = "E0125", "an experiment that extends nothing",
+        "`experiment b extends a { … }` takes over everything from `a`, an experiment of the same file, and replaces what it writes itself. There is no such experiment, or the chain of bases leads back to where it began.";
     CALL_OF_EXPRESSION = "E0124", "only a name can be called",
         "Parentheses behind a name call it; behind anything else an operator is missing.";
 }

@@ -15,6 +15,7 @@ mod block;
 mod cursor;
 mod experiment;
 mod expr;
+mod extend;
 mod function;
 mod item;
 mod lagrangian;
@@ -80,8 +81,9 @@ pub fn parse(file: FileId, text: &str) -> Parsed {
     }
     let mut parser = Parser::new(file, text);
     parser.report_bad_tokens();
-    let ast = parser.file();
+    let mut ast = parser.file();
     let mut diagnostics = parser.diagnostics;
+    diagnostics.extend(extend::extend_experiments(&mut ast));
     diagnostics.sort_by_key(|d| {
         d.primary
             .as_ref()

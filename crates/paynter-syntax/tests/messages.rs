@@ -121,6 +121,10 @@ const FIXTURES: &[(&str, &str)] = &[
         "model A { x = (a)(b) }",
         "1: E0124 only a name can be called",
     ),
+    (
+        "experiment b extends a { stop = 1 [s] }",
+        "1: E0125 there is no experiment `a` to extend",
+    ),
 ];
 
 #[test]

@@ -25,7 +25,7 @@ impl Design {
                 let ast::ItemKind::Experiment(experiment) = &item.kind else {
                     continue;
                 };
-                for statement in &experiment.body {
+                for statement in experiment.statements() {
                     if let ast::ExperimentKind::Compare { path, .. } = &statement.kind {
                         guard.keep(&beside(path, name));
                     }

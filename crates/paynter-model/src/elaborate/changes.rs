@@ -31,7 +31,7 @@ impl<'a> Elaborator<'a> {
         scope: ScopeId,
     ) {
         if let Some(experiment) = experiment {
-            for stmt in &experiment.body {
+            for stmt in experiment.statements() {
                 let ast::ExperimentKind::With(list) = &stmt.kind else {
                     continue;
                 };

@@ -648,7 +648,7 @@ impl<'a> Elaborator<'a> {
             return;
         }
         if let Some((experiment, _)) = experiment {
-            for stmt in &experiment.body {
+            for stmt in experiment.statements() {
                 match &stmt.kind {
                     ast::ExperimentKind::Start(list) => {
                         self.starts.extend(list.iter().map(|a| (outside, a, false)));

@@ -179,10 +179,11 @@ impl Planner<'_> {
 
     /// An expression as curves; empty if it could not be read.
     fn curves(&mut self, e: &ast::Expr) -> Vec<Column> {
-        let Some(read) = self.scope.read(e) else {
+        let (meant, column_unit) = self.as_recorded(e);
+        let Some(read) = self.scope.read(&meant) else {
             return Vec::new();
         };
-        let unit = shown_in(&read);
+        let unit = column_unit.or_else(|| shown_in(&read));
         let name = self.scope.text(e.span).trim().to_owned();
         let column = |(ending, value): (String, ExprId)| Column {
             name: format!("{name}{ending}"),

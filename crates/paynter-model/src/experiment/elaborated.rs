@@ -45,7 +45,7 @@ pub fn with_sweeps(
 
 /// Says of unknown names that are names of columns what stands behind them.
 fn tell_columns(experiment: &ast::Experiment, scope: &dyn Scope, found: &mut [Diagnostic]) {
-    let records = experiment.body.iter().flat_map(|s| match &s.kind {
+    let records = experiment.statements().flat_map(|s| match &s.kind {
         ast::ExperimentKind::Record(records) => &records[..],
         _ => &[],
     });
@@ -59,7 +59,7 @@ fn tell_columns(experiment: &ast::Experiment, scope: &dyn Scope, found: &mut [Di
             let meant = scope.text(record.value.span);
             let told = message
                 .clone()
-                .secondary(alias.span, "the name of a column in the table only")
+                .secondary(alias.span, "a column, which plots and measures may read")
                 .help(format!("write `{}` instead", meant.trim()));
             *message = told;
         }
@@ -175,6 +175,7 @@ impl Scope for ModelScope<'_, '_> {
                 path,
                 dimension: None,
                 is_part: true,
+                unit: None,
             }),
             Some(false) => {
                 let dimension = match self.model.lower_ref(target) {
@@ -185,6 +186,7 @@ impl Scope for ModelScope<'_, '_> {
                     }
                 };
                 Some(Variable {
+                    unit: self.model.display_unit(&path),
                     path,
                     dimension,
                     is_part: false,
@@ -206,6 +208,14 @@ impl Scope for ModelScope<'_, '_> {
                 None
             }
         }
+    }
+
+    fn knows(&mut self, name: &ast::Ident) -> bool {
+        let e = ast::Expr {
+            span: name.span,
+            kind: ast::ExprKind::Name(name.clone()),
+        };
+        self.model.lower(&e).is_ok()
     }
 
     fn text(&self, span: Span) -> String {

@@ -139,6 +139,10 @@ impl Planner<'_> {
 
     /// Reads a measure; the depth is bounded.
     pub(super) fn measure_of(&mut self, e: &ast::Expr, depth: usize) -> Option<Known> {
+        if depth == 0 && !self.recorded.is_empty() {
+            let (meant, _) = self.as_recorded(e);
+            return self.measure_of(&meant, 1);
+        }
         if depth > DEEPEST {
             let diagnostic =
                 Diagnostic::error(code::NOT_A_MEASURE, "this measure is nested too deep")

@@ -14,6 +14,7 @@ mod draws;
 mod elaborated;
 mod fits;
 mod measures;
+mod recorded;
 mod searches;
 mod settings;
 mod studies;
@@ -43,6 +44,9 @@ pub trait Scope {
     /// Finds what `with` may set and a sweep may vary; `None` if there is none and that was
     /// reported.
     fn variable(&mut self, target: &ast::Ref) -> Option<Variable>;
+
+    /// Tells whether the model has something of this name.
+    fn knows(&mut self, name: &ast::Ident) -> bool;
 
     /// Gives the text under a span.
     fn text(&self, span: Span) -> String;
@@ -74,6 +78,8 @@ pub struct Variable {
     pub dimension: Option<Dimension>,
     /// A replaceable part: its values are models.
     pub is_part: bool,
+    /// The unit that it was declared with.
+    pub unit: Option<Unit>,
 }
 
 /// What is to be done.
@@ -107,6 +113,8 @@ pub struct Plan {
     pub initial_step: Option<f64>,
     /// How locks are enforced.
     pub constraints: Constraints,
+    /// The gain at which quantisers of sampled blocks count in linear models.
+    pub quantiser_gain: Option<f64>,
     /// Recorded columns; empty means the default of [`default_columns`].
     pub columns: Vec<Column>,
     /// Pictures.
@@ -221,6 +229,7 @@ impl Default for Plan {
             output_start: None,
             max_step: None,
             max_steps: None,
+            quantiser_gain: None,
             initial_step: None,
             constraints: Constraints::Auto,
             columns: Vec::new(),
@@ -691,11 +700,13 @@ pub fn plan_in(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
             ..Plan::default()
         },
         given: Vec::new(),
+        recorded: Vec::new(),
     };
-    for statement in &experiment.body {
+    planner.find_recorded(experiment);
+    for statement in experiment.statements() {
         planner.statement(statement);
     }
-    for statement in &experiment.body {
+    for statement in experiment.statements() {
         planner.fit(statement);
     }
     planner.draw();
@@ -721,6 +732,7 @@ fn replace_sweeps(
         scope,
         plan,
         given: Vec::new(),
+        recorded: Vec::new(),
     };
     for statement in sweeps {
         planner.statement(statement);
@@ -733,7 +745,7 @@ fn replace_sweeps(
 fn places(experiment: &ast::Experiment) -> Places {
     use ast::ExperimentKind as Kind;
     let mut words = Vec::new();
-    for statement in &experiment.body {
+    for statement in experiment.statements() {
         let word = match &statement.kind {
             Kind::Setting { name, .. } => &*name.text,
             Kind::Measure(list) => {
@@ -762,6 +774,8 @@ struct Planner<'s> {
     plan: Plan,
     /// Settings given so far, for "given twice".
     given: Vec<(String, Span)>,
+    /// Columns with names of their own, which plots and measures may read.
+    recorded: Vec<ast::Record>,
 }
 
 impl Planner<'_> {

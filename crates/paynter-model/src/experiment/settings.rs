@@ -11,7 +11,7 @@ use crate::suggest::nearest;
 use crate::units::Dimension;
 
 /// Every setting there is.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 13] = [
     "start",
     "stop",
     "method",
@@ -24,6 +24,7 @@ const SETTINGS: [&str; 12] = [
     "initial_step",
     "constraints",
     "step",
+    "quantiser_gain",
 ];
 
 /// Names of methods in the text.
@@ -108,6 +109,9 @@ impl Planner<'_> {
             "step" => self
                 .time(name, value, positive, POSITIVE)
                 .map(|t| self.plan.fixed_step = Some(t)),
+            "quantiser_gain" => self
+                .number(name, value, Some(Dimension::ONE), |_| true, "a number")
+                .map(|x| self.plan.quantiser_gain = Some(x)),
             "rtol" => self.rtol(name, value).map(|x| self.plan.rtol = x),
             // A single absolute tolerance serves quantities of all units: any unit is accepted.
             "atol" => self

@@ -12,6 +12,7 @@ use super::{
     SweepValue, Variable,
 };
 use crate::code;
+use crate::elaborate::code::BARE_NUMBER;
 use crate::units::{Dimension, Unit, format_number};
 
 /// Most values of one sweep: each is a run, and more are a slip in `by`.
@@ -205,6 +206,10 @@ impl Planner<'_> {
     /// A fixed finite number in the unit of a variable.
     pub(super) fn value_of(&mut self, e: &ast::Expr, variable: &Variable) -> Option<f64> {
         let (number, found) = self.constant(e)?;
+        if let Some(diagnostic) = bare_number(e, variable) {
+            self.report(diagnostic);
+            return None;
+        }
         if let (Some(found), Some(expected)) = (found, variable.dimension)
             && found != expected
         {
@@ -317,6 +322,32 @@ impl Planner<'_> {
             });
         }
     }
+}
+
+/// A number without a unit for something that was declared in another unit than that of the SI: `with` refuses it as well.
+fn bare_number(e: &ast::Expr, variable: &Variable) -> Option<Diagnostic> {
+    let mut inner = e;
+    while let ast::ExprKind::Unary { of, .. } = &inner.kind {
+        inner = of;
+    }
+    let ast::ExprKind::Number { value, unit: None } = inner.kind else {
+        return None;
+    };
+    let unit = variable.unit.as_ref()?;
+    if value == 0.0 && unit.offset == 0.0 || (unit.factor == 1.0 && unit.offset == 0.0) {
+        return None;
+    }
+    let (path, text) = (&variable.path, &unit.text);
+    Some(
+        Diagnostic::error(
+            BARE_NUMBER,
+            format!(
+                "{value} has no unit, and `{path}` is declared in {text}, which is not the SI unit"
+            ),
+        )
+        .primary(e.span, "no unit")
+        .help(format!("write `{value} [{text}]`")),
+    )
 }
 
 /// `latin(…)` and its like.

@@ -86,6 +86,10 @@ impl Scope for Model {
         }
     }
 
+    fn knows(&mut self, name: &ast::Ident) -> bool {
+        !matches!(&*name.text, "way" | "speed")
+    }
+
     fn variable(&mut self, target: &ast::Ref) -> Option<Variable> {
         let text = self.text(target.span);
         let path = text.trim().to_owned();
@@ -94,16 +98,19 @@ impl Scope for Model {
                 path,
                 dimension: dimension("N*m/rad"),
                 is_part: false,
+                unit: None,
             }),
             "n" => Some(Variable {
                 path,
                 dimension: None,
                 is_part: false,
+                unit: None,
             }),
             "ctrl" => Some(Variable {
                 path,
                 dimension: None,
                 is_part: true,
+                unit: None,
             }),
             _ => {
                 let message = Diagnostic::error("E0221", format!("`{path}` cannot be changed"));

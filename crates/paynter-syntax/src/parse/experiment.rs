@@ -33,12 +33,27 @@ impl Parser<'_> {
         self.bump();
         let header = self.experiment_header();
         let body = self.block("`{`", NodeKind::Block, Self::experiment_statement)?;
-        let (name, of) = header?;
-        Some(ast::Experiment { name, of, body })
+        let (name, of, extends) = header?;
+        Some(ast::Experiment {
+            name,
+            of,
+            extends,
+            inherited: Vec::new(),
+            body,
+        })
     }
 
-    fn experiment_header(&mut self) -> Option<(ast::Ident, ast::Path)> {
+    fn experiment_header(&mut self) -> Option<(ast::Ident, ast::Path, Option<ast::Ident>)> {
         let name = self.name("the name of the experiment")?;
+        if self.eat_word("extends") {
+            let base = self.name("the name of an experiment")?;
+            // Its model is that of the base, once the whole file is read.
+            let of = ast::Path {
+                segments: vec![base.clone()],
+                span: base.span,
+            };
+            return Some((name, of, Some(base)));
+        }
         if !self.eat_word("of") {
             let diagnostic = self
                 .expected_message("`of` and a model")
@@ -47,7 +62,7 @@ impl Parser<'_> {
             return None;
         }
         let of = self.path("a model")?;
-        Some((name, of))
+        Some((name, of, None))
     }
 
     fn experiment_statement(&mut self) -> Option<ast::ExperimentStmt> {

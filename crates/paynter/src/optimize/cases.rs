@@ -73,8 +73,9 @@ fn read_in(design: &Design, choice: &Choice, name: &ast::Ident) -> Result<Design
         if let ast::ItemKind::Experiment(e) = &mut item.kind
             && e.name.text == name.text
         {
-            e.body
-                .retain(|s| !matches!(s.kind, ast::ExperimentKind::Optimize { .. }));
+            for list in [&mut e.body, &mut e.inherited] {
+                list.retain(|s| !matches!(s.kind, ast::ExperimentKind::Optimize { .. }));
+            }
             e.body.push(statement.clone());
         }
     }
@@ -97,7 +98,6 @@ fn statement(project: &Project, experiment: Option<&str>) -> Option<ast::Experim
         _ => None,
     });
     let mut own = experiments.filter(|e| Some(&*e.name.text) == experiment);
-    let body = &own.next()?.body;
     let is_it = |s: &&ast::ExperimentStmt| matches!(s.kind, ast::ExperimentKind::Optimize { .. });
-    body.iter().find(is_it).cloned()
+    own.next()?.statements().find(is_it).cloned()
 }

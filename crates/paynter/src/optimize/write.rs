@@ -59,7 +59,7 @@ pub fn experiment_text(
         optimum.values.iter().any(|v| v.name == own)
     };
     let mut lines = Vec::new();
-    for statement in &experiment.body {
+    for statement in experiment.statements() {
         match &statement.kind {
             ast::ExperimentKind::Optimize { .. } => {}
             ast::ExperimentKind::With(list) => {
@@ -71,6 +71,20 @@ pub fn experiment_text(
                     lines.push(format!("with {}", kept.join(", ")));
                 }
             }
+            // Lines that were taken over in part.
+            ast::ExperimentKind::Start(list) if !list.is_empty() => {
+                let each = list
+                    .iter()
+                    .map(|a| format!("{} = {}", source(a.target.span), source(a.value.span)));
+                lines.push(format!("start {}", each.collect::<Vec<_>>().join(", ")));
+            }
+            ast::ExperimentKind::Measure(list) if !list.is_empty() => {
+                let each = list
+                    .iter()
+                    .map(|(name, e)| format!("{} = {}", name.text, source(e.span)));
+                lines.push(format!("measure {}", each.collect::<Vec<_>>().join(", ")));
+            }
+            ast::ExperimentKind::Start(_) | ast::ExperimentKind::Measure(_) => {}
             _ => lines.push(source(statement.span).to_owned()),
         }
     }
