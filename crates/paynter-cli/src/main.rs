@@ -62,6 +62,14 @@ enum Command {
     Scalarize(commands::scalarize::ScalarizeArgs),
     /// Linearize: A, B, C, D at the start or at a time of a run
     Linearize(commands::linearize::LinearizeArgs),
+    /// How the poles of a loop move with its gain: root locus
+    Locus(commands::locus::LocusArgs),
+    /// Transfer functions as numerator and denominator, with gain, zeros and poles
+    Tf(commands::locus::TfArgs),
+    /// Amplitude spectra of columns of a result file
+    Spectrum(commands::spectrum::SpectrumArgs),
+    /// How recorded quantities follow parameters: exact derivatives along the run, and a ranking
+    Sensitivity(commands::sensitivity::SensitivityArgs),
     /// Poles, damping, modes and zeros of the linear model
     Poles(commands::poles::PolesArgs),
     /// Frequency responses of the linear model
@@ -124,6 +132,10 @@ fn main() -> ExitCode {
         Command::Reduce(args) => commands::reduce::reduce(&args),
         Command::Scalarize(args) => commands::scalarize::scalarize(&args),
         Command::Linearize(args) => commands::linearize::linearize(&args),
+        Command::Locus(args) => commands::locus::locus(&args),
+        Command::Tf(args) => commands::locus::tf(&args),
+        Command::Spectrum(args) => commands::spectrum::spectrum(&args),
+        Command::Sensitivity(args) => commands::sensitivity::sensitivity(&args),
         Command::Poles(args) => commands::poles::poles(&args),
         Command::Bode(args) => commands::bode::bode(&args),
         Command::Margins(args) => commands::margins::margins(&args),

@@ -229,6 +229,19 @@ impl Machine {
         self.impulses = 0.0;
     }
 
+    /// Lists the `when`s that acted at the last event, each with the round in which it did.
+    pub fn acted(&self) -> &[(usize, usize)] {
+        &self.room.acted
+    }
+
+    /// Puts a switch on a side, whatever its value.
+    pub fn hold_mode(&mut self, mode: SymbolId, value: f64) {
+        let own = self.image.modes.iter().find(|m| m.symbol == mode);
+        if let Some(own) = own {
+            self.memory.slots[own.slot as usize] = value;
+        }
+    }
+
     /// Gives the values of the discrete symbols.
     pub fn discrete_values(&self) -> Vec<(SymbolId, f64)> {
         let discrete = self.image.discrete.iter();

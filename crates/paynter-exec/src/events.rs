@@ -292,6 +292,7 @@ impl Machine {
         };
         // A source that steps at this very instant has its new value: only states are left limits.
         self.room.restless.clear();
+        self.room.acted.clear();
         self.settle_modes_by_time(t)?;
         has_changed |= !self.room.restless.is_empty();
         has_changed |= self.tick(t)?;
@@ -318,6 +319,7 @@ impl Machine {
                 self.compute_reinit_values()?;
             }
             reinit_is_ready = false;
+            self.room.acted.extend(rising.iter().map(|&w| (round, w)));
             has_changed |= self.act(t, y, &rising, &mut stop)?;
             self.load(t, y)?;
         }

@@ -96,6 +96,8 @@ pub(crate) struct Room {
     pub energies: Vec<f64>,
     /// Modes that still changed when the rounds of an event ran out.
     pub restless: Vec<SymbolId>,
+    /// `when`s that acted at the present event, each with its round.
+    pub acted: Vec<(usize, usize)>,
     /// What two `when`s asked for when they contradicted each other.
     pub conflict: Option<Conflict>,
     /// How often columns were computed.

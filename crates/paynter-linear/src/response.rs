@@ -1,7 +1,7 @@
 //! The response of a channel at any complex frequency.
 //!
 //! In:  a [`Channel`].
-//! Out: G(s) = C (s − A)⁻¹ B + D₀ + D₁ s + …
+//! Out: G(s) = C (s − A)⁻¹ B + D₀ + D₁ s + …, for models in steps G(z) with z = e^{jωT} at a frequency.
 //!
 //! Small models are solved as they are, so that even gains far below all others keep their digits:
 //! reflections would mix them with rounding of the large ones. Larger ones are balanced and brought to
@@ -20,6 +20,8 @@ pub struct Response {
     b: Vec<f64>,
     c: Vec<f64>,
     d: Vec<f64>,
+    /// The step of a model in steps, s.
+    step: Option<f64>,
 }
 
 /// Up to so many states a thousand frequencies take less than a second without further ado.
@@ -66,7 +68,21 @@ impl Response {
             b,
             c,
             d: channel.d.clone(),
+            step: None,
         }
+    }
+
+    /// Makes a channel of a model in steps ready.
+    pub fn in_steps(channel: &Channel, step: f64) -> Self {
+        Response {
+            step: Some(step),
+            ..Self::new(channel)
+        }
+    }
+
+    /// The frequency that steps can just show, π/T, rad/s; none for a continuous model.
+    pub fn highest_frequency(&self) -> Option<f64> {
+        self.step.map(|step| std::f64::consts::PI / step)
     }
 
     /// Computes G(s); not finite at a pole.
@@ -79,9 +95,23 @@ impl Response {
         direct + self.through_states(s)
     }
 
-    /// Computes G(jω).
+    /// Computes G(jω), or G(e^{jωT}).
     pub fn at_frequency(&self, omega: f64) -> Complex {
-        self.at(Complex::new(0.0, omega))
+        let Some(step) = self.step else {
+            return self.at(Complex::new(0.0, omega));
+        };
+        // Half a turn per step is −1 itself, where the response is real.
+        if Some(omega) == self.highest_frequency() {
+            return self.at(Complex::new(-1.0, 0.0));
+        }
+        let (sin, cos) = (omega * step).sin_cos();
+        self.at(Complex::new(cos, sin))
+    }
+
+    /// Computes the gain at rest, G(0), or G(1) in steps.
+    pub fn at_rest(&self) -> f64 {
+        let place = if self.step.is_some() { 1.0 } else { 0.0 };
+        self.at(Complex::new(place, 0.0)).re
     }
 
     /// C (s − H)⁻¹ B by elimination with row exchanges, which keep the form of Hessenberg.

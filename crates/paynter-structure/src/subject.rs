@@ -8,7 +8,7 @@
 use crate::code;
 use crate::generic::{GenericModel, Unassembled, Unsolved, assemble, loosen, solve};
 use crate::reach::read_by;
-use paynter::linear::{Ask, LinearError, Linearization, linearize};
+use paynter::linear::{Ask, LinearError, Linearization, Sampled, linearize};
 use paynter::model::causality::{Causality, Links, assign_causality, draw_links};
 use paynter::model::experiment::{Column, Quantity};
 use paynter::model::graph::{BondGraph, ElementId, ElementKind};
@@ -41,6 +41,8 @@ pub struct NoGeneric(pub String);
 /// gives, with the outputs of the model before what is recorded.
 pub fn ask(design: &Design, at: Option<f64>) -> Ask {
     let mut ask = paynter::linear::ask(design, at, false);
+    // Structure is asked of the continuous plant.
+    ask.sampled = Sampled::Refused;
     let is_open = design.linear.to.is_empty() && design.plan.linearize.is_empty();
     let graph = &design.graph;
     let varies = |e: ExprId| varies(graph, e);

@@ -59,6 +59,8 @@ pub struct LinearChoice {
     pub cut: Option<String>,
     /// Curves that the outputs are wanted to follow.
     pub want: Option<String>,
+    /// The gain at which quantisers of sampled blocks count.
+    pub quantiser_gain: Option<f64>,
 }
 
 /// The quantities of a [`LinearChoice`] in the model.
@@ -72,6 +74,8 @@ pub struct LinearQuantities {
     pub cut: Vec<Quantity>,
     /// Curves that the outputs are wanted to follow.
     pub want: Vec<Quantity>,
+    /// The gain at which quantisers of sampled blocks count.
+    pub quantiser_gain: Option<f64>,
 }
 
 /// Messages, and the texts they point into.
@@ -242,7 +246,10 @@ fn elaborate_choice(
     if plan.columns.is_empty() {
         plan.columns = default_columns(&mut elaborated);
     }
-    let mut linear = LinearQuantities::default();
+    let mut linear = LinearQuantities {
+        quantiser_gain: choice.linear.as_ref().and_then(|l| l.quantiser_gain),
+        ..LinearQuantities::default()
+    };
     for (expressions, place) in [
         (&asked.from, &mut linear.from),
         (&asked.to, &mut linear.to),

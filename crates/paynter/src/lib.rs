@@ -54,6 +54,7 @@ pub mod run;
 pub mod shards;
 pub mod simulate;
 mod spec;
+pub mod spectrum;
 pub mod statistics;
 mod structure;
 pub mod summary;

@@ -13,7 +13,7 @@ use crate::experiment::{Outcome, Task, carry_out};
 use crate::gaps;
 use crate::layout::{Layout, lay_out, run_spec};
 use crate::linear::{
-    Ask, LinearError, Linearization, Trim, find_rest, linearize, margins_of_measures,
+    Ask, LinearError, Linearization, Trim, find_rest, in_steps, linearize, margins_of_measures,
 };
 use crate::recorder::Progress;
 use crate::simulate::{Ending, RunSpec, prepare};
@@ -224,6 +224,7 @@ fn linear_models(
     let asked = design.plan.linearize.iter().map(|l| Ask {
         from: l.from.clone(),
         to: l.to.clone(),
+        sampled: in_steps(design),
         ..Ask::default()
     });
     let models = asked.map(|ask| linearize(design, compiled, &ask));

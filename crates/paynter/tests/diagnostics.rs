@@ -41,6 +41,10 @@ fn messages(name: &str) -> (Vec<Diagnostic>, String) {
             }
             found.extend(of_search(&design));
             found.extend(of_fit(&design));
+            // Sensitivities are asked for in the call, not in the experiment.
+            if name.starts_with("E0761") {
+                found.extend(of_sensitivities(&design));
+            }
             (found, design.project.sources)
         }
     };
@@ -77,6 +81,15 @@ fn of_fit(design: &Design) -> Vec<Diagnostic> {
         Ok(fitted) => fitted.messages,
         Err(messages) => messages,
     }
+}
+
+/// Why sensitivities cannot be followed.
+fn of_sensitivities(design: &Design) -> Vec<Diagnostic> {
+    use paynter::linear::{ask, default_parameters, sensitivities};
+    let compiled = design.compile().expect("compiles");
+    let (over, to) = (default_parameters(design), ask(design, None, false).to);
+    let found = sensitivities(design, &compiled, (&over, &to));
+    found.map_or_else(|e| e.into_messages(), |_| Vec::new())
 }
 
 /// Hides digits that a better integrator may change: numbers with an exponent or more than

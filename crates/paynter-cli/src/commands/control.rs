@@ -90,7 +90,7 @@ fn gains(
     args: &LinearArgs,
     find: impl Fn(&paynter::linear::Linearization) -> Result<control::Gains, ControlError>,
 ) -> u8 {
-    let linear = match args.linearize() {
+    let linear = match args.linearize_continuous() {
         Ok((_, linear)) => linear,
         Err(status) => return status,
     };
@@ -104,7 +104,7 @@ fn gains(
 
 /// Prints the model in steps.
 pub fn c2d(args: &C2dArgs) -> u8 {
-    let linear = match args.linear.linearize() {
+    let linear = match args.linear.linearize_continuous() {
         Ok((_, linear)) => linear,
         Err(status) => return status,
     };

@@ -3,7 +3,7 @@
 use crate::ModelArgs;
 use crate::console::{MODEL_WRONG, RUN_FAILED, call_error, choice, open, show};
 use clap::Args;
-use paynter::linear::{Ask, LinearError, Linearization, ask, linearize};
+use paynter::linear::{Ask, LinearError, Linearization, Sampled, ask, linearize};
 use paynter::{Design, LinearChoice};
 
 /// Between what, and where.
@@ -23,6 +23,9 @@ pub struct LinearArgs {
     /// Open the loops through the inputs: what defines them stands still
     #[arg(long)]
     pub open: bool,
+    /// The gain at which quantisers of sampled blocks count; without one a path through them is refused
+    #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
+    pub quantiser_gain: Option<f64>,
 }
 
 impl LinearArgs {
@@ -48,8 +51,12 @@ impl LinearArgs {
         choice.linear = Some(LinearChoice {
             from: self.from.clone(),
             to: self.to.clone(),
+            quantiser_gain: self.quantiser_gain,
             ..asked
         });
+        if self.quantiser_gain.is_some_and(|g| !g.is_finite()) {
+            return Err(call_error("`--quantiser-gain` takes a finite number"));
+        }
         let design = open(&self.model, &choice)?;
         if let Some(at) = self.at
             && !(at.is_finite() && at >= design.plan.start)
@@ -70,10 +77,25 @@ impl LinearArgs {
     /// The exit status, after the messages were shown.
     pub fn linearize(&self) -> Result<(Design, Linearization), u8> {
         let (design, ask) = self.open(None)?;
+        self.linearize_as(design, &ask)
+    }
+
+    /// Makes a continuous linear model: paths through sampled blocks are refused.
+    ///
+    /// # Errors
+    ///
+    /// As for [`LinearArgs::linearize`].
+    pub fn linearize_continuous(&self) -> Result<(Design, Linearization), u8> {
+        let (design, mut ask) = self.open(None)?;
+        ask.sampled = Sampled::Refused;
+        self.linearize_as(design, &ask)
+    }
+
+    fn linearize_as(&self, design: Design, ask: &Ask) -> Result<(Design, Linearization), u8> {
         let linear = design
             .compile()
             .map_err(LinearError::Model)
-            .and_then(|compiled| linearize(&design, &compiled, &ask))
+            .and_then(|compiled| linearize(&design, &compiled, ask))
             .map_err(|e| failed(&design, e, self.model.json))?;
         warn(&design, &linear, self.model.json);
         Ok((design, linear))

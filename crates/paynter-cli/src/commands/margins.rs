@@ -19,6 +19,12 @@ pub struct MarginsArgs {
     /// Draw gain and phase of the first loop here (.svg, .png)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Draw the first loop in the complex plane here (.svg, .png)
+    #[arg(long, value_name = "FILE")]
+    nyquist: Option<PathBuf>,
+    /// Draw gain over phase of the first loop here (.svg, .png)
+    #[arg(long, value_name = "FILE")]
+    nichols: Option<PathBuf>,
 }
 
 /// Prints the margins of each loop, and, where `--from` and `--to` are given, what a toolbox's
@@ -33,10 +39,13 @@ pub fn margins(args: &MarginsArgs) -> u8 {
         return call_error("name the signal at which the loop is cut, such as `--cut ctrl.u`");
     }
     let outputs = Outputs::of(&design);
-    if let Some(path) = &args.plot
-        && let Err(message) = outputs.check(path, PICTURES)
+    for path in [&args.plot, &args.nyquist, &args.nichols]
+        .into_iter()
+        .flatten()
     {
-        return call_error(message);
+        if let Err(message) = outputs.check(path, PICTURES) {
+            return call_error(message);
+        }
     }
     let compiled = match design.compile() {
         Ok(compiled) => compiled,
@@ -57,10 +66,20 @@ pub fn margins(args: &MarginsArgs) -> u8 {
             Err(error) => return failed(&design, error, json),
         }
     }
-    if let (Some(path), Some(first)) = (&args.plot, loops.first()) {
+    if let Some(first) = loops.first() {
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
-        if let Err(message) = outputs.write_svg(path, &first.plot(title).to_svg()) {
-            return call_error(message);
+        let pictures = [
+            (&args.plot, first.plot(title)),
+            (&args.nyquist, first.nyquist(title)),
+            (&args.nichols, first.nichols(title)),
+        ];
+        for (path, picture) in pictures {
+            let Some(path) = path else {
+                continue;
+            };
+            if let Err(message) = outputs.write_svg(path, &picture.to_svg()) {
+                return call_error(message);
+            }
         }
     }
     if json {

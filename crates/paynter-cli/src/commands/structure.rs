@@ -98,6 +98,7 @@ pub fn structure(args: &StructureArgs) -> u8 {
         to: args.to.clone(),
         at: args.at,
         open: false,
+        quantiser_gain: None,
     };
     let asked = LinearChoice {
         want: args.want.clone(),

@@ -45,6 +45,18 @@ pub(super) enum Held {
     },
 }
 
+/// What happens to what defines an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// The change is added to it; what a sampled block sets is replaced.
+    #[default]
+    Added,
+    /// It stands still.
+    Open,
+    /// The change is added to it, also to what a sampled block sets.
+    Injected,
+}
+
 /// Adds a chain of integrators for one input.
 ///
 /// # Errors
@@ -55,13 +67,39 @@ pub(super) fn add_input(
     graph: &BondGraph,
     input: &Quantity,
     n_rates: usize,
-    is_open: bool,
+    entry: Entry,
 ) -> Result<Input, Box<Diagnostic>> {
     let place = find_place(dae, graph, input)?;
     let origin = match place {
         Place::Definition(k) => dae.equations[k].origin,
         Place::Parameter(symbol) | Place::Held(symbol) => dae.symbol(symbol).origin,
     };
+    let chain = add_chain(dae, origin, n_rates);
+    let change = dae.pool.symbol(chain[0]);
+    let mut held = None;
+    match place {
+        Place::Definition(k) => {
+            let mut right = dae.equations[k].right;
+            if entry == Entry::Open {
+                let name = dae.names.child(Names::ROOT, "change", None);
+                let parameter = stand_still(dae, name, origin);
+                right = dae.pool.symbol(parameter);
+                held = Some(Held::Own { parameter });
+            }
+            dae.equations[k].right = dae.pool.add(right, change);
+        }
+        Place::Parameter(symbol) => vary_parameter(dae, symbol, change),
+        Place::Held(symbol) if entry == Entry::Injected => inject(dae, symbol, change),
+        Place::Held(symbol) => {
+            let parameter = vary_held(dae, symbol, change);
+            held = Some(Held::Sampled { symbol, parameter });
+        }
+    }
+    Ok(Input { chain, held })
+}
+
+/// Adds u₀' = u₁, u₁' = u₂, …; gives u₀, u₁, …
+pub(super) fn add_chain(dae: &mut Dae, origin: Origin, n_rates: usize) -> Vec<SymbolId> {
     let name = dae.names.child(Names::ROOT, "change", None);
     let mut add = |role: Role| {
         dae.add_symbol(Symbol {
@@ -91,25 +129,16 @@ pub(super) fn add_input(
     }
     // Before all storages: of two that are tied together the input is the one that is given.
     dae.preferred_states.splice(0..0, chain.iter().copied());
-    let change = dae.pool.symbol(chain[0]);
-    let mut held = None;
-    match place {
-        Place::Definition(k) => {
-            let mut right = dae.equations[k].right;
-            if is_open {
-                let parameter = stand_still(dae, name, origin);
-                right = dae.pool.symbol(parameter);
-                held = Some(Held::Own { parameter });
-            }
-            dae.equations[k].right = dae.pool.add(right, change);
-        }
-        Place::Parameter(symbol) => vary_parameter(dae, symbol, change),
-        Place::Held(symbol) => {
-            let parameter = vary_held(dae, symbol, change);
-            held = Some(Held::Sampled { symbol, parameter });
-        }
+    chain
+}
+
+/// Adds a change to what a sampled block sets.
+fn inject(dae: &mut Dae, symbol: SymbolId, change: ExprId) {
+    let Dae { clocks, pool, .. } = dae;
+    let lines = clocks.iter_mut().flat_map(|c| &mut c.equations);
+    for (_, value) in lines.filter(|line| line.0 == symbol) {
+        *value = pool.add(*value, change);
     }
-    Ok(Input { chain, held })
 }
 
 /// Where a small change is added.
@@ -243,7 +272,7 @@ pub(crate) fn followers(dae: &Dae, symbol: SymbolId) -> Vec<SymbolId> {
 }
 
 /// Turns a constant input, and every parameter that follows from it, into signals.
-fn vary_parameter(dae: &mut Dae, symbol: SymbolId, change: ExprId) {
+pub(super) fn vary_parameter(dae: &mut Dae, symbol: SymbolId, change: ExprId) {
     for follower in followers(dae, symbol) {
         let Role::Parameter { value, binding } = dae.symbol(follower).role else {
             continue;
@@ -270,7 +299,7 @@ fn vary_held(dae: &mut Dae, symbol: SymbolId, change: ExprId) -> SymbolId {
     parameter
 }
 
-/// Finds what continuous equations or the outputs read of sampled blocks: never linearized through.
+/// Finds what continuous equations or the outputs read of sampled blocks, where the caller needs a continuous model.
 ///
 /// # Errors
 ///
@@ -308,7 +337,7 @@ pub(super) fn refuse_sampled(
     let name = dae.name_of(symbol);
     let message = Diagnostic::error(
         code::SAMPLED_PATH,
-        format!("the model has no linear form: `{name}` is set by a sampled block"),
+        format!("the model has no continuous linear form: `{name}` is set by a sampled block"),
     );
     let message = message
         .primary(asked, "asked for here")
@@ -320,7 +349,7 @@ pub(super) fn refuse_sampled(
 }
 
 /// Makes a parameter for a value that is known at the point only.
-fn stand_still(dae: &mut Dae, name: PathId, origin: Origin) -> SymbolId {
+pub(super) fn stand_still(dae: &mut Dae, name: PathId, origin: Origin) -> SymbolId {
     dae.add_symbol(Symbol {
         name,
         role: Role::Parameter {

@@ -37,8 +37,24 @@ pub struct BodeChannel {
     pub bandwidth: Option<f64>,
 }
 
-/// The corners of a channel: its poles that pass into it, and its zeros.
-pub(super) fn corners(design: &Design, channel: &Channel) -> Result<Vec<Corner>, LinearError> {
+/// A channel made ready, of a model in steps where a step is given.
+pub(super) fn response(channel: &Channel, step: Option<f64>) -> Response {
+    match step {
+        None => Response::new(channel),
+        Some(step) => Response::in_steps(channel, step),
+    }
+}
+
+/// The corners of a channel: its poles that pass into it, and its zeros. Those of a model in steps are where
+/// e^{sT} is such a root.
+pub(super) fn corners(
+    design: &Design,
+    channel: &Channel,
+    step: Option<f64>,
+) -> Result<Vec<Corner>, LinearError> {
+    if let Some(step) = step {
+        return corners_in_steps(design, channel, step);
+    }
     let failed = |_| no_eigenvalues(design);
     let poles = modes(&channel.a).map_err(failed)?;
     let poles = poles.iter().filter(|m| !m.is_at_zero()).map(|m| m.pole);
@@ -60,6 +76,28 @@ pub(super) fn corners(design: &Design, channel: &Channel) -> Result<Vec<Corner>,
         .collect())
 }
 
+fn corners_in_steps(
+    design: &Design,
+    channel: &Channel,
+    step: f64,
+) -> Result<Vec<Corner>, LinearError> {
+    let failed = |_| no_eigenvalues(design);
+    let poles = modes(&channel.a).map_err(failed)?;
+    let zeros = zeros(channel).map_err(failed)?.unwrap_or_default();
+    let roots = poles.iter().map(|m| m.pole).chain(zeros);
+    // A root at 1 but for rounding is an integrator, which has no corner.
+    let root = |z: Complex| {
+        let is_integrator = (z - Complex::new(1.0, 0.0)).norm() < 1e-9;
+        (z.norm() > 0.0 && !is_integrator).then(|| logarithm(z, step))
+    };
+    Ok(roots.filter_map(root).filter_map(Corner::of).collect())
+}
+
+/// s with e^{sT} = z.
+pub(super) fn logarithm(z: Complex, step: f64) -> Complex {
+    Complex::new(z.norm().ln() / step, z.im.atan2(z.re) / step)
+}
+
 /// Computes the frequency responses of all channels; `range` in rad/s.
 ///
 /// # Errors
@@ -75,11 +113,12 @@ pub fn bode(
     for (o, output) in linear.outputs.iter().enumerate() {
         for (i, input) in linear.inputs.iter().enumerate() {
             let channel = model.channel(i, o);
-            let response = Response::new(&channel);
-            let corners = corners(design, &channel)?;
+            let response = response(&channel, linear.step());
+            let corners = corners(design, &channel, linear.step())?;
+            let range = range.or_else(|| range_in_steps(&response, &corners));
             let sweep = frequency_sweep(&response, &corners, range);
             let unit = per(&output.unit, &input.unit);
-            let at_rest = Some(response.at(Complex::new(0.0, 0.0)).re).filter(|g| g.is_finite());
+            let at_rest = Some(response.at_rest()).filter(|g| g.is_finite());
             channels.push(BodeChannel {
                 name: format!("{} from {}", output.name, input.name),
                 unit,
@@ -91,6 +130,15 @@ pub fn bode(
         }
     }
     Ok(Bode { channels })
+}
+
+/// Up to what steps can show, from a decade below the slowest corner, or three below where there is none.
+fn range_in_steps(response: &Response, corners: &[Corner]) -> Option<(f64, f64)> {
+    let highest = response.highest_frequency()?;
+    let slowest = corners.iter().map(|c| c.frequency).reduce(f64::min);
+    let slowest = slowest.unwrap_or(highest / 100.0).min(highest);
+    let low = 10.0_f64.powf((slowest / 10.0).log10().floor());
+    Some((low, highest))
 }
 
 /// The largest gain. Between the frequencies beside the largest one computed it is narrowed down by golden sections.

@@ -7,21 +7,21 @@
 //! The loop is cut in the linear model, not in the text: with w added to the signal s, the channel from w to s
 //! is 1/(1 + L).
 
-use super::bode::{corners, decibel};
+use super::bode::{corners, decibel, response};
 use super::poles::complex;
 use super::text::{about_point, notes};
-use super::{Ask, LinearError, Linearization, linearize, model_error, no_eigenvalues};
+use super::{Ask, LinearError, Linearization, in_steps, linearize, model_error, no_eigenvalues};
 use crate::code;
 use crate::compile::Compiled;
 use crate::design::Design;
 use crate::digits::significant;
 use paynter_draw::plot::{Panel, Plot, Series};
 use paynter_linear::{
-    Channel, GainCrossing, Margins, Mode, PhaseCrossing, Response, Sweep, frequency_sweep, margins,
-    modes, zeros,
+    Channel, GainCrossing, Margins, Matrix, Mode, PhaseCrossing, Response, SampledModel, Sweep,
+    Tick, frequency_sweep, margins, modes, zeros,
 };
 use paynter_model::experiment::{Column, Functional, Measure, Quantity};
-use paynter_symbolic::{ExprId, Role};
+use paynter_symbolic::ExprId;
 use paynter_syntax::Diagnostic;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -61,26 +61,46 @@ pub fn loop_margins(
     cut: &Quantity,
     at: Option<f64>,
 ) -> Result<LoopReport, LinearError> {
+    let (linear, open) = cut_loop(design, compiled, cut, at)?;
+    let (sweep, margins) = crossings(design, &open, linear.step())?;
+    let growing = modes(&linear.model.a).map_err(|_| no_eigenvalues(design))?;
+    let growing = growing.into_iter().filter(|m| linear.lasts(m)).collect();
+    Ok(LoopReport {
+        cut: cut.column.name.clone(),
+        growing,
+        sweep,
+        margins,
+        linear,
+    })
+}
+
+/// The linear model with the loop closed, and L of the loop that is cut.
+///
+/// # Errors
+///
+/// As [`loop_margins`].
+pub(super) fn cut_loop(
+    design: &Design,
+    compiled: &Compiled,
+    cut: &Quantity,
+    at: Option<f64>,
+) -> Result<(Linearization, Channel), LinearError> {
     let name = &cut.column.name;
-    let dae = &design.graph.signals;
-    let symbol = dae.pool.as_symbol(cut.column.value);
-    if symbol.is_some_and(|s| matches!(dae.symbol(s).role, Role::Discrete { .. })) {
-        return Err(model_error(
-            Diagnostic::error(
-                code::SAMPLED_PATH,
-                format!("the loop through `{name}` passes a sampled block"),
-            )
-            .primary(cut.span, "changes at its ticks only")
-            .help("a sampled loop has other margins; look at it with a continuous controller in its place"),
-        ));
-    }
-    let ask = Ask {
+    let mut ask = Ask {
         from: vec![cut.clone()],
         to: vec![cut.clone()],
         at,
-        is_open: false,
+        sampled: in_steps(design),
+        is_injected: true,
+        ..Ask::default()
     };
-    let linear = linearize(design, compiled, &ask)?;
+    let mut linear = linearize(design, compiled, &ask)?;
+    if let Some(sampled) = &linear.sampled
+        && reads_at_ticks(sampled, cut)?
+    {
+        ask.looks_before = true;
+        linear = linearize(design, compiled, &ask)?;
+    }
     let closed = linear.model.channel(0, 0);
     let no_loop = |message: String, help: &str| {
         let message = Diagnostic::error(code::NO_LOOP, message);
@@ -98,18 +118,42 @@ pub fn loop_margins(
             "cut at a signal that the rest of the model reads and that depends on what it does there, such as what a controller gives",
         ));
     }
-    let (sweep, margins) = crossings(design, &open)?;
-    let growing = modes(&closed.a).map_err(|_| no_eigenvalues(design))?;
-    let growing = growing
-        .into_iter()
-        .filter(|m| m.pole.re >= 0.0 || m.is_at_zero());
-    Ok(LoopReport {
-        cut: name.clone(),
-        growing: growing.collect(),
-        sweep,
-        margins,
-        linear,
-    })
+    Ok((linear, open))
+}
+
+/// Tells whether what is cut is read by sampled blocks alone; else it must hold between their ticks, so that what is sent
+/// in its place is held as well.
+///
+/// # Errors
+///
+/// It is neither: the loop there is no map from tick to tick.
+fn reads_at_ticks(sampled: &SampledModel, cut: &Quantity) -> Result<bool, LinearError> {
+    let is_zero = |m: &Matrix| m.column(0).iter().all(|&x| x == 0.0);
+    let is_read_between = !is_zero(&sampled.b);
+    let is_read_at_ticks = sampled.ticks.iter().any(|t| !is_zero(&t.entry));
+    // Injected into a sampled line, it is set there: what others read is what the line holds.
+    let sets = |t: &Tick| (0..sampled.n_plant).all(|i| t.entry[(i, 0)] == 0.0);
+    let own_line = sampled.d[(0, 0)] == 0.0 && sampled.ticks.iter().all(sets);
+    if own_line && !is_read_between {
+        return Ok(false);
+    }
+    let moves = (0..sampled.n_plant).any(|j| sampled.c[(0, j)] != 0.0);
+    match (is_read_between, is_read_at_ticks) {
+        (false, true) => Ok(true),
+        (true, false) if !moves => Ok(false),
+        (false, false) => Ok(false),
+        _ => Err(model_error(
+            Diagnostic::error(
+                code::SAMPLED_PATH,
+                format!(
+                    "the loop through `{}` is partly sampled and partly continuous: it has no margins there",
+                    cut.column.name
+                ),
+            )
+            .primary(cut.span, "cut here")
+            .help("cut at what a sampled block sets, or at what only a sampled block reads"),
+        )),
+    }
 }
 
 /// Reads margins off a closed-loop channel as a toolbox's `margin()` does.
@@ -125,7 +169,7 @@ pub fn channel_margins(
     let mut found = Vec::new();
     for (o, output) in linear.outputs.iter().enumerate() {
         for (i, input) in linear.inputs.iter().enumerate() {
-            let (_, margins) = crossings(design, &model.channel(i, o))?;
+            let (_, margins) = crossings(design, &model.channel(i, o), linear.step())?;
             found.push(ChannelMargins {
                 name: format!("from {} to {}", input.name, output.name),
                 margins,
@@ -135,14 +179,25 @@ pub fn channel_margins(
     Ok(found)
 }
 
-fn crossings(design: &Design, channel: &Channel) -> Result<(Sweep, Margins), LinearError> {
-    let response = Response::new(channel);
-    let mut corners = corners(design, channel)?;
+fn crossings(
+    design: &Design,
+    channel: &Channel,
+    step: Option<f64>,
+) -> Result<(Sweep, Margins), LinearError> {
+    let response = response(channel, step);
+    let mut corners = corners(design, channel, step)?;
     // An integrator crosses where its gain says, which may be far from every corner.
     let ends: Vec<f64> = corners.iter().map(|c| c.frequency).collect();
     let low = ends.iter().copied().reduce(f64::min).unwrap_or(1.0);
     let high = ends.iter().copied().reduce(f64::max).unwrap_or(1.0);
-    let range = reach(&response, (low / 100.0, high * 100.0));
+    let range = match response.highest_frequency() {
+        None => reach(&response, (low / 100.0, high * 100.0)),
+        // Steps show nothing beyond half a turn, and an integrator crosses below it wherever its gain says.
+        Some(highest) => {
+            let low = low.min(highest) / 100.0;
+            (reach(&response, (low, highest / 10.0)).0, highest)
+        }
+    };
     corners.retain(|c| c.frequency.is_finite());
     let sweep = frequency_sweep(&response, &corners, Some(range));
     let margins = margins(&response, &sweep);
@@ -295,7 +350,11 @@ impl LoopReport {
             about_point(&self.linear),
             self.cut
         );
-        out.push_str(&crossings_to_text(&self.margins));
+        out.push_str(&crossings_to_text(&self.margins, self.linear.step()));
+        let what = match self.linear.step() {
+            None => ("pole", " 1/s"),
+            Some(_) => ("z =", ""),
+        };
         let slow: Vec<String> = self
             .growing
             .iter()
@@ -309,9 +368,15 @@ impl LoopReport {
             true => writeln!(out, "  closed loop   stable"),
             false => writeln!(
                 out,
-                "  closed loop   NOT STABLE: pole{} {} 1/s; the margins above are no margins",
-                if slow.len() == 1 { "" } else { "s" },
-                slow.join(", ")
+                "  closed loop   NOT STABLE: {}{} {}{}; the margins above are no margins",
+                what.0,
+                if slow.len() == 1 || self.linear.step().is_some() {
+                    ""
+                } else {
+                    "s"
+                },
+                slow.join(", "),
+                what.1
             ),
         };
         for note in notes(&self.linear) {
@@ -327,6 +392,7 @@ impl LoopReport {
             "time": self.linear.time,
             "is_at_rest": self.linear.is_at_rest(),
             "is_stable": self.is_stable(),
+            "step": self.linear.step(),
             "margins": crossings_to_json(&self.margins),
             "notes": notes(&self.linear),
         })
@@ -340,7 +406,7 @@ impl ChannelMargins {
             "closed loop {}, read as `margin()` of a control toolbox reads it: no margins of stability\n",
             self.name
         );
-        out.push_str(&crossings_to_text(&self.margins));
+        out.push_str(&crossings_to_text(&self.margins, None));
         out
     }
 
@@ -350,7 +416,7 @@ impl ChannelMargins {
     }
 }
 
-fn crossings_to_text(margins: &Margins) -> String {
+fn crossings_to_text(margins: &Margins, step: Option<f64>) -> String {
     let mut out = String::new();
     let at = |omega: f64| format!("at {} rad/s", significant(omega, 7));
     match margins.gain_margin() {
@@ -373,7 +439,9 @@ fn crossings_to_text(margins: &Margins) -> String {
     }
     if let Some(c) = margins.delay_margin() {
         let delay = significant(c.delay_margin, 6);
-        let _ = writeln!(out, "  delay margin  {delay} s {}", at(c.omega));
+        let steps = step.map(|step| significant(c.delay_margin / step, 6));
+        let steps = steps.map_or(String::new(), |n| format!(" = {n} steps"));
+        let _ = writeln!(out, "  delay margin  {delay} s{steps} {}", at(c.omega));
     }
     let n = (margins.gain_crossings.len(), margins.phase_crossings.len());
     if n.0 > 1 || n.1 > 1 {

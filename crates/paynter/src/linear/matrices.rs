@@ -30,27 +30,15 @@ pub(super) fn read_off(
         &site.outputs[..ask.to.len()],
     );
     let columns_of = |k: usize| -> Vec<usize> { inputs.iter().map(|chain| chain[k]).collect() };
-    let all: Vec<usize> = site.states.iter().map(|s| s.0).collect();
-
-    let split = split_by_constraints(site, &slopes);
-    let (kept, bound) = (&split.kept, &split.bound);
-    // What the bound coordinates follow: x_b = Φ x_k + Σ Φ_m u⁽ᵐ⁾.
-    let follow = |columns: &[usize]| split.follow(&slopes, &site.constraints, columns);
-    let through = |rows: &[usize], columns: &[usize]| {
-        let direct = slopes.part(rows, columns);
-        match bound.is_empty() {
-            true => direct,
-            false => direct.plus(1.0, &slopes.part(rows, bound).times(&follow(columns))),
-        }
-    };
-    let kept = without_idle(site, kept, outputs, &|rows, columns| through(rows, columns));
-    let a = through(&kept, &kept);
-    let c = through(outputs, &kept);
+    let through = Through::new(site, &slopes);
+    let kept = through.without_idle(site, outputs);
+    let a = through.block(&kept, &kept);
+    let c = through.block(outputs, &kept);
     let b: Vec<Matrix> = (0..n_rates)
-        .map(|k| through(&kept, &columns_of(k)))
+        .map(|k| through.block(&kept, &columns_of(k)))
         .collect();
     let d: Vec<Matrix> = (0..n_rates)
-        .map(|k| through(outputs, &columns_of(k)))
+        .map(|k| through.block(outputs, &columns_of(k)))
         .collect();
     let last = n_rates - 1;
     if !b[last].is_zero() || !d[last].is_zero() {
@@ -68,17 +56,8 @@ pub(super) fn read_off(
     }
     let (model, shifts) = take_up_rates(a, &b, c, d);
 
-    let symbol_at = |place: usize| {
-        let found = site.states.iter().find(|s| s.0 == place);
-        found.expect("a place of a state").1
-    };
-    let name_at = |place: &usize| site.name(symbol_at(*place));
-    let is_kept: HashSet<usize> = kept.iter().copied().collect();
-    let is_bound: HashSet<usize> = bound.iter().copied().collect();
-    let states: Vec<Label> = kept
-        .iter()
-        .map(|&k| state_label(site, k, symbol_at(k)))
-        .collect();
+    let states: Vec<Label> = kept.iter().map(|&k| site.state_label(k)).collect();
+    let (left_out, dependent) = through.names(site, &kept);
     let is_shifted = |k: &usize| shifts.iter().any(|p| p.row(*k).iter().any(|&x| x != 0.0));
     let labels = |columns: &[&Column], values: &[f64]| -> Vec<Label> {
         let pairs = columns.iter().zip(values);
@@ -88,8 +67,6 @@ pub(super) fn read_off(
     };
     let from: Vec<&Column> = ask.from.iter().map(|q| &q.column).collect();
     let to: Vec<&Column> = ask.to.iter().map(|q| &q.column).collect();
-    let mut warnings = site.messages.clone();
-    warnings.extend(kinks.iter().map(|&mode| kink(site, mode)));
     let mut rows = kept.iter().chain(outputs);
     Ok(Linearization {
         shifted: (0..kept.len())
@@ -101,17 +78,66 @@ pub(super) fn read_off(
         outputs: labels(&to, &site.output_values[..to.len()]),
         time: site.t,
         rates: kept.iter().map(|&k| slopes.f[k]).collect(),
-        left_out: all
-            .iter()
-            .filter(|k| !is_kept.contains(k) && !is_bound.contains(k))
-            .map(name_at)
-            .collect(),
-        dependent: bound.iter().map(name_at).collect(),
+        left_out,
+        dependent,
         is_time_frozen: rows.any(|&k| time_slopes[k] != 0.0),
         trim,
-        warnings,
+        warnings: warnings_of(site, &kinks),
         model,
+        sampled: None,
     })
+}
+
+/// Slopes with the coordinates that constraints fix eliminated.
+pub(super) struct Through<'s> {
+    slopes: &'s Slopes,
+    split: Split,
+    constraints: Vec<usize>,
+}
+
+impl<'s> Through<'s> {
+    pub(super) fn new(site: &Site<'_>, slopes: &'s Slopes) -> Self {
+        Through {
+            slopes,
+            split: split_by_constraints(site, slopes),
+            constraints: site.constraints.clone(),
+        }
+    }
+
+    /// The slopes of rows by columns, with what the bound coordinates follow: x_b = Φ x_k + Σ Φ_m u⁽ᵐ⁾.
+    pub(super) fn block(&self, rows: &[usize], columns: &[usize]) -> Matrix {
+        let bound = &self.split.bound;
+        let direct = self.slopes.part(rows, columns);
+        if bound.is_empty() {
+            return direct;
+        }
+        let follow = self.split.follow(self.slopes, &self.constraints, columns);
+        direct.plus(1.0, &self.slopes.part(rows, bound).times(&follow))
+    }
+
+    /// The free coordinates, without integrals that neither a rate nor one of these rows reads.
+    pub(super) fn without_idle(&self, site: &Site<'_>, read: &[usize]) -> Vec<usize> {
+        without_idle(site, &self.split.kept, read, &|rows, columns| {
+            self.block(rows, columns)
+        })
+    }
+
+    /// Names of what is left out and of what is fixed by the others.
+    pub(super) fn names(&self, site: &Site<'_>, kept: &[usize]) -> (Vec<String>, Vec<String>) {
+        let name_of = |s: &(usize, SymbolId)| site.name(s.1);
+        let bound = &self.split.bound;
+        let is_out = |s: &&(usize, SymbolId)| !kept.contains(&s.0) && !bound.contains(&s.0);
+        let left_out = site.states.iter().filter(is_out).map(name_of).collect();
+        let place = |b: &usize| site.states.iter().find(|s| s.0 == *b).map(name_of);
+        (left_out, bound.iter().filter_map(place).collect())
+    }
+}
+
+/// What is to be known about a point: of its locks, and switches that stand on their thresholds.
+pub(super) fn warnings_of(site: &Site<'_>, kinks: &[SymbolId]) -> Vec<Diagnostic> {
+    let mut warnings = site.messages.clone();
+    warnings.extend(kinks.iter().map(|&mode| kink(site, mode)));
+    warnings
 }
 
 /// Coordinates that constraints fix by the others.
@@ -288,9 +314,14 @@ fn take_up_rates(
     (LinearModel { a, b: input, c, d }, shifts)
 }
 
-fn state_label(site: &Site<'_>, place: usize, symbol: SymbolId) -> Label {
-    let unit = site.design.state_units.get(&symbol);
-    label(&site.name(symbol), unit, site.y[place])
+impl Site<'_> {
+    /// The state at this place of the machine, with its value at the point.
+    pub(super) fn state_label(&self, place: usize) -> Label {
+        let found = self.states.iter().find(|s| s.0 == place);
+        let symbol = found.expect("a place of a state").1;
+        let unit = self.design.state_units.get(&symbol);
+        label(&self.name(symbol), unit, self.y[place])
+    }
 }
 
 pub(super) fn label(name: &str, unit: Option<&Unit>, value: f64) -> Label {

@@ -6,23 +6,31 @@
 //! `augment` adds inputs and outputs to the equations, `site` goes to the point, `matrices` reads
 //! the linear model off. The mathematics of linear models is in `paynter-linear`.
 //!
-//! **Invariant:** a model with a path through a sampled block has no linear form and is refused;
-//! nothing is ever perturbed by a finite amount.
+//! Where a path leads through a sampled block, the model is one in steps (`clocks`, `steps`), or refused where the caller
+//! needs a continuous one.
+//!
+//! **Invariant:** nothing is ever perturbed by a finite amount.
 
 pub(crate) mod augment;
 mod bode;
+mod clocks;
+mod locus;
 mod loops;
 mod matrices;
+mod pictures;
 mod poles;
 mod site;
 mod step;
+mod steps;
 mod text;
 mod trim;
+mod variation;
 
 use crate::code;
 use crate::compile::Compiled;
 use crate::design::Design;
-use paynter_linear::LinearModel;
+use augment::Entry;
+use paynter_linear::{LinearModel, Look, Mode, SampledModel};
 use paynter_model::experiment::{Column, Plan, Quantity};
 use paynter_symbolic::{Role, SymbolId};
 use paynter_syntax::Diagnostic;
@@ -31,13 +39,19 @@ use site::{At, Site};
 use trim::Unknown;
 
 pub use bode::{Bode, BodeChannel, bode};
+pub use locus::{LocusReport, locus, transfers, transfers_to_json, transfers_to_text};
 pub use loops::{ChannelMargins, LoopReport, channel_margins, loop_margins};
 pub(crate) use loops::{margins_in, margins_of_measures};
+pub use pictures::pole_map;
 pub use poles::{MOST_CHANNELS, PoleTable, poles, poles_to_json, poles_to_text};
 pub use site::Rest;
 pub use step::{StepCurve, Steps, steps};
 pub use text::{about_point, notes, to_csv, to_json, to_text, trim_to_json, trim_to_text};
 pub use trim::Trim;
+pub use variation::{
+    Followed, Parameter, Sensitivities, Varying, default_parameters, sensitivities,
+    sensitivities_to_json, sensitivities_to_text,
+};
 
 /// Of what, and where.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,6 +64,47 @@ pub struct Ask {
     pub at: Option<f64>,
     /// Open the loops through the inputs: what defines them stands still.
     pub is_open: bool,
+    /// What sampled blocks become.
+    pub sampled: Sampled,
+    /// Changes are added to what sampled blocks set, where such a quantity is an input; else they replace it.
+    pub is_injected: bool,
+    /// Outputs of a model in steps are taken just before the first tick of a period instead of just after it.
+    pub looks_before: bool,
+}
+
+/// What becomes of sampled blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Sampled {
+    /// The caller needs a continuous model: a path through one is refused.
+    #[default]
+    Refused,
+    /// The model is one in steps.
+    InSteps {
+        /// The gain at which quantisers count; without one a path through them is refused.
+        quantiser_gain: Option<f64>,
+    },
+}
+
+impl Ask {
+    fn entry(&self) -> Entry {
+        match (self.is_open, self.is_injected) {
+            (true, _) => Entry::Open,
+            (false, true) => Entry::Injected,
+            (false, false) => Entry::Added,
+        }
+    }
+
+    fn read_off(
+        &self,
+        site: &mut Site<'_>,
+        trim: Option<Trim>,
+    ) -> Result<Linearization, LinearError> {
+        match site.opened {
+            None => matrices::read_off(site, self, trim),
+            Some(_) if self.looks_before => steps::read_off_steps(site, self, Look::Before),
+            Some(_) => steps::read_off_steps(site, self, Look::After),
+        }
+    }
 }
 
 /// Why there is no linear model.
@@ -110,9 +165,25 @@ pub struct Linearization {
     pub trim: Option<Trim>,
     /// What the user should know.
     pub warnings: Vec<Diagnostic>,
+    /// Of a model in steps, what happens within a period; `model` is then the map from period to period.
+    pub sampled: Option<SampledModel>,
 }
 
 impl Linearization {
+    /// The step of a model in steps, s.
+    pub fn step(&self) -> Option<f64> {
+        self.sampled.as_ref().map(|s| s.period)
+    }
+
+    /// Tells whether a mode of this model does not decay.
+    pub fn lasts(&self, mode: &Mode) -> bool {
+        match self.sampled {
+            None => mode.pole.re >= 0.0 || mode.is_at_zero(),
+            // The estimate of the uncertainty is of first order, so a few times it.
+            Some(_) => mode.pole.norm() >= 1.0 - 10.0 * mode.uncertainty,
+        }
+    }
+
     /// The matrices in the units of the labels.
     pub fn in_units(&self) -> LinearModel {
         use paynter_linear::Matrix;
@@ -139,11 +210,15 @@ impl Linearization {
     pub fn worst_rate(&self) -> Option<(usize, f64)> {
         // Rates below this part of the sizes and slopes around are rounding.
         const REST: f64 = 1e-9;
-        let a = &self.model.a;
+        // In steps x(k+1) − x(k) = (A − 1) x(k).
+        let slope = |k: usize, j: usize| match self.step() {
+            None => self.model.a[(k, j)],
+            Some(step) => (self.model.a[(k, j)] - f64::from(u8::from(k == j))) / step,
+        };
         let worst = (0..self.rates.len()).map(|k| {
             let size = |j: usize| (self.states[j].value * self.states[j].factor).abs();
             let terms: f64 = (0..self.rates.len())
-                .map(|j| a[(k, j)].abs() * size(j))
+                .map(|j| slope(k, j).abs() * size(j))
                 .sum();
             let rate = self.rates[k].abs();
             let share = if rate == 0.0 {
@@ -172,25 +247,27 @@ pub fn linearize(
     if design.plan.trim.is_empty() {
         let at = At {
             time: ask.at,
-            is_open: ask.is_open,
+            entry: ask.entry(),
+            sampled: ask.sampled,
             ..At::default()
         };
         let mut site = Site::new((design, compiled), &ask.from, &ask.to, &at)?;
-        return matrices::read_off(&mut site, ask, None);
+        return ask.read_off(&mut site, None);
     }
     if ask.at.is_some() {
         let (_, rest) = find_rest(design, compiled)?;
         let at = At {
             time: ask.at,
             rest: Some(&rest),
-            is_open: ask.is_open,
+            entry: ask.entry(),
+            sampled: ask.sampled,
             ..At::default()
         };
         let mut site = Site::new((design, compiled), &ask.from, &ask.to, &at)?;
-        return matrices::read_off(&mut site, ask, None);
+        return ask.read_off(&mut site, None);
     }
     let (mut site, trim) = trimmed((design, compiled), ask, false)?;
-    matrices::read_off(&mut site, ask, Some(trim))
+    ask.read_off(&mut site, Some(trim))
 }
 
 /// Carries out the `trim` of an experiment: gives the point at rest, and what a run needs to start from it.
@@ -256,7 +333,7 @@ fn trimmed<'a>(
         let (trim, rest) = find_rest(design, compiled)?;
         let at = At {
             rest: Some(&rest),
-            is_open: true,
+            entry: Entry::Open,
             ..At::default()
         };
         return Ok((
@@ -305,6 +382,16 @@ pub fn ask(design: &Design, at: Option<f64>, is_open: bool) -> Ask {
         }),
         at,
         is_open,
+        sampled: in_steps(design),
+        is_injected: false,
+        looks_before: false,
+    }
+}
+
+/// Sampled blocks in steps, quantisers at the gain that the experiment or the call states.
+pub fn in_steps(design: &Design) -> Sampled {
+    Sampled::InSteps {
+        quantiser_gain: design.linear.quantiser_gain.or(design.plan.quantiser_gain),
     }
 }
 

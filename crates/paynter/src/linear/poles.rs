@@ -4,6 +4,7 @@
 //! Out: a [`PoleTable`]: every mode with damping, frequency and the states that move in it, and the
 //!      zeros of each channel.
 
+use super::bode::logarithm;
 use super::text::{about_point, notes, trim_to_json};
 use super::{LinearError, Linearization, no_eigenvalues};
 use crate::design::Design;
@@ -58,9 +59,13 @@ const MOST_NAMED: usize = 4;
 /// Writes poles and zeros for people.
 pub fn poles_to_text(linear: &Linearization, table: &PoleTable) -> String {
     let mut out = format!("{}\n", about_point(linear));
+    let unit = match linear.step() {
+        None => "[1/s]",
+        Some(_) => "z",
+    };
     let mut rows: Vec<[String; 5]> = vec![
         [
-            "pole [1/s]",
+            &*format!("pole {unit}"),
             "damping",
             "frequency [rad/s]",
             "time constant [s]",
@@ -69,6 +74,10 @@ pub fn poles_to_text(linear: &Linearization, table: &PoleTable) -> String {
         .map(str::to_owned),
     ];
     for mode in table.modes.iter().filter(|m| m.pole.im >= 0.0) {
+        if let Some(step) = linear.step() {
+            rows.push(row_in_steps(linear, mode, step));
+            continue;
+        }
         let seconds = mode.time_constant();
         let pole = match mode.is_at_zero() {
             true => "0".to_owned(),
@@ -107,18 +116,23 @@ pub fn poles_to_text(linear: &Linearization, table: &PoleTable) -> String {
                 shown.join(", ")
             }
         };
-        let _ = writeln!(out, "\nzeros from {input} to {output} [1/s]\n  {zeros}");
+        let _ = writeln!(out, "\nzeros from {input} to {output} {unit}\n  {zeros}");
     }
-    let growing = table
-        .modes
-        .iter()
-        .filter(|m| m.pole.re > 0.0 && !m.is_at_zero());
-    let n_growing = growing.count();
+    let grows = |m: &&Mode| match linear.step() {
+        None => m.pole.re > 0.0 && !m.is_at_zero(),
+        Some(_) => m.pole.norm() > 1.0 + 10.0 * m.uncertainty,
+    };
+    let n_growing = table.modes.iter().filter(grows).count();
     if n_growing > 0 {
         let _ = writeln!(
             out,
-            "\nunstable: {n_growing} pole{} on the right",
-            if n_growing == 1 { "" } else { "s" }
+            "\nunstable: {n_growing} pole{} {}",
+            if n_growing == 1 { "" } else { "s" },
+            if linear.step().is_none() {
+                "on the right"
+            } else {
+                "outside of the unit circle"
+            }
         );
     }
     let n_channels = linear.inputs.len() * linear.outputs.len();
@@ -132,6 +146,31 @@ pub fn poles_to_text(linear: &Linearization, table: &PoleTable) -> String {
         let _ = writeln!(out, "\nnote: {note}");
     }
     out
+}
+
+/// A pole z with damping, frequency and time constant of the s with e^{sT} = z.
+fn row_in_steps(linear: &Linearization, mode: &Mode, step: f64) -> [String; 5] {
+    if mode.is_at_zero() {
+        // Gone after as many steps as there are such poles.
+        let none = || "-".to_owned();
+        return ["0".to_owned(), none(), none(), none(), movers(linear, mode)];
+    }
+    let same = Mode {
+        pole: logarithm(mode.pole, step),
+        ..mode.clone()
+    };
+    let is_at_one = (mode.pole.re - 1.0).hypot(mode.pole.im) <= 10.0 * mode.uncertainty;
+    let cell = |x: f64| match x.is_finite() && !is_at_one {
+        true => significant(x, 6),
+        false => "-".to_owned(),
+    };
+    [
+        complex(mode.pole, mode.uncertainty),
+        cell(same.damping()),
+        cell(same.natural_frequency()),
+        cell(same.time_constant()),
+        movers(linear, mode),
+    ]
 }
 
 /// `-3.2 ± 4i`, with how far rounding may have moved it where that shows.
@@ -185,12 +224,20 @@ pub(super) fn columns<const N: usize>(out: &mut String, rows: &[[String; N]]) {
 /// Writes poles and zeros for machines.
 pub fn poles_to_json(linear: &Linearization, table: &PoleTable) -> Value {
     let pair = |z: &Complex| json!([z.re, z.im]);
-    let mode = |m: &Mode| {
+    let mode = |own: &Mode| {
+        // Damping and frequency of a pole z are those of the s with e^{sT} = z.
+        let m = match linear.step() {
+            Some(step) if !own.is_at_zero() => &Mode {
+                pole: logarithm(own.pole, step),
+                ..own.clone()
+            },
+            _ => own,
+        };
         let parts = linear.states.iter().zip(&m.participation);
         json!({
-            "pole": pair(&m.pole),
-            "uncertainty": m.uncertainty,
-            "is_at_zero": m.is_at_zero(),
+            "pole": pair(&own.pole),
+            "uncertainty": own.uncertainty,
+            "is_at_zero": own.is_at_zero(),
             "damping": m.damping(),
             "frequency": m.natural_frequency(),
             "time_constant": Some(m.time_constant()).filter(|t| t.is_finite()),
@@ -207,6 +254,7 @@ pub fn poles_to_json(linear: &Linearization, table: &PoleTable) -> Value {
     json!({
         "time": linear.time,
         "is_at_rest": linear.is_at_rest(),
+        "step": linear.step(),
         "poles": table.modes.iter().map(mode).collect::<Vec<_>>(),
         "zeros": table.zeros.iter().map(channel).collect::<Vec<_>>(),
         "trim": linear.trim.as_ref().map(trim_to_json),

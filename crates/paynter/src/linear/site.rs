@@ -7,8 +7,9 @@
 //! The point is found by the machine of the model itself; `augment` makes a second one that has
 //! inputs and outputs, and it takes over there with all held values.
 
-use super::augment::{Held, Input, add_input, add_output, refuse_sampled};
-use super::{LinearError, model_error};
+use super::augment::{Entry, Held, Input, add_input, add_output, refuse_sampled};
+use super::clocks::{Opened, open_clocks, sampled_reads};
+use super::{LinearError, Sampled, model_error};
 use crate::code;
 use crate::compile::Compiled;
 use crate::course::{Course, End};
@@ -43,8 +44,10 @@ pub(super) struct At<'r> {
     pub rest: Option<&'r Rest>,
     /// States of the run are wanted at the point, too.
     pub wants_states: bool,
-    /// Loops through the inputs are open there.
-    pub is_open: bool,
+    /// What happens to what defines the inputs.
+    pub entry: Entry,
+    /// What sampled blocks become.
+    pub sampled: Sampled,
 }
 
 /// A point at rest, for a run to start from.
@@ -89,6 +92,18 @@ pub(super) struct Site<'a> {
     names: HashMap<SymbolId, String>,
     /// Where `input_values` were taken.
     taken: Vec<f64>,
+    /// Sampled blocks that take part, if any do.
+    pub opened: Option<Opened>,
+    /// For each sampled line the places of the changes of what it holds in `y`.
+    pub held: Vec<Vec<usize>>,
+    /// The same of what it has just set.
+    pub fresh: Vec<Vec<usize>>,
+    /// Rows of what the sampled lines compute.
+    pub line_rows: Vec<usize>,
+    /// What they hold at the point.
+    pub held_values: Vec<f64>,
+    /// The gain at which quantisers count, where one was stated.
+    pub quantiser_gain: Option<f64>,
 }
 
 /// Rates and their slopes at a point.
@@ -154,18 +169,39 @@ impl<'a> Site<'a> {
         let mut added: Vec<Input> = Vec::new();
         let mut refused = Vec::new();
         for input in inputs {
-            match add_input(&mut dae, graph, input, n_rates, at.is_open) {
+            match add_input(&mut dae, graph, input, n_rates, at.entry) {
                 Ok(input) => added.push(input),
                 Err(message) => refused.push(*message),
             }
         }
         let values: Vec<ExprId> = outputs.iter().map(|q| q.column.value).collect();
+        let mut opened = None;
+        let mut quantiser_gain = None;
         if refused.is_empty() {
-            let sampled = refuse_sampled(&dae, graph, &values, asked);
-            refused.extend(sampled.err().map(|message| *message));
+            match at.sampled {
+                Sampled::Refused => {
+                    let sampled = refuse_sampled(&dae, graph, &values, asked);
+                    refused.extend(sampled.err().map(|message| *message));
+                }
+                Sampled::InSteps {
+                    quantiser_gain: gain,
+                } => {
+                    quantiser_gain = gain;
+                    let symbols = sampled_reads(&dae, &values);
+                    // Quantisers without a stated gain are refused once it is known whether they matter.
+                    opened = (!symbols.is_empty())
+                        .then(|| open_clocks(&mut dae, &symbols, gain.unwrap_or(1.0), n_rates));
+                }
+            }
         }
         if !refused.is_empty() {
             return Err(LinearError::Model(refused));
+        }
+        let n_asked = added.len();
+        let n_lines = opened.as_ref().map_or(0, |o| o.lines.len());
+        if let Some(opened) = &mut opened {
+            added.append(&mut opened.held);
+            added.append(&mut opened.fresh);
         }
         let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
         messages.dedup();
@@ -191,6 +227,11 @@ impl<'a> Site<'a> {
         constraints.extend(reduced.dae.invariants.iter().map(|i| i.residual));
         let output_symbols = rows(&mut reduced, &values);
         let constraint_symbols = rows(&mut reduced, &constraints);
+        let line_values: Vec<ExprId> = opened
+            .iter()
+            .flat_map(|o| o.lines.iter().map(|line| line.value))
+            .collect();
+        let line_symbols = rows(&mut reduced, &line_values);
         let surfaces: Vec<(SymbolId, ExprId)> = surfaces(&mut reduced.dae);
         let switch_symbols: Vec<(SymbolId, SymbolId)> = surfaces
             .iter()
@@ -216,6 +257,7 @@ impl<'a> Site<'a> {
         let is_own = |s: &SymbolId| {
             let of_inputs = added.iter().flat_map(|i| &i.chain);
             let of_outputs = output_symbols.iter().chain(&constraint_symbols);
+            let of_outputs = of_outputs.chain(&line_symbols);
             let of_outputs = of_outputs.chain(run_symbols.iter().map(|r| &r.1));
             let of_outputs = of_outputs.chain(switch_symbols.iter().map(|s| &s.1));
             !of_inputs.chain(of_outputs).any(|a| a == s)
@@ -303,12 +345,21 @@ impl<'a> Site<'a> {
         let n = own.len();
         let at_point = |from: usize, n: usize| point.row[from..from + n].to_vec();
         let places = |symbols: &[SymbolId]| symbols.iter().map(|s| place[s]).collect();
+        let chains: Vec<Vec<usize>> = added.iter().map(|i| places(&i.chain)).collect();
+        let lines = opened.iter().flat_map(|o| &o.lines);
+        let held_values = lines.map(|line| point.machine.discrete(line.symbol).unwrap_or(0.0));
         Ok(Site {
             design,
             asked,
             t,
             states: own.iter().map(|&s| (place[&s], s)).collect(),
-            inputs: added.iter().map(|i| places(&i.chain)).collect(),
+            inputs: chains[..n_asked].to_vec(),
+            held: chains[n_asked..n_asked + n_lines].to_vec(),
+            fresh: chains[n_asked + n_lines..].to_vec(),
+            line_rows: places(&line_symbols),
+            held_values: held_values.collect(),
+            opened,
+            quantiser_gain,
             outputs: places(&output_symbols),
             constraints: places(&constraint_symbols),
             switches: switch_symbols
@@ -422,6 +473,42 @@ impl<'a> Site<'a> {
         on.map(|&(mode, _)| mode).collect()
     }
 
+    /// Switches on their surface at which the two sides differ in a value or a slope of a sampled line; others as
+    /// [`Site::kinks`] gives them.
+    pub(super) fn real_kinks(&mut self, slopes: &Slopes) -> Result<Vec<SymbolId>, LinearError> {
+        let n_model = self.design.graph.signals.modes.len();
+        let mut found = Vec::new();
+        for mode in self.kinks(slopes) {
+            let Role::Mode { mode: number } = self.reduced.dae.symbol(mode).role else {
+                continue;
+            };
+            let is_of_plant = (number as usize) < n_model;
+            if is_of_plant || !self.sides_agree(mode, slopes)? {
+                found.push(mode);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Tells whether everything is the same on the other side of a switch.
+    fn sides_agree(&mut self, mode: SymbolId, here: &Slopes) -> Result<bool, LinearError> {
+        let machine = self.machine.clone();
+        let Some(value) = machine.discrete(mode) else {
+            return Ok(false);
+        };
+        self.machine.hold_mode(mode, 1.0 - value);
+        let there = self.slopes();
+        self.machine = machine;
+        let there = there?;
+        let same = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
+        let rows: Vec<usize> = self.line_rows.clone();
+        let columns: Vec<usize> = (0..self.y.len()).collect();
+        let (a, b) = (here.part(&rows, &columns), there.part(&rows, &columns));
+        let slopes = a.values().iter().zip(b.values());
+        let mut values = rows.iter().map(|&r| (here.f[r], there.f[r]));
+        Ok(values.all(|(a, b)| same(a, b)) && slopes.into_iter().all(|(&a, &b)| same(a, b)))
+    }
+
     /// The name of a state for people.
     pub(super) fn name(&self, symbol: SymbolId) -> String {
         let nicer = self.names.get(&symbol).cloned();
@@ -469,9 +556,8 @@ fn failed(
     )])
 }
 
-/// With its inputs varying the model has a state that it has not when it runs.
 /// An FMU that gives no derivatives has slopes by differences only: poles made of them would mislead.
-fn refuse_differences(graph: &BondGraph, asked: Span) -> Result<(), LinearError> {
+pub(super) fn refuse_differences(graph: &BondGraph, asked: Span) -> Result<(), LinearError> {
     let functions = graph.signals.pool.externals();
     let Some(function) = functions.iter().find(|f| !f.has_exact_slopes()) else {
         return Ok(());
@@ -486,7 +572,8 @@ fn refuse_differences(graph: &BondGraph, asked: Span) -> Result<(), LinearError>
     ))
 }
 
-fn other_states(name: &str, asked: Span) -> LinearError {
+/// With its inputs varying the model has a state that it has not when it runs.
+pub(super) fn other_states(name: &str, asked: Span) -> LinearError {
     let message = format!("`{name}` is a state only while an input varies: its value is not known");
     model_error(
         Diagnostic::error(code::NO_LINEAR_FORM, message)
@@ -496,7 +583,11 @@ fn other_states(name: &str, asked: Span) -> LinearError {
 }
 
 /// The symbol of the model's own equations that a state of the augmented ones is.
-fn counterpart(symbol: SymbolId, reduced: &Reduced, plain: &Reduced) -> Option<SymbolId> {
+pub(super) fn counterpart(
+    symbol: SymbolId,
+    reduced: &Reduced,
+    plain: &Reduced,
+) -> Option<SymbolId> {
     // Symbols up to those that reduction adds are numbered alike, but for the ones of inputs between them.
     let role = |r: &Reduced, s: SymbolId| r.dae.symbols.get(s.0 as usize).map(|s| (s.name, s.role));
     let same = |a: Option<(_, Role)>, b: Option<(_, Role)>| match (a, b) {
@@ -532,15 +623,15 @@ fn surfaces(dae: &mut Dae) -> Vec<(SymbolId, ExprId)> {
     modes.iter().filter_map(surface).collect()
 }
 
-struct Point {
-    machine: Machine,
-    t: f64,
+pub(super) struct Point {
+    pub machine: Machine,
+    pub t: f64,
     /// What was wanted there.
-    row: Vec<f64>,
+    pub row: Vec<f64>,
 }
 
 /// Runs the model to the point.
-fn find_point(
+pub(super) fn find_point(
     design: &Design,
     plain: &Reduced,
     wanted: &[ExprId],

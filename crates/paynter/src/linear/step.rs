@@ -3,6 +3,7 @@
 //! In:  a [`Linearization`], and for how long.
 //! Out: [`Steps`]: every output after a step of one unit of each input, exact at every point.
 
+use super::bode::response as response_of;
 use super::text::{about_point, notes};
 use super::{LinearError, Linearization, no_eigenvalues};
 use crate::design::Design;
@@ -10,7 +11,7 @@ use crate::digits::significant;
 use crate::measure::Curve;
 use crate::table::{Column, Table};
 use paynter_draw::plot::{Plot, Series, panels_by_unit};
-use paynter_linear::{Complex, Response, modes, step_horizon, step_response};
+use paynter_linear::{Mode, StepResponse, modes, step_horizon, step_response};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -55,13 +56,12 @@ pub fn steps(
 ) -> Result<Steps, LinearError> {
     let failed = |_| no_eigenvalues(design);
     let model = linear.in_units();
-    let is_stable = modes(&model.a)
-        .map_err(failed)?
-        .iter()
-        .all(|m| m.pole.re < 0.0 && !m.is_at_zero());
-    let horizon = match horizon {
-        Some(horizon) => horizon,
-        None => {
+    let modes = modes(&model.a).map_err(failed)?;
+    let is_stable = !modes.iter().any(|m| linear.lasts(m));
+    let horizon = match (horizon, linear.step()) {
+        (Some(horizon), _) => horizon,
+        (None, Some(step)) => round_up(horizon_in_steps(&modes, step)),
+        (None, None) => {
             let own: Result<Vec<f64>, _> = (0..linear.inputs.len())
                 .map(|i| step_horizon(&model, i))
                 .collect();
@@ -74,11 +74,14 @@ pub fn steps(
         curves: Vec::new(),
     };
     for (i, input) in linear.inputs.iter().enumerate() {
-        let response = step_response(&model, i, horizon, POINTS);
+        let response = match &linear.sampled {
+            None => step_response(&model, i, horizon, POINTS),
+            Some(sampled) => in_units(linear, i, sampled.step_response(i, horizon, POINTS)),
+        };
         found.time = response.time;
         for (o, (output, values)) in linear.outputs.iter().zip(response.outputs).enumerate() {
             let channel = model.channel(i, o);
-            let at_rest = Response::new(&channel).at(Complex::new(0.0, 0.0)).re;
+            let at_rest = response_of(&channel, linear.step()).at_rest();
             found.curves.push(StepCurve {
                 name: format!("{} from {}", output.name, input.name),
                 unit: output.unit.clone(),
@@ -90,6 +93,26 @@ pub fn steps(
         }
     }
     Ok(found)
+}
+
+/// Until the slowest mode has ended, or has grown by as much: e⁻⁶ is 0.25 %.
+fn horizon_in_steps(modes: &[Mode], step: f64) -> f64 {
+    let slowest = modes
+        .iter()
+        .map(|m| m.pole.norm().ln().abs())
+        .filter(|rate| *rate > 1e-9 && rate.is_finite())
+        .reduce(f64::min);
+    let steps = slowest.map_or(10.0, |rate| (6.0 / rate).clamp(10.0, 1e5));
+    steps * step
+}
+
+/// From SI to the units of an input and the outputs.
+fn in_units(linear: &Linearization, input: usize, mut response: StepResponse) -> StepResponse {
+    for (values, output) in response.outputs.iter_mut().zip(&linear.outputs) {
+        let factor = linear.inputs[input].factor / output.factor;
+        values.iter_mut().for_each(|y| *y *= factor);
+    }
+    response
 }
 
 /// The next 1, 2 or 5 times a power of ten: times that read well on an axis.

@@ -84,7 +84,10 @@ pub fn trim_to_json(trim: &Trim) -> Value {
 
 /// One line about where the model was linearized.
 pub fn about_point(linear: &Linearization) -> String {
-    let at = format!("at t = {} s", significant(linear.time, 9));
+    let mut at = format!("at t = {} s", significant(linear.time, 9));
+    if let Some(step) = linear.step() {
+        let _ = write!(at, " in steps of {} s", significant(step, 9));
+    }
     match linear.worst_rate() {
         None => format!("linear model {at}, at rest"),
         Some((k, _)) => {
@@ -141,6 +144,9 @@ pub fn notes(linear: &Linearization) -> Vec<String> {
         notes.push(format!(
             "{names} follow an input at once; in the matrices they stand less that part"
         ));
+    }
+    if linear.sampled.is_some() {
+        notes.push("from step to step of the clocks: inputs are held over a step, outputs are taken just after its first tick".to_owned());
     }
     if linear.is_time_frozen {
         notes.push("the model depends on time itself, which stands still here".to_owned());
@@ -227,6 +233,7 @@ pub fn to_json(linear: &Linearization) -> Value {
     json!({
         "time": linear.time,
         "is_at_rest": linear.is_at_rest(),
+        "step": linear.step(),
         "states": labels(&linear.states),
         "inputs": labels(&linear.inputs),
         "outputs": labels(&linear.outputs),

@@ -1,0 +1,94 @@
+//! `paynter sensitivity`: how recorded quantities follow parameters along a run.
+
+use crate::ModelArgs;
+use crate::commands::linear::failed;
+use crate::commands::outputs::{Outputs, PICTURES};
+use crate::console::{OK, call_error, choice, open};
+use crate::say;
+use clap::Args;
+use paynter::LinearChoice;
+use paynter::linear::{
+    LinearError, Varying, ask, default_parameters, sensitivities, sensitivities_to_json,
+    sensitivities_to_text,
+};
+use std::path::PathBuf;
+
+/// By what, of what, and where to put it.
+#[derive(Args)]
+pub struct SensitivityArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Parameters, with commas between; all of the top model unless given
+    #[arg(long, value_name = "NAMES")]
+    by: Option<String>,
+    /// Quantities that follow, with commas between; what is recorded unless given
+    #[arg(long, value_name = "NAMES")]
+    of: Option<String>,
+    /// Write values and derivatives over time here (.csv, .parquet, .json)
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw what 1 % of each parameter does here (.svg, .png)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+/// Computes and writes sensitivities.
+pub fn sensitivity(args: &SensitivityArgs) -> u8 {
+    let json = args.model.json;
+    let mut choice = match choice(&args.model) {
+        Ok(choice) => choice,
+        Err(message) => return call_error(message),
+    };
+    choice.linear = Some(LinearChoice {
+        from: args.by.clone(),
+        to: args.of.clone(),
+        ..LinearChoice::default()
+    });
+    let design = match open(&args.model, &choice) {
+        Ok(design) => design,
+        Err(status) => return status,
+    };
+    let over: Vec<Varying> = match &args.by {
+        Some(_) => {
+            let named = design.linear.from.iter();
+            named.map(|q| Varying::of(&design, q)).collect()
+        }
+        None => default_parameters(&design),
+    };
+    let to = ask(&design, None, false).to;
+    if over.is_empty() || to.is_empty() {
+        return call_error("name parameters with `--by` and quantities with `--of`");
+    }
+    let outputs = Outputs::of(&design);
+    let checked = [
+        args.out.as_ref().map(|path| outputs.check_table(path)),
+        args.plot.as_ref().map(|path| outputs.check(path, PICTURES)),
+    ];
+    if let Err(message) = checked.into_iter().flatten().collect::<Result<Vec<_>, _>>() {
+        return call_error(message);
+    }
+    let found = design
+        .compile()
+        .map_err(LinearError::Model)
+        .and_then(|compiled| sensitivities(&design, &compiled, (&over, &to)));
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => return failed(&design, error, json),
+    };
+    if let Some(path) = &args.out
+        && let Err(error) = outputs.write_table(path, &found.table())
+    {
+        return call_error(error);
+    }
+    if let Some(path) = &args.plot {
+        let title = design.plan.name.as_ref().unwrap_or(&design.model);
+        if let Err(message) = outputs.write_svg(path, &found.plot(title).to_svg()) {
+            return call_error(message);
+        }
+    }
+    match json {
+        true => say!("{}", sensitivities_to_json(&found)),
+        false => say!("{}", sensitivities_to_text(&found).trim_end()),
+    }
+    OK
+}
