@@ -68,6 +68,8 @@ enum Command {
     Tf(commands::locus::TfArgs),
     /// Amplitude spectra of columns of a result file
     Spectrum(commands::spectrum::SpectrumArgs),
+    /// Which parameters count over their whole ranges: elementary effects or shares of the variance
+    Screen(commands::screen::ScreenArgs),
     /// How recorded quantities follow parameters: exact derivatives along the run, and a ranking
     Sensitivity(commands::sensitivity::SensitivityArgs),
     /// Poles, damping, modes and zeros of the linear model
@@ -135,6 +137,7 @@ fn main() -> ExitCode {
         Command::Locus(args) => commands::locus::locus(&args),
         Command::Tf(args) => commands::locus::tf(&args),
         Command::Spectrum(args) => commands::spectrum::spectrum(&args),
+        Command::Screen(args) => commands::screen::screen(&args),
         Command::Sensitivity(args) => commands::sensitivity::sensitivity(&args),
         Command::Poles(args) => commands::poles::poles(&args),
         Command::Bode(args) => commands::bode::bode(&args),

@@ -16,6 +16,7 @@ pub mod noise;
 pub mod problem;
 pub mod quadratic;
 pub mod random;
+pub mod screening;
 pub mod search;
 pub mod slopes;
 pub mod sobol;

@@ -51,6 +51,7 @@ pub mod readable;
 mod recorder;
 pub mod report;
 pub mod run;
+pub mod screening;
 pub mod shards;
 pub mod simulate;
 mod spec;

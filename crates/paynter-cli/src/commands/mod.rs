@@ -29,6 +29,7 @@ pub mod poles;
 pub mod reduce;
 pub mod run;
 pub mod scalarize;
+pub mod screen;
 pub mod sensitivity;
 pub mod simplify;
 pub mod spectrum;

@@ -186,7 +186,7 @@ impl Scope for ModelScope<'_, '_> {
                     }
                 };
                 Some(Variable {
-                    unit: self.model.display_unit(&path),
+                    unit: self.model.display_unit(&path).map(Box::new),
                     path,
                     dimension,
                     is_part: false,

@@ -79,7 +79,7 @@ pub struct Variable {
     /// A replaceable part: its values are models.
     pub is_part: bool,
     /// The unit that it was declared with.
-    pub unit: Option<Unit>,
+    pub unit: Option<Box<Unit>>,
 }
 
 /// What is to be done.

@@ -333,8 +333,8 @@ fn bare_number(e: &ast::Expr, variable: &Variable) -> Option<Diagnostic> {
     let ast::ExprKind::Number { value, unit: None } = inner.kind else {
         return None;
     };
-    let unit = variable.unit.as_ref()?;
-    if value == 0.0 && unit.offset == 0.0 || (unit.factor == 1.0 && unit.offset == 0.0) {
+    let unit = variable.unit.as_deref()?;
+    if unit.offset == 0.0 && (value == 0.0 || unit.factor == 1.0) {
         return None;
     }
     let (path, text) = (&variable.path, &unit.text);

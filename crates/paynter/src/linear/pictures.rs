@@ -10,7 +10,7 @@ use paynter_linear::Complex;
 use std::f64::consts::TAU;
 
 /// L beyond this size is cut off in a Nyquist diagram: what counts is near −1.
-const LARGEST_SHOWN: f64 = 10.0;
+const LARGEST_SHOWN: f64 = 3.0;
 
 impl LoopReport {
     /// Draws L(jω) in the complex plane, with −1 and the unit circle.

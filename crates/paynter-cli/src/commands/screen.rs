@@ -1,0 +1,132 @@
+//! `paynter screen`: which parameters count over their whole ranges.
+
+use crate::console::{
+    MODEL_WRONG, OK, RUN_FAILED, call_error, choice, interruption, open, progress_bar, show,
+};
+use crate::{ModelArgs, say};
+use clap::{Args, ValueEnum};
+use paynter::SweepChoice;
+use paynter::screening::{
+    Method, ScreeningError, screen as run, screening_to_json, screening_to_text,
+};
+use paynter::typed_sweeps::spelled_out;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+/// Over what, and how.
+#[derive(Args)]
+pub struct ScreenArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// A parameter with its range, such as `--range "R1=10..50"`; may be given again
+    #[arg(long, value_name = "PATH=LOW..HIGH", required = true)]
+    range: Vec<String>,
+    /// How to look
+    #[arg(long, value_enum, default_value = "morris")]
+    method: MethodName,
+    /// Ways of Morris' method (20 unless given), or base points of Sobol's (512)
+    #[arg(long, value_name = "N")]
+    size: Option<usize>,
+    /// Another sample
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Runs at a time; all cores unless given
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+}
+
+/// How to look.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum MethodName {
+    /// Elementary effects: few runs
+    Morris,
+    /// Shares of the variance: many runs
+    Sobol,
+}
+
+/// Prints what counts.
+pub fn screen(args: &ScreenArgs) -> u8 {
+    const MOST: usize = 1_000_000;
+    let method = match args.method {
+        MethodName::Morris => Method::Morris(args.size.unwrap_or(20)),
+        MethodName::Sobol => Method::Sobol(args.size.unwrap_or(512)),
+    };
+    if args.size.is_some_and(|n| !(2..=MOST).contains(&n)) {
+        return call_error(format!("`--size` takes a whole number from 2 to {MOST}"));
+    }
+    let mut choice = match choice(&args.model) {
+        Ok(choice) => choice,
+        Err(message) => return call_error(message),
+    };
+    let plain = match open(&args.model, &choice) {
+        Ok(design) => design,
+        Err(status) => return status,
+    };
+    // Two values each: where the range begins and where it ends.
+    let ends = |text: &String| match text.split_once('[') {
+        Some((numbers, unit)) => format!("{}:2 [{unit}", numbers.trim()),
+        None => format!("{text}:2"),
+    };
+    let over = args
+        .range
+        .iter()
+        .map(|text| match text.contains("..") && !text.contains(':') {
+            true => spelled_out(&plain, &choice, &ends(text)),
+            false => Err(format!(
+                "`--range {text}` is no range; write for instance --range \"R1=10..50\""
+            )),
+        });
+    let over: Result<Vec<String>, String> = over.collect();
+    let over = match over {
+        Ok(over) => over,
+        Err(message) => return call_error(message),
+    };
+    choice.sweep = Some(SweepChoice {
+        over,
+        is_paired: true,
+    });
+    let design = match open(&args.model, &choice) {
+        Ok(design) => design,
+        Err(status) => return status,
+    };
+    let n = args.range.len();
+    let n_runs = match method {
+        Method::Morris(ways) => ways * (n + 1),
+        Method::Sobol(base) => base * (n + 2),
+    };
+    let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let bar = progress_bar(
+        n_runs as u64,
+        "{bar:40} {pos} of {len}  {elapsed}, {eta} left",
+    );
+    let is_cancelled = interruption();
+    let watch = |n_done: usize| {
+        if !bar.is_hidden() {
+            bar.set_position(n_done as u64);
+        }
+        match is_cancelled.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let failed = design.clone();
+    let jobs = args.jobs.unwrap_or_else(all_cores);
+    let found = run(design, &choice, (method, args.seed), (jobs, &watch));
+    bar.finish_and_clear();
+    let found = match found {
+        Ok(found) => found,
+        Err(ScreeningError::Call(message)) => return call_error(message),
+        Err(ScreeningError::Model(messages)) => {
+            show(&failed.failed(messages), args.model.json);
+            return MODEL_WRONG;
+        }
+    };
+    match args.model.json {
+        true => say!("{}", screening_to_json(&found)),
+        false => say!("{}", screening_to_text(&found).trim_end()),
+    }
+    if found.n_failed == found.n_runs {
+        return RUN_FAILED;
+    }
+    OK
+}
