@@ -166,7 +166,7 @@ pub fn sensitivities(
     };
     let mut go_on = |_: f64| ControlFlow::Continue(());
     let n_columns = to.len() * (1 + over.len());
-    let mut recorder = Recorder::new(spec.output_times.clone(), n_columns, false, &mut go_on);
+    let mut recorder = Recorder::new(spec.output_times.clone(), n_columns, &[], &mut go_on);
     let ended = integrate(
         variational,
         *point_time,
