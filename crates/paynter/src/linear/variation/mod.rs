@@ -15,7 +15,7 @@ mod system;
 mod text;
 
 use super::augment::{add_chain, add_output, vary_parameter};
-use super::site::{At, Point, counterpart, find_point, other_states};
+use super::site::{At, Point, counterpart, find_point, other_states, refuse_differences};
 use super::{LinearError, model_error};
 use crate::code;
 use crate::compile::Compiled;
@@ -447,6 +447,7 @@ fn refuse_unfollowed(
         ))
     };
     let graph = &compiled.graph;
+    refuse_differences(graph, asked)?;
     if let Some(&contact) = ideal_contacts(graph).first() {
         let name = graph.element_name(contact);
         let span = graph.span(graph.element(contact).origin);
