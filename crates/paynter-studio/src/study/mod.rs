@@ -230,6 +230,7 @@ fn choice_of(ask: &StudyAsk) -> Choice {
             to: text(&ask.to),
             cut: text(&ask.cut).filter(|_| ask.what == What::Margins),
             want: None,
+            ..LinearChoice::default()
         }),
         sweep: (ask.what == What::Sweep && !over.is_empty()).then_some(SweepChoice {
             over,
