@@ -88,6 +88,7 @@ pub fn open(
             to,
             cut,
             want,
+            ..LinearChoice::default()
         }),
         sweep: over.map(|(over, is_paired)| SweepChoice { over, is_paired }),
     };
