@@ -306,7 +306,7 @@ impl Draw {
     }
 }
 
-/// A stable system of 1 to 4 states with an input, a switch and a direct output.
+/// A stable system of 1 to 4 states with an input that switches, and a direct output.
 fn drawn_model(draw: &mut Draw, n: usize) -> String {
     let mut text = String::from("model Drawn { input u = 0\n");
     for i in 1..=n {
@@ -323,7 +323,7 @@ fn drawn_model(draw: &mut Draw, n: usize) -> String {
             .collect();
         let (b, c) = (draw.number(), draw.number());
         text += &format!(
-            "der(x{i}) = {} + ({b})*u + (if x{i} > {} then {c} else 0)\n start x{i} = {}\n",
+            "der(x{i}) = {} + ({b})*u + (if u > {} then {c} else 0)\n start x{i} = {}\n",
             terms.join(" + "),
             0.1 * draw.number(),
             draw.number()
