@@ -84,12 +84,12 @@ pub fn bracketed(text: &str, least: u8) -> String {
 /// a·b
 pub fn product(a: &str, b: &str) -> String {
     match (number(a), number(b)) {
-        (Some(x), _) if x == 0.0 => "0".to_owned(),
-        (_, Some(x)) if x == 0.0 => "0".to_owned(),
-        (Some(x), _) if x == 1.0 => b.trim().to_owned(),
-        (_, Some(x)) if x == 1.0 => a.trim().to_owned(),
-        (Some(x), _) if x == -1.0 => negative(b),
-        (_, Some(x)) if x == -1.0 => negative(a),
+        (Some(0.0), _) => "0".to_owned(),
+        (_, Some(0.0)) => "0".to_owned(),
+        (Some(1.0), _) => b.trim().to_owned(),
+        (_, Some(1.0)) => a.trim().to_owned(),
+        (Some(-1.0), _) => negative(b),
+        (_, Some(-1.0)) => negative(a),
         _ => format!("{}*{}", bracketed(a, 5), bracketed(b, 6)),
     }
 }
@@ -126,7 +126,7 @@ pub fn negative(a: &str) -> String {
 /// a²
 pub fn square(a: &str) -> String {
     match number(a) {
-        Some(x) if x == 1.0 => "1".to_owned(),
+        Some(1.0) => "1".to_owned(),
         _ => format!("{}^2", bracketed(a, 8)),
     }
 }

@@ -454,7 +454,7 @@ impl Points {
             }
             // Values near the user's own, and values of size one, in which nothing is small beside another.
             let factor = 2.0_f64.powf(self.dice.between(-1.0, 1.0));
-            let drawn = match self.n_drawn % 2 == 0 && value != 0.0 {
+            let drawn = match self.n_drawn.is_multiple_of(2) && value != 0.0 {
                 true => value * factor,
                 false if value < 0.0 => -factor,
                 false => factor,

@@ -318,7 +318,8 @@ fn with_lines(source: &Source<'_>, net: &Net) -> String {
     let lines = first
         .body
         .iter()
-        .filter_map(|s| matches!(s.kind, ExperimentKind::With(_)).then(|| source.slice(s.span)));
+        .filter(|s| matches!(s.kind, ExperimentKind::With(_)))
+        .map(|s| source.slice(s.span));
     lines.collect::<Vec<String>>().join("\n")
 }
 

@@ -110,7 +110,7 @@ fn sets(links: &[Link]) -> Vec<Vec<Link>> {
     };
     for (a, first) in links.iter().enumerate() {
         for &b in from.get(&first.to).into_iter().flatten() {
-            if b <= a || b == a {
+            if b <= a {
                 continue;
             }
             let third = other(b, first.to);

@@ -41,7 +41,8 @@ fn together(net: &mut Net, junction: ThingId, (a, b): (ThingId, ThingId)) -> Opt
         net.refuse("parallel", &format!("{la} and {lb} stay: a start value is given, and where the two differ a constant would be lost"));
         return None;
     }
-    if !adds && !(net.is_constant(&x) && net.is_constant(&y)) {
+    let may_vanish = !net.is_constant(&x) || !net.is_constant(&y);
+    if !adds && may_vanish {
         net.refuse(
             "parallel",
             &format!("{la} and {lb} stay: the sum of `{x}` and `{y}` may vanish"),
