@@ -94,6 +94,8 @@ enum Command {
     Diagram(commands::diagram::DiagramArgs),
     /// Write the model for other simulators: C code, FMU
     Export(commands::export::ExportArgs),
+    /// Write the model of another program as a model file: URDF
+    Import(commands::import::ImportArgs),
     /// Plot a result file
     Plot(commands::plot::PlotArgs),
     /// Lay out the text of a model file
@@ -149,6 +151,7 @@ fn main() -> ExitCode {
         Command::C2d(args) => commands::control::c2d(&args),
         Command::Diagram(args) => commands::diagram::diagram(&args),
         Command::Export(args) => commands::export::export(&args),
+        Command::Import(args) => commands::import::import(&args),
         Command::Plot(args) => commands::plot::plot(&args),
         Command::Fmt(args) => commands::fmt::fmt(&args),
         Command::New(args) => commands::new::new(&args),

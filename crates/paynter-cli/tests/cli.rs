@@ -206,6 +206,7 @@ fn explain_knows_every_code() {
     let mut codes = paynter::codes();
     codes.extend_from_slice(paynter_rewrite::code::ALL);
     codes.extend_from_slice(paynter_structure::code::ALL);
+    codes.extend_from_slice(paynter_import::code::ALL);
     for (code, title, _) in codes {
         let out = folder.expect(0, &["explain", code]);
         assert!(out.contains(title), "{code}: {out}");
@@ -646,4 +647,21 @@ fn energies_are_listed() {
         "model Bridge { s: Se(5) -> a: 1 -> r: R(10), d: D(), l: I(1) }",
     );
     folder.expect(1, &["equations", "d.bond", "--form", "lagrange"]);
+}
+
+#[test]
+fn a_urdf_becomes_a_model_that_runs() {
+    let folder = Folder::new();
+    let urdf = "<robot name='arm'><link name='base'/><link name='bob'><inertial><origin xyz='0 0 -1'/><mass value='1'/>\
+        <inertia ixx='0.01' iyy='0.01' izz='0.01'/></inertial></link>\
+        <joint name='pivot' type='continuous'><parent link='base'/><child link='bob'/><axis xyz='0 1 0'/></joint></robot>";
+    folder.write("arm.urdf", urdf);
+    let out = folder.expect(0, &["import", "urdf", "arm.urdf"]);
+    assert!(out.contains("arm.bond"), "{out}");
+    folder.expect(0, &["run", "arm.bond", "--no-report"]);
+    // What is there is not written over, and what is no URDF is the user's error.
+    folder.expect(2, &["import", "urdf", "arm.urdf"]);
+    folder.write("bad.urdf", "<robot");
+    folder.expect(1, &["import", "urdf", "bad.urdf"]);
+    folder.expect(2, &["import", "urdf", "missing.urdf"]);
 }

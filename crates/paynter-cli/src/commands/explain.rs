@@ -20,6 +20,7 @@ pub struct ExplainArgs {
 pub fn explain(args: &ExplainArgs) -> u8 {
     let mut codes = paynter::codes();
     codes.extend_from_slice(paynter_export::code::ALL);
+    codes.extend_from_slice(paynter_import::code::ALL);
     codes.extend_from_slice(paynter_rewrite::code::ALL);
     codes.extend_from_slice(paynter_structure::code::ALL);
     codes.sort_unstable();

@@ -13,6 +13,7 @@ pub mod explain;
 pub mod export;
 pub mod fit;
 pub mod fmt;
+pub mod import;
 pub mod gallery;
 pub mod lagrangian;
 pub mod linear;
