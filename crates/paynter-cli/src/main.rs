@@ -70,7 +70,7 @@ enum Command {
     Spectrum(commands::spectrum::SpectrumArgs),
     /// Which parameters count over their whole ranges: elementary effects or shares of the variance
     Screen(commands::screen::ScreenArgs),
-    /// How recorded quantities follow parameters: exact derivatives along the run, and a ranking
+    /// How recorded quantities follow parameters along the run, exactly, with a ranking
     Sensitivity(commands::sensitivity::SensitivityArgs),
     /// Poles, damping, modes and zeros of the linear model
     Poles(commands::poles::PolesArgs),

@@ -181,13 +181,14 @@ mod tests {
         assert!(Archive::read(b"").is_err());
         assert!(Archive::read(b"PK\x05\x06").is_err());
         for at in 0..DEFLATED.len() {
-            // A cut or changed file is refused, or is as good as before where the change does not count.
+            // A cut or changed file is refused, or is as good as before where the change does not count: in names, and a
+            // folder without its slash is an empty file.
             let _ = Archive::read(&DEFLATED[..at]);
             let mut changed = DEFLATED.to_vec();
             changed[at] ^= 0xff;
             if let Ok(archive) = Archive::read(&changed) {
-                let known = archive.files().all(|(_, c)| c.starts_with(b"hello hello"));
-                assert!(known, "byte {at}");
+                let is_known = |c: &[u8]| c.is_empty() || c == b"hello hello hello hello";
+                assert!(archive.files().all(|(_, c)| is_known(c)), "byte {at}");
             }
         }
     }

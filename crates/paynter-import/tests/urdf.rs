@@ -1,9 +1,9 @@
 //! Robots of URDF files move as they should.
 
 use paynter::exec::Engine;
+use paynter::experiment::Outcome;
 use paynter::run::{RunChoice, run};
 use paynter::syntax::render;
-use paynter::experiment::Outcome;
 use paynter::{Choice, DesignError};
 use paynter_import::import_urdf;
 use std::ops::ControlFlow;

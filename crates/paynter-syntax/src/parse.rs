@@ -83,7 +83,11 @@ pub fn parse(file: FileId, text: &str) -> Parsed {
     parser.report_bad_tokens();
     let mut ast = parser.file();
     let mut diagnostics = parser.diagnostics;
-    diagnostics.extend(extend::extend_experiments(&mut ast));
+    let unextended = extend::extend_experiments(&mut ast);
+    // A base that could not be read has its message already.
+    if diagnostics.is_empty() {
+        diagnostics.extend(unextended);
+    }
     diagnostics.sort_by_key(|d| {
         d.primary
             .as_ref()

@@ -72,6 +72,14 @@ impl<'a> Elaborated<'a> {
         with_stack(|| self.reporting(|this| this.lower_or_report(e, Ctx::of(scope))))
     }
 
+    /// Tells whether an expression can be read, without a message and without a trace: the next one that cannot be read is reported.
+    pub fn can_read(&mut self, e: &ast::Expr) -> bool {
+        let reported = self.elaborator.told_unknown.clone();
+        let is_read = self.lower(e).is_ok();
+        self.elaborator.told_unknown = reported;
+        is_read
+    }
+
     /// Lowers a reference such as the target of a sweep, in the same scope.
     ///
     /// # Errors

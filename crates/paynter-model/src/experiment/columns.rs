@@ -197,11 +197,8 @@ impl Planner<'_> {
     pub(super) fn readings(&mut self, references: &[ast::Ref]) -> Vec<Quantity> {
         let mut found = Vec::new();
         for reference in references {
-            found.extend(quantity(
-                self.scope,
-                &expression_of(reference),
-                reference.span,
-            ));
+            let (meant, _) = self.as_recorded(&expression_of(reference));
+            found.extend(quantity(self.scope, &meant, reference.span));
         }
         found
     }

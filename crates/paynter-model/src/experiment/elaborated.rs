@@ -59,7 +59,10 @@ fn tell_columns(experiment: &ast::Experiment, scope: &dyn Scope, found: &mut [Di
             let meant = scope.text(record.value.span);
             let told = message
                 .clone()
-                .secondary(alias.span, "a column, which plots and measures may read")
+                .secondary(
+                    alias.span,
+                    "a column, which plots, measures and linear models may read",
+                )
                 .help(format!("write `{}` instead", meant.trim()));
             *message = told;
         }
@@ -215,7 +218,7 @@ impl Scope for ModelScope<'_, '_> {
             span: name.span,
             kind: ast::ExprKind::Name(name.clone()),
         };
-        self.model.lower(&e).is_ok()
+        self.model.can_read(&e)
     }
 
     fn text(&self, span: Span) -> String {

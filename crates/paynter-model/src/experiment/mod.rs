@@ -774,7 +774,7 @@ struct Planner<'s> {
     plan: Plan,
     /// Settings given so far, for "given twice".
     given: Vec<(String, Span)>,
-    /// Columns with names of their own, which plots and measures may read.
+    /// Columns with names of their own, which plots, measures and linear models may read.
     recorded: Vec<ast::Record>,
 }
 

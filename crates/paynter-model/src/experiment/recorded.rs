@@ -1,4 +1,4 @@
-//! Names of recorded columns, as plots and measures read them.
+//! Names of recorded columns, as plots, measures and linear models read them.
 //!
 //! In:  `record jf.f [deg/s] as omega`, and expressions such as `max(omega)`.
 //! Out: the same expressions with `jf.f` in the place of `omega`.
