@@ -383,6 +383,7 @@ impl<'a> Course<'a> {
             initial_step: spec.initial_step,
             max_steps: spec.max_steps.unwrap_or(Options::default().max_steps),
             resume,
+            keeps_past: spec.keeps_past,
             when_stiff: if may_open {
                 WhenStiff::Finish
             } else {

@@ -13,6 +13,7 @@ pub mod compile;
 mod contacts;
 pub mod control;
 mod course;
+pub mod delayed;
 pub mod design;
 pub mod digits;
 pub mod disk;

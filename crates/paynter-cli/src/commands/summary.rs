@@ -56,6 +56,14 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
             gap.lock
         );
     }
+    if let Some(gain) = &outcome.loop_gain {
+        say!(
+            "  loop gain   {} to {} of the delayed storages (stable below {})",
+            significant(gain.low, 4),
+            significant(gain.high, 4),
+            significant(gain.limit, 3)
+        );
+    }
     say!("  states      {}", shorten(&run.states));
     if !run.defaulted.is_empty() {
         say!("  start       defaulted to 0: {}", shorten(&run.defaulted));
