@@ -472,7 +472,10 @@ fn delayed_differentiation_is_refused_where_it_is_not_carried_out() {
     );
     folder.expect(1, &["check", "m.bond"]);
     folder.expect(1, &["sweep", "m.bond", "--experiment", "e"]);
-    folder.expect(1, &["run", "m.bond", "--experiment", "steps", "--no-report"]);
+    folder.expect(
+        1,
+        &["run", "m.bond", "--experiment", "steps", "--no-report"],
+    );
     folder.expect(0, &["run", "m.bond", "--experiment", "fine", "--no-report"]);
 }
 

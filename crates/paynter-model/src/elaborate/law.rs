@@ -495,11 +495,12 @@ impl<'a> Elaborator<'a> {
             _ => t.size.max(1),
         };
         let mut symbols: Vec<SymbolId> = Vec::with_capacity(n as usize);
-        let mut domain = None;
+        let mut dimensions = Vec::with_capacity(n as usize);
         for k in 0..n {
             let port = side.map_or(k, |side| 2 * k + side);
             let bond = self.bond_of(thing, port)?;
-            domain = domain.or(self.bond_domain(bond));
+            let domain = self.bond_domain(bond);
+            dimensions.push(domain.map(|d| self.dimension_in(d, variable, kind)));
             let b = &self.graph.bonds[bond as usize];
             symbols.push(match variable {
                 Variable::Effort => b.effort,
@@ -513,8 +514,7 @@ impl<'a> Elaborator<'a> {
             Shape::Scalar
         };
         let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
-        let dimension = domain.map(|d| self.dimension_in(d, variable, kind));
-        Ok(Value::array(shape, elements).measured(dimension, None))
+        Ok(Value::array(shape, elements).measured_apart(dimensions))
     }
 
     fn explicit(&mut self, thing: ThingId, law: &'a [ast::LawEquation]) -> Result<Laws, Stop> {
@@ -537,41 +537,28 @@ impl<'a> Elaborator<'a> {
             means_part: false,
         };
         let mut outputs: Vec<Option<(Variable, ExprId)>> = vec![None; size as usize];
-        for equation in law {
-            let Some(&(_, variable)) = letters.iter().find(|(l, _)| *l == &*equation.target.text)
-            else {
+        let stores = matches!(kind, ElementKind::C | ElementKind::I);
+        let equations = match law {
+            [only] if stores && &*only.target.text == "energy" => {
+                outputs = self.slopes_of_energy(thing, only, ctx)?;
+                &[]
+            }
+            law => law,
+        };
+        for equation in equations {
+            let found = locals.names.iter().zip(letters);
+            let mut found = found.filter(|((l, _), _)| *l == &*equation.target.text);
+            let Some((own, &(_, variable))) = found.next().map(|((_, v), l)| (v.clone(), l)) else {
                 let names: Vec<&str> = letters.iter().map(|l| l.0).collect();
                 let text = format!(
-                    "a law of {} gives `{}`",
+                    "a law of {} gives `{}`{}",
                     kind.letters(),
-                    names.join("` or `")
+                    names.join("` or `"),
+                    if stores { ", or `energy` alone" } else { "" }
                 );
                 return Err(self.bad_law(equation.target.span, &text));
             };
             let value = self.lower(&equation.value, ctx)?;
-            let wanted = locals
-                .names
-                .iter()
-                .find(|(l, _)| *l == &*equation.target.text)
-                .and_then(|(_, v)| v.dimension);
-            if let (Some(wanted), Some(found)) = (wanted, value.dimension)
-                && wanted != found
-            {
-                let from = value.dimension_from;
-                self.report_units(
-                    wanted,
-                    Some(equation.target.span),
-                    equation.target.span,
-                    found,
-                    from,
-                    equation.value.span,
-                );
-            }
-            let own = locals
-                .names
-                .iter()
-                .find(|(l, _)| *l == &*equation.target.text);
-            let own: Vec<ExprId> = own.map_or(Vec::new(), |(_, v)| v.elements.clone());
             let range = match &equation.index {
                 Some(index) => {
                     let k = self.whole_number(index, ctx).ok_or(Stop::Reported)?;
@@ -591,12 +578,29 @@ impl<'a> Elaborator<'a> {
                     0..size as usize
                 }
             };
+            let wanted = match &equation.index {
+                Some(_) => own.clone().entry(range.start).dimension,
+                None => own.dimension,
+            };
+            if let (Some(wanted), Some(found)) = (wanted, value.dimension)
+                && wanted != found
+            {
+                let from = value.dimension_from;
+                self.report_units(
+                    wanted,
+                    Some(equation.target.span),
+                    equation.target.span,
+                    found,
+                    from,
+                    equation.value.span,
+                );
+            }
             for (at, port) in range.enumerate() {
                 let e = value.elements[at];
                 if outputs[port].replace((variable, e)).is_some() {
                     return Err(self.bad_law(equation.span, "this port already has a law"));
                 }
-                let reads_itself = own.get(port).is_some_and(|&own| {
+                let reads_itself = own.elements.get(port).is_some_and(|&own| {
                     self.graph.signals.pool.as_symbol(own).is_some_and(|s| {
                         paynter_symbolic::walk::depends_on(&self.graph.signals.pool, e, s)
                     })
@@ -650,6 +654,47 @@ impl<'a> Elaborator<'a> {
                 .map(|(k, (v, e))| (k as u32, v, e))
                 .collect(),
         )))
+    }
+
+    /// The law of a storage by its energy: what each port answers is the slope along its own state, so that the field is reciprocal.
+    fn slopes_of_energy(
+        &mut self,
+        thing: ThingId,
+        equation: &'a ast::LawEquation,
+        ctx: Ctx<'_>,
+    ) -> Result<Vec<Option<(Variable, ExprId)>>, Stop> {
+        let value = self.lower(&equation.value, ctx)?;
+        let energy = self.scalar_of(&value, equation.value.span)?;
+        if let Some(found) = value.dimension
+            && found != Dimension::ENERGY
+        {
+            let (from, span) = (value.dimension_from, equation.value.span);
+            let target = equation.target.span;
+            self.report_units(Dimension::ENERGY, Some(target), target, found, from, span);
+        }
+        let t = &self.things[thing.at()];
+        let (kind, states) = (t.kind, t.states.clone());
+        let given = match kind {
+            ElementKind::C => Variable::Effort,
+            _ => Variable::Flow,
+        };
+        let bonds: Vec<u32> = t.bonds.iter().map(|b| b.1).collect();
+        let powers = bonds.iter().flat_map(|&b| {
+            let bond = &self.graph.bonds[b as usize];
+            [bond.effort, bond.flow]
+        });
+        let powers: Vec<SymbolId> = powers.collect();
+        let read = paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, energy);
+        if read.iter().any(|s| powers.contains(s)) {
+            let text = match kind {
+                ElementKind::C => "the energy of a C is a function of `q`",
+                _ => "the energy of an I is a function of `p`",
+            };
+            return Err(self.bad_law(equation.value.span, text));
+        }
+        let pool = &mut self.graph.signals.pool;
+        let slopes = paynter_symbolic::calculus::gradient(pool, energy, &states);
+        Ok(slopes.into_iter().map(|e| Some((given, e))).collect())
     }
 
     /// Lowers the modulus of a TF or GY; true if it is of the inverse form.
