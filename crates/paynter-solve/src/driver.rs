@@ -202,7 +202,7 @@ impl Run<'_> {
             match reaction {
                 Reaction::GoOn => {}
                 Reaction::Restart { .. }
-                    if self.options.keeps_past && time_event == Some(self.t) =>
+                    if self.options.keeps_past && cx.system.has_only_ticked() =>
                 {
                     self.quadratures.forget();
                     stepper.go_on(cx, &self.y)?;

@@ -99,7 +99,7 @@ pub struct Options {
     pub max_steps: usize,
     /// What `Auto` does when it finds the system stiff.
     pub when_stiff: WhenStiff,
-    /// A method that reads its past keeps it over time events: what changes there is a part of the formula.
+    /// A method that reads its past keeps it over ticks: what they hold is a part of the formula.
     pub keeps_past: bool,
 }
 

@@ -9,6 +9,7 @@
 //! strokes round; `control` puts them together. `text` says it in the names of the user.
 
 mod activity;
+mod along;
 mod attach;
 mod balances;
 mod bicausal;
@@ -31,6 +32,7 @@ mod subject;
 pub mod text;
 
 pub use activity::{Activities, ElementActivity, activities};
+pub use along::{Instant, along};
 pub use balances::{Balance, BalanceOnData, balances, balances_on};
 pub use bicausal::{Bicausal, TwoWay, bicausal};
 pub use channels::{Channels, channels};

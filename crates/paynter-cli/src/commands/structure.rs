@@ -14,14 +14,14 @@ use paynter::syntax::Diagnostic;
 use paynter::table::Table;
 use paynter::{Design, LinearChoice};
 use paynter_structure::text::{
-    activity_json, activity_text, balances_json, balances_on_json, balances_on_text, balances_text,
-    bicausal_json, bicausal_text, channels_json, channels_text, control_json, control_text,
-    faults_json, faults_text, gains, inverse_json, inverse_text, loops_json, loops_text,
-    partition_json, partition_text, proposal_json, proposal_text,
+    activity_json, activity_text, along_json, along_text, balances_json, balances_on_json,
+    balances_on_text, balances_text, bicausal_json, bicausal_text, channels_json, channels_text,
+    control_json, control_text, faults_json, faults_text, gains, inverse_json, inverse_text,
+    loops_json, loops_text, partition_json, partition_text, proposal_json, proposal_text,
 };
 use paynter_structure::{
-    Activities, Bicausal, Findings, NoProposal, Subject, activities, ask, balances, balances_on,
-    bicausal, channels, control, faults, inverse, loops, partition, reduce,
+    Activities, Bicausal, Findings, NoProposal, Subject, activities, along, ask, balances,
+    balances_on, bicausal, channels, control, faults, inverse, loops, partition, reduce,
 };
 use std::path::PathBuf;
 
@@ -39,6 +39,9 @@ pub struct StructureArgs {
     /// For numbers: linearize where the run of the experiment is at this time, s; else at its start
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     at: Option<f64>,
+    /// Numeric ranks at this many instants of the run
+    #[arg(long, value_name = "N", group = "question", value_parser = clap::value_parser!(u16).range(2..=1000))]
+    along: Option<u16>,
     /// Relative degrees, zeros, decoupling and invertibility, with the gain of every causal path
     #[arg(long, group = "question")]
     channels: bool,
@@ -124,6 +127,7 @@ pub fn structure(args: &StructureArgs) -> u8 {
         _ if args.faults => signatures(args, &design),
         _ if args.loops => class_one(args, &design),
         _ if args.bicausal => two_way(args, &design),
+        _ if args.along.is_some() => over_the_run(args, &design),
         _ => controllability(args, &design),
     };
     let (messages, status) = match answered {
@@ -157,6 +161,16 @@ fn controllability(args: &StructureArgs, design: &Design) -> Result<(), Refused>
     }
     say!("{}", control_text(&found).trim_end());
     show(&design.failed(found.warnings), false);
+    Ok(())
+}
+
+fn over_the_run(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
+    let compiled = design.compile()?;
+    let found = along(design, &compiled, args.along.unwrap_or(2).into())?;
+    match args.model.json {
+        true => say!("{}", along_json(&found)),
+        false => say!("{}", along_text(&found).trim_end()),
+    }
     Ok(())
 }
 

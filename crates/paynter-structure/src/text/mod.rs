@@ -1,6 +1,7 @@
 //! Findings as text and as JSON, in the names of the user: one file for each question.
 
 mod activity;
+mod along;
 mod bicausal;
 mod channels;
 mod control;
@@ -10,6 +11,7 @@ mod loops;
 mod partition;
 
 pub use activity::{activity_json, activity_text, proposal_json, proposal_text};
+pub use along::{along_json, along_text};
 pub use bicausal::{bicausal_json, bicausal_text};
 pub use channels::{channels_json, channels_text, gains};
 pub use control::{control_json, control_text};
