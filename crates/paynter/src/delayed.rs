@@ -47,6 +47,15 @@ fn at_constraints(message: Diagnostic, plan: &Plan) -> Diagnostic {
     }
 }
 
+/// Gives messages about the delay that have no place that of the experiment's word.
+pub(crate) fn placed(messages: Vec<Diagnostic>, plan: &Plan) -> Vec<Diagnostic> {
+    let place = |message: Diagnostic| match message.primary.is_none() {
+        true if message.code == code::NOT_DELAYED => at_constraints(message, plan),
+        _ => message,
+    };
+    messages.into_iter().map(place).collect()
+}
+
 /// Says why differentiation cannot be delayed.
 pub(crate) fn explain(why: &NotDelayed, graph: &BondGraph) -> Diagnostic {
     let error = |message: String| Diagnostic::error(code::NOT_DELAYED, message);

@@ -98,7 +98,8 @@ fn ready_with(design: &Design, engine: Engine, wants_gaps: bool) -> Result<Ready
     if !refused.is_empty() {
         return Err(refused);
     }
-    let compiled = design.compile()?;
+    let compiled = design.compile();
+    let compiled = compiled.map_err(|m| crate::delayed::placed(m, &design.plan))?;
     let references = references(design)?;
     refuse_large_minimal(design, &compiled)?;
     let mut layout = lay_out(&design.plan);
