@@ -174,7 +174,7 @@ fn judge_delay(
         Err((time, message)) => {
             run.ending = Ending::Failed {
                 time,
-                diagnostics: vec![message],
+                diagnostics: vec![*message],
             };
             None
         }

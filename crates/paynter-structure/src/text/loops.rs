@@ -65,7 +65,11 @@ fn is_wide((low, high): Range) -> bool {
 
 fn range((low, high): Range) -> String {
     // The square of a cosine at a right angle is rounding.
-    let low = if low.abs() < 1e-15 * high.abs() { 0.0 } else { low };
+    let low = if low.abs() < 1e-15 * high.abs() {
+        0.0
+    } else {
+        low
+    };
     match is_wide((low, high)) {
         true => format!("{} to {}", significant(low, 6), significant(high, 6)),
         false => significant(high, 6),
