@@ -60,11 +60,12 @@ pub fn assume<L: Loader + Clone>(
     world.set(path, assumed.clone());
     let mut rewritten = simplify(&mut world, path, wish, &[])?;
     let measured = measure(loader, path, &rewritten, (wish, &assumptions));
-    for step in &measured {
-        rewritten
-            .text
-            .push_str(&format!("// {}: {}\n", step.rule, step.text));
+    let mut text = rewritten.text.trim_end().to_owned();
+    text.push('\n');
+    for step in steps.iter().chain(&measured) {
+        text.push_str(&format!("// {}: {}\n", step.rule, step.text));
     }
+    rewritten.text = text;
     steps.append(&mut rewritten.steps);
     steps.extend(measured);
     rewritten.steps = steps;
