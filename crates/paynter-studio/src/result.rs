@@ -71,7 +71,10 @@ impl Shown {
             .map(|c| json!({ "path": c.path, "worst": finite(c.result.worst()), "within": c.within, "good": c.is_good() }))
             .collect();
         let mut messages = outcome.warnings.clone();
-        if let Ending::Failed { diagnostics, .. } = &run.ending {
+        if let Ending::Failed {
+            why: diagnostics, ..
+        } = &run.ending
+        {
             messages.extend(diagnostics.iter().cloned());
         }
         let statistics = &run.statistics;

@@ -7,9 +7,9 @@
 //! **Invariant:** the equations are those that are solved; only names and the grouping of
 //! numbers differ.
 
-use crate::compile::{Settings, compile};
-use crate::design::Design;
-use crate::names::{name_with, nicer_names};
+use paynter_design::compile::{Settings, compile};
+use paynter_design::design::Design;
+use paynter_design::names::{name_with, nicer_names};
 use paynter_model::graph::Element;
 use paynter_model::{BondGraph, ElementKind, Law};
 use paynter_symbolic::present::{Options, Presentation, present};

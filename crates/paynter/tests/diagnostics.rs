@@ -34,7 +34,10 @@ fn messages(name: &str) -> (Vec<Diagnostic>, String) {
                 Err(messages) => found.extend(messages),
                 Ok(outcome) => {
                     found.extend(outcome.warnings);
-                    if let Ending::Failed { diagnostics, .. } = outcome.run.ending {
+                    if let Ending::Failed {
+                        why: diagnostics, ..
+                    } = outcome.run.ending
+                    {
                         found.extend(diagnostics);
                     }
                 }
