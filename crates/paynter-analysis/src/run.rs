@@ -16,7 +16,6 @@ use paynter_design::design::Design;
 use paynter_design::digits::significant;
 use paynter_exec::{Engine, MAX_ROWS_OF_MINIMAL, Machine};
 use paynter_model::experiment::Plan;
-use paynter_model::graph::ElementKind;
 use paynter_run::audit::Audit;
 use paynter_run::gaps;
 use paynter_run::recorder::Progress;
@@ -342,7 +341,7 @@ fn about_energy(design: &Design, audit: &Audit) -> Vec<Diagnostic> {
         // A diode with a threshold and a leak gives a trifle between 0 and the threshold: that is its law.
         let mut elements = design.graph.elements.iter();
         let element = elements.find(|e| e.origin == active.origin);
-        if element.is_none_or(|e| e.kind != ElementKind::R) {
+        if element.is_none_or(|e| !e.kind.is_resistor()) {
             continue;
         }
         let span = design.graph.span(active.origin);

@@ -48,7 +48,7 @@ impl<'a> Elaborator<'a> {
         };
         match kind {
             ElementKind::Se | ElementKind::Sf => self.source(thing, written, size),
-            ElementKind::R | ElementKind::C | ElementKind::I => match &written.law {
+            _ if kind.is_storage() || kind.is_resistor() => match &written.law {
                 Some(law) => {
                     if let Some(arg) = written.args.as_ref().and_then(|a| a.first()) {
                         return Err(self.bad_law(
@@ -141,13 +141,7 @@ impl<'a> Elaborator<'a> {
             let l = kind.letters();
             Diagnostic::error(code::ARGUMENTS, format!("this {l} has no value"))
                 .primary(span, "no value and no law")
-                .help(match kind {
-                    ElementKind::R => "write `R(50 [ohm])` or a law `R { e = … }`".to_owned(),
-                    ElementKind::C => "write `C(10 [uF])` or a law `C { e = … }`".to_owned(),
-                    ElementKind::I => "write `I(2 [mH])` or a law `I { f = … }`".to_owned(),
-                    ElementKind::Sw => "write the condition: `Sw(time > 1 [s])`".to_owned(),
-                    _ => format!("write `{l}(…)`"),
-                })
+                .help(kind.describe().needs)
         });
         Stop::Reported
     }
@@ -247,15 +241,9 @@ impl<'a> Elaborator<'a> {
         let value = self.element_value(thing, e)?;
         self.check_element_unit(thing, &value, e, |this, d| {
             let dim = |v| this.dimension_in(d, v, kind);
-            let (effort, flow, stored) = (
-                dim(Variable::Effort),
-                dim(Variable::Flow),
-                dim(Variable::Stored),
-            );
-            let gain = match kind {
-                ElementKind::R => effort.per(flow),
-                ElementKind::C => stored.per(effort),
-                _ => stored.per(flow),
+            let gain = match kind.describe().value {
+                Some((given, Some(each))) => dim(given).per(dim(each)),
+                _ => unreachable!("a value relates two variables of a resistor or storage"),
             };
             if is_inverse { gain.pow(-1, 1) } else { gain }
         });
@@ -520,11 +508,8 @@ impl<'a> Elaborator<'a> {
     fn explicit(&mut self, thing: ThingId, law: &'a [ast::LawEquation]) -> Result<Laws, Stop> {
         let t = &self.things[thing.at()];
         let (kind, size, is_vector, scope, span) = (t.kind, t.size, t.is_vector, t.scope, t.span);
-        let letters: &[(&str, Variable)] = match kind {
-            ElementKind::C => &[("e", Variable::Effort), ("q", Variable::Stored)],
-            ElementKind::I => &[("f", Variable::Flow), ("p", Variable::Stored)],
-            _ => &[("e", Variable::Effort), ("f", Variable::Flow)],
-        };
+        let row = kind.describe();
+        let letters = row.letters_of_law;
         let mut locals = Locals::default();
         for &(letter, variable) in letters {
             let value = self.letter(thing, variable, None)?;
@@ -538,13 +523,14 @@ impl<'a> Elaborator<'a> {
         };
         let mut outputs: Vec<Option<(Variable, ExprId)>> = vec![None; size as usize];
         for equation in law {
-            let Some(&(_, variable)) = letters.iter().find(|(l, _)| *l == &*equation.target.text)
-            else {
-                let names: Vec<&str> = letters.iter().map(|l| l.0).collect();
+            let is_target = |(l, _): &&(&str, Variable)| {
+                *l == &*equation.target.text && row.law_gives.contains(l)
+            };
+            let Some(&(_, variable)) = letters.iter().find(is_target) else {
                 let text = format!(
                     "a law of {} gives `{}`",
-                    kind.letters(),
-                    names.join("` or `")
+                    row.letters,
+                    row.law_gives.join("` or `")
                 );
                 return Err(self.bad_law(equation.target.span, &text));
             };
@@ -665,12 +651,7 @@ impl<'a> Elaborator<'a> {
                     let l = kind.letters();
                     Diagnostic::error(code::ARGUMENTS, format!("this {l} has no ratio"))
                         .primary(span, "no value and no law")
-                        .help(match kind {
-                            ElementKind::Tf => {
-                                "write `TF(n)`, which means f2 = n f1, or `TF { e2 = m*e1 }`"
-                            }
-                            _ => "write `GY(r)`, which means e1 = r f2 and e2 = r f1",
-                        })
+                        .help(kind.describe().needs)
                 });
                 return Err(Stop::Reported);
             };
@@ -858,15 +839,7 @@ fn article_of(word: &str) -> &'static str {
 }
 
 pub(super) fn article(kind: ElementKind) -> &'static str {
-    match kind {
-        ElementKind::R
-        | ElementKind::I
-        | ElementKind::Se
-        | ElementKind::Sf
-        | ElementKind::Rs
-        | ElementKind::Sw => "an",
-        _ => "a",
-    }
+    kind.describe().article
 }
 
 fn named_help(allowed: &[&str]) -> String {
