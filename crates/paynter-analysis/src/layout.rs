@@ -8,7 +8,6 @@ use paynter_model::experiment::{self, Constraints, Functional, Measure, Plan};
 use paynter_run::spec::{RunSpec, Wanted};
 use paynter_run::table::Table;
 use paynter_run::trace::{Measured, Reads};
-use paynter_solve::Method;
 use paynter_symbolic::ExprId;
 
 /// Output points of a run whose experiment says nothing about them.
@@ -137,16 +136,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         start: plan.start,
         stop: plan.stop,
         output_times: output_times(plan, references),
-        method: match plan.method {
-            experiment::Method::Auto => Method::Auto,
-            experiment::Method::Dop853 => Method::Dop853,
-            experiment::Method::Tsit5 => Method::Tsit5,
-            experiment::Method::Rodas5P => Method::Rodas5P,
-            experiment::Method::Bdf => Method::Bdf,
-            experiment::Method::Euler => Method::Euler,
-            experiment::Method::Rk4 => Method::Rk4,
-            experiment::Method::Ab2 => Method::Ab2,
-        },
+        method: plan.method,
         fixed_step: plan.fixed_step,
         rtol: plan.rtol,
         atol: plan.atol,

@@ -131,7 +131,7 @@ fn figures(outcome: &Outcome, first: Option<&Outcome>) -> MethodResult {
         jacobians: statistics.jacobians,
         solver: statistics
             .method()
-            .map_or(String::new(), |m| format!("{m:?}").to_lowercase()),
+            .map_or(String::new(), |m| m.name().to_owned()),
         elapsed: run.elapsed,
         differences: first.map_or(Vec::new(), |first| differences(outcome, first)),
         gaps: worst(&outcome.gaps).into_iter().cloned().collect(),

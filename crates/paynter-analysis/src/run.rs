@@ -417,7 +417,7 @@ fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
             "method".to_owned(),
             statistics
                 .method()
-                .map_or(String::new(), |m| format!("{m:?}").to_lowercase()),
+                .map_or(String::new(), |m| m.name().to_owned()),
         ),
         ("rtol".to_owned(), format!("{:e}", design.plan.rtol)),
         (

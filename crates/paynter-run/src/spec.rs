@@ -135,7 +135,7 @@ pub fn prepare_wanted(
     further: &[ExprId],
 ) -> Result<Machine, LowerError> {
     // What `auto` begins with is explicit; if the run turns out stiff, it goes on with opened blocks.
-    let is_implicit = matches!(spec.method, Method::Rodas5P | Method::Bdf);
+    let is_implicit = spec.method.is_implicit();
     let form = if is_implicit && has_large_block(reduced) {
         Form::Dae
     } else {

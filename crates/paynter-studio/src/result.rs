@@ -80,7 +80,7 @@ impl Shown {
         let statistics = &run.statistics;
         let method = statistics
             .method()
-            .map_or(String::new(), |m| format!("{m:?}").to_lowercase());
+            .map_or(String::new(), |m| m.name().to_owned());
         Shown {
             span: (design.plan.start, design.plan.stop),
             panels,

@@ -9,6 +9,7 @@ use paynter_analysis::simulate::Ending;
 use paynter_design::design::Design;
 use paynter_run::audit::Audit;
 use paynter_run::table::Column;
+use paynter_solve::Method;
 use serde_json::{Value, json};
 
 /// Everything about a run, with its curves.
@@ -40,7 +41,7 @@ pub fn outcome_facts(design: &Design, outcome: &Outcome) -> Value {
         "model": design.model,
         "experiment": design.plan.name,
         "states": run.states,
-        "method": statistics.method().map(|m| format!("{m:?}").to_lowercase()),
+        "method": statistics.method().map(Method::name),
         "steps": statistics.steps,
         "rejected": statistics.rejected,
         "rhs": statistics.rhs,

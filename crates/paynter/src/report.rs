@@ -38,7 +38,7 @@ pub fn report(design: &Design, causality: &Causality, outcome: &Outcome) -> Stri
             "method".to_owned(),
             statistics
                 .method()
-                .map_or(String::new(), |m| format!("{m:?}").to_lowercase()),
+                .map_or(String::new(), |m| m.name().to_owned()),
         ),
         (
             "relative tolerance".to_owned(),

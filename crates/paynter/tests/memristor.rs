@@ -69,14 +69,16 @@ fn a_constant_counts_charge() {
 #[test]
 fn what_cannot_be_meant_is_said() {
     let about = |body: &str| {
-        let text = format!(
-            "model X {{ s: Se(1) -> j: 1 -> {body} }}\nexperiment e of X {{ stop = 1 }}"
-        );
+        let text =
+            format!("model X {{ s: Se(1) -> j: 1 -> {body} }}\nexperiment e of X {{ stop = 1 }}");
         messages(&text).1
     };
     let no_law = about("m: M");
     assert!(no_law.contains("this M has no value"), "{no_law}");
-    assert!(no_law.contains("write a law: `M { e = (a + b*q)*f }`"), "{no_law}");
+    assert!(
+        no_law.contains("write a law: `M { e = (a + b*q)*f }`"),
+        "{no_law}"
+    );
     let wrong = about("m: M { q = 2*e }");
     assert!(wrong.contains("a law of M gives `e`"), "{wrong}");
     let momentum = about("m: M { e = p*f }");

@@ -273,7 +273,7 @@ fn shorten(names: &[String]) -> String {
 }
 
 fn method(choice: &Choice) -> String {
-    let name = format!("{:?}", choice.method).to_lowercase();
+    let name = choice.method.name();
     let why = match choice.reason {
         Reason::Requested => "as asked".to_owned(),
         Reason::TightTolerance => "high order pays at this tolerance".to_owned(),

@@ -15,10 +15,7 @@ impl Course<'_> {
     /// Makes the unknowns of large blocks variables of the solver if an implicit method has been chosen: its Jacobian
     /// would be dense otherwise.
     pub(super) fn open_if_stiff(&mut self, t: f64, y: &mut Vec<f64>) {
-        let is_stiff = matches!(
-            self.statistics.method(),
-            Some(Method::Rodas5P | Method::Bdf)
-        );
+        let is_stiff = self.statistics.method().is_some_and(Method::is_implicit);
         if self.spec.method != Method::Auto || !is_stiff || !self.can_open() {
             return;
         }
