@@ -24,9 +24,9 @@ use paynter_model::elaborate::Limit;
 use paynter_model::experiment::Constraints;
 use paynter_model::project::Override;
 use paynter_run::audit::audit_totals;
-use paynter_run::course::Course;
+use paynter_run::configuration::ConfigurationStore;
+use paynter_run::hybrid::HybridRun;
 use paynter_run::simulate::{follow, to_table};
-use paynter_run::structure::Stock;
 use paynter_run::table::Table;
 use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, ast};
@@ -48,7 +48,7 @@ pub(crate) struct Shared {
     /// What was found about the model with its own values.
     physics: Physics,
     /// What ideal contacts and sliding switches made necessary so far.
-    stock: Stock,
+    store: ConfigurationStore,
     /// Every row is wanted, not only the last.
     keeps_rows: bool,
 }
@@ -108,7 +108,7 @@ impl Shared {
             symbols,
             limits,
             physics,
-            stock: Stock::default(),
+            store: ConfigurationStore::default(),
             keeps_rows: false,
         }))
     }
@@ -219,16 +219,16 @@ impl Worker {
                 (code::BAD_SETTING, why)
             })?;
         }
-        let mut course = Course::new(
+        let mut hybrid = HybridRun::new(
             machine,
             &shared.compiled.reduced,
             &shared.compiled.graph,
             spec,
-            Some(&shared.stock),
+            Some(&shared.store),
         );
-        let start = course.start();
+        let start = hybrid.start();
         let start = start.map_err(|trouble| headline(&explain(&trouble, &shared.compiled)))?;
-        let run = follow(&mut course, &start, spec, &mut |_| may_go_on());
+        let run = follow(&mut hybrid, &start, spec, &mut |_| may_go_on());
         let n = spec.wanted.len();
         let last_row = run.rows.values.len().checked_sub(n);
         let last = spec.wanted[..shared.layout.n_recorded]
@@ -239,19 +239,19 @@ impl Worker {
             })
             .collect();
         let has_wild_value = recorded_is_wild(&run.rows.values, n, shared.layout.n_recorded);
-        let booked = std::mem::take(&mut course.booked);
-        let steps = course.statistics.steps;
+        let booked = std::mem::take(&mut hybrid.booked);
+        let steps = hybrid.statistics.steps;
         let signs = [
             (has_wild_value, code::NOT_FINITE_COLUMN),
             (!start.changed.is_empty(), code::START_CHANGED),
-            (!course.losses.is_empty(), code::CONTACT_LOSS),
-            (!course.slides.is_empty(), code::SLIDING),
+            (!hybrid.losses.is_empty(), code::CONTACT_LOSS),
+            (!hybrid.slides.is_empty(), code::SLIDING),
             (
                 !shared.compiled.reduced.differentiated_switches.is_empty(),
                 code::IMPULSE,
             ),
         ];
-        let (machine, _) = course.at_present();
+        let (machine, _) = hybrid.at_present();
         let audit = run
             .energy
             .as_ref()

@@ -6,7 +6,8 @@
 use crate::experiment::{Outcome, Task, carry_out};
 use crate::layout::{Layout, lay_out, run_spec};
 use crate::linear::{
-    Ask, LinearError, Linearization, Trim, find_rest, in_steps, linearize, margins_of_measures,
+    LinearError, LinearRequest, Linearization, Trim, find_rest, in_steps, linearize,
+    margins_of_measures,
 };
 use crate::simulate::{Ending, RunSpec, prepare};
 use paynter_design::check::unreadable_reference;
@@ -223,11 +224,11 @@ fn linear_models(
     design: &Design,
     compiled: &Compiled,
 ) -> Result<Vec<Linearization>, Vec<Diagnostic>> {
-    let asked = design.plan.linearize.iter().map(|l| Ask {
+    let asked = design.plan.linearize.iter().map(|l| LinearRequest {
         from: l.from.clone(),
         to: l.to.clone(),
         sampled: in_steps(design),
-        ..Ask::default()
+        ..LinearRequest::default()
     });
     let models = asked.map(|ask| linearize(design, compiled, &ask));
     let models: Result<Vec<Linearization>, LinearError> = models.collect();

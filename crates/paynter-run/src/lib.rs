@@ -5,14 +5,14 @@
 //!      [`trouble::Trouble`] with time and place; this crate has no words for people.
 
 pub mod audit;
-pub mod course;
+pub mod configuration;
 pub mod gaps;
+pub mod hybrid;
 pub mod measure;
 mod ranges;
 pub mod recorder;
 pub mod simulate;
 pub mod spec;
-pub mod structure;
 pub mod table;
 pub mod trace;
 pub mod trouble;

@@ -4,7 +4,7 @@
 //! Out: a [`Run`]; if the solver gave up, what it computed until then and why it stopped.
 
 use crate::audit::{Audit, audit};
-use crate::course::{Course, End};
+use crate::hybrid::{End, HybridRun};
 use crate::ranges::Ranges;
 use crate::recorder::{Progress, Recorder, Rows};
 use crate::spec::{LeftOpen, prepare_wanted};
@@ -121,9 +121,9 @@ pub fn simulate(
             .expect("the caller checked that this is a parameter");
     }
     let graph = &compiled.graph;
-    let mut course = Course::new(machine, &compiled.reduced, graph, spec, None);
-    let start = course.start()?;
-    let (machine, at_start) = course.at_present();
+    let mut hybrid = HybridRun::new(machine, &compiled.reduced, graph, spec, None);
+    let start = hybrid.start()?;
+    let (machine, at_start) = hybrid.at_present();
     let nicer = names_of_integrals(graph, at_start);
     let name = |s: &SymbolId| {
         let nicer = nicer.get(s).cloned();
@@ -139,14 +139,14 @@ pub fn simulate(
     let has_moved = |s: &(&SymbolId, &f64)| s.1.abs() > ROUNDING * largest;
     let moved: FxHashSet<&SymbolId> = states_at.filter(has_moved).map(|s| s.0).collect();
     let defaulted = defaulted.filter(|s| !moved.contains(s)).map(name).collect();
-    let followed = follow(&mut course, &start, spec, progress);
-    let booked = std::mem::take(&mut course.booked);
-    let statistics = std::mem::take(&mut course.statistics);
+    let followed = follow(&mut hybrid, &start, spec, progress);
+    let booked = std::mem::take(&mut hybrid.booked);
+    let statistics = std::mem::take(&mut hybrid.statistics);
     let (losses, slides) = (
-        std::mem::take(&mut course.losses),
-        std::mem::take(&mut course.slides),
+        std::mem::take(&mut hybrid.losses),
+        std::mem::take(&mut hybrid.slides),
     );
-    let (machine, at_end) = course.at_present();
+    let (machine, at_end) = hybrid.at_present();
     let audit = followed
         .energy
         .as_ref()
@@ -200,15 +200,15 @@ pub struct Followed {
     pub energy: Option<(StoredEnergy, StoredEnergy)>,
 }
 
-/// Runs a course from its start to its end.
+/// Runs a hybrid from its start to its end.
 pub fn follow(
-    course: &mut Course<'_>,
+    hybrid: &mut HybridRun<'_>,
     start: &StartReport,
     spec: &RunSpec,
     progress: Progress<'_>,
 ) -> Followed {
-    course.at_present().0.begin_audit(spec.start, &start.y0);
-    let energy_before = course.at_present().0.stored_energy(spec.start, &start.y0);
+    hybrid.at_present().0.begin_audit(spec.start, &start.y0);
+    let energy_before = hybrid.at_present().0.stored_energy(spec.start, &start.y0);
     let mut recorder = Recorder::new(
         spec.output_times.clone(),
         spec.wanted.len(),
@@ -216,8 +216,8 @@ pub fn follow(
         progress,
     );
     recorder.ranges = spec.wants_ranges.then(|| Ranges::new(spec.wanted.len()));
-    let End { t, y, ending } = course.go(&start.y0, &mut recorder);
-    let energy_after = course.at_present().0.stored_energy(t, &y);
+    let End { t, y, ending } = hybrid.go(&start.y0, &mut recorder);
+    let energy_after = hybrid.at_present().0.stored_energy(t, &y);
     Followed {
         rows: recorder.rows,
         traces: recorder.traces,

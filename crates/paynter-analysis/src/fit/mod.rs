@@ -1,6 +1,6 @@
 //! Finds parameters from measured data: the `fit` of an experiment.
 //!
-//! In:  a design whose plan has a fit, with its data, and an [`Ask`].
+//! In:  a design whose plan has a fit, with its data, and an [`FitRequest`].
 //! Out: an [`Estimated`]: values with intervals, what the data cannot tell apart, residuals.
 //!
 //! Every data file belongs to an experiment: its own run gives the recorded columns at the times of the data. Columns of the same name
@@ -26,7 +26,7 @@ pub use text::{to_json, to_table, to_text};
 
 /// How to fit.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct FitRequest {
     /// Interpreter or machine code.
     pub engine: Engine,
     /// Threads.
@@ -35,9 +35,9 @@ pub struct Ask {
     pub n_starts: usize,
 }
 
-impl Default for Ask {
+impl Default for FitRequest {
     fn default() -> Self {
-        Ask {
+        FitRequest {
             engine: Engine::Auto,
             jobs: 1,
             n_starts: 5,
@@ -61,7 +61,7 @@ const ROUNDS: usize = 6;
 pub fn fit(
     design: &Design,
     choice: &Choice,
-    ask: &Ask,
+    ask: &FitRequest,
     watch: Watch<'_>,
 ) -> Result<Estimated, Vec<Diagnostic>> {
     let refused = paynter_design::unsupported::in_plan(&design.plan);
@@ -75,7 +75,7 @@ pub fn fit(
 }
 
 /// The lowest sum of squares from several starts.
-fn best_of_starts(data: &Measured<'_>, ask: &Ask, watch: Watch<'_>) -> Option<Fit> {
+fn best_of_starts(data: &Measured<'_>, ask: &FitRequest, watch: Watch<'_>) -> Option<Fit> {
     let n = data.axes.len();
     let mut starts: Vec<Vec<f64>> = data.nominal().into_iter().collect();
     starts.extend(Sobol::new(n).take(ask.n_starts.saturating_sub(starts.len()).max(1)));
@@ -89,7 +89,7 @@ fn best_of_starts(data: &Measured<'_>, ask: &Ask, watch: Watch<'_>) -> Option<Fi
 }
 
 /// Weights columns by their own scatter and fits again, until the weights stay.
-fn reweighted(data: &mut Measured<'_>, first: Fit, ask: &Ask, watch: Watch<'_>) -> Fit {
+fn reweighted(data: &mut Measured<'_>, first: Fit, ask: &FitRequest, watch: Watch<'_>) -> Fit {
     let mut best = first;
     for _ in 0..ROUNDS {
         let change = data.learn_weights(&best);

@@ -10,7 +10,9 @@
 use super::bode::{corners, decibel, response};
 use super::poles::complex;
 use super::text::{about_point, notes};
-use super::{Ask, LinearError, Linearization, in_steps, linearize, model_error, no_eigenvalues};
+use super::{
+    LinearError, LinearRequest, Linearization, in_steps, linearize, model_error, no_eigenvalues,
+};
 use paynter_design::code;
 use paynter_design::compile::Compiled;
 use paynter_design::design::Design;
@@ -86,13 +88,13 @@ pub(super) fn cut_loop(
     at: Option<f64>,
 ) -> Result<(Linearization, Channel), LinearError> {
     let name = &cut.column.name;
-    let mut ask = Ask {
+    let mut ask = LinearRequest {
         from: vec![cut.clone()],
         to: vec![cut.clone()],
         at,
         sampled: in_steps(design),
         is_injected: true,
-        ..Ask::default()
+        ..LinearRequest::default()
     };
     let mut linear = linearize(design, compiled, &ask)?;
     if let Some(sampled) = &linear.sampled

@@ -1,11 +1,11 @@
 //! Reads A, B, C and D off the slopes at a point.
 //!
-//! In:  a [`Site`].
+//! In:  a [`OperatingPoint`].
 //! Out: a [`Linearization`]: coordinates that constraints fix are eliminated, rates of inputs are
 //!      moved into the states, integrals that nothing reads back are left out.
 
-use super::site::{Site, Slopes};
-use super::{Ask, Label, LinearError, Linearization, Trim, model_error};
+use super::operating_point::{OperatingPoint, Slopes};
+use super::{Label, LinearError, LinearRequest, Linearization, Trim, model_error};
 use paynter_design::code;
 use paynter_linear::{LinearModel, Matrix};
 use paynter_model::experiment::Column;
@@ -16,8 +16,8 @@ use std::collections::HashSet;
 
 /// Makes the linear model at the present point of a site.
 pub(super) fn read_off(
-    site: &mut Site<'_>,
-    ask: &Ask,
+    site: &mut OperatingPoint<'_>,
+    ask: &LinearRequest,
     trim: Option<Trim>,
 ) -> Result<Linearization, LinearError> {
     let slopes = site.slopes()?;
@@ -96,7 +96,7 @@ pub(super) struct Through<'s> {
 }
 
 impl<'s> Through<'s> {
-    pub(super) fn new(site: &Site<'_>, slopes: &'s Slopes) -> Self {
+    pub(super) fn new(site: &OperatingPoint<'_>, slopes: &'s Slopes) -> Self {
         Through {
             slopes,
             split: split_by_constraints(site, slopes),
@@ -116,14 +116,18 @@ impl<'s> Through<'s> {
     }
 
     /// The free coordinates, without integrals that neither a rate nor one of these rows reads.
-    pub(super) fn without_idle(&self, site: &Site<'_>, read: &[usize]) -> Vec<usize> {
+    pub(super) fn without_idle(&self, site: &OperatingPoint<'_>, read: &[usize]) -> Vec<usize> {
         without_idle(site, &self.split.kept, read, &|rows, columns| {
             self.block(rows, columns)
         })
     }
 
     /// Names of what is left out and of what is fixed by the others.
-    pub(super) fn names(&self, site: &Site<'_>, kept: &[usize]) -> (Vec<String>, Vec<String>) {
+    pub(super) fn names(
+        &self,
+        site: &OperatingPoint<'_>,
+        kept: &[usize],
+    ) -> (Vec<String>, Vec<String>) {
         let name_of = |s: &(usize, SymbolId)| site.name(s.1);
         let bound = &self.split.bound;
         let is_out = |s: &&(usize, SymbolId)| !kept.contains(&s.0) && !bound.contains(&s.0);
@@ -134,7 +138,7 @@ impl<'s> Through<'s> {
 }
 
 /// What is to be known about a point: of its locks, and switches that stand on their thresholds.
-pub(super) fn warnings_of(site: &Site<'_>, kinks: &[SymbolId]) -> Vec<Diagnostic> {
+pub(super) fn warnings_of(site: &OperatingPoint<'_>, kinks: &[SymbolId]) -> Vec<Diagnostic> {
     let mut warnings = site.messages.clone();
     warnings.extend(kinks.iter().map(|&mode| kink(site, mode)));
     warnings
@@ -165,7 +169,7 @@ const IMPLIED: f64 = 1e-9;
 
 /// Chooses as many coordinates as there are independent constraints, by complete pivoting: those that
 /// the constraints fix best.
-fn split_by_constraints(site: &Site<'_>, slopes: &Slopes) -> Split {
+fn split_by_constraints(site: &OperatingPoint<'_>, slopes: &Slopes) -> Split {
     let places: Vec<usize> = site.states.iter().map(|s| s.0).collect();
     let full = slopes.part(&site.constraints, &places);
     let (n_rows, n) = (full.n_rows(), full.n_columns());
@@ -243,7 +247,7 @@ fn inverse(block: &Matrix) -> Matrix {
 
 /// Leaves out integrals of signals that neither a rate nor an output reads: energies, measures.
 fn without_idle(
-    site: &Site<'_>,
+    site: &OperatingPoint<'_>,
     kept: &[usize],
     outputs: &[usize],
     through: &dyn Fn(&[usize], &[usize]) -> Matrix,
@@ -314,7 +318,7 @@ fn take_up_rates(
     (LinearModel { a, b: input, c, d }, shifts)
 }
 
-impl Site<'_> {
+impl OperatingPoint<'_> {
     /// The state at this place of the machine, with its value at the point.
     pub(super) fn state_label(&self, place: usize) -> Label {
         let found = self.states.iter().find(|s| s.0 == place);
@@ -333,7 +337,7 @@ pub(super) fn label(name: &str, unit: Option<&Unit>, value: f64) -> Label {
     }
 }
 
-fn kink(site: &Site<'_>, mode: SymbolId) -> Diagnostic {
+fn kink(site: &OperatingPoint<'_>, mode: SymbolId) -> Diagnostic {
     let dae = &site.reduced.dae;
     let origin = dae
         .modes

@@ -1,6 +1,6 @@
 //! Linear models of designs: A, B, C, D at a point, in the user's names and units.
 //!
-//! In:  a [`Design`], compiled, and an [`Ask`]: inputs, outputs, and the point.
+//! In:  a [`Design`], compiled, and an [`LinearRequest`]: inputs, outputs, and the point.
 //! Out: a [`Linearization`], with exact derivatives, and what is to be known about the point.
 //!
 //! `augment` adds inputs and outputs to the equations, `site` goes to the point, `matrices` reads
@@ -17,9 +17,9 @@ mod clocks;
 mod locus;
 mod loops;
 mod matrices;
+mod operating_point;
 mod pictures;
 mod poles;
-mod site;
 mod step;
 mod steps;
 mod text;
@@ -35,16 +35,16 @@ use paynter_model::experiment::{Column, Plan, Quantity};
 use paynter_symbolic::{Role, SymbolId};
 use paynter_syntax::Diagnostic;
 
-use site::{At, Site};
+use operating_point::{At, OperatingPoint};
 use trim::Unknown;
 
 pub use bode::{Bode, BodeChannel, bode};
 pub use locus::{LocusReport, locus, transfers, transfers_to_json, transfers_to_text};
 pub use loops::{ChannelMargins, LoopReport, channel_margins, loop_margins};
 pub(crate) use loops::{margins_in, margins_of_measures};
+pub use operating_point::Rest;
 pub use pictures::pole_map;
 pub use poles::{MOST_CHANNELS, PoleTable, poles, poles_to_json, poles_to_text};
-pub use site::Rest;
 pub use step::{StepCurve, Steps, steps};
 pub use text::{about_point, notes, to_csv, to_json, to_text, trim_to_json, trim_to_text};
 pub use trim::Trim;
@@ -55,7 +55,7 @@ pub use variation::{
 
 /// Of what, and where.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ask {
+pub struct LinearRequest {
     /// What small changes are added to.
     pub from: Vec<Quantity>,
     /// What follows them.
@@ -85,7 +85,7 @@ pub enum Sampled {
     },
 }
 
-impl Ask {
+impl LinearRequest {
     fn entry(&self) -> Entry {
         match (self.is_open, self.is_injected) {
             (true, _) => Entry::Open,
@@ -96,7 +96,7 @@ impl Ask {
 
     fn read_off(
         &self,
-        site: &mut Site<'_>,
+        site: &mut OperatingPoint<'_>,
         trim: Option<Trim>,
     ) -> Result<Linearization, LinearError> {
         match site.opened {
@@ -242,7 +242,7 @@ impl Linearization {
 pub fn linearize(
     design: &Design,
     compiled: &Compiled,
-    ask: &Ask,
+    ask: &LinearRequest,
 ) -> Result<Linearization, LinearError> {
     if design.plan.trim.is_empty() {
         let at = At {
@@ -251,7 +251,7 @@ pub fn linearize(
             sampled: ask.sampled,
             ..At::default()
         };
-        let mut site = Site::new((design, compiled), &ask.from, &ask.to, &at)?;
+        let mut site = OperatingPoint::new((design, compiled), &ask.from, &ask.to, &at)?;
         return ask.read_off(&mut site, None);
     }
     if ask.at.is_some() {
@@ -263,7 +263,7 @@ pub fn linearize(
             sampled: ask.sampled,
             ..At::default()
         };
-        let mut site = Site::new((design, compiled), &ask.from, &ask.to, &at)?;
+        let mut site = OperatingPoint::new((design, compiled), &ask.from, &ask.to, &at)?;
         return ask.read_off(&mut site, None);
     }
     let (mut site, trim) = trimmed((design, compiled), ask, false)?;
@@ -276,7 +276,7 @@ pub fn linearize(
 ///
 /// Why no such point was found.
 pub fn find_rest(design: &Design, compiled: &Compiled) -> Result<(Trim, Rest), LinearError> {
-    let (mut site, trim) = trimmed((design, compiled), &Ask::default(), true)?;
+    let (mut site, trim) = trimmed((design, compiled), &LinearRequest::default(), true)?;
     let slopes = site.slopes()?;
     let parameters = searched_inputs(design);
     let n = parameters.len();
@@ -308,9 +308,9 @@ fn constant_input(design: &Design, quantity: &Quantity) -> Option<SymbolId> {
 /// A site at the point at rest, with the inputs and outputs that are asked for first.
 fn trimmed<'a>(
     (design, compiled): (&'a Design, &Compiled),
-    ask: &Ask,
+    ask: &LinearRequest,
     wants_states: bool,
-) -> Result<(Site<'a>, Trim), LinearError> {
+) -> Result<(OperatingPoint<'a>, Trim), LinearError> {
     let (mut inputs, mut outputs) = (ask.from.clone(), ask.to.clone());
     let mut unknowns = Vec::new();
     for quantity in &design.plan.trim {
@@ -337,7 +337,7 @@ fn trimmed<'a>(
             ..At::default()
         };
         return Ok((
-            Site::new((design, compiled), &ask.from, &ask.to, &at)?,
+            OperatingPoint::new((design, compiled), &ask.from, &ask.to, &at)?,
             trim,
         ));
     }
@@ -345,7 +345,7 @@ fn trimmed<'a>(
         wants_states,
         ..At::default()
     };
-    let mut site = Site::new((design, compiled), &inputs, &outputs, &at)?;
+    let mut site = OperatingPoint::new((design, compiled), &inputs, &outputs, &at)?;
     let trim = trim::trim(&mut site, &unknowns)?;
     Ok((site, trim))
 }
@@ -358,7 +358,7 @@ pub fn is_asked(plan: &Plan) -> bool {
 
 /// What is asked for where the call leaves it open: the experiment's first `linearize`, else from the
 /// inputs of the model (or what its sources set) to what is recorded.
-pub fn ask(design: &Design, at: Option<f64>, is_open: bool) -> Ask {
+pub fn ask(design: &Design, at: Option<f64>, is_open: bool) -> LinearRequest {
     let written = design.plan.linearize.first();
     let graph = &design.graph;
     let place = design.plan.places.whole.unwrap_or_default();
@@ -372,7 +372,7 @@ pub fn ask(design: &Design, at: Option<f64>, is_open: bool) -> Ask {
         column: column.clone(),
         span: place,
     };
-    Ask {
+    LinearRequest {
         from: from.unwrap_or_default(),
         to: to.unwrap_or_else(|| {
             // What nothing but a measure reads is no output of the dynamics.

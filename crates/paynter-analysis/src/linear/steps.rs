@@ -1,6 +1,6 @@
 //! Linear models of sampled loops: the map from one common period of all clocks to the next.
 //!
-//! In:  a [`Site`] whose sampled blocks are open.
+//! In:  a [`OperatingPoint`] whose sampled blocks are open.
 //! Out: a [`Linearization`] in steps: exact, by the exponential of the plant between ticks and the sampled lines at each.
 //!
 //! Convention: inputs are held over a period and step just before its first tick; outputs are taken just after it (or
@@ -10,8 +10,8 @@
 
 use super::clocks::Line;
 use super::matrices::{Through, label, warnings_of};
-use super::site::Site;
-use super::{Ask, LinearError, Linearization, model_error};
+use super::operating_point::OperatingPoint;
+use super::{LinearError, LinearRequest, Linearization, model_error};
 use paynter_design::code;
 use paynter_linear::{Look, Matrix, SampledModel, Tick};
 use paynter_model::experiment::Column;
@@ -22,8 +22,8 @@ const MOST_TICKS: usize = 20_000;
 
 /// Makes the linear model in steps at the present point of a site.
 pub(super) fn read_off_steps(
-    site: &mut Site<'_>,
-    ask: &Ask,
+    site: &mut OperatingPoint<'_>,
+    ask: &LinearRequest,
     look: Look,
 ) -> Result<Linearization, LinearError> {
     let slopes = site.slopes()?;
@@ -100,7 +100,11 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(site: &Site<'_>, through: &Through<'_>, ask: &Ask) -> Result<Self, LinearError> {
+    fn new(
+        site: &OperatingPoint<'_>,
+        through: &Through<'_>,
+        ask: &LinearRequest,
+    ) -> Result<Self, LinearError> {
         let outputs = site.outputs[..ask.to.len()].to_vec();
         let read: Vec<usize> = outputs.iter().chain(&site.line_rows).copied().collect();
         let kept = through.without_idle(site, &read);
@@ -137,7 +141,12 @@ impl Parts {
     }
 
     /// Puts plant and ticks together. v: states, then what the lines hold.
-    fn assemble(&self, site: &Site<'_>, lines: &[usize], schedule: &Schedule) -> SampledModel {
+    fn assemble(
+        &self,
+        site: &OperatingPoint<'_>,
+        lines: &[usize],
+        schedule: &Schedule,
+    ) -> SampledModel {
         let (n, m) = (self.kept.len(), lines.len());
         let n_inputs = self.rates[3].n_columns();
         let by_states = |of: &[Matrix; 4], i: usize, j: usize| match j < n {
@@ -171,7 +180,7 @@ impl Parts {
     }
 
     /// v⁺ = J v + P u at an instant at which some clocks are due.
-    fn tick(&self, site: &Site<'_>, lines: &[usize], due: &[usize]) -> (Matrix, Matrix) {
+    fn tick(&self, site: &OperatingPoint<'_>, lines: &[usize], due: &[usize]) -> (Matrix, Matrix) {
         let (n, m) = (self.kept.len(), lines.len());
         let n_inputs = self.rates[3].n_columns();
         let mut jump = Matrix::identity(n + m);
@@ -210,7 +219,7 @@ impl Parts {
     }
 }
 
-fn follows_rate(site: &Site<'_>) -> LinearError {
+fn follows_rate(site: &OperatingPoint<'_>) -> LinearError {
     let message = "the plant reads the rate of what a sampled block holds, which steps";
     model_error(
         Diagnostic::error(code::NO_LINEAR_FORM, message)
@@ -223,7 +232,7 @@ fn follows_rate(site: &Site<'_>) -> LinearError {
 ///
 /// A line that rounds and follows nothing but itself (a generator of random numbers) changes by itself, as time does, and
 /// stands still here.
-fn driven_lines(site: &Site<'_>, parts: &Parts) -> Result<Vec<usize>, LinearError> {
+fn driven_lines(site: &OperatingPoint<'_>, parts: &Parts) -> Result<Vec<usize>, LinearError> {
     let opened = site.opened.as_ref().expect("open at this site");
     let n = opened.lines.len();
     let follows = |of: &Matrix, row: usize| of.row(row).iter().any(|&x| x != 0.0);
@@ -278,7 +287,7 @@ impl Schedule {
     }
 }
 
-fn schedule(site: &Site<'_>, lines: &[usize]) -> Result<Schedule, LinearError> {
+fn schedule(site: &OperatingPoint<'_>, lines: &[usize]) -> Result<Schedule, LinearError> {
     let opened = site.opened.as_ref().expect("open at this site");
     let mut clocks: Vec<usize> = lines.iter().map(|&k| opened.lines[k].clock).collect();
     clocks.sort_unstable();
@@ -352,8 +361,8 @@ fn common_period(clocks: &[usize], rates: &[(u64, u64)]) -> Option<Schedule> {
 
 /// A loop is cut at something that passes once in a period, else the loop is no single number at a frequency.
 fn refuse_many_ticks(
-    site: &Site<'_>,
-    ask: &Ask,
+    site: &OperatingPoint<'_>,
+    ask: &LinearRequest,
     parts: &Parts,
     (lines, schedule): (&[usize], &Schedule),
 ) -> Result<(), LinearError> {

@@ -1,6 +1,6 @@
 //! Finds a point at which the model rests: f(x, u) = 0.
 //!
-//! In:  a [`Site`] at a first guess, and which quantities may vary.
+//! In:  a [`OperatingPoint`] at a first guess, and which quantities may vary.
 //! Out: the site moved to the point at rest, and a [`Trim`] that tells where that is and what is
 //!      left of the rates.
 //!
@@ -14,7 +14,7 @@
 //! **Invariant:** states that no named quantity depends on keep their start values.
 
 use super::matrices::label;
-use super::site::{Site, Slopes};
+use super::operating_point::{OperatingPoint, Slopes};
 use super::text::per;
 use super::{Label, LinearError, model_error};
 use paynter_design::code;
@@ -57,7 +57,7 @@ const AT_REST: f64 = 1e-8;
 
 /// Moves a site to the point at rest.
 pub(super) fn trim(
-    site: &mut Site<'_>,
+    site: &mut OperatingPoint<'_>,
     unknowns: &[(Unknown, &Quantity)],
 ) -> Result<Trim, LinearError> {
     let mut slopes = site.slopes()?;
@@ -150,7 +150,7 @@ struct Search {
 }
 
 /// Tells whether a state only counts the turns of an angle: it has no slope on anything, and keeps its start.
-fn counts_turns(site: &Site<'_>, place: usize) -> bool {
+fn counts_turns(site: &OperatingPoint<'_>, place: usize) -> bool {
     let of_place = site.states.iter().find(|s| s.0 == place);
     of_place.is_some_and(|s| {
         let name = site.reduced.dae.name_of(s.1);
@@ -162,7 +162,7 @@ fn counts_turns(site: &Site<'_>, place: usize) -> bool {
 
 impl Search {
     fn new(
-        site: &Site<'_>,
+        site: &OperatingPoint<'_>,
         slopes: &Slopes,
         unknowns: &[(Unknown, &Quantity)],
     ) -> Result<Self, LinearError> {
@@ -266,7 +266,11 @@ impl Search {
 
     /// Rows that are not zero at the end of a search: what is left of each as a part of what the values
     /// around could make it.
-    fn left(&self, site: &Site<'_>, (slopes, frame, size): (&Slopes, &Frame, f64)) -> Vec<usize> {
+    fn left(
+        &self,
+        site: &OperatingPoint<'_>,
+        (slopes, frame, size): (&Slopes, &Frame, f64),
+    ) -> Vec<usize> {
         let mut around = vec![0.0_f64; site.y.len()];
         for &(i, j, x) in &slopes.entries {
             around[i] += (x * site.y[j]).abs();
@@ -284,14 +288,14 @@ impl Search {
             .collect()
     }
 
-    fn name_of(&self, site: &Site<'_>, place: usize) -> String {
+    fn name_of(&self, site: &OperatingPoint<'_>, place: usize) -> String {
         let state = site.states.iter().find(|s| s.0 == place);
         state.map_or("an input".to_owned(), |s| format!("`{}`", site.name(s.1)))
     }
 
     fn finish(
         &self,
-        site: &mut Site<'_>,
+        site: &mut OperatingPoint<'_>,
         found: (&Slopes, &Frame, f64),
         unknowns: &[(Unknown, &Quantity)],
         iterations: usize,
@@ -330,7 +334,7 @@ impl Search {
 
     fn left_open(
         &self,
-        site: &Site<'_>,
+        site: &OperatingPoint<'_>,
         unknowns: &[(Unknown, &Quantity)],
         place: usize,
     ) -> LinearError {
@@ -349,7 +353,7 @@ impl Search {
     /// Why the search came to an end away from rest.
     fn stuck(
         &self,
-        site: &mut Site<'_>,
+        site: &mut OperatingPoint<'_>,
         slopes: &Slopes,
         unknowns: &[(Unknown, &Quantity)],
         is_outside: bool,

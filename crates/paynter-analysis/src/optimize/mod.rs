@@ -1,6 +1,6 @@
 //! Searches the values that an experiment's `optimize` asks for.
 //!
-//! In:  a design whose plan has a search, and an [`Ask`]: seed, starts, limits.
+//! In:  a design whose plan has a search, and an [`SearchRequest`]: seed, starts, limits.
 //! Out: an [`Optimum`]: the best values, what limits them, how far searches agree, every trial.
 //!
 //! `cases` makes the experiments that count, `choices` goes through what is no number between bounds, `trials` turns
@@ -37,7 +37,7 @@ pub use write::{WriteError, experiment_text, with_experiment};
 
 /// How to search.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct SearchRequest {
     /// Interpreter or machine code.
     pub engine: Engine,
     /// Threads.
@@ -52,9 +52,9 @@ pub struct Ask {
     pub max_runs: Option<usize>,
 }
 
-impl Default for Ask {
+impl Default for SearchRequest {
     fn default() -> Self {
-        Ask {
+        SearchRequest {
             engine: Engine::Auto,
             jobs: 1,
             seed: 1,
@@ -88,7 +88,7 @@ type Searched<'a> = (Combination, Result<(Trials<'a>, Found), Vec<Diagnostic>>);
 pub fn optimize(
     design: &Design,
     choice: &Choice,
-    ask: &Ask,
+    ask: &SearchRequest,
     watch: Watch<'_>,
 ) -> Result<Optimum, Vec<Diagnostic>> {
     let refused = paynter_design::unsupported::in_plan(&design.plan);
@@ -145,7 +145,7 @@ pub fn optimize(
     Ok(optimum::conclude(design, results))
 }
 
-fn options(ask: &Ask, n: usize) -> Options {
+fn options(ask: &SearchRequest, n: usize) -> Options {
     // Enough for the evolution of 10 n members over a hundred generations and a hundred runs for each descent.
     let usual = 2000 * (n + 1);
     Options {

@@ -559,8 +559,7 @@ impl<'a> Elaborator<'a> {
         let t = &self.things[thing.at()];
         let (row, size, is_vector) = (t.kind.describe(), t.size, t.is_vector);
         let target = &*equation.target.text;
-        let is_target =
-            |(l, _): &&(&str, Variable)| *l == target && row.law_gives.contains(l);
+        let is_target = |(l, _): &&(&str, Variable)| *l == target && row.law_gives.contains(l);
         let Some(&(_, variable)) = row.letters_of_law.iter().find(is_target) else {
             let text = format!(
                 "a law of {} gives `{}`",

@@ -15,7 +15,9 @@ mod system;
 mod text;
 
 use super::augment::{add_chain, add_output, vary_parameter};
-use super::site::{At, Point, counterpart, find_point, other_states, refuse_differences};
+use super::operating_point::{
+    At, Point, counterpart, find_point, other_states, refuse_differences,
+};
 use super::{LinearError, model_error};
 use crate::explain::explain_stuck;
 use crate::layout::{lay_out, run_spec};

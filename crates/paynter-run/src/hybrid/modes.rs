@@ -1,20 +1,20 @@
-//! Which ideal contacts conduct: the search for a structure that fits.
+//! Which ideal contacts conduct: the search for a configuration that fits.
 //!
-//! In:  a structure whose commands are right, the storages, and a very short implicit step.
-//! Out: a structure in which every conducting diode carries a flow and every blocking one is pushed back; or the
+//! In:  a configuration whose commands are right, the storages, and a very short implicit step.
+//! Out: a configuration in which every conducting diode carries a flow and every blocking one is pushed back; or the
 //!      contacts that stand in each other's way.
 //!
 //! Contacts that are wrong are flipped first: most events need no more. Where that does not settle, the network
 //! between the diodes is measured: each is replaced by a resistance and a source, through which every passive network
 //! has a solution, whatever its contacts short or cut. The step turns it into a relation between what each diode lacks
 //! to conduct (w) and what it carries (z), and 0 ≤ w ⟂ z ≥ 0 is solved by Lemke's method
-//! (`paynter_solve::complement`), which ends with a structure or with a proof that there is none. Laws that bend are
+//! (`paynter_solve::complement`), which ends with a configuration or with a proof that there is none. Laws that bend are
 //! measured again where the last answer lies (Newton's method outside, Lemke's inside).
 //!
-//! **Invariant:** what is given back was verified in the structure itself, not only in what was measured.
+//! **Invariant:** what is given back was verified in the configuration itself, not only in what was measured.
 
-use crate::course::{Course, FIRST_PROBE_SHARE, MOST_CHANGES};
-use crate::structure::{Sight, Structure, Values};
+use crate::configuration::{Configuration, ContactReading, Snapshot, Values};
+use crate::hybrid::{FIRST_PROBE_SHARE, HybridRun, MOST_CHANGES};
 use crate::trouble::{Cause, Trouble};
 use paynter_exec::StartReport;
 use paynter_model::equations::Control;
@@ -32,12 +32,12 @@ const ROUNDING: f64 = 1e-14;
 const MOST_FLIPS: usize = 4;
 /// So many times a network with laws that bend is measured; one with straight laws needs one.
 const MOST_MEASURES: usize = 12;
-/// So many structures are tried where measuring did not help: the network is not passive.
+/// So many configurations are tried where measuring did not help: the network is not passive.
 const MOST_TRIALS: usize = 1024;
 /// A port's resistance is moved when it differs by more than this from what it looks into.
 const FAR_RESISTANCE: f64 = 1e3;
 
-/// Why no structure fits.
+/// Why no configuration fits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NoFit {
     /// Contacts that together prove it; all if there is no proof.
@@ -62,33 +62,33 @@ struct Port {
     r: f64,
 }
 
-impl Course<'_> {
-    /// Finds the structure at the start, and the start in it.
-    pub(crate) fn first_structure(&mut self, t: f64) -> Result<StartReport, Box<Trouble>> {
+impl HybridRun<'_> {
+    /// Finds the configuration at the start, and the start in it.
+    pub(crate) fn first_configuration(&mut self, t: f64) -> Result<StartReport, Box<Trouble>> {
         let h = FIRST_PROBE_SHARE * (self.spec.stop - self.spec.start);
         let (from, x, report) = match self.start_at_ports(t) {
-            Some((open, report, sight)) => (open, sight.x, Some(report)),
+            Some((open, report, snapshot)) => (open, snapshot.x, Some(report)),
             None => {
-                let (from, sight) = self.start_somewhere(t)?;
-                (from, sight.x, None)
+                let (from, snapshot) = self.start_somewhere(t)?;
+                (from, snapshot.x, None)
             }
         };
-        let commanded = Structure {
+        let commanded = Configuration {
             is_open: false,
             ..from.clone()
         };
-        let structure = self
+        let configuration = self
             .search(&commanded, (t, h), &x, &[])
-            .map_err(|none| self.no_structure(t, &none))?;
+            .map_err(|none| self.no_configuration(t, &none))?;
         let own = self
-            .structures
-            .initialise(&structure, t)
-            .expect("a structure that fits was made");
+            .configurations
+            .initialise(&configuration, t)
+            .expect("a configuration that fits was made");
         let why = match own {
             Ok(own) => {
-                self.current = Some(structure.clone());
+                self.current = Some(configuration.clone());
                 // Where all efforts start at zero, a step shows what they are small against.
-                let ahead = self.structures.probe(&structure, (t, h), &x, &[]);
+                let ahead = self.configurations.probe(&configuration, (t, h), &x, &[]);
                 if let Some(ahead) = ahead.filter(|ahead| !self.has_jumped(&x, &ahead.x)) {
                     self.note_sizes(&ahead);
                 }
@@ -96,22 +96,22 @@ impl Course<'_> {
                 if own.changed.is_empty() && self.is_consistent(t, &own.y0) {
                     return Ok(own);
                 }
-                self.no_structure(t, &NoFit::default())
+                self.no_configuration(t, &NoFit::default())
             }
-            Err(error) => self.trouble_in(Some(&structure), t, Cause::NoStart(error)),
+            Err(error) => self.trouble_in(Some(&configuration), t, Cause::NoStart(error)),
         };
 
         // The start values hold with contacts that give way, not with those that conduct: storages jump.
         let Some(mut report) = report else {
             return Err(why);
         };
-        let Some(sight) = self.structures.look(&from, t, &report.y0) else {
+        let Some(snapshot) = self.configurations.look(&from, t, &report.y0) else {
             return Err(why);
         };
-        self.note_sizes(&sight);
+        self.note_sizes(&snapshot);
         self.current = Some(from.clone());
         report.y0 = self
-            .move_to(&from, &structure, (t, h), &sight, (&[], &[]), &[])
+            .move_to(&from, &configuration, (t, h), &snapshot, (&[], &[]), &[])
             .and_then(|y| self.settle((t, h), y))?;
         // The audit begins after this jump: what it lost is reported, but is not part of the run.
         let (machine, _) = self.at_present();
@@ -121,12 +121,12 @@ impl Course<'_> {
 
     /// Finds a start with a resistance in the place of every diode. None if there is none, or if it depends on these
     /// resistances: then a start value is of something that the contacts decide on.
-    fn start_at_ports(&mut self, t: f64) -> Option<(Structure, StartReport, Sight)> {
+    fn start_at_ports(&mut self, t: f64) -> Option<(Configuration, StartReport, Snapshot)> {
         let is_switch = self.are_switches();
         if is_switch.iter().all(|&is| is) {
             return None;
         }
-        let mut open = Structure {
+        let mut open = Configuration {
             conducting: vec![false; is_switch.len()],
             sliding: Vec::new(),
             is_open: true,
@@ -135,7 +135,7 @@ impl Course<'_> {
             let ports = self.ports(&open)?;
             let mut starts = Vec::new();
             for resistance in [1e3, 1.0] {
-                let entry = self.structures.get(&open)?;
+                let entry = self.configurations.get(&open)?;
                 for port in &ports {
                     entry
                         .machine
@@ -143,38 +143,38 @@ impl Course<'_> {
                         .ok()?;
                 }
                 let report = entry.machine.initialise(t).ok()?;
-                let sight = self.structures.look(&open, t, &report.y0)?;
-                starts.push((report, sight));
+                let snapshot = self.configurations.look(&open, t, &report.y0)?;
+                starts.push((report, snapshot));
             }
-            let (report, sight) = starts.pop()?;
-            if self.has_jumped(&starts.pop()?.1.x, &sight.x) {
+            let (report, snapshot) = starts.pop()?;
+            if self.has_jumped(&starts.pop()?.1.x, &snapshot.x) {
                 return None;
             }
-            let obeys = self.commanded(&open, &sight);
+            let obeys = self.commanded(&open, &snapshot);
             if obeys == open {
-                return Some((open, report, sight));
+                return Some((open, report, snapshot));
             }
             open = obeys;
         }
         None
     }
 
-    /// Finds a structure that has a start and obeys its commands, whatever its diodes do.
-    fn start_somewhere(&mut self, t: f64) -> Result<(Structure, Sight), Box<Trouble>> {
+    /// Finds a configuration that has a start and obeys its commands, whatever its diodes do.
+    fn start_somewhere(&mut self, t: f64) -> Result<(Configuration, Snapshot), Box<Trouble>> {
         let is_switch = self.are_switches();
-        let mut guess = Structure {
+        let mut guess = Configuration {
             conducting: vec![false; is_switch.len()],
-            ..Structure::default()
+            ..Configuration::default()
         };
         let mut first_error = None;
         for _ in 0..MOST_CHANGES {
             let mut found = None;
             for candidate in neighbours(&guess, &is_switch).take(MOST_TRIALS) {
-                match self.structures.initialise(&candidate, t) {
+                match self.configurations.initialise(&candidate, t) {
                     Some(Ok(report)) => {
-                        let sight = self.structures.look(&candidate, t, &report.y0);
-                        if let Some(sight) = sight {
-                            found = Some((candidate, sight));
+                        let snapshot = self.configurations.look(&candidate, t, &report.y0);
+                        if let Some(snapshot) = snapshot {
+                            found = Some((candidate, snapshot));
                             break;
                         }
                     }
@@ -187,48 +187,48 @@ impl Course<'_> {
                     None => {}
                 }
             }
-            let Some((candidate, sight)) = found else {
-                let none = || self.no_structure(t, &NoFit::default());
+            let Some((candidate, snapshot)) = found else {
+                let none = || self.no_configuration(t, &NoFit::default());
                 return Err(first_error.unwrap_or_else(none));
             };
-            let obeys = self.commanded(&candidate, &sight);
+            let obeys = self.commanded(&candidate, &snapshot);
             let changes = |k: usize| is_switch[k] && obeys.conducting[k] != guess.conducting[k];
             if !(0..is_switch.len()).any(changes) {
-                return Ok((obeys, sight));
+                return Ok((obeys, snapshot));
             }
             guess = obeys;
         }
-        Err(self.no_structure(t, &NoFit::default()))
+        Err(self.no_configuration(t, &NoFit::default()))
     }
 
-    /// The same structure with its switches as they are commanded.
-    fn commanded(&self, structure: &Structure, sight: &Sight) -> Structure {
-        let mut obeys = structure.clone();
+    /// The same configuration with its switches as they are commanded.
+    fn commanded(&self, configuration: &Configuration, snapshot: &Snapshot) -> Configuration {
+        let mut obeys = configuration.clone();
         for (k, is_switch) in self.are_switches().into_iter().enumerate() {
             if is_switch {
-                obeys.conducting[k] = sight.contacts[k][0] != 0.0;
+                obeys.conducting[k] = snapshot.contacts[k].command != 0.0;
             }
         }
         obeys
     }
 
     pub(crate) fn are_switches(&self) -> Vec<bool> {
-        let contacts = self.structures.contacts.iter();
+        let contacts = self.configurations.contacts.iter();
         contacts
             .map(|&id| self.graph.element(id).kind == ElementKind::Sw)
             .collect()
     }
 
-    /// Finds the structure that fits, from one whose commands are right.
+    /// Finds the configuration that fits, from one whose commands are right.
     pub(crate) fn search(
         &mut self,
-        from: &Structure,
+        from: &Configuration,
         step: (f64, f64),
         x: &[f64],
         discrete: Values<'_>,
-    ) -> Result<Structure, NoFit> {
+    ) -> Result<Configuration, NoFit> {
         let at = Instant { step, x, discrete };
-        let mut tried: HashSet<Structure> = HashSet::new();
+        let mut tried: HashSet<Configuration> = HashSet::new();
         let mut candidate = from.clone();
         for _ in 0..MOST_FLIPS {
             if !tried.insert(candidate.clone()) {
@@ -246,14 +246,14 @@ impl Course<'_> {
         }
 
         let none = match self.measured(from, at) {
-            Measured::Fits(structure) => return Ok(structure),
+            Measured::Fits(configuration) => return Ok(configuration),
             Measured::None(contacts) => NoFit { contacts },
             Measured::Unclear => NoFit::default(),
         };
 
         // A network that is not passive, or whose equations cancel: all combinations, nearest first.
         let is_switch = self.are_switches();
-        let rest: Vec<Structure> = neighbours(from, &is_switch).take(MOST_TRIALS).collect();
+        let rest: Vec<Configuration> = neighbours(from, &is_switch).take(MOST_TRIALS).collect();
         for candidate in rest {
             if !tried.insert(candidate.clone()) {
                 continue;
@@ -266,9 +266,9 @@ impl Course<'_> {
         Err(none)
     }
 
-    /// Finds the structure by measuring the network between the diodes.
-    fn measured(&mut self, from: &Structure, at: Instant<'_>) -> Measured {
-        let open = Structure {
+    /// Finds the configuration by measuring the network between the diodes.
+    fn measured(&mut self, from: &Configuration, at: Instant<'_>) -> Measured {
+        let open = Configuration {
             is_open: true,
             ..from.clone()
         };
@@ -316,11 +316,11 @@ impl Course<'_> {
         }
     }
 
-    /// The diodes of an open structure.
-    fn ports(&mut self, open: &Structure) -> Option<Vec<Port>> {
+    /// The diodes of an open configuration.
+    fn ports(&mut self, open: &Configuration) -> Option<Vec<Port>> {
         let (e, f) = self.contact_sizes;
         let r = if e > 0.0 && f > 0.0 { e / f } else { 1.0 };
-        let entry = self.structures.get(open)?;
+        let entry = self.configurations.get(open)?;
         let contacts = entry.contacts.iter().enumerate();
         let ports = contacts.filter_map(|(contact, c)| match c.control {
             Control::Port {
@@ -339,7 +339,12 @@ impl Course<'_> {
 
     /// Measures what each diode lacks to conduct (w) and what it carries (z, as an effort across its port's
     /// resistance), as functions of the sources at the ports.
-    fn measure(&mut self, open: &Structure, ports: &mut [Port], at: Instant<'_>) -> Option<Pairs> {
+    fn measure(
+        &mut self,
+        open: &Configuration,
+        ports: &mut [Port],
+        at: Instant<'_>,
+    ) -> Option<Pairs> {
         let mut here = self.look_through(open, ports, at)?;
         // Resistances far from what they look into would lose digits: move them there first.
         let mut has_moved = false;
@@ -349,7 +354,7 @@ impl Course<'_> {
             let there = self.look_through(open, ports, at)?;
             ports[k].a -= push;
             let contact = ports[k].contact;
-            let slope = (there.contacts[contact][3] - here.contacts[contact][3]) / push;
+            let slope = (there.contacts[contact].flow - here.contacts[contact].flow) / push;
             let inner = -1.0 / slope - ports[k].r;
             let ratio = inner / ports[k].r;
             if ratio.is_finite() && (ratio > FAR_RESISTANCE || ratio * FAR_RESISTANCE < 1.0) {
@@ -369,8 +374,8 @@ impl Course<'_> {
             z0: vec![0.0; n],
         };
         for (k, port) in ports.iter().enumerate() {
-            pairs.w0[k] = here.contacts[port.contact][0];
-            pairs.z0[k] = port.r * here.contacts[port.contact][1];
+            pairs.w0[k] = here.contacts[port.contact].command;
+            pairs.z0[k] = port.r * here.contacts[port.contact].parameter;
         }
         for j in 0..n {
             let push = self.push(&ports[j], &here);
@@ -379,53 +384,64 @@ impl Course<'_> {
             ports[j].a -= push;
             for (k, port) in ports.iter().enumerate() {
                 let (now, then) = (here.contacts[port.contact], there.contacts[port.contact]);
-                pairs.w[k * n + j] = (then[0] - now[0]) / push;
-                pairs.z[k * n + j] = port.r * (then[1] - now[1]) / push;
+                pairs.w[k * n + j] = (then.command - now.command) / push;
+                pairs.z[k * n + j] = port.r * (then.parameter - now.parameter) / push;
             }
         }
         Some(pairs)
     }
 
     /// A change of a port's source that shows above rounding.
-    fn push(&self, port: &Port, here: &Sight) -> f64 {
-        let [_, _, e, f] = here.contacts[port.contact];
+    fn push(&self, port: &Port, here: &Snapshot) -> f64 {
+        let ContactReading {
+            effort: e, flow: f, ..
+        } = here.contacts[port.contact];
         let size = e.abs().max(port.r * f.abs()).max(port.a.abs());
         let size = size.max(self.contact_sizes.0);
         if size > 0.0 { size } else { 1.0 }
     }
 
-    fn look_through(&mut self, open: &Structure, ports: &[Port], at: Instant<'_>) -> Option<Sight> {
+    fn look_through(
+        &mut self,
+        open: &Configuration,
+        ports: &[Port],
+        at: Instant<'_>,
+    ) -> Option<Snapshot> {
         let set: Vec<(SymbolId, f64)> = ports
             .iter()
             .flat_map(|port| [(port.source, port.a), (port.resistance, port.r)])
             .collect();
-        self.structures
+        self.configurations
             .probe_at(open, at.step, at.x, (at.discrete, &set))
     }
 
-    /// Diodes that would carry a flow backwards or hold back a push; none if the structure has no
+    /// Diodes that would carry a flow backwards or hold back a push; none if the configuration has no
     /// solution.
-    fn wrong_contacts(&mut self, candidate: &Structure, at: Instant<'_>) -> Option<Vec<usize>> {
-        let sight = self
-            .structures
+    fn wrong_contacts(&mut self, candidate: &Configuration, at: Instant<'_>) -> Option<Vec<usize>> {
+        let snapshot = self
+            .configurations
             .probe(candidate, at.step, at.x, at.discrete)?;
-        // A structure without a probe has equations; one without equations is no candidate either.
-        self.structures.get(candidate)?;
-        Some(self.wrong_in(candidate, &sight))
+        // A configuration without a probe has equations; one without equations is no candidate either.
+        self.configurations.get(candidate)?;
+        Some(self.wrong_in(candidate, &snapshot))
     }
 
-    pub(crate) fn wrong_in(&self, structure: &Structure, sight: &Sight) -> Vec<usize> {
+    pub(crate) fn wrong_in(
+        &self,
+        configuration: &Configuration,
+        snapshot: &Snapshot,
+    ) -> Vec<usize> {
         let (mut e, mut f) = self.contact_sizes;
-        for contact in &sight.contacts {
-            e = e.max(contact[2].abs());
-            f = f.max(contact[3].abs());
+        for contact in &snapshot.contacts {
+            e = e.max(contact.effort.abs());
+            f = f.max(contact.flow.abs());
         }
         let is_switch = self.are_switches();
-        (0..sight.contacts.len())
+        (0..snapshot.contacts.len())
             .filter(|&k| !is_switch[k])
             .filter(|&k| {
-                let s = sight.contacts[k][1];
-                if structure.conducting[k] {
+                let s = snapshot.contacts[k].parameter;
+                if configuration.conducting[k] {
                     s < -CONTACT_NOISE * f
                 } else {
                     s > CONTACT_NOISE * e
@@ -434,9 +450,9 @@ impl Course<'_> {
             .collect()
     }
 
-    /// Says that no structure fits, and which contacts are in each other's way.
-    pub(crate) fn no_structure(&self, t: f64, none: &NoFit) -> Box<Trouble> {
-        let all = &self.structures.contacts;
+    /// Says that no configuration fits, and which contacts are in each other's way.
+    pub(crate) fn no_configuration(&self, t: f64, none: &NoFit) -> Box<Trouble> {
+        let all = &self.configurations.contacts;
         let contacts = match none.contacts.is_empty() {
             true => all.clone(),
             false => none.contacts.iter().map(|&k| all[k]).collect(),
@@ -451,14 +467,14 @@ impl Course<'_> {
 
 /// What measuring comes to.
 enum Measured {
-    Fits(Structure),
+    Fits(Configuration),
     /// These contacts prove that nothing does.
     None(Vec<usize>),
     Unclear,
 }
 
-/// All structures with the same commands, those with the fewest diodes flipped first.
-fn neighbours(from: &Structure, is_switch: &[bool]) -> impl Iterator<Item = Structure> {
+/// All configurations with the same commands, those with the fewest diodes flipped first.
+fn neighbours(from: &Configuration, is_switch: &[bool]) -> impl Iterator<Item = Configuration> {
     let diodes: Vec<usize> = (0..is_switch.len()).filter(|&k| !is_switch[k]).collect();
     // Beyond this the number of combinations passes any limit on trials anyway.
     let n = diodes.len().min(20);

@@ -1,17 +1,17 @@
 //! Changes to a machine whose solver sees the unknowns of blocks, once a run has turned out stiff.
 //!
-//! In:  a course under way with the method `auto`, at an instant at which an implicit method was chosen.
-//! Out: the same course with another machine at the same point. Explicit methods solve blocks inside the
+//! In:  a run under way with the method `auto`, at an instant at which an implicit method was chosen.
+//! Out: the same run with another machine at the same point. Explicit methods solve blocks inside the
 //!      right-hand side; the Jacobian of that is dense, so an implicit method wants them opened.
 //!
-//! **Invariant:** the machine that a course was given is in its place again when the course is dropped.
+//! **Invariant:** the machine that a run was given is in its place again when it is dropped.
 
-use super::Course;
+use super::HybridRun;
+use crate::configuration::opened;
 use crate::spec::has_large_block;
-use crate::structure::opened;
 use paynter_solve::{Method, System};
 
-impl Course<'_> {
+impl HybridRun<'_> {
     /// Makes the unknowns of large blocks variables of the solver if an implicit method has been chosen: its Jacobian
     /// would be dense otherwise.
     pub(super) fn open_if_stiff(&mut self, t: f64, y: &mut Vec<f64>) {
@@ -22,8 +22,8 @@ impl Course<'_> {
         let key = self.current.clone().unwrap_or_default();
         let spec = self.spec;
         let opened = match &self.current {
-            Some(structure) => {
-                let entry = self.structures.get(structure);
+            Some(configuration) => {
+                let entry = self.configurations.get(configuration);
                 entry.and_then(|entry| entry.open(spec, t, y))
             }
             None => opened(self.plain, self.plain_reduced, (spec, &[]), (t, y)).map(|(new, y)| {
@@ -45,7 +45,7 @@ impl Course<'_> {
     }
 }
 
-impl Drop for Course<'_> {
+impl Drop for HybridRun<'_> {
     /// The next run with the machine begins as this one did.
     fn drop(&mut self) {
         if let Some(closed) = self.closed.take() {

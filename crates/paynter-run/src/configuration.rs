@@ -1,18 +1,18 @@
-//! One model under several structures: ideal contacts that conduct or block, switches that slide.
+//! One model under several configurations: ideal contacts that conduct or block, switches that slide.
 //!
 //! In:  the graph, and which contacts conduct and which switches slide.
-//! Out: for each such [`Structure`] its own reduced equations and machine, made when first needed; and
-//!      the machine of one very short implicit step, which shows where a structure leads.
+//! Out: for each such [`Configuration`] its own reduced equations and machine, made when first needed; and
+//!      the machine of one very short implicit step, which shows where a configuration leads.
 //!
 //! An ideal diode in series with a coil ties the coil's current to zero while it blocks: the number of
 //! independent storages changes. A relay that is driven back from both sides stays on its surface
 //! (Filippov 1988): its output becomes an unknown, and the surface an equation.
 //!
 //! The short step is x⁺ = x⁻ + h ẋ(x⁺): as h → 0 it gives the consistent state after a change of
-//! structure, jumps included (Opal & Vlach 1990; for complementarity systems Camlibel, Heemels &
+//! configuration, jumps included (Opal & Vlach 1990; for complementarity systems Camlibel, Heemels &
 //! Schumacher 2002), with charge and flux conserved where a contact joins storages.
 //!
-//! **Invariant:** all structures of a model share symbols, modes and `when`s by number.
+//! **Invariant:** all configurations of a model share symbols, modes and `when`s by number.
 
 use crate::spec::{RunSpec, prepare_opened, prepare_wanted};
 use paynter_exec::{Engine, Machine, StartError, lower};
@@ -36,34 +36,34 @@ pub(crate) type Values<'v> = &'v [(SymbolId, f64)];
 
 /// Which contacts conduct, and which switches slide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Structure {
-    /// In the order of [`Structures::contacts`].
+pub(crate) struct Configuration {
+    /// In the order of [`Configurations::contacts`].
     pub conducting: Vec<bool>,
     /// Modes by symbol, in order.
     pub sliding: Vec<SymbolId>,
-    /// All diodes are ports, to measure the network between them: not a structure to run.
+    /// All diodes are ports, to measure the network between them: not a configuration to run.
     pub is_open: bool,
 }
 
-/// A structure that can be run.
+/// A configuration that can be run.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub machine: Machine,
     pub reduced: Arc<Reduced>,
     pub contacts: Vec<Contact>,
-    /// Events from this one on end the run for a change of structure.
+    /// Events from this one on end the run for a change of configuration.
     pub first_when: usize,
     /// Modes that only those events read.
     pub watch_modes: Vec<SymbolId>,
     /// Columns of the machine after those of the run.
-    sight: Vec<ExprId>,
+    snapshot: Vec<ExprId>,
     probe: Option<Probe>,
 }
 
 impl Entry {
     /// Puts a machine with opened blocks in the place of the present one, which it takes over from.
     pub(crate) fn open(&mut self, spec: &RunSpec, t: f64, y: &[f64]) -> Option<Vec<f64>> {
-        let opened = opened(&self.machine, &self.reduced, (spec, &self.sight), (t, y));
+        let opened = opened(&self.machine, &self.reduced, (spec, &self.snapshot), (t, y));
         let (machine, y) = opened?;
         self.machine = machine;
         Some(y)
@@ -96,44 +96,71 @@ struct Probe {
     /// 1/h.
     rate: SymbolId,
     held: Vec<SymbolId>,
-    /// How many columns come after those of a [`Sight`]: states of the structure that are no storages.
+    /// How many columns come after those of a [`Snapshot`]: states of the configuration that are no storages.
     n_more: usize,
 }
 
-/// What the columns of a structure's machine are, after those of the run.
+/// What is seen of a contact; 0 where it has none of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactReading {
+    /// The command of a switch; of a port, how far it is from conducting.
+    pub command: f64,
+    /// The parameter of its curve; of a port, how far it is from blocking.
+    pub parameter: f64,
+    /// The effort across it.
+    pub effort: f64,
+    /// The flow through it.
+    pub flow: f64,
+}
+
+impl ContactReading {
+    /// So many columns.
+    pub(crate) const N: usize = 4;
+
+    /// Reads it off its columns.
+    pub(crate) fn new(columns: &[f64]) -> Self {
+        ContactReading {
+            command: columns[0],
+            parameter: columns[1],
+            effort: columns[2],
+            flow: columns[3],
+        }
+    }
+}
+
+/// What the columns of a configuration's machine are, after those of the run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sight {
+pub(crate) struct Snapshot {
     /// Carried symbols: everything that has a rate.
     pub x: Vec<f64>,
-    /// For each contact: command, curve parameter, effort, flow; 0 where it has none. Of a port the first two are
-    /// how far it is from conducting and from blocking.
-    pub contacts: Vec<[f64; 4]>,
+    /// What is seen of each contact.
+    pub contacts: Vec<ContactReading>,
     /// Outputs of sliding switches.
     pub sliding: Vec<f64>,
-    /// Of a probe: states of its structure that are no storages.
+    /// Of a probe: states of its configuration that are no storages.
     pub more: Vec<f64>,
 }
 
-/// Structures that some run of a sweep needed, for the others: as they were made, never run and with no parameter
+/// Configurations that some run of a sweep needed, for the others: as they were made, never run and with no parameter
 /// changed, so that what one point computes does not depend on which other points came before it.
 #[derive(Default)]
-pub struct Stock {
+pub struct ConfigurationStore {
     causality: OnceLock<Causality>,
-    made: Mutex<HashMap<Structure, Arc<Made>>>,
+    made: Mutex<HashMap<Configuration, Arc<Made>>>,
 }
 
-/// A structure as it was made.
+/// A configuration as it was made.
 struct Made {
     /// None if its equations have no unique solution.
     entry: Option<Entry>,
     carried: Vec<SymbolId>,
 }
 
-impl Stock {
-    /// Gives a structure that was made before, or makes it.
-    fn get(&self, structure: &Structure, make: impl FnOnce() -> Made) -> Arc<Made> {
+impl ConfigurationStore {
+    /// Gives a configuration that was made before, or makes it.
+    fn get(&self, configuration: &Configuration, make: impl FnOnce() -> Made) -> Arc<Made> {
         const NO_PANIC: &str = "no worker panics while it holds the list";
-        if let Some(made) = self.made.lock().expect(NO_PANIC).get(structure) {
+        if let Some(made) = self.made.lock().expect(NO_PANIC).get(configuration) {
             return made.clone();
         }
         // Others go on meanwhile; two that make the same make equals.
@@ -143,14 +170,14 @@ impl Stock {
             entry.machine.compile();
         }
         let mut all = self.made.lock().expect(NO_PANIC);
-        all.entry(structure.clone())
+        all.entry(configuration.clone())
             .or_insert_with(|| Arc::new(made))
             .clone()
     }
 }
 
-/// All structures of a model that were needed so far.
-pub(crate) struct Structures<'a> {
+/// All configurations of a model that were needed so far.
+pub(crate) struct Configurations<'a> {
     graph: &'a BondGraph,
     /// Assigned when first needed: most runs never do.
     causality: Option<Causality>,
@@ -159,59 +186,63 @@ pub(crate) struct Structures<'a> {
     pub contacts: Vec<ElementId>,
     /// Everything that has a rate.
     pub carried: Vec<SymbolId>,
-    entries: HashMap<Structure, Option<Box<Entry>>>,
+    entries: HashMap<Configuration, Option<Box<Entry>>>,
     /// Where runs of the same model keep what they made, if there are several.
-    stock: Option<&'a Stock>,
+    store: Option<&'a ConfigurationStore>,
 }
 
-impl<'a> Structures<'a> {
+impl<'a> Configurations<'a> {
     pub(crate) fn new(
         graph: &'a BondGraph,
         spec: &'a RunSpec,
         contacts: Vec<ElementId>,
-        stock: Option<&'a Stock>,
+        store: Option<&'a ConfigurationStore>,
     ) -> Self {
-        Structures {
+        Configurations {
             graph,
             causality: None,
             spec,
             contacts,
             carried: Vec::new(),
             entries: HashMap::new(),
-            stock,
+            store,
         }
     }
 
-    /// Gives a structure; none if its equations have no unique solution.
-    pub(crate) fn get(&mut self, structure: &Structure) -> Option<&mut Entry> {
-        if !self.entries.contains_key(structure) {
+    /// Gives a configuration; none if its equations have no unique solution.
+    pub(crate) fn get(&mut self, configuration: &Configuration) -> Option<&mut Entry> {
+        if !self.entries.contains_key(configuration) {
             let entry = self
-                .make_or_copy(structure)
+                .make_or_copy(configuration)
                 .map(|entry| Box::new(self.ready(entry)));
-            self.entries.insert(structure.clone(), entry);
+            self.entries.insert(configuration.clone(), entry);
         }
-        self.entries.get_mut(structure)?.as_deref_mut()
+        self.entries.get_mut(configuration)?.as_deref_mut()
     }
 
-    /// Gives a structure that was got before together with another one.
-    pub(crate) fn pair(&mut self, a: &Structure, b: &Structure) -> Option<(&mut Entry, &Entry)> {
+    /// Gives a configuration that was got before together with another one.
+    pub(crate) fn pair(
+        &mut self,
+        a: &Configuration,
+        b: &Configuration,
+    ) -> Option<(&mut Entry, &Entry)> {
         debug_assert!(a != b);
         let [a, b] = self.entries.get_disjoint_mut([a, b]);
         Some((a?.as_deref_mut()?, b?.as_deref()?))
     }
 
-    fn make_or_copy(&mut self, structure: &Structure) -> Option<Entry> {
+    fn make_or_copy(&mut self, configuration: &Configuration) -> Option<Entry> {
         let graph = self.graph;
-        let (carried, entry) = match self.stock {
-            Some(stock) => {
-                let causality = stock.causality.get_or_init(|| assign_causality(graph));
-                let made = stock.get(structure, || self.make(structure, causality));
+        let (carried, entry) = match self.store {
+            Some(store) => {
+                let causality = store.causality.get_or_init(|| assign_causality(graph));
+                let made = store.get(configuration, || self.make(configuration, causality));
                 (made.carried.clone(), made.entry.clone())
             }
             None => {
                 let causality = self.causality.take();
                 let causality = causality.unwrap_or_else(|| assign_causality(graph));
-                let Made { entry, carried } = self.make(structure, &causality);
+                let Made { entry, carried } = self.make(configuration, &causality);
                 self.causality = Some(causality);
                 (carried, entry)
             }
@@ -229,17 +260,17 @@ impl<'a> Structures<'a> {
         entry
     }
 
-    fn make(&self, structure: &Structure, causality: &Causality) -> Made {
+    fn make(&self, configuration: &Configuration, causality: &Causality) -> Made {
         let graph = self.graph;
         let side = |id: ElementId, conducts: bool| {
             let is_diode = graph.element(id).kind == ElementKind::D;
-            match (structure.is_open && is_diode, conducts) {
+            match (configuration.is_open && is_diode, conducts) {
                 (true, _) => Side::Port,
                 (false, true) => Side::Conducts,
                 (false, false) => Side::Blocks,
             }
         };
-        let contacts = self.contacts.iter().zip(&structure.conducting);
+        let contacts = self.contacts.iter().zip(&configuration.conducting);
         let given: Vec<(ElementId, Side)> = contacts
             .map(|(&id, &conducts)| (id, side(id, conducts)))
             .collect();
@@ -256,16 +287,16 @@ impl<'a> Structures<'a> {
         };
         let carried = carried(&written.dae);
         Made {
-            entry: self.solve(written, structure, &carried),
+            entry: self.solve(written, configuration, &carried),
             carried,
         }
     }
 
-    /// Reduces the equations of a structure and makes its machines.
+    /// Reduces the equations of a configuration and makes its machines.
     fn solve(
         &self,
         written: Contacts,
-        structure: &Structure,
+        configuration: &Configuration,
         carried: &[SymbolId],
     ) -> Option<Entry> {
         let Contacts {
@@ -273,59 +304,64 @@ impl<'a> Structures<'a> {
             contacts,
             first_when,
         } = written;
-        for &symbol in &structure.sliding {
+        for &symbol in &configuration.sliding {
             slide(&mut dae, symbol)?;
         }
-        let watch_modes = watch_modes(&mut dae, &contacts, &structure.sliding);
-        let sight = sight(&mut dae, carried, &contacts, &structure.sliding);
+        let watch_modes = watch_modes(&mut dae, &contacts, &configuration.sliding);
+        let snapshot = snapshot(&mut dae, carried, &contacts, &configuration.sliding);
         let original = dae.clone();
         let reduced = reduce(dae).ok()?;
-        let machine = prepare_wanted(&reduced, self.spec, &sight).ok()?;
+        let machine = prepare_wanted(&reduced, self.spec, &snapshot).ok()?;
         let more = other_states(&machine, carried);
-        let probe = probe(original, carried, (&sight, &more));
+        let probe = probe(original, carried, (&snapshot, &more));
         Some(Entry {
             machine,
             reduced: Arc::new(reduced),
             contacts,
             first_when,
             watch_modes,
-            sight,
+            snapshot,
             probe,
         })
     }
 
-    /// Looks at a structure's own machine at a point.
-    pub(crate) fn look(&mut self, structure: &Structure, t: f64, y: &[f64]) -> Option<Sight> {
+    /// Looks at a configuration's own machine at a point.
+    pub(crate) fn look(
+        &mut self,
+        configuration: &Configuration,
+        t: f64,
+        y: &[f64],
+    ) -> Option<Snapshot> {
         let skip = self.spec.wanted.len();
         let n_x = self.carried.len();
-        let entry = self.get(structure)?;
+        let entry = self.get(configuration)?;
         let mut row = vec![0.0; entry.machine.n_wanted()];
         entry.machine.observe(t, y, &mut row).ok()?;
         Some(split(&row[skip..], n_x, entry.contacts.len()))
     }
 
-    /// Looks where a structure leads from x⁻ in a step of length h. Discrete values are those of the
-    /// structure that ran last.
+    /// Looks where a configuration leads from x⁻ in a step of length h. Discrete values are those of the
+    /// configuration that ran last.
     pub(crate) fn probe(
         &mut self,
-        structure: &Structure,
+        configuration: &Configuration,
         (t, h): (f64, f64),
         before: &[f64],
         discrete: &[(SymbolId, f64)],
-    ) -> Option<Sight> {
-        self.probe_at(structure, (t, h), before, (discrete, &[]))
+    ) -> Option<Snapshot> {
+        self.probe_at(configuration, (t, h), before, (discrete, &[]))
     }
 
-    /// The same with some parameters of the structure set: those of its ports.
+    /// The same with some parameters of the configuration set: those of its ports.
     pub(crate) fn probe_at(
         &mut self,
-        structure: &Structure,
+        configuration: &Configuration,
         (t, h): (f64, f64),
         before: &[f64],
         (discrete, ports): (Values<'_>, Values<'_>),
-    ) -> Option<Sight> {
+    ) -> Option<Snapshot> {
         let n_x = before.len();
-        let entry = self.get(structure)?;
+        let entry = self.get(configuration)?;
         let n_contacts = entry.contacts.len();
         let probe = entry.probe.as_mut()?;
         let machine = &mut probe.machine;
@@ -347,29 +383,29 @@ impl<'a> Structures<'a> {
         let mut row = vec![0.0; machine.n_wanted()];
         machine.observe(t, &start.y0, &mut row).ok()?;
         let (own, more) = row.split_at(row.len() - probe.n_more);
-        let mut sight = split(own, n_x, n_contacts);
-        sight.more = more.to_vec();
+        let mut snapshot = split(own, n_x, n_contacts);
+        snapshot.more = more.to_vec();
         let is_finite = row.iter().all(|value| value.is_finite());
-        is_finite.then_some(sight)
+        is_finite.then_some(snapshot)
     }
 
-    /// The states of a structure where the storages are x. Those that are no storages follow from them.
+    /// The states of a configuration where the storages are x. Those that are no storages follow from them.
     pub(crate) fn states_at(
         &mut self,
-        structure: &Structure,
+        configuration: &Configuration,
         (t, h): (f64, f64),
         x: &[f64],
         discrete: &[(SymbolId, f64)],
     ) -> Option<Vec<f64>> {
         let carried = self.carried.clone();
-        let states = self.get(structure)?.machine.states().to_vec();
+        let states = self.get(configuration)?.machine.states().to_vec();
         let is_other = |s: &SymbolId| carried.binary_search(s).is_err();
         let mut more = match states.iter().any(is_other) {
-            true => self.probe(structure, (t, h), x, discrete)?.more,
+            true => self.probe(configuration, (t, h), x, discrete)?.more,
             false => Vec::new(),
         }
         .into_iter();
-        let mut y = vec![0.0; self.get(structure)?.machine.n()];
+        let mut y = vec![0.0; self.get(configuration)?.machine.n()];
         for (y, symbol) in y.iter_mut().zip(&states) {
             *y = match carried.binary_search(symbol) {
                 Ok(place) => x[place],
@@ -379,13 +415,13 @@ impl<'a> Structures<'a> {
         Some(y)
     }
 
-    /// Finds the start of a structure; none if it has no equations.
+    /// Finds the start of a configuration; none if it has no equations.
     pub(crate) fn initialise(
         &mut self,
-        structure: &Structure,
+        configuration: &Configuration,
         t: f64,
     ) -> Option<Result<paynter_exec::StartReport, StartError>> {
-        Some(self.get(structure)?.machine.initialise(t))
+        Some(self.get(configuration)?.machine.initialise(t))
     }
 }
 
@@ -397,8 +433,8 @@ fn other_states(machine: &Machine, carried: &[SymbolId]) -> Vec<SymbolId> {
         .collect()
 }
 
-/// What a machine shows beside the columns of the run; see [`Sight`].
-fn sight(
+/// What a machine shows beside the columns of the run; see [`Snapshot`].
+fn snapshot(
     dae: &mut Dae,
     carried: &[SymbolId],
     contacts: &[Contact],
@@ -443,14 +479,14 @@ fn set_parameters(machine: &mut Machine, spec: &RunSpec) {
     }
 }
 
-fn split(row: &[f64], n_x: usize, n_contacts: usize) -> Sight {
+fn split(row: &[f64], n_x: usize, n_contacts: usize) -> Snapshot {
     let (x, rest) = row.split_at(n_x);
-    let (contacts, sliding) = rest.split_at(4 * n_contacts);
-    Sight {
+    let (contacts, sliding) = rest.split_at(ContactReading::N * n_contacts);
+    Snapshot {
         x: x.to_vec(),
         contacts: contacts
-            .chunks_exact(4)
-            .map(|c| [c[0], c[1], c[2], c[3]])
+            .chunks_exact(ContactReading::N)
+            .map(ContactReading::new)
             .collect(),
         sliding: sliding.to_vec(),
         more: Vec::new(),
@@ -589,9 +625,9 @@ fn blend(pool: &mut Pool, expressions: &[ExprId], truth: SymbolId) -> Vec<ExprId
 fn probe(
     mut dae: Dae,
     carried: &[SymbolId],
-    (sight, more): (&[ExprId], &[SymbolId]),
+    (snapshot, more): (&[ExprId], &[SymbolId]),
 ) -> Option<Probe> {
-    let mut wanted = sight.to_vec();
+    let mut wanted = snapshot.to_vec();
     for &symbol in more {
         // A state that only the reduced equations know cannot be looked up here.
         if symbol.0 as usize >= dae.symbols.len() {

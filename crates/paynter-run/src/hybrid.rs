@@ -1,11 +1,11 @@
-//! The course of a run through one or more structures.
+//! A hybrid run: one trajectory through one or more configurations of contacts and switches.
 //!
 //! In:  a machine for the equations as they stand, and where contacts are ideal or a switch slides,
-//!      [`Structures`] to go on with.
+//!      [`Configurations`] to go on with.
 //! Out: where the run ended and why, with the work, the energies and the jumps of all parts.
 //!
-//! At an event that a structure cannot pass, the next one is searched (`modes`). Storages that the new
-//! structure ties together jump, with charge and flux conserved.
+//! At an event that a configuration cannot pass, the next one is searched (`modes`). Storages that the new
+//! configuration ties together jump, with charge and flux conserved.
 //!
 //! **Invariant:** recorded rows, quadratures and held values go on without a gap.
 
@@ -14,9 +14,11 @@ mod opening;
 
 use self::modes::NoFit;
 use crate::audit::Booked;
+use crate::configuration::{
+    Configuration, ConfigurationStore, Configurations, ContactReading, Snapshot, Values, bounds,
+};
 use crate::recorder::Recorder;
 use crate::spec::{Ending, RunSpec};
-use crate::structure::{Sight, Stock, Structure, Structures, Values, bounds};
 use crate::trouble::{Cause, Stuck, Trouble, behind};
 use paynter_exec::{Machine, StartReport};
 use paynter_model::BondGraph;
@@ -61,23 +63,23 @@ const JUMP_NOISE: f64 = 1e-8;
 pub(crate) const MOST_CHANGES: usize = 40;
 
 /// A run under way.
-pub struct Course<'a> {
+pub struct HybridRun<'a> {
     pub(crate) graph: &'a BondGraph,
     pub(crate) spec: &'a RunSpec,
     plain: &'a mut Machine,
     plain_reduced: &'a Reduced,
     /// The plain machine as it was given, while one with opened blocks stands in its place.
     closed: Option<Machine>,
-    pub(crate) structures: Structures<'a>,
+    pub(crate) configurations: Configurations<'a>,
     /// None while the equations run as they stand.
-    pub(crate) current: Option<Structure>,
+    pub(crate) current: Option<Configuration>,
     /// The work done.
     pub statistics: Statistics,
     /// The integrals of the audit.
     pub booked: Booked,
-    /// Absolute tolerances of each structure when it was first run.
-    tolerances: HashMap<Structure, Absolute>,
-    /// Largest value of each carried symbol at changes of structure.
+    /// Absolute tolerances of each configuration when it was first run.
+    tolerances: HashMap<Configuration, Absolute>,
+    /// Largest value of each carried symbol at changes of configuration.
     sizes: HashMap<SymbolId, f64>,
     /// Largest effort and flow of any contact.
     pub(crate) contact_sizes: (f64, f64),
@@ -87,22 +89,22 @@ pub struct Course<'a> {
     pub slides: Vec<(SymbolId, f64, usize)>,
 }
 
-impl<'a> Course<'a> {
-    /// A run that has not started. `stock` is where runs of the same model keep what they made, if there are several.
+impl<'a> HybridRun<'a> {
+    /// A run that has not started. `store` is where runs of the same model keep what they made, if there are several.
     pub fn new(
         plain: &'a mut Machine,
         plain_reduced: &'a Reduced,
         graph: &'a BondGraph,
         spec: &'a RunSpec,
-        stock: Option<&'a Stock>,
+        store: Option<&'a ConfigurationStore>,
     ) -> Self {
-        Course {
+        HybridRun {
             graph,
             spec,
             plain,
             plain_reduced,
             closed: None,
-            structures: Structures::new(graph, spec, ideal_contacts(graph), stock),
+            configurations: Configurations::new(graph, spec, ideal_contacts(graph), store),
             current: None,
             statistics: Statistics::default(),
             booked: Booked::default(),
@@ -123,11 +125,11 @@ impl<'a> Course<'a> {
     pub fn at_present(&mut self) -> (&mut Machine, &Reduced) {
         match &self.current {
             None => (self.plain, self.plain_reduced),
-            Some(structure) => {
+            Some(configuration) => {
                 let entry = self
-                    .structures
-                    .get(structure)
-                    .expect("the present structure was made");
+                    .configurations
+                    .get(configuration)
+                    .expect("the present configuration was made");
                 (&mut entry.machine, &*entry.reduced)
             }
         }
@@ -139,14 +141,14 @@ impl<'a> Course<'a> {
         self.trouble_in(current.as_ref(), time, cause)
     }
 
-    /// Says what went wrong in a structure; in none, with the equations as they stand.
+    /// Says what went wrong in a configuration; in none, with the equations as they stand.
     pub(crate) fn trouble_in(
         &mut self,
-        structure: Option<&Structure>,
+        configuration: Option<&Configuration>,
         time: f64,
         cause: Cause,
     ) -> Box<Trouble> {
-        let entry = structure.and_then(|s| self.structures.get(s));
+        let entry = configuration.and_then(|s| self.configurations.get(s));
         let equations = entry.map(|entry| entry.reduced.clone());
         Box::new(Trouble {
             time,
@@ -177,16 +179,16 @@ impl<'a> Course<'a> {
         moved.map(|_| ()).map_err(|e| self.not_recorded(t, e))
     }
 
-    /// Finds the start, and the structure at the start where contacts are ideal.
+    /// Finds the start, and the configuration at the start where contacts are ideal.
     pub fn start(&mut self) -> Result<StartReport, Box<Trouble>> {
         let t = self.spec.start;
-        if self.structures.contacts.is_empty() {
+        if self.configurations.contacts.is_empty() {
             let found = self.plain.initialise(t);
             let mut report = found.map_err(|e| self.trouble(t, Cause::NoStart(e)))?;
             self.rest(t, &mut report.y0)?;
             return Ok(report);
         }
-        let report = self.first_structure(t)?;
+        let report = self.first_configuration(t)?;
         self.arm(t, &report.y0);
         Ok(report)
     }
@@ -278,7 +280,7 @@ impl<'a> Course<'a> {
                         return End { t, y, ending };
                     }
                     if is_circle {
-                        let ending = Ending::failed(self.no_structure(t, &NoFit::default()));
+                        let ending = Ending::failed(self.no_configuration(t, &NoFit::default()));
                         return End { t, y, ending };
                     }
                     let mut changed = self.change_over(t, &y);
@@ -319,8 +321,8 @@ impl<'a> Course<'a> {
         match &self.current {
             None => 0..0,
             Some(_) => {
-                let first = self.spec.wanted.len() + self.structures.carried.len();
-                first..first + 4 * self.structures.contacts.len()
+                let first = self.spec.wanted.len() + self.configurations.carried.len();
+                first..first + ContactReading::N * self.configurations.contacts.len()
             }
         }
     }
@@ -416,8 +418,8 @@ impl<'a> Course<'a> {
     fn first_own_when(&mut self) -> usize {
         match &self.current {
             None => usize::MAX,
-            Some(structure) => {
-                let entry = self.structures.get(structure);
+            Some(configuration) => {
+                let entry = self.configurations.get(configuration);
                 entry.map_or(usize::MAX, |e| e.first_when)
             }
         }
@@ -434,20 +436,20 @@ impl<'a> Course<'a> {
         h.max(1e4 * f64::EPSILON * t.abs())
     }
 
-    /// Goes on after the present structure has come to its end at `t`.
+    /// Goes on after the present configuration has come to its end at `t`.
     fn change_over(&mut self, t: f64, y: &[f64]) -> Result<Vec<f64>, Box<Trouble>> {
         let present = self
             .current
             .clone()
-            .expect("only structures with contacts or sliding end so");
-        let sight = self
-            .structures
+            .expect("only configurations with contacts or sliding end so");
+        let snapshot = self
+            .configurations
             .look(&present, t, y)
-            .ok_or_else(|| self.no_structure(t, &NoFit::default()))?;
-        self.note_sizes(&sight);
+            .ok_or_else(|| self.no_configuration(t, &NoFit::default()))?;
+        self.note_sizes(&snapshot);
         let mut target = present.clone();
         let mut held = Vec::new();
-        for (&symbol, &value) in present.sliding.iter().zip(&sight.sliding) {
+        for (&symbol, &value) in present.sliding.iter().zip(&snapshot.sliding) {
             let (low, high) = self.bounds_of(symbol).unwrap_or((0.0, 1.0));
             // Its output has reached a bound: it goes on to that side.
             let margin = 1e-9 * (high - low);
@@ -458,30 +460,37 @@ impl<'a> Course<'a> {
         }
         for (k, is_switch) in self.are_switches().into_iter().enumerate() {
             if is_switch {
-                target.conducting[k] = sight.contacts[k][0] != 0.0;
+                target.conducting[k] = snapshot.contacts[k].command != 0.0;
             }
         }
-        let entry = self.structures.get(&present);
+        let entry = self.configurations.get(&present);
         let discrete = entry.map_or(Vec::new(), |e| e.machine.discrete_values());
         let h = self.probe_step(t);
         let next = if target.conducting.is_empty() {
             target.clone()
         } else {
-            self.search(&target, (t, h), &sight.x, &discrete)
-                .map_err(|none| self.no_structure(t, &none))?
+            self.search(&target, (t, h), &snapshot.x, &discrete)
+                .map_err(|none| self.no_configuration(t, &none))?
         };
         if next == present {
             self.arm(t, y);
             return Ok(y.to_vec());
         }
         let opened = opened(&present, &next);
-        let moved = self.move_to(&present, &next, (t, h), &sight, (&discrete, &held), &opened)?;
+        let moved = self.move_to(
+            &present,
+            &next,
+            (t, h),
+            &snapshot,
+            (&discrete, &held),
+            &opened,
+        )?;
         let settled = self.settle((t, h), moved)?;
         self.arm(t, &settled);
         Ok(settled)
     }
 
-    /// Goes on to further structures at the same instant until the contacts are right there: a jump may leave a diode
+    /// Goes on to further configurations at the same instant until the contacts are right there: a jump may leave a diode
     /// with a flow backwards, and where fast motion follows, a shorter look is needed to see its beginning.
     pub(crate) fn settle(
         &mut self,
@@ -492,32 +501,39 @@ impl<'a> Course<'a> {
             if self.is_consistent(t, &y) {
                 return Ok(y);
             }
-            let none = |this: &mut Self| this.no_structure(t, &NoFit::default());
+            let none = |this: &mut Self| this.no_configuration(t, &NoFit::default());
             let present = self.current.clone().ok_or_else(|| none(self))?;
-            let sight = self.structures.look(&present, t, &y);
-            let sight = sight.ok_or_else(|| none(self))?;
-            let entry = self.structures.get(&present);
+            let snapshot = self.configurations.look(&present, t, &y);
+            let snapshot = snapshot.ok_or_else(|| none(self))?;
+            let entry = self.configurations.get(&present);
             let discrete = entry.map_or(Vec::new(), |e| e.machine.discrete_values());
             let next = self
-                .search(&present, (t, h), &sight.x, &discrete)
-                .map_err(|none| self.no_structure(t, &none))?;
+                .search(&present, (t, h), &snapshot.x, &discrete)
+                .map_err(|none| self.no_configuration(t, &none))?;
             if next == present {
                 h *= 1e-2;
                 continue;
             }
             let opened = opened(&present, &next);
-            y = self.move_to(&present, &next, (t, h), &sight, (&discrete, &[]), &opened)?;
+            y = self.move_to(
+                &present,
+                &next,
+                (t, h),
+                &snapshot,
+                (&discrete, &[]),
+                &opened,
+            )?;
         }
-        Err(self.no_structure(t, &NoFit::default()))
+        Err(self.no_configuration(t, &NoFit::default()))
     }
 
-    /// Takes over into another structure, with a jump where it ties storages together.
+    /// Takes over into another configuration, with a jump where it ties storages together.
     pub(crate) fn move_to(
         &mut self,
-        present: &Structure,
-        next: &Structure,
+        present: &Configuration,
+        next: &Configuration,
         (t, h): (f64, f64),
-        sight: &Sight,
+        snapshot: &Snapshot,
         (discrete, held): (Values<'_>, Values<'_>),
         opened: &[usize],
     ) -> Result<Vec<f64>, Box<Trouble>> {
@@ -530,26 +546,26 @@ impl<'a> Course<'a> {
         };
         // So short that storages do not move by more than a rounding.
         let no_time = h * JUMP_SHARE * NO_TIME;
-        let states_of = |this: &mut Self, s: &Structure, x: &[f64]| {
-            this.structures.states_at(s, (t, no_time), x, discrete)
+        let states_of = |this: &mut Self, s: &Configuration, x: &[f64]| {
+            this.configurations.states_at(s, (t, no_time), x, discrete)
         };
-        let mut y = states_of(self, next, &sight.x).ok_or_else(lost)?;
+        let mut y = states_of(self, next, &snapshot.x).ok_or_else(lost)?;
         self.carry(present, next, (t, &mut y), held)
             .ok_or_else(lost)?;
-        let landed = self.structures.look(next, t, &y).ok_or_else(lost)?;
-        let has_jumped = self.has_jumped(&sight.x, &landed.x);
+        let landed = self.configurations.look(next, t, &y).ok_or_else(lost)?;
+        let has_jumped = self.has_jumped(&snapshot.x, &landed.x);
         if has_jumped {
             let h = h * JUMP_SHARE;
             let after = self
-                .structures
-                .probe(next, (t, h), &sight.x, discrete)
+                .configurations
+                .probe(next, (t, h), &snapshot.x, discrete)
                 .ok_or_else(lost)?;
-            self.refuse_cut(t, h, (sight, &after), next, opened)?;
-            let energy = |this: &mut Self, s: &Structure, y: &[f64]| {
-                let entry = this.structures.get(s)?;
+            self.refuse_cut(t, h, (snapshot, &after), next, opened)?;
+            let energy = |this: &mut Self, s: &Configuration, y: &[f64]| {
+                let entry = this.configurations.get(s)?;
                 entry.machine.stored_energy(t, y).ok()
             };
-            let y_before = states_of(self, present, &sight.x).ok_or_else(lost)?;
+            let y_before = states_of(self, present, &snapshot.x).ok_or_else(lost)?;
             let before = energy(self, present, &y_before);
             y = states_of(self, next, &after.x).ok_or_else(lost)?;
             self.carry(present, next, (t, &mut y), held)
@@ -562,7 +578,7 @@ impl<'a> Course<'a> {
                 if next.conducting != present.conducting || present.is_open {
                     self.losses.push((t, contact, before.total - later.total));
                 }
-                if let Some(entry) = self.structures.get(next) {
+                if let Some(entry) = self.configurations.get(next) {
                     let when = entry.first_when;
                     entry.machine.book_jump(when, later.total - before.total);
                     entry.machine.book_storage_jumps(&before, &later);
@@ -575,12 +591,12 @@ impl<'a> Course<'a> {
 
     fn carry(
         &mut self,
-        present: &Structure,
-        next: &Structure,
+        present: &Configuration,
+        next: &Configuration,
         (t, y): (f64, &mut Vec<f64>),
         held: &[(SymbolId, f64)],
     ) -> Option<EventOutcome> {
-        let (to, from) = self.structures.pair(next, present)?;
+        let (to, from) = self.configurations.pair(next, present)?;
         let n_whens = to.first_when.min(from.first_when);
         to.machine
             .take_over(&from.machine, (t, y), n_whens, held)
@@ -588,7 +604,7 @@ impl<'a> Course<'a> {
     }
 
     pub(crate) fn has_jumped(&self, before: &[f64], after: &[f64]) -> bool {
-        let carried = &self.structures.carried;
+        let carried = &self.configurations.carried;
         carried.iter().zip(before).zip(after).any(|((s, a), b)| {
             let size = self.sizes.get(s).copied().unwrap_or(0.0);
             let size = size.max(a.abs()).max(b.abs());
@@ -601,11 +617,11 @@ impl<'a> Course<'a> {
         &self,
         t: f64,
         h: f64,
-        (before, after): (&Sight, &Sight),
-        next: &Structure,
+        (before, after): (&Snapshot, &Snapshot),
+        next: &Configuration,
         opened: &[usize],
     ) -> Result<(), Box<Trouble>> {
-        let carried = &self.structures.carried;
+        let carried = &self.configurations.carried;
         let jump_of = |symbol: SymbolId| {
             let place = carried.binary_search(&symbol).ok()?;
             Some((before.x[place], after.x[place]))
@@ -627,14 +643,14 @@ impl<'a> Course<'a> {
                 let cut = (0..next.conducting.len())
                     .filter(|&k| !next.conducting[k])
                     .max_by(|&j, &k| {
-                        let impulse = |k: usize| (after.contacts[k][2] * h).abs();
+                        let impulse = |k: usize| (after.contacts[k].effort * h).abs();
                         let is_new = |k: usize| opened.contains(&k);
                         (is_new(j), impulse(j))
                             .partial_cmp(&(is_new(k), impulse(k)))
                             .unwrap_or(std::cmp::Ordering::Equal)
                     });
                 let Some(cut) =
-                    cut.filter(|&k| (after.contacts[k][2] * h).abs() >= 1e-3 * (a - b).abs())
+                    cut.filter(|&k| (after.contacts[k].effort * h).abs() >= 1e-3 * (a - b).abs())
                 else {
                     continue;
                 };
@@ -643,7 +659,7 @@ impl<'a> Course<'a> {
                     cause: Cause::CutFlow {
                         inertia: ElementId(number as u32),
                         momentum: a,
-                        contact: self.structures.contacts[cut],
+                        contact: self.configurations.contacts[cut],
                     },
                     equations: None,
                 }));
@@ -652,29 +668,31 @@ impl<'a> Course<'a> {
         Ok(())
     }
 
-    /// Tells whether the contacts of the present structure are right at a point.
+    /// Tells whether the contacts of the present configuration are right at a point.
     pub(crate) fn is_consistent(&mut self, t: f64, y: &[f64]) -> bool {
-        let Some(structure) = self.current.clone() else {
+        let Some(configuration) = self.current.clone() else {
             return true;
         };
-        let Some(sight) = self.structures.look(&structure, t, y) else {
+        let Some(snapshot) = self.configurations.look(&configuration, t, y) else {
             return false;
         };
-        self.wrong_in(&structure, &sight).is_empty()
+        self.wrong_in(&configuration, &snapshot).is_empty()
     }
 
     /// Tells whether a switch is not as its command has it: a jump may have moved the command.
     fn disobeys(&mut self, t: f64, y: &[f64]) -> bool {
-        let Some(structure) = self.current.clone() else {
+        let Some(configuration) = self.current.clone() else {
             return false;
         };
         let is_switch = self.are_switches();
-        self.structures.look(&structure, t, y).is_some_and(|sight| {
-            let contacts = sight.contacts.iter().zip(&structure.conducting);
-            contacts
-                .zip(is_switch)
-                .any(|((contact, &conducts), is)| is && (contact[0] != 0.0) != conducts)
-        })
+        self.configurations
+            .look(&configuration, t, y)
+            .is_some_and(|snapshot| {
+                let contacts = snapshot.contacts.iter().zip(&configuration.conducting);
+                contacts
+                    .zip(is_switch)
+                    .any(|((contact, &conducts), is)| is && (contact.command != 0.0) != conducts)
+            })
     }
 
     fn note_largest(&mut self, largest: &[f64]) {
@@ -685,37 +703,37 @@ impl<'a> Course<'a> {
         }
     }
 
-    pub(crate) fn note_sizes(&mut self, sight: &Sight) {
-        for (&symbol, &value) in self.structures.carried.iter().zip(&sight.x) {
+    pub(crate) fn note_sizes(&mut self, snapshot: &Snapshot) {
+        for (&symbol, &value) in self.configurations.carried.iter().zip(&snapshot.x) {
             let size = self.sizes.entry(symbol).or_insert(0.0);
             *size = size.max(value.abs());
         }
-        for contact in &sight.contacts {
-            self.contact_sizes.0 = self.contact_sizes.0.max(contact[2].abs());
-            self.contact_sizes.1 = self.contact_sizes.1.max(contact[3].abs());
+        for contact in &snapshot.contacts {
+            self.contact_sizes.0 = self.contact_sizes.0.max(contact.effort.abs());
+            self.contact_sizes.1 = self.contact_sizes.1.max(contact.flow.abs());
         }
     }
 
     /// Lets every diode be beyond zero by what rounding has left, and no more, and watches from here.
     fn arm(&mut self, t: f64, y: &[f64]) {
-        let Some(structure) = self.current.clone() else {
+        let Some(configuration) = self.current.clone() else {
             return;
         };
-        let Some(sight) = self.structures.look(&structure, t, y) else {
+        let Some(snapshot) = self.configurations.look(&configuration, t, y) else {
             return;
         };
         let (e, f) = self.contact_sizes;
-        let Some(entry) = self.structures.get(&structure) else {
+        let Some(entry) = self.configurations.get(&configuration) else {
             return;
         };
         for (k, contact) in entry.contacts.iter().enumerate() {
             let Control::Sign { band, .. } = contact.control else {
                 continue;
             };
-            let s = sight.contacts[k][1];
-            let beyond = if structure.conducting[k] { -s } else { s };
+            let s = snapshot.contacts[k].parameter;
+            let beyond = if configuration.conducting[k] { -s } else { s };
             // A contact that nothing moves (the only path of a part that floats) shows rounding for ever.
-            let rounding = BAND_NOISE * if structure.conducting[k] { f } else { e };
+            let rounding = BAND_NOISE * if configuration.conducting[k] { f } else { e };
             let width = rounding.max(2.0 * beyond);
             // A parameter that nothing reads, or a value that is not finite, changes nothing.
             let _ = entry.machine.set_parameter(band, width);
@@ -738,11 +756,11 @@ impl<'a> Course<'a> {
         let (low, high) = mode_of(&reduced.dae, symbol)?;
         let mut y = y.to_vec();
         let present = match &self.current {
-            Some(structure) => structure.clone(),
+            Some(configuration) => configuration.clone(),
             None => {
-                // The same equations, with the columns that a change of structure needs.
-                let same = Structure::default();
-                let entry = self.structures.get(&same)?;
+                // The same equations, with the columns that a change of configuration needs.
+                let same = Configuration::default();
+                let entry = self.configurations.get(&same)?;
                 let n_whens = entry.first_when;
                 entry
                     .machine
@@ -751,21 +769,21 @@ impl<'a> Course<'a> {
                 same
             }
         };
-        let sight = self.structures.look(&present, t, &y)?;
-        self.note_sizes(&sight);
+        let snapshot = self.configurations.look(&present, t, &y)?;
+        self.note_sizes(&snapshot);
         let mut next = present.clone();
         next.sliding.push(symbol);
         next.sliding.sort_unstable();
-        self.structures.get(&next)?;
+        self.configurations.get(&next)?;
         let h = self.probe_step(t);
         let before = self.current.replace(present.clone());
-        let moved = self.move_to(&present, &next, (t, h), &sight, (&[], &[]), &[]);
+        let moved = self.move_to(&present, &next, (t, h), &snapshot, (&[], &[]), &[]);
         let there = moved
             .ok()
-            .and_then(|y| Some((self.structures.look(&next, t, &y)?, y)));
+            .and_then(|y| Some((self.configurations.look(&next, t, &y)?, y)));
         let place = next.sliding.iter().position(|&s| s == symbol)?;
         match there {
-            Some((sight, y)) if (low..=high).contains(&sight.sliding[place]) => {
+            Some((snapshot, y)) if (low..=high).contains(&snapshot.sliding[place]) => {
                 match self.slides.iter_mut().find(|s| s.0 == symbol) {
                     Some(known) => known.2 += 1,
                     None => self.slides.push((symbol, t, 1)),
@@ -811,9 +829,10 @@ impl Observer for Watch<'_, '_> {
             && self.steps.is_power_of_two()
             && system.observe(d.t1(), d.y1(), &mut self.row).is_ok()
         {
-            for contact in self.row[self.contacts.clone()].chunks_exact(4) {
-                self.contact_sizes.0 = self.contact_sizes.0.max(contact[2].abs());
-                self.contact_sizes.1 = self.contact_sizes.1.max(contact[3].abs());
+            for contact in self.row[self.contacts.clone()].chunks_exact(ContactReading::N) {
+                let contact = ContactReading::new(contact);
+                self.contact_sizes.0 = self.contact_sizes.0.max(contact.effort.abs());
+                self.contact_sizes.1 = self.contact_sizes.1.max(contact.flow.abs());
             }
         }
         self.recorder.step(d, q, system)
@@ -824,8 +843,8 @@ impl Observer for Watch<'_, '_> {
     }
 }
 
-/// Contacts that conduct in the first structure and block in the second.
-fn opened(before: &Structure, after: &Structure) -> Vec<usize> {
+/// Contacts that conduct in the first configuration and block in the second.
+fn opened(before: &Configuration, after: &Configuration) -> Vec<usize> {
     let both = before.conducting.iter().zip(&after.conducting).enumerate();
     both.filter(|(_, (was, is))| **was && !**is)
         .map(|(k, _)| k)

@@ -1,7 +1,7 @@
 //! A model at a point, with everything that small changes there can be read off.
 //!
 //! In:  a design, the inputs that may change, the quantities that follow.
-//! Out: a [`Site`]: rates and outputs with their exact slopes by states, inputs and rates of inputs,
+//! Out: a [`OperatingPoint`]: rates and outputs with their exact slopes by states, inputs and rates of inputs,
 //!      at the start of the experiment, or where a run has come to.
 //!
 //! The point is found by the machine of the model itself; `augment` makes a second one that has
@@ -22,7 +22,7 @@ use paynter_linear::Matrix;
 use paynter_model::BondGraph;
 use paynter_model::equations::ideal_contacts;
 use paynter_model::experiment::Quantity;
-use paynter_run::course::{Course, End};
+use paynter_run::hybrid::{End, HybridRun};
 use paynter_run::recorder::Recorder;
 use paynter_run::spec::{Ending, Wanted, prepare_wanted};
 use paynter_run::trouble::Trouble;
@@ -62,7 +62,7 @@ pub struct Rest {
 }
 
 /// A model at a point.
-pub(super) struct Site<'a> {
+pub(super) struct OperatingPoint<'a> {
     pub design: &'a Design,
     /// Where it was asked for.
     pub asked: Span,
@@ -133,7 +133,7 @@ impl Slopes {
     }
 }
 
-impl<'a> Site<'a> {
+impl<'a> OperatingPoint<'a> {
     /// Goes to the start of the experiment, or to a time of its run.
     pub(super) fn new(
         (design, compiled): (&'a Design, &Compiled),
@@ -350,7 +350,7 @@ impl<'a> Site<'a> {
         let chains: Vec<Vec<usize>> = added.iter().map(|i| places(&i.chain)).collect();
         let lines = opened.iter().flat_map(|o| &o.lines);
         let held_values = lines.map(|line| point.machine.discrete(line.symbol).unwrap_or(0.0));
-        Ok(Site {
+        Ok(OperatingPoint {
             design,
             asked,
             t,
@@ -476,7 +476,7 @@ impl<'a> Site<'a> {
     }
 
     /// Switches on their surface at which the two sides differ in a value or a slope of a sampled line; others as
-    /// [`Site::kinks`] gives them.
+    /// [`OperatingPoint::kinks`] gives them.
     pub(super) fn real_kinks(&mut self, slopes: &Slopes) -> Result<Vec<SymbolId>, LinearError> {
         let n_model = self.design.graph.signals.modes.len();
         let mut found = Vec::new();
@@ -663,9 +663,9 @@ pub(super) fn find_point(
             .set_parameter(symbol, value)
             .expect("a point at rest sets parameters");
     }
-    let mut course = Course::new(&mut machine, plain, graph, &spec, None);
+    let mut hybrid = HybridRun::new(&mut machine, plain, graph, &spec, None);
     let words = |trouble: &Trouble| explain_with(trouble, plain, graph);
-    let start = course.start();
+    let start = hybrid.start();
     let start = start.map_err(|trouble| LinearError::Model(words(&trouble)))?;
     let (mut t, mut y) = (spec.start, start.y0);
     if at.time.is_some_and(|at| at > t) {
@@ -675,7 +675,7 @@ pub(super) fn find_point(
             t: end,
             y: last,
             ending,
-        } = course.go(&y, &mut recorder);
+        } = hybrid.go(&y, &mut recorder);
         match ending {
             Ending::Reached => (t, y) = (end, last),
             Ending::Failed { why, .. } => return Err(LinearError::Run(words(&why))),
@@ -695,8 +695,8 @@ pub(super) fn find_point(
             Ending::Cancelled { .. } => unreachable!("nothing breaks this run off"),
         }
     }
-    if let Some(&(mode, _, _)) = course.slides.last()
-        && course.is_sliding()
+    if let Some(&(mode, _, _)) = hybrid.slides.last()
+        && hybrid.is_sliding()
     {
         return Err(model_error(
             Diagnostic::error(
@@ -708,7 +708,7 @@ pub(super) fn find_point(
             .help("use `smooth`, or linearize where it does not slide"),
         ));
     }
-    drop(course);
+    drop(hybrid);
     let mut row = vec![0.0; wanted.len()];
     let result = machine.observe(t, &y, &mut row);
     result.map_err(|e| failed(e, &mut machine, t, plain, design))?;
