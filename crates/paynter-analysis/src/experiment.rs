@@ -4,6 +4,7 @@
 //! Out: an [`Outcome`]: the run, its measures, how it compares with references, its pictures.
 
 use crate::compare::{Comparison, compare};
+use crate::delayed::{LoopGain, judge};
 use crate::held::Held;
 use crate::linear::{Linearization, Trim};
 use crate::simulate::{Ending, Run, RunSpec, simulate};
@@ -50,6 +51,8 @@ pub struct Outcome {
     pub mobility: Option<Mobility>,
     /// How far each lock gave way, where that was looked at.
     pub gaps: Vec<Gap>,
+    /// The gain of loops through delayed storages, where there are any.
+    pub loop_gain: Option<LoopGain>,
 }
 
 /// A number read off the curves.
@@ -126,6 +129,7 @@ pub fn carry_out(
     let limits = kept_limits(plan, &read);
     let plots = plots(plan, &run, layout, references, &compiled.graph);
     let first_lock = run.table.columns.len() - layout.n_locks;
+    let loop_gain = judge_delay(&mut run, compiled, plan, layout);
     let gaps = gaps::read(&compiled.locks, &run.table.columns[first_lock..]);
     run.table.columns.truncate(layout.n_recorded);
     run.ranges.truncate(layout.n_recorded);
@@ -152,7 +156,29 @@ pub fn carry_out(
         warnings: Vec::new(),
         mobility: None,
         gaps,
+        loop_gain,
     })
+}
+
+/// Finds the gain of delayed loops; a run in which it was too large has failed.
+fn judge_delay(
+    run: &mut Run,
+    compiled: &Compiled,
+    plan: &Plan,
+    layout: &Layout,
+) -> Option<LoopGain> {
+    let delayed = compiled.delayed.as_ref().filter(|_| layout.n_gains > 0)?;
+    let first = run.table.columns.len() - layout.n_locks - layout.n_gains;
+    match judge(delayed, &run.table, first, plan) {
+        Ok(gain) => gain,
+        Err((time, message)) => {
+            run.ending = Ending::Failed {
+                time,
+                why: vec![message],
+            };
+            None
+        }
+    }
 }
 
 /// What measures are computed from.

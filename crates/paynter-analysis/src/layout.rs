@@ -22,6 +22,8 @@ pub struct Layout {
     pub n_recorded: usize,
     /// The last ones are the positions of so many locks.
     pub n_locks: usize,
+    /// So many before them are what the gain of delayed loops is computed from.
+    pub n_gains: usize,
     /// Curves that measures read.
     pub measured: Vec<(ExprId, Measured)>,
     /// Margins that measures read: signal, gain margin in dB and phase margin in rad.
@@ -57,6 +59,7 @@ pub fn lay_out(plan: &Plan) -> Layout {
         wanted,
         n_recorded,
         n_locks: 0,
+        n_gains: 0,
         measured: measured.collect(),
         margins: Vec::new(),
     }
@@ -149,6 +152,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         wants_ranges: false,
         parameters: Vec::new(),
         is_minimal: plan.constraints == Constraints::Minimal,
+        keeps_past: plan.constraints == Constraints::Delayed,
         rest: Vec::new(),
     }
 }

@@ -6,6 +6,7 @@
 pub mod compare;
 mod contacts;
 pub mod control;
+pub mod delayed;
 pub mod driven;
 mod evaluator;
 pub mod experiment;

@@ -98,6 +98,7 @@ pub fn powers_of_run(
         wanted: Vec::new(),
         n_recorded: 0,
         n_locks: 0,
+        n_gains: 0,
         measured: Vec::new(),
         margins: Vec::new(),
     };

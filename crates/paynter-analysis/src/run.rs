@@ -94,14 +94,19 @@ pub fn ready(design: &Design, engine: Engine) -> Result<Ready, Vec<Diagnostic>> 
 }
 
 fn ready_with(design: &Design, engine: Engine, wants_gaps: bool) -> Result<Ready, Vec<Diagnostic>> {
-    let refused = paynter_design::unsupported::in_plan(&design.plan);
+    let refused = paynter_design::delayed::refuse(&design.plan);
     if !refused.is_empty() {
         return Err(refused);
     }
-    let compiled = design.compile()?;
+    let compiled = design.compile();
+    let compiled = compiled.map_err(|m| paynter_design::delayed::placed(m, &design.plan))?;
     let references = references(design)?;
     refuse_large_minimal(design, &compiled)?;
     let mut layout = lay_out(&design.plan);
+    if let Some(delayed) = &compiled.delayed {
+        layout.n_gains = delayed.numbers.len();
+        layout.wanted.extend(crate::delayed::wanted(delayed));
+    }
     if wants_gaps || matches!(compiled.settings.treatment, Treatment::Parasitic(..)) {
         layout.n_locks = compiled.locks.len();
         layout.wanted.extend(gaps::wanted(&compiled.locks));

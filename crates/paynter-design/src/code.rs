@@ -52,7 +52,7 @@ codes! {
     REFERENCE = "E0731", "a reference that cannot be read",
         "`compare` names a file that is missing or is not a table of numbers with time in its first column.";
     NOT_IMPLEMENTED = "E0732", "something that is not implemented yet",
-        "The experiment asks for something that the language has words for but no command carries out: `constraints = delayed`. The run is refused rather than done in another way.";
+        "The experiment asks for something that this command does not carry out: `constraints = delayed` is for single runs, not for sweeps, searches, fits and exports. It is refused rather than done in another way.";
     IMPULSE = "W0733", "a step that would need an impulse",
         "A storage is tied to a source that jumps. The jump would need an impulse of flow or effort, whose energy the audit cannot see. Put a resistance between them, or give the source a rise time.";
     START_CHANGED = "W0734", "a start value was adjusted",
@@ -123,6 +123,10 @@ codes! {
         "Changing these parameters together leaves every residual as it is, so that the data say nothing about where along this line they lie. Only what the data do fix (a ratio, a product) can be trusted. Give one of them its value, or measure something that depends on them in another way.";
     TOO_LARGE_FOR_MINIMAL = "E0760", "a mechanism too large for minimal coordinates",
         "`constraints = minimal` solves for all dependent positions and rates in every evaluation, by a dense factor whose cost grows with the cube of the number of constraints. For large mechanisms use `multiplier`, whose cost grows with their size.";
+    NOT_DELAYED = "E0762", "a differentiation that cannot be delayed",
+        "`constraints = delayed` lets storages in derivative form answer with the change of their momentum over the step before. That needs steps of one size (`euler`, `rk4`, `ab2`), storages that depend on others, and loops whose gain is known: fields with several ports have none. `constraints = implicit` solves for dependent storages and needs none of this.";
+    LOOP_GAIN = "E0763", "a loop gain that is too large",
+        "A dependent storage acts back on the storages that set it. With a delay of one step this loop is stable only while its gain, the dependent inertia seen through the transformers over the independent one, is below 1 (Euler, Runge-Kutta 4) or below 1/2 (Adams-Bashforth of order 2). Beyond it every step makes the error larger, so that the run is refused. Name fewer storages in `delayed(…)`, so that the others are solved for; `paynter structure --loops` lists all gains.";
     AUDIT = "W0730", "energy that is not accounted for",
         "Supplied, dissipated and stored energy do not add up within ten times the relative tolerance, in the whole model, in a connected part of it, at a storage or at a junction. Each is measured against what moved there. Tighten `rtol`; if the residual stays, the model's laws are not consistent.";
     ACTIVE_IN_RUN = "W0739", "a resistor that gave energy",

@@ -10,6 +10,7 @@
 //! **Invariant:** nobody writes into a [`Compiled`] after it was made.
 
 use crate::assembly::{LockError, Locked, reduce_locked};
+use crate::delayed;
 use crate::failure::explain_structure;
 use crate::mobility::Mobility;
 use crate::parasitic::with_springs;
@@ -17,6 +18,7 @@ use paynter_model::causality::{
     Causality, Solved, assign_causality, causality_diagnostics, conflict_diagnostic,
     denies_a_stroke, needs_an_inverse, turn_like, with_reactions,
 };
+use paynter_model::delay::{Delayed, delay};
 use paynter_model::equations::build_equations;
 use paynter_model::experiment::{Constraints, Parasitic, Plan};
 use paynter_model::graph::{ElementId, ElementKind, Law};
@@ -46,10 +48,12 @@ pub struct Compiled {
     pub locks: Vec<Lock>,
     /// As asked for.
     pub settings: Settings,
+    /// Dependent storages that differentiate with a delay.
+    pub delayed: Option<Delayed>,
 }
 
 /// What shapes the equations beside the graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// When a run starts, s: locks are put together there.
     pub start: f64,
@@ -58,7 +62,7 @@ pub struct Settings {
 }
 
 /// How locks are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Treatment {
     /// As fits.
     #[default]
@@ -71,14 +75,16 @@ pub enum Treatment {
     Multiplier,
     /// Springs and dampers, which swing within this time, s.
     Parasitic(Parasitic, f64),
+    /// Dependent storages with these states (all if none is named) differentiate with a delay of one step, s.
+    Delayed(f64, Vec<SymbolId>),
 }
 
 impl Treatment {
     /// How the equations keep locks.
-    fn enforcement(self) -> Enforcement {
+    fn enforcement(&self) -> Enforcement {
         match self {
             Treatment::Automatic | Treatment::Parasitic(..) => Enforcement::Automatic,
-            Treatment::Implicit => Enforcement::Implicit,
+            Treatment::Implicit | Treatment::Delayed(..) => Enforcement::Implicit,
             Treatment::Minimal | Treatment::Multiplier => Enforcement::Multipliers,
         }
     }
@@ -115,7 +121,12 @@ impl Settings {
         Settings {
             start: plan.start,
             treatment: match plan.constraints {
-                Constraints::Auto | Constraints::Delayed => Treatment::Automatic,
+                Constraints::Auto => Treatment::Automatic,
+                // Without a step there is no run: `delayed::refuse` says so.
+                Constraints::Delayed => match plan.fixed_step {
+                    Some(step) => Treatment::Delayed(step, plan.delayed.clone()),
+                    None => Treatment::Automatic,
+                },
                 Constraints::Minimal => Treatment::Minimal,
                 Constraints::Implicit => Treatment::Implicit,
                 Constraints::Multiplier => Treatment::Multiplier,
@@ -179,7 +190,14 @@ fn compile_with(
     let messages = causality_diagnostics(&graph, &causality, &Solved::default());
     refuse_hopeless(&graph, &causality, &messages)?;
 
-    let dae = build_equations(&graph, &causality);
+    let mut dae = build_equations(&graph, &causality);
+    let delayed = match &settings.treatment {
+        Treatment::Delayed(step, states) => {
+            let found = delay(&mut dae, &graph, &causality, (*step, states));
+            Some(found.map_err(|why| vec![delayed::explain(&why, &graph)])?)
+        }
+        _ => None,
+    };
     let reduced = reduce_locked(
         dae,
         &graph,
@@ -203,6 +221,7 @@ fn compile_with(
         warnings,
         mobility,
         settings,
+        delayed,
     })
 }
 
@@ -288,6 +307,7 @@ pub struct Strokes {
 /// Assigns the strokes that reports show, and says of every modulus that they turn round whether the
 /// equations divide by it.
 pub fn strokes(graph: Arc<BondGraph>, settings: Settings) -> Strokes {
+    let is_multiplier = settings.treatment == Treatment::Multiplier;
     let Ok(compiled) = compile(graph.clone(), settings) else {
         return Strokes {
             causality: assign_causality(&graph),
@@ -297,7 +317,7 @@ pub fn strokes(graph: Arc<BondGraph>, settings: Settings) -> Strokes {
     };
     let reduced = &compiled.reduced;
     let graph = compiled.graph;
-    let (graph, causality) = if settings.treatment == Treatment::Multiplier {
+    let (graph, causality) = if is_multiplier {
         let (graph, _) = with_reactions(&graph, &compiled.released);
         let causality = assign_causality(&graph);
         (Arc::new(graph), causality)

@@ -9,6 +9,7 @@ pub mod assumed;
 pub mod check;
 pub mod code;
 pub mod compile;
+pub mod delayed;
 pub mod design;
 pub mod digits;
 pub mod disk;

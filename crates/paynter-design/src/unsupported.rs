@@ -11,7 +11,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 /// Words for ways to enforce constraints that are read and checked only.
 const UNUSED_CONSTRAINTS: [&str; 1] = ["delayed"];
 
-/// What keeps a plan from being carried out as it is written.
+/// What keeps a plan from being carried out many times, or elsewhere, as it is written.
 pub fn in_plan(plan: &Plan) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let word = match plan.constraints {
@@ -25,18 +25,31 @@ pub fn in_plan(plan: &Plan) -> Vec<Diagnostic> {
     found
 }
 
-/// The same for every experiment of the main file, and for what its sweeps go over.
+/// The same for every experiment of the main file that runs many times, and for what its sweeps go over.
 pub(crate) fn in_experiments(project: &Project) -> Vec<Diagnostic> {
     let items = project.files.first().map_or(&[][..], |f| &f.ast.items[..]);
     let experiments = items.iter().filter_map(|item| match &item.kind {
         ast::ItemKind::Experiment(experiment) => Some(experiment),
         _ => None,
     });
-    let statements = experiments.flat_map(|e| &e.body);
+    experiments.flat_map(in_experiment).collect()
+}
+
+fn in_experiment(experiment: &ast::Experiment) -> Vec<Diagnostic> {
+    let runs_many_times = experiment.body.iter().any(|statement| {
+        matches!(
+            statement.kind,
+            ast::ExperimentKind::Sweep { .. }
+                | ast::ExperimentKind::Optimize { .. }
+                | ast::ExperimentKind::Fit { .. }
+        )
+    });
     let mut found = Vec::new();
-    for statement in statements {
+    for statement in &experiment.body {
         match &statement.kind {
-            ast::ExperimentKind::Setting { name, value } if &*name.text == "constraints" => {
+            ast::ExperimentKind::Setting { name, value }
+                if &*name.text == "constraints" && runs_many_times =>
+            {
                 found.extend(refused(value));
             }
             ast::ExperimentKind::Sweep { target, over } if is_constraints(target) => {
@@ -65,8 +78,11 @@ fn refused(value: &ast::Expr) -> Option<Diagnostic> {
 }
 
 fn constraints(word: &str, span: Span) -> Diagnostic {
-    let message = format!("`constraints = {word}` is not implemented yet");
+    let message =
+        format!("`constraints = {word}` is not implemented yet for sweeps, searches and exports");
     Diagnostic::error(code::NOT_IMPLEMENTED, message)
         .primary(span, "asked for here")
-        .help("use `minimal`, `implicit`, `multiplier` or `parasitic`")
+        .help(
+            "use `minimal`, `implicit`, `multiplier` or `parasitic`; `delayed` is for single runs",
+        )
 }

@@ -295,7 +295,7 @@ impl Machine {
         self.room.acted.clear();
         self.settle_modes_by_time(t)?;
         has_changed |= !self.room.restless.is_empty();
-        has_changed |= self.tick(t)?;
+        let has_ticked = self.tick(t)?;
         let mut reinit_is_ready = false;
         if !self.image.reinit_values.outputs.is_empty() {
             self.compute_reinit_values()?;
@@ -332,6 +332,8 @@ impl Machine {
             self.book_jumps_since(&energies_before);
         }
         has_changed |= !self.mode_values().eq(modes_before.iter().copied());
+        self.room.has_only_ticked = has_ticked && !has_changed;
+        has_changed |= has_ticked;
         if let Some(stop) = stop {
             return Ok(EventOutcome::Stop {
                 code: Fault::Stop(stop).code(),

@@ -87,6 +87,8 @@ pub(crate) struct Room {
     pub is_rearmed: Vec<bool>,
     /// Whether `reinit` has just moved the state.
     pub has_moved: bool,
+    /// The last event changed what is held from tick to tick, and nothing else.
+    pub has_only_ticked: bool,
     /// Whether the start is being found: what functions of time switch then, they switch at the very instant.
     pub is_starting: bool,
     /// Switch values below this size are taken as zero: there the switch does nothing.
@@ -162,6 +164,7 @@ impl Machine {
             has_crossed: vec![false; n_switches],
             is_rearmed: vec![false; image.modes.len()],
             has_moved: false,
+            has_only_ticked: false,
             mute: vec![0.0; n_switches],
             ..Room::default()
         };
@@ -887,6 +890,10 @@ impl System for Machine {
         fired: &[Crossing],
     ) -> Result<EventOutcome, EvalError> {
         self.react(t, y, fired).map_err(fatal)
+    }
+
+    fn has_only_ticked(&self) -> bool {
+        self.room.has_only_ticked
     }
 
     fn projects(&self) -> bool {

@@ -270,6 +270,7 @@ fn spec(wanted: Vec<Wanted>) -> RunSpec {
         measured: Vec::new(),
         wants_ranges: false,
         parameters: Vec::new(),
+        keeps_past: false,
         is_minimal: false,
         rest: Vec::new(),
     }

@@ -389,6 +389,7 @@ impl<'a> HybridRun<'a> {
             initial_step: spec.initial_step,
             max_steps: spec.max_steps.unwrap_or(Options::default().max_steps),
             resume,
+            keeps_past: spec.keeps_past,
             when_stiff: if may_open {
                 WhenStiff::Finish
             } else {

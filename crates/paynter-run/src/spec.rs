@@ -70,6 +70,8 @@ pub struct RunSpec {
     pub wants_ranges: bool,
     /// Parameters changed after compiling, SI units.
     pub parameters: Vec<(SymbolId, f64)>,
+    /// Methods keep their past over ticks: see [`paynter_solve::Options::keeps_past`].
+    pub keeps_past: bool,
     /// Run in minimal coordinates.
     pub is_minimal: bool,
     /// States of a point at rest to start from instead; empty where nothing was trimmed.

@@ -201,6 +201,12 @@ impl Run<'_> {
             };
             match reaction {
                 Reaction::GoOn => {}
+                Reaction::Restart { .. }
+                    if self.options.keeps_past && cx.system.has_only_ticked() =>
+                {
+                    self.quadratures.forget();
+                    stepper.go_on(cx, &self.y)?;
+                }
                 Reaction::Restart { h } => {
                     self.quadratures.forget();
                     stepper.restart(cx, self.t, &self.y, Some(h))?;

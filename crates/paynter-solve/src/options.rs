@@ -71,6 +71,8 @@ pub struct Options {
     pub max_steps: usize,
     /// What `Auto` does when it finds the system stiff.
     pub when_stiff: WhenStiff,
+    /// A method that reads its past keeps it over ticks: what they hold is a part of the formula.
+    pub keeps_past: bool,
 }
 
 /// What `Auto` does when it finds the system stiff.
@@ -97,6 +99,7 @@ impl Default for Options {
             // often a mistake in the model than a wish; the caller may raise it.
             max_steps: 100_000_000,
             when_stiff: WhenStiff::default(),
+            keeps_past: false,
         }
     }
 }

@@ -254,6 +254,11 @@ pub trait System {
     /// Tells the system where the run ends, before it begins: how far ahead time events are wanted.
     fn expect_end(&mut self, _t_end: f64) {}
 
+    /// Tells whether the last event changed nothing but what is held from tick to tick.
+    fn has_only_ticked(&self) -> bool {
+        false
+    }
+
     /// Tells whether a time event is due at the very start of a run.
     fn is_due(&mut self, _t: f64) -> bool {
         false

@@ -109,6 +109,7 @@ pub fn activities(design: &Design) -> Result<Activities, PowerError> {
         wanted: powers.iter().map(|&value| wanted(value)).collect(),
         n_recorded: 0,
         n_locks: 0,
+        n_gains: 0,
         measured: Vec::new(),
         margins: Vec::new(),
     };

@@ -529,6 +529,7 @@ fn run(
         wanted: columns(subject, &inverse),
         n_recorded: 0,
         n_locks: 0,
+        n_gains: 0,
         measured: Vec::new(),
         margins: Vec::new(),
     };

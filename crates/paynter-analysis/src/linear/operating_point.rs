@@ -644,6 +644,7 @@ pub(super) fn find_point(
         wanted: wanted.iter().map(|&value| unnamed(value)).collect(),
         n_recorded: 0,
         n_locks: 0,
+        n_gains: 0,
         measured: Vec::new(),
         margins: Vec::new(),
     };

@@ -78,6 +78,14 @@ fn print_mechanism(outcome: &Outcome) {
             gap.lock
         );
     }
+    if let Some(gain) = &outcome.loop_gain {
+        say!(
+            "  loop gain   {} to {} of the delayed storages (stable below {})",
+            significant(gain.low, 4),
+            significant(gain.high, 4),
+            significant(gain.limit, 3)
+        );
+    }
 }
 
 /// States, where they start, and the linear models made there.

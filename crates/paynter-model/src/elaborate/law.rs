@@ -483,11 +483,12 @@ impl<'a> Elaborator<'a> {
             _ => t.size.max(1),
         };
         let mut symbols: Vec<SymbolId> = Vec::with_capacity(n as usize);
-        let mut domain = None;
+        let mut dimensions = Vec::with_capacity(n as usize);
         for k in 0..n {
             let port = side.map_or(k, |side| 2 * k + side);
             let bond = self.bond_of(thing, port)?;
-            domain = domain.or(self.bond_domain(bond));
+            let domain = self.bond_domain(bond);
+            dimensions.push(domain.map(|d| self.dimension_in(d, variable, kind)));
             let b = &self.graph.bonds[bond as usize];
             symbols.push(match variable {
                 Variable::Effort => b.effort,
@@ -501,8 +502,7 @@ impl<'a> Elaborator<'a> {
             Shape::Scalar
         };
         let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
-        let dimension = domain.map(|d| self.dimension_in(d, variable, kind));
-        Ok(Value::array(shape, elements).measured(dimension, None))
+        Ok(Value::array(shape, elements).measured_apart(dimensions))
     }
 
     /// A law in braces: one value for each port.
@@ -522,7 +522,14 @@ impl<'a> Elaborator<'a> {
         };
 
         let mut outputs: Vec<Option<(Variable, ExprId)>> = vec![None; size as usize];
-        for equation in law {
+        let equations = match law {
+            [only] if kind.is_storage() && &*only.target.text == "energy" => {
+                outputs = self.slopes_of_energy(thing, only, ctx)?;
+                &[]
+            }
+            law => law,
+        };
+        for equation in equations {
             let (variable, first, values) = self.law_equation(thing, equation, ctx)?;
             for (port, e) in (first..).zip(values) {
                 if outputs[port].replace((variable, e)).is_some() {
@@ -557,29 +564,25 @@ impl<'a> Elaborator<'a> {
         ctx: Ctx<'_>,
     ) -> Result<(Variable, usize, Vec<ExprId>), Stop> {
         let t = &self.things[thing.at()];
-        let (row, size, is_vector) = (t.kind.describe(), t.size, t.is_vector);
+        let (kind, size, is_vector) = (t.kind, t.size, t.is_vector);
+        let row = kind.describe();
         let target = &*equation.target.text;
         let is_target = |(l, _): &&(&str, Variable)| *l == target && row.law_gives.contains(l);
         let Some(&(_, variable)) = row.letters_of_law.iter().find(is_target) else {
             let text = format!(
-                "a law of {} gives `{}`",
+                "a law of {} gives `{}`{}",
                 row.letters,
-                row.law_gives.join("` or `")
+                row.law_gives.join("` or `"),
+                if kind.is_storage() {
+                    ", or `energy` alone"
+                } else {
+                    ""
+                }
             );
             return Err(self.bad_law(equation.target.span, &text));
         };
 
         let value = self.lower(&equation.value, ctx)?;
-        let names = ctx.locals.map_or(&[][..], |locals| &locals.names);
-        let own = names.iter().find(|(l, _)| *l == target).map(|(_, v)| v);
-        let wanted = own.and_then(|v| v.dimension);
-        if let (Some(wanted), Some(found)) = (wanted, value.dimension)
-            && wanted != found
-        {
-            let (at, from) = (equation.target.span, value.dimension_from);
-            self.report_units(wanted, Some(at), at, found, from, equation.value.span);
-        }
-
         let first = match &equation.index {
             Some(index) => {
                 let k = self.whole_number(index, ctx).ok_or(Stop::Reported)?;
@@ -597,6 +600,21 @@ impl<'a> Elaborator<'a> {
             }
             None => 0,
         };
+
+        let names = ctx.locals.map_or(&[][..], |locals| &locals.names);
+        let own = names.iter().find(|(l, _)| *l == target).map(|(_, v)| v);
+        // The ports of a field may lie in several domains.
+        let wanted = own.and_then(|v| match &equation.index {
+            Some(_) => v.clone().entry(first).dimension,
+            None => v.dimension,
+        });
+        if let (Some(wanted), Some(found)) = (wanted, value.dimension)
+            && wanted != found
+        {
+            let (at, from) = (equation.target.span, value.dimension_from);
+            self.report_units(wanted, Some(at), at, found, from, equation.value.span);
+        }
+
         let own: &[ExprId] = own.map_or(&[], |v| &v.elements);
         let pool = &self.graph.signals.pool;
         let reads_itself = (first..).zip(&value.elements).any(|(port, &e)| {
@@ -631,6 +649,47 @@ impl<'a> Elaborator<'a> {
                 let mut others = all.iter().enumerate().filter(|&(j, _)| j != k);
                 !others.any(|(_, own)| sees(own))
             })
+    }
+
+    /// The law of a storage by its energy: what each port answers is the slope along its own state, so that the field is reciprocal.
+    fn slopes_of_energy(
+        &mut self,
+        thing: ThingId,
+        equation: &'a ast::LawEquation,
+        ctx: Ctx<'_>,
+    ) -> Result<Vec<Option<(Variable, ExprId)>>, Stop> {
+        let value = self.lower(&equation.value, ctx)?;
+        let energy = self.scalar_of(&value, equation.value.span)?;
+        if let Some(found) = value.dimension
+            && found != Dimension::ENERGY
+        {
+            let (from, span) = (value.dimension_from, equation.value.span);
+            let target = equation.target.span;
+            self.report_units(Dimension::ENERGY, Some(target), target, found, from, span);
+        }
+        let t = &self.things[thing.at()];
+        let (kind, states) = (t.kind, t.states.clone());
+        let given = match kind {
+            ElementKind::C => Variable::Effort,
+            _ => Variable::Flow,
+        };
+        let bonds: Vec<u32> = t.bonds.iter().map(|b| b.1).collect();
+        let powers = bonds.iter().flat_map(|&b| {
+            let bond = &self.graph.bonds[b as usize];
+            [bond.effort, bond.flow]
+        });
+        let powers: Vec<SymbolId> = powers.collect();
+        let read = paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, energy);
+        if read.iter().any(|s| powers.contains(s)) {
+            let text = match kind {
+                ElementKind::C => "the energy of a C is a function of `q`",
+                _ => "the energy of an I is a function of `p`",
+            };
+            return Err(self.bad_law(equation.value.span, text));
+        }
+        let pool = &mut self.graph.signals.pool;
+        let slopes = paynter_symbolic::calculus::gradient(pool, energy, &states);
+        Ok(slopes.into_iter().map(|e| Some((given, e))).collect())
     }
 
     /// Lowers the modulus of a TF or GY; true if it is of the inverse form.

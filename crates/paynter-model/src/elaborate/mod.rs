@@ -67,6 +67,7 @@ use changes::Change;
 use data::*;
 pub use elaborated::Elaborated;
 use files::{FileNames, Item, is_whole, no_model};
+pub(crate) use finish::fraction;
 pub use limit::Limit;
 use lower::{Ctx, Stop, Target};
 use value::Value;

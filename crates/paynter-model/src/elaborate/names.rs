@@ -505,11 +505,7 @@ impl<'a> Elaborator<'a> {
             && let Shape::Vector(n) = value.shape
             && k < n
         {
-            return Ok(Value {
-                shape: Shape::Scalar,
-                elements: vec![value.elements[k as usize]],
-                ..value.clone()
-            });
+            return Ok(value.clone().entry(k as usize));
         }
         let (span, what) = (name.span, value.describe());
         self.report.add(code::NOT_READABLE, span, || {
@@ -553,11 +549,7 @@ impl<'a> Elaborator<'a> {
                     _ => None,
                 };
                 match at {
-                    Some(at) if value.is_numeric() => Ok(Target::Value(Value {
-                        shape: Shape::Scalar,
-                        elements: vec![value.elements[at]],
-                        ..value
-                    })),
+                    Some(at) if value.is_numeric() => Ok(Target::Value(value.entry(at))),
                     _ => {
                         let what = value.describe();
                         let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();

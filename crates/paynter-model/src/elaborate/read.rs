@@ -158,21 +158,21 @@ impl<'a> Elaborator<'a> {
         variable: Variable,
     ) -> Lowered {
         let mut elements = Vec::with_capacity(ports.len());
-        let mut domain = None;
+        let mut dimensions = Vec::with_capacity(ports.len());
         for &port in ports {
             let Some(bond) = self.bond_to_read(thing, port, variable) else {
                 // The missing bond is reported with the elements, as the cause.
                 return Err(Stop::Reported);
             };
             elements.push(self.bond_symbol(bond, variable));
-            domain = domain.or(self.bond_domain(bond));
+            let domain = self.bond_domain(bond);
+            dimensions.push(domain.map(|d| self.dimension_in(d, variable, ElementKind::C)));
         }
         let elements = elements
             .into_iter()
             .map(|s| self.pool().symbol(s))
             .collect();
-        let dimension = domain.map(|d| self.dimension_in(d, variable, ElementKind::C));
-        Ok(Value::array(shape, elements).measured(dimension, None))
+        Ok(Value::array(shape, elements).measured_apart(dimensions))
     }
 
     /// Chooses the bond whose variable is read. All bonds of a junction share it, so the
@@ -234,13 +234,18 @@ impl<'a> Elaborator<'a> {
             None => (t.states.clone(), Shape::Scalar),
         };
         let kind = t.kind;
-        let domain = t
-            .bonds
-            .first()
-            .and_then(|&(_, bond)| self.bond_domain(bond));
-        let dimension = domain.map(|d| self.dimension_in(d, Variable::Stored, kind));
+        let ports = match component {
+            Some(k) => k..k + 1,
+            None => 0..t.states.len() as u32,
+        };
+        let dimensions = ports.map(|port| {
+            let (_, bond) = t.bonds.iter().find(|(p, _)| *p == port)?;
+            let domain = self.bond_domain(*bond)?;
+            Some(self.dimension_in(domain, Variable::Stored, kind))
+        });
+        let dimensions: Vec<Option<Dimension>> = dimensions.collect();
         let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
-        Value::array(shape, elements).measured(dimension, None)
+        Value::array(shape, elements).measured_apart(dimensions)
     }
 
     /// Reads a quantity that is defined when all bonds and laws are known.

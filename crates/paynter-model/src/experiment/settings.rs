@@ -248,7 +248,7 @@ impl Planner<'_> {
             Some(("minimal", [])) => Some(Constraints::Minimal),
             Some(("multiplier", [])) => Some(Constraints::Multiplier),
             Some(("implicit", [])) => Some(Constraints::Implicit),
-            Some(("delayed", [])) => Some(Constraints::Delayed),
+            Some(("delayed", args)) => self.delayed(args),
             Some(("parasitic", args)) => self.parasitic(args),
             Some((text, _)) => {
                 let diagnostic = match nearest(text, CONSTRAINTS) {
@@ -265,6 +265,29 @@ impl Planner<'_> {
                 None
             }
         }
+    }
+
+    /// `delayed`, or `delayed(gimbal.iy.p, gimbal.iz.p)`.
+    fn delayed(&mut self, args: &[ast::Arg]) -> Option<Constraints> {
+        for arg in args {
+            let read = self.scope.read(&arg.value)?;
+            let symbol = match &read.entries[..] {
+                [(_, value)] => self.scope.pool().as_symbol(*value),
+                _ => None,
+            };
+            let Some(symbol) = symbol.filter(|_| arg.name.is_none()) else {
+                let diagnostic = Diagnostic::error(
+                    code::UNKNOWN_CONSTRAINTS,
+                    "`delayed` takes momenta and displacements of single storages",
+                )
+                .primary(arg.value.span, "not one of these")
+                .help("write `delayed(gimbal.iy.p, gimbal.iz.p)`, or `delayed` for all dependent storages");
+                self.report(diagnostic);
+                return None;
+            };
+            self.plan.delayed.push(symbol);
+        }
+        Some(Constraints::Delayed)
     }
 
     fn parasitic(&mut self, args: &[ast::Arg]) -> Option<Constraints> {
@@ -377,7 +400,7 @@ fn unknown_constraints(text: &str, span: Span) -> Diagnostic {
     )
     .primary(
         span,
-        "one of `auto`, `minimal`, `multiplier`, `parasitic(k = …, b = …)`, `implicit`, `delayed`",
+        "one of `auto`, `minimal`, `multiplier`, `parasitic(k = …, b = …)`, `implicit`, `delayed(…)`",
     )
 }
 
