@@ -44,7 +44,7 @@ pub(crate) fn judge(
     table: &Table,
     first: usize,
     plan: &Plan,
-) -> Result<Option<LoopGain>, (f64, Diagnostic)> {
+) -> Result<Option<LoopGain>, (f64, Box<Diagnostic>)> {
     let Some(limit) = limit(plan.method) else {
         return Ok(None);
     };
@@ -56,7 +56,7 @@ pub(crate) fn judge(
         let Some(gain) = gain else { continue };
         // At the limit itself errors neither grow nor die out.
         if gain >= limit * (1.0 - 1e-9) {
-            return Err((time, too_large(gain, limit, time, plan)));
+            return Err((time, Box::new(too_large(gain, limit, time, plan))));
         }
         let (low, high) = found.map_or((gain, gain), |g| (g.low.min(gain), g.high.max(gain)));
         found = Some(LoopGain { low, high, limit });

@@ -174,7 +174,7 @@ fn judge_delay(
         Err((time, message)) => {
             run.ending = Ending::Failed {
                 time,
-                why: vec![message],
+                why: vec![*message],
             };
             None
         }

@@ -329,7 +329,7 @@ fn about_energy(design: &Design, audit: &Audit) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if !audit.is_good() {
         found.push(in_words(
-            not_accounted_for(audit),
+            not_accounted_for(audit, plan),
             plan,
             &["method", "rtol"],
             "in this run",
@@ -376,7 +376,7 @@ fn about_energy(design: &Design, audit: &Audit) -> Vec<Diagnostic> {
 }
 
 /// Says where energy is not accounted for.
-fn not_accounted_for(audit: &Audit) -> Diagnostic {
+fn not_accounted_for(audit: &Audit, plan: &Plan) -> Diagnostic {
     const MOST_FAULTS: usize = 4;
     let is_whole = audit.residual.abs() > audit.allowed;
     let mut faults = audit.faults.iter().map(ToString::to_string);
@@ -397,7 +397,11 @@ fn not_accounted_for(audit: &Audit) -> Diagnostic {
     for fault in faults.take(MOST_FAULTS) {
         message = message.fact(fault);
     }
-    message.help("a smaller `rtol` should shrink it; if it does not, the laws of the model do not agree with each other")
+    let what = match plan.method.has_fixed_step() {
+        true => "step",
+        false => "`rtol`",
+    };
+    message.help(format!("a smaller {what} should shrink it; if it does not, the laws of the model do not agree with each other"))
 }
 
 /// More events than this cannot be marked in a plot, and are only counted.

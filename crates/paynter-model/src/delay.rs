@@ -98,10 +98,12 @@ fn hold_rates(dae: &mut Dae, rate: (u64, u64), states: &[SymbolId]) {
         let gained = dae.pool.sub(now, last_before);
         let per_step = dae.pool.mul(gained, per_second);
         let value = dae.pool.mul(began_before, per_step);
+        let name = dae.symbol(state).name;
+        let name = dae.names.child(name, "rate", None);
         let rates = dae.symbols.iter_mut().enumerate();
         let mut rates = rates.filter(|(_, s)| s.role == Role::Derivative { of: state });
         let (k, rate) = rates.next().expect("a storage has a rate");
-        rate.role = Role::Discrete { start: 0.0 };
+        (rate.role, rate.name) = (Role::Discrete { start: 0.0 }, name);
         equations.push((SymbolId(k as u32), value));
     }
     dae.preferred_states.retain(|s| !states.contains(s));

@@ -294,8 +294,7 @@ fn squared(pool: &mut Pool, a: ExprId) -> ExprId {
 }
 
 /// Values of what [`LoopGains::numbers`] lists.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Values<'v> {
+struct Values<'v> {
     independent: &'v [f64],
     dependent: &'v [f64],
     moduli: &'v [f64],
@@ -383,9 +382,9 @@ fn cholesky(mut a: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 
 /// L⁻¹ b.
 fn forward(l: &[Vec<f64>], mut b: Vec<f64>) -> Vec<f64> {
-    for i in 0..b.len() {
-        let done: f64 = (0..i).map(|k| l[i][k] * b[k]).sum();
-        b[i] = (b[i] - done) / l[i][i];
+    for (i, row) in l.iter().enumerate() {
+        let done: f64 = row[..i].iter().zip(&b).map(|(x, y)| x * y).sum();
+        b[i] = (b[i] - done) / row[i];
     }
     b
 }

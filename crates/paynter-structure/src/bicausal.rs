@@ -313,8 +313,9 @@ fn assign(
         let storages =
             storages.flat_map(|e| (0..cut.element(e).ports.len() as u32).map(move |p| (e, p)));
         let storages = storages.filter(|&(e, p)| causality.form(&cut, e, p) == Some(form));
-        let names: Vec<String> = storages.map(|(e, _)| short_name(graph, e)).collect();
-        names
+        storages
+            .map(|(e, _)| short_name(graph, e))
+            .collect::<Vec<String>>()
     };
     Some(Bicausal {
         integral: with_form(StorageForm::Integral),
