@@ -13,6 +13,7 @@ pub mod experiment;
 pub mod foreign;
 pub mod functions;
 pub mod graph;
+pub mod kinds;
 pub mod lagrange;
 pub mod laws;
 pub mod project;

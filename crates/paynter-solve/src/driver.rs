@@ -10,12 +10,12 @@
 
 use std::ops::ControlFlow;
 
-use crate::choose::{choice_after_failure, first_choice, make, next_choice};
+use crate::choose::{choice_after_failure, first_choice, next_choice};
 use crate::events::{Found, Guards, time_width};
+use crate::methods::Method;
 use crate::observer::{Dense, EventRecord, Observer};
 use crate::options::{
-    Failure, Finish, FinishReason, Function, Method, Options, SolveError, Statistics, WhenStiff,
-    check,
+    Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, WhenStiff, check,
 };
 use crate::quadrature::Quadratures;
 use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step};
@@ -172,7 +172,7 @@ impl Run<'_> {
         }
         cx.weights.learn(&self.y);
         let method = first_choice(cx, self.t, self.options);
-        let mut stepper = make(method, cx, self.options);
+        let mut stepper = method.make(cx, self.options);
         stepper.restart(cx, self.t, &self.y, self.options.initial_step)?;
         if let Some(reason) = self.begin(cx, stepper.as_mut())? {
             return Ok(reason);
@@ -203,7 +203,7 @@ impl Run<'_> {
                     if self.leaves(method) {
                         return Ok(FinishReason::Stiff);
                     }
-                    stepper = make(method, cx, self.options);
+                    stepper = method.make(cx, self.options);
                     self.quadratures.forget();
                     stepper.restart(cx, self.t, &self.y, None)?;
                     continue;
@@ -230,7 +230,7 @@ impl Run<'_> {
                 if self.leaves(method) {
                     return Ok(FinishReason::Stiff);
                 }
-                stepper = make(method, cx, self.options);
+                stepper = method.make(cx, self.options);
                 self.quadratures.forget();
                 stepper.restart(cx, self.t, &self.y, None)?;
             }
@@ -263,7 +263,7 @@ impl Run<'_> {
 
     /// Tells whether the caller takes over before this method is used.
     fn leaves(&self, method: Method) -> bool {
-        let is_implicit = matches!(method, Method::Rodas5P | Method::Bdf);
+        let is_implicit = method.is_implicit();
         is_implicit && self.options.when_stiff == WhenStiff::Finish
     }
 

@@ -559,7 +559,10 @@ fn try_curves(text: &str, n: usize) -> Result<Vec<Vec<f64>>, String> {
     })?;
     let shown = |d: &[paynter::syntax::Diagnostic]| render(d, &design.project.sources, false);
     let outcome = kit::run_design(&design, Engine::Auto).map_err(|d| shown(&d))?;
-    if let Ending::Failed { diagnostics, .. } = &outcome.run.ending {
+    if let Ending::Failed {
+        why: diagnostics, ..
+    } = &outcome.run.ending
+    {
         return Err(shown(diagnostics));
     }
     if outcome

@@ -5,21 +5,21 @@ mod kit;
 use kit::design;
 use paynter::Choice;
 use paynter::optimize::{
-    Ask, AtBound, Optimum, optimize, to_json, to_table, to_text, with_experiment,
+    AtBound, Optimum, SearchRequest, optimize, to_json, to_table, to_text, with_experiment,
 };
 use paynter::syntax::Diagnostic;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn ask(jobs: usize) -> Ask {
-    Ask {
+fn ask(jobs: usize) -> SearchRequest {
+    SearchRequest {
         jobs,
         n_starts: 6,
-        ..Ask::default()
+        ..SearchRequest::default()
     }
 }
 
-fn try_search(text: &str, ask: &Ask) -> Result<Optimum, Vec<Diagnostic>> {
+fn try_search(text: &str, ask: &SearchRequest) -> Result<Optimum, Vec<Diagnostic>> {
     optimize(&design(text), &Choice::default(), ask, &|_| {
         ControlFlow::Continue(())
     })

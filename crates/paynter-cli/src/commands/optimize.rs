@@ -7,7 +7,7 @@ use crate::console::{
 };
 use crate::{ModelArgs, say};
 use clap::Args;
-use paynter::optimize::{self, Ask, Optimum, Progress};
+use paynter::optimize::{self, Optimum, Progress, SearchRequest};
 use paynter::syntax::Diagnostic;
 use paynter::{Choice, Design};
 use std::ops::ControlFlow;
@@ -132,7 +132,7 @@ fn search_with_progress(
     choice: &Choice,
     args: &OptimizeArgs,
 ) -> Result<Optimum, Vec<Diagnostic>> {
-    let ask = Ask {
+    let ask = SearchRequest {
         engine: args.engine.engine(),
         jobs: args
             .jobs

@@ -19,6 +19,7 @@ mod searches;
 mod settings;
 mod studies;
 
+pub use paynter_solve::Method;
 use paynter_symbolic::{Comparison, ExprId, Function1, Function2, Pool};
 use paynter_syntax::{Diagnostic, Span, ast};
 
@@ -246,20 +247,6 @@ impl Default for Plan {
             places: Places::default(),
         }
     }
-}
-
-/// An integration method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of the literature")]
-pub enum Method {
-    Auto,
-    Dop853,
-    Tsit5,
-    Rodas5P,
-    Bdf,
-    Euler,
-    Rk4,
-    Ab2,
 }
 
 /// How locks (`Sf(0, position = …)`) are enforced.

@@ -71,7 +71,10 @@ pub fn run_text(text: &str) -> Outcome {
     let design = design(text);
     let outcome = run_design(&design, Engine::Auto)
         .unwrap_or_else(|d| panic!("{}", render(&d, &design.project.sources, false)));
-    if let Ending::Failed { diagnostics, .. } = &outcome.run.ending {
+    if let Ending::Failed {
+        why: diagnostics, ..
+    } = &outcome.run.ending
+    {
         panic!("{}", render(diagnostics, &design.project.sources, false));
     }
     outcome
@@ -85,7 +88,9 @@ pub fn messages(text: &str) -> (Vec<Diagnostic>, String) {
             let messages = match run_design(&design, Engine::Auto) {
                 Err(messages) => messages,
                 Ok(outcome) => match outcome.run.ending {
-                    Ending::Failed { diagnostics, .. } => diagnostics,
+                    Ending::Failed {
+                        why: diagnostics, ..
+                    } => diagnostics,
                     _ => Vec::new(),
                 },
             };
