@@ -212,9 +212,11 @@ impl<'a> HybridRun<'a> {
                 contacts,
                 contact_sizes: (0.0, 0.0),
                 steps: 0,
+                is_at_end: false,
             };
             let result = integrate(machine, t, &y, spec.stop, &options, &mut watch);
             let largest = std::mem::take(&mut watch.largest);
+            let is_at_end = watch.is_at_end;
             let (e, f) = watch.contact_sizes;
             self.contact_sizes = (self.contact_sizes.0.max(e), self.contact_sizes.1.max(f));
             self.note_largest(&largest);
@@ -276,6 +278,9 @@ impl<'a> HybridRun<'a> {
                         unreachable!("a stop has a message")
                     };
                     if when < self.first_own_when() {
+                        if is_at_end {
+                            recorder.see_end(t, &y, self.at_present().0);
+                        }
                         let ending = Ending::Stopped { time: t, message };
                         return End { t, y, ending };
                     }
@@ -809,6 +814,8 @@ struct Watch<'r, 'p> {
     /// Largest effort and flow of contacts between events: at events they are zero.
     contact_sizes: (f64, f64),
     steps: usize,
+    /// The last event ended the part: whether its right limit is one of the run is not known yet.
+    is_at_end: bool,
 }
 
 impl Observer for Watch<'_, '_> {
@@ -840,6 +847,12 @@ impl Observer for Watch<'_, '_> {
     }
 
     fn event(&mut self, event: &EventRecord<'_>, system: &mut dyn System) -> ControlFlow<()> {
+        // Where one structure ends and another takes over, what the first one would have done next never happens.
+        self.is_at_end = event.is_last;
+        if event.is_last {
+            self.recorder.note_event(event);
+            return ControlFlow::Continue(());
+        }
         self.recorder.event(event, system)
     }
 }

@@ -181,14 +181,31 @@ impl Observer for Recorder<'_> {
     }
 
     fn event(&mut self, event: &EventRecord<'_>, system: &mut dyn System) -> ControlFlow<()> {
+        self.note_event(event);
+        self.see_right_limit(event.t, event.y_after, system)
+    }
+}
+
+impl Recorder<'_> {
+    /// Notes the time of an event.
+    pub(crate) fn note_event(&mut self, event: &EventRecord<'_>) {
         if !event.fired.is_empty() {
             self.event_times.push(event.t);
         }
-        let replaces_last = self.rows.time.last().is_some_and(|&t| is_same(t, event.t));
+    }
+
+    /// Sees the values after the event that ended the run.
+    pub(crate) fn see_end(&mut self, t: f64, y: &[f64], system: &mut dyn System) {
+        // There is nothing left to be stopped.
+        let _ = self.see_right_limit(t, y, system);
+    }
+
+    fn see_right_limit(&mut self, t: f64, y: &[f64], system: &mut dyn System) -> ControlFlow<()> {
+        let replaces_last = self.rows.time.last().is_some_and(|&last| is_same(last, t));
         if !replaces_last && self.traces.is_empty() && self.ranges.is_none() {
             return ControlFlow::Continue(());
         }
-        self.observe(event.t, event.y_after, system)?;
+        self.observe(t, y, system)?;
         if let Some(ranges) = &mut self.ranges {
             ranges.begin(&self.row);
         }
@@ -197,7 +214,7 @@ impl Observer for Recorder<'_> {
             self.rows.values[at..].copy_from_slice(&self.row);
         }
         // Both limits stay, so that a jump is seen as one.
-        self.trace(event.t, false);
+        self.trace(t, false);
         ControlFlow::Continue(())
     }
 }

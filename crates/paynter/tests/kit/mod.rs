@@ -265,3 +265,8 @@ pub fn passive_network(seed: u64, wants_nonlinear: bool) -> String {
     text + "experiment x of M { stop = 5; output_step = 0.05; rtol = 1e-8
         record system.energy as E, system.dissipated as D }\n"
 }
+
+/// A number from the environment: how many cases, which seed.
+pub fn number_from(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}

@@ -370,9 +370,18 @@ impl System for Variational {
         self.machine.guard_rates(t, &y[..n], &dy[..n], rates)
     }
 
-    fn cut_step(&mut self, t: (f64, f64), y: (&[f64], &[f64]), cuts: &mut Vec<f64>) -> bool {
+    fn may_cut_steps(&self) -> bool {
+        self.machine.may_cut_steps()
+    }
+
+    fn cut_step(&mut self, t: (f64, f64), y: [&[f64]; 3], cuts: &mut Vec<f64>) -> bool {
         let n = self.machine.n();
-        self.machine.cut_step(t, (&y.0[..n], &y.1[..n]), cuts)
+        self.machine.cut_step(t, y.map(|y| &y[..n]), cuts)
+    }
+
+    fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64])) -> Option<f64> {
+        let n = self.machine.n();
+        self.machine.passed_over(t, (&y.0[..n], &y.1[..n]))
     }
 
     fn expect_end(&mut self, t_end: f64) {
