@@ -8,7 +8,7 @@
 use crate::linear::{Label, Linearization};
 use paynter_design::digits::significant;
 use paynter_linear::{
-    Complex, LinearModel, Matrix, NoRegulator, NoSteps, NotPlaced, Regulated, Rule, c2d, dlqr,
+    Complex, LinearModel, Matrix, NoRegulator, NoSteps, NotPlaced, Regulated, Rule, c2d, d2c, dlqr,
     eigenvalues, lqr, place, transpose,
 };
 use serde_json::{Value, json};
@@ -23,10 +23,14 @@ pub struct Gains {
     pub poles: Vec<Complex>,
     /// The step of a sampled controller, s.
     pub step: Option<f64>,
+    /// P of the cost x'P x from a state on, where the gains are optimal.
+    pub cost: Option<Matrix>,
+    /// Outputs whose integrals of what is missed stand behind the states.
+    pub integrals: Vec<String>,
 }
 
 /// Why there is no controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControlError {
     /// Nothing to act with, or nothing to act on.
     Empty,
@@ -39,12 +43,30 @@ pub enum ControlError {
     },
     /// A weight that is negative, or zero for an input.
     Negative,
+    /// A list of intensities of the wrong length.
+    Intensities {
+        /// As many are needed.
+        needed: usize,
+        /// For the inputs rather than the outputs.
+        of_inputs: bool,
+    },
+    /// An intensity that is negative, or zero for an output.
+    NegativeIntensity,
+    /// No observer: as for the regulator of the transposed plant.
+    Observer(NoRegulator),
     /// See there.
     Regulator(NoRegulator),
     /// See there.
     Place(NotPlaced),
     /// See there.
     Steps(NoSteps),
+    /// A model in steps is needed, and this one is continuous.
+    Continuous,
+    /// The stationary spread of a model that is not stable, or of an output that noise reaches at once.
+    Unbounded {
+        /// The output, if one is the cause.
+        output: Option<String>,
+    },
 }
 
 impl std::fmt::Display for ControlError {
@@ -65,6 +87,27 @@ impl std::fmt::Display for ControlError {
             ControlError::Negative => write!(
                 f,
                 "weights of states are not negative, weights of inputs are positive"
+            ),
+            ControlError::Intensities { needed, of_inputs } => {
+                let (option, what) = match of_inputs {
+                    true => ("--q", "input"),
+                    false => ("--r", "output"),
+                };
+                write!(
+                    f,
+                    "{option} needs {needed} intensities, one for each {what}"
+                )
+            }
+            ControlError::NegativeIntensity => write!(
+                f,
+                "intensities of inputs are not negative, those of outputs are positive"
+            ),
+            ControlError::Observer(NoRegulator::InputCost) => {
+                write!(f, "the intensities of the outputs are not positive")
+            }
+            ControlError::Observer(NoRegulator::NotStabilizable) => write!(
+                f,
+                "no observer of these outputs has an error that decays: a mode that does not decay is seen by none of them, or no noise moves it"
             ),
             ControlError::Regulator(NoRegulator::InputCost) => {
                 write!(f, "the weights of the inputs are not positive")
@@ -99,6 +142,20 @@ impl std::fmt::Display for ControlError {
             ControlError::Steps(NoSteps::NoLogarithm) => {
                 write!(f, "a pole at or left of zero has no continuous counterpart")
             }
+            ControlError::Continuous => write!(
+                f,
+                "the model between these inputs and outputs is continuous already; `d2c` takes one through sampled blocks"
+            ),
+            ControlError::Unbounded { output: None } => write!(
+                f,
+                "noise makes this model wander off: a mode does not decay"
+            ),
+            ControlError::Unbounded {
+                output: Some(output),
+            } => write!(
+                f,
+                "`{output}` follows the input at once, so white noise gives it no finite deviation; choose an output behind a state"
+            ),
             ControlError::Steps(NoSteps::Step) => write!(
                 f,
                 "the step must be positive, and the frequency below half a turn per step"
@@ -129,29 +186,7 @@ pub fn regulator(linear: &Linearization, weights: &Weights) -> Result<Gains, Con
     if n == 0 || m == 0 {
         return Err(ControlError::Empty);
     }
-    let q = match &weights.states {
-        Some(q) if q.len() != n => {
-            return Err(ControlError::Weights {
-                needed: n,
-                of_inputs: false,
-            });
-        }
-        Some(q) if q.iter().any(|q| *q < 0.0) => return Err(ControlError::Negative),
-        Some(q) => Matrix::from_fn(n, n, |i, j| if i == j { q[i] } else { 0.0 }),
-        None => transpose(&model.c).times(&model.c),
-    };
-    let r = weights.inputs.clone().unwrap_or_else(|| vec![1.0; m]);
-    if r.len() != m {
-        return Err(ControlError::Weights {
-            needed: m,
-            of_inputs: true,
-        });
-    }
-    let is_positive = |r: &f64| *r > 0.0;
-    if !r.iter().all(is_positive) {
-        return Err(ControlError::Negative);
-    }
-    let r = Matrix::from_fn(m, m, |i, j| if i == j { r[i] } else { 0.0 });
+    let (q, r) = weight_matrices(weights, (n, m), || transpose(&model.c).times(&model.c))?;
     let found = match weights.step {
         None => lqr(&Regulated {
             a: &model.a,
@@ -174,7 +209,117 @@ pub fn regulator(linear: &Linearization, weights: &Weights) -> Result<Gains, Con
         gain: found.gain,
         poles: found.poles,
         step: weights.step,
+        cost: Some(found.cost),
+        integrals: Vec::new(),
     })
+}
+
+/// The optimal feedback of the states and of the integrals of what the outputs miss (LQI): no steady error.
+///
+/// Weights of states are those of the states, then those of the integrals, in the order of the outputs; by themselves, the outputs and
+/// their integrals weigh one each.
+///
+/// # Errors
+///
+/// See [`ControlError`].
+pub fn integral_regulator(
+    linear: &Linearization,
+    weights: &Weights,
+) -> Result<Gains, ControlError> {
+    let model = linear.in_units();
+    let (n, m, p) = (model.n_states(), model.b.n_columns(), model.c.n_rows());
+    if n == 0 || m == 0 || p == 0 {
+        return Err(ControlError::Empty);
+    }
+    if model.is_improper() {
+        return Err(ControlError::Steps(NoSteps::Improper));
+    }
+    let d = &model.d[0];
+    let a = Matrix::from_fn(n + p, n + p, |i, j| match (i < n, j < n) {
+        (true, true) => model.a[(i, j)],
+        (false, true) => -model.c[(i - n, j)],
+        _ => 0.0,
+    });
+    let b = Matrix::from_fn(n + p, m, |i, j| match i < n {
+        true => model.b[(i, j)],
+        false => -d[(i - n, j)],
+    });
+    let outputs = transpose(&model.c).times(&model.c);
+    let usual = || {
+        Matrix::from_fn(n + p, n + p, |i, j| match (i < n, j < n) {
+            (true, true) => outputs[(i, j)],
+            (false, false) if i == j => 1.0,
+            _ => 0.0,
+        })
+    };
+    let (q, r) = weight_matrices(weights, (n + p, m), usual)?;
+    let plant = Regulated {
+        a: &a,
+        b: &b,
+        q: &q,
+        r: &r,
+    };
+    let found = match weights.step {
+        None => lqr(&plant),
+        Some(step) => {
+            let whole = LinearModel {
+                c: Matrix::zeros(1, n + p),
+                d: vec![Matrix::zeros(1, m)],
+                a: a.clone(),
+                b: b.clone(),
+            };
+            let steps = c2d(&whole, step, Rule::Hold).map_err(ControlError::Steps)?;
+            dlqr(&Regulated {
+                a: &steps.a,
+                b: &steps.b,
+                ..plant
+            })
+        }
+    };
+    let found = found.map_err(ControlError::Regulator)?;
+    Ok(Gains {
+        gain: found.gain,
+        poles: found.poles,
+        step: weights.step,
+        cost: Some(found.cost),
+        integrals: linear.outputs.iter().map(|o| o.name.clone()).collect(),
+    })
+}
+
+/// Weights as matrices, checked.
+fn weight_matrices(
+    weights: &Weights,
+    (n, m): (usize, usize),
+    usual: impl FnOnce() -> Matrix,
+) -> Result<(Matrix, Matrix), ControlError> {
+    let q = match &weights.states {
+        Some(q) if q.len() != n => {
+            return Err(ControlError::Weights {
+                needed: n,
+                of_inputs: false,
+            });
+        }
+        Some(q) if q.iter().any(|q| *q < 0.0) => return Err(ControlError::Negative),
+        Some(q) => diagonal(q),
+        None => usual(),
+    };
+    let r = weights.inputs.clone().unwrap_or_else(|| vec![1.0; m]);
+    if r.len() != m {
+        return Err(ControlError::Weights {
+            needed: m,
+            of_inputs: true,
+        });
+    }
+    let is_positive = |r: &f64| *r > 0.0;
+    match r.iter().all(is_positive) {
+        true => Ok((q, diagonal(&r))),
+        false => Err(ControlError::Negative),
+    }
+}
+
+pub(crate) fn diagonal(entries: &[f64]) -> Matrix {
+    let n = entries.len();
+    Matrix::from_fn(n, n, |i, j| if i == j { entries[i] } else { 0.0 })
 }
 
 /// The feedback that gives these poles.
@@ -195,6 +340,8 @@ pub fn placed(linear: &Linearization, poles: &[Complex]) -> Result<Gains, Contro
         gain,
         poles,
         step: None,
+        cost: None,
+        integrals: Vec::new(),
     })
 }
 
@@ -209,6 +356,17 @@ pub fn in_steps(
     rule: Rule,
 ) -> Result<LinearModel, ControlError> {
     c2d(&linear.in_units(), step, rule).map_err(ControlError::Steps)
+}
+
+/// The continuous model that a loop in steps came from, in the units of the labels, and the step.
+///
+/// # Errors
+///
+/// See [`ControlError`].
+pub fn continuous(linear: &Linearization, rule: Rule) -> Result<(LinearModel, f64), ControlError> {
+    let step = linear.step().ok_or(ControlError::Continuous)?;
+    let model = d2c(&linear.in_units(), step, rule).map_err(ControlError::Steps)?;
+    Ok((model, step))
 }
 
 /// Reads `-1, -2+3i, -2-3i`; `-2±3i` is a pair.
@@ -277,6 +435,14 @@ pub fn gains_to_text(linear: &Linearization, gains: &Gains) -> String {
                 significant(gains.gain[(i, j)], 10)
             );
         }
+        for (j, output) in gains.integrals.iter().enumerate() {
+            let _ = writeln!(
+                out,
+                "  K from the integral of command - {output} to {}: {}",
+                input.name,
+                significant(gains.gain[(i, linear.states.len() + j)], 10)
+            );
+        }
     }
     let (title, unit) = match gains.step {
         None => ("poles of the closed loop [1/s]".to_owned(), ""),
@@ -327,7 +493,9 @@ pub fn gains_to_json(linear: &Linearization, gains: &Gains) -> Value {
     json!({
         "states": names(&linear.states),
         "inputs": names(&linear.inputs),
+        "integrals": gains.integrals,
         "K": rows(&gains.gain),
+        "P": gains.cost.as_ref().map(rows),
         "poles": gains.poles.iter().map(|p| [p.re, p.im]).collect::<Vec<_>>(),
         "step": gains.step,
     })
@@ -353,11 +521,16 @@ pub fn steps_to_json(linear: &Linearization, model: &LinearModel, step: f64) -> 
 
 /// A model in steps for people.
 pub fn steps_to_text(linear: &Linearization, model: &LinearModel, step: f64) -> String {
-    let mut out = format!(
-        "{}\n\nx(k+1) = A x(k) + B u(k), y(k) = C x(k) + D u(k), a step is {} s\n",
-        crate::linear::about_point(linear),
+    let form = format!(
+        "x(k+1) = A x(k) + B u(k), y(k) = C x(k) + D u(k), a step is {} s",
         significant(step, 10)
     );
+    matrices_to_text(linear, model, &form)
+}
+
+/// Matrices of a model for people, with what they mean.
+pub fn matrices_to_text(linear: &Linearization, model: &LinearModel, form: &str) -> String {
+    let mut out = format!("{}\n\n{form}\n", crate::linear::about_point(linear));
     let (x, u, y) = (&linear.states, &linear.inputs, &linear.outputs);
     for (name, m, to, from) in [
         ("A", &model.a, x, x),

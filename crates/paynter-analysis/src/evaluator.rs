@@ -119,6 +119,11 @@ impl Shared {
         self.keeps_rows = true;
     }
 
+    /// Keeps what is recorded, at the times of the experiment.
+    pub(crate) fn keep_rows(&mut self) {
+        self.keeps_rows = true;
+    }
+
     /// Changes settings for all runs.
     pub(crate) fn set(&mut self, settings: &Settings) {
         self.spec.rtol = settings.rtol.unwrap_or(self.spec.rtol);

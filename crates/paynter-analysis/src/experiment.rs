@@ -20,7 +20,7 @@ use paynter_model::units::Unit;
 use paynter_run::gaps::{self, Gap};
 use paynter_run::recorder::Progress;
 use paynter_run::table::{self, Table};
-use paynter_run::trace::Trace;
+use paynter_run::trace::{Measured, Trace};
 use paynter_symbolic::{Comparison as Comparing, ExprId};
 use paynter_syntax::Diagnostic;
 
@@ -286,10 +286,12 @@ fn value_of(measure: &Measure, earlier: &[Option<f64>], read: &Read<'_>) -> Opti
 }
 
 fn functional_value(functional: &Functional, read: &Read<'_>) -> Option<f64> {
-    let curve = |x: ExprId| {
-        let k = read.layout.measured.iter().position(|m| m.0 == x)?;
+    let taken = |x: ExprId, at: Option<f64>| {
+        let is_it = |m: &(ExprId, Measured)| m.0 == x && m.1.at == at;
+        let k = read.layout.measured.iter().position(is_it)?;
         read.traces.get(k).map(Trace::curve)
     };
+    let curve = |x: ExprId| taken(x, None);
     let margin = |x: ExprId| read.layout.margins.iter().find(|m| m.0 == x)?.1;
     let target_of = |x: ExprId, target: Option<ExprId>| curve(target.unwrap_or(x))?.last();
     match *functional {
@@ -300,14 +302,19 @@ fn functional_value(functional: &Functional, read: &Read<'_>) -> Option<f64> {
         Functional::Rms(x) => curve(x)?.rms(),
         Functional::Integral(x) => Some(curve(x)?.integral()),
         Functional::PeakTime(x) => curve(x)?.peak_time(),
+        Functional::At { x, time } => taken(x, Some(time))?.last(),
         Functional::RiseTime {
             x,
             low,
             high,
             target,
         } => curve(x)?.rise_time(low, high, target_of(x, target)?),
-        Functional::Overshoot { x, target } => curve(x)?.overshoot(target_of(x, target)?),
-        Functional::Undershoot { x, target } => curve(x)?.undershoot(target_of(x, target)?),
+        Functional::Overshoot { x, target, start } => {
+            curve(x)?.overshoot_from(start, target_of(x, target)?)
+        }
+        Functional::Undershoot { x, target, start } => {
+            curve(x)?.undershoot_from(start, target_of(x, target)?)
+        }
         Functional::SettlingTime { x, band } => curve(x)?.settling_time(band),
         Functional::GainMargin(x) => margin(x).map(|m| m.0),
         Functional::PhaseMargin(x) => margin(x).map(|m| m.1),

@@ -37,13 +37,13 @@ pub fn lay_out(plan: &Plan) -> Layout {
     for plot in &plan.plots {
         wanted.extend(plot.ys.iter().chain(&plot.versus).map(wanted_column));
     }
-    let mut curves: Vec<(ExprId, Reads)> = Vec::new();
+    let mut curves: Vec<Curve> = Vec::new();
     for (_, _, measure) in plan.all_measures() {
         curves_of(measure, &mut curves);
     }
     // Measures read SI: curves of their own, without names.
     let first = wanted.len();
-    wanted.extend(curves.iter().map(|&(value, _)| Wanted {
+    wanted.extend(curves.iter().map(|&(value, ..)| Wanted {
         name: String::new(),
         value,
         unit: String::new(),
@@ -51,9 +51,9 @@ pub fn lay_out(plan: &Plan) -> Layout {
         offset: 0.0,
     }));
     let measured = curves.into_iter().enumerate();
-    let measured = measured.map(|(k, (value, reads))| {
+    let measured = measured.map(|(k, (value, reads, at))| {
         let column = first + k;
-        (value, Measured { column, reads })
+        (value, Measured { column, reads, at })
     });
     Layout {
         wanted,
@@ -79,17 +79,20 @@ fn wanted_column(column: &experiment::Column) -> Wanted {
     }
 }
 
+/// A curve, what is read of it, and the time if it is read at one time only.
+type Curve = (ExprId, Reads, Option<f64>);
+
 /// Adds what a measure reads to what others read.
-fn curves_of(measure: &Measure, curves: &mut Vec<(ExprId, Reads)>) {
+fn curves_of(measure: &Measure, curves: &mut Vec<Curve>) {
     let mut open = vec![measure];
     while let Some(measure) = open.pop() {
         match measure {
             Measure::Constant(_) | Measure::Earlier(_) => {}
             Measure::Of(functional) => {
-                for (value, reads) in functional_curves(functional) {
-                    match curves.iter_mut().find(|c| c.0 == value) {
+                for (value, reads, at) in functional_curves(functional) {
+                    match curves.iter_mut().find(|c| c.0 == value && c.2 == at) {
                         Some(known) => known.1 = known.1.or(reads),
-                        None => curves.push((value, reads)),
+                        None => curves.push((value, reads, at)),
                     }
                 }
             }
@@ -99,7 +102,7 @@ fn curves_of(measure: &Measure, curves: &mut Vec<(ExprId, Reads)>) {
     }
 }
 
-fn functional_curves(functional: &Functional) -> Vec<(ExprId, Reads)> {
+fn functional_curves(functional: &Functional) -> Vec<Curve> {
     let ends = Reads::default();
     let extremes = Reads {
         extremes: true,
@@ -115,17 +118,20 @@ fn functional_curves(functional: &Functional) -> Vec<(ExprId, Reads)> {
         ..ends
     };
     let towards = |x, reads, target: Option<ExprId>| {
-        let target = target.map(|target| (target, ends));
-        std::iter::once((x, reads)).chain(target).collect()
+        let target = target.map(|target| (target, ends, None));
+        std::iter::once((x, reads, None)).chain(target).collect()
     };
     match *functional {
-        Functional::Final(x) => vec![(x, ends)],
-        Functional::Max(x) | Functional::Min(x) | Functional::PeakTime(x) => vec![(x, extremes)],
-        Functional::Mean(x) | Functional::Integral(x) => vec![(x, area)],
-        Functional::Rms(x) => vec![(x, square)],
-        Functional::SettlingTime { x, .. } => vec![(x, levels)],
+        Functional::Final(x) => vec![(x, ends, None)],
+        Functional::Max(x) | Functional::Min(x) | Functional::PeakTime(x) => {
+            vec![(x, extremes, None)]
+        }
+        Functional::Mean(x) | Functional::Integral(x) => vec![(x, area, None)],
+        Functional::At { x, time } => vec![(x, ends, Some(time))],
+        Functional::Rms(x) => vec![(x, square, None)],
+        Functional::SettlingTime { x, .. } => vec![(x, levels, None)],
         Functional::RiseTime { x, target, .. } => towards(x, levels, target),
-        Functional::Overshoot { x, target } | Functional::Undershoot { x, target } => {
+        Functional::Overshoot { x, target, .. } | Functional::Undershoot { x, target, .. } => {
             towards(x, extremes, target)
         }
         // Margins belong to the linearised loop, not to a curve.

@@ -25,10 +25,13 @@ pub struct Statistics {
 
 /// Describes a sample; none where no axis is drawn.
 pub fn statistics(design: &Design, points: &[Point]) -> Option<Statistics> {
+    let is_drawn = design.plan.sweeps.iter().any(|s| s.drawn.is_some());
+    is_drawn.then(|| describe(design, points))
+}
+
+/// Describes points that are a sample wherever it comes from.
+pub fn describe(design: &Design, points: &[Point]) -> Statistics {
     let plan = &design.plan;
-    if !plan.sweeps.iter().any(|s| s.drawn.is_some()) {
-        return None;
-    }
     let good = || points.iter().filter(|p| p.failure.is_none());
     let measures = plan.measures.iter().enumerate().map(|(k, m)| {
         let values = good()
@@ -49,14 +52,14 @@ pub fn statistics(design: &Design, points: &[Point]) -> Option<Statistics> {
         (c.texts.0.clone(), share(n_kept, n))
     });
     let keeps_all = |p: &&Point| (0..plan.limits.len()).all(|k| keeps(p, k));
-    Some(Statistics {
+    Statistics {
         measures: measures.collect(),
         limits: limits.collect(),
         all: (!plan.limits.is_empty())
             .then(|| share(points.iter().filter(keeps_all).count(), n))
             .flatten(),
         n_failed: n - good().count(),
-    })
+    }
 }
 
 /// Prints for people.

@@ -14,6 +14,7 @@ use crate::evaluator::{
 use crate::experiment::{Measurement, Outcome};
 use paynter_design::design::{Choice, Design};
 use paynter_design::sweeps::is_numeric;
+use paynter_run::table::Table;
 use paynter_exec::Engine;
 use paynter_model::experiment::{SweepSetting, SweepTarget};
 use paynter_model::project::Override;
@@ -21,6 +22,7 @@ use paynter_syntax::Diagnostic;
 use std::ops::{ControlFlow, Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 /// One run of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +45,21 @@ pub struct Point {
     pub failure: Option<String>,
     /// Codes of what the user should know although the run went well.
     pub warnings: Vec<&'static str>,
+    /// Steps of the solver.
+    pub steps: usize,
+    /// How long the run took, s; only where the sweep is timed, since no two clocks agree.
+    pub seconds: Option<f64>,
+    /// What was recorded, where the sweep keeps curves.
+    pub curves: Option<Table>,
+}
+
+/// What a sweep keeps of each run beside its numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// Recorded curves.
+    pub curves: bool,
+    /// How long it took.
+    pub times: bool,
 }
 
 /// A warning that some points of a sweep have in common.
@@ -99,6 +116,7 @@ pub struct Sweeper<D> {
     engine: Engine,
     /// None where every point is elaborated anew.
     common: Option<Arc<Shared>>,
+    keep: Keep,
 }
 
 impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
@@ -108,11 +126,28 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
     ///
     /// What keeps every point from starting.
     pub fn new(design: D, choice: &Choice, engine: Engine) -> Result<Self, Vec<Diagnostic>> {
+        Sweeper::keeping(design, choice, engine, Keep::default())
+    }
+
+    /// As [`Sweeper::new`], with more of each run kept.
+    ///
+    /// # Errors
+    ///
+    /// What keeps every point from starting.
+    pub fn keeping(
+        design: D,
+        choice: &Choice,
+        engine: Engine,
+        keep: Keep,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let refused = paynter_design::unsupported::in_plan(&design.plan);
         if !refused.is_empty() {
             return Err(refused);
         }
-        let common = compile_once(&design, engine)?.map(Arc::new);
+        let mut common = compile_once(&design, engine)?;
+        if let Some(shared) = common.as_mut().filter(|_| keep.curves) {
+            shared.keep_rows();
+        }
         // A point that is elaborated anew is no sweep itself.
         let choice = Choice {
             sweep: None,
@@ -122,7 +157,8 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
             design,
             choice,
             engine,
-            common,
+            common: common.map(Arc::new),
+            keep,
         })
     }
 
@@ -187,15 +223,25 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
             let fits = own.can_take(common, &numbers_at(design, &place));
             fits.then_some((common, own))
         });
+        let began = self.keep.times.then(Instant::now);
         let point = match fitting {
             _ if may_go_on().is_break() => Point {
                 failure: Some(CANCELLED.to_owned()),
                 ..empty_point(design, &place)
             },
             Some(both) => fast_point(design, both, &place, may_go_on),
-            None => slow_point(design, &self.choice, self.engine, &place, may_go_on),
+            None => {
+                let mut point = slow_point(design, &self.choice, self.engine, &place, may_go_on);
+                point.curves = point.curves.filter(|_| self.keep.curves);
+                point
+            }
         };
-        Point { number, ..point }
+        let seconds = began.map(|t| t.elapsed().as_secs_f64());
+        Point {
+            number,
+            seconds,
+            ..point
+        }
     }
 }
 
@@ -218,6 +264,7 @@ impl Sweeper<Arc<Design>> {
             choice: self.choice.clone(),
             engine: self.engine,
             common: self.common.clone(),
+            keep: self.keep,
         })
     }
 }
@@ -262,6 +309,8 @@ fn fast_point(
         residual: ran.residual,
         failure: ran.failure.map(|(_, why)| why),
         warnings: ran.warnings,
+        steps: ran.steps,
+        curves: ran.table,
         ..empty_point(design, place)
     }
 }
@@ -385,6 +434,9 @@ fn empty_point(design: &Design, place: &[usize]) -> Point {
         residual: f64::NAN,
         failure: None,
         warnings: Vec::new(),
+        steps: 0,
+        seconds: None,
+        curves: None,
     }
 }
 
@@ -412,6 +464,8 @@ fn summarise(design: &Design, place: &[usize], result: Result<Outcome, String>) 
             measures: outcome.measures,
             limits: outcome.limits,
             warnings: distinct(outcome.warnings.iter().map(|m| m.code)),
+            steps: outcome.run.statistics.steps,
+            curves: Some(outcome.run.table),
             ..point
         },
     }

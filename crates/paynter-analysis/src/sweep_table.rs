@@ -48,6 +48,12 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
             p.last.get(k).copied().unwrap_or(f64::NAN)
         });
     }
+    if points.iter().any(|p| p.seconds.is_some()) {
+        add("steps".to_owned(), String::new(), &|p| p.steps as f64);
+        add("run time".to_owned(), "s".to_owned(), &|p| {
+            p.seconds.unwrap_or(f64::NAN)
+        });
+    }
     add("energy residual".to_owned(), String::new(), &|p| p.residual);
     add("failed".to_owned(), String::new(), &|p| {
         f64::from(u8::from(p.failure.is_some()))
@@ -72,7 +78,7 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
 }
 
 /// The SI unit of a swept value; empty for a plain number and for what is no number.
-fn target_unit(target: &SweepTarget) -> String {
+pub(crate) fn target_unit(target: &SweepTarget) -> String {
     match target {
         SweepTarget::Variable { variable, .. } => variable
             .dimension
@@ -129,8 +135,14 @@ pub fn to_text(design: &Design, points: &[Point]) -> String {
         .iter()
         .map(|m| m.name.as_str())
         .collect();
-    for name in &names {
-        out.push_str(&format!("{name:>18}"));
+    let width = |k: usize| {
+        let labels = points.iter().take(MOST).filter_map(|p| p.labels.get(k));
+        let longest = labels.chain([&names[k]]).map(|t| t.chars().count()).max();
+        longest.map_or(0, |n| n + 2).max(18)
+    };
+    let widths: Vec<usize> = (0..names.len()).map(width).collect();
+    for (name, width) in names.iter().zip(&widths) {
+        out.push_str(&format!("{name:>width$}"));
     }
     for (k, name) in measures.iter().enumerate() {
         let unit = points.iter().find_map(|p| p.measures.get(k));
@@ -143,8 +155,8 @@ pub fn to_text(design: &Design, points: &[Point]) -> String {
     }
     out.push('\n');
     for point in points.iter().take(MOST) {
-        for label in &point.labels {
-            out.push_str(&format!("{label:>18}"));
+        for (label, width) in point.labels.iter().zip(&widths) {
+            out.push_str(&format!("{label:>width$}"));
         }
         for k in 0..measures.len() {
             let value = point.measures.get(k).and_then(|m| m.value);

@@ -1,4 +1,4 @@
-//! Sweeps typed on the command line: `--sweep "KA=0.05..0.12:20"`.
+//! Sweeps typed on the command line: `--sweep "KA=0.05..0.12:20"`, and draws from a file.
 //!
 //! In:  a design and what was typed.
 //! Out: the values spelled out as `--over` takes them.
@@ -6,6 +6,7 @@
 //! A number without a unit is in the unit that the parameter is shown in.
 
 use paynter_design::design::{Choice, Design, LinearChoice};
+use paynter_run::table::Table;
 
 /// More values than this are a slip.
 const MOST_VALUES: usize = 100_000;
@@ -63,6 +64,39 @@ pub fn spelled_out(design: &Design, choice: &Choice, text: &str) -> Result<Strin
     let entries = (0..count).map(|k| with_unit(value(k), unit.as_deref()));
     let entries: Vec<String> = entries.collect();
     Ok(format!("{path} in [{}]", entries.join(", ")))
+}
+
+/// Writes the columns of a table as lists of values, one for each: rows are runs. A first column named `point`, `draw`, `run` or `sample` only
+/// counts them. A column without a unit is in the unit that its parameter is shown in.
+///
+/// # Errors
+///
+/// A table without columns or rows, or with cells that are no numbers.
+pub fn rows_of(design: &Design, choice: &Choice, table: &Table) -> Result<Vec<String>, String> {
+    let counts = ["point", "draw", "run", "sample"].contains(&table.axis.as_str());
+    let first = (!counts).then(|| (table.axis.clone(), String::new(), &table.time));
+    let rest = table.columns.iter();
+    let rest = rest.map(|c| (c.name.clone(), c.unit.clone(), &c.values));
+    let mut all = Vec::new();
+    for (name, unit, values) in first.into_iter().chain(rest) {
+        if values.len() > MOST_VALUES {
+            return Err(format!("more than {MOST_VALUES} rows"));
+        }
+        if let Some(at) = values.iter().position(|x| !x.is_finite()) {
+            return Err(format!("row {} has no number for `{name}`", at + 1));
+        }
+        let unit = match unit.as_str() {
+            "" | "1" => shown_in(design, choice, &name),
+            unit => Some(unit.to_owned()),
+        };
+        let entries = values.iter().map(|x| with_unit(*x, unit.as_deref()));
+        let entries: Vec<String> = entries.collect();
+        all.push(format!("{name} in [{}]", entries.join(", ")));
+    }
+    match all.is_empty() || table.time.is_empty() {
+        true => Err("the table has no values".to_owned()),
+        false => Ok(all),
+    }
 }
 
 /// Entries of a list. A unit behind the last one is that of all bare numbers; else they get the parameter's.

@@ -102,7 +102,9 @@ codes! {
     NO_LOOP = "E0757", "a cut where there is no loop",
         "Margins belong to a loop: what goes out at the cut must come back to it. The signal that was named does not depend on itself through the rest of the model, or only through its own rate. Cut at what a controller gives, or at what a sensor measures.";
     TWO_AIMS = "E0830", "a search with several aims",
-        "`optimize` makes one number small or large. Several aims pull in different directions, and nobody has said what one is worth in terms of the other. Add them up with weights, or make all but one of them conditions.";
+        "`optimize` makes one number small or large. Several aims pull in different directions, and nobody has said what one is worth in terms of the other. Add them up with weights, make all but one of them conditions, or let `paynter optimize --pareto` show what one of two aims costs in terms of the other.";
+    NO_TRADE = "E0840", "a trade-off without two aims",
+        "`paynter optimize --pareto` shows what one aim costs in terms of another, so the search needs exactly two, such as `minimize rise, over`. With one aim, `paynter optimize` without `--pareto` finds its best value and the price of each condition.";
     NO_SUCH_CASE = "E0831", "a case that is no further experiment",
         "`worst` and `mean` in a search name further experiments of the same file in which aim and conditions are looked at as well. The name is not one of them, or it is the experiment with the search itself, which counts in any case.";
     NO_VALUES = "E0832", "a search without any value",

@@ -270,7 +270,12 @@ impl Curve<'_> {
 
     /// How far the curve goes beyond `target`, as a part of the way from its first value; 0 if it never does.
     pub fn overshoot(&self, target: f64) -> Option<f64> {
-        let way = target - self.x.first()?;
+        self.overshoot_from(None, target)
+    }
+
+    /// The same with a way that begins at `start` instead of the first value.
+    pub fn overshoot_from(&self, start: Option<f64>, target: f64) -> Option<f64> {
+        let way = target - start.or(self.x.first().copied())?;
         if way == 0.0 {
             return None;
         }
@@ -284,7 +289,12 @@ impl Curve<'_> {
 
     /// How far the curve first goes the wrong way, as a part of the way from its first value to `target`.
     pub fn undershoot(&self, target: f64) -> Option<f64> {
-        let first = *self.x.first()?;
+        self.undershoot_from(None, target)
+    }
+
+    /// The same with a way that begins at `start`: a curve that jumps the wrong way at once is counted from before its jump.
+    pub fn undershoot_from(&self, start: Option<f64>, target: f64) -> Option<f64> {
+        let first = start.or(self.x.first().copied())?;
         let way = target - first;
         if way == 0.0 {
             return None;
@@ -350,6 +360,10 @@ mod tests {
         let peak = curve.peak_time().expect("it has points");
         assert!((peak - std::f64::consts::PI / w).abs() < 1e-6);
         assert_eq!(curve.undershoot(1.0), Some(0.0));
+        // Counted from 0.2 the way is 0.8 long; the curve starts 0.2 on the wrong side of it.
+        let from = |start| curve.overshoot_from(Some(start), 1.0).expect("it moves");
+        assert!((from(0.2) - exact / 0.8).abs() < 1e-9);
+        assert_eq!(curve.undershoot_from(Some(0.2), 1.0), Some(0.25));
     }
 
     #[test]

@@ -98,10 +98,37 @@ impl<'a> Recorder<'a> {
     /// Takes down the present row for measures; `is_inside` a step, it matters to some of them only.
     fn trace(&mut self, t: f64, is_inside: bool) {
         for trace in &mut self.traces {
-            if !is_inside || trace.is_inside() {
+            let is_read = match trace.at() {
+                Some(at) => !is_inside && is_same(at, t),
+                None => !is_inside || trace.is_inside(),
+            };
+            if is_read {
                 trace.push(t, self.row[trace.column()]);
             }
         }
+    }
+
+    /// Takes down curves that are read at one time, where that lies inside a step.
+    fn trace_instants(
+        &mut self,
+        dense: &dyn Dense,
+        y: &mut [f64],
+        system: &mut dyn System,
+    ) -> ControlFlow<()> {
+        for k in 0..self.traces.len() {
+            let Some(at) = self.traces[k].at() else {
+                continue;
+            };
+            let is_end = is_same(at, dense.t1()) || is_same(at, dense.t0());
+            if is_end || at < dense.t0() || at > dense.t1() {
+                continue;
+            }
+            dense.eval(at, y);
+            self.observe(at, y, system)?;
+            let value = self.row[self.traces[k].column()];
+            self.traces[k].push(at, value);
+        }
+        ControlFlow::Continue(())
     }
 
     fn keep(rows: &mut Rows, t: f64, row: &[f64]) {
@@ -118,7 +145,9 @@ fn is_same(output: f64, event: f64) -> bool {
 
 impl Observer for Recorder<'_> {
     fn needs_dense(&mut self, t0: f64, t1: f64) -> bool {
+        let is_read_at = |t: &Trace| t.at().is_some_and(|at| at > t0 && at < t1);
         self.reads_inside
+            || self.traces.iter().any(is_read_at)
             || self.output_times.get(self.next).is_some_and(|&t| t < t1)
             || self.ranges.as_ref().is_some_and(|r| r.may_grow(t1 - t0))
     }
@@ -160,6 +189,7 @@ impl Observer for Recorder<'_> {
                 self.trace(t, true);
             }
         }
+        self.trace_instants(dense, &mut y, system)?;
         if !self.traces.is_empty() {
             self.observe(t1, dense.y1(), system)?;
             self.trace(t1, false);

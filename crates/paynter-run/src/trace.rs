@@ -47,12 +47,14 @@ impl Reads {
 }
 
 /// A column of a run that measures read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// Which of the wanted quantities.
     pub column: usize,
     /// What is read of it.
     pub reads: Reads,
+    /// Nothing but its value at this time is read.
+    pub at: Option<f64>,
 }
 
 /// The points of one column.
@@ -87,6 +89,11 @@ impl Trace {
     /// Tells whether points inside the steps matter.
     pub(crate) fn is_inside(&self) -> bool {
         self.measured.reads.is_inside()
+    }
+
+    /// The only time that matters, if there is one.
+    pub(crate) fn at(&self) -> Option<f64> {
+        self.measured.at
     }
 
     /// The curve for measures.
@@ -203,6 +210,7 @@ mod tests {
         let column = Measured {
             column: 0,
             reads: ALL,
+            at: None,
         };
         let mut trace = Trace::new(column);
         ringing(n).for_each(|(t, x)| trace.push(t, x));
@@ -235,7 +243,11 @@ mod tests {
             levels: false,
             ..ALL
         };
-        let mut trace = Trace::new(Measured { column: 0, reads });
+        let mut trace = Trace::new(Measured {
+            column: 0,
+            reads,
+            at: None,
+        });
         // A ramp sets a record at each point.
         (0..200_000).for_each(|i| trace.push(i as f64, i as f64));
         assert!(trace.t.len() <= FIRST_LIMIT, "{} points", trace.t.len());
@@ -249,6 +261,7 @@ mod tests {
         let mut trace = Trace::new(Measured {
             column: 0,
             reads: Reads::default(),
+            at: None,
         });
         (0..100).for_each(|i| trace.push(i as f64, -(i as f64)));
         assert_eq!(trace.t.len(), 2);

@@ -11,7 +11,7 @@ mod kit;
 use fixtures::Fixtures;
 use kit::run_design;
 use paynter::exec::Engine;
-use paynter::optimize::{Progress, SearchRequest, optimize};
+use paynter::optimize::{Progress, SearchRequest, optimize, trade_off};
 use paynter::simulate::Ending;
 use paynter::syntax::{Diagnostic, render};
 use paynter::{Choice, Design, DesignError};
@@ -42,7 +42,10 @@ fn messages(name: &str) -> (Vec<Diagnostic>, String) {
                     }
                 }
             }
-            found.extend(of_search(&design));
+            found.extend(match name.starts_with("E0840") {
+                true => of_trade_off(&design),
+                false => of_search(&design),
+            });
             found.extend(of_fit(&design));
             // Sensitivities are asked for in the call, not in the experiment.
             if name.starts_with("E0761") {
@@ -71,6 +74,13 @@ fn of_search(design: &Design) -> Vec<Diagnostic> {
         Ok(optimum) => optimum.messages,
         Err(messages) => messages,
     }
+}
+
+/// Why there is no trade-off.
+fn of_trade_off(design: &Design) -> Vec<Diagnostic> {
+    let go_on = |_: &Progress| ControlFlow::Continue(());
+    let found = trade_off(design, &Choice::default(), (&SearchRequest::default(), 3), &go_on);
+    found.err().unwrap_or_default()
 }
 
 /// What a fit says, where the experiment has one.

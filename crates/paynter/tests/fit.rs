@@ -214,3 +214,29 @@ fn data_that_cannot_be_used_are_refused() {
     assert_eq!(codes(good, "; sigma v = 1 [kg]").len(), 1);
     assert_eq!(codes(good, "; sigma v = 0 [m/s]").len(), 1);
 }
+
+#[test]
+fn slopes_are_exact_where_the_model_allows_it() {
+    let data = Data::new(&samples(1.7, 2.5, 25, &mut Random::new(1, 0), (0.0, 0.0)));
+    let found = try_fit(&brake(&data, ""), 2).expect("it starts");
+    assert!(found.has_exact_slopes);
+    assert!(to_text(&found).contains("exact slopes"));
+    // With exact data and exact slopes the last digits of the runs are reached.
+    for (value, truth) in found.values.iter().zip([1.7, 2.5]) {
+        assert!((value.value - truth).abs() < 1e-8 * truth, "{value:?}");
+    }
+    // A sampled value that depends on the motion cannot be followed: differences, and it says so.
+    let text = BRAKE
+        .replace(
+            "    s [m]",
+            "    sample at 10 [Hz] { seen = x.f }\n    s [m]",
+        )
+        .replace("record x.f as v,", "record x.f as v, seen,")
+        .replace("FILE", &data.name())
+        .replace("SIGMA", "");
+    let found = try_fit(&design(&text), 2).expect("it starts");
+    assert!(!found.has_exact_slopes);
+    for (value, truth) in found.values.iter().zip([1.7, 2.5]) {
+        assert!((value.value - truth).abs() < 1e-6 * truth, "{value:?}");
+    }
+}

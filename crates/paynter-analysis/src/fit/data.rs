@@ -7,17 +7,20 @@
 
 use super::Watch;
 use crate::evaluator::{Anew, Ran, Settings, Shared, Worker, plain_parameter};
+use crate::linear::{Sensitivities, Varying, sensitivities_at};
 use crate::optimize::{Axis, change, present_values};
 use paynter_design::code;
 use paynter_design::design::{Choice, Design, DesignError};
 use paynter_exec::Engine;
-use paynter_model::experiment::FitData;
+use paynter_model::experiment::{FitData, Quantity};
+use paynter_model::project::Override;
+use paynter_optimize::dense::Dense;
 use paynter_optimize::levenberg::Fit;
 use paynter_run::table::Table;
 use paynter_syntax::Diagnostic;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Tolerance of runs whose experiment gives none.
 const RTOL: f64 = 1e-9;
@@ -63,6 +66,8 @@ pub(super) struct Measured<'a> {
     engine: Engine,
     n_runs: AtomicUsize,
     failure: Mutex<Option<String>>,
+    /// Exact slopes were refused once: differences from then on.
+    is_inexact: AtomicBool,
 }
 
 /// Reads the data and compiles the models.
@@ -85,6 +90,7 @@ pub(super) fn measured<'a>(
         engine,
         n_runs: AtomicUsize::new(0),
         failure: Mutex::new(None),
+        is_inexact: AtomicBool::new(false),
     };
     for (asked, found) in fit.data.iter().zip(&design.fit_data) {
         let bytes = found.bytes.as_ref().map_err(String::clone);
@@ -327,6 +333,88 @@ impl<'a> Measured<'a> {
         all.iter().all(|r| r.is_finite()).then_some(all)
     }
 
+    /// Tells whether slopes are exact.
+    pub(super) fn is_exact(&self) -> bool {
+        !self.is_inexact.load(Ordering::Relaxed)
+    }
+
+    /// Slopes of all residuals by the parts of the ranges, from the variational equations of the runs; none where the model does
+    /// not allow them.
+    pub(super) fn slopes(&self, x: &[f64], watch: Watch<'_>) -> Option<Dense> {
+        if !self.is_exact() || watch(self.n_runs()).is_break() {
+            return None;
+        }
+        let values: Vec<f64> = self.axes.iter().zip(x).map(|(a, x)| a.value(*x)).collect();
+        let mut rows = Vec::new();
+        for set in &self.sets {
+            let Some(followed) = self.followed(set, &values) else {
+                self.is_inexact.store(true, Ordering::Relaxed);
+                return None;
+            };
+            self.n_runs.fetch_add(1, Ordering::Relaxed);
+            if followed.time.len() != set.times.len() {
+                return None;
+            }
+            for (channel, curve) in set.channels.iter().zip(&followed.outputs) {
+                let sigma = self.columns[channel.column].sigma;
+                for (row, _) in &channel.samples {
+                    let axes = self.axes.iter().zip(x).enumerate();
+                    rows.extend(
+                        axes.map(|(k, (a, x))| curve.slopes[k][*row] * a.slope(*x) / sigma),
+                    );
+                }
+            }
+        }
+        let n = self.axes.len();
+        rows.iter().all(|s| s.is_finite()).then(|| Dense {
+            n_rows: rows.len() / n.max(1),
+            n_columns: n,
+            entries: rows,
+        })
+    }
+
+    /// The recorded channels of a data file with what they owe to the parameters.
+    fn followed(&self, set: &Set, values: &[f64]) -> Option<Sensitivities> {
+        let choice = Choice {
+            experiment: set.design.plan.name.clone(),
+            ..self.choice.clone()
+        };
+        let anew = Anew {
+            design: &set.design,
+            choice: &choice,
+            engine: self.engine,
+        };
+        let mut design = anew.varied(&self.changes(values)).ok()?;
+        design.plan.rtol = set.settings.rtol.unwrap_or(design.plan.rtol);
+        let compiled = design.compile().ok()?;
+        let over: Option<Vec<Varying>> = self
+            .axes
+            .iter()
+            .map(|a| {
+                let path = &a.varied.variable.path;
+                Some(Varying {
+                    name: path.clone(),
+                    symbol: Some(plain_parameter(&design, path)?),
+                    unit: None,
+                    span: a.varied.span,
+                })
+            })
+            .collect();
+        let to = set.channels.iter().map(|c| Quantity {
+            column: design.plan.columns[c.recorded].clone(),
+            span: set.design.plan.places.whole.unwrap_or_default(),
+        });
+        let to: Vec<Quantity> = to.collect();
+        sensitivities_at(&design, &compiled, (&over?, &to), Some(&set.times)).ok()
+    }
+
+    /// What these values change in the model.
+    fn changes(&self, values: &[f64]) -> Vec<Override> {
+        let open = self.axes.iter().zip(values);
+        open.map(|(a, v)| change(&a.varied, a.varied.expression(*v)))
+            .collect()
+    }
+
     /// Which column each residual belongs to, with its time and value.
     pub(super) fn samples(&self) -> Vec<(usize, f64, f64)> {
         let sets = self.sets.iter().flat_map(|set| {
@@ -354,10 +442,6 @@ impl<'a> Measured<'a> {
                 return ran;
             }
         }
-        let open = self.axes.iter().zip(values);
-        let changes: Vec<_> = open
-            .map(|(a, v)| change(&a.varied, a.varied.expression(*v)))
-            .collect();
         let choice = Choice {
             experiment: set.design.plan.name.clone(),
             ..self.choice.clone()
@@ -371,7 +455,7 @@ impl<'a> Measured<'a> {
             times: Some(set.times.clone()),
             ..set.settings.clone()
         };
-        anew.ran(&changes, &settings, may_go_on)
+        anew.ran(&self.changes(values), &settings, may_go_on)
     }
 
     /// Takes the scatter of each column without a σ as its σ; tells the largest relative change.

@@ -72,6 +72,8 @@ pub struct Estimated {
     pub samples: Vec<(usize, f64, f64, f64)>,
     /// Runs.
     pub n_runs: usize,
+    /// Slopes came from the variational equations, not from differences of runs.
+    pub has_exact_slopes: bool,
     /// χ² over its freedom, where every σ was given.
     pub chi_square: Option<f64>,
     /// What the user should know.
@@ -148,6 +150,7 @@ pub(super) fn estimate(design: &Design, data: &Measured<'_>, fit: &Fit) -> Estim
             .map(|((c, t, v), r)| (*c, *t, *v, v + r * data.columns[*c].sigma))
             .collect(),
         n_runs: data.n_runs(),
+        has_exact_slopes: data.is_exact(),
         chi_square: all_given.then(|| sum / freedom),
         messages: Vec::new(),
     };

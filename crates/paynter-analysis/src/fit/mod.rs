@@ -13,7 +13,7 @@ mod text;
 use paynter_design::code;
 use paynter_design::design::{Choice, Design};
 use paynter_exec::Engine;
-use paynter_optimize::levenberg::{Fit, FitEnd, fit as levenberg};
+use paynter_optimize::levenberg::{Fit, FitEnd, Fitting, fit as levenberg};
 use paynter_optimize::sobol::Sobol;
 use paynter_syntax::Diagnostic;
 use std::ops::ControlFlow;
@@ -79,13 +79,23 @@ fn best_of_starts(data: &Measured<'_>, ask: &FitRequest, watch: Watch<'_>) -> Op
     let n = data.axes.len();
     let mut starts: Vec<Vec<f64>> = data.nominal().into_iter().collect();
     starts.extend(Sobol::new(n).take(ask.n_starts.saturating_sub(starts.len()).max(1)));
-    let residuals = |x: &[f64]| data.residuals(x, watch);
-    let fits = starts
-        .iter()
-        .map(|s| levenberg(&residuals, s, STEP, ask.jobs));
+    let fits = starts.iter().map(|s| from_start(data, s, ask, watch));
     let good = fits.filter(|f| f.end != FitEnd::Blocked);
     let sum = |f: &Fit| f.residuals.iter().map(|r| r * r).sum::<f64>();
     good.min_by(|a, b| sum(a).total_cmp(&sum(b)))
+}
+
+/// One descent, with exact slopes where the model allows them.
+fn from_start(data: &Measured<'_>, start: &[f64], ask: &Ask, watch: Watch<'_>) -> Fit {
+    let residuals = |x: &[f64]| data.residuals(x, watch);
+    let slopes = |x: &[f64]| data.slopes(x, watch);
+    let fitting = Fitting {
+        residuals: &residuals,
+        slopes: Some(&slopes),
+        step: STEP,
+        jobs: ask.jobs,
+    };
+    levenberg(fitting, start)
 }
 
 /// Weights columns by their own scatter and fits again, until the weights stay.
@@ -93,8 +103,7 @@ fn reweighted(data: &mut Measured<'_>, first: Fit, ask: &FitRequest, watch: Watc
     let mut best = first;
     for _ in 0..ROUNDS {
         let change = data.learn_weights(&best);
-        let residuals = |x: &[f64]| data.residuals(x, watch);
-        let next = levenberg(&residuals, &best.x, STEP, ask.jobs);
+        let next = from_start(data, &best.x, ask, watch);
         if next.end == FitEnd::Blocked {
             return best;
         }

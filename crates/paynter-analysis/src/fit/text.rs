@@ -54,7 +54,11 @@ pub fn to_text(fit: &Estimated) -> String {
             }
         }
     }
-    let _ = writeln!(out, "\n{} runs", fit.n_runs);
+    let slopes = match fit.has_exact_slopes {
+        true => "exact slopes",
+        false => "slopes by differences of runs",
+    };
+    let _ = writeln!(out, "\n{} runs, {slopes}", fit.n_runs);
     out
 }
 
@@ -131,5 +135,6 @@ pub fn to_json(fit: &Estimated) -> Value {
         })).collect::<Vec<_>>(),
         "chi_square": fit.chi_square,
         "runs": fit.n_runs,
+        "has_exact_slopes": fit.has_exact_slopes,
     })
 }

@@ -125,8 +125,17 @@ pub fn transfers(
 
 /// Writes transfer functions for people.
 pub fn transfers_to_text(linear: &Linearization, all: &[(String, String, Transfer)]) -> String {
-    let mut out = format!("{}\n", about_point(linear));
     let letter = if linear.step().is_some() { "z" } else { "s" };
+    transfers_in(linear, all, letter)
+}
+
+/// As [`transfers_to_text`], in another letter.
+pub fn transfers_in(
+    linear: &Linearization,
+    all: &[(String, String, Transfer)],
+    letter: &str,
+) -> String {
+    let mut out = format!("{}\n", about_point(linear));
     for (name, unit, own) in all {
         let unit = match unit.as_str() {
             "" => String::new(),

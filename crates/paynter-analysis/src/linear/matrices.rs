@@ -245,7 +245,8 @@ fn inverse(block: &Matrix) -> Matrix {
     inverse
 }
 
-/// Leaves out integrals of signals that neither a rate nor an output reads: energies, measures.
+/// Leaves out integrals that neither a rate nor an output reads: energies, measures; and, where there are outputs, storages such as the
+/// momentum of a body whose speed acts on nothing.
 fn without_idle(
     site: &OperatingPoint<'_>,
     kept: &[usize],
@@ -262,7 +263,7 @@ fn without_idle(
     let may_go: HashSet<usize> = site
         .states
         .iter()
-        .filter(|s| !stored.contains(&s.1))
+        .filter(|s| !stored.contains(&s.1) || !outputs.is_empty())
         .map(|s| s.0)
         .collect();
     if may_go.is_empty() {

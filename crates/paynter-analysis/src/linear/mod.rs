@@ -39,7 +39,9 @@ use operating_point::{At, OperatingPoint};
 use trim::Unknown;
 
 pub use bode::{Bode, BodeChannel, bode};
-pub use locus::{LocusReport, locus, transfers, transfers_to_json, transfers_to_text};
+pub use locus::{
+    LocusReport, locus, transfers, transfers_in, transfers_to_json, transfers_to_text,
+};
 pub use loops::{ChannelMargins, LoopReport, channel_margins, loop_margins};
 pub(crate) use loops::{margins_in, margins_of_measures};
 pub use operating_point::Rest;
@@ -48,6 +50,7 @@ pub use poles::{MOST_CHANNELS, PoleTable, poles, poles_to_json, poles_to_text};
 pub use step::{StepCurve, Steps, steps};
 pub use text::{about_point, notes, to_csv, to_json, to_text, trim_to_json, trim_to_text};
 pub use trim::Trim;
+pub(crate) use variation::sensitivities_at;
 pub use variation::{
     Followed, Parameter, Sensitivities, Varying, default_parameters, sensitivities,
     sensitivities_to_json, sensitivities_to_text,

@@ -13,6 +13,7 @@
 mod cases;
 mod choices;
 mod optimum;
+mod pareto;
 mod text;
 mod trials;
 mod write;
@@ -32,6 +33,10 @@ pub(crate) use choices::change;
 pub(crate) use trials::{Axis, present_values};
 
 pub use optimum::{AimFound, AtBound, ChoiceFound, ConditionFound, Optimum, ValueFound};
+pub use pareto::{
+    TradeOff, TradePoint, trade_off, trade_off_plot, trade_off_to_json, trade_off_to_table,
+    trade_off_to_text,
+};
 pub use text::{to_json, to_table, to_text};
 pub use write::{WriteError, experiment_text, with_experiment};
 
@@ -104,7 +109,7 @@ pub fn optimize(
         let message = Diagnostic::error(code::TWO_AIMS, "a search has one aim")
             .primary(second.span, "a second one")
             .secondary(plan.aims[0].span, "the first")
-            .help("add them up with weights, such as `minimize a/1 [s] + 0.2*b/1 [J]`, or make all but one of them conditions");
+            .help("add them up with weights, such as `minimize a/1 [s] + 0.2*b/1 [J]`, or make all but one of them conditions; `paynter optimize --pareto` shows what one costs in terms of the other");
         return Err(vec![message]);
     }
     let cases = cases(design, choice)?;

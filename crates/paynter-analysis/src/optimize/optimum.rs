@@ -256,7 +256,7 @@ fn signed(search: &Optimize, aim: f64) -> f64 {
     if search.aims[0].is_small { aim } else { -aim }
 }
 
-fn in_unit(si: f64, unit: Option<&Unit>) -> f64 {
+pub(super) fn in_unit(si: f64, unit: Option<&Unit>) -> f64 {
     unit.map_or(si, |u| u.from_si(si))
 }
 
@@ -265,7 +265,7 @@ fn step_in_unit(si: f64, unit: Option<&Unit>) -> f64 {
     unit.map_or(si, |u| si / u.factor)
 }
 
-fn unit_text(unit: Option<&Unit>) -> String {
+pub(super) fn unit_text(unit: Option<&Unit>) -> String {
     unit.map_or(String::new(), |u| u.text.clone())
 }
 

@@ -67,6 +67,15 @@ impl Axis {
         }
     }
 
+    /// How fast the value grows with the part of the way, SI.
+    pub(crate) fn slope(&self, part: f64) -> f64 {
+        if self.is_logarithmic {
+            self.value(part) * (self.high / self.low).ln()
+        } else {
+            self.high - self.low
+        }
+    }
+
     fn part(&self, value: f64) -> Option<f64> {
         let part = if self.is_logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -104,8 +113,40 @@ struct Runner<'a> {
 /// Why points have no value: code and an example, by how many.
 pub(super) type Reasons = BTreeMap<String, (String, usize)>;
 
+/// Which of several aims is made small, and which is kept below a value meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Stance {
+    pub aim: usize,
+    /// As a number to be made small.
+    pub limit: Option<(usize, f64)>,
+}
+
+/// All aims as numbers to be made small, and all constraints, at one point.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Values {
+    pub aims: Vec<f64>,
+    pub constraints: Vec<f64>,
+}
+
+impl Values {
+    fn seen_from(&self, stance: Stance) -> Evaluation {
+        let mut constraints = self.constraints.clone();
+        constraints.extend(stance.limit.map(|(k, most)| self.aims[k] - most));
+        Evaluation {
+            aim: self.aims[stance.aim],
+            constraints,
+        }
+    }
+}
+
 /// A function of the unit cube.
 pub(super) struct Trials<'a> {
+    /// What is asked just now.
+    pub stance: Stance,
+    /// The size of a limited aim.
+    pub limit_size: Option<f64>,
+    /// Every point that has values, where somebody wants them all.
+    pub log: Option<Mutex<Vec<(Vec<f64>, Values)>>>,
     pub axes: Vec<Axis>,
     runners: Vec<Runner<'a>>,
     fixed: Vec<Override>,
@@ -153,6 +194,9 @@ impl<'a> Trials<'a> {
         let plan = &cases[0].design.plan;
         let has_tolerance = plan.places.words.iter().any(|w| w.0 == "rtol");
         let mut trials = Trials {
+            stance: Stance::default(),
+            limit_size: None,
+            log: None,
             axes,
             runners,
             fixed: combination.changes.clone(),
@@ -327,13 +371,18 @@ impl<'a> Trials<'a> {
                 }
             }
         }
-        let value = self.combined(&found);
+        let values = self.combined(&found);
+        let value = values.seen_from(self.stance);
         self.note(&value);
+        if let Some(log) = &self.log {
+            let mut log = log.lock().expect("no thread panics with it");
+            log.push((x.to_vec(), values));
+        }
         Trial::Good(value)
     }
 
     /// Aim and constraints of one experiment; a reason and an example where there are none.
-    fn read(&self, k: usize, ran: Ran) -> Result<Evaluation, (String, String)> {
+    fn read(&self, k: usize, ran: Ran) -> Result<Values, (String, String)> {
         if let Some((code, why)) = ran.failure {
             return Err((format!("failed {code}"), format!("the run failed: {why}")));
         }
@@ -345,10 +394,12 @@ impl<'a> Trials<'a> {
             let why = format!("`{text}` has no value");
             (why.clone(), why)
         };
-        let aim = &search.aims[0];
-        let value = aims[0]
-            .filter(|v| v.is_finite())
-            .ok_or_else(|| missing(&aim.text))?;
+        let mut small = Vec::new();
+        for (aim, value) in search.aims.iter().zip(aims) {
+            let value = value.filter(|v| v.is_finite());
+            let value = value.ok_or_else(|| missing(&aim.text))?;
+            small.push(if aim.is_small { value } else { -value });
+        }
         let mut constraints = Vec::new();
         for (condition, sides) in search.conditions.iter().zip(conditions) {
             let (Some(left), Some(right)) = sides else {
@@ -364,31 +415,37 @@ impl<'a> Trials<'a> {
             }
             constraints.push(violation);
         }
-        Ok(Evaluation {
-            aim: if aim.is_small { value } else { -value },
+        Ok(Values {
+            aims: small,
             constraints,
         })
     }
 
     /// The worst, or the weighted mean, of all experiments; constraints of all.
-    fn combined(&self, found: &[Evaluation]) -> Evaluation {
+    fn combined(&self, found: &[Values]) -> Values {
         let search = self.runners[0].design.plan.optimize.as_ref();
         let is_mean = search.is_some_and(|s| matches!(s.cases, Cases::Mean(_)));
         let weights = || self.runners.iter().map(|r| r.case.weight);
-        let aim = if is_mean {
-            let sum: f64 = found.iter().zip(weights()).map(|(e, w)| w * e.aim).sum();
-            sum / weights().sum::<f64>()
-        } else {
-            found.iter().fold(f64::NEG_INFINITY, |m, e| m.max(e.aim))
+        let aim = |k: usize| {
+            let each = found.iter().map(|v| v.aims[k]);
+            if is_mean {
+                let sum: f64 = each.zip(weights()).map(|(aim, w)| w * aim).sum();
+                sum / weights().sum::<f64>()
+            } else {
+                each.fold(f64::NEG_INFINITY, f64::max)
+            }
         };
-        let constraints = found.iter().flat_map(|e| e.constraints.clone()).collect();
-        Evaluation { aim, constraints }
+        let n_aims = found.first().map_or(0, |v| v.aims.len());
+        Values {
+            aims: (0..n_aims).map(aim).collect(),
+            constraints: found.iter().flat_map(|e| e.constraints.clone()).collect(),
+        }
     }
 
     /// Keeps the best value for whoever looks on.
     fn note(&self, value: &Evaluation) {
         let search = self.runners[0].design.plan.optimize.as_ref();
-        let aim = &search.expect("every case has the search").aims[0];
+        let aim = &search.expect("every case has the search").aims[self.stance.aim];
         let si = if aim.is_small { value.aim } else { -value.aim };
         let shown = aim.unit.as_ref().map_or(si, |u| u.from_si(si));
         let is_feasible = value.is_feasible();
@@ -458,7 +515,7 @@ impl Problem for Watched<'_, '_> {
             let search = r.design.plan.optimize.as_ref();
             search.map_or(0, |s| s.conditions.len())
         });
-        each.sum()
+        each.sum::<usize>() + usize::from(self.trials.stance.limit.is_some())
     }
 
     fn evaluate(&self, x: &[f64]) -> Trial {
@@ -466,6 +523,8 @@ impl Problem for Watched<'_, '_> {
     }
 
     fn constraint_sizes(&self) -> Vec<Option<f64>> {
-        self.trials.sizes.clone()
+        let mut sizes = self.trials.sizes.clone();
+        sizes.extend(self.trials.stance.limit.map(|_| self.trials.limit_size));
+        sizes
     }
 }

@@ -319,6 +319,19 @@ impl Planner<'_> {
     }
 
     /// Checks that need all settings.
+    /// Measures read curves while there is a run.
+    pub(super) fn check_instants(&mut self) {
+        let (start, stop) = (self.plan.start, self.plan.stop);
+        for (time, span) in std::mem::take(&mut self.instants) {
+            if stop > start && !(start..=stop).contains(&time) {
+                let message = format!("the measure reads a curve at {time} s, outside the run");
+                let diagnostic = Diagnostic::error(code::SETTING_VALUE, message)
+                    .primary(span, format!("the run goes from {start} s to {stop} s"));
+                self.report(diagnostic);
+            }
+        }
+    }
+
     pub(super) fn check_times(&mut self) {
         let (start, stop) = (self.plan.start, self.plan.stop);
         let span_of = |given: &[(String, Span)], name: &str| {

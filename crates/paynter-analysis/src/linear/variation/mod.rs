@@ -132,7 +132,21 @@ impl Varying {
 pub fn sensitivities(
     design: &Design,
     compiled: &Compiled,
+    asked: (&[Varying], &[Quantity]),
+) -> Result<Sensitivities, LinearError> {
+    sensitivities_at(design, compiled, asked, None)
+}
+
+/// As [`sensitivities`], at other times than those of the experiment.
+///
+/// # Errors
+///
+/// As for [`sensitivities`].
+pub(crate) fn sensitivities_at(
+    design: &Design,
+    compiled: &Compiled,
     (over, to): (&[Varying], &[Quantity]),
+    times: Option<&[f64]>,
 ) -> Result<Sensitivities, LinearError> {
     let symbols = parameters_of(design, compiled, over)?;
     let mut model = Augmented::new((design, compiled), &symbols, to)?;
@@ -170,7 +184,8 @@ pub fn sensitivities(
     };
     let mut go_on = |_: f64| ControlFlow::Continue(());
     let n_columns = to.len() * (1 + over.len());
-    let mut recorder = Recorder::new(spec.output_times.clone(), n_columns, &[], &mut go_on);
+    let times = times.map_or(spec.output_times.clone(), <[f64]>::to_vec);
+    let mut recorder = Recorder::new(times, n_columns, &[], &mut go_on);
     let ended = integrate(
         variational,
         *point_time,
