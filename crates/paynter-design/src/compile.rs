@@ -315,20 +315,8 @@ pub fn strokes(graph: Arc<BondGraph>, settings: Settings) -> Strokes {
             solved: Solved::default(),
         };
     };
+    let (graph, causality) = shown(&compiled);
     let reduced = &compiled.reduced;
-    let graph = compiled.graph;
-    let (graph, causality) = if is_multiplier {
-        let (graph, _) = with_reactions(&graph, &compiled.released);
-        let causality = assign_causality(&graph);
-        (Arc::new(graph), causality)
-    } else if compiled.released.is_empty() {
-        (graph, compiled.causality)
-    } else {
-        let graph = without_locks(&graph, &compiled.released);
-        let causality = assign_causality(&graph);
-        (Arc::new(graph), causality)
-    };
-
     let turned = causality.reversed_moduli.iter().copied();
     let harmless_moduli = if keeps_all_storages(&graph, reduced) {
         turned.collect()
@@ -347,6 +335,20 @@ pub fn strokes(graph: Arc<BondGraph>, settings: Settings) -> Strokes {
         causality,
         solved,
     }
+}
+
+/// The graph and the strokes that reports show of a compiled model.
+pub(crate) fn shown(compiled: &Compiled) -> (Arc<BondGraph>, Causality) {
+    let graph = &compiled.graph;
+    let graph = if compiled.settings.treatment == Treatment::Multiplier {
+        with_reactions(graph, &compiled.released).0
+    } else if compiled.released.is_empty() {
+        return (graph.clone(), compiled.causality.clone());
+    } else {
+        without_locks(graph, &compiled.released)
+    };
+    let causality = assign_causality(&graph);
+    (Arc::new(graph), causality)
 }
 
 /// Moduli that are looked at one by one, each by reducing the whole model once more; the warning stands for

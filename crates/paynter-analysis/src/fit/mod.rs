@@ -86,7 +86,7 @@ fn best_of_starts(data: &Measured<'_>, ask: &FitRequest, watch: Watch<'_>) -> Op
 }
 
 /// One descent, with exact slopes where the model allows them.
-fn from_start(data: &Measured<'_>, start: &[f64], ask: &Ask, watch: Watch<'_>) -> Fit {
+fn from_start(data: &Measured<'_>, start: &[f64], ask: &FitRequest, watch: Watch<'_>) -> Fit {
     let residuals = |x: &[f64]| data.residuals(x, watch);
     let slopes = |x: &[f64]| data.slopes(x, watch);
     let fitting = Fitting {
