@@ -307,7 +307,6 @@ pub struct Strokes {
 /// Assigns the strokes that reports show, and says of every modulus that they turn round whether the
 /// equations divide by it.
 pub fn strokes(graph: Arc<BondGraph>, settings: Settings) -> Strokes {
-    let is_multiplier = settings.treatment == Treatment::Multiplier;
     let Ok(compiled) = compile(graph.clone(), settings) else {
         return Strokes {
             causality: assign_causality(&graph),
