@@ -6,8 +6,8 @@
 //! Intensities are two-sided spectral densities: a noise of intensity q through an integrator has a variance that grows by q per second.
 
 use crate::control::{ControlError, diagonal};
-use paynter_design::digits::significant;
 use crate::linear::{Label, Linearization, about_point};
+use paynter_design::digits::significant;
 use paynter_linear::{
     Complex, Matrix, Regulated, dlqr, eigenvalues, exponential, lqe, lyapunov, solve, transpose,
 };

@@ -14,10 +14,10 @@ use crate::evaluator::{
 use crate::experiment::{Measurement, Outcome};
 use paynter_design::design::{Choice, Design};
 use paynter_design::sweeps::is_numeric;
-use paynter_run::table::Table;
 use paynter_exec::Engine;
 use paynter_model::experiment::{SweepSetting, SweepTarget};
 use paynter_model::project::Override;
+use paynter_run::table::Table;
 use paynter_syntax::Diagnostic;
 use std::ops::{ControlFlow, Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};

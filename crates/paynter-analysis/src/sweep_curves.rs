@@ -6,11 +6,12 @@
 //! **Invariant:** runs record at the times of their experiment, so rows of equal number are at one time. A run that ended early
 //! has no rows behind its end, and does not count in the bands there.
 
-use paynter_design::design::Design;
-use crate::sweep::{Point, target_name};
+use crate::sweep::Point;
 use crate::sweep_table::target_unit;
-use paynter_run::table::{Column, Table};
+use paynter_design::design::Design;
+use paynter_design::sweeps::target_name;
 use paynter_optimize::statistics::quantile_of;
+use paynter_run::table::{Column, Table};
 
 /// Quantiles of a band.
 pub const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];

@@ -4,10 +4,11 @@
 //! Out: [`Plot`]s: measures over what was swept (a curve, a map of two axes, histograms of a drawn sample), and recorded curves of
 //!      all runs (a family in colours, or a fan of quantiles of a drawn sample).
 
-use paynter_design::design::Design;
-use crate::sweep::{Point, is_numeric, target_name};
+use crate::sweep::Point;
 use crate::sweep_curves::{QUANTILES, bands};
 use crate::sweep_table::target_unit;
+use paynter_design::design::Design;
+use paynter_design::sweeps::{is_numeric, target_name};
 use paynter_draw::plot::{Band, Cells, Panel, Plot, Scale, Series};
 use paynter_draw::thin::looks_held;
 use paynter_model::experiment::Sweep;

@@ -79,7 +79,12 @@ fn of_search(design: &Design) -> Vec<Diagnostic> {
 /// Why there is no trade-off.
 fn of_trade_off(design: &Design) -> Vec<Diagnostic> {
     let go_on = |_: &Progress| ControlFlow::Continue(());
-    let found = trade_off(design, &Choice::default(), (&SearchRequest::default(), 3), &go_on);
+    let found = trade_off(
+        design,
+        &Choice::default(),
+        (&SearchRequest::default(), 3),
+        &go_on,
+    );
     found.err().unwrap_or_default()
 }
 

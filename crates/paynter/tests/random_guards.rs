@@ -438,7 +438,10 @@ fn judge(seed: u64) -> Verdict {
         Ok(outcome) => outcome,
         Err(d) => return Verdict::Refused(shown(&d)),
     };
-    if let Ending::Failed { diagnostics, .. } = &outcome.run.ending {
+    if let Ending::Failed {
+        why: diagnostics, ..
+    } = &outcome.run.ending
+    {
         return Verdict::Refused(shown(diagnostics));
     }
     if !outcome.run.unresolved.is_empty() {

@@ -13,14 +13,14 @@
 use super::choices::{Combination, combinations};
 use super::optimum::{in_unit, unit_text};
 use super::trials::{Stance, Trials, Values};
-use super::{SearchRequest, Progress, Watch, cases::cases, options};
+use super::{Progress, SearchRequest, Watch, cases::cases, options};
 use paynter_design::code;
 use paynter_design::design::{Choice, Design};
 use paynter_design::digits::significant;
-use paynter_run::table::{Column, Table};
 use paynter_draw::plot::{Panel, Plot, Series};
 use paynter_model::experiment::{Aim, Optimize};
 use paynter_optimize::search;
+use paynter_run::table::{Column, Table};
 use paynter_syntax::Diagnostic;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -150,19 +150,24 @@ fn nothing(plan: &Optimize) -> Diagnostic {
 }
 
 /// Searches both ends, then the points between; true if it was ended from outside.
-fn explore(trials: &mut Trials<'_>, (ask, n_points): (&SearchRequest, usize), watch: Watch<'_>) -> bool {
+fn explore(
+    trials: &mut Trials<'_>,
+    (ask, n_points): (&SearchRequest, usize),
+    watch: Watch<'_>,
+) -> bool {
     trials.log = Some(Mutex::new(Vec::new()));
-    let descend = |trials: &mut Trials<'_>, stance: Stance, from: Option<&[f64]>, ask: &SearchRequest| {
-        trials.stance = stance;
-        trials.watched(watch, |problem| {
-            let nominal = from.map(<[f64]>::to_vec).or_else(|| problem.nominal());
-            search(
-                problem,
-                nominal.as_deref(),
-                &options(ask, problem.axes.len()),
-            )
-        })
-    };
+    let descend =
+        |trials: &mut Trials<'_>, stance: Stance, from: Option<&[f64]>, ask: &SearchRequest| {
+            trials.stance = stance;
+            trials.watched(watch, |problem| {
+                let nominal = from.map(<[f64]>::to_vec).or_else(|| problem.nominal());
+                search(
+                    problem,
+                    nominal.as_deref(),
+                    &options(ask, problem.axes.len()),
+                )
+            })
+        };
     // The whole search for both ends; between them the neighbours are known.
     for aim in [1, 0] {
         let stance = Stance { aim, limit: None };

@@ -198,7 +198,10 @@ fn search_with_progress(
 }
 
 /// As above, for any search.
-fn with_progress<R>(args: &OptimizeArgs, search: impl FnOnce(&SearchRequest, optimize::Watch<'_>) -> R) -> R {
+fn with_progress<R>(
+    args: &OptimizeArgs,
+    search: impl FnOnce(&SearchRequest, optimize::Watch<'_>) -> R,
+) -> R {
     let ask = SearchRequest {
         engine: args.engine.engine(),
         jobs: args
