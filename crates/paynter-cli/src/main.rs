@@ -84,10 +84,18 @@ enum Command {
     Structure(commands::structure::StructureArgs),
     /// Optimal feedback gains (LQR) of the linear model
     Lqr(commands::control::LqrArgs),
+    /// Optimal feedback gains with integrals of what outputs miss (LQI)
+    Lqi(commands::control::LqrArgs),
+    /// Gains of a Kalman filter (LQE) for noise at inputs and outputs
+    Lqe(commands::control::LqeArgs),
+    /// Deviations of states and outputs under noise, from Lyapunov's equation
+    Lyap(commands::control::LyapArgs),
     /// Feedback gains that give chosen poles
     Place(commands::control::PlaceArgs),
     /// The linear model in steps
     C2d(commands::control::C2dArgs),
+    /// The continuous model behind a loop in steps
+    D2c(commands::control::D2cArgs),
     /// Run an experiment under every treatment of its locks, side by side
     CompareMethods(commands::compare_methods::CompareMethodsArgs),
     /// Draw the bond graph
@@ -147,8 +155,12 @@ fn main() -> ExitCode {
         Command::Step(args) => commands::step::step(&args),
         Command::Structure(args) => commands::structure::structure(&args),
         Command::Lqr(args) => commands::control::lqr(&args),
+        Command::Lqi(args) => commands::control::lqi(&args),
+        Command::Lqe(args) => commands::control::lqe(&args),
+        Command::Lyap(args) => commands::control::lyap(&args),
         Command::Place(args) => commands::control::place(&args),
         Command::C2d(args) => commands::control::c2d(&args),
+        Command::D2c(args) => commands::control::d2c(&args),
         Command::Diagram(args) => commands::diagram::diagram(&args),
         Command::Export(args) => commands::export::export(&args),
         Command::Import(args) => commands::import::import(&args),

@@ -109,6 +109,30 @@ fn controllers_of_a_table() {
     assert!(call(&["lqr", "--step", "0.01"]).contains("\"step\":0.01"));
     assert!(call(&["c2d", "--step", "0.1"]).contains("\"A\""));
     assert!(call(&["c2d", "--step", "0.1", "--method", "tustin"]).contains("\"D\""));
+    // 1/(s² + 0.3 s + 4) at rest is 0.25, in steps as well.
+    let matched = call(&["c2d", "--step", "0.1", "--method", "matched"]);
+    let json: serde_json::Value = serde_json::from_str(&matched).expect("JSON");
+    let sum = |key: &str| -> f64 {
+        let list = json["channels"][0][key].as_array().expect("a list");
+        list.iter().filter_map(serde_json::Value::as_f64).sum()
+    };
+    let at_rest = sum("numerator") / sum("denominator");
+    assert!((at_rest - 0.25).abs() < 1e-12, "{at_rest}");
+    // White force of intensity 2 moves the mass by σ² = q/(2 b k) and its speed by q/(2 b m).
+    let spread = call(&["lyap", "--q", "2"]);
+    let json: serde_json::Value = serde_json::from_str(&spread).expect("JSON");
+    let deviation = json["deviations"][0].as_f64().expect("a number");
+    assert!(
+        (deviation.powi(2) - 2.0 / (2.0 * 0.3 * 4.0)).abs() < 1e-12,
+        "{deviation}"
+    );
+    // Kalman's filter: its error is smaller than the spread without it.
+    let filter = call(&["lqe", "--q", "2", "--r", "0.01"]);
+    let json: serde_json::Value = serde_json::from_str(&filter).expect("JSON");
+    let error = json["covariance"][0][0].as_f64().expect("a number");
+    assert!(error > 0.0 && error < deviation.powi(2), "{filter}");
+    assert!(call(&["lqe", "--step", "0.1"]).contains("\"step\":0.1"));
+    assert!(call(&["lqi", "--r", "0.1"]).contains("\"integrals\":[\"q\"]"));
     let wrong = |more: &[&str]| {
         let mut args = vec![
             more[0], "m.bond", "-e", "plain", "--from", "force", "--to", "q",
@@ -123,4 +147,84 @@ fn controllers_of_a_table() {
     wrong(&["lqr", "--q", "1"]);
     wrong(&["c2d", "--step", "0"]);
     wrong(&["c2d", "--step", "0.1", "--at-frequency", "1"]);
+    wrong(&["c2d", "--step", "-1", "--method", "matched"]);
+    wrong(&["lqe", "--r", "0"]);
+    wrong(&["lqe", "--q", "1,2"]);
+    wrong(&["lqi", "--q", "1"]);
+    wrong(&["lyap", "--q", "-1"]);
+    wrong(&["d2c"]);
+}
+
+#[test]
+fn a_trade_off_is_printed_drawn_and_written() {
+    let text = TABLE.replace(
+        "{ minimize rise; subject over <= 20 [%] }",
+        "{ minimize rise, over }",
+    );
+    let folder = Folder::with_model(&text);
+    let call = [
+        "optimize", "m.bond", "-e", "soft", "--pareto", "5", "--table", "t.csv", "--plot", "p.svg",
+    ];
+    let (out, _) = folder.expect_both(0, &call);
+    assert!(out.starts_with("trade-off between rise and over"), "{out}");
+    let table = folder.read("t.csv");
+    assert_eq!(table.lines().count(), 6, "{table}");
+    assert!(folder.has("p.svg"));
+    let (json, _) = folder.expect_both(
+        0,
+        &[
+            "optimize", "m.bond", "-e", "soft", "--pareto", "3", "--json",
+        ],
+    );
+    assert!(json.contains("\"points\""), "{json}");
+    // One aim has no trade-off, and two have no single best value.
+    folder.expect_both(1, &["optimize", "m.bond", "-e", "impossible", "--pareto"]);
+    folder.expect_both(1, &["optimize", "m.bond", "-e", "soft"]);
+    folder.expect_both(2, &["optimize", "m.bond", "-e", "soft", "--pareto", "1"]);
+}
+
+#[test]
+fn curves_and_pictures_of_a_sweep_are_written() {
+    let folder = Folder::with_model(TABLE);
+    let call = [
+        "sweep", "m.bond", "-e", "plain", "--sweep", "k=1..9:5", "--curves", "c.csv", "--bands",
+        "b.csv", "--plot", "m.svg", "--family", "f.png", "--timed", "-o", "t.csv",
+    ];
+    folder.expect_both(0, &call);
+    let read = |name: &str| folder.read(name);
+    let curves = read("c.csv");
+    assert!(curves.starts_with("point,time,k,q\n"), "{}", &curves[..60]);
+    assert!(
+        read("t.csv")
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .contains("steps,run time")
+    );
+    assert!(read("b.csv").starts_with("time,"));
+    assert!(read("m.svg").starts_with("<svg"));
+    // What cannot be written is told before the runs.
+    folder.expect_both(
+        2,
+        &[
+            "sweep", "m.bond", "-e", "plain", "--sweep", "k=1..9:5", "--plot", "m.txt",
+        ],
+    );
+}
+
+#[test]
+fn draws_come_from_a_file() {
+    let folder = Folder::with_model(TABLE);
+    folder.write("d.csv", "draw,k,b\n1,4,0.3\n2,5,0.2\n3,3.5,0.25\n");
+    let (out, _) = folder.expect_both(0, &["sweep", "m.bond", "-e", "plain", "--draws", "d.csv"]);
+    assert!(
+        out.contains("3 runs, 0 failed") && out.contains("last [m], 3 values"),
+        "{out}"
+    );
+    folder.write("w.csv", "draw,k\n1,4\n2,NaN\n");
+    let (_, errors) =
+        folder.expect_both(2, &["sweep", "m.bond", "-e", "plain", "--draws", "w.csv"]);
+    assert!(errors.contains("row 2 has no number for `k`"), "{errors}");
+    folder.write("u.csv", "draw,nothing\n1,4\n");
+    folder.expect_both(1, &["sweep", "m.bond", "-e", "plain", "--draws", "u.csv"]);
 }

@@ -4,6 +4,7 @@
 //! Out: text, or the bytes of a PNG; equal input gives equal bytes.
 
 pub mod diagram;
+mod field;
 pub mod mathml;
 pub mod plot;
 pub mod png;
@@ -14,7 +15,7 @@ pub mod svg;
 pub mod thin;
 
 pub use diagram::{Diagram, DiagramOptions, diagram, to_pdf, to_svg, to_tikz};
-pub use plot::{Panel, Plot, Series};
+pub use plot::{Band, Cells, Panel, Plot, Scale, Series};
 pub use png::to_png;
 pub use report::{Report, report_html};
 pub use sankey::{Energy, sankey};

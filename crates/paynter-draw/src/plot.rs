@@ -7,9 +7,11 @@
 //! of different units never share an axis. Curves of one panel differ by colour and by marker, so
 //! that they can be distinguished in black and white, too.
 
+use crate::field::{BAND, draw_band, draw_bar, draw_cells};
 use crate::svg::{Svg, escape};
 use crate::thin::{Most, seen, steps};
 
+pub use crate::field::{Band, Cells, Scale};
 pub use crate::series::{Series, Side};
 use std::fmt::Write as _;
 
@@ -30,11 +32,23 @@ pub struct Panel {
     pub is_x_logarithmic: bool,
     /// Upwards are degrees, which read best in steps of 15, 30, 45, 90.
     pub is_y_angle: bool,
+    /// Behind the curves, on the left axis.
+    pub bands: Vec<Band>,
+    /// A map behind the curves; needs a scale.
+    pub cells: Option<Cells>,
+    /// What the colours of cells, and of curves with a [`Series::level`], mean: explained at the right.
+    pub scale: Option<Scale>,
 }
 
 impl Panel {
     fn has_right(&self) -> bool {
         self.series.iter().any(|s| s.side == Side::Right)
+    }
+
+    /// Curves that have a name of their own in the legend.
+    fn named(&self) -> Vec<(usize, &Series)> {
+        let is_named = |s: &(usize, &Series)| s.1.level.is_none() || self.scale.is_none();
+        self.series.iter().enumerate().filter(is_named).collect()
     }
 }
 
@@ -128,7 +142,8 @@ impl Plot {
     pub fn to_svg(&self) -> String {
         let head = if self.title.is_empty() { 6.0 } else { 28.0 };
         // Panels share the place of their horizontal axes, so that times stand above each other.
-        let right = if self.panels.iter().any(Panel::has_right) {
+        let has_scale = |p: &Panel| p.has_right() || p.scale.is_some();
+        let right = if self.panels.iter().any(has_scale) {
             RIGHT_AXIS
         } else {
             RIGHT
@@ -163,9 +178,12 @@ impl Legend {
     fn of(panel: &Panel) -> Legend {
         let mut places = Vec::new();
         let (mut x, mut row) = (LEFT + 4.0, 0);
-        for series in &panel.series {
+        let bands = panel.bands.iter().map(|b| &b.name);
+        let bands = bands.filter(|n| !n.is_empty());
+        let names = panel.named().into_iter().map(|s| &s.1.name);
+        for name in names.chain(bands) {
             // 7 px is the mean width of a letter at this size.
-            let width = 38.0 + 7.0 * series.name.chars().count() as f64;
+            let width = 38.0 + 7.0 * name.chars().count() as f64;
             if x + width > WIDTH && x > LEFT + 4.0 {
                 (x, row) = (LEFT + 4.0, row + 1);
             }
@@ -184,6 +202,8 @@ impl Legend {
 
 fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f64) {
     let xs = panel.series.iter().flat_map(|s| &s.x).copied();
+    let xs = xs.chain(panel.bands.iter().flat_map(|b| &b.x).copied());
+    let xs = xs.chain(panel.cells.iter().flat_map(|c| &c.x).copied());
     let x_axis = match panel.is_x_logarithmic {
         true => Axis::decades(xs),
         false => Axis::over(xs, false),
@@ -192,9 +212,16 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
         let on_side = panel.series.iter().filter(move |s| s.side == side);
         on_side.flat_map(|s| &s.y).copied()
     };
-    let y_axes = [Side::Left, Side::Right].map(|side| match panel.is_y_angle {
-        true => Axis::degrees(values(side)),
-        false => Axis::over(values(side), true),
+    let bands = panel.bands.iter().flat_map(|b| b.low.iter().chain(&b.high));
+    let behind = bands.chain(panel.cells.iter().flat_map(|c| &c.y)).copied();
+    let behind: Vec<f64> = behind.collect();
+    let y_axes = [Side::Left, Side::Right].map(|side| {
+        let behind = behind.iter().copied().filter(|_| side == Side::Left);
+        let values = values(side).chain(behind);
+        match panel.is_y_angle {
+            true => Axis::degrees(values),
+            false => Axis::over(values, panel.cells.is_none()),
+        }
     });
     let bottom = top + PANEL_HEIGHT;
     let end = WIDTH - right;
@@ -230,11 +257,21 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
             svg.line((across(t), top), (across(t), bottom), "mark");
         }
     }
+    let on_left = |x: f64, y: f64| place(Side::Left, x, y);
+    if let (Some(cells), Some(scale)) = (&panel.cells, &panel.scale) {
+        draw_cells(svg, cells, scale, &on_left);
+    }
+    for band in &panel.bands {
+        draw_band(svg, band, &on_left);
+    }
+    if let Some(scale) = &panel.scale {
+        draw_scale(svg, scale, end, top);
+    }
     svg.rect((LEFT, top), (end - LEFT, PANEL_HEIGHT), "axis");
-    let n = panel.series.len();
+    let n = panel.named().len();
     for (index, series) in panel.series.iter().enumerate() {
         let (x, y) = seen(series, MAX_POINTS);
-        let pen = Pen::of(index, series);
+        let pen = Pen::of(index, series, panel.scale.as_ref());
         for piece in pieces(&x, &y) {
             let mut points: Vec<(f64, f64)> = piece
                 .iter()
@@ -245,15 +282,30 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
             }
             svg.polyline(&points, pen.class, &format!(r#"stroke="{}""#, pen.colour));
         }
-        if n > 1 {
+        let is_in_scale = panel.scale.is_some() && series.level.is_some();
+        if n > 1 && !is_in_scale {
             for i in marked(&x, &y, &x_axis, index, n) {
                 pen.dot(svg, place(series.side, x[i], y[i]));
             }
         }
     }
-    for (index, (series, &(left, row))) in panel.series.iter().zip(&legend.places).enumerate() {
-        let pen = Pen::of(index, series);
-        let y = top - 9.0 - LEGEND_ROW * row as f64;
+    draw_legend(svg, panel, legend, top);
+    svg.text(
+        (LEFT + (end - LEFT) / 2.0, bottom + 32.0),
+        &panel.x_label,
+        "mid",
+    );
+    upright(svg, 14.0, top, &panel.y_label);
+}
+
+/// Names of curves and bands, with their lines.
+fn draw_legend(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64) {
+    let series = panel.named();
+    let n = series.len();
+    let height = |row: usize| top - 9.0 - LEGEND_ROW * row as f64;
+    for ((index, series), &(left, row)) in series.iter().zip(&legend.places) {
+        let pen = Pen::of(*index, series, None);
+        let y = height(row);
         svg.raw(&format!(
             r#"<line x1="{left:.1}" y1="{y:.1}" x2="{:.1}" y2="{y:.1}" class="{}" stroke="{}"/>"#,
             left + 18.0,
@@ -265,12 +317,27 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
         }
         svg.text((left + 23.0, y + 4.0), &series.name, "name");
     }
-    svg.text(
-        (LEFT + (end - LEFT) / 2.0, bottom + 32.0),
-        &panel.x_label,
-        "mid",
-    );
-    upright(svg, 14.0, top, &panel.y_label);
+    let bands = panel.bands.iter().filter(|b| !b.name.is_empty());
+    for (band, &(left, row)) in bands.zip(&legend.places[n..]) {
+        let y = height(row);
+        svg.raw(&format!(
+            r#"<rect x="{left:.1}" y="{:.1}" width="18" height="9" fill="{BAND}" fill-opacity="{:.2}"/>"#,
+            y - 5.0,
+            band.shade
+        ));
+        svg.text((left + 23.0, y + 4.0), &band.name, "name");
+    }
+}
+
+/// The bar of colours at the right of a panel, with its ends and its label.
+fn draw_scale(svg: &mut Svg, scale: &Scale, end: f64, top: f64) {
+    draw_bar(svg, (end + 6.0, top), PANEL_HEIGHT);
+    let axis = Axis::over([scale.low, scale.high].into_iter(), false);
+    for &tick in &axis.ticks {
+        let y = top + (1.0 - axis.part(tick)) * PANEL_HEIGHT;
+        svg.text((end + 19.0, y + 4.0), &axis.label(tick), "tick");
+    }
+    upright(svg, WIDTH - 4.0, top, &scale.label);
 }
 
 /// The label of a vertical axis, read from below.
@@ -284,7 +351,7 @@ fn upright(svg: &mut Svg, x: f64, top: f64, label: &str) {
 
 /// How a curve is drawn.
 struct Pen {
-    colour: &'static str,
+    colour: String,
     class: &'static str,
     shape: usize,
 }
@@ -300,9 +367,13 @@ const SHAPES: [&[(f64, f64)]; 6] = [
 ];
 
 impl Pen {
-    fn of(index: usize, series: &Series) -> Pen {
+    fn of(index: usize, series: &Series, scale: Option<&Scale>) -> Pen {
+        let own = COLOURS[index % COLOURS.len()].to_owned();
         Pen {
-            colour: COLOURS[index % COLOURS.len()],
+            colour: match (scale, series.level) {
+                (Some(scale), Some(level)) => scale.colour(level),
+                _ => own,
+            },
             class: if series.is_reference {
                 "curve ref"
             } else {
@@ -315,7 +386,7 @@ impl Pen {
     /// A marker that tells the curve without its colour.
     fn dot(&self, svg: &mut Svg, (x, y): (f64, f64)) {
         const RADIUS: f64 = 3.2;
-        let colour = self.colour;
+        let colour = &self.colour;
         let mut text = String::new();
         if SHAPES[self.shape].is_empty() {
             let _ = write!(

@@ -15,6 +15,8 @@ pub struct Series {
     pub is_held: bool,
     /// The axis of its values.
     pub side: Side,
+    /// Coloured by this value where the panel has a scale of colours; such a curve has no name in the legend.
+    pub level: Option<f64>,
 }
 
 /// Which vertical axis a curve is read on.

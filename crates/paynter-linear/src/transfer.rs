@@ -75,7 +75,7 @@ fn gain(channel: &Channel, zeros: &[Complex], poles: &[Complex], largest: f64) -
 }
 
 /// Π (s − root), highest power first.
-fn polynomial(roots: &[Complex]) -> Vec<f64> {
+pub(crate) fn polynomial(roots: &[Complex]) -> Vec<f64> {
     let mut all = vec![Complex::new(1.0, 0.0)];
     for &root in roots {
         let mut next = all.clone();

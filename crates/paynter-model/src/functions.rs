@@ -36,6 +36,7 @@
 //! that a model which mentions no units just works.
 
 pub mod care;
+mod control;
 pub mod linear;
 mod matrix;
 mod scalar;
@@ -183,6 +184,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
         table::ROWS,
         linear::ROWS,
         care::ROWS,
+        control::ROWS,
     ]
     .into_iter()
     .flatten()

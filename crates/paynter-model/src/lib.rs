@@ -15,6 +15,7 @@ pub mod foreign;
 pub mod functions;
 pub mod gains;
 pub mod graph;
+pub mod kinds;
 pub mod lagrange;
 pub mod laws;
 pub mod project;

@@ -11,6 +11,22 @@ use crate::dense::{Dense, dot, largest};
 /// Residuals at a point; none where the model has no values.
 pub type Residuals<'r> = &'r (dyn Fn(&[f64]) -> Option<Vec<f64>> + Sync);
 
+/// Slopes of the residuals by the parameters at a point, one row for each residual; none where they are not known.
+pub type Slopes<'r> = &'r (dyn Fn(&[f64]) -> Option<Dense> + Sync);
+
+/// What is fitted, and how slopes are found.
+#[derive(Clone, Copy)]
+pub struct Fitting<'r> {
+    /// Residuals.
+    pub residuals: Residuals<'r>,
+    /// Exact slopes; central differences where there are none.
+    pub slopes: Option<Slopes<'r>>,
+    /// Step of differences.
+    pub step: f64,
+    /// Threads for the residuals of differences.
+    pub jobs: usize,
+}
+
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FitEnd {
@@ -38,8 +54,9 @@ pub struct Fit {
 /// Iterations after which a fit is given up.
 const MOST_ITERATIONS: usize = 100;
 
-/// Fits from a start; `step` is that of central differences, `jobs` the threads for their residuals.
-pub fn fit(residuals: Residuals<'_>, start: &[f64], step: f64, jobs: usize) -> Fit {
+/// Fits from a start.
+pub fn fit(fitting: Fitting<'_>, start: &[f64]) -> Fit {
+    let residuals = fitting.residuals;
     let mut x = start.to_vec();
     let blocked = |x: Vec<f64>| Fit {
         jacobian: Dense::zeros(0, x.len()),
@@ -50,7 +67,7 @@ pub fn fit(residuals: Residuals<'_>, start: &[f64], step: f64, jobs: usize) -> F
     let Some(mut r) = residuals(&x) else {
         return blocked(x);
     };
-    let Some(mut j) = jacobian(residuals, &x, &r, step, jobs) else {
+    let Some(mut j) = jacobian(fitting, &x, &r) else {
         return blocked(x);
     };
     let (mut damping, mut growth) = (1e-3, 2.0);
@@ -87,7 +104,7 @@ pub fn fit(residuals: Residuals<'_>, start: &[f64], step: f64, jobs: usize) -> F
                 let ratio = gain / promised.max(f64::MIN_POSITIVE);
                 let is_done = gain <= 1e-14 * dot(&r, &r);
                 (x, r) = (next, new);
-                match jacobian(residuals, &x, &r, step, jobs) {
+                match jacobian(fitting, &x, &r) {
                     Some(new) => j = new,
                     None => {
                         end = FitEnd::Blocked;
@@ -147,14 +164,18 @@ fn damped_step(j: &Dense, gradient: &[f64], free: &[usize], damping: f64) -> Opt
     Some(d)
 }
 
-/// Central differences; one-sided ones at a face or beside a point without residuals.
-fn jacobian(
-    residuals: Residuals<'_>,
-    x: &[f64],
-    here: &[f64],
-    step: f64,
-    jobs: usize,
-) -> Option<Dense> {
+/// Exact slopes, or central differences; one-sided ones at a face or beside a point without residuals.
+fn jacobian(fitting: Fitting<'_>, x: &[f64], here: &[f64]) -> Option<Dense> {
+    let exact = fitting.slopes.and_then(|slopes| slopes(x));
+    if let Some(exact) = exact.filter(|j| j.n_rows == here.len()) {
+        return Some(exact);
+    }
+    let Fitting {
+        residuals,
+        step,
+        jobs,
+        ..
+    } = fitting;
     let sides: Vec<(usize, f64)> = (0..x.len()).flat_map(|k| [(k, -step), (k, step)]).collect();
     let values = crate::threads::map(jobs, &sides, |_, &(k, h)| {
         let mut at = x.to_vec();
@@ -284,6 +305,41 @@ fn right_singular(m: &Dense) -> (Vec<f64>, Vec<Vec<f64>>) {
 mod tests {
     use super::*;
 
+    fn by_differences(residuals: Residuals<'_>, jobs: usize) -> Fitting<'_> {
+        Fitting {
+            residuals,
+            slopes: None,
+            step: 1e-5,
+            jobs,
+        }
+    }
+
+    #[test]
+    fn exact_slopes_give_the_jacobian_to_the_last_digits() {
+        // y = a e^{−b t} with a = 2x₀, b = 3x₁, at ten times.
+        let times: Vec<f64> = (0..10).map(|k| 0.2 * f64::from(k)).collect();
+        let model = |x: &[f64], t: f64| 2.0 * x[0] * (-3.0 * x[1] * t).exp();
+        let residuals = |x: &[f64]| {
+            let each = times.iter().map(|&t| model(x, t) - model(&[0.6, 0.4], t));
+            Some(each.collect::<Vec<f64>>())
+        };
+        let slopes = |x: &[f64]| {
+            let mut j = Dense::zeros(times.len(), 2);
+            for (i, &t) in times.iter().enumerate() {
+                j[(i, 0)] = model(x, t) / x[0];
+                j[(i, 1)] = -3.0 * t * model(x, t);
+            }
+            Some(j)
+        };
+        let exact = Fitting {
+            slopes: Some(&slopes),
+            ..by_differences(&residuals, 1)
+        };
+        let found = fit(exact, &[0.9, 0.9]);
+        assert!((found.x[0] - 0.6).abs() < 1e-12 && (found.x[1] - 0.4).abs() < 1e-12);
+        assert_eq!(Some(found.jacobian), slopes(&found.x));
+    }
+
     #[test]
     fn an_exponential_is_fitted_to_its_digits() {
         let times: Vec<f64> = (0..40).map(|k| 0.1 * f64::from(k)).collect();
@@ -299,7 +355,7 @@ mod tests {
                     .collect(),
             )
         };
-        let found = fit(&residuals, &[0.9, 0.9], 1e-5, 1);
+        let found = fit(by_differences(&residuals, 1), &[0.9, 0.9]);
         assert_eq!(found.end, FitEnd::Converged);
         assert!(
             found.x.iter().zip(truth).all(|(a, b)| (a - b).abs() < 1e-9),
@@ -318,7 +374,7 @@ mod tests {
                     .collect(),
             )
         };
-        let found = fit(&residuals, &[0.5, 0.9], 1e-5, 2);
+        let found = fit(by_differences(&residuals, 2), &[0.5, 0.9]);
         assert!((found.x[0] * found.x[1] - 0.2).abs() < 1e-9);
         let info = information(&found.jacobian);
         assert!(info.singular_values[1] < 1e-8, "{:?}", info.singular_values);
@@ -350,7 +406,7 @@ mod tests {
                         .collect(),
                 )
             };
-            let found = fit(&residuals, &[0.7, 0.3], 1e-5, 1);
+            let found = fit(by_differences(&residuals, 1), &[0.7, 0.3]);
             let covariance = information(&found.jacobian)
                 .covariance
                 .expect("both are seen");

@@ -317,7 +317,9 @@ fn ran<L: Loader + Clone>(
     });
     let outcome = outcome.map_err(|m| first(&m))?;
     match &outcome.run.ending {
-        Ending::Failed { diagnostics, .. } => Err(first(diagnostics)),
+        Ending::Failed {
+            why: diagnostics, ..
+        } => Err(first(diagnostics)),
         _ => Ok(outcome.run.table),
     }
 }

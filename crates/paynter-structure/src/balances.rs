@@ -369,7 +369,9 @@ fn attempt(graph: BondGraph, settings: Settings, spec: &RunSpec) -> Result<Run, 
         ControlFlow::Continue(())
     })?;
     match run.ending {
-        Ending::Failed { diagnostics, .. } => Err(diagnostics),
+        Ending::Failed {
+            why: diagnostics, ..
+        } => Err(diagnostics),
         _ => Ok(run),
     }
 }

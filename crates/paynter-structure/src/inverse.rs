@@ -540,7 +540,10 @@ fn run(
     let run = simulate(&mut machine, &inverse, &spec, &mut |_| {
         ControlFlow::Continue(())
     })?;
-    if let Ending::Failed { diagnostics, .. } = &run.ending {
+    if let Ending::Failed {
+        why: diagnostics, ..
+    } = &run.ending
+    {
         return Err(diagnostics.clone());
     }
     let n = subject.inputs.len();

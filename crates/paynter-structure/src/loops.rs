@@ -162,7 +162,10 @@ fn run(
         ControlFlow::Continue(())
     });
     let run = run.map_err(PowerError::Model)?;
-    if let Ending::Failed { diagnostics, .. } = run.ending {
+    if let Ending::Failed {
+        why: diagnostics, ..
+    } = run.ending
+    {
         return Err(PowerError::Run(diagnostics));
     }
     let columns = &run.table.columns;

@@ -104,8 +104,53 @@ fn what_cannot_be_drawn_is_refused() {
         "sweep a in latin(0, from = 0, to = 2)",
         "sweep a in latin(10, form = 0, to = 2)",
         "sweep a in random()",
+        "sweep a in latin(10, median = 0, factor = 2)",
+        "sweep a in latin(10, median = 1, factor = 0.5)",
+        "sweep a in latin(10, from = 0, to = 1, top = 2)",
+        "sweep a in latin(10, from = 0, to = 1, with = b)",
+        "sweep a in latin(10, from = 0, to = 1, with = b, correlation = 0.5)",
+        "sweep a in latin(10, from = 0, to = 1, with = a, correlation = 0.5)",
+        "sweep a in latin(9, from = 0, to = 1)\n sweep b in latin(9, from = 0, to = 1, with = a, correlation = 1.5)",
+        "sweep a in latin(9, from = 0, to = 1, with = c, correlation = -0.9)\n sweep b in latin(9, from = 0, to = 1, with = a, correlation = 0.9)\n sweep c in latin(9, from = 0, to = 1, with = b, correlation = 0.9)",
         "limit s",
     ] {
         assert!(try_design(&drawn(lines)).is_err(), "{lines}");
     }
+}
+
+#[test]
+fn correlated_normal_axes_have_their_correlation_and_their_own_spread() {
+    for way in ["random", "latin", "sobol"] {
+        let lines = format!(
+            "sweep a in {way}(4096, seed = 5, mean = 3, deviation = 2)\n \
+             sweep b in {way}(4096, mean = 5, deviation = 0.5, with = a, correlation = -0.7)\n"
+        );
+        let (points, _) = run(&drawn(&lines));
+        let (a, b) = (values(&points, 0), values(&points, 1));
+        // The correlation of 4096 pairs errs by (1 − ρ²)/64 = 0.008; five times that.
+        assert!(
+            (correlation(&a, &b) + 0.7).abs() < 0.04,
+            "{way}: {}",
+            correlation(&a, &b)
+        );
+        let mean = b.iter().sum::<f64>() / 4096.0;
+        let deviation = (b.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 4095.0).sqrt();
+        assert!(
+            (mean - 5.0).abs() < 0.04 && (deviation - 0.5).abs() < 0.03,
+            "{way}: {mean} {deviation}"
+        );
+    }
+}
+
+#[test]
+fn triangles_and_lognormal_numbers_have_the_moments_of_their_law() {
+    let (points, _) = run(&drawn(
+        "sweep a in sobol(4096, from = 1, to = 4, top = 2)\n sweep b in sobol(4096, median = 10, factor = 1.3)\n",
+    ));
+    let mean = |k: usize| values(&points, k).iter().sum::<f64>() / 4096.0;
+    // (1 + 2 + 4)/3, and 10 e^{(ln 1.3)²/2}.
+    assert!((mean(0) - 7.0 / 3.0).abs() < 1e-3, "{}", mean(0));
+    let exact = 10.0 * (0.5 * 1.3f64.ln().powi(2)).exp();
+    assert!((mean(1) - exact).abs() < 0.01, "{} {exact}", mean(1));
+    assert!(values(&points, 0).iter().all(|x| (1.0..=4.0).contains(x)));
 }

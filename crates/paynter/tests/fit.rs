@@ -3,7 +3,7 @@
 mod kit;
 
 use kit::design;
-use paynter::fit::{Ask, Estimated, fit, to_json, to_text};
+use paynter::fit::{Estimated, FitRequest, fit, to_json, to_text};
 use paynter::optimization::Random;
 use paynter::syntax::Diagnostic;
 use paynter::{Choice, Design};
@@ -40,9 +40,9 @@ impl Drop for Data {
 }
 
 fn try_fit(design: &Design, jobs: usize) -> Result<Estimated, Vec<Diagnostic>> {
-    let ask = Ask {
+    let ask = FitRequest {
         jobs,
-        ..Ask::default()
+        ..FitRequest::default()
     };
     fit(design, &Choice::default(), &ask, &|_| {
         ControlFlow::Continue(())
@@ -109,9 +109,9 @@ fn intervals_hold_the_truth_in_95_of_100_experiments() {
         let data = Data::new(&samples(1.7, 2.5, 30, &mut random, (0.02, 3.0)));
         let given = "; sigma v = 2 [cm/s], way = 3 [cm]";
         for (sigma, counts) in [("", &mut n_inside), (given, &mut n_inside_given)] {
-            let ask = Ask {
+            let ask = FitRequest {
                 n_starts: 1,
-                ..Ask::default()
+                ..FitRequest::default()
             };
             let design = brake(&data, sigma);
             let found = fit(&design, &Choice::default(), &ask, &|_| {
@@ -213,4 +213,30 @@ fn data_that_cannot_be_used_are_refused() {
     assert_eq!(codes(good, "; data \"no.csv\""), ["E0731"]);
     assert_eq!(codes(good, "; sigma v = 1 [kg]").len(), 1);
     assert_eq!(codes(good, "; sigma v = 0 [m/s]").len(), 1);
+}
+
+#[test]
+fn slopes_are_exact_where_the_model_allows_it() {
+    let data = Data::new(&samples(1.7, 2.5, 25, &mut Random::new(1, 0), (0.0, 0.0)));
+    let found = try_fit(&brake(&data, ""), 2).expect("it starts");
+    assert!(found.has_exact_slopes);
+    assert!(to_text(&found).contains("exact slopes"));
+    // With exact data and exact slopes the last digits of the runs are reached.
+    for (value, truth) in found.values.iter().zip([1.7, 2.5]) {
+        assert!((value.value - truth).abs() < 1e-8 * truth, "{value:?}");
+    }
+    // A sampled value that depends on the motion cannot be followed: differences, and it says so.
+    let text = BRAKE
+        .replace(
+            "    s [m]",
+            "    sample at 10 [Hz] { seen = x.f }\n    s [m]",
+        )
+        .replace("record x.f as v,", "record x.f as v, seen,")
+        .replace("FILE", &data.name())
+        .replace("SIGMA", "");
+    let found = try_fit(&design(&text), 2).expect("it starts");
+    assert!(!found.has_exact_slopes);
+    for (value, truth) in found.values.iter().zip([1.7, 2.5]) {
+        assert!((value.value - truth).abs() < 1e-6 * truth, "{value:?}");
+    }
 }

@@ -40,6 +40,7 @@ folders!(
     missile,
     pendulum,
     platform,
+    power_limit,
     rate_gyro,
     rolling_disc,
     servo,

@@ -5,21 +5,22 @@ mod kit;
 use kit::design;
 use paynter::Choice;
 use paynter::optimize::{
-    Ask, AtBound, Optimum, optimize, to_json, to_table, to_text, with_experiment,
+    AtBound, Optimum, SearchRequest, TradeOff, optimize, to_json, to_table, to_text, trade_off,
+    trade_off_to_table, trade_off_to_text, with_experiment,
 };
 use paynter::syntax::Diagnostic;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn ask(jobs: usize) -> Ask {
-    Ask {
+fn ask(jobs: usize) -> SearchRequest {
+    SearchRequest {
         jobs,
         n_starts: 6,
-        ..Ask::default()
+        ..SearchRequest::default()
     }
 }
 
-fn try_search(text: &str, ask: &Ask) -> Result<Optimum, Vec<Diagnostic>> {
+fn try_search(text: &str, ask: &SearchRequest) -> Result<Optimum, Vec<Diagnostic>> {
     optimize(&design(text), &Choice::default(), ask, &|_| {
         ControlFlow::Continue(())
     })
@@ -338,4 +339,90 @@ fn found_values_are_written_back_as_an_experiment_that_runs() {
         .find(|m| m.name == "rise")
         .and_then(|m| m.value);
     assert!((rise.expect("it rises") - aim(&found)).abs() < 1e-5);
+}
+
+fn try_trade(text: &str, n_points: usize) -> Result<TradeOff, Vec<Diagnostic>> {
+    let go_on = |_: &paynter::optimize::Progress| ControlFlow::Continue(());
+    trade_off(
+        &design(text),
+        &Choice::default(),
+        (&ask(2), n_points),
+        &go_on,
+    )
+}
+
+#[test]
+fn schaffers_trade_off_follows_its_closed_form() {
+    // x² against (x − 2)²: √f₁ + √f₂ = 2 between 0 and 4, x = √f₁.
+    let text = function(
+        "x = 0.3",
+        "measure a = x^2, b = (x - 2)^2",
+        "x in -5 .. 5 { minimize a, b }",
+    );
+    let found = try_trade(&text, 9).expect("the search starts");
+    assert_eq!(found.points.len(), 9);
+    for p in &found.points {
+        let sum = p.aims[0].max(0.0).sqrt() + p.aims[1].max(0.0).sqrt();
+        assert!((sum - 2.0).abs() < 1e-5, "{p:?}");
+        assert!((p.values[0].powi(2) - p.aims[0]).abs() < 1e-12, "{p:?}");
+    }
+    let table = trade_off_to_table(&found);
+    assert_eq!(table.time.len(), 9);
+    assert!(trade_off_to_text(&found).starts_with("trade-off between a and b"));
+}
+
+#[test]
+fn a_hollow_trade_off_is_found_where_weighted_sums_see_its_ends_only() {
+    // Fonseca and Fleming 1995 in one variable: fᵢ = 1 − e^{−(x ∓ 1)²}; its curve bulges towards worse values.
+    let text = function(
+        "x = 0.3",
+        "measure a = 1 - exp(-(x - 1)^2), b = 1 - exp(-(x + 1)^2)",
+        "x in -4 .. 4 { minimize a, b }",
+    );
+    let found = try_trade(&text, 7).expect("the search starts");
+    assert_eq!(found.points.len(), 7);
+    for p in &found.points {
+        // x = 1 − √(−ln(1 − f₁)) on the curve.
+        let x = 1.0 - (-(1.0 - p.aims[0]).ln()).max(0.0).sqrt();
+        let exact = 1.0 - (-(x + 1.0).powi(2)).exp();
+        assert!((p.aims[1] - exact).abs() < 1e-6, "{p:?} {exact}");
+        assert!((-1.001..=1.001).contains(&p.values[0]), "{p:?}");
+    }
+    // None is better than another in both.
+    let beats = |p: &[f64; 2], q: &[f64; 2]| p[0] <= q[0] && p[1] <= q[1] && p != q;
+    let pairs = found
+        .points
+        .iter()
+        .flat_map(|p| found.points.iter().map(move |q| (p, q)));
+    assert!(!pairs.into_iter().any(|(p, q)| beats(&p.aims, &q.aims)));
+}
+
+#[test]
+fn a_trade_off_keeps_conditions_and_may_have_one_point() {
+    let limited = function(
+        "x = 0.3",
+        "measure a = x^2, b = (x - 2)^2",
+        "x in -5 .. 5 { minimize a, b; subject a <= 1 }",
+    );
+    let found = try_trade(&limited, 5).expect("the search starts");
+    let last = found.points.last().expect("there are points");
+    assert!(
+        last.aims[0] <= 1.0 && (last.aims[1] - 1.0).abs() < 1e-5,
+        "{last:?}"
+    );
+    let agreed = function(
+        "x = 0.3",
+        "measure a = x^2, b = 3*x^2 + 1",
+        "x in -5 .. 5 { minimize a, b }",
+    );
+    let found = try_trade(&agreed, 5).expect("the search starts");
+    assert_eq!(found.points.len(), 1, "{:?}", found.points);
+    assert!(trade_off_to_text(&found).starts_with("one point is best for both"));
+    let impossible = function(
+        "x = 0.3",
+        "measure a = x^2, b = (x - 2)^2",
+        "x in -5 .. 5 { minimize a, b; subject a <= 1, b <= 0.5 }",
+    );
+    let refused = try_trade(&impossible, 5).expect_err("nothing meets both");
+    assert_eq!(refused[0].code, "E0833");
 }

@@ -202,3 +202,113 @@ fn parts_of_a_sweep_with_other_numbers_are_the_whole_sweep() {
     assert!(sweeper.with_values(&[vec![f64::NAN]]).is_err());
     assert!(sweeper.with_values(&[]).is_err());
 }
+
+/// y = a (1 − e^{−t}): every curve is a multiple of one.
+fn scaled(sweep: &str) -> String {
+    format!(
+        "model S {{ param a = 1; input u = a; der(y) = u - y }}\n\
+         experiment e of S {{ stop = 2 [s]; output_step = 0.25 [s]; rtol = 1e-10; record y\n\
+         measure mid = at(y, 0.6 [s]), end = at(y, 2 [s]), first = at(y, 0 [s])\n {sweep} }}"
+    )
+}
+
+fn kept(text: &str) -> (paynter::Design, Vec<Point>) {
+    use paynter::sweep::{Keep, Sweeper};
+    let design = design(text);
+    let keep = Keep {
+        curves: true,
+        times: true,
+    };
+    let points = {
+        let sweeper = Sweeper::keeping(&design, &Choice::default(), Engine::Auto, keep);
+        let sweeper = sweeper
+            .map_err(|m| m[0].message.clone())
+            .expect("it starts");
+        let n = design.plan.n_points();
+        sweeper.run(0..n, 2, &|_| std::ops::ControlFlow::Continue(()))
+    };
+    (design, points)
+}
+
+#[test]
+fn a_curve_is_read_at_a_time() {
+    let (_, points) = kept(&scaled("sweep a in [1, 3]"));
+    for (point, a) in points.iter().zip([1.0, 3.0]) {
+        let values: Vec<f64> = point.measures.iter().filter_map(|m| m.value).collect();
+        let exact = [0.6, 2.0, 0.0].map(|t: f64| a * (1.0 - (-t).exp()));
+        for (found, exact) in values.iter().zip(exact) {
+            assert!((found - exact).abs() < 1e-9, "{values:?}");
+        }
+    }
+    // At an event the value after it, as in a table.
+    let text = "model J { u = step(time, 3, at = 0.5 [s]); der(x) = u }\n\
+                experiment e of J { stop = 1 [s]; record x; measure m = at(u, 0.5 [s]), before = at(u, 0.4999 [s]) }";
+    let outcome = run_design(&design(text), Engine::Auto).expect("it runs");
+    let values: Vec<_> = outcome.measures.iter().map(|m| m.value).collect();
+    assert_eq!(values, [Some(3.0), Some(0.0)]);
+    for wrong in ["at(u, 1.5 [s])", "at(u, 1 [m])", "at(u)", "at(u, x)"] {
+        let text = text.replace("at(u, 0.5 [s])", wrong);
+        assert!(kit::try_design(&text).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn curves_of_all_runs_are_one_table_and_quantiles_follow_their_order() {
+    use paynter::sweep_curves::{bands, bands_to_table, to_table};
+    let (design, points) = kept(&scaled("sweep a in random(41, seed = 3, from = 1, to = 2)"));
+    let table = to_table(&design, &points);
+    assert_eq!(table.time.len(), 41 * 9);
+    let names: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["time", "a", "y"]);
+    for row in 0..table.time.len() {
+        let [t, a, y] = [0, 1, 2].map(|k: usize| table.columns[k].values[row]);
+        assert!((y - a * (1.0 - (-t).exp())).abs() < 1e-8);
+    }
+    // Quantiles of multiples of one curve are multiples of it, by quantiles of the factor.
+    let found = bands(&points);
+    let mut factors: Vec<f64> = points.iter().map(|p| p.values[0]).collect();
+    factors.sort_by(f64::total_cmp);
+    for (k, p) in paynter::sweep_curves::QUANTILES.iter().enumerate() {
+        let factor = paynter::optimization::statistics::quantile_of(&factors, *p).value;
+        for (t, q) in found[0].time.iter().zip(&found[0].quantiles[k]) {
+            assert!((q - factor * (1.0 - (-t).exp())).abs() < 1e-8);
+        }
+    }
+    assert_eq!(found[0].n, [41; 9]);
+    assert_eq!(bands_to_table(&found).columns.len(), 6);
+    assert!(points.iter().all(|p| p.steps > 0 && p.seconds.is_some()));
+}
+
+#[test]
+fn sweeps_are_drawn_as_curves_maps_histograms_families_and_fans() {
+    use paynter::sweep_pictures::{family, measures};
+    let drawn = |sweep: &str| {
+        let (design, points) = kept(&scaled(sweep));
+        let first = measures(&design, &points).expect("has measures").to_svg();
+        let second = family(&design, &points).expect("has curves").to_svg();
+        assert!(!first.contains("NaN") && !second.contains("NaN"));
+        (first, second)
+    };
+    let (line, few) = drawn("sweep a in [1, 2, 3]");
+    assert!(line.contains("<polyline") && few.contains(">a = 2<"));
+    let (_, many) = drawn("sweep a in 1 .. 2 by 0.05");
+    // Twenty-one colours from dark to light, and no names.
+    assert!(!many.contains(">a = "));
+    let colours: std::collections::BTreeSet<&str> =
+        many.split("stroke=\"").skip(1).map(|t| &t[..7]).collect();
+    assert!(colours.len() >= 21, "{}", colours.len());
+    let (histogram, fan) = drawn("sweep a in latin(200, mean = 2, deviation = 0.1)");
+    assert_eq!(histogram.matches("class=\"band\"").count(), 3);
+    assert!(histogram.contains("mid of 200 runs"));
+    assert!(fan.contains("5 to 95 % of the runs") && fan.contains("median"));
+    let text = scaled("sweep a in [1, 2, 3]").replace("param a = 1", "param a = 1, b = 1");
+    let text = text.replace("der(y) = u - y", "der(y) = u - b*y");
+    let text = text.replace(
+        "sweep a in [1, 2, 3]",
+        "sweep a in [1, 2, 3]; sweep b in [1, 2]",
+    );
+    let (design, points) = kept(&text);
+    let map = measures(&design, &points).expect("has measures").to_svg();
+    // Three measures, six cells each; the first value is 0 everywhere and still has a colour.
+    assert_eq!(map.matches("class=\"cell\"").count(), 18);
+}

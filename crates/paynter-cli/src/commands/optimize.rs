@@ -1,13 +1,13 @@
 //! `paynter optimize`: the values that make a measure smallest or largest.
 
-use crate::commands::outputs::Outputs;
+use crate::commands::outputs::{Outputs, PICTURES};
 use crate::commands::run::EngineName;
 use crate::console::{
     MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show, show_json,
 };
 use crate::{ModelArgs, say};
 use clap::Args;
-use paynter::optimize::{self, Ask, Optimum, Progress};
+use paynter::optimize::{self, Optimum, Progress, SearchRequest};
 use paynter::syntax::Diagnostic;
 use paynter::{Choice, Design};
 use std::ops::ControlFlow;
@@ -25,6 +25,12 @@ pub struct OptimizeArgs {
     /// Write every trial here, one row each (.csv, .parquet, .json)
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// Show what one of two aims costs in terms of the other, at so many points
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "11", conflicts_with = "write")]
+    pareto: Option<usize>,
+    /// With --pareto: draw the curve (.svg, .png)
+    #[arg(long, value_name = "FILE", requires = "pareto")]
+    plot: Option<PathBuf>,
     /// Descents from different starts
     #[arg(long, value_name = "N", default_value_t = 10)]
     starts: usize,
@@ -68,6 +74,9 @@ pub fn optimize(args: &OptimizeArgs) -> u8 {
         && let Err(error) = outputs.check_table(path)
     {
         return call_error(error);
+    }
+    if let Some(n_points) = args.pareto {
+        return trade_off(args, (&design, &choice), &outputs, n_points);
     }
     let optimum = match search_with_progress(&design, &choice, args) {
         Ok(optimum) => optimum,
@@ -126,13 +135,74 @@ fn write_back(
     Ok(())
 }
 
+/// Searches the trade-off between two aims, prints and writes it.
+fn trade_off(
+    args: &OptimizeArgs,
+    (design, choice): (&Design, &Choice),
+    outputs: &Outputs,
+    n_points: usize,
+) -> u8 {
+    if !(2..=1000).contains(&n_points) {
+        return call_error("--pareto takes a number of points from 2 to 1000");
+    }
+    if let Some(path) = &args.plot
+        && let Err(error) = outputs.check(path, PICTURES)
+    {
+        return call_error(error);
+    }
+    let found = with_progress(args, |ask, watch| {
+        optimize::trade_off(design, choice, (ask, n_points), watch)
+    });
+    let found = match found {
+        Ok(found) => found,
+        Err(messages) => {
+            let status = match messages
+                .iter()
+                .any(|m| m.code == paynter::code::NO_FEASIBLE)
+            {
+                true => RUN_FAILED,
+                false => MODEL_WRONG,
+            };
+            show(&design.failed(messages), args.model.json);
+            return status;
+        }
+    };
+    let table = args.table.as_ref().map_or(Ok(()), |path| {
+        outputs.write_table(path, &optimize::trade_off_to_table(&found))
+    });
+    let written = table.and_then(|()| {
+        args.plot.as_ref().map_or(Ok(()), |path| {
+            outputs.write_svg(path, &optimize::trade_off_plot(&found).to_svg())
+        })
+    });
+    match args.model.json {
+        true => say!("{}", optimize::trade_off_to_json(&found)),
+        false => say!("{}", optimize::trade_off_to_text(&found).trim_end()),
+    }
+    match written {
+        Err(message) => call_error(message),
+        Ok(()) if found.is_ended => RUN_FAILED,
+        Ok(()) => OK,
+    }
+}
+
 /// Shows the best value so far on a terminal, and lets Ctrl-C end the search with it.
 fn search_with_progress(
     design: &Design,
     choice: &Choice,
     args: &OptimizeArgs,
 ) -> Result<Optimum, Vec<Diagnostic>> {
-    let ask = Ask {
+    with_progress(args, |ask, watch| {
+        optimize::optimize(design, choice, ask, watch)
+    })
+}
+
+/// As above, for any search.
+fn with_progress<R>(
+    args: &OptimizeArgs,
+    search: impl FnOnce(&SearchRequest, optimize::Watch<'_>) -> R,
+) -> R {
+    let ask = SearchRequest {
         engine: args.engine.engine(),
         jobs: args
             .jobs
@@ -144,7 +214,7 @@ fn search_with_progress(
     };
     let is_cancelled = interruption();
     let bar = progress_bar(0, "{spinner} {pos} runs  {elapsed}  {msg}");
-    let result = optimize::optimize(design, choice, &ask, &|progress: &Progress| {
+    let result = search(&ask, &|progress: &Progress| {
         if !bar.is_hidden() {
             bar.set_position(progress.n_runs as u64);
             if let Some((best, is_feasible)) = progress.best {

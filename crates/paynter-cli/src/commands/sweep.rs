@@ -1,6 +1,6 @@
 //! `paynter sweep`: one experiment over many values, on all cores.
 
-use crate::commands::outputs::Outputs;
+use crate::commands::outputs::{Outputs, PICTURES};
 use crate::commands::run::EngineName;
 use crate::console::{
     MODEL_WRONG, OK, RUN_FAILED, call_error, choice, interruption, open, progress_bar, show,
@@ -8,11 +8,11 @@ use crate::console::{
 use crate::{ModelArgs, say};
 use clap::Args;
 use paynter::shards::{Cut, Shard, merge, shard_table};
-use paynter::sweep::{CANCELLED, Point, SharedWarning, Sweeper};
+use paynter::sweep::{CANCELLED, Keep, Point, SharedWarning, Sweeper};
 use paynter::syntax::Diagnostic;
 use paynter::table::Table;
-use paynter::typed_sweeps::spelled_out;
-use paynter::{Choice, Design, SweepChoice};
+use paynter::typed_sweeps::{rows_of, spelled_out};
+use paynter::{Choice, Design, SweepChoice, sweep_curves, sweep_pictures};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -31,6 +31,9 @@ pub struct SweepArgs {
     /// The same in short, such as `--sweep "R1=10..50:5"` or `--sweep "R1=10,22,47"`; may be given again
     #[arg(long, value_name = "PATH=VALUES", conflicts_with = "over")]
     sweep: Vec<String>,
+    /// Run over the rows of a table, a sample: its columns are named like what they set (.csv, .parquet, .json)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["over", "sweep"])]
+    draws: Option<PathBuf>,
     /// All sweeps of --over take their first values, then all their second ones; else they make a grid
     #[arg(long, requires = "over")]
     paired: bool,
@@ -38,11 +41,26 @@ pub struct SweepArgs {
     #[arg(long, value_name = "I/N", requires = "out")]
     shard: Option<String>,
     /// Put shards together: `paynter sweep --merge part*.parquet -o all.parquet`
-    #[arg(long, requires = "out", conflicts_with_all = ["shard", "over", "set", "experiment", "jobs"])]
+    #[arg(long, requires = "out", conflicts_with_all = ["shard", "over", "set", "experiment", "jobs", "curves", "bands", "plot", "family", "timed"])]
     merge: bool,
     /// Write one row per run here (.csv, .parquet, .json)
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write the recorded curves of all runs here, one row for each run and time (.csv, .parquet, .json)
+    #[arg(long, value_name = "FILE")]
+    curves: Option<PathBuf>,
+    /// Write quantiles of the recorded curves over time here (.csv, .parquet, .json)
+    #[arg(long, value_name = "FILE")]
+    bands: Option<PathBuf>,
+    /// Draw the measures: over the swept value, as a map over two, as histograms of a sample (.svg, .png)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Draw the recorded curves of all runs; of a sample its quantiles (.svg, .png)
+    #[arg(long, value_name = "FILE")]
+    family: Option<PathBuf>,
+    /// Add steps and run time of each run to the table
+    #[arg(long)]
+    timed: bool,
     /// Runs at a time; all cores unless given
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -64,10 +82,11 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         Ok(shard) => shard,
         Err(message) => return call_error(message),
     };
-    let outputs = Outputs::of(&design);
-    if let Some(path) = &args.out
-        && let Err(error) = outputs.check_table(path)
-    {
+    let mut outputs = Outputs::of(&design);
+    if let Some(path) = &args.draws {
+        outputs = outputs.and_keep(path);
+    }
+    if let Err(error) = args.check_outputs(&outputs) {
         return call_error(error);
     }
     let engine = args.engine.engine();
@@ -86,13 +105,17 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         None => paynter::sweep_table::to_table(&design, &points),
     };
     let warnings = paynter::sweep::shared_warnings(&design, &choice, engine, &points);
-    let statistics = paynter::statistics::statistics(&design, &points);
+    let statistics = match args.draws.is_some() {
+        true => Some(paynter::statistics::describe(&design, &points)),
+        false => paynter::statistics::statistics(&design, &points),
+    };
     // Hours of work are shown even where they cannot be kept.
     let written = args
         .out
         .as_ref()
         .filter(|_| !is_broken_shard)
         .map_or(Ok(()), |path| outputs.write_table(path, &table));
+    let written = written.and_then(|()| args.write_more(&outputs, &design, &points));
     if args.model.json {
         let mut json = paynter::sweep_table::to_json(&design, &points, &warnings);
         if let Some(found) = &statistics {
@@ -130,6 +153,52 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     }
 }
 
+impl SweepArgs {
+    /// What is kept of each run.
+    fn keep(&self) -> Keep {
+        Keep {
+            curves: self.curves.is_some() || self.bands.is_some() || self.family.is_some(),
+            times: self.timed,
+        }
+    }
+
+    /// Tells before the runs what could not be written after them.
+    fn check_outputs(&self, outputs: &Outputs) -> Result<(), String> {
+        for path in [&self.out, &self.curves, &self.bands].into_iter().flatten() {
+            outputs.check_table(path)?;
+        }
+        for path in [&self.plot, &self.family].into_iter().flatten() {
+            outputs.check(path, PICTURES)?;
+        }
+        Ok(())
+    }
+
+    /// Writes curves and pictures.
+    fn write_more(
+        &self,
+        outputs: &Outputs,
+        design: &Design,
+        points: &[Point],
+    ) -> Result<(), String> {
+        if let Some(path) = &self.curves {
+            outputs.write_table(path, &sweep_curves::to_table(design, points))?;
+        }
+        if let Some(path) = &self.bands {
+            let bands = sweep_curves::bands(points);
+            outputs.write_table(path, &sweep_curves::bands_to_table(&bands))?;
+        }
+        if let Some(path) = &self.plot {
+            let plot = sweep_pictures::measures(design, points)?;
+            outputs.write_svg(path, &plot.to_svg())?;
+        }
+        if let Some(path) = &self.family {
+            let plot = sweep_pictures::family(design, points)?;
+            outputs.write_svg(path, &plot.to_svg())?;
+        }
+        Ok(())
+    }
+}
+
 fn is_cancelled(point: &&Point) -> bool {
     point.failure.as_deref() == Some(CANCELLED)
 }
@@ -150,6 +219,15 @@ fn open_sweep(args: &SweepArgs) -> Result<(Design, Choice), u8> {
         choice.sweep = Some(SweepChoice {
             over: over.map_err(call_error)?,
             is_paired: false,
+        });
+        design = open(&args.model, &choice)?;
+    }
+    if let Some(path) = &args.draws {
+        let table = Table::read(path).map_err(call_error)?;
+        let over = rows_of(&design, &choice, &table);
+        choice.sweep = Some(SweepChoice {
+            over: over.map_err(|why| call_error(format!("{}: {why}", path.display())))?,
+            is_paired: true,
         });
         design = open(&args.model, &choice)?;
     }
@@ -227,7 +305,7 @@ fn sweep_with_progress(
         numbers.len() as u64,
         "{bar:40} {pos} of {len}  {elapsed}, {eta} left",
     );
-    let sweeper = Sweeper::new(design, choice, args.engine.engine())?;
+    let sweeper = Sweeper::keeping(design, choice, args.engine.engine(), args.keep())?;
     let points = sweeper.run(numbers, jobs, &|n_done| {
         // A bar that is not shown would still cost a lock for every step.
         if !bar.is_hidden() {

@@ -12,6 +12,7 @@ use super::data::*;
 use super::lower::{Ctx, Lowered, Stop, Target, letter_component};
 use super::value::{Shape, Value, ValueKind};
 use super::{Elaborator, Item, code};
+use crate::graph::ElementKind;
 use crate::suggest::nearest;
 use crate::units::Dimension;
 
@@ -667,7 +668,7 @@ fn with_hint(message: Diagnostic, name: &str, candidates: Vec<String>) -> Diagno
             "`{name}` is made inside an `if` or `for` that does not apply here"
         ));
     }
-    let is_kind = super::models::ELEMENTS.iter().any(|e| e.0 == name);
+    let is_kind = ElementKind::called(name).is_some();
     match nearest(name, candidates) {
         _ if matches!(name, "t" | "Time" | "TIME") => message.help("the time is called `time`"),
         _ if name == "Pi" || name == "PI" => message.help("write `pi`"),

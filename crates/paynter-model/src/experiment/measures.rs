@@ -64,18 +64,23 @@ const ROWS: &[Row] = &[
         make: peak_time,
     },
     Row {
+        name: "at",
+        parameters: &["x", "time"],
+        make: at,
+    },
+    Row {
         name: "rise_time",
         parameters: &["x", "low?", "high?", "target?"],
         make: rise_time,
     },
     Row {
         name: "overshoot",
-        parameters: &["x", "target?"],
+        parameters: &["x", "target?", "start?"],
         make: overshoot,
     },
     Row {
         name: "undershoot",
-        parameters: &["x", "target?"],
+        parameters: &["x", "target?", "start?"],
         make: undershoot,
     },
     Row {
@@ -474,6 +479,25 @@ fn peak_time(p: &mut Planner, args: &[Option<&ast::Expr>], _: Span) -> Option<Kn
     shown_as(Functional::PeakTime(x), Dimension::TIME, "s")
 }
 
+/// The value of a curve at one time.
+fn at(p: &mut Planner, args: &[Option<&ast::Expr>], _: Span) -> Option<Known> {
+    let curve = p.curve(args[0]?);
+    let when = args[1]?;
+    let ident = ast::Ident {
+        text: "time".into(),
+        span: when.span,
+    };
+    let rule = "a time of the run, such as `0.2 [s]`";
+    let time = p.number(&ident, when, Some(Dimension::TIME), f64::is_finite, rule);
+    let ((x, dimension, unit), time) = (curve?, time?);
+    p.instants.push((time, when.span));
+    Some(Known {
+        value: Measure::Of(Functional::At { x, time }),
+        dimension,
+        unit,
+    })
+}
+
 fn rise_time(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Option<Known> {
     let curve = with_target(p, &[args[0], args[3]]);
     // The usual definition of rise time.
@@ -514,14 +538,34 @@ fn with_target(p: &mut Planner, args: &[Option<&ast::Expr>]) -> Option<(ExprId, 
     Some((x, Some(goal)))
 }
 
-fn overshoot(p: &mut Planner, args: &[Option<&ast::Expr>], _: Span) -> Option<Known> {
+/// Curve, target and start of the way, in one unit.
+type Way = (ExprId, Option<ExprId>, Option<f64>);
+
+fn way(p: &mut Planner, args: &[Option<&ast::Expr>]) -> Option<Way> {
     let (x, target) = with_target(p, args)?;
-    shown_as(Functional::Overshoot { x, target }, Dimension::ONE, "%")
+    let Some(start) = args[2] else {
+        return Some((x, target, None));
+    };
+    let (_, dimension, _) = p.curve(args[0]?)?;
+    let ident = ast::Ident {
+        text: "start".into(),
+        span: start.span,
+    };
+    let rule = "a fixed number in the unit of the curve";
+    let start = p.number(&ident, start, dimension, f64::is_finite, rule)?;
+    Some((x, target, Some(start)))
+}
+
+fn overshoot(p: &mut Planner, args: &[Option<&ast::Expr>], _: Span) -> Option<Known> {
+    let (x, target, start) = way(p, args)?;
+    let functional = Functional::Overshoot { x, target, start };
+    shown_as(functional, Dimension::ONE, "%")
 }
 
 fn undershoot(p: &mut Planner, args: &[Option<&ast::Expr>], _: Span) -> Option<Known> {
-    let (x, target) = with_target(p, args)?;
-    shown_as(Functional::Undershoot { x, target }, Dimension::ONE, "%")
+    let (x, target, start) = way(p, args)?;
+    let functional = Functional::Undershoot { x, target, start };
+    shown_as(functional, Dimension::ONE, "%")
 }
 
 fn settling_time(p: &mut Planner, args: &[Option<&ast::Expr>], _: Span) -> Option<Known> {

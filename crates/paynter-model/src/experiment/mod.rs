@@ -19,13 +19,14 @@ mod searches;
 mod settings;
 mod studies;
 
+pub use paynter_solve::Method;
 use paynter_symbolic::{Comparison, ExprId, Function1, Function2, Pool, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use crate::units::{Dimension, Unit};
 
 pub use columns::{default_columns, default_plan};
-pub use draws::{Drawn, Law, Spread};
+pub use draws::{Correlated, Drawn, Law, Spread};
 pub use elaborated::{default_inputs, plan, quantities, with_sweeps};
 
 /// Reads expressions in the scope of the model that an experiment is of.
@@ -251,20 +252,6 @@ impl Default for Plan {
     }
 }
 
-/// An integration method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of the literature")]
-pub enum Method {
-    Auto,
-    Dop853,
-    Tsit5,
-    Rodas5P,
-    Bdf,
-    Euler,
-    Rk4,
-    Ab2,
-}
-
 /// How locks (`Sf(0, position = …)`) are enforced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Constraints {
@@ -398,6 +385,13 @@ pub enum Functional {
     Integral(ExprId),
     /// When the largest value is reached.
     PeakTime(ExprId),
+    /// Its value at one time.
+    At {
+        /// The curve.
+        x: ExprId,
+        /// The time, s.
+        time: f64,
+    },
     /// Time from the part `low` to the part `high` of the way from the first value to the target.
     RiseTime {
         /// The curve.
@@ -415,6 +409,8 @@ pub enum Functional {
         x: ExprId,
         /// Its last value is the target; the last of `x` itself if none is given.
         target: Option<ExprId>,
+        /// Where the way begins; the first value of `x` if none is given.
+        start: Option<f64>,
     },
     /// How far the wrong way, as a part of the way.
     Undershoot {
@@ -422,6 +418,8 @@ pub enum Functional {
         x: ExprId,
         /// As for overshoot.
         target: Option<ExprId>,
+        /// As for overshoot.
+        start: Option<f64>,
     },
     /// When the curve has come to stay within a part `band` of the way around its last value.
     SettlingTime {
@@ -704,6 +702,7 @@ pub fn plan_in(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
         },
         given: Vec::new(),
         recorded: Vec::new(),
+        instants: Vec::new(),
     };
     planner.find_recorded(experiment);
     for statement in experiment.statements() {
@@ -714,6 +713,7 @@ pub fn plan_in(experiment: &ast::Experiment, scope: &mut dyn Scope) -> Plan {
     }
     planner.draw();
     planner.check_times();
+    planner.check_instants();
     planner.plan
 }
 
@@ -736,6 +736,7 @@ fn replace_sweeps(
         plan,
         given: Vec::new(),
         recorded: Vec::new(),
+        instants: Vec::new(),
     };
     for statement in sweeps {
         planner.statement(statement);
@@ -779,6 +780,8 @@ struct Planner<'s> {
     given: Vec<(String, Span)>,
     /// Columns with names of their own, which plots, measures and linear models may read.
     recorded: Vec<ast::Record>,
+    /// Times at which measures read curves, with their places.
+    instants: Vec<(f64, Span)>,
 }
 
 impl Planner<'_> {

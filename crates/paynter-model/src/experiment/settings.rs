@@ -27,18 +27,6 @@ const SETTINGS: [&str; 13] = [
     "quantiser_gain",
 ];
 
-/// Names of methods in the text.
-const METHODS: [(&str, Method); 8] = [
-    ("auto", Method::Auto),
-    ("dop853", Method::Dop853),
-    ("tsit5", Method::Tsit5),
-    ("rodas5p", Method::Rodas5P),
-    ("bdf", Method::Bdf),
-    ("euler", Method::Euler),
-    ("rk4", Method::Rk4),
-    ("ab2", Method::Ab2),
-];
-
 const CONSTRAINTS: [&str; 6] = [
     "auto",
     "minimal",
@@ -50,19 +38,6 @@ const CONSTRAINTS: [&str; 6] = [
 
 /// Below this relative tolerance double precision has no digits left for the steps.
 const SMALLEST_RTOL: f64 = 1e-14;
-
-impl Method {
-    /// Tells whether it needs a step from the user.
-    pub fn has_fixed_step(self) -> bool {
-        matches!(self, Method::Euler | Method::Rk4 | Method::Ab2)
-    }
-
-    /// Gives its name in the text.
-    pub fn name(self) -> &'static str {
-        let found = METHODS.iter().find(|(_, method)| *method == self);
-        found.expect("every method has a name").0
-    }
-}
 
 impl Planner<'_> {
     pub(super) fn setting(&mut self, name: &ast::Ident, value: &ast::Expr) {
@@ -211,11 +186,7 @@ impl Planner<'_> {
             self.unknown_method("this", value.span);
             return None;
         };
-        let Some((_, method)) = METHODS
-            .iter()
-            .find(|(name, _)| *name == &*word.text)
-            .copied()
-        else {
+        let Some(method) = Method::named(&word.text) else {
             self.unknown_method(&word.text, value.span);
             return None;
         };
@@ -233,7 +204,7 @@ impl Planner<'_> {
     }
 
     fn unknown_method(&mut self, text: &str, span: Span) {
-        let names = || METHODS.iter().map(|(name, _)| *name);
+        let names = || Method::ALL.iter().map(|m| m.name());
         let diagnostic =
             Diagnostic::error(code::UNKNOWN_METHOD, format!("there is no method `{text}`"))
                 .primary(span, "not a method");
@@ -348,6 +319,19 @@ impl Planner<'_> {
     }
 
     /// Checks that need all settings.
+    /// Measures read curves while there is a run.
+    pub(super) fn check_instants(&mut self) {
+        let (start, stop) = (self.plan.start, self.plan.stop);
+        for (time, span) in std::mem::take(&mut self.instants) {
+            if stop > start && !(start..=stop).contains(&time) {
+                let message = format!("the measure reads a curve at {time} s, outside the run");
+                let diagnostic = Diagnostic::error(code::SETTING_VALUE, message)
+                    .primary(span, format!("the run goes from {start} s to {stop} s"));
+                self.report(diagnostic);
+            }
+        }
+    }
+
     pub(super) fn check_times(&mut self) {
         let (start, stop) = (self.plan.start, self.plan.stop);
         let span_of = |given: &[(String, Span)], name: &str| {

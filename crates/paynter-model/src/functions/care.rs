@@ -14,8 +14,8 @@
 
 use std::sync::Arc;
 
-use paynter_symbolic::ExprId;
 use paynter_symbolic::expr::External;
+use paynter_symbolic::{ExprId, Pool};
 
 use super::linear::Lu;
 use super::{Array, Call, Quantity, Refusal, Row, Shape, Value};
@@ -27,7 +27,18 @@ pub(super) const ROWS: &[Row] = &[Row {
     lower,
 }];
 
-fn lower(call: &mut Call) -> Result<Value, Refusal> {
+/// The arguments of a Riccati equation.
+pub(super) struct Given {
+    /// States.
+    pub n: usize,
+    /// Inputs.
+    pub m: usize,
+    /// A, B, Q, R, S, each row by row.
+    pub inputs: Vec<ExprId>,
+}
+
+/// Reads `A, B, Q, R, S` and checks their shapes; S is zero where it is left out.
+pub(super) fn given(call: &mut Call) -> Result<Given, Refusal> {
     let (n, columns, a) = call.matrix(0)?;
     if n != columns || n == 0 {
         return Err(call.wrong_shape(0, "a square matrix"));
@@ -50,25 +61,41 @@ fn lower(call: &mut Call) -> Result<Value, Refusal> {
         }
         inputs.extend(entries.iter().map(|q| q.expr));
     }
-    let pool = call.pool();
+    Ok(Given { n, m, inputs })
+}
+
+fn lower(call: &mut Call) -> Result<Value, Refusal> {
+    let given = given(call)?;
+    let p = solution(call.pool(), &given);
+    Ok(square_value(call, p))
+}
+
+/// P, row by row.
+pub(super) fn solution(pool: &mut Pool, given: &Given) -> Vec<ExprId> {
+    let &Given { n, m, ref inputs } = given;
     let function = pool.add_external(Arc::new(Care { n, m }));
-    let entries = (0..n * n)
-        .map(|k| Quantity {
-            expr: pool.call_external(function, &inputs, k as u32),
-            // Entries of P have as many units as the cost has pairs of states: left open.
-            dimension: None,
-        })
-        .collect();
-    Ok(match call.slots[0].map(|a| &a.value) {
-        Some(Value::Number(_)) => {
-            let entries: Vec<Quantity> = entries;
-            Value::Number(entries[0])
+    let entries = (0..n * n).map(|k| pool.call_external(function, inputs, k as u32));
+    entries.collect()
+}
+
+/// A square matrix of the size of the first argument, which may be a number.
+pub(super) fn square_value(call: &Call, entries: Vec<ExprId>) -> Value {
+    let quantity = |expr: ExprId| Quantity {
+        expr,
+        // Entries of P have as many units as the cost has pairs of states: left open.
+        dimension: None,
+    };
+    let entries: Vec<Quantity> = entries.into_iter().map(quantity).collect();
+    match call.slots[0].map(|a| &a.value) {
+        Some(Value::Number(_)) => Value::Number(entries[0]),
+        _ => {
+            let n = entries.len().isqrt();
+            Value::Array(Array {
+                shape: Shape::Matrix(n, n),
+                entries,
+            })
         }
-        _ => Value::Array(Array {
-            shape: Shape::Matrix(n, n),
-            entries,
-        }),
-    })
+    }
 }
 
 /// The solver for n states and m inputs. Its numbers come as A, B, Q, R, S, each row by row.

@@ -75,14 +75,7 @@ fn solution(call: &mut Call) -> Result<Value, Refusal> {
     let dimension = shared(&right.entries).and_then(|b| Some(b.per(shared(&a)?)));
     let a: Vec<ExprId> = a.iter().map(|q| q.expr).collect();
     let b: Vec<ExprId> = right.entries.iter().map(|q| q.expr).collect();
-    let pool = call.pool();
-    let result = if n <= LARGEST_CLOSED {
-        solve_closed(pool, &a, &b, n, columns)
-    } else {
-        let function = pool.add_external(Arc::new(Solution { n, columns }));
-        let inputs: Vec<ExprId> = a.iter().chain(&b).copied().collect();
-        external_entries(pool, function, &inputs, n * columns)
-    };
+    let result = solve_expressions(call.pool(), (&a, n), (&b, columns));
     let entries = result
         .into_iter()
         .map(|expr| Quantity { expr, dimension })
@@ -94,6 +87,20 @@ fn solution(call: &mut Call) -> Result<Value, Refusal> {
             entries,
         }),
     })
+}
+
+/// A⁻¹ B: a square matrix of n rows, and one of so many columns, row by row.
+pub(super) fn solve_expressions(
+    pool: &mut Pool,
+    (a, n): (&[ExprId], usize),
+    (b, columns): (&[ExprId], usize),
+) -> Vec<ExprId> {
+    if n <= LARGEST_CLOSED {
+        return solve_closed(pool, a, b, n, columns);
+    }
+    let function = pool.add_external(Arc::new(Solution { n, columns }));
+    let inputs: Vec<ExprId> = a.iter().chain(b).copied().collect();
+    external_entries(pool, function, &inputs, n * columns)
 }
 
 fn single(entries: Vec<Quantity>) -> Value {
