@@ -176,15 +176,15 @@ impl Search<'_> {
                         }
                         found.push((by, way.clone()));
                     }
-                    ElementKind::Zero | ElementKind::One | ElementKind::Tf | ElementKind::Gy => {
-                        if !way.symbols.contains(&link.from) {
-                            let mut longer = way.clone();
-                            longer.symbols.push(link.from);
-                            longer.elements.push(by);
-                            open.push(longer);
-                        }
+                    ElementKind::Zero | ElementKind::One | ElementKind::Tf | ElementKind::Gy
+                        if !way.symbols.contains(&link.from) =>
+                    {
+                        let mut longer = way.clone();
+                        longer.symbols.push(link.from);
+                        longer.elements.push(by);
+                        open.push(longer);
                     }
-                    // Over a resistor the way back is another one: no path of class 1.
+                    // A way does not cross itself; over a resistor the way back is another one: no path of class 1.
                     _ => {}
                 }
             }
