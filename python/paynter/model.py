@@ -387,6 +387,8 @@ class Model:
         - `faults`: which are shown, which can be told apart; with `data` the balances at the sensors
           computed on measured columns, `.table` has them
         - `inverse`: the inputs that the curves `want` of the outputs need, `.table` has them
+        - `bicausal`: the lines along which the graph computes inputs from outputs, and the states left
+        - `loops`: the gain of every loop through dependent storages
         """
         if want is not None and question != "inverse":
             raise CallError('want= belongs to the question "inverse"')

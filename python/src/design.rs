@@ -330,6 +330,7 @@ impl Design {
             power: power
                 .map(|when| self.power(py, when, result.as_deref()))
                 .transpose()?,
+            ..DiagramOptions::default()
         };
         let theme = match theme {
             "auto" => Theme::Auto,

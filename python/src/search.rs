@@ -74,7 +74,7 @@ pub fn optimize(
             "local=True with starts=0 leaves nothing to search with",
         ));
     }
-    let ask = search::Ask {
+    let ask = search::SearchRequest {
         engine: engine_called(engine)?,
         jobs: jobs.unwrap_or_else(all_cores),
         seed,
@@ -127,7 +127,7 @@ pub fn fit(
             "the experiment has no `fit`; write for instance `fit k in 1 .. 9 { data \"run.csv\" }`",
         ));
     }
-    let ask = estimation::Ask {
+    let ask = estimation::FitRequest {
         engine: engine_called(engine)?,
         jobs: jobs.unwrap_or_else(all_cores),
         n_starts: starts.max(1),

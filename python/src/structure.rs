@@ -1,4 +1,4 @@
-//! What the structure tells: control, channels, activity, a smaller model, faults, the inverse.
+//! What the structure tells: control, channels, activity, a smaller model, faults, the inverse, loops.
 
 use crate::columns::Table;
 use crate::design::Design;
@@ -8,12 +8,13 @@ use paynter::power::PowerError;
 use paynter::syntax::{Diagnostic, render};
 use paynter_structure::text::{
     activity_json, activity_text, balances_json, balances_on_json, balances_on_text, balances_text,
-    channels_json, channels_text, control_json, control_text, faults_json, faults_text, gains,
-    inverse_json, inverse_text, proposal_json, proposal_text,
+    bicausal_json, bicausal_text, channels_json, channels_text, control_json, control_text,
+    faults_json, faults_text, gains, inverse_json, inverse_text, loops_json, loops_text,
+    proposal_json, proposal_text,
 };
 use paynter_structure::{
-    NoProposal, Subject, activities, ask, balances, balances_on, channels, control, faults,
-    inverse, reduce,
+    NoProposal, Subject, activities, ask, balances, balances_on, bicausal, channels, control,
+    faults, inverse, loops, reduce,
 };
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -78,6 +79,8 @@ pub fn structure(
             None => signatures(inner, at),
         },
         "inverse" => inversion(inner, at),
+        "bicausal" => two_way(inner, at),
+        "loops" => class_one(inner),
         _ => Err(Refused::Call(String::new())),
     });
     let sources = &inner.project.sources;
@@ -92,7 +95,7 @@ pub fn structure(
         Err(Refused::Model(messages)) => Err(design.wrong(py, &messages)),
         Err(Refused::Run(messages)) => Err(run_error(py, &messages, sources)),
         Err(Refused::Call(message)) if message.is_empty() => {
-            let known = "control, channels, activity, reduce, faults or inverse";
+            let known = "control, channels, activity, reduce, faults, inverse, bicausal or loops";
             Err(unknown("question", question, known))
         }
         Err(Refused::Call(message)) => Err(CallError::new_err(message)),
@@ -121,6 +124,24 @@ fn input_output(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Ref
     Ok(Answer {
         text: format!("{}\n{text}", channels_text(&found)),
         json,
+        ..Answer::default()
+    })
+}
+
+fn two_way(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refused> {
+    let found = bicausal(&Subject::new(design, ask(design, at))?)?;
+    Ok(Answer {
+        text: bicausal_text(&found),
+        json: bicausal_json(&found),
+        ..Answer::default()
+    })
+}
+
+fn class_one(design: &paynter::Design) -> Result<Answer, Refused> {
+    let found = loops(design)?;
+    Ok(Answer {
+        text: loops_text(&found),
+        json: loops_json(&found),
         ..Answer::default()
     })
 }

@@ -2,7 +2,7 @@
 
 import { askNew } from "./panels/Explorer";
 import { setMode } from "./panels/TopBar";
-import { cancel, redoLast, run, save, select, undoLast } from "./store/actions";
+import { cancel, duplicateSelected, groupSelected, openSelected, redoLast, run, save, select, undoLast } from "./store/actions";
 import { get, set, type Mode } from "./store/store";
 
 const MODES: Mode[] = ["model", "causality", "power", "equations", "bodies"];
@@ -24,6 +24,9 @@ function act(word: string, isTyping: boolean, event: KeyboardEvent): boolean {
     case "Ctrl z": if (isInEditor || isTyping) return false; undoLast(); return true;
     case "Ctrl Shift z": case "Ctrl y": if (isInEditor || isTyping) return false; redoLast(); return true;
     case "Ctrl f": if (isTyping || !get().open || get().mode === "bodies") return false; set({ finds: true }); return true;
+    case "Ctrl d": if (isTyping || !get().open) return false; duplicateSelected(); return true;
+    case "Ctrl g": if (isTyping || !get().open) return false; groupSelected(); return true;
+    case "Ctrl Shift g": if (isTyping || !get().open) return false; openSelected(); return true;
     case "Escape": if (get().running) cancel(); else if (!isTyping && get().selection.length > 0) select([]); return false;
     case "?": case "Shift ?": if (isTyping) return false; set({ keysShown: true }); return true;
   }

@@ -3,7 +3,7 @@
 import os from "node:os";
 import path from "node:path";
 import { test, after } from "node:test";
-import { CIRCUIT, serve, scratch, shutDown, until, visit } from "./harness.mjs";
+import { CIRCUIT, ladder, serve, scratch, shutDown, until, visit } from "./harness.mjs";
 
 after(shutDown);
 
@@ -65,14 +65,6 @@ async function sliderMoves(page, name, n) {
     }
     return found;
   }, [name, n]);
-}
-
-/** A ladder: so many elements on one level. */
-function ladder(n) {
-  const lines = ["    s: Se(1) -> j1: 1"];
-  for (let i = 1; i <= n / 4; i++) lines.push(`    j${i} -> r${i}: R(1)`, `    j${i} -> n${i}: 0 -> c${i}: C(1)`, `    n${i} -> j${i + 1}: 1`);
-  lines.push(`    j${Math.floor(n / 4) + 1} -> last: R(1)`);
-  return `model Ladder {\n${lines.join("\n")}\n}\n`;
 }
 
 test("circuit and servo", async (t) => {

@@ -174,3 +174,11 @@ export async function faults(page) {
 export async function picture(page, name) {
   if (PICTURES) await page.screenshot({ path: path.join(PICTURES, `${name}.png`) });
 }
+
+/** A ladder: so many elements on one level. */
+export function ladder(n) {
+  const lines = ["    s: Se(1) -> j1: 1"];
+  for (let i = 1; i <= n / 4; i++) lines.push(`    j${i} -> r${i}: R(1)`, `    j${i} -> n${i}: 0 -> c${i}: C(1)`, `    n${i} -> j${i + 1}: 1`);
+  lines.push(`    j${Math.floor(n / 4) + 1} -> last: R(1)`);
+  return `model Ladder {\n${lines.join("\n")}\n}\n`;
+}

@@ -461,15 +461,22 @@ fn numbers_of_the_metadata_are_numbers() {
 }
 
 #[test]
-fn what_is_not_implemented_is_refused() {
+fn delayed_differentiation_is_refused_where_it_is_not_carried_out() {
     let folder = Folder::new();
     folder.write(
         "m.bond",
-        "model M { param k = 1; a: 1 -> m: I(k), r: R(1) }
-         experiment e of M { stop = 1; record a.f; constraints = delayed }",
+        "model M { param k = 4; a: 1 -> m: I(k), n: I(1), r: R(1); start a.f = 1 }
+         experiment e of M { stop = 1; record a.f; method = euler(step = 0.01); constraints = delayed; sweep k over [4, 5] }
+         experiment steps of M { stop = 1; record a.f; constraints = delayed }
+         experiment fine of M { stop = 1; record a.f; method = euler(step = 0.01); constraints = delayed }",
     );
     folder.expect(1, &["check", "m.bond"]);
-    folder.expect(1, &["run", "m.bond", "--no-report"]);
+    folder.expect(1, &["sweep", "m.bond", "--experiment", "e"]);
+    folder.expect(
+        1,
+        &["run", "m.bond", "--experiment", "steps", "--no-report"],
+    );
+    folder.expect(0, &["run", "m.bond", "--experiment", "fine", "--no-report"]);
 }
 
 #[test]

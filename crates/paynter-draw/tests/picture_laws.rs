@@ -208,6 +208,7 @@ fn check_stroke_places(name: &str, drawing: &Diagram) {
             Strokes::Tail => &[0],
             Strokes::Head => &[1],
             Strokes::Both => &[0, 1],
+            Strokes::ToHead | Strokes::ToTail => unreachable!("no bond is bicausal here"),
         };
         for &end in ends {
             let text = strokes.next().expect("every stroke is written");

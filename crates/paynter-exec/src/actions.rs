@@ -24,7 +24,7 @@ const SAME_VALUE: f64 = 1e-12;
 
 /// What one action asks for.
 #[derive(Clone, Copy, Debug)]
-struct Ask {
+struct Demand {
     value: f64,
     /// The `when`, and the place among its actions.
     from: (usize, usize),
@@ -33,10 +33,10 @@ struct Ask {
 /// What a round writes, each place once.
 #[derive(Default)]
 struct Writes {
-    states: FxHashMap<usize, Ask>,
-    slots: FxHashMap<u32, Ask>,
+    states: FxHashMap<usize, Demand>,
+    slots: FxHashMap<u32, Demand>,
     /// Quantities that follow from states: row of the reinit map, number of the action.
-    aims: Vec<(usize, u32, Ask)>,
+    aims: Vec<(usize, u32, Demand)>,
 }
 
 impl Machine {
@@ -87,7 +87,7 @@ impl Machine {
         let mut clash = None;
         for &when in rising {
             for (place, action) in image.actions[when].iter().enumerate() {
-                let ask = |value: f64| Ask {
+                let ask = |value: f64| Demand {
                     value,
                     from: (when, place),
                 };
@@ -110,7 +110,7 @@ impl Machine {
                         let ask = ask(self.room.reinit[value]);
                         let target = image.aims[action as usize].0;
                         let same =
-                            |a: &&mut (usize, u32, Ask)| image.aims[a.1 as usize].0 == target;
+                            |a: &&mut (usize, u32, Demand)| image.aims[a.1 as usize].0 == target;
                         match writes.aims.iter_mut().find(same) {
                             Some((_, _, first)) => agree(first, ask),
                             None => {
@@ -134,7 +134,7 @@ impl Machine {
     }
 
     /// Remembers two asks that cannot both be met.
-    fn conflict(&mut self, a: Ask, b: Ask) -> Fault {
+    fn conflict(&mut self, a: Demand, b: Demand) -> Fault {
         let (first, second) = (action(&self.image, a.from), action(&self.image, b.from));
         self.room.conflict = Some(Conflict {
             targets: [first.0, second.0],
@@ -258,8 +258,8 @@ struct Aim {
     action: u32,
 }
 
-impl From<&(usize, u32, Ask)> for Aim {
-    fn from(&(row, action, ask): &(usize, u32, Ask)) -> Self {
+impl From<&(usize, u32, Demand)> for Aim {
+    fn from(&(row, action, ask): &(usize, u32, Demand)) -> Self {
         Aim {
             row,
             value: ask.value,
@@ -269,7 +269,7 @@ impl From<&(usize, u32, Ask)> for Aim {
 }
 
 /// Lets two asks for one place be one if they agree; gives both if they do not.
-fn agree(held: &mut Ask, new: Ask) -> Option<(Ask, Ask)> {
+fn agree(held: &mut Demand, new: Demand) -> Option<(Demand, Demand)> {
     let (a, b) = (held.value, new.value);
     let is_same = a == b || (a - b).abs() <= SAME_VALUE * a.abs().max(b.abs());
     if !is_same && a.to_bits() != b.to_bits() {

@@ -295,7 +295,7 @@ impl Machine {
         self.room.acted.clear();
         self.settle_modes_by_time(t)?;
         has_changed |= !self.room.restless.is_empty();
-        has_changed |= self.tick(t)?;
+        let has_ticked = self.tick(t)?;
         let mut reinit_is_ready = false;
         if !self.image.reinit_values.outputs.is_empty() {
             self.compute_reinit_values()?;
@@ -332,6 +332,8 @@ impl Machine {
             self.book_jumps_since(&energies_before);
         }
         has_changed |= !self.mode_values().eq(modes_before.iter().copied());
+        self.room.has_only_ticked = has_ticked && !has_changed;
+        has_changed |= has_ticked;
         if let Some(stop) = stop {
             return Ok(EventOutcome::Stop {
                 code: Fault::Stop(stop).code(),
@@ -687,6 +689,13 @@ fn instant(line: (f64, f64), level: f64) -> f64 {
     (level - line.1) / line.0
 }
 
+/// Tells whether an instant has come. A line that another switch has moved to its threshold at t itself crosses within
+/// some roundings of t: that is now, or a switch would go there and back.
+fn is_reached(t: f64, at: f64) -> bool {
+    const ROUNDINGS: f64 = 8.0;
+    t >= at - ROUNDINGS * f64::EPSILON * at.abs()
+}
+
 /// The mode that holds from t on, by comparing instants: never by a value near zero.
 pub(crate) fn mode_on_line(kind: SwitchKind, line: (f64, f64), t: f64) -> f64 {
     let (slope, offset) = line;
@@ -694,11 +703,12 @@ pub(crate) fn mode_on_line(kind: SwitchKind, line: (f64, f64), t: f64) -> f64 {
         return mode_at(kind, slope * t + offset, None);
     }
     match kind {
-        SwitchKind::Relation(comparison) => {
-            truth_on_side(comparison, (t >= instant(line, 0.0)) == (slope > 0.0))
-        }
+        SwitchKind::Relation(comparison) => truth_on_side(
+            comparison,
+            is_reached(t, instant(line, 0.0)) == (slope > 0.0),
+        ),
         SwitchKind::Sign => {
-            if (t >= instant(line, 0.0)) == (slope > 0.0) {
+            if is_reached(t, instant(line, 0.0)) == (slope > 0.0) {
                 1.0
             } else {
                 -1.0

@@ -160,6 +160,8 @@ pub(crate) struct Image {
     pub waves: Vec<Tape>,
     /// The mode that each of them was found for.
     pub wave_modes: Vec<SymbolId>,
+    /// What may be a short pulse in the right-hand side.
+    pub pulses: Vec<Tape>,
     pub corners: Vec<Corners>,
     pub conditions: Routine,
     pub actions: Vec<Vec<ActionInfo>>,

@@ -16,7 +16,7 @@ use paynter_symbolic::walk::{below, for_each_argument, symbols_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::affine::{Line, Lines};
-use crate::ahead::{Cells, Dependences, Reads, Tape, Watched};
+use crate::ahead::{Cells, Dependences, Reads, Tape, Watched, for_each_input};
 use crate::anchors::{Anchors, anchor_expressions};
 use crate::audit::{AuditLayout, Power, rate_expressions};
 use crate::balance::{Balances, balance_expressions};
@@ -233,6 +233,9 @@ impl Maker {
         self.make_starts(reduced)?;
         self.make_audit(reduced)?;
         self.make_corners(&reduced.dae.equations)?;
+        if !self.is_for_export {
+            self.make_pulses(&reduced.dae.equations);
+        }
         self.image.set_up = self.emitter.set_up()?;
         self.make_bindings()?;
         self.image.n_slots = self.emitter.n_slots as usize;
@@ -554,6 +557,74 @@ impl Maker {
         Ok(())
     }
 
+    /// Finds what may be a short pulse in the equations: whole functions of time with a part that rises and falls
+    /// steeply, and such parts of states by themselves.
+    fn make_pulses(&mut self, equations: &[Equation]) {
+        let mut stack: Vec<ExprId> = equations.iter().flat_map(|e| [e.left, e.right]).collect();
+        let pool = &self.emitter.plan.dae.pool;
+        if !below(pool, &stack)
+            .into_iter()
+            .any(|e| may_be_pulse(pool, e))
+        {
+            return;
+        }
+        let mut seen = FxHashSet::default();
+        let mut of_time = Vec::new();
+        let mut of_states = Vec::new();
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            match self.dependences.of(&self.emitter.plan, e) {
+                // What is a part of this one is looked at as such.
+                Reads::Time if self.has_pulse(e) => {
+                    of_time.push(e);
+                    continue;
+                }
+                Reads::Held | Reads::Time => continue,
+                Reads::States if self.is_pulse_of_states(e) => of_states.push(e),
+                Reads::States | Reads::More => {}
+            }
+            for_each_argument(&self.emitter.plan.dae.pool, e, |a| stack.push(a));
+        }
+        if of_states.len() > MOST_PULSES_OF_STATES {
+            of_states.clear();
+        }
+        for e in of_time.into_iter().chain(of_states) {
+            let tape = Tape::new(&mut self.emitter, &mut self.dependences, e);
+            self.image.pulses.push(tape);
+        }
+    }
+
+    /// Tells whether a function of states may be a pulse, by itself or as the difference of two steps.
+    fn is_pulse_of_states(&self, e: ExprId) -> bool {
+        let pool = &self.emitter.plan.dae.pool;
+        match pool.node(e) {
+            Node::Add(a, b) | Node::Sub(a, b) => {
+                below(pool, &[a]).into_iter().any(|e| may_be_pulse(pool, e))
+                    && below(pool, &[b]).into_iter().any(|e| may_be_pulse(pool, e))
+            }
+            _ => may_be_pulse(pool, e),
+        }
+    }
+
+    /// Tells whether a function of time has a part that may be a pulse, through names as well.
+    fn has_pulse(&self, e: ExprId) -> bool {
+        let plan = &self.emitter.plan;
+        let mut seen = FxHashSet::default();
+        let mut stack = vec![e];
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            if may_be_pulse(&plan.dae.pool, e) {
+                return true;
+            }
+            for_each_input(plan, e, |a| stack.push(a));
+        }
+        false
+    }
+
     fn make_clocks(&mut self) -> Result<(), LowerError> {
         let clocks = self.emitter.plan.dae.clocks.clone();
         self.image.clock_rates = clocks.iter().map(|clock| clock.rate).collect();
@@ -872,6 +943,25 @@ impl Maker {
 }
 
 /// Tells whether a function can turn more often than its argument: beyond what samples of a step would show.
+/// Pulses of states are looked for in models with no more of them than this: each costs a look at every step.
+const MOST_PULSES_OF_STATES: usize = 32;
+
+/// Tells whether a function may rise and fall again in a short time while its argument moves slowly.
+fn may_be_pulse(pool: &Pool, e: ExprId) -> bool {
+    /// Powers up to this one are no steeper than what error estimates are made for.
+    const LOW_POWER: f64 = 3.0;
+    match pool.node(e) {
+        Node::Call1(f, _) => matches!(
+            f,
+            Function1::Exp | Function1::Tanh | Function1::Atan | Function1::Cosh | Function1::Sinh
+        ),
+        Node::Power(_, n) => pool.as_number(n).is_none_or(|n| n > LOW_POWER || n < 0.0),
+        Node::Div(a, b) => pool.as_number(a).is_some() && pool.as_number(b).is_none(),
+        Node::External(..) => true,
+        _ => false,
+    }
+}
+
 fn may_wind(pool: &Pool, e: ExprId) -> bool {
     /// Powers up to this one turn as rarely as the polynomials of a step do.
     const LOW_POWER: f64 = 3.0;
@@ -887,7 +977,9 @@ fn may_wind(pool: &Pool, e: ExprId) -> bool {
                 | Function1::Log
                 | Function1::Log10
         ),
-        Node::Power(_, n) => pool.as_number(n).is_none_or(|n| n.abs() > LOW_POWER),
+        Node::Power(_, n) => pool.as_number(n).is_none_or(|n| n > LOW_POWER || n < 0.0),
+        // 1/(1 + x²) is a pulse that no polynomial of a step is.
+        Node::Div(_, b) => pool.as_number(b).is_none(),
         Node::External(..) => true,
         _ => false,
     }

@@ -17,7 +17,7 @@ use paynter_solve::{
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Origin, Role};
 
-use crate::ahead::{Clockwork, Ends, Waves};
+use crate::ahead::{Clockwork, Ends, Hidden, Waves};
 use crate::anchors::Anchored;
 use crate::audit::{AuditLayout, StoredEnergy};
 use crate::balance::Balanced;
@@ -50,6 +50,7 @@ pub struct Machine {
     pub(crate) t_end: f64,
     pub(crate) clockworks: Vec<Clockwork>,
     waves: Waves,
+    hidden: Hidden,
     pub(crate) room: Room,
     /// Which variables follow from the others, where a run is in minimal coordinates.
     pub(crate) partition: Option<Box<Partition>>,
@@ -87,6 +88,8 @@ pub(crate) struct Room {
     pub is_rearmed: Vec<bool>,
     /// Whether `reinit` has just moved the state.
     pub has_moved: bool,
+    /// The last event changed what is held from tick to tick, and nothing else.
+    pub has_only_ticked: bool,
     /// Whether the start is being found: what functions of time switch then, they switch at the very instant.
     pub is_starting: bool,
     /// Switch values below this size are taken as zero: there the switch does nothing.
@@ -162,6 +165,7 @@ impl Machine {
             has_crossed: vec![false; n_switches],
             is_rearmed: vec![false; image.modes.len()],
             has_moved: false,
+            has_only_ticked: false,
             mute: vec![0.0; n_switches],
             ..Room::default()
         };
@@ -179,6 +183,7 @@ impl Machine {
             t_end: f64::INFINITY,
             clockworks: vec![Clockwork::new(); image.watched.len()],
             waves: Waves::default(),
+            hidden: Hidden::default(),
             room,
             partition: None,
             counters: Counters::default(),
@@ -854,13 +859,28 @@ impl System for Machine {
         Ok(true)
     }
 
-    fn cut_step(&mut self, t: (f64, f64), y: (&[f64], &[f64]), cuts: &mut Vec<f64>) -> bool {
+    fn may_cut_steps(&self) -> bool {
+        !self.image.waves.is_empty()
+    }
+
+    fn cut_step(&mut self, t: (f64, f64), y: [&[f64]; 3], cuts: &mut Vec<f64>) -> bool {
         let waves = &self.image.waves;
-        if waves.is_empty() {
-            return true;
-        }
-        let step = Ends { t, y };
+        let [start, middle, end] = y;
+        let step = Ends {
+            t,
+            y: (start, end),
+            middle: Some(middle),
+        };
         self.waves.cut(waves, &self.memory.slots, step, cuts)
+    }
+
+    fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64])) -> Option<f64> {
+        let pulses = &self.image.pulses;
+        if pulses.is_empty() {
+            return None;
+        }
+        let step = Ends { t, y, middle: None };
+        self.hidden.first(pulses, &self.memory.slots, step)
     }
 
     fn expect_end(&mut self, t_end: f64) {
@@ -887,6 +907,10 @@ impl System for Machine {
         fired: &[Crossing],
     ) -> Result<EventOutcome, EvalError> {
         self.react(t, y, fired).map_err(fatal)
+    }
+
+    fn has_only_ticked(&self) -> bool {
+        self.room.has_only_ticked
     }
 
     fn projects(&self) -> bool {

@@ -40,39 +40,22 @@ fn attribute(description: &str, line: &str, name: &str) -> String {
     rest.split('"').next().unwrap_or_default().to_owned()
 }
 
-#[test]
-fn the_functions_of_the_standard_keep_their_promises() {
-    if !has_compiler() {
-        return;
-    }
-    let fmu = fmu("ball", BALL, Version::Two);
-    let folder = work_folder().join("fmi2");
+/// Links the sources of an FMU to an importer, runs it under sanitizers, and gives what it prints.
+fn drive(
+    name: &str,
+    fmu: &paynter_export::fmu::Fmu,
+    header: &str,
+    driver: &str,
+    defines: &[String],
+) -> String {
+    let folder = work_folder().join(format!("driven_{name}"));
     std::fs::create_dir_all(&folder).expect("a folder can be made");
-    let reference = |name: &str| {
-        attribute(
-            &fmu.description,
-            &format!("name=\"{name}\""),
-            "valueReference",
-        )
-    };
-    let guid = attribute(&fmu.description, "<fmiModelDescription", "guid");
-    let n_states = fmu.description.matches(" derivative=\"").count();
-    let defines = [
-        format!("-DGUID=\"{guid}\""),
-        format!("-DPARAMETER={}", reference("h0")),
-        format!("-DOUTPUT={}", reference("height")),
-        format!("-DSTATE={}", reference("mass.p")),
-        format!("-DRATE={}", reference("der(h)")),
-        format!("-DN_STATES={n_states}"),
-    ];
-    let export = paynter_export::export(&design_of_text("ball", BALL)).expect("it can be exported");
-    let header = paynter_export::c::write(&export, &paynter_export::c::Options::default());
     let write = |name: &str, text: &str| {
         std::fs::write(folder.join(name), text).expect("it can be written")
     };
-    write("ball.c", &fmu.source);
-    write("ball.h", &header.header);
-    write("driver.c", include_str!("kit/driver2.c"));
+    write(&format!("{name}.c"), &fmu.source);
+    write(&format!("{name}.h"), header);
+    write("driver.c", driver);
     let flags = [
         "-std=c99",
         "-Wall",
@@ -83,8 +66,8 @@ fn the_functions_of_the_standard_keep_their_promises() {
     ];
     let output = Command::new("cc")
         .args(flags)
-        .args(&defines)
-        .args(["ball.c", "driver.c", "-o", "driver", "-lm"])
+        .args(defines)
+        .args([&format!("{name}.c"), "driver.c", "-o", "driver", "-lm"])
         .current_dir(&folder)
         .output()
         .expect("the compiler was found");
@@ -106,16 +89,52 @@ fn the_functions_of_the_standard_keep_their_promises() {
         !printed.contains("ACCEPTED") && !printed.contains("ERROR"),
         "{printed}"
     );
-    let number = |word: &str, k: usize| -> f64 {
-        let line = printed
-            .lines()
-            .find(|l| l.starts_with(word))
-            .unwrap_or_else(|| panic!("no {word}:\n{printed}"));
-        line.split_whitespace()
-            .nth(k)
-            .and_then(|w| w.parse().ok())
-            .expect("a number")
+    printed
+}
+
+/// The k-th word of the line that begins with this one.
+fn number(printed: &str, word: &str, k: usize) -> f64 {
+    let line = printed
+        .lines()
+        .find(|l| l.starts_with(word))
+        .unwrap_or_else(|| panic!("no {word}:\n{printed}"));
+    line.split_whitespace()
+        .nth(k)
+        .and_then(|w| w.parse().ok())
+        .expect("a number")
+}
+
+fn header(name: &str, text: &str) -> String {
+    let export = paynter_export::export(&design_of_text(name, text)).expect("it can be exported");
+    paynter_export::c::write(&export, &paynter_export::c::Options::default()).header
+}
+
+#[test]
+fn the_functions_of_the_standard_keep_their_promises() {
+    if !has_compiler() {
+        return;
+    }
+    let fmu = fmu("ball", BALL, Version::Two);
+    let reference = |name: &str| {
+        attribute(
+            &fmu.description,
+            &format!("name=\"{name}\""),
+            "valueReference",
+        )
     };
+    let guid = attribute(&fmu.description, "<fmiModelDescription", "guid");
+    let n_states = fmu.description.matches(" derivative=\"").count();
+    let defines = [
+        format!("-DGUID=\"{guid}\""),
+        format!("-DPARAMETER={}", reference("h0")),
+        format!("-DOUTPUT={}", reference("height")),
+        format!("-DSTATE={}", reference("mass.p")),
+        format!("-DRATE={}", reference("der(h)")),
+        format!("-DN_STATES={n_states}"),
+    ];
+    let driver = include_str!("kit/driver2.c");
+    let printed = drive("ball", &fmu, &header("ball", BALL), driver, &defines);
+    let number = |word: &str, k: usize| number(&printed, word, k);
     // Free fall from 2 m, then up again with 0.8 of the speed.
     let (g, stop) = (9.81_f64, 1.5);
     let first = (4.0 / g).sqrt();
@@ -131,6 +150,90 @@ fn the_functions_of_the_standard_keep_their_promises() {
         "{printed}"
     );
     assert!((number("event", 1) - first).abs() < 5e-3, "{printed}");
+}
+
+/// A mass that a sampled integrator pulls at.
+const SAMPLED: &str = "model Sampled {
+    input aim = 1
+    pull: Se(u) -> body: 1 -> mass: I(2), friction: R(1)
+    sample at 10 [Hz] { u = pre(u) + 0.5*(aim - body.f) }
+    output speed = body.f
+}
+experiment go of Sampled { stop = 3; record body.f as v, system.residual as residual }";
+
+/// The speed at `stop`, tick by tick in closed form; the aim is another from `t = 1` on.
+fn sampled_speed(stop: f64, later: f64) -> f64 {
+    let (mut v, mut u, mut t) = (0.0_f64, 0.0, 0.0);
+    for tick in 0.. {
+        // The tick at the end of a communication step is part of it: what is set afterwards is seen by the next.
+        let aim = if tick > 10 { later } else { 1.0 };
+        u += 0.5 * (aim - v);
+        let next = (f64::from(tick + 1) / 10.0).min(stop);
+        v = u + (v - u) * f64::exp(-(next - t) / 2.0);
+        t = next;
+        if t >= stop {
+            return v;
+        }
+    }
+    unreachable!("the stop comes")
+}
+
+#[test]
+fn an_fmu_of_fmi_3_ticks_looks_ahead_and_returns_early() {
+    if !has_compiler() {
+        return;
+    }
+    let fmu = fmu("sampled", SAMPLED, Version::Three);
+    let reference = |name: &str| {
+        attribute(
+            &fmu.description,
+            &format!("name=\"{name}\""),
+            "valueReference",
+        )
+    };
+    let clock = fmu.description.lines().find(|l| l.contains("<Clock "));
+    assert!(
+        clock.is_some_and(|l| l.contains("intervalVariability=\"triggered\"")),
+        "{}",
+        fmu.description
+    );
+    let token = attribute(
+        &fmu.description,
+        "<fmiModelDescription",
+        "instantiationToken",
+    );
+    let n_states = fmu.description.matches(" derivative=\"").count();
+    let defines = [
+        format!("-DTOKEN=\"{token}\""),
+        format!("-DINPUT={}", reference("aim")),
+        format!("-DOUTPUT={}", reference("speed")),
+        format!("-DRESIDUAL={}", reference("residual")),
+        format!("-DCLOCK={}", reference("clocks[1]")),
+        format!("-DN_STATES={n_states}"),
+    ];
+    let driver = include_str!("kit/driver3.c");
+    let printed = drive(
+        "sampled",
+        &fmu,
+        &header("sampled", SAMPLED),
+        driver,
+        &defines,
+    );
+    let number = |word: &str| number(&printed, word, 1);
+    for (word, later) in [("fine", 1.0), ("whole", 1.0), ("changed", 2.0)] {
+        let (got, wanted) = (number(word), sampled_speed(3.0, later));
+        assert!(
+            (got - wanted).abs() < 1e-8,
+            "{word} instead of {wanted}:\n{printed}"
+        );
+    }
+    assert_eq!(number("same"), 1.0);
+    assert!(number("residual").abs() < 1e-7, "{printed}");
+    assert_eq!(
+        (number("early"), number("ticks")),
+        (29.0, 10.0),
+        "{printed}"
+    );
 }
 
 #[test]

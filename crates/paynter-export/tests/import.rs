@@ -383,7 +383,9 @@ fn failure_of(text: &str) -> String {
     let messages = match outcome {
         Err(messages) => messages,
         Ok(outcome) => match outcome.run.ending {
-            Ending::Failed { diagnostics, .. } => diagnostics,
+            Ending::Failed {
+                why: diagnostics, ..
+            } => diagnostics,
             other => panic!("it runs: {other:?}"),
         },
     };

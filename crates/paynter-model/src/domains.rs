@@ -10,6 +10,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 
 use crate::code;
 use crate::graph::{self, DomainId};
+use crate::kinds::Memory;
 use crate::suggest::nearest;
 use crate::units::{Dimension, Unit};
 
@@ -48,8 +49,8 @@ impl Domain {
         match variable {
             graph::Variable::Effort => self.effort.unit.dimension,
             graph::Variable::Flow => self.flow.unit.dimension,
-            graph::Variable::Stored => match kind {
-                graph::ElementKind::I => self.effort.unit.dimension.times(Dimension::TIME),
+            graph::Variable::Stored => match kind.memory() {
+                Some(Memory::Momentum) => self.effort.unit.dimension.times(Dimension::TIME),
                 _ => self.displacement.unit.dimension,
             },
         }

@@ -19,34 +19,7 @@ pub struct ElementId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BondId(pub u32);
 
-/// The kinds of element: the axioms of the field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ElementKind {
-    /// 0-junction: one effort, flows sum to zero.
-    Zero,
-    /// 1-junction: one flow, efforts sum to zero.
-    One,
-    /// Source of effort.
-    Se,
-    /// Source of flow.
-    Sf,
-    /// Resistor, n ports.
-    R,
-    /// Capacitor, n ports.
-    C,
-    /// Inertia, n ports.
-    I,
-    /// Transformer, scalar: ports 0 (in) and 1 (out).
-    Tf,
-    /// Gyrator, scalar two-port; or n-port powerless gyrator with an explicit law.
-    Gy,
-    /// Resistor with entropy: port 0 loses, port 1 (out) is thermal.
-    Rs,
-    /// Ideal switch.
-    Sw,
-    /// Ideal diode.
-    D,
-}
+pub use crate::kinds::ElementKind;
 
 /// Effort or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -131,7 +104,7 @@ pub struct Element {
     pub kind: ElementKind,
     /// The bonds at its ports, in port order.
     pub ports: Vec<BondId>,
-    /// q or p of each port, for C and I.
+    /// q or p of each port, where it remembers one.
     pub states: Vec<SymbolId>,
     /// Its law.
     pub law: Law,
@@ -361,30 +334,5 @@ impl BondGraph {
     /// Tells whether the arrow of the bond at this port points into the element.
     pub fn points_in(&self, bond: BondId, end: End) -> bool {
         self.bond(bond).head == end
-    }
-}
-
-impl ElementKind {
-    /// Gives the letters that stand in drawings: `0`, `1`, `Se`, `TF` …
-    pub fn letters(self) -> &'static str {
-        match self {
-            ElementKind::Zero => "0",
-            ElementKind::One => "1",
-            ElementKind::Se => "Se",
-            ElementKind::Sf => "Sf",
-            ElementKind::R => "R",
-            ElementKind::C => "C",
-            ElementKind::I => "I",
-            ElementKind::Tf => "TF",
-            ElementKind::Gy => "GY",
-            ElementKind::Rs => "RS",
-            ElementKind::Sw => "Sw",
-            ElementKind::D => "D",
-        }
-    }
-
-    /// Tells whether this is a 0- or 1-junction.
-    pub fn is_junction(self) -> bool {
-        matches!(self, ElementKind::Zero | ElementKind::One)
     }
 }

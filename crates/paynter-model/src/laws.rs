@@ -25,7 +25,8 @@ use paynter_syntax::{Diagnostic, Span};
 
 use crate::code;
 use crate::domains::Domains;
-use crate::graph::{BondGraph, BondId, Element, ElementId, ElementKind, End, Law};
+use crate::graph::{BondGraph, BondId, Element, ElementId, End, Law};
+use crate::kinds::Nature;
 use points::Points;
 
 /// Checks every element and bond of a graph.
@@ -82,13 +83,11 @@ impl<'a> Checker<'a> {
         if !self.check_finite(id, element) {
             return;
         }
-        match element.kind {
-            ElementKind::C | ElementKind::I => self.check_storage(id, element),
-            ElementKind::R | ElementKind::Rs | ElementKind::Sw | ElementKind::D => {
-                self.check_resistor(id, element);
-            }
-            ElementKind::Gy | ElementKind::Tf => self.check_powerless(id, element),
-            ElementKind::Zero | ElementKind::One | ElementKind::Se | ElementKind::Sf => {}
+        match element.kind.nature() {
+            Nature::Storage => self.check_storage(id, element),
+            Nature::Resistor | Nature::Heater | Nature::Contact => self.check_resistor(id, element),
+            Nature::TwoPort => self.check_powerless(id, element),
+            Nature::Junction | Nature::Source => {}
         }
     }
 

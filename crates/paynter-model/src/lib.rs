@@ -5,6 +5,7 @@
 
 pub mod causality;
 pub mod code;
+pub mod delay;
 pub mod domains;
 pub mod elaborate;
 pub mod energies;
@@ -12,7 +13,9 @@ pub mod equations;
 pub mod experiment;
 pub mod foreign;
 pub mod functions;
+pub mod gains;
 pub mod graph;
+pub mod kinds;
 pub mod lagrange;
 pub mod laws;
 pub mod project;

@@ -6,6 +6,7 @@
 //!
 //! `read` takes the graph from the syntax, `rules` change it, `write` puts it back, `proof` compares both texts.
 
+mod assume;
 pub mod code;
 mod dice;
 mod expression;
@@ -22,6 +23,7 @@ mod subst;
 mod walk;
 mod write;
 
+pub use assume::assume;
 pub use net::Step;
 pub use proof::{Correspondence, Proof, Side, prove};
 pub use reduce::{Reduction, reduce};

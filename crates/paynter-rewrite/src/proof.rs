@@ -270,6 +270,7 @@ fn spec(wanted: Vec<Wanted>) -> RunSpec {
         measured: Vec::new(),
         wants_ranges: false,
         parameters: Vec::new(),
+        keeps_past: false,
         is_minimal: false,
         rest: Vec::new(),
     }
@@ -618,9 +619,9 @@ fn table<L: Loader + Clone>(loader: &L, side: &Side<'_>, name: &str) -> Result<T
     });
     let outcome = outcome.map_err(|m| format!("`{name}` does not run: {}", first(&m)))?;
     match outcome.run.ending {
-        paynter::simulate::Ending::Failed { diagnostics, .. } => {
-            Err(format!("`{name}` does not run: {}", first(&diagnostics)))
-        }
+        paynter::simulate::Ending::Failed {
+            why: diagnostics, ..
+        } => Err(format!("`{name}` does not run: {}", first(&diagnostics))),
         _ => Ok(outcome.run.table),
     }
 }

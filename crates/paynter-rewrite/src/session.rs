@@ -10,7 +10,7 @@ use crate::read::{Source, read};
 use crate::write::write;
 use paynter::design::open;
 use paynter::model::project::{Loader, Project};
-use paynter::syntax::ast::{Experiment, ExperimentKind, File, ItemKind, StmtKind};
+use paynter::syntax::ast::{Experiment, ExperimentKind, File, ItemKind, Model, StmtKind};
 use paynter::syntax::{Diagnostic, SourceMap, Span, parse};
 use paynter::{DesignError, Failed};
 use std::collections::BTreeMap;
@@ -123,14 +123,7 @@ pub fn rewrite<L: Loader + Clone>(
     let source = Source {
         file: &parsed.ast,
         text: &text,
-        model: parsed
-            .ast
-            .items
-            .iter()
-            .find_map(|item| match &item.kind {
-                ItemKind::Model(m) if *m.name.text == *name => Some(m),
-                _ => None,
-            })
+        model: model_in(&parsed.ast, &name)
             .ok_or_else(|| failed(&project, vec![not_a_model(&parsed.ast, &name)]))?,
     };
     let mut net = read(&source);
@@ -176,6 +169,41 @@ pub fn rewrite<L: Loader + Clone>(
     };
     rewritten.append_report();
     Ok(rewritten)
+}
+
+/// Looks at a model as it is written.
+///
+/// # Errors
+///
+/// The file cannot be read or has errors, the model is none that can be rewritten, or what `look` says.
+pub(crate) fn source_of<L: Loader>(
+    loader: &mut L,
+    path: &str,
+    wish: &Wish,
+    look: &mut dyn FnMut(&Source<'_>) -> Result<(), Vec<Diagnostic>>,
+) -> Result<(), DesignError> {
+    let (project, diagnostics) = open(loader, path).map_err(DesignError::Unreadable)?;
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(failed(&project, diagnostics));
+    }
+    let name = model_name(&project, path, wish)?;
+    let main = &project.files[0];
+    let text = project.sources.file(main.file).text.to_string();
+    let parsed = parse(main.file, &text);
+    let source = Source {
+        file: &parsed.ast,
+        text: &text,
+        model: model_in(&parsed.ast, &name)
+            .ok_or_else(|| failed(&project, vec![not_a_model(&parsed.ast, &name)]))?,
+    };
+    look(&source).map_err(|m| failed(&project, m))
+}
+
+fn model_in<'f>(file: &'f File, name: &str) -> Option<&'f Model> {
+    file.items.iter().find_map(|item| match &item.kind {
+        ItemKind::Model(m) if *m.name.text == *name => Some(m),
+        _ => None,
+    })
 }
 
 impl Rewritten {

@@ -7,7 +7,7 @@ mod kit;
 
 use kit::{PATH, words, world};
 use paynter::syntax::render;
-use paynter_rewrite::{Reduction, Wish, reduce, scalarize, simplify};
+use paynter_rewrite::{Reduction, Wish, assume, reduce, scalarize, simplify};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,12 +29,17 @@ fn messages(name: &str) -> String {
     let text = fs::read_to_string(folder().join(name)).expect("the fixture is there");
     let first = text.lines().next().unwrap_or_default();
     let wish = Wish::default();
+    let assumption = first.strip_prefix("// reduce --assume ");
     let found = match first.strip_prefix("// reduce --cyclic ") {
         Some(name) => {
             let what = Reduction {
                 cyclic: vec![name.to_owned()],
             };
             reduce(&mut world(&text), PATH, &wish, &what)
+        }
+        None if assumption.is_some() => {
+            let asked: Vec<String> = assumption.map(str::to_owned).into_iter().collect();
+            assume(&mut world(&text), PATH, &wish, &asked)
         }
         None if first == "// scalarize" => scalarize(&mut world(&text), PATH, &wish),
         None => simplify(&mut world(&text), PATH, &wish, &[]),

@@ -6,14 +6,14 @@
 //! **Invariant:** it holds as long as every text that was asked for has its stamp.
 
 use crate::world::{Asked, Stamp, World};
-use paynter::check::check_in;
+use paynter::check::inspect;
 use paynter::compile::{Settings, strokes};
 use paynter::design::open;
 use paynter::model::causality::{Causality, assign_causality};
 use paynter::model::elaborate::{elaborate, sketch};
 use paynter::model::graph::BondGraph;
 use paynter::model::project::{Project, Request};
-use paynter::syntax::{Diagnostic, SourceMap, ast};
+use paynter::syntax::{Diagnostic, ast};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +24,8 @@ pub struct Analysis {
     pub path: String,
     /// All texts, parsed.
     pub project: Project,
+    /// What reading them told.
+    told: Vec<Diagnostic>,
     asked: Vec<(String, Stamp)>,
     graphs: Mutex<BTreeMap<String, Option<Arc<Flat>>>>,
 }
@@ -34,25 +36,35 @@ pub struct Checked {
     /// The messages.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that the messages point into.
-    pub sources: SourceMap,
+    pub analysis: Arc<Analysis>,
+    /// Asked for beyond what the analysis asked for: tables to compare with.
     asked: Vec<(String, Stamp)>,
 }
 
 impl Checked {
-    /// Checks a text; none if there is none.
-    pub fn new(world: &World, path: &str) -> Option<Self> {
+    /// Checks a text that was read. The graphs met on the way are kept with the analysis.
+    pub fn new(world: &World, analysis: Arc<Analysis>) -> Self {
         let mut asked = Asked::new(world);
-        let checked = check_in(&mut asked, path).ok()?;
-        Some(Checked {
-            diagnostics: checked.diagnostics,
-            sources: checked.sources,
+        let told = analysis.told.clone();
+        let found = inspect(&mut asked, &analysis.path, &analysis.project, told);
+        for shown in found.shown {
+            let flat = Flat {
+                graph: shown.graph,
+                causality: shown.causality,
+                is_open: false,
+            };
+            analysis.keep(shown.model, flat);
+        }
+        Checked {
+            diagnostics: found.diagnostics,
+            analysis,
             asked: asked.asked,
-        })
+        }
     }
 
     /// Tells whether no text has changed since.
     pub fn holds(&self, world: &World) -> bool {
-        holds(&self.asked, world)
+        self.analysis.holds(world) && holds(&self.asked, world)
     }
 }
 
@@ -77,10 +89,11 @@ impl Analysis {
     /// Reads a text and what it uses; none if there is none.
     pub fn new(world: &World, path: &str) -> Option<Self> {
         let mut asked = Asked::new(world);
-        let (project, _) = open(&mut asked, path).ok()?;
+        let (project, told) = open(&mut asked, path).ok()?;
         Some(Analysis {
             path: path.to_owned(),
             project,
+            told,
             asked: asked.asked,
             graphs: Mutex::default(),
         })
@@ -100,6 +113,12 @@ impl Analysis {
         let flat = self.flatten(model).map(Arc::new);
         graphs.insert(model.to_owned(), flat.clone());
         flat
+    }
+
+    /// Keeps the flat graph of a model, made as [`Analysis::flat`] makes it.
+    fn keep(&self, model: String, flat: Flat) {
+        let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
+        graphs.entry(model).or_insert_with(|| Some(Arc::new(flat)));
     }
 
     fn flatten(&self, model: &str) -> Option<Flat> {

@@ -7,83 +7,20 @@ use crate::analysis::{Analysis, item_name};
 use crate::symbol::Symbol;
 use crate::view::{kind_text, path_text};
 use paynter::model::functions;
+use paynter::model::kinds::{ElementKind, Kind};
 use paynter::syntax::{Span, ast};
 
-/// Elements: letters, what they are, their law, what may be read.
-pub const ELEMENTS: &[(&str, &str, &str, &str)] = &[
-    (
-        "0",
-        "0-junction: one effort, flows sum to zero",
-        "bus: 0",
-        ".e",
-    ),
-    (
-        "1",
-        "1-junction: one flow, efforts sum to zero",
-        "mesh: 1",
-        ".f",
-    ),
-    (
-        "Se",
-        "source of effort: voltage, force, torque, pressure",
-        "s: Se(10 [V])",
-        ".e .f .power .energy",
-    ),
-    (
-        "Sf",
-        "source of flow: current, velocity; `Sf(0, position = x)` is a lock",
-        "s: Sf(2 [A])",
-        ".e .f .power .energy",
-    ),
-    (
-        "R",
-        "resistance or damper: e = R f, or a law `R { e = … }`",
-        "r: R(50 [ohm])",
-        ".e .f .power .energy",
-    ),
-    (
-        "C",
-        "capacitance or spring: q = C e, or a law `C { e = … }`",
-        "c: C(10 [uF])",
-        ".e .f .q .stored .power .energy",
-    ),
-    (
-        "I",
-        "inertia, mass or inductance: p = I f, or a law `I { f = … }`",
-        "i: I(2 [mH])",
-        ".e .f .p .stored .power .energy",
-    ),
-    (
-        "TF",
-        "transformer or lever: f2 = n f1, e1 = n e2; `TF { e2 = m*e1 }` is the effort-forward form",
-        "t: TF(2)",
-        ".in.e .in.f .out.e .out.f .ratio",
-    ),
-    (
-        "GY",
-        "gyrator or motor: e1 = r f2, e2 = r f1",
-        "g: GY(0.1)",
-        ".in.e .in.f .out.e .out.f .ratio",
-    ),
-    (
-        "RS",
-        "resistor whose loss becomes entropy at its second port",
-        "p: RS { e1 = b*f1 }",
-        ".in.e .in.f .out.e .out.f",
-    ),
-    (
-        "Sw",
-        "ideal switch: closed while its condition holds",
-        "s: Sw(on)",
-        ".e .f .power .energy",
-    ),
-    (
-        "D",
-        "ideal diode: conducts one way",
-        "d: D()",
-        ".e .f .power .energy",
-    ),
-];
+/// Describes the element or junction with these letters.
+pub fn element(letters: &str) -> Option<&'static Kind> {
+    elements().find(|kind| kind.letters == letters)
+}
+
+/// Junctions and elements, each once.
+pub fn elements() -> impl Iterator<Item = &'static Kind> {
+    let junctions = [ElementKind::Zero, ElementKind::One].into_iter();
+    let kinds = junctions.chain(ElementKind::named());
+    kinds.map(ElementKind::describe)
+}
 
 /// Words of the language and what they do.
 pub const WORDS: &[(&str, &str)] = &[
@@ -733,7 +670,7 @@ fn node_text(
             ast::NodeKind::Thing { name: n, kind, .. } if &*n.text == name => {
                 let mut text = with_doc(source(analysis, file, node.span), doc);
                 let letters = kind_text(kind);
-                if let Some((_, what, _, readable)) = ELEMENTS.iter().find(|e| e.0 == letters) {
+                if let Some(Kind { what, readable, .. }) = element(&letters) {
                     text.push_str(&format!("\n\n{what}\n\nreadable: `{readable}`"));
                 } else if let ast::KindHead::Named(path) = &kind.head
                     && let Some((at, item)) = analysis.find(path, file)

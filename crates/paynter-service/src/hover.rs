@@ -3,7 +3,7 @@
 //! In:  a path and a byte.
 //! Out: Markdown and the range it is about: names, bonds with their stroke and reason, units, functions, words.
 
-use crate::describe::{BUILT_IN, ELEMENTS, LAW_LETTERS, WORDS, built_in_function, describe};
+use crate::describe::{BUILT_IN, LAW_LETTERS, WORDS, built_in_function, describe, element};
 use crate::document::Document;
 use crate::place::Range;
 use crate::rename::symbol_at;
@@ -209,12 +209,14 @@ fn word_text(text: &str, at: usize, word: &str) -> Option<String> {
     {
         return Some(format!("```bond\n{signature}\n```\n{summary}"));
     }
-    if let Some((letters, what, example, readable)) = ELEMENTS.iter().find(|e| e.0 == word) {
+    if let Some(kind) = element(word) {
+        let (letters, what) = (kind.letters, kind.what);
+        let (example, readable) = (kind.example, kind.readable);
         // A number is a junction only where a node may stand.
         let is_node = before.ends_with([':', '>', '|', ',', '('])
             || after.starts_with("->")
             || after.starts_with("=>");
-        let is_digit = matches!(*letters, "0" | "1");
+        let is_digit = matches!(letters, "0" | "1");
         if !is_digit || (before.ends_with(':') && is_node) {
             return Some(format!(
                 "**{letters}** {what}\n```bond\n{example}\n```\nreadable: `{readable}`"

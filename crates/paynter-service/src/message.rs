@@ -68,16 +68,13 @@ pub struct Message {
 }
 
 /// Gives the messages of the main text of an analysis.
-pub fn messages_of(document: &Document, analysis: &Analysis, checked: &Checked) -> Vec<Message> {
-    let texts = Texts {
-        document,
-        analysis,
-        checked,
-    };
+pub fn messages_of(document: &Document, checked: &Checked) -> Vec<Message> {
+    let analysis = &*checked.analysis;
+    let texts = Texts { document, analysis };
     let mut messages: Vec<Message> = Vec::new();
     let mut told_elsewhere = Vec::new();
     for diagnostic in &checked.diagnostics {
-        let diagnostic = &*paynter::syntax::at_origin(diagnostic, &checked.sources);
+        let diagnostic = &*paynter::syntax::at_origin(diagnostic, &analysis.project.sources);
         match own_place(diagnostic) {
             Some(span) => messages.push(message(&texts, diagnostic, span)),
             None => {
@@ -107,13 +104,10 @@ fn own_place(diagnostic: &Diagnostic) -> Option<Span> {
 struct Texts<'t> {
     document: &'t Document,
     analysis: &'t Analysis,
-    checked: &'t Checked,
 }
 
 fn message(texts: &Texts<'_>, diagnostic: &Diagnostic, span: Span) -> Message {
-    let Texts {
-        document, analysis, ..
-    } = *texts;
+    let Texts { document, analysis } = *texts;
     let primary = diagnostic.primary.as_ref();
     let is_primary = primary.is_some_and(|p| p.span == span);
     let others = diagnostic
@@ -160,7 +154,7 @@ fn range_in(texts: &Texts<'_>, span: Span) -> Range {
     if span.file == FileId(0) {
         return texts.document.range(span);
     }
-    let sources = &texts.checked.sources;
+    let sources = &texts.analysis.project.sources;
     let n_files = sources.files().count();
     if span.file.0 as usize >= n_files {
         return Range::default();
@@ -171,9 +165,7 @@ fn range_in(texts: &Texts<'_>, span: Span) -> Range {
 
 /// Says that another text has errors, at the `use` that leads there.
 fn elsewhere(texts: &Texts<'_>, diagnostic: &Diagnostic, file: Option<FileId>) -> Message {
-    let Texts {
-        document, analysis, ..
-    } = *texts;
+    let Texts { document, analysis } = *texts;
     let path = file.and_then(|f| path_of(analysis, f));
     let label = diagnostic.primary.as_ref().map(|label| Label {
         path: path.clone(),

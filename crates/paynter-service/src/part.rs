@@ -44,6 +44,53 @@ pub fn parts(file: Option<&str>) -> Vec<(String, String, String)> {
     found
 }
 
+/// A part of the library as a canvas places it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The library it is in.
+    pub library: String,
+    /// Its name.
+    pub name: String,
+    /// First line of its documentation.
+    pub doc: String,
+    /// Arguments for what must be given, to be changed by the user: `ratio = 1, R = 1 [ohm]`.
+    pub arguments: String,
+}
+
+/// Lists the parts of the library as they are placed.
+pub fn placed() -> Vec<Placed> {
+    let workspace = Workspace::new([]);
+    let all = parts(None).into_iter();
+    let placed = all.filter_map(|(library, name, doc)| {
+        let analysis = workspace.analysis(&format!("{LIBRARY}{library}"))?;
+        let (_, item) = analysis.find_name(&name, 0)?;
+        let ast::ItemKind::Model(model) = &item.kind else {
+            return None;
+        };
+        let wanted = interface(&analysis, 0, model).into_iter();
+        let wanted = wanted.filter(|(title, _)| matches!(*title, "Parameters" | "Inputs"));
+        let open = wanted.flat_map(|(_, lines)| lines).filter(|l| l.is_open);
+        let arguments: Vec<String> = open.map(|l| argument(&l.name, &l.text)).collect();
+        Some(Placed {
+            library,
+            name,
+            doc,
+            arguments: arguments.join(", "),
+        })
+    });
+    placed.collect()
+}
+
+/// A first value for a parameter, in the unit of its declaration: `R [ohm]` gets `R = 1 [ohm]`.
+fn argument(name: &str, declared: &str) -> String {
+    let declared = declared.strip_prefix(name).unwrap_or(declared).trim();
+    let unit = declared
+        .strip_prefix('[')
+        .and_then(|d| d.split_once(']'))
+        .map(|(unit, _)| format!(" [{unit}]"));
+    format!("{name} = 1{}", unit.unwrap_or_default())
+}
+
 fn is_example(name: &str) -> bool {
     name.starts_with("Example")
 }
@@ -151,4 +198,42 @@ fn example(analysis: &Analysis, name: &str) -> Option<String> {
     })?;
     let lines = found.lines().map(|l| format!("    {l}"));
     Some(lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::Edit;
+
+    #[test]
+    fn every_part_of_the_library_can_be_placed() {
+        let all = placed();
+        assert!(all.len() > 50, "{}", all.len());
+        for part in all {
+            let mut workspace = Workspace::new([]);
+            workspace.open("m.bond", "model M {\n}\n");
+            let add = Edit::AddNode {
+                kind: format!("{}.{}", part.library, part.name),
+                name: None,
+                value: Some(part.arguments.clone()).filter(|a| !a.is_empty()),
+                at: None,
+            };
+            let edits = workspace.edit("m.bond", "M", &add);
+            workspace.apply(&edits.unwrap_or_else(|r| panic!("{part:?}: {r}")));
+            let text = workspace.text("m.bond").expect("it is open");
+            let messages = workspace.messages("m.bond");
+            // Ports wait for bonds; nothing else may be missing or unknown.
+            let others: Vec<_> = messages
+                .iter()
+                .filter(|m| matches!(&*m.code, "E0201" | "E0207" | "E0105"))
+                .collect();
+            assert!(others.is_empty(), "{text}\n{others:?}");
+        }
+    }
+
+    #[test]
+    fn what_must_be_given_has_its_unit() {
+        assert_eq!(argument("R", "R [ohm] in 0 .. 5"), "R = 1 [ohm]");
+        assert_eq!(argument("ratio", "ratio"), "ratio = 1");
+    }
 }

@@ -3,7 +3,7 @@
 //! In:  a path and a byte.
 //! Out: the signature of the function, model or element, and which argument the place is in.
 
-use crate::describe::{ELEMENTS, built_in_function, function_text, interface};
+use crate::describe::{built_in_function, element, function_text, interface};
 use crate::workspace::Workspace;
 use paynter::syntax::{Span, TokenKind, ast};
 use serde::{Deserialize, Serialize};
@@ -154,11 +154,11 @@ pub fn signature(workspace: &Workspace, path: &str, offset: usize) -> Option<Sig
             Some(signature)
         }
         _ => {
-            if let Some((_, what, ..)) = ELEMENTS.iter().find(|e| e.0 == call.name) {
+            if let Some(kind) = element(&call.name) {
                 return Some(assemble(
                     &call,
                     &[("value".to_owned(), "value".to_owned())],
-                    Some((*what).to_owned()),
+                    Some(kind.what.to_owned()),
                 ));
             }
             let (label, doc) = built_in_function(&call.name)?;

@@ -10,6 +10,7 @@
 //! **Invariant:** two names mean one symbol exactly if renaming the one has to rename the other.
 
 use crate::analysis::{Analysis, item_name};
+use crate::view::is_element;
 use paynter::syntax::{Span, ast};
 use std::collections::BTreeMap;
 
@@ -564,7 +565,7 @@ impl<'a> Walk<'a> {
         kind.size.iter().for_each(|e| self.expr(e));
         let args = kind.args.as_deref().unwrap_or(&[]);
         match &kind.head {
-            ast::KindHead::Named(path) if !is_element(path) => self.instantiation(path, args),
+            ast::KindHead::Named(path) if !is_element(kind) => self.instantiation(path, args),
             _ => args.iter().for_each(|a| self.expr(&a.value)),
         }
         // Letters of the law hide names of the model.
@@ -827,10 +828,6 @@ const LAW_LETTERS: &[&str] = &[
     "e", "f", "q", "p", "e1", "f1", "e2", "f2", "q1", "q2", "p1", "p2",
 ];
 
-fn is_element(path: &ast::Path) -> bool {
-    matches!(path.segments.as_slice(), [name] if crate::view::ELEMENTS.contains(&&*name.text))
-}
-
 fn measure_symbol(path: &str, experiment: &ast::Experiment, name: &str) -> Symbol {
     Symbol::Measure {
         path: path.to_owned(),
@@ -913,7 +910,7 @@ fn nodes_declared<'a>(chain: &'a ast::Chain, file: usize, found: &mut BTreeMap<&
         match &node.kind {
             ast::NodeKind::Thing { name, kind, .. } => {
                 let what = match &kind.head {
-                    ast::KindHead::Named(path) if !is_element(path) => What::Part(path, file),
+                    ast::KindHead::Named(path) if !is_element(kind) => What::Part(path, file),
                     _ => What::Value,
                 };
                 found.entry(&*name.text).or_insert(what);

@@ -7,7 +7,7 @@ use crate::analysis::Analysis;
 use crate::describe::WORDS;
 use crate::document::Document;
 use crate::symbol::{Symbol, occurrences};
-use crate::view::ELEMENTS;
+use paynter::model::kinds::ElementKind;
 use paynter::syntax::{NodeKind, TokenKind, ast};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -160,7 +160,7 @@ fn word_sort(text: &str, start: usize, end: usize, before: TokenKind) -> Option<
     if before == TokenKind::Dot {
         return Some(TokenSort::Property);
     }
-    if ELEMENTS.contains(&word) {
+    if ElementKind::called(word).is_some() {
         return Some(TokenSort::Type);
     }
     if after.starts_with('(') {

@@ -35,6 +35,8 @@ struct Kept {
     documents: BTreeMap<String, (Stamp, Arc<Document>)>,
     analyses: BTreeMap<String, Arc<Analysis>>,
     checked: BTreeMap<String, Arc<Checked>>,
+    /// Messages, each with what they were made from.
+    messages: BTreeMap<String, (Arc<Checked>, Arc<[Message]>)>,
 }
 
 /// Texts whose answers are kept at a time: more than anyone has open, and few enough to stay small.
@@ -89,7 +91,11 @@ impl Workspace {
 
     /// Gives a text: from memory, from the library (`library:electrical`), or from disk.
     pub fn text(&self, path: &str) -> Option<Arc<str>> {
-        self.document(path).map(|d| d.text.clone())
+        // A text in memory need not be read to be given.
+        match self.world.is_open(path) {
+            true => self.world.text(path),
+            false => self.document(path).map(|d| d.text.clone()),
+        }
     }
 
     /// Tells whether a text is in memory.
@@ -181,7 +187,7 @@ impl Workspace {
         if let Some(known) = known.filter(|c| c.holds(&self.world)) {
             return Some(known);
         }
-        let checked = Arc::new(Checked::new(&self.world, &path)?);
+        let checked = Arc::new(Checked::new(&self.world, self.analysis(&path)?));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.checked.len() >= MAX_KEPT {
             kept.checked.clear();
@@ -213,13 +219,24 @@ impl Workspace {
     }
 
     /// Gives everything that is wrong with a text, in text order.
-    pub fn messages(&self, path: &str) -> Vec<Message> {
-        match (self.document(path), self.analysis(path), self.checked(path)) {
-            (Some(document), Some(analysis), Some(checked)) => {
-                messages_of(&document, &analysis, &checked)
-            }
-            _ => Vec::new(),
+    pub fn messages(&self, path: &str) -> Arc<[Message]> {
+        let (Some(document), Some(checked)) = (self.document(path), self.checked(path)) else {
+            return Arc::default();
+        };
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = plain(path);
+        if let Some((of, messages)) = kept().messages.get(&path)
+            && Arc::ptr_eq(of, &checked)
+        {
+            return messages.clone();
         }
+        let messages: Arc<[Message]> = messages_of(&document, &checked).into();
+        let mut kept = kept();
+        if kept.messages.len() >= MAX_KEPT {
+            kept.messages.clear();
+        }
+        kept.messages.insert(path, (checked, messages.clone()));
+        messages
     }
 
     /// Lists the models of a text.

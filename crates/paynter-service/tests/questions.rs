@@ -18,12 +18,11 @@ use paynter_service::{Workspace, edit};
 fn gallery_and_library_have_no_messages() {
     for path in all_files() {
         let workspace = Workspace::new([]);
-        let errors: Vec<_> = workspace
-            .messages(&path)
-            .into_iter()
-            .filter(|m| m.severity == paynter_service::Severity::Error)
-            .collect();
-        assert_eq!(errors, [], "{path}");
+        let messages = workspace.messages(&path);
+        let is_error =
+            |m: &&paynter_service::Message| m.severity == paynter_service::Severity::Error;
+        let errors: Vec<_> = messages.iter().filter(is_error).collect();
+        assert!(errors.is_empty(), "{path}: {errors:?}");
     }
 }
 
@@ -337,8 +336,9 @@ fn names_of_a_lagrangian_are_followed() {
     workspace.apply(&edits);
     let text = workspace.text("crane.bond").expect("it is open");
     assert!(text.contains("x [m], sway [rad]") && text.contains("start sway = 0.5 [rad]"));
-    let errors = workspace.messages("crane.bond").into_iter();
-    let errors: Vec<_> = errors
+    let messages = workspace.messages("crane.bond");
+    let errors: Vec<_> = messages
+        .iter()
         .filter(|m| m.severity == paynter_service::Severity::Error)
         .collect();
     assert!(errors.is_empty(), "{errors:?}");

@@ -8,14 +8,9 @@
 //! system is large, strongly damped, never projected and rarely interrupted by time events:
 //! BDF damps oscillations that the model does not damp, and loses its order at each event.
 
-use crate::bdf::Bdf;
-use crate::dop853::Dop853;
-use crate::fixed::{Fixed, FixedFormula};
-use crate::one_step::OneStep;
-use crate::options::{Choice, Failure, Method, Options, Reason};
-use crate::rodas5p::Rodas5P;
+use crate::methods::Method;
+use crate::options::{Choice, Failure, Options, Reason};
 use crate::stepper::{Context, Stepper};
-use crate::tsit5::Tsit5;
 
 /// At tighter relative tolerances the steps of order 8 win over the cheaper ones of order 5.
 const DOP853_RTOL: f64 = 1e-6;
@@ -107,26 +102,4 @@ fn stiff_method(cx: &Context<'_>, damping: f64) -> Method {
 fn record(cx: &mut Context<'_>, t: f64, method: Method, reason: Reason) -> Method {
     cx.statistics.choices.push(Choice { t, method, reason });
     method
-}
-
-/// Makes a method ready to be started.
-pub(crate) fn make(method: Method, cx: &Context<'_>, options: &Options) -> Box<dyn Stepper> {
-    let n = cx.system.n();
-    let fixed = |formula| -> Box<dyn Stepper> {
-        let h = options
-            .fixed_step
-            .expect("`check` demands a step for methods of fixed step");
-        Box::new(Fixed::new(formula, h, n))
-    };
-    match method {
-        Method::Euler => fixed(FixedFormula::Euler),
-        Method::Rk4 => fixed(FixedFormula::Rk4),
-        Method::Ab2 => fixed(FixedFormula::Ab2),
-        Method::Tsit5 => Box::new(OneStep::new(Tsit5::new(n), n)),
-        Method::Dop853 | Method::Auto => {
-            Box::new(OneStep::new(Dop853::new(n, cx.system.n_quadratures()), n))
-        }
-        Method::Rodas5P => Box::new(OneStep::new(Rodas5P::new(cx), n)),
-        Method::Bdf => Box::new(Bdf::new(cx)),
-    }
 }

@@ -10,12 +10,12 @@
 
 use std::ops::ControlFlow;
 
-use crate::choose::{choice_after_failure, first_choice, make, next_choice};
+use crate::choose::{choice_after_failure, first_choice, next_choice};
 use crate::events::{Found, Guards, time_width};
+use crate::methods::Method;
 use crate::observer::{Dense, EventRecord, Observer};
 use crate::options::{
-    Failure, Finish, FinishReason, Function, Method, Options, SolveError, Statistics, WhenStiff,
-    check,
+    Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, WhenStiff, check,
 };
 use crate::quadrature::Quadratures;
 use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step};
@@ -172,7 +172,7 @@ impl Run<'_> {
         }
         cx.weights.learn(&self.y);
         let method = first_choice(cx, self.t, self.options);
-        let mut stepper = make(method, cx, self.options);
+        let mut stepper = method.make(cx, self.options);
         stepper.restart(cx, self.t, &self.y, self.options.initial_step)?;
         if let Some(reason) = self.begin(cx, stepper.as_mut())? {
             return Ok(reason);
@@ -185,22 +185,38 @@ impl Run<'_> {
                 .t_end
                 .min(cx.system.known_until().max(self.t.next_up()));
             let t_stop = time_event.map_or(t_known, |t| t.min(t_known));
-            if let Err(failure) = stepper.advance(cx, t_stop) {
-                let method = choice_after_failure(cx, self.t, self.options, failure)?;
-                if self.leaves(method) {
-                    return Ok(FinishReason::Stiff);
-                }
-                stepper = make(method, cx, self.options);
-                self.quadratures.forget();
-                stepper.restart(cx, self.t, &self.y, None)?;
-                continue;
-            }
-            let reaction = match self.pass_step(cx, stepper.as_mut(), time_event) {
-                Err(failure) => self.shorten(stepper.as_ref(), failure)?,
+            let outcome = match stepper.advance(cx, t_stop) {
+                Ok(()) => match self.pass_step(cx, stepper.as_mut(), time_event) {
+                    Err(failure) => self.shorten(stepper.as_ref(), failure),
+                    reaction => reaction,
+                },
+                Err(failure) => Err(failure),
+            };
+            let outcome = match outcome {
+                Err(failure) => self.cross_the_edge(cx, stepper.natural_step(), failure),
+                reaction => reaction,
+            };
+            let reaction = match outcome {
                 Ok(reaction) => reaction,
+                Err(failure) => {
+                    let method = choice_after_failure(cx, self.t, self.options, failure)?;
+                    if self.leaves(method) {
+                        return Ok(FinishReason::Stiff);
+                    }
+                    stepper = method.make(cx, self.options);
+                    self.quadratures.forget();
+                    stepper.restart(cx, self.t, &self.y, None)?;
+                    continue;
+                }
             };
             match reaction {
                 Reaction::GoOn => {}
+                Reaction::Restart { .. }
+                    if self.options.keeps_past && cx.system.has_only_ticked() =>
+                {
+                    self.quadratures.forget();
+                    stepper.go_on(cx, &self.y)?;
+                }
                 Reaction::Restart { h } => {
                     self.quadratures.forget();
                     stepper.restart(cx, self.t, &self.y, Some(h))?;
@@ -220,7 +236,7 @@ impl Run<'_> {
                 if self.leaves(method) {
                     return Ok(FinishReason::Stiff);
                 }
-                stepper = make(method, cx, self.options);
+                stepper = method.make(cx, self.options);
                 self.quadratures.forget();
                 stepper.restart(cx, self.t, &self.y, None)?;
             }
@@ -253,7 +269,7 @@ impl Run<'_> {
 
     /// Tells whether the caller takes over before this method is used.
     fn leaves(&self, method: Method) -> bool {
-        let is_implicit = matches!(method, Method::Rodas5P | Method::Bdf);
+        let is_implicit = method.is_implicit();
         is_implicit && self.options.when_stiff == WhenStiff::Finish
     }
 
@@ -294,6 +310,39 @@ impl Run<'_> {
         }
     }
 
+    /// No step can be made, because the equations have no value beyond a place where a guard is about to cross: √x ends
+    /// where x passes zero, and the switch that puts another law in its place waits for the crossing. Goes there along
+    /// the tangent, by some units in the last place of time, and lets it fire. Gives the failure back where no guard is
+    /// that near.
+    fn cross_the_edge(
+        &mut self,
+        cx: &mut Context<'_>,
+        h: f64,
+        failure: Failure,
+    ) -> Result<Reaction, Failure> {
+        let has_no_value = match failure {
+            Failure::NotFinite { .. } => true,
+            Failure::Evaluation { error, .. } => !matches!(error, EvalError::Fatal { .. }),
+            _ => false,
+        };
+        if !has_no_value || self.guards.is_empty() {
+            return Err(failure);
+        }
+        let Some(ahead) = self.guards.reach_the_edge(cx, self.t, &mut self.y) else {
+            return Err(failure);
+        };
+        if self.t + ahead >= self.t_end {
+            return Err(failure);
+        }
+        self.t += ahead;
+        self.y_before.copy_from_slice(&self.y);
+        match self.react(cx, h, true, false)? {
+            // Nothing took its place.
+            Reaction::GoOn => Err(failure),
+            reaction => Ok(reaction),
+        }
+    }
+
     /// Goes over the step just made: events, quadratures, observer, time event at its end.
     fn pass_step(
         &mut self,
@@ -301,6 +350,9 @@ impl Run<'_> {
         stepper: &mut dyn Stepper,
         time_event: Option<f64>,
     ) -> Result<Reaction, Failure> {
+        if let Some(h) = self.step_to_what_was_passed(cx, stepper) {
+            return Ok(Reaction::Restart { h });
+        }
         // Asked in any case: it sums the integrals where the method itself has found them.
         let wants_dense = self.quadratures.needs_dense(stepper.quadrature())
             || !self.guards.is_empty()
@@ -331,6 +383,16 @@ impl Run<'_> {
                 reaction => return Ok(reaction),
             }
         }
+    }
+
+    /// Gives the step up to a pulse that the one just made has passed over. Fixed steps are as they were asked for.
+    fn step_to_what_was_passed(&self, cx: &mut Context<'_>, stepper: &dyn Stepper) -> Option<f64> {
+        if self.options.method.has_fixed_step() {
+            return None;
+        }
+        let (span, ends) = ((self.t, stepper.t1()), (&self.y[..], stepper.y1()));
+        let h = cx.system.passed_over(span, ends)? - self.t;
+        (h > 16.0 * min_step(self.t)).then_some(h)
     }
 
     /// Searches the rest of the step, from `self.t` on.
@@ -458,6 +520,7 @@ impl Run<'_> {
             y_after: &self.y,
             fired: &self.fired,
             is_time_event,
+            is_last: finish.is_some(),
         };
         let flow = self.observer.event(&record, cx.system);
         Ok(match (finish, flow) {

@@ -35,6 +35,10 @@ const TREND_SHARE: f64 = 1e-3;
 const SURFACE_SHARE: f64 = 1e-6;
 /// A slope that foretells less than this part of a change is none: what moves the guard is of a higher order.
 const DOUBTFUL_SHARE: f64 = 1e-6;
+/// A guard that is this part of its largest value away from zero, on either side of an instant, has jumped there.
+const JUMP_SHARE: f64 = 1e-3;
+/// A guard that crosses within so many smallest steps stands at the edge beyond which a law may have no value.
+const EDGE_STEPS: f64 = 256.0;
 /// A value of this size is zero, and its sign tells the side on which the system takes the guard to be.
 const ZERO_WITH_A_SIDE: f64 = 1e-290;
 /// So many events of one guard within `CHATTER_WINDOW` smallest steps are chattering. A guard that leaves its
@@ -167,11 +171,12 @@ impl Guards {
         cx: &mut Context<'_>,
         dense: &dyn Dense,
     ) -> Result<Found, Failure> {
+        if !cx.system.may_cut_steps() {
+            return self.scan_part(cx, dense);
+        }
         let (t0, t1) = (dense.t0(), dense.t1());
         let mut cuts = std::mem::take(&mut self.cuts);
-        cuts.clear();
-        let ends = (dense.y0(), dense.y1());
-        let reaches_end = cx.system.cut_step((t0, t1), ends, &mut cuts);
+        let reaches_end = cut(cx, dense, &mut cuts);
         let h = cuts.last().map_or(t1 - t0, |last| last - t0);
         let outcome = if !reaches_end && h > min_step(t0) {
             Ok(Found::LookCloser(h))
@@ -233,6 +238,54 @@ impl Guards {
             return Ok(Found::Nothing);
         }
         self.locate(cx, dense).map(Found::Event)
+    }
+
+    /// Moves `y` along its tangent across the guards that are about to cross within some units in the last place of
+    /// time, which then have fired. Gives the time that this takes; nothing if there are none.
+    pub(crate) fn reach_the_edge(
+        &mut self,
+        cx: &mut Context<'_>,
+        t: f64,
+        y: &mut [f64],
+    ) -> Option<f64> {
+        self.fired.clear();
+        evaluate(cx, t, y, &mut self.start).ok()?;
+        cx.rhs(t, y, &mut self.rate).ok()?;
+        let known = cx.system.guard_rates(t, y, &self.rate, &mut self.slopes);
+        if known != Ok(true) || cx.system.algebraic().contains(&true) {
+            return None;
+        }
+        let reach = EDGE_STEPS * min_step(t);
+        let wait = |this: &Self, guard: usize| {
+            let speed = -this.told[guard] * this.slopes[guard];
+            let distance = (this.told[guard] * this.start[guard]).max(0.0);
+            if speed > 0.0 {
+                distance / speed
+            } else {
+                f64::INFINITY
+            }
+        };
+        let is_near = |wait: f64| (0.0..=reach).contains(&wait);
+        let waits: Vec<f64> = (0..self.told.len())
+            .map(|guard| wait(self, guard))
+            .collect();
+        let longest = waits
+            .iter()
+            .copied()
+            .filter(|&w| is_near(w))
+            .reduce(f64::max)?;
+        let ahead = 2.0 * longest + min_step(t);
+        for (y, rate) in y.iter_mut().zip(&self.rate) {
+            *y += ahead * rate;
+        }
+        for (guard, wait) in waits.into_iter().enumerate() {
+            if is_near(wait) {
+                let band = 2.0 * (ahead * self.slopes[guard]).abs();
+                self.tell(guard, band);
+            }
+        }
+        self.note_events(t + ahead).ok()?;
+        Some(ahead)
     }
 
     /// Guards that fire at the time found last, each with its direction.
@@ -532,7 +585,9 @@ impl Guards {
                 continue;
             }
             let size = bracket.v_a.abs().max(self.values[guard].abs());
-            self.tell(guard, 2.0 * size);
+            // One that jumps across is nowhere near its surface, and may come back at any time.
+            let has_jumped = size > JUMP_SHARE * self.scale[guard];
+            self.tell(guard, if has_jumped { 0.0 } else { 2.0 * size });
         }
         self.brackets = brackets;
         self.start.copy_from_slice(&self.values);
@@ -829,6 +884,34 @@ impl Guards {
         }
         Ok(())
     }
+}
+
+/// Writes the instants that cut a step; see [`crate::System::cut_step`]. Each half is asked about with states of its own
+/// middle: two parabolas are near to what a step can do.
+fn cut(cx: &mut Context<'_>, dense: &dyn Dense, cuts: &mut Vec<f64>) -> bool {
+    cuts.clear();
+    let (t0, t1) = (dense.t0(), dense.t1());
+    let at = |share: f64| t0 + share * (t1 - t0);
+    let mut y = [0.25, 0.5, 0.75].map(|_| vec![0.0; dense.y0().len()]);
+    for (share, y) in [0.25, 0.5, 0.75].into_iter().zip(&mut y) {
+        dense.eval(at(share), y);
+    }
+    let [first, half, last] = &y;
+    if !cx
+        .system
+        .cut_step((t0, at(0.5)), [dense.y0(), first, half], cuts)
+    {
+        return false;
+    }
+    let n_before = cuts.len();
+    cuts.push(at(0.5));
+    let reaches_end = cx
+        .system
+        .cut_step((at(0.5), t1), [half, last, dense.y1()], cuts);
+    if cuts.len() == 1 && n_before == 0 && reaches_end {
+        cuts.clear();
+    }
+    reaches_end
 }
 
 /// A part of a step.

@@ -118,6 +118,12 @@ impl Stepper for Fixed {
         cx.rhs(t, y, &mut self.f1).map_err(Trouble::into_failure)
     }
 
+    fn go_on(&mut self, cx: &mut Context<'_>, y: &[f64]) -> Result<(), Failure> {
+        self.y1.copy_from_slice(y);
+        let t = self.t1;
+        cx.rhs(t, y, &mut self.f1).map_err(Trouble::into_failure)
+    }
+
     fn advance(&mut self, cx: &mut Context<'_>, t_stop: f64) -> Result<(), Failure> {
         cx.check_work(self.t1)?;
         if self.t1 > self.t0 {

@@ -39,6 +39,7 @@ mod events;
 mod fixed;
 mod jacobian;
 mod linear;
+mod methods;
 mod observer;
 mod one_step;
 mod options;
@@ -55,10 +56,11 @@ mod tsit5;
 pub use clock::{Clock, Clocks, Rational};
 pub use complementarity::{Complement, Pairs, complement};
 pub use driver::integrate;
+pub use methods::{Method, Stepping};
 pub use observer::{Dense, EventRecord, NoObserver, Observer};
 pub use options::{
-    Absolute, Alike, BadInput, Choice, Failure, Finish, FinishReason, Function, Method, Options,
-    Reason, SolveError, Statistics, Tolerances, WhenStiff,
+    Absolute, Alike, BadInput, Choice, Failure, Finish, FinishReason, Function, Options, Reason,
+    SolveError, Statistics, Tolerances, WhenStiff,
 };
 pub use system::{Crossing, Direction, EvalError, EventOutcome, Pattern, Projection, System};
 pub use tableau::{Stage, Tableau, Term, Trial};

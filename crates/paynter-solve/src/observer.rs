@@ -34,6 +34,8 @@ pub struct EventRecord<'a> {
     pub fired: &'a [Crossing],
     /// Whether this is also an exact time event.
     pub is_time_event: bool,
+    /// Whether the run ends with it, by the system's wish.
+    pub is_last: bool,
 }
 
 /// Takes output points, shows progress, asks for the end.

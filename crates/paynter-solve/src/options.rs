@@ -3,36 +3,8 @@
 //! In:  method, tolerances, limits of step and work.
 //! Out: plain data; no prose, so that the caller can put the model's names to the numbers.
 
+use crate::methods::Method;
 use crate::system::{EvalError, System};
-
-/// An integration method.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Method {
-    /// Starts explicit, changes when stiffness shows; see [`Statistics::choices`].
-    #[default]
-    Auto,
-    /// Explicit Runge–Kutta 5(4) of Tsitouras (2011).
-    Tsit5,
-    /// Explicit Runge–Kutta 8(5,3) of Dormand and Prince with dense output of order 7.
-    Dop853,
-    /// Rosenbrock method of order 5(4) for stiff and index-1 systems (Steinebach 2023).
-    Rodas5P,
-    /// Backward differentiation of orders 1 to 5, for large smooth stiff systems.
-    Bdf,
-    /// Forward Euler with fixed step.
-    Euler,
-    /// Classical Runge–Kutta of order 4 with fixed step.
-    Rk4,
-    /// Adams–Bashforth of order 2 with fixed step.
-    Ab2,
-}
-
-impl Method {
-    /// Tells whether the method takes steps of the size given by the caller.
-    pub fn has_fixed_step(self) -> bool {
-        matches!(self, Self::Euler | Self::Rk4 | Self::Ab2)
-    }
-}
 
 /// Absolute tolerance: one for all variables, or one for each.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +71,8 @@ pub struct Options {
     pub max_steps: usize,
     /// What `Auto` does when it finds the system stiff.
     pub when_stiff: WhenStiff,
+    /// A method that reads its past keeps it over ticks: what they hold is a part of the formula.
+    pub keeps_past: bool,
 }
 
 /// What `Auto` does when it finds the system stiff.
@@ -125,6 +99,7 @@ impl Default for Options {
             // often a mistake in the model than a wish; the caller may raise it.
             max_steps: 100_000_000,
             when_stiff: WhenStiff::default(),
+            keeps_past: false,
         }
     }
 }
@@ -497,8 +472,7 @@ pub(crate) fn check(
         let n_steps = options.fixed_step.map_or(0.0, |step| (t_end - t0) / step);
         ensure(n_steps <= options.max_steps as f64, BadInput::TooManySteps)?;
     }
-    let is_explicit =
-        options.method.has_fixed_step() || matches!(options.method, Method::Tsit5 | Method::Dop853);
+    let is_explicit = options.method != Method::Auto && !options.method.is_implicit();
     ensure(
         !(is_explicit && has_algebraic_rows),
         BadInput::AlgebraicRows,

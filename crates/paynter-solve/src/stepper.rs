@@ -173,6 +173,11 @@ pub(crate) trait Stepper {
         h: Option<f64>,
     ) -> Result<(), Failure>;
 
+    /// Goes on from the end of the last step with its past, where what the system holds or the state `y` has changed.
+    fn go_on(&mut self, cx: &mut Context<'_>, y: &[f64]) -> Result<(), Failure> {
+        self.restart(cx, self.t1(), y, None)
+    }
+
     /// Makes one accepted step that does not pass `t_stop`.
     fn advance(&mut self, cx: &mut Context<'_>, t_stop: f64) -> Result<(), Failure>;
 

@@ -244,15 +244,32 @@ pub trait System {
         Ok(false)
     }
 
-    /// Writes instants inside of a step, ascending, between which few samples show all that guards do: where they read
-    /// something that winds faster than the step, such as a sine of time beside slow states. None by default. False
-    /// if there were too many: then they end before the step does, and it is made again up to there.
-    fn cut_step(&mut self, _t: (f64, f64), _y: (&[f64], &[f64]), _cuts: &mut Vec<f64>) -> bool {
+    /// Tells whether guards read something that may wind faster than a step: then [`System::cut_step`] is asked.
+    fn may_cut_steps(&self) -> bool {
+        false
+    }
+
+    /// Adds instants inside of a step, ascending, between which few samples show all that guards do: where they read
+    /// something that winds faster than the step, such as a sine of time beside slow states. `y` is at the start, in the
+    /// middle and at the end. False if there were too many: then they end before the step does, and it is made again
+    /// up to there.
+    fn cut_step(&mut self, _t: (f64, f64), _y: [&[f64]; 3], _cuts: &mut Vec<f64>) -> bool {
         true
+    }
+
+    /// Gives an instant inside of a step at which the right-hand side does what none of the stages can have seen: a
+    /// pulse much shorter than the step. The step is made again up to there. None by default.
+    fn passed_over(&mut self, _t: (f64, f64), _y: (&[f64], &[f64])) -> Option<f64> {
+        None
     }
 
     /// Tells the system where the run ends, before it begins: how far ahead time events are wanted.
     fn expect_end(&mut self, _t_end: f64) {}
+
+    /// Tells whether the last event changed nothing but what is held from tick to tick.
+    fn has_only_ticked(&self) -> bool {
+        false
+    }
 
     /// Tells whether a time event is due at the very start of a run.
     fn is_due(&mut self, _t: f64) -> bool {

@@ -109,6 +109,7 @@ pub fn activities(design: &Design) -> Result<Activities, PowerError> {
         wanted: powers.iter().map(|&value| wanted(value)).collect(),
         n_recorded: 0,
         n_locks: 0,
+        n_gains: 0,
         measured: Vec::new(),
         margins: Vec::new(),
     };
@@ -132,7 +133,9 @@ pub fn activities(design: &Design) -> Result<Activities, PowerError> {
     let end = match run.ending {
         Ending::Reached => plan.stop,
         Ending::Stopped { time, .. } | Ending::Cancelled { time } => time,
-        Ending::Failed { diagnostics, .. } => return Err(PowerError::Run(diagnostics)),
+        Ending::Failed {
+            why: diagnostics, ..
+        } => return Err(PowerError::Run(diagnostics)),
     };
     let integrals = &run.integrals[run.integrals.len() - rates.len()..];
     debug_assert!(run.integrals.len() >= n_before + rates.len());

@@ -338,6 +338,7 @@ fn run(
         wanted,
         n_recorded: 0,
         n_locks: 0,
+        n_gains: 0,
         measured: Vec::new(),
         margins: Vec::new(),
     };
@@ -348,7 +349,7 @@ fn run(
         start: spec.start,
         ..Settings::of(plan)
     };
-    match attempt(graph.clone(), settings, &spec) {
+    match attempt(graph.clone(), settings.clone(), &spec) {
         Ok(run) => Ok(run),
         Err(_) => {
             graph
@@ -368,7 +369,9 @@ fn attempt(graph: BondGraph, settings: Settings, spec: &RunSpec) -> Result<Run, 
         ControlFlow::Continue(())
     })?;
     match run.ending {
-        Ending::Failed { diagnostics, .. } => Err(diagnostics),
+        Ending::Failed {
+            why: diagnostics, ..
+        } => Err(diagnostics),
         _ => Ok(run),
     }
 }

@@ -17,7 +17,7 @@ use crate::reach::{Reached, Way, names_along, reach, read_by, set_by, short_name
 use crate::subject::Subject;
 use paynter::Compiled;
 use paynter::linear::Linearization;
-use paynter::linear_algebra::{NoGramian, Staircase, joint_rank, transpose};
+use paynter::linear_algebra::{Matrix, NoGramian, Staircase, gramian, joint_rank, transpose};
 use paynter::model::graph::{BondGraph, ElementId, ElementKind};
 use paynter::symbolic::SymbolId;
 use paynter::syntax::Diagnostic;
@@ -65,6 +65,11 @@ pub struct NumericRank {
     pub smallest_kept: f64,
     /// Combinations of states that are hidden: (state, weight), the largest weight 1.
     pub hidden: Vec<Vec<(String, f64)>>,
+    /// Names of the states, and their Gramian in SI units, row by row; none where a pole is not left of the imaginary axis.
+    ///
+    /// Its diagonal has, for inputs, the square of how far inputs of unit energy can push each state; for outputs, the energy ∫y² dt that each
+    /// state of size 1 gives them.
+    pub gramian: Option<(Vec<String>, Matrix)>,
 }
 
 /// What was found for one side.
@@ -416,7 +421,10 @@ pub fn junction_of(graph: &BondGraph, symbol: SymbolId) -> Option<(ElementId, bo
     Some((junction, is_effort))
 }
 
-fn numeric(linear: Result<&Linearization, &String>, side: Side) -> Result<NumericRank, String> {
+pub(crate) fn numeric(
+    linear: Result<&Linearization, &String>,
+    side: Side,
+) -> Result<NumericRank, String> {
     let linear = linear.map_err(String::clone)?;
     let failed = |_| "the matrices have entries that are not finite".to_owned();
     let model = &linear.model;
@@ -435,7 +443,24 @@ fn numeric(linear: Result<&Linearization, &String>, side: Side) -> Result<Numeri
         dimension: found.dimension,
         smallest_kept: found.smallest_kept,
         hidden: hidden.collect(),
+        gramian: gramian_of(linear, side),
     })
+}
+
+/// In larger models nobody reads it.
+const MOST_STATES_OF_GRAMIAN: usize = 60;
+
+fn gramian_of(linear: &Linearization, side: Side) -> Option<(Vec<String>, Matrix)> {
+    let model = &linear.model;
+    if !(1..=MOST_STATES_OF_GRAMIAN).contains(&model.n_states()) {
+        return None;
+    }
+    let found = match side {
+        Side::Control => gramian(&model.a, &model.b),
+        Side::Observe => gramian(&transpose(&model.a), &transpose(&model.c)),
+    };
+    let names = linear.states.iter().map(|s| s.name.clone());
+    Some((names.collect(), found.ok()?))
 }
 
 /// The states in a hidden combination, by how much of it each makes in the units shown.

@@ -13,7 +13,7 @@ use crate::generic::{GenericModel, Matrix, Probe, loosen};
 use crate::ranks::{Reach, krylov};
 use crate::subject::Subject;
 use paynter::Design;
-use paynter::linear::{Ask, linearize};
+use paynter::linear::{LinearRequest, linearize};
 use paynter::linear_algebra::{LinearModel, reach_margin, transpose};
 use paynter::model::BondGraph;
 use paynter::model::experiment::{Column, Quantity};
@@ -202,7 +202,7 @@ impl Candidates {
             graph: Arc::new(graph),
             ..subject.design.clone()
         };
-        let mut ask: Ask = subject.ask.clone();
+        let mut ask: LinearRequest = subject.ask.clone();
         match self.side {
             Side::Control => ask.from.extend(added),
             Side::Observe => ask.to.extend(added),

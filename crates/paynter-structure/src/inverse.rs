@@ -529,6 +529,7 @@ fn run(
         wanted: columns(subject, &inverse),
         n_recorded: 0,
         n_locks: 0,
+        n_gains: 0,
         measured: Vec::new(),
         margins: Vec::new(),
     };
@@ -539,7 +540,10 @@ fn run(
     let run = simulate(&mut machine, &inverse, &spec, &mut |_| {
         ControlFlow::Continue(())
     })?;
-    if let Ending::Failed { diagnostics, .. } = &run.ending {
+    if let Ending::Failed {
+        why: diagnostics, ..
+    } = &run.ending
+    {
         return Err(diagnostics.clone());
     }
     let n = subject.inputs.len();

@@ -3,14 +3,16 @@
 //! In:  a [`paynter::Design`], inputs and outputs.
 //! Out: controllability and observability with the causal paths that prove them; relative degrees, zeros and path gains; activities
 //!      and a smaller model; the inputs that wanted outputs need;
-//!      detectable and isolable faults.
+//!      detectable and isolable faults; gains of loops through dependent storages.
 //!
 //! `generic` has the model for all parameter values at once; `reach` follows causal paths; `derivative` turns
 //! strokes round; `control` puts them together. `text` says it in the names of the user.
 
 mod activity;
+mod along;
 mod attach;
 mod balances;
+mod bicausal;
 mod channels;
 pub mod code;
 pub mod control;
@@ -20,6 +22,7 @@ mod faults;
 mod flow_graph;
 pub mod generic;
 mod inverse;
+mod loops;
 mod mason;
 mod partition;
 mod ranks;
@@ -29,7 +32,9 @@ mod subject;
 pub mod text;
 
 pub use activity::{Activities, ElementActivity, activities};
+pub use along::{Instant, along};
 pub use balances::{Balance, BalanceOnData, balances, balances_on};
+pub use bicausal::{Bicausal, TwoWay, bicausal};
 pub use channels::{Channels, channels};
 pub use control::{Findings, SideFindings, control};
 pub use cures::Cure;
@@ -37,6 +42,7 @@ pub use derivative::{Leftover, prefer_derivative};
 pub use faults::{Fault, FaultKind, Faults, Residual, SensorSet, faults};
 pub use flow_graph::{FlowGraph, NoFlow, flow_graph};
 pub use inverse::{Inverse, inverse};
+pub use loops::{Gain, LoopPath, Loops, loops};
 pub use mason::{Mason, Walk, mason};
 pub use partition::{OneWay, Partition, partition};
 pub use ranks::Reach;

@@ -351,7 +351,9 @@ pub(crate) fn table_of(design: &Design) -> Result<Table, Vec<Diagnostic>> {
     };
     let outcome = run(&design, &choice, &mut |_| ControlFlow::Continue(()))?;
     match outcome.run.ending {
-        Ending::Failed { diagnostics, .. } => Err(diagnostics),
+        Ending::Failed {
+            why: diagnostics, ..
+        } => Err(diagnostics),
         _ => Ok(outcome.run.table),
     }
 }

@@ -1,6 +1,6 @@
 //! What a structural question is about: a model, its inputs and its outputs.
 //!
-//! In:  a design and an [`Ask`].
+//! In:  a design and an [`LinearRequest`].
 //! Out: a [`Subject`] with causal graph, generic model, and the linear model where it has one.
 //!
 //! **Invariant:** inputs and outputs are not empty where a question needs them; see [`Subject::needs_input`].
@@ -8,7 +8,7 @@
 use crate::code;
 use crate::generic::{GenericModel, Unassembled, Unsolved, assemble, loosen, solve};
 use crate::reach::read_by;
-use paynter::linear::{Ask, LinearError, Linearization, Sampled, linearize};
+use paynter::linear::{LinearError, LinearRequest, Linearization, Sampled, linearize};
 use paynter::model::causality::{Causality, Links, assign_causality, draw_links};
 use paynter::model::experiment::{Column, Quantity};
 use paynter::model::graph::{BondGraph, ElementId, ElementKind};
@@ -22,7 +22,7 @@ pub struct Subject<'a> {
     /// The design.
     pub design: &'a Design,
     /// Inputs and outputs.
-    pub ask: Ask,
+    pub ask: LinearRequest,
     /// Strokes in integral form.
     pub causality: Causality,
     /// The causal graph.
@@ -39,7 +39,7 @@ pub struct NoGeneric(pub String);
 
 /// Inputs and outputs where the call leaves them open: `linearize` of the experiment, else what [`paynter::linear::ask`]
 /// gives, with the outputs of the model before what is recorded.
-pub fn ask(design: &Design, at: Option<f64>) -> Ask {
+pub fn ask(design: &Design, at: Option<f64>) -> LinearRequest {
     let mut ask = paynter::linear::ask(design, at, false);
     // Structure is asked of the continuous plant.
     ask.sampled = Sampled::Refused;
@@ -70,7 +70,7 @@ impl<'a> Subject<'a> {
     /// # Errors
     ///
     /// An input that is no single quantity.
-    pub fn new(design: &'a Design, ask: Ask) -> Result<Self, Vec<Diagnostic>> {
+    pub fn new(design: &'a Design, ask: LinearRequest) -> Result<Self, Vec<Diagnostic>> {
         let graph = &design.graph;
         let mut inputs = Vec::new();
         let mut refused = Vec::new();

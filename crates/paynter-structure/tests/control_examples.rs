@@ -139,3 +139,47 @@ fn a_ladder_of_ten_thousand_bonds_is_answered_by_strokes() {
         .max();
     assert_eq!(farthest, Some(4001));
 }
+
+#[test]
+fn gramians_of_a_tank_are_those_of_the_formula() {
+    // q' = u − q/6: W = 1/(2/6) for the input, (1/2)²·3 for the level q/2.
+    let text = "model Tank { pump: Sf(1) -> t: 0 -> c: C(2), r: R(3) }";
+    let (control, observe) = sides(text, "pump.f", "t.e");
+    for (side, expected) in [(control, 3.0), (observe, 0.75)] {
+        let numeric = side.numeric.expect("it has numbers");
+        let (names, w) = numeric.gramian.expect("it is stable");
+        assert_eq!(names, ["c.q"]);
+        assert!((w[(0, 0)] - expected).abs() < 1e-12, "{w:?}");
+    }
+    // A mass without friction drifts: no bound, no Gramian.
+    let (control, _) = sides(
+        "model M { push: Se(1) -> v: 1 -> m: I(1) }",
+        "push.e",
+        "v.f",
+    );
+    assert!(control.numeric.expect("it has numbers").gramian.is_none());
+}
+
+#[test]
+fn an_input_that_acts_later_reaches_later() {
+    let text = "model M {
+        input u = 0
+        push: Se(u*time) -> v: 1 -> m: I(1), r: R(1)
+    }
+    experiment e of M { stop = 1 [s]; record v.f }";
+    let design = kit::design(text, "u", "v.f");
+    let compiled = design.compile().expect("it compiles");
+    let found = paynter_structure::along(&design, &compiled, 3).expect("it has an input");
+    let reached: Vec<usize> = found
+        .iter()
+        .map(|i| {
+            let rank = i.control.as_ref().expect("it has an input").as_ref();
+            rank.expect("it has numbers").dimension
+        })
+        .collect();
+    assert_eq!(reached, [0, 1, 1]);
+    assert!(found.iter().all(|i| {
+        let seen = i.observe.as_ref().expect("it has an output").as_ref();
+        seen.expect("it has numbers").dimension == 1
+    }));
+}

@@ -11,7 +11,9 @@ use fixtures::Fixtures;
 use kit::try_design_wanting;
 use paynter::syntax::render;
 use paynter::table::Table;
-use paynter_structure::{Subject, ask, balances, balances_on, channels, control, inverse};
+use paynter_structure::{
+    Subject, ask, balances, balances_on, bicausal, channels, control, inverse,
+};
 use std::fs;
 
 fn fixtures() -> Fixtures {
@@ -49,6 +51,9 @@ fn messages(name: &str) -> (Vec<String>, String) {
         }
         if text.contains("--data") {
             balances_on(&subject, &Table::default())?;
+        }
+        if text.contains("--bicausal") {
+            bicausal(&subject)?;
         }
         if text.contains("--channels") {
             channels(&subject, &compiled)?;

@@ -7,13 +7,14 @@ use crate::derived::{derived, is_lagrangian};
 use crate::view::{canvas, reasons};
 use crate::wire::{
     Analysis, ExperimentItem, Facts, Fix, Focus, Label, LessonStep, Message, ModelItem, Parameter,
-    Reason, Span, TextChange,
+    Reason, Span, Spans, TextChange,
 };
 use paynter::syntax::{FileId, ast};
 use paynter_service::document::Document;
 use paynter_service::place::Range;
 use paynter_service::view::{Signal, SignalSort};
 use paynter_service::{Severity, View as Level, Workspace};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Answers everything about a focus; `full` is the full path of its text.
@@ -23,35 +24,36 @@ pub fn analyse(workspace: &Workspace, full: &str, focus: &Focus, version: usize)
     let document = workspace.document(full);
     let items = document.as_deref().map(Items::of).unwrap_or_default();
     let model = items.chosen(focus);
-    let level = model
-        .as_deref()
-        .and_then(|m| enter(workspace, full, m, &focus.level));
     let top = model
         .as_deref()
-        .and_then(|m| enter(workspace, full, m, &[]))
-        .map(|(_, top)| top);
-    let structure = top
-        .as_ref()
-        .and_then(|v| v.structure.as_ref())
-        .filter(|_| top.as_ref().is_some_and(|v| !v.has_errors));
+        .and_then(|m| enter(workspace, full, m, &[]));
+    // Inside of a part there is another level to look at.
+    let inner = match (&model, focus.level.is_empty()) {
+        (Some(model), false) => Some(enter(workspace, full, model, &focus.level)),
+        _ => None,
+    };
+    let level = inner.as_ref().map_or(top.as_ref(), Option::as_ref);
     let view = level.map(|(path, level)| {
         let is_foreign = path != full;
         let messages = match is_foreign {
-            true => messages_of(workspace, full, &path),
+            true => messages_of(workspace, full, path),
             false => found.clone(),
         };
-        canvas(&level, &focus.level, is_foreign, &messages)
+        canvas(level, &focus.level, is_foreign, &messages)
     });
+    let top = top.as_ref().map(|(_, top)| top);
+    let structure = top
+        .filter(|v| !v.has_errors)
+        .and_then(|v| v.structure.as_ref());
     Analysis {
         event: "analysis",
         path: focus.path.clone(),
         version,
         messages: found.iter().map(message).collect(),
         view,
-        parameters: top
-            .as_ref()
-            .map(|v| items.parameters(v, focus))
-            .unwrap_or_default(),
+        change: None,
+        spans: Spans::default(),
+        parameters: top.map(|v| items.parameters(v, focus)).unwrap_or_default(),
         facts: Facts {
             order: structure.map(|s| s.order),
             states: structure.map(|s| s.states.clone()).unwrap_or_default(),
@@ -141,7 +143,7 @@ pub fn enter(
 }
 
 /// The messages of a text where it is held: derived ones have a workspace of their own.
-fn messages_of(workspace: &Workspace, full: &str, path: &str) -> Vec<paynter_service::Message> {
+fn messages_of(workspace: &Workspace, full: &str, path: &str) -> Arc<[paynter_service::Message]> {
     let own = derived(workspace, full).filter(|d| d.path == path);
     match own {
         Some(derived) => derived.workspace.messages(path),

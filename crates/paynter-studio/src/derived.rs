@@ -76,8 +76,8 @@ mod tests {
         workspace.open("/p.bond", PENDULUM);
         let errors: Vec<_> = workspace
             .messages("/p.bond")
-            .into_iter()
-            .map(|m| m.text)
+            .iter()
+            .map(|m| m.text.clone())
             .collect();
         assert!(
             is_lagrangian(&workspace, "/p.bond", "Pendulum"),

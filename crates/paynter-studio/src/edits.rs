@@ -88,6 +88,10 @@ pub fn edit(
             apply(&mut copy, path, model, &step)?;
             select = new_node(&before, &view_of(&copy, path, model)?);
         }
+        GraphEdit::Duplicate { .. } | GraphEdit::Group { .. } => {
+            apply(&mut copy, path, model, &simple(edit, &before))?;
+            select = new_node(&before, &view_of(&copy, path, model)?);
+        }
         GraphEdit::Rename { node, name } => {
             apply(
                 &mut copy,
@@ -188,6 +192,10 @@ fn simple(edit: &GraphEdit, view: &View) -> Edit {
                 law,
             }
         }
+        GraphEdit::Kind { node, part } => Edit::SetKind { node, kind: part },
+        GraphEdit::Duplicate { nodes } => Edit::Duplicate { nodes },
+        GraphEdit::Group { nodes, name } => Edit::Group { nodes, model: name },
+        GraphEdit::Ungroup { node } => Edit::Ungroup { node },
         GraphEdit::Add { .. }
         | GraphEdit::Insert { .. }
         | GraphEdit::Connect { .. }
@@ -378,6 +386,50 @@ mod tests {
                 .any(|b| b.to.node == junction && b.from.node != junction),
             "{text}"
         );
+    }
+
+    #[test]
+    fn nodes_become_a_part_and_a_part_its_nodes() {
+        let text = "model M {\n    s: Se(1) -> j: 1 -> r: R(2), c: C(3)\n}\n";
+        let grouped = after(
+            text,
+            &[GraphEdit::Group {
+                nodes: vec!["j".to_owned(), "r".to_owned(), "c".to_owned()],
+                name: "Load".to_owned(),
+            }],
+        );
+        assert!(grouped.contains("model Load {"), "{grouped}");
+        let mut workspace = Workspace::new([]);
+        workspace.open("/m.bond", &*grouped);
+        let view = workspace.view("/m.bond", "M").expect("view");
+        assert!(view.nodes.len() == 2 && !view.has_errors, "{grouped}");
+        let part = view
+            .nodes
+            .iter()
+            .find(|n| n.kind == "Load")
+            .expect("a part");
+        let node = part.id.clone();
+        let opened = after(&grouped, &[GraphEdit::Ungroup { node }]);
+        workspace.open("/m.bond", &*opened);
+        let view = workspace.view("/m.bond", "M").expect("view");
+        assert!(view.nodes.len() == 4 && !view.has_errors, "{opened}");
+    }
+
+    #[test]
+    fn a_node_changes_its_kind_and_nodes_are_doubled() {
+        let text = "model M {\n    s: Se(1) -> j: 1 -> r: R(2), c: C(3)\n}\n";
+        let kind = GraphEdit::Kind {
+            node: "c".to_owned(),
+            part: "I".to_owned(),
+        };
+        let turned = after(text, &[kind]);
+        assert!(turned.contains("c: I(3)"), "{turned}");
+        let nodes = vec!["j".to_owned(), "r".to_owned()];
+        let doubled = after(text, &[GraphEdit::Duplicate { nodes }]);
+        let mut workspace = Workspace::new([]);
+        workspace.open("/m.bond", &*doubled);
+        let view = workspace.view("/m.bond", "M").expect("view");
+        assert_eq!((view.nodes.len(), view.bonds.len()), (6, 4), "{doubled}");
     }
 
     #[test]

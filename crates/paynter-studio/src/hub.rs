@@ -100,11 +100,11 @@ impl Hub {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The version of a text with the workspace that holds it.
-    pub fn at_version(&self, path: &str) -> (usize, RwLockReadGuard<'_, Workspace>) {
+    /// The version of a text with a copy of the workspace that holds it: nobody who types waits for who reads it.
+    pub fn at_version(&self, path: &str) -> (usize, Workspace) {
         let texts = self.texts();
         let version = texts.get(path).map_or(0, crate::texts::Text::version);
-        (version, self.workspace())
+        (version, self.workspace().clone())
     }
 
     /// The texts for a run.

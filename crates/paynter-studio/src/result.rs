@@ -71,13 +71,16 @@ impl Shown {
             .map(|c| json!({ "path": c.path, "worst": finite(c.result.worst()), "within": c.within, "good": c.is_good() }))
             .collect();
         let mut messages = outcome.warnings.clone();
-        if let Ending::Failed { diagnostics, .. } = &run.ending {
+        if let Ending::Failed {
+            why: diagnostics, ..
+        } = &run.ending
+        {
             messages.extend(diagnostics.iter().cloned());
         }
         let statistics = &run.statistics;
         let method = statistics
             .method()
-            .map_or(String::new(), |m| format!("{m:?}").to_lowercase());
+            .map_or(String::new(), |m| m.name().to_owned());
         Shown {
             span: (design.plan.start, design.plan.stop),
             panels,

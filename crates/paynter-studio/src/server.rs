@@ -6,6 +6,7 @@
 use crate::gallery;
 use crate::guard::{is_own_host, is_own_origin, is_secret, new_secret};
 use crate::hub::{Hub, Out};
+use crate::library;
 use crate::page;
 use crate::session::serve;
 use axum::Router;
@@ -67,7 +68,8 @@ pub async fn run(listener: TcpListener, hub: Arc<Hub>, secret: String) -> Result
     });
     let router = Router::new()
         .route("/{secret}/socket", any(socket))
-        .route("/{secret}/gallery/{picture}", get(picture))
+        .route("/{secret}/gallery/{picture}", get(picture_of_gallery))
+        .route("/{secret}/library/{picture}", get(picture_of_part))
         .route("/{secret}/", get(index))
         .route("/{secret}/{*path}", get(file))
         .fallback(|| async { refused() })
@@ -115,7 +117,7 @@ fn give(shared: &Shared, secret: &str, path: &str, headers: &HeaderMap) -> Respo
     page::file(path, headers, shared.port, &nonce).unwrap_or_else(not_found)
 }
 
-async fn picture(
+async fn picture_of_gallery(
     State(shared): State<Shared>,
     Path((secret, picture)): Path<(String, String)>,
     headers: HeaderMap,
@@ -123,8 +125,28 @@ async fn picture(
     if !shared.may(&secret, &headers, false) {
         return refused();
     }
-    let name = picture.strip_suffix(".svg").unwrap_or(&picture).to_owned();
-    let drawn = tokio::task::spawn_blocking(move || gallery::picture(&name)).await;
+    drawn_by(&shared, &picture, gallery::picture).await
+}
+
+async fn picture_of_part(
+    State(shared): State<Shared>,
+    Path((secret, picture)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    if !shared.may(&secret, &headers, false) {
+        return refused();
+    }
+    drawn_by(&shared, &picture, library::picture).await
+}
+
+/// Draws a picture on a thread of its own.
+async fn drawn_by(
+    shared: &Shared,
+    picture: &str,
+    draw: fn(&str) -> Option<String>,
+) -> Response<Body> {
+    let name = picture.strip_suffix(".svg").unwrap_or(picture).to_owned();
+    let drawn = tokio::task::spawn_blocking(move || draw(&name)).await;
     let drawn = drawn.ok().flatten();
     drawn
         .and_then(|svg| page::made(svg, "image/svg+xml", shared.port))

@@ -12,8 +12,10 @@ use crate::edits;
 use crate::export::units;
 use crate::gallery;
 use crate::hub::{Hub, Out};
+use crate::library;
 use crate::runner::Runner;
 use crate::study::Bench;
+use crate::told::Told;
 use crate::wire::{Ask, Focus, GraphEdit, answer};
 use crate::words::{card, offers};
 use paynter::{Choice, design_in};
@@ -201,6 +203,7 @@ impl Clerk<'_> {
             "opened": self.hub.opened,
             "files": self.hub.folder.list(),
             "gallery": gallery::cards(),
+            "parts": library::parts(),
         })
     }
 
@@ -354,14 +357,15 @@ impl Analyst {
     }
 
     fn work(&self, hub: &Arc<Hub>, out: &Out, focus: &Mutex<Focus>) {
+        let mut told = Told::default();
         while self.wait() {
             let focus = focus.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let Ok(full) = hub.full(&focus.path) else {
                 continue;
             };
             let (version, workspace) = hub.at_version(&focus.path);
-            let found = analyse(&workspace, &full, &focus, version);
-            drop(workspace);
+            let mut found = analyse(&workspace, &full, &focus, version);
+            told.shorten(&mut found);
             out.event(&found);
         }
     }

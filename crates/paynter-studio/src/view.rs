@@ -15,11 +15,9 @@ pub fn canvas(level: &Level, way: &[String], is_foreign: bool, messages: &[Messa
     let values: BTreeMap<&str, &Signal> =
         level.signals.iter().map(|s| (s.name.as_str(), s)).collect();
     let ids: BTreeSet<&str> = level.nodes.iter().map(|n| n.id.as_str()).collect();
-    let mut nodes: Vec<NodeView> = level
-        .nodes
-        .iter()
-        .map(|n| node(n, &values, is_foreign))
-        .collect();
+    let mut nodes: Vec<NodeView> = level.nodes.iter().map(|n| node(n, &values)).collect();
+    let own = |n: &Node| (n.inherited.is_none() && !is_foreign).then(|| span(&n.range));
+    let mut node_spans: Vec<Option<Span>> = level.nodes.iter().map(own).collect();
     // A bond to a name that nothing makes is drawn to a node that says so.
     for missing in level
         .unresolved
@@ -27,16 +25,21 @@ pub fn canvas(level: &Level, way: &[String], is_foreign: bool, messages: &[Messa
         .filter(|u| !ids.contains(u.name.as_str()))
     {
         if !nodes.iter().any(|n| n.id == missing.name) {
-            nodes.push(unresolved(&missing.name, &missing.range));
+            nodes.push(unresolved(&missing.name));
+            node_spans.push(Some(span(&missing.range)));
         }
     }
-    let known: BTreeSet<String> = nodes.iter().map(|n| n.id.clone()).collect();
-    let is_drawn = |b: &&Bond| known.contains(&b.from.node) && known.contains(&b.to.node);
+    let known: BTreeSet<&str> = nodes.iter().map(|n| n.id.as_str()).collect();
+    let is_drawn = |b: &&Bond| known.contains(&*b.from.node) && known.contains(&*b.to.node);
+    let drawn: Vec<&Bond> = level.bonds.iter().filter(is_drawn).collect();
+    let arrow = |b: &&Bond| b.inherited.is_none().then(|| span(&b.range));
     View {
         model: level.model.clone(),
         is_foreign,
         level: way.to_vec(),
-        bonds: level.bonds.iter().filter(is_drawn).map(bond).collect(),
+        bonds: drawn.iter().map(|b| bond(b)).collect(),
+        bond_spans: drawn.iter().map(arrow).collect(),
+        node_spans,
         signals: signals(level),
         conflict: conflict(level, messages),
         nodes,
@@ -50,7 +53,7 @@ fn span(range: &Range) -> Span {
     }
 }
 
-fn node(node: &Node, values: &BTreeMap<&str, &Signal>, is_foreign: bool) -> NodeView {
+fn node(node: &Node, values: &BTreeMap<&str, &Signal>) -> NodeView {
     let written = node.value.clone().unwrap_or_default();
     let law = node
         .law
@@ -82,8 +85,6 @@ fn node(node: &Node, values: &BTreeMap<&str, &Signal>, is_foreign: bool) -> Node
         value: shown,
         written,
         at: node.position,
-        span: (node.inherited.is_none() && !is_foreign).then(|| span(&node.range)),
-        value_span: None,
         model: if is_box {
             node.kind.clone()
         } else {
@@ -125,7 +126,7 @@ fn letters(node: &Node) -> String {
     }
 }
 
-fn unresolved(name: &str, range: &Range) -> NodeView {
+fn unresolved(name: &str) -> NodeView {
     NodeView {
         id: name.to_owned(),
         kind: "unknown",
@@ -134,8 +135,6 @@ fn unresolved(name: &str, range: &Range) -> NodeView {
         written: String::new(),
         value: String::new(),
         at: None,
-        span: Some(span(range)),
-        value_span: None,
         model: String::new(),
         trouble: format!("nothing makes {name}"),
         doc: String::new(),
@@ -163,7 +162,6 @@ fn bond(bond: &Bond) -> BondView {
         class: class(bond),
         forced: bond.forced.is_some(),
         label: bond.name.clone().unwrap_or_default(),
-        span: bond.inherited.is_none().then(|| span(&bond.range)),
         trouble: bond.errors.join("; "),
     }
 }

@@ -46,6 +46,19 @@ pub struct Card {
     pub checks: usize,
 }
 
+/// A part of the library.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartCard {
+    /// As edits name it: `electromechanical.DcMotor`.
+    pub kind: String,
+    /// What it is for.
+    pub words: String,
+    /// Its library.
+    pub from: String,
+    /// Arguments that it must be given.
+    pub value: String,
+}
+
 /// What the page can ask.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
@@ -190,6 +203,14 @@ pub enum GraphEdit {
         text: String,
         at: Option<(f64, f64)>,
     },
+    /// A node of another kind, with the same name and bonds.
+    Kind { node: String, part: String },
+    /// Copies of nodes with the bonds between them.
+    Duplicate { nodes: Vec<String> },
+    /// A model of nodes, and a part of that model in their place.
+    Group { nodes: Vec<String>, name: String },
+    /// The content of a part in its place.
+    Ungroup { node: String },
     /// A node into a bond.
     Insert {
         bond: String,
@@ -279,10 +300,6 @@ pub struct NodeView {
     pub value: String,
     /// Its place, where the text gives one.
     pub at: Option<(f64, f64)>,
-    /// The words that made it.
-    pub span: Option<Span>,
-    /// The words of its value.
-    pub value_span: Option<Span>,
     /// The model behind a box.
     pub model: String,
     /// What is wrong with it.
@@ -315,8 +332,6 @@ pub struct BondView {
     pub forced: bool,
     /// Its name.
     pub label: String,
-    /// The arrow in the text.
-    pub span: Option<Span>,
     /// What is wrong with it.
     pub trouble: String,
 }
@@ -372,6 +387,34 @@ pub struct View {
     pub signals: Vec<SignalView>,
     /// The way of a conflict, if there is one.
     pub conflict: Vec<Reason>,
+    /// The words that made each node, sent apart: they move at every key stroke.
+    #[serde(skip)]
+    pub node_spans: Vec<Option<Span>>,
+    /// The arrow of each bond.
+    #[serde(skip)]
+    pub bond_spans: Vec<Option<Span>>,
+}
+
+/// What is new of a level whose nodes and bonds are those of the view sent last.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ViewChange {
+    /// Nodes that are others now, by their places in the list.
+    pub nodes: Vec<(usize, NodeView)>,
+    /// Bonds.
+    pub bonds: Vec<(usize, BondView)>,
+    /// All signals, if they are others.
+    pub signals: Option<Vec<SignalView>>,
+    /// The way of a conflict, if it is another.
+    pub conflict: Option<Vec<Reason>>,
+}
+
+/// Where nodes and bonds stand in the text: first and last unit of each, `-1` twice for what stands elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Spans {
+    /// Of the nodes.
+    pub nodes: Vec<i64>,
+    /// Of the bonds.
+    pub bonds: Vec<i64>,
 }
 
 /// A model of the text.
@@ -446,8 +489,12 @@ pub struct Analysis {
     pub models: Vec<ModelItem>,
     /// Experiments of the file.
     pub experiments: Vec<ExperimentItem>,
-    /// The model looked at; none if nothing of it could be read.
+    /// The model looked at; none if nothing of it could be read, or if only what is new is sent.
     pub view: Option<View>,
+    /// What is new of it.
+    pub change: Option<ViewChange>,
+    /// Where its nodes and bonds stand.
+    pub spans: Spans,
     /// What can be moved.
     pub parameters: Vec<Parameter>,
     /// What the strokes say.

@@ -39,6 +39,8 @@ pub struct Freezer {
 const VARIES: u8 = 1;
 /// It holds a switch or `smooth`: without either, freezing changes nothing.
 const SWITCHES: u8 = 2;
+/// It holds a root, a logarithm or a broken power.
+const ROOTS: u8 = 4;
 
 /// A switch up to swapping and negating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +93,7 @@ impl Freezer {
                 Node::Compare(..) | Node::Call1(..) | Node::Call2(..) | Node::Smooth(_) => SWITCHES,
                 _ => 0,
             };
+            traits |= root_argument(pool, id).map_or(0, |_| ROOTS);
             for_each_argument(pool, id, |a| traits |= self.traits[a.0 as usize]);
             self.traits.push(traits);
         }
@@ -135,15 +138,77 @@ impl Freezer {
                 let (a, b) = (frozen[&a], frozen[&b]);
                 self.relation(pool, c, (a, b), new_mode)
             }
+            Node::If(condition, a, b) => self.choice(pool, condition, (a, b)),
+            Node::Call1(..) | Node::Power(..) if root_argument(pool, id).is_some() => {
+                let root = rebuild(pool, id, &|a| frozen[&a]);
+                match root_argument(pool, id) {
+                    Some(a) if frozen[&a] != a && is_never_negative(pool, a) => {
+                        let size = pool.call1(Function1::Abs, frozen[&a]);
+                        with_argument(pool, root, size)
+                    }
+                    _ => root,
+                }
+            }
             Node::Call1(f, a) => {
                 let a = frozen[&a];
                 self.freeze_function(pool, f, a, new_mode)
+            }
+            Node::Call2(Function2::Atan2, y, x) => {
+                // On its cut, the sign of a zero is half a turn.
+                let is_upper = frozen[&y] != y && is_never_negative(pool, y);
+                let (mut y, x) = (frozen[&y], frozen[&x]);
+                if is_upper {
+                    y = pool.call1(Function1::Abs, y);
+                }
+                pool.call2(Function2::Atan2, y, x)
             }
             Node::Call2(f, a, b) => {
                 let (a, b) = (frozen[&a], frozen[&b]);
                 self.freeze_function2(pool, f, (a, b), new_mode)
             }
             _ => rebuild(pool, id, &|a| frozen[&a]),
+        }
+    }
+
+    /// Freezes a choice, whose condition is frozen already.
+    fn choice(&self, pool: &mut Pool, condition: ExprId, (a, b): (ExprId, ExprId)) -> ExprId {
+        let mode = self.frozen[&condition];
+        let (mut yes, mut no) = (self.frozen[&a], self.frozen[&b]);
+        let has_roots = |e: ExprId| self.traits[e.0 as usize] & (ROOTS | VARIES) == ROOTS | VARIES;
+        if mode != condition && (has_roots(a) || has_roots(b)) {
+            let condition = self.unfrozen_condition(pool, condition);
+            if has_roots(a) {
+                yes = continued(pool, yes, condition, true);
+            }
+            if has_roots(b) {
+                no = continued(pool, no, condition, false);
+            }
+        }
+        pool.if_else(mode, yes, no)
+    }
+
+    /// A condition that is looked at wherever it is read, of frozen arguments.
+    fn unfrozen_condition(&self, pool: &mut Pool, condition: ExprId) -> ExprId {
+        if !self.varies(condition) {
+            return condition;
+        }
+        match pool.node(condition) {
+            Node::Compare(c, a, b) => pool.compare(c, self.frozen[&a], self.frozen[&b]),
+            Node::Not(a) => {
+                let a = self.unfrozen_condition(pool, a);
+                pool.not(a)
+            }
+            Node::And(a, b) => {
+                let a = self.unfrozen_condition(pool, a);
+                let b = self.unfrozen_condition(pool, b);
+                pool.and(a, b)
+            }
+            Node::Or(a, b) => {
+                let a = self.unfrozen_condition(pool, a);
+                let b = self.unfrozen_condition(pool, b);
+                pool.or(a, b)
+            }
+            _ => self.frozen[&condition],
         }
     }
 
@@ -295,6 +360,98 @@ impl Freezer {
     }
 }
 
+/// The argument of a root, a logarithm or a broken power: what must not be negative.
+///
+/// With the sign of x frozen, √|x| has no value a moment beyond the crossing, where a step must look to find it, nor has
+/// the √x of `if x > 0 then √x …`. Such an argument is continued there as its mirror image: that of what is never
+/// negative by its form, and that of a branch where its own condition does not hold. Where the modes are right, nothing
+/// is changed, and a root of something negative stays without a value.
+fn root_argument(pool: &Pool, e: ExprId) -> Option<ExprId> {
+    match pool.node(e) {
+        Node::Call1(Function1::Sqrt | Function1::Log | Function1::Log10, a) => Some(a),
+        Node::Power(a, n) => {
+            let is_whole = pool.as_number(n).is_some_and(|n| n.fract() == 0.0);
+            (!is_whole).then_some(a)
+        }
+        _ => None,
+    }
+}
+
+fn with_argument(pool: &mut Pool, root: ExprId, argument: ExprId) -> ExprId {
+    match pool.node(root) {
+        Node::Call1(f, _) => pool.call1(f, argument),
+        Node::Power(_, n) => pool.pow(argument, n),
+        _ => root,
+    }
+}
+
+/// Continues the roots of a branch where its condition does not hold.
+fn continued(pool: &mut Pool, branch: ExprId, condition: ExprId, holds: bool) -> ExprId {
+    let mut new: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+    for id in below(pool, &[branch]) {
+        let mut rebuilt = rebuild(pool, id, &|a| new[&a]);
+        if let Some(a) = root_argument(pool, rebuilt)
+            && pool.as_number(a).is_none()
+            && !matches!(pool.node(a), Node::Call1(Function1::Abs, _))
+        {
+            let size = pool.call1(Function1::Abs, a);
+            let (yes, no) = if holds { (a, size) } else { (size, a) };
+            let argument = pool.if_else(condition, yes, no);
+            rebuilt = with_argument(pool, rebuilt, argument);
+        }
+        new.insert(id, rebuilt);
+    }
+    new[&branch]
+}
+
+/// Tells whether an expression is never negative, by its form.
+fn is_never_negative(pool: &Pool, e: ExprId) -> bool {
+    match pool.node(e) {
+        Node::Number(bits) => f64::from_bits(bits) >= 0.0,
+        Node::Call1(Function1::Abs | Function1::Sqrt | Function1::Exp, _) => true,
+        Node::Call2(Function2::Hypot, ..) => true,
+        Node::Call2(Function2::Max, a, b) => {
+            is_never_negative(pool, a) || is_never_negative(pool, b)
+        }
+        Node::Call2(Function2::Min, a, b) | Node::Add(a, b) | Node::Div(a, b) => {
+            is_never_negative(pool, a) && is_never_negative(pool, b)
+        }
+        Node::Mul(a, b) => a == b || is_never_negative(pool, a) && is_never_negative(pool, b),
+        Node::Power(a, n) => {
+            let is_even = pool.as_number(n).is_some_and(|n| n % 2.0 == 0.0);
+            is_even || is_never_negative(pool, a)
+        }
+        _ => false,
+    }
+}
+
+/// Takes back what continues roots beyond their switches.
+fn without_mirror(pool: &mut Pool, e: ExprId) -> ExprId {
+    if let Node::Call2(Function2::Atan2, y, x) = pool.node(e)
+        && let Node::Call1(Function1::Abs, inner) = pool.node(y)
+        && is_never_negative(pool, inner)
+    {
+        return pool.call2(Function2::Atan2, inner, x);
+    }
+    match root_argument(pool, e).map(|a| pool.node(a)) {
+        Some(Node::Call1(Function1::Abs, inner)) if is_never_negative(pool, inner) => {
+            with_argument(pool, e, inner)
+        }
+        _ => e,
+    }
+}
+
+/// `if c then x else abs(x)`, which only roots of frozen branches have.
+fn mirror_image(pool: &mut Pool, a: ExprId, b: ExprId) -> Option<ExprId> {
+    if pool.call1(Function1::Abs, a) == b {
+        Some(a)
+    } else if pool.call1(Function1::Abs, b) == a {
+        Some(b)
+    } else {
+        None
+    }
+}
+
 /// Puts switches back in the place of modes, for printing: the inverse of [`freeze`].
 ///
 /// `modes` in the order in which they were made: a switch reads earlier modes only.
@@ -336,10 +493,14 @@ pub fn restore_functions(pool: &mut Pool, e: ExprId) -> ExprId {
         let new = match pool.node(new) {
             Node::If(condition, a, b) => {
                 let (condition, a, b) = plain_condition(pool, condition, a, b);
+                if let Some(x) = mirror_image(pool, a, b) {
+                    restored.insert(id, x);
+                    continue;
+                }
                 function_of_choice(pool, condition, a, b)
                     .unwrap_or_else(|| pool.if_else(condition, a, b))
             }
-            _ => new,
+            _ => without_mirror(pool, new),
         };
         restored.insert(id, new);
     }
@@ -434,8 +595,17 @@ mod tests {
 
     fn has_switches(pool: &Pool, e: ExprId) -> bool {
         // Without symbols it is a constant that could not be folded, such as floor(1/0).
+        let roots: Vec<ExprId> = below(pool, &[e])
+            .into_iter()
+            .filter_map(|id| match pool.node(id) {
+                Node::Call2(Function2::Atan2, y, _) => Some(y),
+                _ => root_argument(pool, id),
+            })
+            .collect();
+        let mirrors = below(pool, &roots);
         below(pool, &[e])
             .into_iter()
+            .filter(|id| !mirrors.contains(id))
             .filter(|&id| !symbols_of(pool, id).is_empty())
             .any(|id| {
                 matches!(

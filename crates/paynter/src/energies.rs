@@ -3,8 +3,8 @@
 //! In:  a design whose graph is mechanical: flows follow from those of 1-junctions.
 //! Out: text, LaTeX or JSON, in the model's own names; or why it has no such form.
 
-use crate::design::Design;
 use crate::listing::{Entry, Format, write};
+use paynter_design::design::Design;
 use paynter_model::BondGraph;
 use paynter_model::energies::{Energies, energies};
 use paynter_symbolic::normal::normal_form;

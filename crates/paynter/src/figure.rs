@@ -6,12 +6,12 @@
 //! **Invariant:** a number is drawn in the unit that stands at its axis; a table that does not say its
 //! units is taken to have those of the first one, and that is noted.
 
-use crate::table::EVENT_TIMES;
-use crate::table::{Column, Table};
 use paynter_draw::plot::{Panel, Series, panels_by_unit};
 use paynter_draw::thin::looks_held;
 use paynter_model::suggest::nearest;
 use paynter_model::units::Unit;
+use paynter_run::table::EVENT_TIMES;
+use paynter_run::table::{Column, Table};
 
 /// What to draw.
 #[derive(Clone, Debug, Default)]

@@ -3,71 +3,24 @@
 //! In:  a `.bond` text, on disk or in memory.
 //! Out: its design (graph, plan), causality, equations, runs, tables.
 
-mod assembly;
-pub mod assumed;
-pub mod audit;
-pub mod check;
-pub mod code;
-pub mod compare;
-pub mod compile;
-mod contacts;
-pub mod control;
-mod course;
-pub mod design;
-pub mod digits;
-pub mod disk;
-pub mod driven;
 pub mod energies;
-mod evaluator;
-pub mod experiment;
-mod failure;
 pub mod figure;
-pub mod fit;
-mod floating;
-pub mod gaps;
-mod held;
-mod impulse;
-mod inputs;
-pub mod lagrangian;
-mod layout;
-pub mod library;
-pub mod linear;
 pub mod listing;
-pub mod loader;
-pub mod measure;
-pub mod methods;
-pub mod mobility;
-pub mod names;
-pub mod noise;
-pub mod optimize;
 pub mod outcome_json;
-pub mod output;
-pub mod overlay;
-mod parameters;
-mod parasitic;
-mod physics;
-pub mod power;
-mod ranges;
 pub mod readable;
-mod recorder;
 pub mod report;
-pub mod run;
-pub mod screening;
-pub mod shards;
-pub mod simulate;
-mod spec;
-pub mod spectrum;
-pub mod statistics;
-mod structure;
 pub mod summary;
-pub mod sweep;
-pub mod sweep_curves;
-pub mod sweep_pictures;
-pub mod sweep_table;
-pub mod table;
-pub mod trace;
-pub mod typed_sweeps;
-mod unsupported;
+
+pub use paynter_analysis::{
+    compare, control, delayed, driven, experiment, fit, linear, methods, noise, optimize, power,
+    run, screening, shards, simulate, spectrum, statistics, sweep, sweep_curves, sweep_pictures,
+    sweep_table, typed_sweeps,
+};
+pub use paynter_design::{
+    assumed, check, code, compile, design, digits, disk, lagrangian, library, loader, mobility,
+    names, output, overlay,
+};
+pub use paynter_run::{audit, gaps, measure, table, trace};
 
 pub use paynter_draw as draw;
 pub use paynter_exec as exec;

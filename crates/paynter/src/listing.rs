@@ -5,8 +5,8 @@
 //!
 //! **Invariant:** the three carry the same equations in the same order.
 
-use crate::design::Design;
 use crate::readable::Readable;
+use paynter_design::design::Design;
 use paynter_model::causality::Causality;
 use paynter_model::equations::build_equations;
 use paynter_model::{ElementKind, Law};

@@ -3,12 +3,13 @@
 //! In:  a design and what its run gave.
 //! Out: one JSON object; [`outcome_facts`] leaves out the numbers of the curves, which Python has as arrays.
 
-use crate::audit::Audit;
-use crate::design::Design;
-use crate::experiment::Outcome;
-use crate::linear::{to_json, trim_to_json};
-use crate::simulate::Ending;
-use crate::table::Column;
+use paynter_analysis::experiment::Outcome;
+use paynter_analysis::linear::{to_json, trim_to_json};
+use paynter_analysis::simulate::Ending;
+use paynter_design::design::Design;
+use paynter_run::audit::Audit;
+use paynter_run::table::Column;
+use paynter_solve::Method;
 use serde_json::{Value, json};
 
 /// Everything about a run, with its curves.
@@ -40,7 +41,7 @@ pub fn outcome_facts(design: &Design, outcome: &Outcome) -> Value {
         "model": design.model,
         "experiment": design.plan.name,
         "states": run.states,
-        "method": statistics.method().map(|m| format!("{m:?}").to_lowercase()),
+        "method": statistics.method().map(Method::name),
         "steps": statistics.steps,
         "rejected": statistics.rejected,
         "rhs": statistics.rhs,
@@ -71,7 +72,10 @@ fn ending_json(ending: &Ending) -> Value {
             json!({"kind": "stopped", "time": time, "message": message})
         }
         Ending::Cancelled { time } => json!({"kind": "cancelled", "time": time}),
-        Ending::Failed { time, diagnostics } => json!({
+        Ending::Failed {
+            time,
+            why: diagnostics,
+        } => json!({
             "kind": "failed", "time": time,
             "messages": diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>(),
         }),

@@ -7,11 +7,11 @@
 //! **Invariant:** the equations are those that are solved; only names and the grouping of
 //! numbers differ.
 
-use crate::compile::{Settings, compile};
-use crate::design::Design;
-use crate::names::{name_with, nicer_names};
+use paynter_design::compile::{Settings, compile};
+use paynter_design::design::Design;
+use paynter_design::names::{name_with, nicer_names};
 use paynter_model::graph::Element;
-use paynter_model::{BondGraph, ElementKind, Law};
+use paynter_model::{BondGraph, Law};
 use paynter_symbolic::present::{Options, Presentation, present};
 use paynter_symbolic::print::text::number;
 use paynter_symbolic::reduced::Reduced;
@@ -104,10 +104,7 @@ fn keep_literals(graph: &mut BondGraph) {
     let mut symbols: FxHashMap<u64, ExprId> = FxHashMap::default();
     for i in 0..graph.elements.len() {
         let element = &graph.elements[i];
-        if !matches!(
-            element.kind,
-            ElementKind::R | ElementKind::C | ElementKind::I
-        ) {
+        if !element.kind.is_resistor() && !element.kind.is_storage() {
             continue;
         }
         let (Law::Gain(value) | Law::InverseGain(value)) = element.law else {

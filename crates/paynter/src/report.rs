@@ -3,10 +3,10 @@
 //! In:  a design and what its run gave.
 //! Out: one HTML file with picture, equations, tables, audit and curves; nothing is asked from outside.
 
-use crate::design::Design;
-use crate::experiment::Outcome;
 use crate::readable::readable;
-use crate::simulate::Ending;
+use paynter_analysis::experiment::Outcome;
+use paynter_analysis::simulate::Ending;
+use paynter_design::design::Design;
 use paynter_draw::diagram::{DiagramOptions, diagram, to_svg};
 use paynter_draw::mathml::{self, Equations};
 use paynter_draw::report::{Message, Report, Severity, Table, report_html};
@@ -38,7 +38,7 @@ pub fn report(design: &Design, causality: &Causality, outcome: &Outcome) -> Stri
             "method".to_owned(),
             statistics
                 .method()
-                .map_or(String::new(), |m| format!("{m:?}").to_lowercase()),
+                .map_or(String::new(), |m| m.name().to_owned()),
         ),
         (
             "relative tolerance".to_owned(),
@@ -239,7 +239,7 @@ fn parameters(design: &Design) -> Table {
     table("Parameters, in SI units", &["parameter", "value"], rows)
 }
 
-fn energy(audit: &crate::audit::Audit) -> Energy {
+fn energy(audit: &paynter_run::audit::Audit) -> Energy {
     let of = |role: EnergyRole| -> Vec<(String, f64)> {
         audit
             .elements
@@ -276,7 +276,9 @@ fn energy(audit: &crate::audit::Audit) -> Energy {
 
 fn messages(design: &Design, outcome: &Outcome) -> Vec<Message> {
     let failures = match &outcome.run.ending {
-        Ending::Failed { diagnostics, .. } => diagnostics.as_slice(),
+        Ending::Failed {
+            why: diagnostics, ..
+        } => diagnostics.as_slice(),
         _ => &[],
     };
     let tell = |d: &Diagnostic| Message {

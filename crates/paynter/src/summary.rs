@@ -3,11 +3,11 @@
 //! In:  a file and the name of an experiment.
 //! Out: a [`RunSummary`]: whether all is well, and how far it is from its references.
 
-use crate::design::{Choice, Design, DesignError};
-use crate::disk::design;
-use crate::run::{RunChoice, run};
-use crate::spec::Ending;
+use paynter_analysis::run::{RunChoice, run};
+use paynter_design::design::{Choice, Design, DesignError};
+use paynter_design::disk::design;
 use paynter_exec::Engine;
+use paynter_run::spec::Ending;
 use paynter_syntax::render;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -48,7 +48,9 @@ pub fn run_experiment(path: &Path, experiment: &str) -> Result<RunSummary, Strin
         Ending::Reached => format!("{} steps", outcome.run.statistics.steps),
         Ending::Stopped { time, message } => format!("stopped at {time}: {message}"),
         Ending::Cancelled { .. } => "cancelled".to_owned(),
-        Ending::Failed { diagnostics, .. } => {
+        Ending::Failed {
+            why: diagnostics, ..
+        } => {
             is_good = false;
             render(diagnostics, &design.project.sources, false)
         }
@@ -95,7 +97,7 @@ fn run_ends_of_sweeps(design: &Design, choice: &Choice) -> Result<(bool, String)
         });
     }
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let points = crate::sweep::sweep(&ends, choice, Engine::default(), jobs)
+    let points = paynter_analysis::sweep::sweep(&ends, choice, Engine::default(), jobs)
         .map_err(|messages| render(&messages, &design.project.sources, false))?;
     let failures: Vec<String> = points
         .iter()

@@ -53,7 +53,11 @@ fn nan_is_named_where_it_is_born_not_where_it_is_used() {
                 experiment e of M {{ stop = 2; method = {method}; record m.p }}"
             );
             let outcome = kit::try_run(&text).unwrap_or_else(|f| panic!("{:?}", f.diagnostics));
-            let Ending::Failed { time, diagnostics } = &outcome.run.ending else {
+            let Ending::Failed {
+                time,
+                why: diagnostics,
+            } = &outcome.run.ending
+            else {
                 panic!("{law}, {method}: {:?}", outcome.run.ending);
             };
             assert!((time - end).abs() < 0.02, "{law}, {method}: {time}");

@@ -11,7 +11,7 @@ mod kit;
 use fixtures::Fixtures;
 use kit::run_design;
 use paynter::exec::Engine;
-use paynter::optimize::{Ask, Progress, optimize, trade_off};
+use paynter::optimize::{Progress, SearchRequest, optimize, trade_off};
 use paynter::simulate::Ending;
 use paynter::syntax::{Diagnostic, render};
 use paynter::{Choice, Design, DesignError};
@@ -34,7 +34,10 @@ fn messages(name: &str) -> (Vec<Diagnostic>, String) {
                 Err(messages) => found.extend(messages),
                 Ok(outcome) => {
                     found.extend(outcome.warnings);
-                    if let Ending::Failed { diagnostics, .. } = outcome.run.ending {
+                    if let Ending::Failed {
+                        why: diagnostics, ..
+                    } = outcome.run.ending
+                    {
                         found.extend(diagnostics);
                     }
                 }
@@ -61,10 +64,10 @@ fn of_search(design: &Design) -> Vec<Diagnostic> {
     if design.plan.optimize.is_none() {
         return Vec::new();
     }
-    let ask = Ask {
+    let ask = SearchRequest {
         n_starts: 3,
         max_runs: Some(300),
-        ..Ask::default()
+        ..SearchRequest::default()
     };
     let go_on = |_: &Progress| ControlFlow::Continue(());
     match optimize(design, &Choice::default(), &ask, &go_on) {
@@ -76,7 +79,12 @@ fn of_search(design: &Design) -> Vec<Diagnostic> {
 /// Why there is no trade-off.
 fn of_trade_off(design: &Design) -> Vec<Diagnostic> {
     let go_on = |_: &Progress| ControlFlow::Continue(());
-    let found = trade_off(design, &Choice::default(), (&Ask::default(), 3), &go_on);
+    let found = trade_off(
+        design,
+        &Choice::default(),
+        (&SearchRequest::default(), 3),
+        &go_on,
+    );
     found.err().unwrap_or_default()
 }
 
@@ -86,7 +94,7 @@ fn of_fit(design: &Design) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let go_on = |_: usize| ControlFlow::Continue(());
-    let ask = paynter::fit::Ask::default();
+    let ask = paynter::fit::FitRequest::default();
     match paynter::fit::fit(design, &Choice::default(), &ask, &go_on) {
         Ok(fitted) => fitted.messages,
         Err(messages) => messages,

@@ -113,7 +113,10 @@ fn holds_during_a_run(design: &Design) -> usize {
         ControlFlow::Continue(())
     })
     .unwrap_or_else(|m| fail(m));
-    if let Ending::Failed { diagnostics, .. } = run.ending {
+    if let Ending::Failed {
+        why: diagnostics, ..
+    } = run.ending
+    {
         fail(diagnostics);
     }
     let mut n_compared = 0;

@@ -284,7 +284,11 @@ fn bounces_without_end_are_reported_and_what_was_computed_is_kept() {
         }
         experiment x of M { stop = 3; record h }";
     let outcome = kit::try_run(text).unwrap_or_else(|f| panic!("{:?}", f.diagnostics));
-    let Ending::Failed { time, diagnostics } = &outcome.run.ending else {
+    let Ending::Failed {
+        time,
+        why: diagnostics,
+    } = &outcome.run.ending
+    else {
         panic!("{:?}", outcome.run.ending)
     };
     assert_eq!(diagnostics[0].code, paynter::code::CHATTERING);

@@ -3,7 +3,7 @@
 mod kit;
 
 use kit::design;
-use paynter::fit::{Ask, Estimated, fit, to_json, to_text};
+use paynter::fit::{Estimated, FitRequest, fit, to_json, to_text};
 use paynter::optimization::Random;
 use paynter::syntax::Diagnostic;
 use paynter::{Choice, Design};
@@ -40,9 +40,9 @@ impl Drop for Data {
 }
 
 fn try_fit(design: &Design, jobs: usize) -> Result<Estimated, Vec<Diagnostic>> {
-    let ask = Ask {
+    let ask = FitRequest {
         jobs,
-        ..Ask::default()
+        ..FitRequest::default()
     };
     fit(design, &Choice::default(), &ask, &|_| {
         ControlFlow::Continue(())
@@ -109,9 +109,9 @@ fn intervals_hold_the_truth_in_95_of_100_experiments() {
         let data = Data::new(&samples(1.7, 2.5, 30, &mut random, (0.02, 3.0)));
         let given = "; sigma v = 2 [cm/s], way = 3 [cm]";
         for (sigma, counts) in [("", &mut n_inside), (given, &mut n_inside_given)] {
-            let ask = Ask {
+            let ask = FitRequest {
                 n_starts: 1,
-                ..Ask::default()
+                ..FitRequest::default()
             };
             let design = brake(&data, sigma);
             let found = fit(&design, &Choice::default(), &ask, &|_| {

@@ -10,7 +10,7 @@
 
 mod kit;
 
-use kit::{Seeded, assert_close, column, last, run_text};
+use kit::{Seeded, assert_close, column, last, number_from, run_text};
 
 const METHODS: [&str; 7] = [
     "auto",
@@ -25,9 +25,11 @@ const ADAPTIVE: usize = 5;
 
 /// How many cases, and a generator for them.
 fn cases(usual: usize, seed: u64) -> (usize, Seeded) {
-    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
-    let n = number("PAYNTER_CASES").map_or(usual, |n| n as usize);
-    (n, Seeded(number("PAYNTER_SEED").unwrap_or(0) ^ seed))
+    let n = number_from("PAYNTER_CASES").map_or(usual, |n| n as usize);
+    (
+        n,
+        Seeded(number_from("PAYNTER_SEED").unwrap_or(0) << 32 ^ seed),
+    )
 }
 
 /// A signal of time as text and as a function, with the shortest time in which it may turn.

@@ -103,12 +103,39 @@ fn foundations_know_nothing_of_each_other() {
 }
 
 #[test]
+fn doors_see_the_model_through_the_facade() {
+    let crates = crates();
+    let inner = ["paynter-design", "paynter-run", "paynter-analysis"];
+    let above: Vec<&String> = crates
+        .iter()
+        .filter(|(name, used)| {
+            !inner.contains(&name.as_str()) && inner.iter().any(|i| used.contains(*i))
+        })
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(above, ["paynter"]);
+}
+
+#[test]
+fn runs_have_no_words_for_people() {
+    assert!(!crates()["paynter-run"].contains("paynter-syntax"));
+    assert!(!crates()["paynter-run"].contains("paynter-draw"));
+}
+
+#[test]
 fn modules_of_the_crates_above_the_machine_form_no_circles() {
     for name in [
         "paynter-syntax",
         "paynter-linear",
         "paynter-optimize",
         "paynter-draw",
+        "paynter-design",
+        "paynter-run",
+        "paynter-analysis",
+        "paynter-rewrite",
+        "paynter-structure",
+        "paynter-export",
+        "paynter-import",
         "paynter",
         "paynter-cli",
     ] {

@@ -5,7 +5,7 @@ mod kit;
 
 use kit::{assert_close, gallery, last, run_text, scratch};
 use paynter::linear::{
-    Ask, LinearError, Linearization, ask, bode, channel_margins, find_rest, linearize,
+    LinearError, LinearRequest, Linearization, ask, bode, channel_margins, find_rest, linearize,
     loop_margins, poles as pole_table, poles_to_text, steps,
 };
 use paynter::linear_algebra::{Complex, Response, eigenvalues};
@@ -502,7 +502,8 @@ fn a_trim_without_an_answer_says_why() {
 fn an_ask_without_anything_is_the_dynamics_alone() {
     let file = scratch(RLC);
     let design = open(&file.0, None, "", "");
-    let m = linearize(&design, &compiled(&design), &Ask::default()).expect("a linear model");
+    let m =
+        linearize(&design, &compiled(&design), &LinearRequest::default()).expect("a linear model");
     assert_eq!(
         (m.model.n_states(), m.inputs.len(), m.outputs.len()),
         (2, 0, 0)

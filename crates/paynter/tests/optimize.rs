@@ -5,22 +5,22 @@ mod kit;
 use kit::design;
 use paynter::Choice;
 use paynter::optimize::{
-    Ask, AtBound, Optimum, TradeOff, optimize, to_json, to_table, to_text, trade_off,
+    AtBound, Optimum, SearchRequest, TradeOff, optimize, to_json, to_table, to_text, trade_off,
     trade_off_to_table, trade_off_to_text, with_experiment,
 };
 use paynter::syntax::Diagnostic;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn ask(jobs: usize) -> Ask {
-    Ask {
+fn ask(jobs: usize) -> SearchRequest {
+    SearchRequest {
         jobs,
         n_starts: 6,
-        ..Ask::default()
+        ..SearchRequest::default()
     }
 }
 
-fn try_search(text: &str, ask: &Ask) -> Result<Optimum, Vec<Diagnostic>> {
+fn try_search(text: &str, ask: &SearchRequest) -> Result<Optimum, Vec<Diagnostic>> {
     optimize(&design(text), &Choice::default(), ask, &|_| {
         ControlFlow::Continue(())
     })

@@ -417,7 +417,10 @@ fn compare(
 ) {
     let outcome = run_design(design, Engine::Auto)
         .unwrap_or_else(|m| panic!("{}", show(&render(&m, &design.project.sources, false))));
-    if let Ending::Failed { diagnostics, .. } = &outcome.run.ending {
+    if let Ending::Failed {
+        why: diagnostics, ..
+    } = &outcome.run.ending
+    {
         panic!(
             "{}",
             show(&render(diagnostics, &design.project.sources, false))

@@ -139,7 +139,10 @@ fn later_errors(path: &Path) -> Vec<String> {
     match run {
         Err(messages) => found.extend(messages.iter().map(|d| d.code.to_owned())),
         Ok(outcome) => {
-            if let paynter::simulate::Ending::Failed { diagnostics, .. } = outcome.run.ending {
+            if let paynter::simulate::Ending::Failed {
+                why: diagnostics, ..
+            } = outcome.run.ending
+            {
                 found.extend(diagnostics.iter().map(|d| d.code.to_owned()));
             }
         }

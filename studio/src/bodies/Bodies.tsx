@@ -3,15 +3,17 @@
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent } from "react";
 import { Icon } from "../panels/Icon";
 import { number } from "../plots/format";
-import { select } from "../store/actions";
+import { saveText, select } from "../store/actions";
 import { get, useStudio } from "../store/store";
 import type { Film } from "../wire/protocol";
-import { forceAt, pictureAt, roomOf, vectorAt } from "./film";
+import { forceAt, pictureAt, roomOf, stripTimes, vectorAt } from "./film";
 import { PlayBar } from "./PlayBar";
 import { Stage, type Look, type Tag, type ViewName } from "./stage";
 
 const VIEWS: [ViewName, string][] = [["front", "Front"], ["top", "Top"], ["iso", "Iso"]];
 const STEP = Math.PI / 24;
+/** Pictures of a film strip. */
+const STRIP = 5;
 /** With more than these the words hide the bodies. */
 const MOST_TAGS = 12;
 
@@ -60,6 +62,10 @@ export default function Bodies({ film }: { film: Film }) {
     stage.current?.orbit(...turn);
     e.preventDefault();
   };
+  const saveStrip = (): void => {
+    const [from, to] = get().range ?? [film.head.from, film.head.to];
+    stage.current?.strip(stripTimes(from, to, STRIP)).toBlob((blob) => blob && saveText(`${film.head.model}.png`, blob));
+  };
   const at = pictureAt(film.time, time);
   const tagged = film.head.joints.length <= MOST_TAGS;
   return (
@@ -80,6 +86,8 @@ export default function Bodies({ film }: { film: Film }) {
           {VIEWS.map(([name, words]) => <button key={name} onClick={() => stage.current?.see(name)}>{words}</button>)}
           <span className="divider" />
           {(["forces", "paths"] as const).map((what) => <button key={what} aria-pressed={shown[what]} onClick={() => setShown({ ...shown, [what]: !shown[what] })}>{what === "forces" ? "Forces" : "Paths"}</button>)}
+          <span className="divider" />
+          <button title="Five pictures over the time that the plots show, as one PNG" onClick={saveStrip}>Film strip</button>
         </div>
         <p className="stage-key floating quiet">{film.head.mobility}{shown.forces && stage.current && stage.current.largest > 0 ? ` · longest arrow ${number(stage.current.largest, 3)} N` : ""}</p>
       </div>

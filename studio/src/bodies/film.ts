@@ -95,3 +95,8 @@ export function goodSpeed(seconds: number): number {
   const fits = SPEEDS.filter((s) => seconds / s >= 3);
   return fits.length > 0 ? (seconds / 1 >= 3 && seconds <= 40 ? 1 : (fits.at(-1) as number)) : (SPEEDS[0] as number);
 }
+
+/** Even times for the pictures of a strip. */
+export function stripTimes(from: number, to: number, n: number): number[] {
+  return Array.from({ length: n }, (_, i) => from + (i / Math.max(n - 1, 1)) * (to - from));
+}

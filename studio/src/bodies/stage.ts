@@ -7,6 +7,7 @@ import {
   BoxGeometry, HemisphereLight, PCFShadowMap, PerspectiveCamera, PlaneGeometry, Quaternion, Raycaster, Scene, ShadowMaterial, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { number } from "../plots/format";
 import type { Film, SceneBody, SceneJoint } from "../wire/protocol";
 import { forceAt, largestForce, numberAt, pictureAt, reachOf, roomOf, vectorAt, type Vec } from "./film";
 import { Arrow, bodyMesh, jointMesh, layBar, slides, stretchBar, Y, Z } from "./shapes";
@@ -46,6 +47,10 @@ const RUNS = ["--run1", "--run2", "--run3", "--run4"];
 function token(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
+
+/** Width of one picture of a strip, and the room for its time, in pixels. */
+const STRIP_WIDTH = 480;
+const STRIP_FOOT = 32;
 
 export class Stage {
   private readonly renderer: WebGLRenderer;
@@ -310,6 +315,35 @@ export class Stage {
     this.look = look;
     if (isNewTheme) this.recolour();
     this.ask();
+  }
+
+  /** The picture at several times, side by side under their times, as they are seen now. */
+  strip(times: number[]): HTMLCanvasElement {
+    const paper = document.createElement("canvas");
+    const [width, height] = [this.place.width, this.place.height];
+    const shrink = Math.min(1, STRIP_WIDTH / width);
+    const [w, h] = [Math.round(width * shrink), Math.round(height * shrink)];
+    paper.width = times.length * w;
+    paper.height = h + STRIP_FOOT;
+    const context = paper.getContext("2d");
+    const now = this.time;
+    times.forEach((t, i) => {
+      this.time = t;
+      this.draw();
+      if (!context) return;
+      context.fillStyle = token("--canvas");
+      context.fillRect(i * w, 0, w, paper.height);
+      context.drawImage(this.place, i * w, 0, w, h);
+      context.fillStyle = token("--ink");
+      context.font = `16px ${token("--sans")}`;
+      context.textAlign = "center";
+      context.fillText(`${number(t, 3)} s`, (i + 0.5) * w, h + 20);
+      context.fillStyle = token("--line");
+      if (i > 0) context.fillRect(i * w, 0, 1, paper.height);
+    });
+    this.time = now;
+    this.draw();
+    return paper;
   }
 
   /** Looks from a known side. */

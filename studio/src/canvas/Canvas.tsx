@@ -4,8 +4,9 @@ import {
   Background, BackgroundVariant, ConnectionMode, MiniMap, ReactFlow, ReactFlowProvider, SelectionMode, applyNodeChanges,
   useReactFlow, useStore, useStoreApi, type EdgeChange, type EdgeTypes, type FinalConnectionState, type FitViewOptions, type NodeChange, type NodeTypes,
 } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEvent, type MouseEvent } from "react";
 import { change, copySelected, enter, hover, notice, removeSelected, select } from "../store/actions";
+import type { Places } from "../store/places";
 import { get, set, useStudio, type Selection } from "../store/store";
 import { BondEdge, SignalEdge, type FlowBond, type FlowSignal } from "./BondEdge";
 import { ConnectionLine } from "./ConnectionLine";
@@ -15,6 +16,8 @@ import { GraphNode, type FlowNode } from "./GraphNode";
 import { FindBox } from "./FindBox";
 import { Legend } from "./Legend";
 import { powersAt } from "./powers";
+import { boundsOf } from "./brush";
+import { FAR, MANY, NEAR, Overview, SmallMap } from "./Overview";
 import { reuseEdges, reuseNodes } from "./reuse";
 import { QuickInsert } from "./QuickInsert";
 import { TimeBar } from "./TimeBar";
@@ -25,8 +28,6 @@ const edgeTypes: EdgeTypes = { bond: BondEdge, signal: SignalEdge };
 const SNAP = 10;
 /** Room for the legend, the tools and values beside nodes. */
 const FIT: FitViewOptions = { padding: { top: "64px", bottom: "76px", left: "56px", right: "84px" }, maxZoom: 1.15 };
-/** Beyond this only what is in sight is kept in the page. */
-const MANY = 250;
 
 export function Canvas() {
   return (
@@ -49,10 +50,11 @@ function Inner() {
   const lesson = useStudio((s) => s.lesson);
   const [renaming, setRenaming] = useState<string | null>(null);
   const [nodes, setNodes] = useState<FlowNode[]>([]);
-  // The small map of many nodes would be drawn again at every move of the hand.
-  const [isDragging, setDragging] = useState(false);
   const flow = useReactFlow();
   const api = useStoreApi();
+  const isFar = useStore((s) => s.transform[2] < FAR);
+  const isLarge = (view?.nodes.length ?? 0) > MANY;
+  const isOverview = isLarge && isFar;
 
   const powers = useMemo(() => (mode === "power" ? powersAt(powerFrames, cursor) : new Map()), [mode, powerFrames, cursor]);
   const scene: Scene | null = useMemo(
@@ -76,8 +78,13 @@ function Inner() {
   useEffect(() => {
     if (!isMeasured || fitted.current === where) return;
     fitted.current = where;
-    void flow.fitView({ ...FIT, duration: 0 });
-  }, [isMeasured, where, flow]);
+    if (isLarge) goToStart(flow, places);
+    else void flow.fitView({ ...FIT, duration: 0 });
+  }, [isMeasured, isLarge, where, flow, places]);
+  const fit = useCallback(() => {
+    if (isLarge) void flow.fitBounds(boundsOf(get().places), { padding: 0.06, duration: 160 });
+    else void flow.fitView({ ...FIT, duration: 160 });
+  }, [flow, isLarge]);
 
   const takeSelects = useCallback((changes: (NodeChange | EdgeChange)[], kind: Selection["kind"]) => {
     const selects = changes.filter((c) => c.type === "select");
@@ -101,7 +108,7 @@ function Inner() {
   );
 
   const onConnectEnd = useCallback(
-    (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
+    (event: globalThis.MouseEvent | TouchEvent, state: FinalConnectionState) => {
       if (!state.fromNode || get().analysis?.view?.isForeign) return;
       const from = state.fromNode.id;
       const place = "clientX" in event ? event : (event.changedTouches[0] as Touch);
@@ -127,7 +134,7 @@ function Inner() {
       else if (word === "F2" && only?.kind === "node") setRenaming(only.id);
       else if (word === "x" && only?.kind === "bond") void change({ kind: "reverse", bond: only.id });
       else if (word === "c" && only?.kind === "bond") forceNext(only.id);
-      else if (word === "f") void flow.fitView({ ...FIT, duration: 160 });
+      else if (word === "f") fit();
       else if (word === "v") set({ tool: "select" });
       else if (word === "h") set({ tool: "pan" });
       else if (word === "b") set({ tool: "bond" });
@@ -138,7 +145,7 @@ function Inner() {
       event.preventDefault();
       event.stopPropagation();
     },
-    [flow, api],
+    [flow, api, fit],
   );
 
   // A part from the palette: onto a bond it goes into it, onto a node it is joined to it.
@@ -162,16 +169,15 @@ function Inner() {
   return (
     <div className={`canvas tool-${tool} mode-${mode}`} onDragOver={(e) => e.preventDefault()} onDrop={onDrop} onKeyDown={onKeyDown} role="application" aria-label="Bond graph" tabIndex={-1}>
       <ReactFlow<FlowNode, FlowBond | FlowSignal>
-        nodes={nodes}
-        edges={edges}
+        nodes={isOverview ? NO_NODES : nodes}
+        edges={isOverview ? NO_EDGES : edges}
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
         nodeOrigin={[0.5, 0.5]}
         onNodesChange={onNodesChange}
         onEdgesChange={(changes) => takeSelects(changes, "bond")}
         onConnectEnd={onConnectEnd}
-        onNodeDragStart={() => setDragging(true)}
-        onNodeDragStop={() => setDragging(false)}
+        onPaneClick={(e) => isOverview && goNear(flow, e)}
         onNodeDoubleClick={(_, node) => (node.data.node.model ? enter(node.id) : isForeign || setRenaming(node.id))}
         onNodeMouseEnter={(_, node) => hover({ kind: "node", id: node.id })}
         onNodeMouseLeave={() => hover(null)}
@@ -191,17 +197,19 @@ function Inner() {
         multiSelectionKeyCode={["Control", "Meta", "Shift"]}
         deleteKeyCode={null}
         zoomOnDoubleClick={false}
-        minZoom={0.05}
+        minZoom={0.02}
         maxZoom={3}
-        onlyRenderVisibleElements={nodes.length > MANY}
+        onlyRenderVisibleElements={isLarge}
         elevateEdgesOnSelect={false}
         attributionPosition="bottom-right"
       >
         <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="var(--dots)" />
-        {nodes.length > 40 && !(isDragging && nodes.length > MANY) && <MiniMap pannable zoomable position="bottom-left" ariaLabel="Small map of the graph" nodeColor="var(--ink3)" maskColor="color-mix(in srgb, var(--bg) 70%, transparent)" />}
+        {nodes.length > 40 && !isLarge && <MiniMap pannable zoomable position="bottom-left" ariaLabel="Small map of the graph" nodeColor="var(--ink3)" maskColor="color-mix(in srgb, var(--bg) 70%, transparent)" />}
       </ReactFlow>
+      {isOverview && <Overview />}
+      {isLarge && !isOverview && <SmallMap />}
       <Legend />
-      <Toolbar zoom={useStore((s) => s.transform[2])} fit={() => void flow.fitView({ ...FIT, duration: 160 })} />
+      <Toolbar fit={fit} />
       {mode === "power" && <TimeBar />}
       <FindBox />
       <QuickInsert />
@@ -241,6 +249,22 @@ function useClipboard(toFlow: (p: { x: number; y: number }) => { x: number; y: n
       document.removeEventListener("paste", paste);
     };
   }, [toFlow, api]);
+}
+
+const NO_NODES: FlowNode[] = [];
+const NO_EDGES: (FlowBond | FlowSignal)[] = [];
+
+type Flow = ReturnType<typeof useReactFlow>;
+
+/** A large level begins at its top left corner, at a size that can be read. */
+function goToStart(flow: Flow, places: Places): void {
+  const { x, y } = boundsOf(places);
+  void flow.setViewport({ x: 40 - NEAR * x, y: 64 - NEAR * y, zoom: NEAR }, { duration: 0 });
+}
+
+function goNear(flow: Flow, event: MouseEvent<Element>): void {
+  const at = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }, { snapToGrid: false });
+  void flow.setCenter(at.x, at.y, { zoom: NEAR, duration: 160 });
 }
 
 function EmptyModel() {

@@ -66,7 +66,7 @@ function Open() {
             {offer.kind === "bond" ? (
               <><span className="symbol">⇀</span><b>bond to {offer.to.name}</b></>
             ) : (
-              <><span className="symbol">{offer.part.kind.length > 2 ? "▢" : offer.part.kind}</span><b>{offer.part.kind.length > 2 ? offer.part.kind : offer.part.words}{offer.value && `, ${written(offer.value)}`}</b><small>{offer.part.from || (insert.from ? `on ${nameOf(insert.from)}` : "")}</small></>
+              <><span className="symbol">{offer.part.kind.length > 2 ? "▢" : offer.part.kind}</span><b title={offer.part.words}>{offer.part.kind.length > 2 ? offer.part.kind.split(".").pop() : offer.part.words}{offer.value && `, ${written(offer.value)}`}</b><small>{offer.part.from || (insert.from ? `on ${nameOf(insert.from)}` : "")}</small></>
             )}
           </li>
         ))}

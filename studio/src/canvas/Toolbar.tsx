@@ -1,5 +1,6 @@
 // Tools at the foot of the canvas.
 
+import { useStore } from "@xyflow/react";
 import { Icon } from "../panels/Icon";
 import { set, useStudio, type Tool } from "../store/store";
 
@@ -9,7 +10,8 @@ const TOOLS: [Tool, string, "pointer" | "hand" | "bond"][] = [
   ["bond", "Draw bonds (B)", "bond"],
 ];
 
-export function Toolbar({ zoom, fit }: { zoom: number; fit: () => void }) {
+export function Toolbar({ fit }: { fit: () => void }) {
+  const zoom = useStore((s) => Math.round(100 * s.transform[2]));
   const tool = useStudio((s) => s.tool);
   return (
     <div className="toolbar floating" role="toolbar" aria-label="Canvas tools">
@@ -22,7 +24,7 @@ export function Toolbar({ zoom, fit }: { zoom: number; fit: () => void }) {
       <button className="icon-button" aria-label="Fit to window (F)" title="Fit to window (F)" onClick={fit}>
         <Icon name="fit" />
       </button>
-      <span className="zoom">{Math.round(100 * zoom)} %</span>
+      <span className="zoom">{zoom} %</span>
     </div>
   );
 }

@@ -1,11 +1,13 @@
 // Turns a view into what the drawing library wants: nodes and edges with names for screen readers.
 
+import { Position } from "@xyflow/react";
 import type { Places } from "../store/places";
 import type { State } from "../store/store";
 import type { BondView, NodeView, Reason, View } from "../wire/protocol";
 import { roomsOf } from "./around";
 import type { BondData, FlowBond, FlowSignal } from "./BondEdge";
 import type { FlowNode } from "./GraphNode";
+import { MANY } from "./Overview";
 
 export interface Scene {
   view: View;
@@ -24,6 +26,7 @@ export interface Scene {
 export function flowNodes(scene: Scene): FlowNode[] {
   const rooms = roomsOf(scene.view, scene.places);
   const inConflict = new Set(scene.view.conflict.flatMap((r) => r.nodes));
+  const isLarge = scene.view.nodes.length > MANY;
   return scene.view.nodes.map((node): FlowNode => {
     const [x, y] = scene.places.get(node.id) ?? [0, 0];
     const step = scene.path.findIndex((r) => r.nodes[0] === node.id) + 1;
@@ -33,6 +36,7 @@ export function flowNodes(scene: Scene): FlowNode[] {
       position: { x, y },
       selected: scene.selected.has(node.id),
       ariaLabel: nameOfNode(node),
+      ...(isLarge ? guessedSize(node) : {}),
       data: {
         node,
         room: rooms.get(node.id) ?? { value: "below", corner: [1, -1] },
@@ -44,6 +48,13 @@ export function flowNodes(scene: Scene): FlowNode[] {
       },
     };
   });
+}
+
+/** A size for nodes of a large level: so those out of sight need not be drawn to be measured. What is seen is measured. */
+function guessedSize(node: NodeView): Pick<FlowNode, "measured" | "handles"> {
+  const n = node.kind === "junction" ? 1 : node.letters.length + node.name.length;
+  const [width, height] = [8 + 9 * n, 28];
+  return { measured: { width, height }, handles: [{ id: "rim", type: "source", position: Position.Top, x: -10, y: -10, width: width + 20, height: height + 20 }] };
 }
 
 export function flowEdges(scene: Scene): (FlowBond | FlowSignal)[] {

@@ -46,8 +46,9 @@ function toPoint(cell: Cell): [number, number] {
   return [cell.column * PITCH_X, cell.row * PITCH_Y];
 }
 
-/** A spine longer than this goes on in the next row, backwards. */
+/** A spine longer than this goes on in the next row, backwards; a very long one in rows that make about a square of it. */
 const LONGEST_ROW = 5;
+const VERY_LONG = 40;
 /** Rows between two spines: room for what hangs below the one and stands above the other. */
 const ROWS_BETWEEN = 3;
 
@@ -60,13 +61,15 @@ function placeSpines(nodes: LayoutNode[], board: Board): void {
     const part = board.reach(node.id);
     for (const id of part) seen.add(id);
     const spine = board.spine(part);
+    const square = Math.round(Math.sqrt((spine.length * ROWS_BETWEEN * PITCH_Y) / PITCH_X));
+    const longest = spine.length > VERY_LONG ? square : LONGEST_ROW;
     spine.forEach((id, i) => {
-      const row = Math.floor(i / LONGEST_ROW);
-      const along = i % LONGEST_ROW;
-      const column = row % 2 === 0 ? along : LONGEST_ROW - 1 - along;
+      const row = Math.floor(i / longest);
+      const along = i % longest;
+      const column = row % 2 === 0 ? along : longest - 1 - along;
       board.put(id, { column, row: first + ROWS_BETWEEN * row });
     });
-    first += ROWS_BETWEEN * Math.ceil(spine.length / LONGEST_ROW) + 1;
+    first += ROWS_BETWEEN * Math.ceil(spine.length / longest) + 1;
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { NodeView } from "../wire/protocol";
 import { offers } from "./parts";
 
-const node = (name: string): NodeView => ({ id: name, kind: "junction", letters: "1", name, value: "", written: "", at: null, span: null, valueSpan: null, model: "", trouble: "", doc: "" });
+const node = (name: string): NodeView => ({ id: name, kind: "junction", letters: "1", name, value: "", written: "", at: null, model: "", trouble: "", doc: "" });
 const first = (typed: string, from: string | null = null) => offers(typed, [], [node("mesh"), node("out")], from)[0];
 
 test("letters, words and values are read", () => {
@@ -15,4 +15,11 @@ test("letters, words and values are read", () => {
 test("the name of a node is a bond to it, if there is something to draw it from", () => {
   expect(first("mesh", "out")).toMatchObject({ kind: "bond", to: { name: "mesh" } });
   expect(first("mesh")).toBeUndefined();
+});
+
+test("a part of the library is found by its own name, with what it must be given", () => {
+  const library = [{ kind: "mechanics.Gear", words: "two wheels", from: "mechanics", value: "ratio = 1" }];
+  const [first] = offers("gea", library, [], null);
+  expect(first).toEqual({ kind: "part", part: library[0], value: "ratio = 1" });
+  expect(offers("Gear ratio = 5", library, [], null)[0]).toMatchObject({ value: "ratio = 5" });
 });

@@ -45,10 +45,11 @@ export function offers(typed: string, models: Part[], nodes: NodeView[], from: s
 
 function matchRank(word: string, part: Part): number {
   if (word === "") return 5;
-  const kind = part.kind.toLowerCase();
+  // Parts of the library are found by their own name: `electromechanical.DcMotor` by `dcm`.
+  const kind = (part.kind.split(".").pop() ?? part.kind).toLowerCase();
   const low = word.toLowerCase();
   if (part.kind === word) return 0;
-  if (kind === low) return 1;
+  if (kind === low || part.kind.toLowerCase() === low) return 1;
   if (kind.startsWith(low)) return 2;
   if (part.words.toLowerCase().startsWith(low)) return 3;
   if (kind.includes(low) || part.words.toLowerCase().includes(low)) return 4;

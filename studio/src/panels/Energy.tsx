@@ -1,8 +1,9 @@
-// Where the energy of a run went: a strip at the foot, a table in its own tab.
+// Where the energy of a run went: a strip at the foot; a flow picture and tables in a tab of their own.
 
 import { useStudio } from "../store/store";
 import { number } from "../plots/format";
 import type { AuditHead } from "../wire/protocol";
+import { EnergyFlow } from "./EnergyFlow";
 import { Icon } from "./Icon";
 
 export function EnergyStrip() {
@@ -39,6 +40,7 @@ export function EnergyTable() {
   const max = Math.max(...audit.elements.map((e) => Math.abs(e.energy)), 1e-300);
   return (
     <div className="energy-table" tabIndex={0} role="group" aria-label="Energy of elements">
+      <EnergyFlow audit={audit} />
       <table>
         <thead><tr><th scope="col">The whole</th><th scope="col">J</th></tr></thead>
         <tbody>{rows.filter(([name, v]) => v !== 0 || name === "residual").map(([name, v]) => <tr key={name}><th scope="row">{name}</th><td>{number(v, 6)}</td></tr>)}</tbody>

@@ -1,7 +1,7 @@
 // What is selected: its value, its causality with reasons, its curves, its equations.
 
 import { useEffect, useState } from "react";
-import { change, removeSelected, select } from "../store/actions";
+import { change, duplicateSelected, enter, groupSelected, openSelected, removeSelected, select } from "../store/actions";
 import { useStudio } from "../store/store";
 import { KIND_WORDS } from "../canvas/flow";
 import { Sample } from "../canvas/Legend";
@@ -50,7 +50,14 @@ function NodeSheet({ node }: { node: NodeView }) {
       )}
       <Signals />
       <Terms name={node.name} />
-      {!view?.isForeign && <section className="buttons"><button onClick={removeSelected}>Delete</button></section>}
+      {!view?.isForeign && (
+        <section className="buttons">
+          {node.model && <button onClick={() => enter(node.id)}>Enter</button>}
+          {node.model && <button onClick={openSelected}>Open in place</button>}
+          <button onClick={duplicateSelected}>Duplicate</button>
+          <button onClick={removeSelected}>Delete</button>
+        </section>
+      )}
     </>
   );
 }
@@ -65,8 +72,25 @@ function NodeFields({ node }: { node: NodeView }) {
   return (
     <section className="fields">
       <Field label="Name" value={node.name} take={(name) => void change({ kind: "rename", node: node.id, name })} />
+      {KINDS.find((k) => k.includes(node.letters)) && <KindChoice node={node} />}
+      {node.kind === "box" && <Field label="Arguments" value={node.written} take={(value) => void change({ kind: "value", node: node.id, value })} isCode />}
       {node.kind !== "junction" && node.kind !== "box" && <Field label="Value" value={node.written} take={(value) => void change({ kind: "value", node: node.id, value })} isCode />}
     </section>
+  );
+}
+
+/** Kinds that can take one another's place: the same number of ports. */
+const KINDS = [["Se", "Sf", "R", "C", "I"], ["0", "1"], ["TF", "GY"]];
+
+function KindChoice({ node }: { node: NodeView }) {
+  const like = KINDS.find((k) => k.includes(node.letters)) ?? [];
+  return (
+    <label className="field">
+      <span>Kind</span>
+      <select value={node.letters} onChange={(e) => void change({ kind: "kind", node: node.id, part: e.target.value })}>
+        {like.map((k) => <option key={k} value={k}>{k}, {KIND_WORDS[k]}</option>)}
+      </select>
+    </label>
   );
 }
 
@@ -176,10 +200,37 @@ function Terms({ name }: { name: string }) {
   );
 }
 
+function SeveralSheet({ count, isForeign }: { count: number; isForeign: boolean }) {
+  return (
+    <>
+      <header><h2>{count} selected</h2><p>Arrows move them.</p></header>
+      {!isForeign && (
+        <section className="buttons">
+          <button onClick={groupSelected}>Make a part <kbd>Ctrl G</kbd></button>
+          <button onClick={duplicateSelected}>Duplicate</button>
+          <button onClick={removeSelected}>Delete</button>
+        </section>
+      )}
+    </>
+  );
+}
+
+/** More names than this are a wall. */
+const MOST_NAMES = 60;
+
+function Names({ names, kind }: { names: string[]; kind?: string }) {
+  return (
+    <p className="names">
+      {names.slice(0, MOST_NAMES).map((s) => <code key={s} className={kind}>{s}</code>)}
+      {names.length > MOST_NAMES && <span className="quiet">and {names.length - MOST_NAMES} more</span>}
+    </p>
+  );
+}
+
 function ModelSheet({ count }: { count: number }) {
   const analysis = useStudio((s) => s.analysis);
   if (!analysis) return null;
-  if (count > 1) return <header><h2>{count} selected</h2><p>Delete removes them; arrows move them.</p></header>;
+  if (count > 1) return <SeveralSheet count={count} isForeign={analysis.view?.isForeign ?? true} />;
   const { facts, view } = analysis;
   const doc = analysis.models.find((m) => m.name === view?.model)?.doc;
   return (
@@ -191,8 +242,8 @@ function ModelSheet({ count }: { count: number }) {
       {facts.order !== null && (
         <section>
           <h3>States <span className="quiet">order {facts.order}</span></h3>
-          <p className="names">{facts.states.map((s) => <code key={s}>{s}</code>)}</p>
-          {facts.dependent.length > 0 && <><h3>Dependent storages</h3><p className="names">{facts.dependent.map((s) => <code key={s} className="derivative">{s}</code>)}</p></>}
+          <Names names={facts.states} />
+          {facts.dependent.length > 0 && <><h3>Dependent storages</h3><Names names={facts.dependent} kind="derivative" /></>}
         </section>
       )}
       <Inputs />

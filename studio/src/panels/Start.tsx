@@ -1,8 +1,10 @@
-// The start page: gallery with pictures and search, new models, the files of the folder.
+// The start page: gallery and library with pictures and search, new models, recent files, the files of the folder.
 
 import { useState } from "react";
 import { newFile, openFile, openGallery } from "../store/actions";
 import { useStudio } from "../store/store";
+import { ago, recentOf } from "../store/recent";
+import type { PartCard } from "../wire/protocol";
 import { beginFirstModel } from "../lesson/FirstModel";
 import { askNew } from "./Explorer";
 import { Icon, type IconName } from "./Icon";
@@ -15,8 +17,13 @@ const STARTERS: [string, IconName, string, string][] = [
 
 export function Start() {
   const gallery = useStudio((s) => s.gallery);
+  const parts = useStudio((s) => s.parts);
   const [words, setWords] = useState("");
-  const found = gallery.filter((g) => `${g.name} ${g.title} ${g.story}`.toLowerCase().includes(words.toLowerCase()));
+  const [shelf, setShelf] = useState<"gallery" | "library">("gallery");
+  const isLike = (...texts: string[]): boolean => words.toLowerCase().split(/\s+/).every((w) => texts.join(" ").toLowerCase().includes(w));
+  const systems = gallery.filter((g) => isLike(g.name, g.title, g.story));
+  const found = parts.filter((p) => isLike(p.kind, p.words));
+  const isGallery = shelf === "gallery";
   return (
     <main className="start">
       <section className="beginnings" aria-label="Start">
@@ -25,16 +32,23 @@ export function Start() {
         <button className="card-row" onClick={askNew}><Icon name="plus" /> <span>Empty model</span> <kbd>Ctrl N</kbd></button>
         <button className="card-row is-first" onClick={beginFirstModel}><Icon name="play" size={13} /> <span>First model, guided</span> <small className="quiet">five minutes</small></button>
         {STARTERS.map(([name, icon, file, text]) => <button key={name} className="card-row" onClick={() => void newFile(file, text)}><Icon name={icon} /> <span>{name}</span></button>)}
+        <RecentFiles />
         <FolderFiles />
       </section>
-      <section className="gallery" aria-label="Gallery">
+      <section className="gallery" aria-label={isGallery ? "Gallery" : "Library"}>
         <div className="gallery-head">
-          <h1>Gallery</h1>
-          <p>{gallery.length} systems from the literature</p>
+          <h1>{isGallery ? "Gallery" : "Library"}</h1>
+          <p>{isGallery ? `${gallery.length} systems from the literature` : `${parts.length} parts for models of your own`}</p>
         </div>
-        <label className="search"><Icon name="search" size={14} /><input type="search" aria-label="Search the gallery" placeholder="Search the gallery" value={words} onChange={(e) => setWords(e.target.value)} /></label>
+        <div className="shelf">
+          <label className="search"><Icon name="search" size={14} /><input type="search" aria-label="Search the gallery and the library" placeholder="Search gallery and library" value={words} onChange={(e) => setWords(e.target.value)} /></label>
+          <div className="modes" role="radiogroup" aria-label="Shelf">
+            <button role="radio" aria-checked={isGallery} onClick={() => setShelf("gallery")}>Gallery{words && ` ${systems.length}`}</button>
+            <button role="radio" aria-checked={!isGallery} onClick={() => setShelf("library")}>Library{words && ` ${found.length}`}</button>
+          </div>
+        </div>
         <ul className="cards">
-          {found.map((g) => (
+          {isGallery && systems.map((g) => (
             <li key={g.name}>
               <button className="card" onClick={() => void openGallery(g.name)}>
                 <span className="picture"><img src={`./gallery/${g.name}.svg`} alt="" loading="lazy" /></span>
@@ -44,10 +58,41 @@ export function Start() {
               </button>
             </li>
           ))}
+          {!isGallery && found.map((p) => <li key={p.kind}><PartButton part={p} /></li>)}
         </ul>
-        {found.length === 0 && <p className="empty">Nothing in the gallery is like “{words}”.</p>}
+        {(isGallery ? systems : found).length === 0 && <p className="empty">Nothing in the {shelf} is like “{words}”.</p>}
       </section>
     </main>
+  );
+}
+
+/** A part of the library: a click begins a model with it. */
+function PartButton({ part }: { part: PartCard }) {
+  const [isDrawn, setDrawn] = useState(true);
+  const name = part.kind.split(".").pop() ?? part.kind;
+  const text = `use ${part.from}: ${name}\n\nmodel My${name} {\n    part: ${name}(${part.value})\n}\n`;
+  return (
+    <button className="card" onClick={() => void newFile(`${name.toLowerCase()}.bond`, text)}>
+      <span className="picture">{isDrawn ? <img src={`./library/${part.kind}.svg`} alt="" loading="lazy" onError={() => setDrawn(false)} /> : <i className="no-picture">signals only</i>}</span>
+      <b>{name}</b>
+      <span className="story">{part.words}</span>
+      <span className="chips"><small>{part.from}</small></span>
+    </button>
+  );
+}
+
+function RecentFiles() {
+  const folder = useStudio((s) => s.folder);
+  const files = useStudio((s) => s.files);
+  const recent = recentOf(folder).filter((r) => files.some((f) => f.path === r.path));
+  if (recent.length === 0) return null;
+  return (
+    <>
+      <h2>Recent</h2>
+      <ul className="recent">
+        {recent.map((r) => <li key={r.path}><button className="row" onClick={() => void openFile(r.path)}><Icon name="file" size={14} /> <span>{r.path}</span><small className="quiet">{ago(r.at)}</small></button></li>)}
+      </ul>
+    </>
   );
 }
 

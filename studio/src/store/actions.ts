@@ -7,13 +7,17 @@ import { complete } from "../text/complete";
 import { editors, type Hooks } from "../text/editor";
 import { Connection } from "../wire/connection";
 import type { Analysis, BondPreview, Edited, Equations, FileFrame, Film, Focus, Frame, GraphEdit, Hello, LessonStep, Offer, Opened, Parameter, Reason, RunResult, ServerEvent, ShownUnit, Span, Study } from "../wire/protocol";
+import { Picture } from "../wire/picture";
 import { rasterise } from "../plots/raster";
 import { announce } from "./announce";
 import { placesOf } from "./places";
+import { remember } from "./recent";
 import { failStudy, progressStudy, takeStudy } from "./studies";
 import { get, set, type Selection, type Slider, type Theme } from "./store";
 
 let connection: Connection;
+/** What the server has sent of pictures on this connection. */
+let picture = new Picture();
 
 export function connect(): void {
   const address = new URL("./socket", window.location.href);
@@ -40,9 +44,10 @@ function trouble(error: unknown): void {
 }
 
 async function begin(again: boolean): Promise<void> {
+  picture = new Picture();
   const hello = await connection.ask<Hello>("hello");
   const path = get().open?.path ?? pathInAddress() ?? hello.opened;
-  set({ version: hello.version, folder: hello.folder, files: hello.files, gallery: hello.gallery });
+  set({ version: hello.version, folder: hello.folder, files: hello.files, gallery: hello.gallery, parts: hello.parts });
   if (path) await openFile(path, again).catch(trouble);
   set({ link: "open" });
 }
@@ -85,6 +90,7 @@ export async function openFile(path: string, again = false): Promise<void> {
     experiment: kept ? kept.experiment : isFromAddress ? words.get("experiment") : null,
     ...(isSame ? {} : { selection: [], why: null, result: null, ghosts: [], pinned: [], sliders: [], analysis: null, bondCurves: null, film: null, filmTrouble: "", study: null, studyTrouble: "", runTrouble: "" }),
   });
+  remember(get().folder, path);
   focus();
 }
 
@@ -141,9 +147,11 @@ function hooksOf(path: string): Hooks {
 function take(event: ServerEvent): void {
   const { open } = get();
   switch (event.event) {
-    case "analysis":
-      if (event.path === open?.path) takeAnalysis(event);
+    case "analysis": {
+      const view = picture.take(event);
+      if (event.path === open?.path) takeAnalysis({ ...event, view });
       return;
+    }
     case "updates":
       editors.receive(event.path, event.version, event.updates);
       return;
@@ -181,19 +189,23 @@ function take(event: ServerEvent): void {
 function takeAnalysis(news: Analysis): void {
   const before = get().analysis;
   // A text that cannot be read at all keeps the last picture.
-  const analysis = news.view || !before ? news : { ...news, view: before.view };
-  const names = new Set([...(analysis.view?.nodes ?? []), ...(analysis.view?.bonds ?? [])].map((x) => x.id));
+  const analysis = news.view || !before ? news : { ...news, view: before.view, spans: before.spans };
+  const view = analysis.view;
+  const wanted = pendingSelection;
+  const chosen = get().selection;
+  // What is the same stays the same object: nothing of it is drawn again.
+  const isKnown = (s: Selection): boolean => (s.kind === "node" ? view?.nodes : view?.bonds)?.some((x) => x.id === s.id) ?? false;
+  const isOther = before?.view !== view;
   set({
     analysis,
-    places: analysis.view ? placesOf(before?.view ?? null, get().places, analysis.view) : get().places,
-    selection: get().selection.filter((s) => names.has(s.id)),
+    places: view && isOther ? placesOf(before?.view ?? null, get().places, view) : get().places,
+    selection: chosen.every(isKnown) ? chosen : chosen.filter(isKnown),
     why: null,
-    lesson: sameGraph(before?.view ?? null, analysis.view) ? get().lesson : null,
+    lesson: !isOther || sameGraph(before?.view ?? null, view) ? get().lesson : null,
     sliders: followParameters(get().sliders, analysis.parameters),
   });
   editors.messages(analysis.messages);
-  const wanted = pendingSelection;
-  if (wanted && names.has(wanted.id)) {
+  if (wanted && isKnown(wanted)) {
     pendingSelection = null;
     select([wanted]);
   } else markWords();
@@ -235,9 +247,15 @@ export function hover(hovered: Selection | null): void {
 }
 
 function spanOf(s: Selection): Span | null {
-  const view = get().analysis?.view;
-  const list = s.kind === "node" ? view?.nodes : view?.bonds;
-  return list?.find((x) => x.id === s.id)?.span ?? null;
+  const { analysis } = get();
+  const list = s.kind === "node" ? analysis?.view?.nodes : analysis?.view?.bonds;
+  const spans = s.kind === "node" ? analysis?.spans.nodes : analysis?.spans.bonds;
+  return spanAt(spans ?? [], list?.findIndex((x) => x.id === s.id) ?? -1);
+}
+
+function spanAt(spans: number[], at: number): Span | null {
+  const [from, to] = [spans[2 * at], spans[2 * at + 1]];
+  return from === undefined || to === undefined || from < 0 ? null : { from, to };
 }
 
 function markWords(reveal = false): void {
@@ -250,11 +268,16 @@ function markWords(reveal = false): void {
 
 /** The caret went to a place of the text: what stands there is selected on the canvas. */
 function selectAt(offset: number): void {
-  const view = get().analysis?.view;
+  const { analysis } = get();
+  const view = analysis?.view;
   if (!view) return;
-  const holds = (s: Span | null): s is Span => s !== null && s.from <= offset && offset <= s.to;
-  const found = view.nodes.filter((n) => holds(n.span)).sort((a, b) => width(a.span) - width(b.span))[0];
-  const selection: Selection[] = found ? [{ kind: "node", id: found.id }] : [];
+  const spans = view.nodes.map((_, at) => spanAt(analysis.spans.nodes, at));
+  let found = -1;
+  spans.forEach((s, at) => {
+    if (s && s.from <= offset && offset <= s.to && width(s) < width(spans[found] ?? null)) found = at;
+  });
+  const id = view.nodes[found]?.id;
+  const selection: Selection[] = id !== undefined ? [{ kind: "node", id }] : [];
   if (selection[0]?.id === get().selection[0]?.id && selection.length === get().selection.length) return;
   set({ selection, why: null });
   queueMicrotask(() => markWords(false));
@@ -337,6 +360,32 @@ export function removeSelected(): void {
   if (selection.length === 0) return;
   const of = (kind: Selection["kind"]): string[] => selection.filter((s) => s.kind === kind).map((s) => s.id);
   void change({ kind: "delete", nodes: of("node"), bonds: of("bond") });
+}
+
+function selectedNodes(): string[] {
+  return get().selection.filter((s) => s.kind === "node").map((s) => s.id);
+}
+
+export function duplicateSelected(): void {
+  const nodes = selectedNodes();
+  if (nodes.length > 0) void change({ kind: "duplicate", nodes });
+}
+
+/** Makes a model of what is selected, under a name that is free; it can be renamed in the text. */
+export function groupSelected(): void {
+  const nodes = selectedNodes();
+  if (nodes.length === 0) return notice("select the nodes that are to become a part");
+  const taken = new Set(get().analysis?.models.map((m) => m.name));
+  let name = "Group";
+  for (let n = 2; taken.has(name); n++) name = `Group${n}`;
+  void change({ kind: "group", nodes, name });
+}
+
+/** Puts the content of the selected part in its place. */
+export function openSelected(): void {
+  const [node, ...others] = selectedNodes();
+  if (!node || others.length > 0) return notice("select one part to open it in place");
+  void change({ kind: "ungroup", node });
 }
 
 export function undoLast(): void {

@@ -19,10 +19,17 @@ export function placesOf(before: View | null, old: Places, now: View): Places {
     const stood = isKept ? (old.get(node.id) ?? null) : null;
     return { id: node.id, wish: wishOf(node), fixed: node.at ?? stood, width: 60 };
   });
-  if (nodes.every((n) => n.fixed)) return new Map(nodes.map((n) => [n.id, n.fixed as [number, number]]));
+  if (nodes.every((n) => n.fixed)) {
+    const isUnmoved = old.size === nodes.length && nodes.every((n) => isEqual(old.get(n.id), n.fixed));
+    return isUnmoved ? old : new Map(nodes.map((n) => [n.id, n.fixed as [number, number]]));
+  }
   const edges: LayoutEdge[] = now.bonds.map((b) => ({ tail: b.tail, head: b.head, weight: 1 }));
   for (const s of now.signals) edges.push({ tail: s.from, head: s.to, weight: SIGNAL_WEIGHT });
   return layOut(nodes, edges);
+}
+
+function isEqual(a: [number, number] | undefined, b: [number, number] | null): boolean {
+  return a !== undefined && b !== null && a[0] === b[0] && a[1] === b[1];
 }
 
 function wishOf(node: NodeView): LayoutNode["wish"] {

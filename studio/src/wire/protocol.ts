@@ -25,6 +25,16 @@ export interface GalleryCard {
   checks: number;
 }
 
+/** A part of the library. */
+export interface PartCard {
+  /** As edits name it: `electromechanical.DcMotor`. */
+  kind: string;
+  words: string;
+  from: string;
+  /** Arguments that it must be given. */
+  value: string;
+}
+
 export interface Hello {
   version: string;
   folder: string;
@@ -32,6 +42,7 @@ export interface Hello {
   opened: string | null;
   files: Entry[];
   gallery: GalleryCard[];
+  parts: PartCard[];
 }
 
 /** One step of a text: who made it, and what it changes (CodeMirror's change set). */
@@ -92,10 +103,6 @@ export interface NodeView {
   value: string;
   /** Its place, where the text gives one. */
   at: [number, number] | null;
-  /** The words that made it. */
-  span: Span | null;
-  /** The words of its value. */
-  valueSpan: Span | null;
   /** The model behind a box; empty where there is none to enter. */
   model: string;
   /** What is wrong with it; empty if nothing is. */
@@ -114,7 +121,6 @@ export interface BondView {
   class: BondClass;
   forced: boolean;
   label: string;
-  span: Span | null;
   trouble: string;
 }
 
@@ -135,6 +141,20 @@ export interface View {
   bonds: BondView[];
   signals: SignalView[];
   conflict: Reason[];
+}
+
+/** What is new of a view whose nodes and bonds are those of the last one, by their places in the lists. */
+export interface ViewChange {
+  nodes: [number, NodeView][];
+  bonds: [number, BondView][];
+  signals: SignalView[] | null;
+  conflict: Reason[] | null;
+}
+
+/** Where nodes and bonds stand in the text: first and last unit of each, −1 twice for what stands elsewhere. */
+export interface Spans {
+  nodes: number[];
+  bonds: number[];
 }
 
 /** One step of a chain of reasons. */
@@ -184,6 +204,9 @@ export interface Analysis {
   models: ModelItem[];
   experiments: ExperimentItem[];
   view: View | null;
+  /** In place of a view: what is new of the last one. */
+  change: ViewChange | null;
+  spans: Spans;
   parameters: Parameter[];
   facts: Facts;
   ms: number;
@@ -447,6 +470,10 @@ export type GraphEdit =
   | { kind: "reverse"; bond: string }
   | { kind: "force"; bond: string; end: StrokeEnd }
   | { kind: "value"; node: string; value: string }
+  | { kind: "kind"; node: string; part: string }
+  | { kind: "duplicate"; nodes: string[] }
+  | { kind: "group"; nodes: string[]; name: string }
+  | { kind: "ungroup"; node: string }
   | { kind: "paste"; text: string; at: [number, number] | null }
   | { kind: "insert"; bond: string; part: string; value: string };
 

@@ -129,6 +129,7 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
         } else {
             BondLabels::Names
         },
+        ..DiagramOptions::default()
     };
     let drawn = || draw(&design.graph, Some(&causality), &options);
     let written = match (ending(&path).as_str(), args.frames) {

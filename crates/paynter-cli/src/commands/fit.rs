@@ -7,7 +7,7 @@ use crate::console::{
 };
 use crate::{ModelArgs, say};
 use clap::Args;
-use paynter::fit::{self, Ask};
+use paynter::fit::{self, FitRequest};
 use paynter::syntax::Diagnostic;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub fn fit(args: &FitArgs) -> u8 {
     {
         return call_error(error);
     }
-    let ask = Ask {
+    let ask = FitRequest {
         engine: args.engine.engine(),
         jobs: args
             .jobs

@@ -3,7 +3,7 @@
 use crate::ModelArgs;
 use crate::console::{MODEL_WRONG, RUN_FAILED, call_error, choice, open, show};
 use clap::Args;
-use paynter::linear::{Ask, LinearError, Linearization, Sampled, ask, linearize};
+use paynter::linear::{LinearError, LinearRequest, Linearization, Sampled, ask, linearize};
 use paynter::{Design, LinearChoice};
 
 /// Between what, and where.
@@ -34,7 +34,7 @@ impl LinearArgs {
     /// # Errors
     ///
     /// The exit status, after the messages were shown.
-    pub fn open(&self, cut: Option<&str>) -> Result<(Design, Ask), u8> {
+    pub fn open(&self, cut: Option<&str>) -> Result<(Design, LinearRequest), u8> {
         self.open_with(LinearChoice {
             cut: cut.map(str::to_owned),
             ..LinearChoice::default()
@@ -46,7 +46,7 @@ impl LinearArgs {
     /// # Errors
     ///
     /// As for [`LinearArgs::open`].
-    pub fn open_with(&self, asked: LinearChoice) -> Result<(Design, Ask), u8> {
+    pub fn open_with(&self, asked: LinearChoice) -> Result<(Design, LinearRequest), u8> {
         let mut choice = choice(&self.model).map_err(call_error)?;
         choice.linear = Some(LinearChoice {
             from: self.from.clone(),
@@ -91,7 +91,11 @@ impl LinearArgs {
         self.linearize_as(design, &ask)
     }
 
-    fn linearize_as(&self, design: Design, ask: &Ask) -> Result<(Design, Linearization), u8> {
+    fn linearize_as(
+        &self,
+        design: Design,
+        ask: &LinearRequest,
+    ) -> Result<(Design, Linearization), u8> {
         let linear = design
             .compile()
             .map_err(LinearError::Model)

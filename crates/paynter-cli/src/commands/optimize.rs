@@ -7,7 +7,7 @@ use crate::console::{
 };
 use crate::{ModelArgs, say};
 use clap::Args;
-use paynter::optimize::{self, Ask, Optimum, Progress};
+use paynter::optimize::{self, Optimum, Progress, SearchRequest};
 use paynter::syntax::Diagnostic;
 use paynter::{Choice, Design};
 use std::ops::ControlFlow;
@@ -198,8 +198,11 @@ fn search_with_progress(
 }
 
 /// As above, for any search.
-fn with_progress<R>(args: &OptimizeArgs, search: impl FnOnce(&Ask, optimize::Watch<'_>) -> R) -> R {
-    let ask = Ask {
+fn with_progress<R>(
+    args: &OptimizeArgs,
+    search: impl FnOnce(&SearchRequest, optimize::Watch<'_>) -> R,
+) -> R {
+    let ask = SearchRequest {
         engine: args.engine.engine(),
         jobs: args
             .jobs

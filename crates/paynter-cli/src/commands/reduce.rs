@@ -1,4 +1,4 @@
-//! `paynter reduce`: the model without coordinates whose momentum is conserved.
+//! `paynter reduce`: the model without coordinates whose momentum is conserved, or under assumptions.
 
 use crate::commands::simplify::{RewriteArgs, rewriting};
 use clap::Args;
@@ -15,6 +15,9 @@ pub struct ReduceArgs {
     /// A coordinate, or its 1-junction, whose momentum is conserved; all that can be unless given
     #[arg(long, value_name = "NAME")]
     cyclic: Vec<String>,
+    /// Assume this instead, such as "turn.f = 0", and say what error it makes (may be repeated)
+    #[arg(long, value_name = "EQUATION", conflicts_with = "cyclic")]
+    assume: Vec<String>,
 }
 
 /// Reduces a model.
@@ -27,6 +30,9 @@ pub fn reduce(args: &ReduceArgs) -> u8 {
             experiment: args.experiment.clone(),
             ..wish.clone()
         };
-        paynter_rewrite::reduce(loader, path, &wish, &what)
+        match args.assume.is_empty() {
+            true => paynter_rewrite::reduce(loader, path, &wish, &what),
+            false => paynter_rewrite::assume(loader, path, &wish, &args.assume),
+        }
     })
 }

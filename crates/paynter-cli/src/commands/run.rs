@@ -171,7 +171,9 @@ fn check_outputs(
 /// Shows why a run did not reach its end, and gives the exit status.
 fn ending_status(design: &Design, outcome: &Outcome, json: bool) -> u8 {
     match &outcome.run.ending {
-        Ending::Failed { diagnostics, .. } => {
+        Ending::Failed {
+            why: diagnostics, ..
+        } => {
             if !json {
                 eprint!(
                     "{}",

@@ -14,13 +14,14 @@ use paynter::syntax::Diagnostic;
 use paynter::table::Table;
 use paynter::{Design, LinearChoice};
 use paynter_structure::text::{
-    activity_json, activity_text, balances_json, balances_on_json, balances_on_text, balances_text,
-    channels_json, channels_text, control_json, control_text, faults_json, faults_text, gains,
-    inverse_json, inverse_text, partition_json, partition_text, proposal_json, proposal_text,
+    activity_json, activity_text, along_json, along_text, balances_json, balances_on_json,
+    balances_on_text, balances_text, bicausal_json, bicausal_text, channels_json, channels_text,
+    control_json, control_text, faults_json, faults_text, gains, inverse_json, inverse_text,
+    loops_json, loops_text, partition_json, partition_text, proposal_json, proposal_text,
 };
 use paynter_structure::{
-    Activities, Findings, NoProposal, Subject, activities, ask, balances, balances_on, channels,
-    control, faults, inverse, partition, reduce,
+    Activities, Bicausal, Findings, NoProposal, Subject, activities, along, ask, balances,
+    balances_on, bicausal, channels, control, faults, inverse, loops, partition, reduce,
 };
 use std::path::PathBuf;
 
@@ -38,6 +39,9 @@ pub struct StructureArgs {
     /// For numbers: linearize where the run of the experiment is at this time, s; else at its start
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     at: Option<f64>,
+    /// Numeric ranks at this many instants of the run
+    #[arg(long, value_name = "N", group = "question", value_parser = clap::value_parser!(u16).range(2..=1000))]
+    along: Option<u16>,
     /// Relative degrees, zeros, decoupling and invertibility, with the gain of every causal path
     #[arg(long, group = "question")]
     channels: bool,
@@ -56,13 +60,19 @@ pub struct StructureArgs {
     /// Compute the balances at the sensors on this table of measured columns (.csv, .parquet, .json)
     #[arg(long, value_name = "FILE", requires = "faults")]
     data: Option<PathBuf>,
+    /// Loops through dependent storages: the gain of every class-1 causal path as a formula, over all angles and along the run
+    #[arg(long, group = "question")]
+    loops: bool,
     /// Invert: the inputs that these curves of the outputs need, with commas between, such as "sin(time)"
     #[arg(long, value_name = "CURVES", group = "question")]
     want: Option<String>,
+    /// Bicausal strokes of the inverse: the lines from outputs to inputs, and the states that are left
+    #[arg(long, group = "question")]
+    bicausal: bool,
     /// Write the reduced model (.bond), the needed inputs or the balances (.csv, .parquet, .json) here
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Draw the answer on the diagram (.svg, .png): storages out of reach, or activities
+    /// Draw the answer on the diagram (.svg, .png): storages out of reach, activities, or bicausal bonds
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -115,6 +125,9 @@ pub fn structure(args: &StructureArgs) -> u8 {
         _ if args.channels => input_output(args, &design),
         _ if args.activity => activity(args, &design),
         _ if args.faults => signatures(args, &design),
+        _ if args.loops => class_one(args, &design),
+        _ if args.bicausal => two_way(args, &design),
+        _ if args.along.is_some() => over_the_run(args, &design),
         _ => controllability(args, &design),
     };
     let (messages, status) = match answered {
@@ -148,6 +161,16 @@ fn controllability(args: &StructureArgs, design: &Design) -> Result<(), Refused>
     }
     say!("{}", control_text(&found).trim_end());
     show(&design.failed(found.warnings), false);
+    Ok(())
+}
+
+fn over_the_run(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
+    let compiled = design.compile()?;
+    let found = along(design, &compiled, args.along.unwrap_or(2).into())?;
+    match args.model.json {
+        true => say!("{}", along_json(&found)),
+        false => say!("{}", along_text(&found).trim_end()),
+    }
     Ok(())
 }
 
@@ -246,6 +269,57 @@ fn activity(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     Ok(())
 }
 
+fn class_one(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
+    let found = loops(design)?;
+    match args.model.json {
+        true => say!("{}", loops_json(&found)),
+        false => say!("{}", loops_text(&found).trim_end()),
+    }
+    Ok(())
+}
+
+fn two_way(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
+    let subject = Subject::new(design, ask(design, args.at))?;
+    let found = bicausal(&subject)?;
+    if let Some(path) = &args.svg {
+        draw_bicausal(&subject, path, &found)?;
+    }
+    match args.model.json {
+        true => say!("{}", bicausal_json(&found)),
+        false => say!("{}", bicausal_text(&found).trim_end()),
+    }
+    Ok(())
+}
+
+/// Draws the graph of an inverse: SS elements, half strokes at both ends of bicausal bonds.
+fn draw_bicausal(
+    subject: &Subject<'_>,
+    path: &std::path::Path,
+    found: &Bicausal,
+) -> Result<(), Refused> {
+    let outputs = Outputs::of(subject.design);
+    outputs
+        .check(path, &["svg", "png"])
+        .map_err(Refused::Call)?;
+    let lines = found.lines.iter().flatten();
+    let quantities = subject.ask.to.iter().map(|q| q.column.name.clone());
+    let sources = found.ends[subject.outputs.len()..].iter();
+    let sources = sources.map(|&e| found.graph.element_name(e));
+    let names: Vec<String> = quantities.chain(sources).collect();
+    let options = DiagramOptions {
+        title: format!("inverse of {}", subject.design.model),
+        bicausal: lines.map(|l| (l.bond, l.is_to_head)).collect(),
+        source_sensors: found.ends.iter().copied().zip(names).collect(),
+        ..DiagramOptions::default()
+    };
+    let mut drawing = diagram(&found.graph, Some(&found.causality), &options);
+    drawing.note =
+        "SS: source-sensor; half strokes at both ends: effort and flow go the same way".to_owned();
+    outputs
+        .write_svg(path, &to_svg(&drawing))
+        .map_err(Refused::Call)
+}
+
 /// A part of a whole: `5%` or `0.05`.
 fn read_share(text: &str) -> Option<f64> {
     let number: f64 = text.trim().trim_end_matches('%').trim().parse().ok()?;
@@ -327,6 +401,9 @@ fn inversion(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     let compiled = design.compile()?;
     let subject = Subject::new(design, ask(design, args.at))?;
     let found = inverse(&subject, &compiled, &design.linear.want)?;
+    if let Some(path) = &args.svg {
+        draw_bicausal(&subject, path, &bicausal(&subject)?)?;
+    }
     if let Some(path) = &args.out {
         outputs
             .write_table(path, &found.table)

@@ -140,8 +140,23 @@ pub(super) fn skeleton(sheet: &Sheet<'_>, placement: &Placement, stretch: f64) -
     if let Some(causality) = sheet.causality {
         sequence::mark(&mut diagram, sheet.graph, causality, &|_| true);
     }
+    put_bicausal(&mut diagram, sheet.options);
     strokes::separate(&mut diagram.bonds);
     diagram
+}
+
+/// Marks bicausal bonds.
+fn put_bicausal(diagram: &mut Diagram, options: &DiagramOptions) {
+    for line in &mut diagram.bonds {
+        let mut known = options.bicausal.iter();
+        if let Some((_, is_to_head)) = known.find(|(b, _)| line.bonds.contains(b)) {
+            line.strokes = match is_to_head {
+                true => Strokes::ToHead,
+                false => Strokes::ToTail,
+            };
+            line.class = super::BondClass::Plain;
+        }
+    }
 }
 
 /// The most bonds that each node has in common with one other.
@@ -592,8 +607,8 @@ fn inked_lines(line: &Line) -> Vec<[Point; 2]> {
     };
     // Without causality a stroke may come to either end.
     let is_open = line.strokes == Strokes::None;
-    let at_tail = matches!(line.strokes, Strokes::Tail | Strokes::Both) || is_open;
-    let at_head = matches!(line.strokes, Strokes::Head | Strokes::Both) || is_open;
+    let has_bar = |end: usize| strokes::bars(line.strokes).iter().any(|b| b.end == end);
+    let (at_tail, at_head) = (has_bar(0) || is_open, has_bar(1) || is_open);
     let barb = (
         b.0 - BARB.0 * d.0 + BARB.1 * s.0,
         b.1 - BARB.0 * d.1 + BARB.1 * s.1,

@@ -47,6 +47,12 @@ pub fn diagram(
     options: &DiagramOptions,
 ) -> Diagram {
     let mut view = view::view(graph, options.parts);
+    for node in &mut view.nodes {
+        let mut known = options.source_sensors.iter();
+        if let Some((_, name)) = known.find(|(e, _)| node.elements == [*e]) {
+            node.text = format!("SS:{name}");
+        }
+    }
     let signals = match options.signals {
         Shown::Never => Vec::new(),
         Shown::Always => signals::signals(graph, &mut view),
@@ -99,6 +105,10 @@ pub struct DiagramOptions {
     pub bond_labels: BondLabels,
     /// Power to show on the bonds.
     pub power: Option<PowerFlow>,
+    /// Bicausal bonds; whether effort and flow go to the head.
+    pub bicausal: Vec<(BondId, bool)>,
+    /// Elements that are drawn as source-sensors, with what is written behind `SS:`.
+    pub source_sensors: Vec<(ElementId, String)>,
 }
 
 /// How submodels are drawn.
@@ -209,6 +219,10 @@ pub enum Strokes {
     Head,
     /// A multibond whose components differ.
     Both,
+    /// Bicausal: effort and flow both go to the head. Half a stroke of the effort stands there, half a stroke of the flow at the tail.
+    ToHead,
+    /// Bicausal: effort and flow both go to the tail.
+    ToTail,
 }
 
 /// What the colour and weight of a bond say.

@@ -8,7 +8,8 @@
 
 use super::arrange::{BARB, SMALL, STROKE, TEXT, flow_side, unit};
 use super::power::{SCALE_BAND, band_colour, band_width, pointer};
-use super::{BondClass, Diagram, Line, NodeKind, Point, Strokes};
+use super::strokes::bars;
+use super::{BondClass, Diagram, Line, NodeKind, Point};
 use std::fmt::Write as _;
 
 /// Writes the drawing.
@@ -294,26 +295,23 @@ impl Page {
             b.1 - BARB.0 * d.1 + reach * s.1,
         );
         self.line(shifted(b, apart), barb, solid);
-        for (at, is_here) in [
-            (a, matches!(line.strokes, Strokes::Tail | Strokes::Both)),
-            (b, matches!(line.strokes, Strokes::Head | Strokes::Both)),
-        ] {
-            if is_here {
-                let bar = Pen {
-                    width: pen.width.max(2.0),
-                    ..solid
-                };
-                self.line(shifted(at, -STROKE), shifted(at, STROKE), bar);
-                if line.is_forced {
-                    let corner = shifted(at, -STROKE);
-                    let sides = [
-                        corner.0 - 2.0,
-                        corner.1 - 2.0,
-                        corner.0 + 2.0,
-                        corner.1 + 2.0,
-                    ];
-                    self.rectangle(sides, solid);
-                }
+        for bar in bars(line.strokes) {
+            let at = [a, b][bar.end];
+            let broad = Pen {
+                width: pen.width.max(2.0),
+                ..solid
+            };
+            let (from, to) = (bar.from * STROKE, bar.to * STROKE);
+            self.line(shifted(at, from), shifted(at, to), broad);
+            if line.is_forced {
+                let corner = shifted(at, -STROKE);
+                let sides = [
+                    corner.0 - 2.0,
+                    corner.1 - 2.0,
+                    corner.0 + 2.0,
+                    corner.1 + 2.0,
+                ];
+                self.rectangle(sides, solid);
             }
         }
         if let Some(corners) = pointer(line) {

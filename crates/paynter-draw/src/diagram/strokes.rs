@@ -31,6 +31,35 @@ struct Stroke {
     ink: [Point; 2],
 }
 
+/// A bar across the end of a bond: a stroke, or half of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bar {
+    /// 0 at the tail, 1 at the head.
+    pub(super) end: usize,
+    /// From where it goes beside the bond: -1 is the side of the effort, 0 the bond, 1 the side of the flow (that of the half arrow).
+    pub(super) from: f64,
+    /// To where.
+    pub(super) to: f64,
+}
+
+/// The bars that strokes are drawn with.
+pub(super) fn bars(strokes: Strokes) -> &'static [Bar] {
+    const fn bar(end: usize, from: f64, to: f64) -> Bar {
+        Bar { end, from, to }
+    }
+    const TAIL: Bar = bar(0, -1.0, 1.0);
+    const HEAD: Bar = bar(1, -1.0, 1.0);
+    match strokes {
+        Strokes::None => &[],
+        Strokes::Tail => &[TAIL],
+        Strokes::Head => &[HEAD],
+        Strokes::Both => &[TAIL, HEAD],
+        // An effort goes to its stroke, a flow comes from it.
+        Strokes::ToHead => const { &[bar(0, 0.0, 1.0), bar(1, -1.0, 0.0)] },
+        Strokes::ToTail => const { &[bar(0, -1.0, 0.0), bar(1, 0.0, 1.0)] },
+    }
+}
+
 /// Moves ends of bonds back until strokes do not merge.
 pub(super) fn separate(bonds: &mut [Line]) {
     for _ in 0..MAX_ROUNDS {
@@ -90,27 +119,21 @@ pub(super) fn merged_nodes(bonds: &[Line], nodes: &mut Vec<usize>) -> usize {
 fn strokes_of(bonds: &[Line]) -> Vec<Stroke> {
     let mut strokes = Vec::with_capacity(bonds.len());
     for (line, bond) in bonds.iter().enumerate() {
-        let ends: &[usize] = match bond.strokes {
-            Strokes::None => &[],
-            Strokes::Tail => &[0],
-            Strokes::Head => &[1],
-            Strokes::Both => &[0, 1],
-        };
-        strokes.extend(ends.iter().map(|&end| Stroke {
+        strokes.extend(bars(bond.strokes).iter().map(|bar| Stroke {
             line,
-            end,
-            ink: ink(bond, end),
+            end: bar.end,
+            ink: ink(bond, bar),
         }));
     }
     strokes
 }
 
 /// From where to where the stroke at an end goes.
-fn ink(bond: &Line, end: usize) -> [Point; 2] {
+fn ink(bond: &Line, bar: &Bar) -> [Point; 2] {
     let (a, b) = (bond.points[0], bond.points[1]);
     let s = flow_side(unit(a, b));
-    let at = bond.points[end];
-    [-STROKE, STROKE].map(|by| (at.0 + by * s.0, at.1 + by * s.1))
+    let at = bond.points[bar.end];
+    [bar.from, bar.to].map(|by| (at.0 + by * STROKE * s.0, at.1 + by * STROKE * s.1))
 }
 
 fn length(bond: &Line) -> f64 {

@@ -6,7 +6,8 @@
 
 use super::arrange::{BARB, SMALL, STROKE, TEXT, flow_side, text_width, unit};
 use super::power::{SCALE_BAND, band_colour, band_width, pointer};
-use super::{BondClass, Diagram, Line, Node, NodeKind, Point, Strokes};
+use super::strokes::bars;
+use super::{BondClass, Diagram, Line, Node, NodeKind, Point};
 use crate::svg::{Svg, number};
 use std::fmt::Write as _;
 
@@ -208,25 +209,21 @@ fn write_bond(svg: &mut Svg, line: &Line) {
         &format!("{class} barb"),
         r#"style="stroke-dasharray:none""#,
     );
-    for (at, is_here) in [
-        (a, matches!(line.strokes, Strokes::Tail | Strokes::Both)),
-        (b, matches!(line.strokes, Strokes::Head | Strokes::Both)),
-    ] {
-        if is_here {
-            let end = if at == a { "tail" } else { "head" };
-            svg.line(
-                shifted(at, -STROKE),
-                shifted(at, STROKE),
-                &format!("{class} stroke at-{end}"),
-            );
-            if line.is_forced {
-                // The head of a pin, 9 wide, beyond the end of the stroke.
-                let (x, y) = shifted(at, -STROKE - 3.0);
-                let (x, y) = (number(x), number(y));
-                svg.raw(&format!(
-                    r#"<circle cx="{x}" cy="{y}" r="4.5" class="pin"/>"#
-                ));
-            }
+    for bar in bars(line.strokes) {
+        let at = [a, b][bar.end];
+        let end = ["tail", "head"][bar.end];
+        svg.line(
+            shifted(at, bar.from * STROKE),
+            shifted(at, bar.to * STROKE),
+            &format!("{class} stroke at-{end}"),
+        );
+        if line.is_forced {
+            // The head of a pin, 9 wide, beyond the end of the stroke.
+            let (x, y) = shifted(at, -STROKE - 3.0);
+            let (x, y) = (number(x), number(y));
+            svg.raw(&format!(
+                r#"<circle cx="{x}" cy="{y}" r="4.5" class="pin"/>"#
+            ));
         }
     }
     if let Some([tip, left, right]) = pointer(line) {

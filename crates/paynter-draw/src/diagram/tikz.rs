@@ -5,7 +5,8 @@
 
 use super::arrange::{BARB, STROKE, flow_side, unit};
 use super::power::{SCALE_BAND, band_colour, band_width, pointer};
-use super::{BondClass, Diagram, Line, NodeKind, Point, Strokes};
+use super::strokes::bars;
+use super::{BondClass, Diagram, Line, NodeKind, Point};
 use std::fmt::Write as _;
 
 /// Writes the drawing.
@@ -168,21 +169,17 @@ fn write_bond(out: &mut String, line: &Line) {
         point(shifted(b, apart)),
         point(barb)
     );
-    for (at, is_here) in [
-        (a, matches!(line.strokes, Strokes::Tail | Strokes::Both)),
-        (b, matches!(line.strokes, Strokes::Head | Strokes::Both)),
-    ] {
-        if is_here {
-            let (from, to) = (shifted(at, -STROKE), shifted(at, STROKE));
-            let _ = writeln!(
-                out,
-                "  \\draw[{style},causal] {} -- {};",
-                point(from),
-                point(to)
-            );
-            if line.is_forced {
-                let _ = writeln!(out, "  \\fill {} circle[radius=1.8pt];", point(from));
-            }
+    for bar in bars(line.strokes) {
+        let at = [a, b][bar.end];
+        let (from, to) = (shifted(at, bar.from * STROKE), shifted(at, bar.to * STROKE));
+        let _ = writeln!(
+            out,
+            "  \\draw[{style},causal] {} -- {};",
+            point(from),
+            point(to)
+        );
+        if line.is_forced {
+            let _ = writeln!(out, "  \\fill {} circle[radius=1.8pt];", point(from));
         }
     }
     if let Some([tip, left, right]) = pointer(line) {

@@ -10,6 +10,7 @@
 
 use super::{NodeKind, Parts};
 use paynter_model::graph::{Bond, BondGraph, BondId, ElementId, ElementKind, GroupId, Law};
+use paynter_symbolic::dae::EnergyRole;
 use paynter_symbolic::dae::Origin;
 use paynter_symbolic::print::{Style, to_text, tree_of};
 use paynter_symbolic::walk::count_written_operations;
@@ -452,11 +453,8 @@ fn make_node(
         return node;
     }
     let letters = letters(graph, first);
-    node.is_source = matches!(first.kind, ElementKind::Se | ElementKind::Sf);
-    node.is_resistor = matches!(
-        first.kind,
-        ElementKind::R | ElementKind::Sw | ElementKind::D
-    );
+    node.is_source = first.kind.is_source();
+    node.is_resistor = first.kind.energy_role() == Some(EnergyRole::Dissipator);
     if here.len() > 1 {
         node.kind = NodeKind::Many;
         let paths: BTreeSet<PathId> = here.iter().filter_map(|&t| things.list[t].path).collect();
@@ -469,8 +467,10 @@ fn make_node(
     }
     let name = first.path.map(|p| local_name(names, p)).unwrap_or_default();
     node.kind = match first.kind {
-        ElementKind::Zero | ElementKind::One => NodeKind::Junction,
-        ElementKind::Tf | ElementKind::Gy | ElementKind::Rs if n_sides(graph, first) == 2 => {
+        kind if kind.is_junction() => NodeKind::Junction,
+        kind if kind.energy_role() == Some(EnergyRole::Conserving)
+            && n_sides(graph, first) == 2 =>
+        {
             NodeKind::TwoPort
         }
         _ => NodeKind::Element,

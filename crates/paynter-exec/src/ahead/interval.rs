@@ -48,7 +48,10 @@ impl Interval {
 
     /// Bounds from a library function.
     fn of_function(lo: f64, hi: f64) -> Self {
-        let margin = |x: f64| FUNCTION_ULPS * f64::EPSILON * x.abs() + f64::MIN_POSITIVE;
+        let margin = |x: f64| match x.is_infinite() {
+            true => 0.0,
+            false => FUNCTION_ULPS * f64::EPSILON * x.abs() + f64::MIN_POSITIVE,
+        };
         Self::new(lo - margin(lo), hi + margin(hi))
     }
 
@@ -81,6 +84,11 @@ impl Interval {
 
     pub(crate) fn contains(self, x: f64) -> bool {
         self.lo <= x && x <= self.hi
+    }
+
+    /// Tells whether all of another range lies inside.
+    pub(crate) fn holds(self, other: Self) -> bool {
+        self.lo <= other.lo && other.hi <= self.hi
     }
 
     pub(crate) fn width(self) -> f64 {

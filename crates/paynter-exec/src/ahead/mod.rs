@@ -10,13 +10,17 @@
 
 mod exit;
 mod functions;
+mod hidden;
 mod interval;
+mod lines;
 mod tape;
 mod waves;
 
+pub(crate) use hidden::Hidden;
 pub(crate) use interval::Interval;
-pub(crate) use tape::{Dependences, Reads, Tape};
-pub(crate) use waves::{Ends, Waves};
+pub(crate) use lines::Ends;
+pub(crate) use tape::{Dependences, Reads, Tape, for_each_input};
+pub(crate) use waves::Waves;
 
 use crate::events::mode_at;
 use crate::image::SwitchKind;

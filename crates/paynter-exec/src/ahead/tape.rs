@@ -98,7 +98,7 @@ impl Dependences {
 }
 
 /// Visits what a node is computed from: its arguments, or what a name stands for.
-fn for_each_input(plan: &Plan, e: ExprId, mut f: impl FnMut(ExprId)) {
+pub(crate) fn for_each_input(plan: &Plan, e: ExprId, mut f: impl FnMut(ExprId)) {
     match plan
         .dae
         .pool
@@ -147,22 +147,40 @@ pub(crate) struct Tape {
     pub slots: Vec<u32>,
 }
 
-/// States that go along a line: where they were at `t0`, and how fast they move.
+/// States that go along a line or a parabola: where they were at `t0`, how fast they move from one end to the other,
+/// and how much they bend: y₀ + s τ + c τ (h − τ).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Drift {
     pub t0: f64,
+    pub h: f64,
     pub y0: Vec<f64>,
     pub slopes: Vec<f64>,
+    /// Empty for lines.
+    pub bends: Vec<f64>,
 }
 
 impl Drift {
     fn state(&self, k: usize, t: Interval) -> Jet {
         let slope = Interval::point(self.slopes[k]);
-        let moved = slope.mul(t.sub(Interval::point(self.t0)));
+        let passed = t.sub(Interval::point(self.t0));
+        let bend = self.bends.get(k).copied().unwrap_or(0.0);
+        if bend == 0.0 {
+            return Jet {
+                value: Interval::point(self.y0[k]).add(slope.mul(passed)),
+                slope,
+                curve: Interval::ZERO,
+            };
+        }
+        let left = Interval::point(self.h).sub(passed);
+        let slope_now = slope.add(left.sub(passed).scale(bend));
+        // Around the middle m of the stretch: y(m) + y′ (t − m).
+        let middle = passed.middle();
+        let there = middle * (self.slopes[k] + bend * (self.h - middle));
+        let reach = passed.sub(Interval::point(middle));
         Jet {
-            value: Interval::point(self.y0[k]).add(moved),
-            slope,
-            curve: Interval::ZERO,
+            value: Interval::point(self.y0[k] + there).add(slope_now.mul(reach)),
+            slope: slope_now,
+            curve: Interval::point(-2.0 * bend),
         }
     }
 }

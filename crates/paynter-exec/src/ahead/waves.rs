@@ -5,12 +5,14 @@
 //! Out: instants inside a step between which each of them only rises, only falls, or bends one way.
 //!
 //! A function of time beside slow states does not show in their error, so the step says nothing of it. States are
-//! taken along the line from one end of the step to the other, which step control keeps them near.
+//! taken along the parabola through the ends and the middle: one that turns within the step moves a function of it
+//! there and back.
 //!
 //! **Invariant:** where no function winds within a step, nothing is cut and the step is looked at as ever.
 
-use super::interval::{Interval, Jet};
-use super::tape::{Drift, Tape};
+use super::interval::Interval;
+use super::lines::{Ends, Lines};
+use super::tape::Tape;
 
 /// An argument that moves by no more than this, in radians or e-folds, makes no turn that samples of a step would miss.
 const CALM: f64 = 1.0;
@@ -20,23 +22,14 @@ const MOST_PARTS: usize = 20_000;
 /// Room for one run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waves {
-    registers: Vec<Vec<Jet>>,
-    held: Vec<Vec<f64>>,
-    drift: Drift,
+    lines: Lines,
     stack: Vec<(f64, f64)>,
     /// What wound faster than could be followed, by its number, and when that was first seen.
     pub unresolved: Option<(usize, f64)>,
 }
 
-/// A step: its ends and the states there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends<'a> {
-    pub t: (f64, f64),
-    pub y: (&'a [f64], &'a [f64]),
-}
-
 impl Waves {
-    /// Writes the instants at which to cut. Tells whether they reach to the end of the step.
+    /// Adds the instants at which to cut. Tells whether they reach to the end of the step.
     pub(crate) fn cut(
         &mut self,
         tapes: &[Tape],
@@ -44,18 +37,10 @@ impl Waves {
         step: Ends<'_>,
         cuts: &mut Vec<f64>,
     ) -> bool {
-        cuts.clear();
-        self.bind(tapes, slots);
+        self.lines.bind(tapes, slots);
+        self.lines.follow(step);
         let (t0, t1) = step.t;
-        let h = t1 - t0;
-        self.drift.t0 = t0;
-        self.drift.y0.clear();
-        self.drift.y0.extend_from_slice(step.y.0);
-        self.drift.slopes.clear();
-        let ends = step.y.0.iter().zip(step.y.1);
-        self.drift.slopes.extend(ends.map(|(a, b)| (b - a) / h));
-
-        let shortest = 1e-9 * h;
+        let shortest = 1e-9 * (t1 - t0);
         self.stack.clear();
         self.stack.push((t0, t1));
         while let Some((a, b)) = self.stack.pop() {
@@ -80,32 +65,16 @@ impl Waves {
     }
 
     fn is_calm(&mut self, tape: &Tape, k: usize, stretch: Interval) -> bool {
-        let registers = &mut self.registers[k];
-        let jet = tape.along(registers, stretch, Some(&self.drift));
-        tape.argument(registers).width() <= CALM || jet.slope.keeps_sign() || jet.curve.keeps_sign()
+        let jet = self.lines.along(tape, k, stretch);
+        let argument = tape.argument(self.lines.registers(k));
+        argument.width() <= CALM || jet.slope.keeps_sign() || jet.curve.keeps_sign()
     }
 
     /// The first whose argument still moves far: not a corner, but turns that are not seen.
     fn wide(&self, tapes: &[Tape]) -> Option<usize> {
-        let mut each = tapes.iter().zip(&self.registers);
-        each.position(|(tape, registers)| {
-            let width = tape.argument(registers).width();
+        (0..tapes.len()).find(|&k| {
+            let width = tapes[k].argument(self.lines.registers(k)).width();
             width > CALM && width < f64::INFINITY
         })
-    }
-
-    fn bind(&mut self, tapes: &[Tape], slots: &[f64]) {
-        self.registers.resize(tapes.len(), Vec::new());
-        self.held.resize(tapes.len(), Vec::new());
-        for (k, tape) in tapes.iter().enumerate() {
-            let now = tape.slots.iter().map(|&slot| slots[slot as usize]);
-            let is_bound =
-                !self.registers[k].is_empty() && now.clone().eq(self.held[k].iter().copied());
-            if !is_bound {
-                self.held[k].clear();
-                self.held[k].extend(now);
-                tape.bind(&mut self.registers[k], slots);
-            }
-        }
     }
 }

@@ -149,7 +149,7 @@ fn token(texts: &[&str]) -> String {
 fn tables(export: &Export, variables: &Variables, token: &str) -> String {
     let mut out = String::from(
         "\n/* ---- tables of the FMU ------------------------------------------------------------------------------ */\n\n\
-         enum { OF_TIME, OF_STATE, OF_RATE, OF_INPUT, OF_OUTPUT, OF_PARAMETER, OF_BOUND, OF_NUMBER, OF_DISCRETE, OF_GUARD };\n\
+         enum { OF_TIME, OF_STATE, OF_RATE, OF_INPUT, OF_OUTPUT, OF_PARAMETER, OF_BOUND, OF_NUMBER, OF_DISCRETE, OF_GUARD, OF_CLOCK };\n\
          typedef struct { int kind, index; double low, high; const char *name; } variable_row;\n\
          static const variable_row references[] = {\n",
     );
@@ -169,6 +169,7 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
             Kind::Number => ("OF_NUMBER", 0),
             Kind::Discrete(k) => ("OF_DISCRETE", k),
             Kind::Guard(k) => ("OF_GUARD", k),
+            Kind::Clock(k) => ("OF_CLOCK", k),
         };
         // Of a state: whether its start is calculated; of a number: the number.
         let low = match variable.kind {

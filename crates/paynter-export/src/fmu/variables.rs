@@ -26,6 +26,8 @@ pub(super) enum Kind {
     Discrete(usize),
     /// A sign that changes where an event is; a variable in FMI 3 only.
     Guard(usize),
+    /// A clock of sampled equations; a variable in FMI 3 only.
+    Clock(usize),
 }
 
 /// One variable.
@@ -74,7 +76,7 @@ pub(super) fn is_structured(name: &str) -> bool {
 }
 
 /// Lists the variables.
-pub(super) fn variables(export: &Export, has_guards: bool) -> Variables {
+pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
     let mut list = List::default();
     list.add(Kind::Time, "time", None, export.span.0, "time");
     for (k, state) in export.states.iter().enumerate() {
@@ -153,7 +155,7 @@ pub(super) fn variables(export: &Export, has_guards: bool) -> Variables {
             "held between ticks and events",
         );
     }
-    for k in 0..export.program.n_guards * usize::from(has_guards) {
+    for k in 0..export.program.n_guards * usize::from(is_three) {
         let name = format!("event_indicator[{}]", k + 1);
         list.add(
             Kind::Guard(k),
@@ -161,6 +163,16 @@ pub(super) fn variables(export: &Export, has_guards: bool) -> Variables {
             None,
             0.0,
             "changes its sign at an event",
+        );
+    }
+    for k in 0..export.program.clocks.len() * usize::from(is_three) {
+        let name = format!("clocks[{}]", k + 1);
+        list.add(
+            Kind::Clock(k),
+            &name,
+            None,
+            0.0,
+            "ticks when its sampled equations run",
         );
     }
     Variables { all: list.all }

@@ -59,6 +59,7 @@ pub(super) fn roles(export: &Export, variable: &Variable) -> (String, String) {
         Kind::Number => ("local", "constant", Some("exact")),
         Kind::Discrete(_) => ("local", "discrete", Some("calculated")),
         Kind::Guard(_) => ("local", "continuous", Some("calculated")),
+        Kind::Clock(_) => ("output", "discrete", None),
     };
     let mut out = format!(" causality=\"{causality}\" variability=\"{variability}\"");
     if let Some(initial) = initial {

@@ -35,12 +35,24 @@ pub(super) fn description(
     out.push_str(&default_experiment(export));
     out.push_str("  <ModelVariables>\n");
     for (k, variable) in variables.all.iter().enumerate() {
-        out.push_str(&float64(export, variables, k, variable));
+        out.push_str(&match variable.kind {
+            Kind::Clock(_) => clock(k, variable),
+            _ => float64(export, variables, k, variable),
+        });
     }
     out.push_str("  </ModelVariables>\n");
     out.push_str(&structure(export, variables));
     out.push_str("</fmiModelDescription>\n");
     out
+}
+
+/// A clock that the model ticks itself: the importer hears of it and need not know about it.
+fn clock(reference: usize, variable: &Variable) -> String {
+    format!(
+        "    <Clock name=\"{}\" valueReference=\"{reference}\" description=\"{}\" causality=\"output\" intervalVariability=\"triggered\"/>\n",
+        escape(&variable.name),
+        variable.description
+    )
 }
 
 fn float64(
@@ -76,6 +88,9 @@ fn structure(export: &Export, variables: &Variables) -> String {
     let (outputs, rates) = unknowns(export);
     for output in outputs {
         unknown("Output", output);
+    }
+    for k in 0..export.program.clocks.len() {
+        unknown("Output", Kind::Clock(k));
     }
     for rate in rates {
         unknown("ContinuousStateDerivative", rate);

@@ -69,6 +69,7 @@ const RESERVED: &[&str] = &[
     "D",
     "Sw",
     "RS",
+    "M",
     "ex",
     "ey",
     "ez",

@@ -11,6 +11,7 @@ use super::velocities::assign_safely;
 use super::wishes::{Wish, collect_wishes, reversed_moduli};
 use super::{Reason, StorageForm};
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
+use crate::kinds::Nature;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
@@ -142,7 +143,9 @@ fn differences(
             let change = match graph.element(end.element).kind {
                 ElementKind::C => Change::Storage(end, form(gives_effort)),
                 ElementKind::I => Change::Storage(end, form(!gives_effort)),
-                ElementKind::R | ElementKind::Rs => Change::Resistor { end, gives_effort },
+                kind if matches!(kind.nature(), Nature::Resistor | Nature::Heater) => {
+                    Change::Resistor { end, gives_effort }
+                }
                 _ => continue,
             };
             changes.push((

@@ -231,10 +231,8 @@ pub fn needs_an_inverse(graph: &BondGraph, conflict: &Conflict) -> bool {
     roots.into_iter().any(|root| match root.reason {
         Reason::Law(end) => {
             let element = graph.element(end.element);
-            matches!(
-                element.kind,
-                ElementKind::R | ElementKind::C | ElementKind::I
-            ) && matches!(element.law, Law::Explicit(_))
+            (element.kind.is_resistor() || element.kind.is_storage())
+                && matches!(element.law, Law::Explicit(_))
         }
         _ => false,
     })

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How an expression depends on one variable, as far as inverting it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Does not read the variable: nothing to invert.
     Constant,
     /// a x + b: inverted by a division.
@@ -84,7 +84,7 @@ fn fold<T: Copy>(pool: &Pool, e: ExprId, value: impl Fn(ExprId, &dyn Fn(ExprId) 
 }
 
 /// Gives the value of an expression of numbers and parameters; none if it reads anything else.
-pub(super) fn constant_value(graph: &BondGraph, e: ExprId) -> Option<f64> {
+pub(crate) fn constant_value(graph: &BondGraph, e: ExprId) -> Option<f64> {
     evaluate(
         &graph.signals.pool,
         e,

@@ -9,6 +9,7 @@
 use super::laws::reads;
 use super::{Causality, StorageForm};
 use crate::graph::{BondGraph, Element, ElementId, ElementKind, End, Law, ReadingKind, Variable};
+use crate::kinds::Memory;
 use paynter_symbolic::dae::{Action, Role};
 use paynter_symbolic::{ExprId, SymbolId};
 use rustc_hash::FxHashSet;
@@ -207,7 +208,7 @@ impl Writer<'_> {
                 }
                 self.modulation(id, element);
             }
-            ElementKind::C | ElementKind::I => self.storage(id, element),
+            kind if kind.is_storage() => self.storage(id, element),
             _ => self.resistive(id, element),
         }
     }
@@ -325,12 +326,28 @@ impl Writer<'_> {
         }
     }
 
+    /// What an element only remembers: integrated from its flow or effort, it modulates what it gives.
+    fn memory(&mut self, id: ElementId, element: &Element) {
+        for (port, &state) in element.states.iter().enumerate() {
+            let bond = self.graph.bond(element.ports[port]);
+            let rate = match element.kind.memory() {
+                Some(Memory::Momentum) => bond.effort,
+                _ => bond.flow,
+            };
+            self.link(rate, state, Kind::Integration, Some(id));
+            if let Some(sides) = self.sides(id, port) {
+                self.link(state, sides.output, Kind::Signal, Some(id));
+            }
+        }
+    }
+
     /// R, RS, switches, diodes, sources, powerless n-port gyrators.
     fn resistive(&mut self, id: ElementId, element: &Element) {
         self.modulation(id, element);
-        if matches!(element.kind, ElementKind::Se | ElementKind::Sf) {
+        if element.kind.is_source() {
             return;
         }
+        self.memory(id, element);
         let n = element.ports.len();
         for port in 0..n {
             let Some(here) = self.sides(id, port) else {

@@ -247,10 +247,8 @@ impl Knot {
             };
             let ends = graph.bond(bond);
             let is_resistive_output = [ends.tail, ends.head].into_iter().any(|end| {
-                matches!(
-                    graph.element(end.element).kind,
-                    ElementKind::R | ElementKind::Rs | ElementKind::Sw | ElementKind::D
-                ) && causality.effort_is_input(graph, end) == Some(is_flow)
+                graph.element(end.element).kind.loses_power()
+                    && causality.effort_is_input(graph, end) == Some(is_flow)
             });
             match (is_resistive_output, causality.status(bond)) {
                 (true, Status::Chosen) => (0, v),

@@ -41,6 +41,9 @@ pub use orient::{follow_strokes, orient_transformers, turn_like, with_reactions}
 pub use rings::{Closing, Ring};
 pub use solved::Solved;
 
+pub(crate) use laws::{Shape, constant_value};
+pub(crate) use wishes::{Collector, StorageKey, is_zero, strong_at_neighbour, written_output};
+
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
 use paynter_symbolic::SymbolId;
 

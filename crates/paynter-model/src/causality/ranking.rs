@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 /// Ranks of elements and bonds, lower first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranking {
+pub(crate) struct Ranking {
     /// By [`ElementId`].
     pub element: Vec<u32>,
     /// By [`BondId`].

@@ -30,7 +30,7 @@ use rustc_hash::FxHashMap;
 
 /// One port's wish for the stroke of its bond.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wish {
+pub(crate) struct Wish {
     pub bond: BondId,
     pub stroke: Stroke,
     pub reason: Reason,
@@ -88,25 +88,25 @@ pub(super) fn inverted_laws(
 }
 
 /// What one element wants, with the key that orders it.
-struct Collector<'g> {
-    graph: &'g BondGraph,
-    ranking: &'g Ranking,
+pub(crate) struct Collector<'g> {
+    pub(crate) graph: &'g BondGraph,
+    pub(crate) ranking: &'g Ranking,
     demands: Vec<(u8, u32, Wish)>,
-    moduli: Vec<(u32, u32, Option<u32>, Wish)>,
-    storages: Vec<(StorageKey, Wish)>,
-    one_sided: Vec<Wish>,
-    free: Vec<Wish>,
-    switching: Vec<Wish>,
+    pub(crate) moduli: Vec<(u32, u32, Option<u32>, Wish)>,
+    pub(crate) storages: Vec<(StorageKey, Wish)>,
+    pub(crate) one_sided: Vec<Wish>,
+    pub(crate) free: Vec<Wish>,
+    pub(crate) switching: Vec<Wish>,
 }
 
 /// Orders storages: smaller first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct StorageKey {
-    is_easy_to_invert: bool,
-    depth: u32,
-    value: f64,
-    rank: u32,
-    port: u32,
+pub(crate) struct StorageKey {
+    pub(crate) is_easy_to_invert: bool,
+    pub(crate) depth: u32,
+    pub(crate) value: f64,
+    pub(crate) rank: u32,
+    pub(crate) port: u32,
 }
 
 impl StorageKey {
@@ -154,7 +154,7 @@ pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking, rings: &[Ring
         let id = ElementId(index as u32);
         match left_out.get(&id) {
             Some(closes) => ask_left_out(&mut c, id, closes),
-            None => ask(&mut c, id, element),
+            None => (element.kind.describe().ask)(&mut c, id, element),
         }
     }
     for end in rings.iter().filter_map(Ring::left_out_port) {
@@ -165,7 +165,7 @@ pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking, rings: &[Ring
 }
 
 impl Collector<'_> {
-    fn wish(&self, end: End, effort_is_input: bool, reason: Reason) -> Option<Wish> {
+    pub(crate) fn wish(&self, end: End, effort_is_input: bool, reason: Reason) -> Option<Wish> {
         let bond = *self
             .graph
             .element(end.element)
@@ -179,7 +179,7 @@ impl Collector<'_> {
         })
     }
 
-    fn demand(&mut self, end: End, effort_is_input: bool, reason: Reason) {
+    pub(crate) fn demand(&mut self, end: End, effort_is_input: bool, reason: Reason) {
         let class = if matches!(reason, Reason::Source(_)) {
             0
         } else {
@@ -255,41 +255,15 @@ fn ask_left_out(c: &mut Collector, id: ElementId, closes: &Closing) {
     }
 }
 
-fn ask(c: &mut Collector, id: ElementId, element: &Element) {
-    let ports = (0..element.ports.len() as u32).map(|port| End { element: id, port });
-    match element.kind {
-        ElementKind::Zero | ElementKind::One => {}
-        ElementKind::Se => ports.for_each(|end| c.demand(end, false, Reason::Source(id))),
-        ElementKind::Sf => ports.for_each(|end| c.demand(end, true, Reason::Source(id))),
-        ElementKind::C | ElementKind::I => ports.for_each(|end| ask_storage(c, element, end)),
-        ElementKind::R => ports.for_each(|end| ask_resistor(c, element, end)),
-        ElementKind::Rs => {
-            for end in ports {
-                if end.port == 0 {
-                    ask_resistor(c, element, end);
-                } else {
-                    c.demand(end, true, Reason::Law(end));
-                }
-            }
-        }
-        ElementKind::Sw | ElementKind::D => {
-            for end in ports {
-                let wish = strong_at_neighbour(c, end, Reason::Free(end));
-                c.switching.extend(wish);
-            }
-        }
-        ElementKind::Tf | ElementKind::Gy => ask_two_port(c, id, element),
-    }
-}
-
 /// Which variable of the port the law gives: rows of an explicit law, or the form of the gain.
-fn written_output(
+pub(crate) fn written_output(
     graph: &BondGraph,
     element: &Element,
     end: End,
 ) -> Option<(Variable, Option<Shape>)> {
     let bond = graph.bond(*element.ports.get(end.port as usize)?);
     let stored = element.states.get(end.port as usize).copied();
+    let stored = stored.filter(|_| element.kind.is_storage());
     let is_flow_store = element.kind == ElementKind::I;
     match &element.law {
         Law::Explicit(rows) => {
@@ -307,122 +281,13 @@ fn written_output(
     }
 }
 
-fn is_zero(graph: &BondGraph, e: paynter_symbolic::ExprId) -> bool {
+/// Tells whether a value is the constant zero.
+pub(crate) fn is_zero(graph: &BondGraph, e: paynter_symbolic::ExprId) -> bool {
     constant_value(graph, e) == Some(0.0)
 }
 
-fn ask_storage(c: &mut Collector, element: &Element, end: End) {
-    let graph = c.graph;
-    // Integral: a C takes flow and gives effort, an I takes effort and gives flow.
-    let integral = element.kind == ElementKind::I;
-    let n = element.ports.len();
-    let diagonal = |m: &[paynter_symbolic::ExprId]| m.get(end.port as usize * (n + 1)).copied();
-    let (mut value, mut is_easy_to_invert) = (None, true);
-    match &element.law {
-        // q = 0 e: nothing is stored, the flow is always zero.
-        Law::Gain(g) if is_zero(graph, *g) => return c.demand(end, !integral, Reason::Law(end)),
-        // e = 0 q: the charge is counted but pushes nothing back.
-        Law::InverseGain(g) if is_zero(graph, *g) => {
-            return c.demand(end, integral, Reason::Law(end));
-        }
-        Law::Gain(g) => value = constant_value(graph, *g),
-        Law::InverseGain(g) => value = constant_value(graph, *g).map(|k| 1.0 / k),
-        Law::Field(m) => value = diagonal(m).and_then(|e| constant_value(graph, e)),
-        Law::InverseField(m) => {
-            value = diagonal(m)
-                .and_then(|e| constant_value(graph, e))
-                .map(|k| 1.0 / k)
-        }
-        Law::Explicit(_) => match written_output(graph, element, end) {
-            Some((Variable::Stored, Some(Shape::Flat | Shape::Constant))) if n == 1 => {
-                return c.demand(end, !integral, Reason::Law(end));
-            }
-            Some((Variable::Effort | Variable::Flow, Some(Shape::Flat | Shape::Constant)))
-                if n == 1 =>
-            {
-                return c.demand(end, integral, Reason::Law(end));
-            }
-            Some((Variable::Effort | Variable::Flow, Some(Shape::Nonlinear | Shape::Flat))) => {
-                is_easy_to_invert = false
-            }
-            _ => {}
-        },
-        _ => {}
-    }
-    let rank = c.ranking.element[end.element.0 as usize];
-    let value = value.filter(|v| v.is_finite()).unwrap_or(0.0).abs();
-    let key = StorageKey {
-        is_easy_to_invert,
-        depth: element.depth,
-        value,
-        rank,
-        port: end.port,
-    };
-    if let Some(wish) = c.wish(end, integral, Reason::Integral(end)) {
-        c.storages.push((key, wish));
-    }
-}
-
-fn ask_resistor(c: &mut Collector, element: &Element, end: End) {
-    let graph = c.graph;
-    let n_resistive = if element.kind == ElementKind::Rs {
-        1
-    } else {
-        element.ports.len()
-    };
-    match &element.law {
-        Law::Gain(g) if is_zero(graph, *g) => c.demand(end, false, Reason::Law(end)),
-        Law::InverseGain(g) if is_zero(graph, *g) => c.demand(end, true, Reason::Law(end)),
-        Law::Field(m) => field_port(c, end, m, n_resistive, false),
-        Law::InverseField(m) => field_port(c, end, m, n_resistive, true),
-        Law::Explicit(_) => {
-            let Some((variable, shape)) = written_output(graph, element, end) else {
-                let wish = strong_at_neighbour(c, end, Reason::Free(end));
-                return c.free.extend(wish);
-            };
-            let effort_is_input = variable == Variable::Flow;
-            match shape {
-                Some(Shape::Flat | Shape::Constant) if n_resistive == 1 => {
-                    c.demand(end, effort_is_input, Reason::Law(end));
-                }
-                Some(Shape::Affine) if n_resistive == 1 => {
-                    let wish = strong_at_neighbour(c, end, Reason::Free(end));
-                    c.free.extend(wish);
-                }
-                _ => {
-                    let wish = c.wish(end, effort_is_input, Reason::OneSided(end));
-                    c.one_sided.extend(wish);
-                }
-            }
-        }
-        _ => {
-            let wish = strong_at_neighbour(c, end, Reason::Free(end));
-            c.free.extend(wish);
-        }
-    }
-}
-
-/// A row of zeros gives zero whatever comes in; any other field keeps the direction in which it
-/// is written where that is possible, because a part of it may have no inverse.
-fn field_port(
-    c: &mut Collector,
-    end: End,
-    m: &[paynter_symbolic::ExprId],
-    n: usize,
-    effort_is_input: bool,
-) {
-    let start = end.port as usize * n;
-    let row = m.get(start..start + n).unwrap_or_default();
-    if !row.is_empty() && row.iter().all(|&e| is_zero(c.graph, e)) {
-        c.demand(end, effort_is_input, Reason::Law(end));
-    } else {
-        let wish = c.wish(end, effort_is_input, Reason::OneSided(end));
-        c.one_sided.extend(wish);
-    }
-}
-
 /// A free resistor sets the variable that its junction shares: most follows from that.
-fn strong_at_neighbour(c: &Collector, end: End, reason: Reason) -> Option<Wish> {
+pub(crate) fn strong_at_neighbour(c: &Collector, end: End, reason: Reason) -> Option<Wish> {
     let bond = c
         .graph
         .bond(*c.graph.element(end.element).ports.get(end.port as usize)?);
@@ -434,56 +299,4 @@ fn strong_at_neighbour(c: &Collector, end: End, reason: Reason) -> Option<Wish> 
     // Into a 0-junction it gives effort, into anything else flow.
     let effort_is_input = c.graph.element(other.element).kind != ElementKind::Zero;
     c.wish(end, effort_is_input, reason)
-}
-
-fn ask_two_port(c: &mut Collector, id: ElementId, element: &Element) {
-    let is_scalar_two_port = element.ports.len() == 2;
-    let rows: Vec<(u32, bool)> = match &element.law {
-        Law::Gain(_) if element.kind == ElementKind::Tf => vec![(1, true), (0, false)],
-        Law::InverseGain(_) if element.kind == ElementKind::Tf => vec![(1, false), (0, true)],
-        Law::Gain(_) => vec![(0, false), (1, false)],
-        Law::InverseGain(_) => vec![(0, true), (1, true)],
-        Law::Explicit(rows) => rows
-            .iter()
-            .filter(|&&(port, variable, _)| {
-                variable != Variable::Stored && (port as usize) < element.ports.len()
-            })
-            .map(|&(port, variable, _)| (port, variable == Variable::Flow))
-            .collect(),
-        _ => Vec::new(),
-    };
-    // A two-port passes power on; the ports of a powerless n-port all take it in.
-    let passes_on = is_scalar_two_port
-        && !c.graph.points_in(
-            element.ports[1],
-            End {
-                element: id,
-                port: 1,
-            },
-        );
-    if !is_scalar_two_port
-        || element.kind == ElementKind::Gy && !passes_on && matches!(element.law, Law::Explicit(_))
-    {
-        // A powerless n-port gyrator: rule C2, its law is its only direction.
-        for (port, effort_is_input) in rows {
-            let end = End { element: id, port };
-            c.demand(end, effort_is_input, Reason::Law(end));
-        }
-        return;
-    }
-    let is_dead =
-        matches!(&element.law, Law::Gain(g) | Law::InverseGain(g) if is_zero(c.graph, *g));
-    let Some(&(port, effort_is_input)) = rows.first() else {
-        return;
-    };
-    let end = End { element: id, port };
-    if is_dead {
-        c.demand(end, effort_is_input, Reason::Law(end));
-    } else if element.can_vanish {
-        let group = element.part_of.map(|(g, _)| g.0);
-        if let Some(wish) = c.wish(end, effort_is_input, Reason::Modulus(id)) {
-            c.moduli
-                .push((element.depth, c.ranking.element[id.0 as usize], group, wish));
-        }
-    }
 }

@@ -12,6 +12,7 @@ use super::data::*;
 use super::read::is_two_port;
 use super::{Elaborator, code};
 use crate::graph::{Bond, ElementId, ElementKind, End, GroupId, Stroke};
+use crate::kinds::Nature;
 
 impl<'a> Elaborator<'a> {
     /// Says that an element that takes power would give it, and what was meant: `r -> c` means a
@@ -247,8 +248,10 @@ impl<'a> Elaborator<'a> {
 
 pub(super) fn takes_power(thing: &Thing<'_>) -> bool {
     match thing.kind {
-        ElementKind::R | ElementKind::C | ElementKind::I | ElementKind::Sw | ElementKind::D => true,
         ElementKind::Gy => thing.is_one_port_gyrator(),
-        _ => false,
+        kind => matches!(
+            kind.nature(),
+            Nature::Resistor | Nature::Contact | Nature::Storage
+        ),
     }
 }

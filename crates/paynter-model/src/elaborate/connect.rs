@@ -581,17 +581,9 @@ pub(super) fn components(n: usize) -> String {
 
 /// Names an element for a message about its ports.
 pub(super) fn in_words(thing: &Thing<'_>) -> String {
-    match thing.kind {
-        ElementKind::Zero => "a 0-junction".to_owned(),
-        ElementKind::One => "a 1-junction".to_owned(),
-        ElementKind::I
-        | ElementKind::R
-        | ElementKind::Rs
-        | ElementKind::Se
-        | ElementKind::Sf
-        | ElementKind::Sw => {
-            format!("an {}", thing.kind.letters())
-        }
-        kind => format!("a {}", kind.letters()),
+    let row = thing.kind.describe();
+    match thing.kind.is_junction() {
+        true => format!("a {}-junction", row.letters),
+        false => format!("{} {}", row.article, row.letters),
     }
 }

@@ -346,14 +346,9 @@ impl<'a> Elaborator<'a> {
         let mut found = None;
         for (id, d) in self.domains.iter() {
             let dim = |v| d.dimension(v, kind);
-            let (e, f) = (dim(Variable::Effort), dim(Variable::Flow));
-            let value = match kind {
-                ElementKind::Se => e,
-                ElementKind::Sf => f,
-                ElementKind::R => e.per(f),
-                ElementKind::C => dim(Variable::Stored).per(e),
-                ElementKind::I => dim(Variable::Stored).per(f),
-                _ => return None,
+            let value = match kind.describe().value? {
+                (given, None) => dim(given),
+                (given, Some(each)) => dim(given).per(dim(each)),
             };
             let value = if is_inverse { value.pow(-1, 1) } else { value };
             if value == dimension {

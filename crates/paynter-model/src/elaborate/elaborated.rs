@@ -56,6 +56,17 @@ impl<'a> Elaborated<'a> {
         (graph, decided_by)
     }
 
+    /// The graph as it is without anything around: none of a model that may wait for parts around it, whose graph
+    /// lacks what those would give. `before` is the graph before more was read.
+    pub(super) fn alone(self, before: Option<BondGraph>) -> Option<BondGraph> {
+        if self.elaborator.is_lenient && !self.elaborator.outers.is_empty() {
+            return None;
+        }
+        let mut graph = before.unwrap_or(self.elaborator.graph);
+        crate::causality::orient_transformers(&mut graph);
+        Some(graph)
+    }
+
     /// Gives the energy domains with their units.
     pub fn domains(&self) -> &Domains {
         &self.elaborator.domains

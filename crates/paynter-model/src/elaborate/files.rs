@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use super::{Elaborator, code};
+use crate::graph::ElementKind;
 use crate::project::{LoadedFile, Request, item_name};
 use crate::suggest::nearest;
 
@@ -54,7 +55,8 @@ impl<'a> Elaborator<'a> {
                     continue;
                 };
                 if let ast::ItemKind::Model(_) = &item.kind
-                    && let Some(kind) = super::models::element_called(&name.text)
+                    && let Some(kind) = ElementKind::called(&name.text)
+                    && !kind.describe().yields_to_models
                 {
                     let span = name.span;
                     self.report.add(code::DUPLICATE_NAME, span, || {

@@ -804,7 +804,7 @@ impl Elaborator<'_> {
 }
 
 /// Writes a positive number as the fraction that was typed: 6000, 1200, 22.05e3, 1/3.
-fn fraction(x: f64) -> Option<(u64, u64)> {
+pub(crate) fn fraction(x: f64) -> Option<(u64, u64)> {
     // Rates are typed with a few digits; a fraction with a larger denominator is a rounding.
     const LARGEST_DENOMINATOR: u64 = 1_000_000;
     // Two roundings of the unit conversion.

@@ -48,7 +48,7 @@ impl<'a> Elaborator<'a> {
         };
         match kind {
             ElementKind::Se | ElementKind::Sf => self.source(thing, written, size),
-            ElementKind::R | ElementKind::C | ElementKind::I => match &written.law {
+            _ if kind.is_storage() || kind.is_resistor() => match &written.law {
                 Some(law) => {
                     if let Some(arg) = written.args.as_ref().and_then(|a| a.first()) {
                         return Err(self.bad_law(
@@ -141,13 +141,7 @@ impl<'a> Elaborator<'a> {
             let l = kind.letters();
             Diagnostic::error(code::ARGUMENTS, format!("this {l} has no value"))
                 .primary(span, "no value and no law")
-                .help(match kind {
-                    ElementKind::R => "write `R(50 [ohm])` or a law `R { e = … }`".to_owned(),
-                    ElementKind::C => "write `C(10 [uF])` or a law `C { e = … }`".to_owned(),
-                    ElementKind::I => "write `I(2 [mH])` or a law `I { f = … }`".to_owned(),
-                    ElementKind::Sw => "write the condition: `Sw(time > 1 [s])`".to_owned(),
-                    _ => format!("write `{l}(…)`"),
-                })
+                .help(kind.describe().needs)
         });
         Stop::Reported
     }
@@ -247,15 +241,9 @@ impl<'a> Elaborator<'a> {
         let value = self.element_value(thing, e)?;
         self.check_element_unit(thing, &value, e, |this, d| {
             let dim = |v| this.dimension_in(d, v, kind);
-            let (effort, flow, stored) = (
-                dim(Variable::Effort),
-                dim(Variable::Flow),
-                dim(Variable::Stored),
-            );
-            let gain = match kind {
-                ElementKind::R => effort.per(flow),
-                ElementKind::C => stored.per(effort),
-                _ => stored.per(flow),
+            let gain = match kind.describe().value {
+                Some((given, Some(each))) => dim(given).per(dim(each)),
+                _ => unreachable!("a value relates two variables of a resistor or storage"),
             };
             if is_inverse { gain.pow(-1, 1) } else { gain }
         });
@@ -495,11 +483,12 @@ impl<'a> Elaborator<'a> {
             _ => t.size.max(1),
         };
         let mut symbols: Vec<SymbolId> = Vec::with_capacity(n as usize);
-        let mut domain = None;
+        let mut dimensions = Vec::with_capacity(n as usize);
         for k in 0..n {
             let port = side.map_or(k, |side| 2 * k + side);
             let bond = self.bond_of(thing, port)?;
-            domain = domain.or(self.bond_domain(bond));
+            let domain = self.bond_domain(bond);
+            dimensions.push(domain.map(|d| self.dimension_in(d, variable, kind)));
             let b = &self.graph.bonds[bond as usize];
             symbols.push(match variable {
                 Variable::Effort => b.effort,
@@ -513,20 +502,15 @@ impl<'a> Elaborator<'a> {
             Shape::Scalar
         };
         let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
-        let dimension = domain.map(|d| self.dimension_in(d, variable, kind));
-        Ok(Value::array(shape, elements).measured(dimension, None))
+        Ok(Value::array(shape, elements).measured_apart(dimensions))
     }
 
+    /// A law in braces: one value for each port.
     fn explicit(&mut self, thing: ThingId, law: &'a [ast::LawEquation]) -> Result<Laws, Stop> {
         let t = &self.things[thing.at()];
-        let (kind, size, is_vector, scope, span) = (t.kind, t.size, t.is_vector, t.scope, t.span);
-        let letters: &[(&str, Variable)] = match kind {
-            ElementKind::C => &[("e", Variable::Effort), ("q", Variable::Stored)],
-            ElementKind::I => &[("f", Variable::Flow), ("p", Variable::Stored)],
-            _ => &[("e", Variable::Effort), ("f", Variable::Flow)],
-        };
+        let (kind, size, scope, span) = (t.kind, t.size, t.scope, t.span);
         let mut locals = Locals::default();
-        for &(letter, variable) in letters {
+        for &(letter, variable) in kind.describe().letters_of_law {
             let value = self.letter(thing, variable, None)?;
             locals.names.push((letter, value));
         }
@@ -536,76 +520,20 @@ impl<'a> Elaborator<'a> {
             calls: 0,
             means_part: false,
         };
+
         let mut outputs: Vec<Option<(Variable, ExprId)>> = vec![None; size as usize];
-        for equation in law {
-            let Some(&(_, variable)) = letters.iter().find(|(l, _)| *l == &*equation.target.text)
-            else {
-                let names: Vec<&str> = letters.iter().map(|l| l.0).collect();
-                let text = format!(
-                    "a law of {} gives `{}`",
-                    kind.letters(),
-                    names.join("` or `")
-                );
-                return Err(self.bad_law(equation.target.span, &text));
-            };
-            let value = self.lower(&equation.value, ctx)?;
-            let wanted = locals
-                .names
-                .iter()
-                .find(|(l, _)| *l == &*equation.target.text)
-                .and_then(|(_, v)| v.dimension);
-            if let (Some(wanted), Some(found)) = (wanted, value.dimension)
-                && wanted != found
-            {
-                let from = value.dimension_from;
-                self.report_units(
-                    wanted,
-                    Some(equation.target.span),
-                    equation.target.span,
-                    found,
-                    from,
-                    equation.value.span,
-                );
+        let equations = match law {
+            [only] if kind.is_storage() && &*only.target.text == "energy" => {
+                outputs = self.slopes_of_energy(thing, only, ctx)?;
+                &[]
             }
-            let own = locals
-                .names
-                .iter()
-                .find(|(l, _)| *l == &*equation.target.text);
-            let own: Vec<ExprId> = own.map_or(Vec::new(), |(_, v)| v.elements.clone());
-            let range = match &equation.index {
-                Some(index) => {
-                    let k = self.whole_number(index, ctx).ok_or(Stop::Reported)?;
-                    if !is_vector || !(1..=i64::from(size)).contains(&k) {
-                        self.report_component(index.span, size);
-                        return Err(Stop::Reported);
-                    }
-                    self.scalar_of(&value, equation.value.span)?;
-                    (k - 1) as usize..k as usize
-                }
-                None => {
-                    if value.shape.rows_columns() != (size, 1) {
-                        let what = value.describe();
-                        let text = format!("this is {what}, and the element has {size} components");
-                        return Err(self.bad_law(equation.value.span, &text));
-                    }
-                    0..size as usize
-                }
-            };
-            for (at, port) in range.enumerate() {
-                let e = value.elements[at];
+            law => law,
+        };
+        for equation in equations {
+            let (variable, first, values) = self.law_equation(thing, equation, ctx)?;
+            for (port, e) in (first..).zip(values) {
                 if outputs[port].replace((variable, e)).is_some() {
                     return Err(self.bad_law(equation.span, "this port already has a law"));
-                }
-                let reads_itself = own.get(port).is_some_and(|&own| {
-                    self.graph.signals.pool.as_symbol(own).is_some_and(|s| {
-                        paynter_symbolic::walk::depends_on(&self.graph.signals.pool, e, s)
-                    })
-                });
-                if reads_itself {
-                    return Err(self.bad_law(
-                        equation.span,
-                        "the variable on the left also stands on the right",
-                    ));
                 }
             }
         }
@@ -616,40 +544,152 @@ impl<'a> Elaborator<'a> {
             };
             return Err(self.bad_law(span, &text));
         }
+
         let outputs: Vec<(Variable, ExprId)> = outputs.into_iter().flatten().collect();
-        // A field whose components do not see each other is so many scalars.
-        let own_symbols = |this: &Self, port: u32| -> Vec<SymbolId> {
-            let t = &this.things[thing.at()];
+        if self.are_separate(thing, &outputs) {
+            let scalars = outputs.into_iter();
+            let scalars = scalars.map(|(v, e)| Law::Explicit(vec![(0, v, e)]));
+            return Ok(Laws::Scalars(scalars.collect()));
+        }
+        let rows = outputs.into_iter().enumerate();
+        let rows = rows.map(|(k, (v, e))| (k as u32, v, e));
+        Ok(Laws::Field(Law::Explicit(rows.collect())))
+    }
+
+    /// One equation of a law: which variable it gives, from which port on, and its values.
+    fn law_equation(
+        &mut self,
+        thing: ThingId,
+        equation: &'a ast::LawEquation,
+        ctx: Ctx<'_>,
+    ) -> Result<(Variable, usize, Vec<ExprId>), Stop> {
+        let t = &self.things[thing.at()];
+        let (kind, size, is_vector) = (t.kind, t.size, t.is_vector);
+        let row = kind.describe();
+        let target = &*equation.target.text;
+        let is_target = |(l, _): &&(&str, Variable)| *l == target && row.law_gives.contains(l);
+        let Some(&(_, variable)) = row.letters_of_law.iter().find(is_target) else {
+            let text = format!(
+                "a law of {} gives `{}`{}",
+                row.letters,
+                row.law_gives.join("` or `"),
+                if kind.is_storage() {
+                    ", or `energy` alone"
+                } else {
+                    ""
+                }
+            );
+            return Err(self.bad_law(equation.target.span, &text));
+        };
+
+        let value = self.lower(&equation.value, ctx)?;
+        let first = match &equation.index {
+            Some(index) => {
+                let k = self.whole_number(index, ctx).ok_or(Stop::Reported)?;
+                if !is_vector || !(1..=i64::from(size)).contains(&k) {
+                    self.report_component(index.span, size);
+                    return Err(Stop::Reported);
+                }
+                self.scalar_of(&value, equation.value.span)?;
+                (k - 1) as usize
+            }
+            None if value.shape.rows_columns() != (size, 1) => {
+                let what = value.describe();
+                let text = format!("this is {what}, and the element has {size} components");
+                return Err(self.bad_law(equation.value.span, &text));
+            }
+            None => 0,
+        };
+
+        let names = ctx.locals.map_or(&[][..], |locals| &locals.names);
+        let own = names.iter().find(|(l, _)| *l == target).map(|(_, v)| v);
+        // The ports of a field may lie in several domains.
+        let wanted = own.and_then(|v| match &equation.index {
+            Some(_) => v.clone().entry(first).dimension,
+            None => v.dimension,
+        });
+        if let (Some(wanted), Some(found)) = (wanted, value.dimension)
+            && wanted != found
+        {
+            let (at, from) = (equation.target.span, value.dimension_from);
+            self.report_units(wanted, Some(at), at, found, from, equation.value.span);
+        }
+
+        let own: &[ExprId] = own.map_or(&[], |v| &v.elements);
+        let pool = &self.graph.signals.pool;
+        let reads_itself = (first..).zip(&value.elements).any(|(port, &e)| {
+            let symbol = own.get(port).and_then(|&own| pool.as_symbol(own));
+            symbol.is_some_and(|s| paynter_symbolic::walk::depends_on(pool, e, s))
+        });
+        if reads_itself {
+            return Err(self.bad_law(
+                equation.span,
+                "the variable on the left also stands on the right",
+            ));
+        }
+        Ok((variable, first, value.elements))
+    }
+
+    /// Tells whether the components of a law do not see each other: then they are so many scalars.
+    fn are_separate(&self, thing: ThingId, outputs: &[(Variable, ExprId)]) -> bool {
+        let t = &self.things[thing.at()];
+        let own_symbols = |port: u32| -> Vec<SymbolId> {
             let mut own: Vec<SymbolId> = t.states.get(port as usize).copied().into_iter().collect();
             if let Some(&(_, bond)) = t.bonds.iter().find(|(p, _)| *p == port) {
-                let b = &this.graph.bonds[bond as usize];
+                let b = &self.graph.bonds[bond as usize];
                 own.extend([b.effort, b.flow]);
             }
             own
         };
-        let all: Vec<Vec<SymbolId>> = (0..size).map(|k| own_symbols(self, k)).collect();
-        let is_separate = kind != ElementKind::Gy
+        let all: Vec<Vec<SymbolId>> = (0..t.size).map(own_symbols).collect();
+        t.kind != ElementKind::Gy
             && outputs.iter().enumerate().all(|(k, (_, e))| {
                 let read = paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, *e);
-                !all.iter()
-                    .enumerate()
-                    .any(|(j, own)| j != k && own.iter().any(|s| read.binary_search(s).is_ok()))
-            });
-        if is_separate {
-            return Ok(Laws::Scalars(
-                outputs
-                    .into_iter()
-                    .map(|(v, e)| Law::Explicit(vec![(0, v, e)]))
-                    .collect(),
-            ));
+                let sees = |own: &[SymbolId]| own.iter().any(|s| read.binary_search(s).is_ok());
+                let mut others = all.iter().enumerate().filter(|&(j, _)| j != k);
+                !others.any(|(_, own)| sees(own))
+            })
+    }
+
+    /// The law of a storage by its energy: what each port answers is the slope along its own state, so that the field is reciprocal.
+    fn slopes_of_energy(
+        &mut self,
+        thing: ThingId,
+        equation: &'a ast::LawEquation,
+        ctx: Ctx<'_>,
+    ) -> Result<Vec<Option<(Variable, ExprId)>>, Stop> {
+        let value = self.lower(&equation.value, ctx)?;
+        let energy = self.scalar_of(&value, equation.value.span)?;
+        if let Some(found) = value.dimension
+            && found != Dimension::ENERGY
+        {
+            let (from, span) = (value.dimension_from, equation.value.span);
+            let target = equation.target.span;
+            self.report_units(Dimension::ENERGY, Some(target), target, found, from, span);
         }
-        Ok(Laws::Field(Law::Explicit(
-            outputs
-                .into_iter()
-                .enumerate()
-                .map(|(k, (v, e))| (k as u32, v, e))
-                .collect(),
-        )))
+        let t = &self.things[thing.at()];
+        let (kind, states) = (t.kind, t.states.clone());
+        let given = match kind {
+            ElementKind::C => Variable::Effort,
+            _ => Variable::Flow,
+        };
+        let bonds: Vec<u32> = t.bonds.iter().map(|b| b.1).collect();
+        let powers = bonds.iter().flat_map(|&b| {
+            let bond = &self.graph.bonds[b as usize];
+            [bond.effort, bond.flow]
+        });
+        let powers: Vec<SymbolId> = powers.collect();
+        let read = paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, energy);
+        if read.iter().any(|s| powers.contains(s)) {
+            let text = match kind {
+                ElementKind::C => "the energy of a C is a function of `q`",
+                _ => "the energy of an I is a function of `p`",
+            };
+            return Err(self.bad_law(equation.value.span, text));
+        }
+        let pool = &mut self.graph.signals.pool;
+        let slopes = paynter_symbolic::calculus::gradient(pool, energy, &states);
+        Ok(slopes.into_iter().map(|e| Some((given, e))).collect())
     }
 
     /// Lowers the modulus of a TF or GY; true if it is of the inverse form.
@@ -665,12 +705,7 @@ impl<'a> Elaborator<'a> {
                     let l = kind.letters();
                     Diagnostic::error(code::ARGUMENTS, format!("this {l} has no ratio"))
                         .primary(span, "no value and no law")
-                        .help(match kind {
-                            ElementKind::Tf => {
-                                "write `TF(n)`, which means f2 = n f1, or `TF { e2 = m*e1 }`"
-                            }
-                            _ => "write `GY(r)`, which means e1 = r f2 and e2 = r f1",
-                        })
+                        .help(kind.describe().needs)
                 });
                 return Err(Stop::Reported);
             };
@@ -858,15 +893,7 @@ fn article_of(word: &str) -> &'static str {
 }
 
 pub(super) fn article(kind: ElementKind) -> &'static str {
-    match kind {
-        ElementKind::R
-        | ElementKind::I
-        | ElementKind::Se
-        | ElementKind::Sf
-        | ElementKind::Rs
-        | ElementKind::Sw => "an",
-        _ => "a",
-    }
+    kind.describe().article
 }
 
 fn named_help(allowed: &[&str]) -> String {

@@ -202,6 +202,7 @@ impl<'a> Elaborator<'a> {
                     elements,
                     dimension,
                     dimension_from: from,
+                    apart: None,
                     kind: yes.kind,
                 })
             }
@@ -383,6 +384,7 @@ impl<'a> Elaborator<'a> {
             elements,
             dimension: None,
             dimension_from: None,
+            apart: None,
             ..value
         })
     }

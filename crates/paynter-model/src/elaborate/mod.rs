@@ -67,6 +67,7 @@ use changes::Change;
 use data::*;
 pub use elaborated::Elaborated;
 use files::{FileNames, Item, is_whole, no_model};
+pub(crate) use finish::fraction;
 pub use limit::Limit;
 use lower::{Ctx, Stop, Target};
 use value::Value;
@@ -190,10 +191,22 @@ fn elaborate_until_known<'a>(
 /// A model that leaves parameters, inputs or ports open is checked with these as unknown
 /// numbers; what would only go wrong for some values is not reported then.
 pub fn check(project: &Project) -> Vec<Diagnostic> {
-    with_stack(|| check_here(project))
+    check_whole(project).0
 }
 
-fn check_here(project: &Project) -> Vec<Diagnostic> {
+/// Checks as [`check`] does, and hands out the graphs of models and experiments that elaborate alone, each with the
+/// place of its item in the main file: whoever looks further need not elaborate again.
+///
+/// A graph is what [`elaborate`] gives for the same model or experiment, or it is left out.
+pub fn check_whole(project: &Project) -> (Vec<Diagnostic>, Vec<(usize, BondGraph)>) {
+    with_stack(|| {
+        let mut graphs = Vec::new();
+        let messages = check_here(project, &mut graphs);
+        (messages, graphs)
+    })
+}
+
+fn check_here(project: &Project, graphs: &mut Vec<(usize, BondGraph)>) -> Vec<Diagnostic> {
     let mut report = report::Report::default();
     let Some(main) = project.files.first() else {
         return report.list;
@@ -210,7 +223,7 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
     // that several experiments of one model read in vain.
     let mut told = FxHashSet::default();
     let mut blamed: FxHashMap<Span, Vec<Span>> = FxHashMap::default();
-    for item in &main.ast.items {
+    for (place, item) in main.ast.items.iter().enumerate() {
         let mut elaborator = names.afresh();
         elaborator.report.is_silent = is_misnamed;
         let elaboration = match &item.kind {
@@ -239,7 +252,10 @@ fn check_here(project: &Project) -> Vec<Diagnostic> {
         };
         let mut messages = elaboration.diagnostics;
         if let Some(mut elaborated) = elaboration.elaborated {
+            // What an experiment reads adds to the graph, so a copy is taken before.
+            let before = elaborated.experiment.map(|_| elaborated.graph().clone());
             messages.extend(messages_of_plan(&mut elaborated));
+            graphs.extend(elaborated.alone(before).map(|graph| (place, graph)));
         }
         if let ast::ItemKind::Experiment(experiment) = &item.kind {
             let model: Vec<&str> = experiment.of.segments.iter().map(|s| &*s.text).collect();

@@ -13,67 +13,9 @@ use super::{Elaborator, Item, Level, Lineage, code};
 use crate::graph::ElementKind;
 use crate::suggest::nearest;
 
-/// Letters of elements and what they are.
-pub(super) const ELEMENTS: &[(&str, ElementKind)] = &[
-    ("Se", ElementKind::Se),
-    ("Sf", ElementKind::Sf),
-    ("R", ElementKind::R),
-    ("C", ElementKind::C),
-    ("I", ElementKind::I),
-    ("TF", ElementKind::Tf),
-    ("GY", ElementKind::Gy),
-    ("RS", ElementKind::Rs),
-    ("Sw", ElementKind::Sw),
-    ("D", ElementKind::D),
-];
-
 /// Models above each other by `extends`. Each is read again for every part, and people lose track
 /// much earlier.
 const MAX_LEVELS: usize = 64;
-
-/// Finds the element with these letters.
-pub(super) fn element_called(name: &str) -> Option<ElementKind> {
-    let found = ELEMENTS.iter().find(|(letters, _)| *letters == name);
-    found.map(|(_, kind)| *kind)
-}
-
-/// Words that newcomers try, and the element that is meant.
-const WORDS: &[(&str, &str, &str)] = &[
-    ("resist", "R", "a resistance or a damper"),
-    ("damper", "R", "a resistance or a damper"),
-    ("friction", "R", "a resistance or a damper"),
-    ("capac", "C", "a capacitance or a spring"),
-    ("spring", "C", "a capacitance or a spring"),
-    ("compliance", "C", "a capacitance or a spring"),
-    ("induct", "I", "an inductance or a mass"),
-    ("inert", "I", "an inductance or a mass"),
-    ("mass", "I", "an inductance or a mass"),
-    ("transf", "TF", "a transformer or a lever"),
-    ("gear", "TF", "a transformer or a lever"),
-    ("lever", "TF", "a transformer or a lever"),
-    ("gyrat", "GY", "a gyrator or a motor"),
-    ("motor", "GY", "a gyrator or a motor"),
-    ("switch", "Sw", "a switch"),
-    ("diode", "D", "a diode"),
-    (
-        "voltage",
-        "Se",
-        "a source of effort: voltage, force, pressure",
-    ),
-    (
-        "force",
-        "Se",
-        "a source of effort: voltage, force, pressure",
-    ),
-    (
-        "effort",
-        "Se",
-        "a source of effort: voltage, force, pressure",
-    ),
-    ("current", "Sf", "a source of flow: current, velocity"),
-    ("velocity", "Sf", "a source of flow: current, velocity"),
-    ("flow", "Sf", "a source of flow: current, velocity"),
-];
 
 /// What stands behind a colon.
 pub(super) enum Made<'a> {
@@ -186,11 +128,11 @@ impl<'a> Elaborator<'a> {
             let mut names = models;
             names.sort_unstable();
             if may_be_element {
-                names.extend(ELEMENTS.iter().map(|e| e.0));
+                names.extend(ElementKind::named().map(|kind| kind.letters()));
             }
             let modulated = last.text.strip_prefix(['M', 'm']).and_then(|rest| {
                 let small = rest.to_lowercase();
-                let mut kinds = ELEMENTS.iter().map(|e| e.0);
+                let mut kinds = ElementKind::named().map(ElementKind::letters);
                 kinds.find(|kind| kind.to_lowercase() == small)
             });
             match (nearest(&last.text, names), modulated) {
@@ -207,7 +149,8 @@ impl<'a> Elaborator<'a> {
                 (Some(near), _) => message = message.help(format!("did you mean `{near}`?")),
                 _ if !may_be_element => {}
                 _ => {
-                    let letters: Vec<&str> = ELEMENTS.iter().map(|e| e.0).collect();
+                    let letters: Vec<&str> =
+                        ElementKind::named().map(ElementKind::letters).collect();
                     message = match element_meant(&last.text) {
                         Some((element, what)) => message.help(format!("write `{element}`: {what}")),
                         None => message,
@@ -227,10 +170,7 @@ impl<'a> Elaborator<'a> {
         let [only] = path.segments.as_slice() else {
             return None;
         };
-        ELEMENTS
-            .iter()
-            .find(|(name, _)| *name == &*only.text)
-            .map(|e| e.1)
+        ElementKind::called(&only.text)
     }
 
     pub(super) fn made(&mut self, path: &'a ast::Path, file: u32) -> Option<Made<'a>> {
@@ -250,16 +190,18 @@ impl<'a> Elaborator<'a> {
 /// Finds the element that a word or misspelt letters mean.
 fn element_meant(text: &str) -> Option<(&'static str, &'static str)> {
     let small = text.to_lowercase();
-    if let Some((letters, _)) = ELEMENTS.iter().find(|e| e.0.to_lowercase() == small) {
-        let of_letters = |w: &&(&str, &'static str, &'static str)| w.1 == *letters;
-        return WORDS.iter().find(of_letters).map(|w| (w.1, w.2));
-    }
-    let begins = WORDS.iter().find(|w| small.contains(w.0));
-    // `Res`, `Cap`, `Ind`.
-    let short = || {
-        WORDS
-            .iter()
-            .find(|w| small.len() > 2 && w.0.starts_with(&small))
+    let answer = |kind: ElementKind| (kind.letters(), kind.describe().words.1);
+    let by_letters = || {
+        let mut named = ElementKind::named();
+        named.find(|k| k.letters().to_lowercase() == small && !k.describe().words.1.is_empty())
     };
-    begins.or_else(short).map(|w| (w.1, w.2))
+    let by_word = |is_it: &dyn Fn(&'static str) -> bool| {
+        let mut named = ElementKind::named();
+        named.find(|k| k.describe().words.0.iter().any(|w| is_it(w)))
+    };
+    let found = by_letters()
+        .or_else(|| by_word(&|w| small.contains(w)))
+        // `Res`, `Cap`, `Ind`.
+        .or_else(|| by_word(&|w| small.len() > 2 && w.starts_with(&small)));
+    found.map(answer)
 }

@@ -12,6 +12,7 @@ use super::data::*;
 use super::lower::{Ctx, Lowered, Stop, Target, letter_component};
 use super::value::{Shape, Value, ValueKind};
 use super::{Elaborator, Item, code};
+use crate::graph::ElementKind;
 use crate::suggest::nearest;
 use crate::units::Dimension;
 
@@ -504,11 +505,7 @@ impl<'a> Elaborator<'a> {
             && let Shape::Vector(n) = value.shape
             && k < n
         {
-            return Ok(Value {
-                shape: Shape::Scalar,
-                elements: vec![value.elements[k as usize]],
-                ..value.clone()
-            });
+            return Ok(value.clone().entry(k as usize));
         }
         let (span, what) = (name.span, value.describe());
         self.report.add(code::NOT_READABLE, span, || {
@@ -552,11 +549,7 @@ impl<'a> Elaborator<'a> {
                     _ => None,
                 };
                 match at {
-                    Some(at) if value.is_numeric() => Ok(Target::Value(Value {
-                        shape: Shape::Scalar,
-                        elements: vec![value.elements[at]],
-                        ..value
-                    })),
+                    Some(at) if value.is_numeric() => Ok(Target::Value(value.entry(at))),
                     _ => {
                         let what = value.describe();
                         let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
@@ -675,7 +668,7 @@ fn with_hint(message: Diagnostic, name: &str, candidates: Vec<String>) -> Diagno
             "`{name}` is made inside an `if` or `for` that does not apply here"
         ));
     }
-    let is_kind = super::models::ELEMENTS.iter().any(|e| e.0 == name);
+    let is_kind = ElementKind::called(name).is_some();
     match nearest(name, candidates) {
         _ if matches!(name, "t" | "Time" | "TIME") => message.help("the time is called `time`"),
         _ if name == "Pi" || name == "PI" => message.help("write `pi`"),

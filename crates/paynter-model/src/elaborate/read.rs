@@ -61,10 +61,10 @@ impl<'a> Elaborator<'a> {
             (_, "f") => self.across(thing, component, Variable::Flow, name.span),
             (_, "power") => Ok(self.quantity(thing, Quantity::Power)),
             (_, "energy") => Ok(self.quantity(thing, Quantity::Energy)),
-            (ElementKind::C, "q") | (ElementKind::I, "p") => Ok(self.states(thing, component)),
-            (ElementKind::C | ElementKind::I, "stored") => {
-                Ok(self.quantity(thing, Quantity::Stored))
+            _ if kind.memory().is_some_and(|m| m.letter() == letter) => {
+                Ok(self.states(thing, component))
             }
+            (_, "stored") if kind.is_storage() => Ok(self.quantity(thing, Quantity::Stored)),
             _ => Err(self.not_readable(thing, name)),
         }
         .map(Target::Value)
@@ -72,28 +72,23 @@ impl<'a> Elaborator<'a> {
 
     fn not_readable(&mut self, thing: ThingId, name: &ast::Ident) -> Stop {
         let t = &self.things[thing.at()];
-        let (what, help) = match (t.kind, &*name.text) {
-            (ElementKind::One, "e") => (
-                "a 1-junction",
-                "its bonds share the flow `.f`; each has its own effort: read that of an element or of a named bond",
-            ),
-            (ElementKind::Zero, "f") => (
-                "a 0-junction",
-                "its bonds share the effort `.e`; each has its own flow: read that of an element or of a named bond",
-            ),
-            (ElementKind::One, _) => ("a 1-junction", "its flow `.f` can be read"),
-            (ElementKind::Zero, _) => ("a 0-junction", "its effort `.e` can be read"),
-            (ElementKind::Tf, _) => ("a TF", "`.in.e .in.f .out.e .out.f .ratio` can be read"),
-            (ElementKind::Gy, _) => ("a GY", "`.in.e .in.f .out.e .out.f .ratio` can be read"),
-            (ElementKind::Rs, _) => (
-                "an RS",
-                "`.in.e .in.f .out.e .out.f .power .energy` can be read",
-            ),
-            (ElementKind::C, _) => ("a C", "`.e .f .q .power .energy .stored` can be read"),
-            (ElementKind::I, _) => ("an I", "`.e .f .p .power .energy .stored` can be read"),
-            _ => ("this element", "`.e .f .power .energy` can be read"),
+        let row = t.kind.describe();
+        let help = match (t.kind, &*name.text) {
+            (ElementKind::One, "e") => {
+                "its bonds share the flow `.f`; each has its own effort: read that of an element or of a named bond".to_owned()
+            }
+            (ElementKind::Zero, "f") => {
+                "its bonds share the effort `.e`; each has its own flow: read that of an element or of a named bond".to_owned()
+            }
+            (ElementKind::One, _) => "its flow `.f` can be read".to_owned(),
+            (ElementKind::Zero, _) => "its effort `.e` can be read".to_owned(),
+            _ => format!("`{}` can be read", row.readable),
         };
-        self.has_no(name, what, help)
+        let what = match t.kind.is_junction() {
+            true => format!("a {}-junction", row.letters),
+            false => format!("{} {}", row.article, row.letters),
+        };
+        self.has_no(name, &what, &help)
     }
 
     /// Says that a thing has no quantity of this name, and which it has.
@@ -163,21 +158,21 @@ impl<'a> Elaborator<'a> {
         variable: Variable,
     ) -> Lowered {
         let mut elements = Vec::with_capacity(ports.len());
-        let mut domain = None;
+        let mut dimensions = Vec::with_capacity(ports.len());
         for &port in ports {
             let Some(bond) = self.bond_to_read(thing, port, variable) else {
                 // The missing bond is reported with the elements, as the cause.
                 return Err(Stop::Reported);
             };
             elements.push(self.bond_symbol(bond, variable));
-            domain = domain.or(self.bond_domain(bond));
+            let domain = self.bond_domain(bond);
+            dimensions.push(domain.map(|d| self.dimension_in(d, variable, ElementKind::C)));
         }
         let elements = elements
             .into_iter()
             .map(|s| self.pool().symbol(s))
             .collect();
-        let dimension = domain.map(|d| self.dimension_in(d, variable, ElementKind::C));
-        Ok(Value::array(shape, elements).measured(dimension, None))
+        Ok(Value::array(shape, elements).measured_apart(dimensions))
     }
 
     /// Chooses the bond whose variable is read. All bonds of a junction share it, so the
@@ -239,13 +234,18 @@ impl<'a> Elaborator<'a> {
             None => (t.states.clone(), Shape::Scalar),
         };
         let kind = t.kind;
-        let domain = t
-            .bonds
-            .first()
-            .and_then(|&(_, bond)| self.bond_domain(bond));
-        let dimension = domain.map(|d| self.dimension_in(d, Variable::Stored, kind));
+        let ports = match component {
+            Some(k) => k..k + 1,
+            None => 0..t.states.len() as u32,
+        };
+        let dimensions = ports.map(|port| {
+            let (_, bond) = t.bonds.iter().find(|(p, _)| *p == port)?;
+            let domain = self.bond_domain(*bond)?;
+            Some(self.dimension_in(domain, Variable::Stored, kind))
+        });
+        let dimensions: Vec<Option<Dimension>> = dimensions.collect();
         let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
-        Value::array(shape, elements).measured(dimension, None)
+        Value::array(shape, elements).measured_apart(dimensions)
     }
 
     /// Reads a quantity that is defined when all bonds and laws are known.

@@ -121,6 +121,7 @@ impl<'a> Elaborator<'a> {
         scope: ScopeId,
         span: Span,
     ) -> ThingId {
+        let kind = kind.as_written(written);
         let size_expr = written.and_then(|w| w.size.as_ref());
         let is_two_port = matches!(kind, ElementKind::Tf | ElementKind::Rs)
             || (kind == ElementKind::Gy && size_expr.is_none());
@@ -130,11 +131,9 @@ impl<'a> Elaborator<'a> {
             None => 1,
         };
         let group = (size_expr.is_some()).then(|| self.add_group(name, Some(kind), size, span));
-        let states = match kind {
-            ElementKind::C => self.add_states(name, "q", size, size_expr.is_some(), span),
-            ElementKind::I => self.add_states(name, "p", size, size_expr.is_some(), span),
-            _ => Vec::new(),
-        };
+        let states = kind.memory().map_or(Vec::new(), |memory| {
+            self.add_states(name, memory.letter(), size, size_expr.is_some(), span)
+        });
         self.things.push(Thing {
             name,
             kind,

@@ -90,6 +90,8 @@ pub struct Value {
     pub dimension: Option<Dimension>,
     /// Where the dimension comes from.
     pub dimension_from: Option<Span>,
+    /// What each number measures, where they differ; `dimension` is none then.
+    pub apart: Option<Arc<[Option<Dimension>]>>,
     /// What sort of thing it is.
     pub kind: ValueKind,
 }
@@ -102,6 +104,7 @@ impl Value {
             elements: vec![e],
             dimension: None,
             dimension_from: None,
+            apart: None,
             kind: ValueKind::Number,
         }
     }
@@ -114,6 +117,7 @@ impl Value {
             elements,
             dimension: None,
             dimension_from: None,
+            apart: None,
             kind: ValueKind::Number,
         }
     }
@@ -133,6 +137,7 @@ impl Value {
             elements: Vec::new(),
             dimension: None,
             dimension_from: None,
+            apart: None,
             kind: ValueKind::Text(text.into()),
         }
     }
@@ -143,6 +148,32 @@ impl Value {
         self.dimension = dimension;
         self.dimension_from = if dimension.is_some() { from } else { None };
         self
+    }
+
+    /// The same with a unit of each number, where known.
+    #[must_use]
+    pub fn measured_apart(mut self, dimensions: Vec<Option<Dimension>>) -> Self {
+        let mut known = dimensions.iter().flatten();
+        let first = known.next().copied();
+        let are_alike = known.all(|d| Some(*d) == first);
+        self.apart = (!are_alike).then(|| dimensions.into());
+        self.measured(first.filter(|_| are_alike), None)
+    }
+
+    /// One of the numbers, by its place.
+    #[must_use]
+    pub fn entry(self, at: usize) -> Self {
+        let dimension = match &self.apart {
+            Some(apart) => apart[at],
+            None => self.dimension,
+        };
+        Value {
+            shape: Shape::Scalar,
+            elements: vec![self.elements[at]],
+            dimension,
+            apart: None,
+            ..self
+        }
     }
 
     /// Gives the expression of one number, if it is one.

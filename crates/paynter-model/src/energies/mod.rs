@@ -203,7 +203,7 @@ impl Builder<'_> {
                 load(flows, &mut self.gyrations, b, eb, -1.0);
                 Ok(())
             }
-            ElementKind::Rs | ElementKind::Sw | ElementKind::D => Err(other_law(graph, id)),
+            kind if kind.loses_power() => Err(other_law(graph, id)),
             _ => Ok(()),
         }
     }

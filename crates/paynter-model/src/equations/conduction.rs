@@ -189,7 +189,7 @@ fn watch(w: &mut Writer, contact: &Contact, conducts: bool) {
 }
 
 /// e = r_on f, or f = g_off e.
-pub(super) fn switch(w: &mut Writer, id: ElementId, element: &Element, side: Side) {
+pub(crate) fn switch(w: &mut Writer, id: ElementId, element: &Element, side: Side) {
     let Law::Switch { on, r_on, g_off } = element.law else {
         unreachable!("Sw has a switch law")
     };
@@ -214,7 +214,7 @@ pub(super) fn switch(w: &mut Writer, id: ElementId, element: &Element, side: Sid
 
 /// f = s and e = threshold + r_on s, or e = threshold + s and f = g_off s; as a port f = s and
 /// e = threshold + resistance s + source.
-pub(super) fn diode(w: &mut Writer, id: ElementId, element: &Element, side: Side) {
+pub(crate) fn diode(w: &mut Writer, id: ElementId, element: &Element, side: Side) {
     let Law::Diode {
         r_on,
         g_off,

@@ -25,26 +25,25 @@ pub(super) fn write_power(w: &mut Writer) {
         let part = parts[index];
         let terms = match element.kind {
             _ if element.is_unpowered => Vec::new(),
-            ElementKind::R => w.powers_by_law(id),
+            kind if kind.is_resistor() => w.powers_by_law(id),
             kind if is_conserving(kind) => w.powers_into(id),
             _ => Vec::new(),
         };
         if !terms.is_empty() {
             w.dae.balances.push(Balance {
                 name: element.name.unwrap_or(Names::ROOT),
-                is_of_law: element.kind == ElementKind::R,
+                is_of_law: element.kind.is_resistor(),
                 part,
                 terms,
                 origin: element.origin,
             });
         }
-        let role = match element.kind {
-            ElementKind::Zero | ElementKind::One => continue,
-            _ if element.is_unpowered => EnergyRole::Unpowered,
-            ElementKind::Se | ElementKind::Sf => EnergyRole::Source,
-            ElementKind::R | ElementKind::Sw | ElementKind::D => EnergyRole::Dissipator,
-            ElementKind::C | ElementKind::I => EnergyRole::Storage,
-            ElementKind::Tf | ElementKind::Gy | ElementKind::Rs => EnergyRole::Conserving,
+        let Some(role) = element.kind.energy_role() else {
+            continue;
+        };
+        let role = match element.is_unpowered {
+            true => EnergyRole::Unpowered,
+            false => role,
         };
         let power = w.element_power(id);
         let energy = (role == EnergyRole::Storage).then(|| w.stored_energy(id));
@@ -65,8 +64,7 @@ pub(super) fn write_power(w: &mut Writer) {
 }
 
 fn is_conserving(kind: ElementKind) -> bool {
-    use ElementKind::{Gy, One, Rs, Tf, Zero};
-    matches!(kind, Zero | One | Tf | Gy | Rs)
+    matches!(kind.energy_role(), None | Some(EnergyRole::Conserving))
 }
 
 /// The number of the connected part that each element belongs to; parts are numbered as they first appear.
@@ -111,7 +109,7 @@ struct HeatFlows {
 
 impl Writer<'_> {
     /// Tells whether the flow of this bond is itself a power.
-    pub(super) fn is_pseudo(&self, bond: BondId) -> bool {
+    pub(crate) fn is_pseudo(&self, bond: BondId) -> bool {
         let domain = self.graph.bond(bond).domain;
         domain.is_some_and(|d| {
             self.graph
@@ -122,7 +120,7 @@ impl Writer<'_> {
     }
 
     /// Power along the arrow of a bond.
-    pub(super) fn bond_power(&mut self, bond: BondId) -> ExprId {
+    pub(crate) fn bond_power(&mut self, bond: BondId) -> ExprId {
         let flow = self.flow(bond);
         if self.is_pseudo(bond) {
             return flow;
@@ -157,7 +155,7 @@ impl Writer<'_> {
             let other = ends.into_iter().find(|end| end.element != junction);
             let resistor = other
                 .map(|end| end.element)
-                .filter(|&e| self.graph.element(e).kind == ElementKind::R);
+                .filter(|&e| self.graph.element(e).kind.is_resistor());
             match resistor {
                 Some(resistor) => flows.first_resistor = flows.first_resistor.or(Some(resistor)),
                 None if self.graph.points_in(bond, end) => flows.n_in += 1,
@@ -170,10 +168,10 @@ impl Writer<'_> {
     /// Net power into an element; for a source, out of it.
     pub(super) fn element_power(&mut self, id: ElementId) -> ExprId {
         let element = self.graph.element(id);
-        let is_source = matches!(element.kind, ElementKind::Se | ElementKind::Sf);
+        let is_source = element.kind.is_source();
         let mut total = self.dae.pool.number(0.0);
         for (port, &bond) in element.ports.iter().enumerate() {
-            if element.kind == ElementKind::R && self.passes_heat_on(id, bond) {
+            if element.kind.is_resistor() && self.passes_heat_on(id, bond) {
                 continue;
             }
             let enters = self.graph.points_in(
@@ -201,7 +199,7 @@ impl Writer<'_> {
             let ends = [self.graph.bond(bond).tail, self.graph.bond(bond).head];
             let other = ends.into_iter().find(|end| end.element != id);
             let passes = other.is_some_and(|end| {
-                let is_resistor = self.graph.element(end.element).kind == ElementKind::R;
+                let is_resistor = self.graph.element(end.element).kind.is_resistor();
                 is_resistor && self.passes_heat_on(end.element, bond)
             });
             if passes {
@@ -278,7 +276,7 @@ impl Writer<'_> {
     /// although it gives all of it away.
     pub(super) fn power_as_read(&mut self, id: ElementId) -> ExprId {
         let element = self.graph.element(id);
-        let is_source = matches!(element.kind, ElementKind::Se | ElementKind::Sf);
+        let is_source = element.kind.is_source();
         let counted = match element.kind {
             ElementKind::Rs => 1,
             _ => element.ports.len(),

@@ -7,11 +7,11 @@
 //! **Invariant:** as many equations as unknowns; each equation has an origin; where
 //! causality is complete, `solves` names the variable it computes from that equation.
 
-mod conduction;
-mod elements;
+pub(crate) mod conduction;
 mod energy;
 mod line_work;
 mod readings;
+pub(crate) mod relations;
 mod switches;
 
 use crate::causality::Causality;
@@ -38,17 +38,19 @@ pub fn build_equations(graph: &BondGraph, causality: &Causality) -> Dae {
 
 fn write_all(writer: &mut Writer) {
     for index in 0..writer.graph.elements.len() {
-        elements::write(writer, ElementId(index as u32));
+        let (id, graph) = (ElementId(index as u32), writer.graph);
+        let element = graph.element(id);
+        (element.kind.describe().write)(writer, id, element);
     }
     energy::write_power(writer);
     readings::write(writer);
 }
 
 /// The equations written so far, and what is needed to write more.
-struct Writer<'a> {
-    graph: &'a BondGraph,
-    causality: &'a Causality,
-    dae: Dae,
+pub(crate) struct Writer<'a> {
+    pub(crate) graph: &'a BondGraph,
+    pub(crate) causality: &'a Causality,
+    pub(crate) dae: Dae,
     /// der(x) by x.
     derivatives: FxHashMap<SymbolId, SymbolId>,
     /// What stands in the place of ideal contacts, where that is given.
@@ -83,12 +85,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Tells what stands in the place of an ideal contact, where that is given.
-    fn conduction(&self, id: ElementId) -> Option<Side> {
+    pub(crate) fn conduction(&self, id: ElementId) -> Option<Side> {
         self.sides.get(&id).copied()
     }
 
     /// Adds `left = right`.
-    fn equation(&mut self, left: ExprId, right: ExprId, solves: Option<SymbolId>, origin: Origin) {
+    pub(crate) fn equation(
+        &mut self,
+        left: ExprId,
+        right: ExprId,
+        solves: Option<SymbolId>,
+        origin: Origin,
+    ) {
         self.dae.equations.push(Equation {
             left,
             right,
@@ -98,13 +106,19 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds `symbol = right`, computed for `symbol` if `is_output`.
-    fn define(&mut self, symbol: SymbolId, right: ExprId, is_output: bool, origin: Origin) {
+    pub(crate) fn define(
+        &mut self,
+        symbol: SymbolId,
+        right: ExprId,
+        is_output: bool,
+        origin: Origin,
+    ) {
         let left = self.dae.pool.symbol(symbol);
         self.equation(left, right, is_output.then_some(symbol), origin);
     }
 
     /// Gives der(x), making it if it is new.
-    fn derivative_of(&mut self, x: SymbolId) -> SymbolId {
+    pub(crate) fn derivative_of(&mut self, x: SymbolId) -> SymbolId {
         if let Some(&d) = self.derivatives.get(&x) {
             return d;
         }
@@ -120,7 +134,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Makes an unknown with a name below that of `element`.
-    fn hidden_unknown(&mut self, element: ElementId, name: &str) -> SymbolId {
+    pub(crate) fn hidden_unknown(&mut self, element: ElementId, name: &str) -> SymbolId {
         let graph = self.graph;
         let element = graph.element(element);
         let parent = element.name.unwrap_or(paynter_symbolic::Names::ROOT);
@@ -133,18 +147,18 @@ impl<'a> Writer<'a> {
         })
     }
 
-    fn effort(&mut self, bond: BondId) -> ExprId {
+    pub(crate) fn effort(&mut self, bond: BondId) -> ExprId {
         let symbol = self.graph.bond(bond).effort;
         self.dae.pool.symbol(symbol)
     }
 
-    fn flow(&mut self, bond: BondId) -> ExprId {
+    pub(crate) fn flow(&mut self, bond: BondId) -> ExprId {
         let symbol = self.graph.bond(bond).flow;
         self.dae.pool.symbol(symbol)
     }
 
     /// Tells whether causality has the element give the effort of this port; none where undecided.
-    fn gives_effort(&self, element: ElementId, port: usize) -> Option<bool> {
+    pub(crate) fn gives_effort(&self, element: ElementId, port: usize) -> Option<bool> {
         self.causality
             .effort_is_input(
                 self.graph,
@@ -160,14 +174,16 @@ impl<'a> Writer<'a> {
 /// Lists the independent storages as states and proposes where to tear.
 fn prefer_states(writer: &mut Writer) {
     for (index, element) in writer.graph.elements.iter().enumerate() {
-        if !matches!(element.kind, ElementKind::C | ElementKind::I) {
+        if element.kind.memory().is_none() {
             continue;
         }
         for (port, &state) in element.states.iter().enumerate() {
             let gives_effort = writer.gives_effort(ElementId(index as u32), port);
             let is_integral = match element.kind {
                 ElementKind::C => gives_effort == Some(true),
-                _ => gives_effort == Some(false),
+                ElementKind::I => gives_effort == Some(false),
+                // What is only remembered is integrated whichever way the strokes are.
+                _ => true,
             };
             if is_integral {
                 writer.dae.preferred_states.push(state);

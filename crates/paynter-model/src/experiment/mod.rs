@@ -19,7 +19,8 @@ mod searches;
 mod settings;
 mod studies;
 
-use paynter_symbolic::{Comparison, ExprId, Function1, Function2, Pool};
+pub use paynter_solve::Method;
+use paynter_symbolic::{Comparison, ExprId, Function1, Function2, Pool, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use crate::units::{Dimension, Unit};
@@ -113,6 +114,8 @@ pub struct Plan {
     pub initial_step: Option<f64>,
     /// How locks are enforced.
     pub constraints: Constraints,
+    /// States of the storages that `delayed(…)` names; empty means all that depend on others.
+    pub delayed: Vec<SymbolId>,
     /// The gain at which quantisers of sampled blocks count in linear models.
     pub quantiser_gain: Option<f64>,
     /// Recorded columns; empty means the default of [`default_columns`].
@@ -232,6 +235,7 @@ impl Default for Plan {
             quantiser_gain: None,
             initial_step: None,
             constraints: Constraints::Auto,
+            delayed: Vec::new(),
             columns: Vec::new(),
             plots: Vec::new(),
             measures: Vec::new(),
@@ -248,20 +252,6 @@ impl Default for Plan {
     }
 }
 
-/// An integration method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of the literature")]
-pub enum Method {
-    Auto,
-    Dop853,
-    Tsit5,
-    Rodas5P,
-    Bdf,
-    Euler,
-    Rk4,
-    Ab2,
-}
-
 /// How locks (`Sf(0, position = …)`) are enforced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Constraints {
@@ -275,7 +265,7 @@ pub enum Constraints {
     Parasitic(Parasitic),
     /// Storages that depend on others, as causality has them.
     Implicit,
-    /// Differentiation delayed by one step (Tiernego & van Dixhoorn 1979).
+    /// Dependent storages differentiate with a delay of one step (Tiernego & van Dixhoorn 1979); which: [`Plan::delayed`].
     Delayed,
 }
 

@@ -27,18 +27,6 @@ const SETTINGS: [&str; 13] = [
     "quantiser_gain",
 ];
 
-/// Names of methods in the text.
-const METHODS: [(&str, Method); 8] = [
-    ("auto", Method::Auto),
-    ("dop853", Method::Dop853),
-    ("tsit5", Method::Tsit5),
-    ("rodas5p", Method::Rodas5P),
-    ("bdf", Method::Bdf),
-    ("euler", Method::Euler),
-    ("rk4", Method::Rk4),
-    ("ab2", Method::Ab2),
-];
-
 const CONSTRAINTS: [&str; 6] = [
     "auto",
     "minimal",
@@ -50,19 +38,6 @@ const CONSTRAINTS: [&str; 6] = [
 
 /// Below this relative tolerance double precision has no digits left for the steps.
 const SMALLEST_RTOL: f64 = 1e-14;
-
-impl Method {
-    /// Tells whether it needs a step from the user.
-    pub fn has_fixed_step(self) -> bool {
-        matches!(self, Method::Euler | Method::Rk4 | Method::Ab2)
-    }
-
-    /// Gives its name in the text.
-    pub fn name(self) -> &'static str {
-        let found = METHODS.iter().find(|(_, method)| *method == self);
-        found.expect("every method has a name").0
-    }
-}
 
 impl Planner<'_> {
     pub(super) fn setting(&mut self, name: &ast::Ident, value: &ast::Expr) {
@@ -211,11 +186,7 @@ impl Planner<'_> {
             self.unknown_method("this", value.span);
             return None;
         };
-        let Some((_, method)) = METHODS
-            .iter()
-            .find(|(name, _)| *name == &*word.text)
-            .copied()
-        else {
+        let Some(method) = Method::named(&word.text) else {
             self.unknown_method(&word.text, value.span);
             return None;
         };
@@ -233,7 +204,7 @@ impl Planner<'_> {
     }
 
     fn unknown_method(&mut self, text: &str, span: Span) {
-        let names = || METHODS.iter().map(|(name, _)| *name);
+        let names = || Method::ALL.iter().map(|m| m.name());
         let diagnostic =
             Diagnostic::error(code::UNKNOWN_METHOD, format!("there is no method `{text}`"))
                 .primary(span, "not a method");
@@ -277,7 +248,7 @@ impl Planner<'_> {
             Some(("minimal", [])) => Some(Constraints::Minimal),
             Some(("multiplier", [])) => Some(Constraints::Multiplier),
             Some(("implicit", [])) => Some(Constraints::Implicit),
-            Some(("delayed", [])) => Some(Constraints::Delayed),
+            Some(("delayed", args)) => self.delayed(args),
             Some(("parasitic", args)) => self.parasitic(args),
             Some((text, _)) => {
                 let diagnostic = match nearest(text, CONSTRAINTS) {
@@ -294,6 +265,29 @@ impl Planner<'_> {
                 None
             }
         }
+    }
+
+    /// `delayed`, or `delayed(gimbal.iy.p, gimbal.iz.p)`.
+    fn delayed(&mut self, args: &[ast::Arg]) -> Option<Constraints> {
+        for arg in args {
+            let read = self.scope.read(&arg.value)?;
+            let symbol = match &read.entries[..] {
+                [(_, value)] => self.scope.pool().as_symbol(*value),
+                _ => None,
+            };
+            let Some(symbol) = symbol.filter(|_| arg.name.is_none()) else {
+                let diagnostic = Diagnostic::error(
+                    code::UNKNOWN_CONSTRAINTS,
+                    "`delayed` takes momenta and displacements of single storages",
+                )
+                .primary(arg.value.span, "not one of these")
+                .help("write `delayed(gimbal.iy.p, gimbal.iz.p)`, or `delayed` for all dependent storages");
+                self.report(diagnostic);
+                return None;
+            };
+            self.plan.delayed.push(symbol);
+        }
+        Some(Constraints::Delayed)
     }
 
     fn parasitic(&mut self, args: &[ast::Arg]) -> Option<Constraints> {
@@ -419,7 +413,7 @@ fn unknown_constraints(text: &str, span: Span) -> Diagnostic {
     )
     .primary(
         span,
-        "one of `auto`, `minimal`, `multiplier`, `parasitic(k = …, b = …)`, `implicit`, `delayed`",
+        "one of `auto`, `minimal`, `multiplier`, `parasitic(k = …, b = …)`, `implicit`, `delayed(…)`",
     )
 }
 

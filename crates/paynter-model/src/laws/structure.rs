@@ -96,7 +96,7 @@ impl Checker<'_> {
         };
         let beside = self.graph.element(neighbour).kind;
         let (label, help) = match beside {
-            ElementKind::R | ElementKind::Se | ElementKind::Sf => {
+            beside if beside.is_resistor() || beside.is_source() => {
                 (format!("holds the {zero} of that bond at zero"), None)
             }
             _ if beside == idle => (format!("holds the {zero} of that bond at zero"), None),

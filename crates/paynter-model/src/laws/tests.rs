@@ -4,7 +4,7 @@ use paynter_symbolic::dae::Origin;
 use paynter_symbolic::{Comparison, Function1, Names, Role, Symbol};
 
 use super::*;
-use crate::graph::{Bond, BondId, Domain, DomainId, Variable};
+use crate::graph::{Bond, BondId, Domain, DomainId, ElementKind, Variable};
 
 /// A graph under construction: elements joined by bonds from a 1-junction.
 struct Builder {

@@ -6,13 +6,14 @@
 use super::{Completion, CompletionSort as Sort, enclosing};
 use crate::analysis::{Analysis, item_name};
 use crate::complete::context::Context;
-use crate::describe::{BUILT_IN, ELEMENTS, SPECIAL, WORDS, interface};
+use crate::describe::{BUILT_IN, SPECIAL, WORDS, element, elements, interface};
 use crate::document::Document;
 use crate::place::Range;
 use crate::signature::Call;
 use crate::view::read_model;
 use crate::workspace::Workspace;
 use paynter::model::functions;
+use paynter::model::kinds::Kind;
 use paynter::syntax::{Span, ast, parse};
 use std::collections::BTreeSet;
 
@@ -271,7 +272,14 @@ impl<'o> Offers<'o> {
 
     /// Elements, models of the text, models of the library.
     pub fn kinds(&mut self) {
-        for (letters, what, example, readable) in ELEMENTS {
+        for kind in elements() {
+            let Kind {
+                letters,
+                what,
+                example,
+                readable,
+                ..
+            } = kind;
             let value = example.split_once(": ").map_or("", |(_, kind)| kind);
             let added = self.add(letters, Sort::Element, what);
             added.doc = Some(format!("```bond\n{example}\n```\nreadable: `{readable}`"));
@@ -447,8 +455,7 @@ impl<'o> Offers<'o> {
                 }
             }
             Some(crate::symbol::Place::Element(letters)) => {
-                let row = ELEMENTS.iter().find(|e| e.0 == letters);
-                let readable = row.map_or("", |e| e.3);
+                let readable = element(&letters).map_or("", |kind| kind.readable);
                 for word in readable.split_whitespace() {
                     self.add(word.trim_start_matches('.'), Sort::Member, quantity(word));
                 }

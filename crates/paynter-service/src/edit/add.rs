@@ -8,7 +8,7 @@ use super::chain::{Found, single_out, statement_of};
 use super::draft::Draft;
 use super::layout::place;
 use super::names::{check_new_name, fresh_name, is_name};
-use crate::view::ELEMENTS;
+use paynter::model::kinds::ElementKind;
 use paynter::syntax::{Span, ast};
 
 /// A node to be made.
@@ -124,13 +124,14 @@ pub fn known_kind(draft: &mut Draft<'_>, kind: &str) -> Result<(String, bool), R
     if matches!(head, "0" | "1") {
         return Ok((kind.to_owned(), false));
     }
-    if ELEMENTS.contains(&head) {
+    let own = draft.document.model(head).is_some();
+    let is_hidden = |k: ElementKind| k.describe().yields_to_models && own;
+    if ElementKind::called(head).is_some_and(|k| !is_hidden(k)) {
         return Ok((kind.to_owned(), false));
     }
     if !head.split('.').all(is_name) {
         return Err(Refusal::new(format!("`{kind}` is not a kind")));
     }
-    let own = draft.document.model(head).is_some();
     let path = path_of(head);
     if own || draft.analysis.find_model(&path, 0).is_some() {
         if head == draft.model {

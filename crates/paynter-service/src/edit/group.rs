@@ -15,9 +15,10 @@ use super::transplant::{Swap, chain_refs, is_within, path_end, swapped, trailing
 use super::{Refusal, TextEdit, delete, layout, verify};
 use crate::rename::mentions;
 use crate::symbol::{Occurrence, Symbol, occurrences};
-use crate::view::{Bond, BondEnd, ELEMENTS, Node, NodeSort, StrokeAt, View};
+use crate::view::{Bond, BondEnd, Node, NodeSort, StrokeAt, View};
 use crate::workspace::Workspace;
 use paynter::model::domains::Domains;
+use paynter::model::kinds::ElementKind;
 use paynter::syntax::{Span, ast};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +66,8 @@ pub fn group(
 }
 
 fn check_name(draft: &Draft<'_>, model: &str) -> Result<(), Refusal> {
-    if !is_name(model) || ELEMENTS.contains(&model) {
+    let is_taken = |k: ElementKind| !k.describe().yields_to_models;
+    if !is_name(model) || ElementKind::called(model).is_some_and(is_taken) {
         return Err(Refusal::new(format!("`{model}` is not a name for a model")));
     }
     if draft.analysis.find_name(model, 0).is_some() {

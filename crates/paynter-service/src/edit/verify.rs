@@ -55,10 +55,9 @@ pub fn same_model(
 
 fn no_new_errors(before: &Workspace, after: &Workspace, path: &str) -> Result<(), Refusal> {
     let errors = |w: &Workspace| -> Vec<String> {
-        let all = w.messages(path).into_iter();
-        all.filter(|m| m.severity == Severity::Error)
-            .map(|m| m.text)
-            .collect()
+        let all = w.messages(path);
+        let errors = all.iter().filter(|m| m.severity == Severity::Error);
+        errors.map(|m| m.text.clone()).collect()
     };
     let (old, new) = (errors(before), errors(after));
     match new.len() > old.len() {

@@ -20,7 +20,7 @@ use crate::place::Range;
 use serde::{Deserialize, Serialize};
 
 pub use names::{indexed, kind_text, path_text, tight};
-pub use read::{BondPlace, ELEMENTS, Reading, read_model};
+pub use read::{BondPlace, Reading, is_element, read_model};
 
 /// One level of a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

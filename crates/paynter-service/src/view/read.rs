@@ -10,11 +10,26 @@ use super::{Bond, BondEnd, Node, NodeSort, Port, Signal, SignalSort, StrokeAt, U
 use crate::analysis::Analysis;
 use crate::document::Document;
 use crate::place::{LineIndex, Range};
+use paynter::model::kinds::ElementKind;
 use paynter::syntax::{Span, ast};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Letters of the elements.
-pub const ELEMENTS: &[&str] = &["Se", "Sf", "R", "C", "I", "TF", "GY", "RS", "Sw", "D"];
+/// Tells whether a kind is an element: letters of one, and where people give these letters to models, with the law or value
+/// of an element behind them.
+pub fn is_element(kind: &ast::Kind) -> bool {
+    let ast::KindHead::Named(path) = &kind.head else {
+        return false;
+    };
+    let [name] = path.segments.as_slice() else {
+        return false;
+    };
+    let has_value = || {
+        let first = kind.args.iter().flatten().next();
+        kind.law.is_some() || first.is_some_and(|arg| arg.name.is_none())
+    };
+    ElementKind::called(&name.text)
+        .is_some_and(|found| !found.describe().yields_to_models || has_value())
+}
 
 /// A view with the places that made it.
 #[derive(Debug)]
@@ -325,10 +340,12 @@ impl<'a> Reader<'a> {
         let ast::KindHead::Named(path) = &kind.head else {
             return NodeSort::Junction;
         };
-        match path.segments.as_slice() {
-            [name] if ELEMENTS.contains(&&*name.text) => NodeSort::Element,
-            _ if self.analysis.find_model(path, self.file).is_some() => NodeSort::Part,
-            _ => NodeSort::Unknown,
+        if is_element(kind) {
+            NodeSort::Element
+        } else if self.analysis.find_model(path, self.file).is_some() {
+            NodeSort::Part
+        } else {
+            NodeSort::Unknown
         }
     }
 

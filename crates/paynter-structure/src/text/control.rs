@@ -1,8 +1,9 @@
 //! Controllability and observability.
 
 use super::shortened;
-use crate::control::{Findings, Side, SideFindings, combination};
+use crate::control::{Findings, NumericRank, Side, SideFindings, combination};
 use crate::cures::Cure;
+use paynter::digits::significant;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -85,6 +86,7 @@ fn side_text(out: &mut String, found: &SideFindings) {
             for hidden in numeric.hidden.iter().take(MOST_HIDDEN) {
                 let _ = writeln!(out, "             not {reached}: {}", combination(hidden));
             }
+            gramian_text(out, found.side, numeric);
         }
         Err(why) => {
             let _ = writeln!(out, "  numbers:   none, since {why}");
@@ -93,6 +95,29 @@ fn side_text(out: &mut String, found: &SideFindings) {
     hidden_text(out, found);
     paths_text(out, found);
     cures_text(out, found);
+}
+
+/// The diagonal of the Gramian, in words.
+fn gramian_text(out: &mut String, side: Side, numeric: &NumericRank) {
+    /// In larger models the list says nothing.
+    const MOST_STATES: usize = 12;
+    let Some((names, w)) = &numeric.gramian else {
+        return;
+    };
+    if names.len() > MOST_STATES {
+        return;
+    }
+    let entry = |k: usize| w[(k, k)].max(0.0);
+    let list = names.iter().enumerate().map(|(k, name)| match side {
+        Side::Control => format!("{name} {}", significant(entry(k).sqrt(), 3)),
+        Side::Observe => format!("{name} {}", significant(entry(k), 3)),
+    });
+    let list: Vec<String> = list.collect();
+    let what = match side {
+        Side::Control => "inputs of unit energy push a state as far as",
+        Side::Observe => "a state of size 1 gives the outputs the energy",
+    };
+    let _ = writeln!(out, "  Gramian:   {what} (SI): {}", list.join(", "));
 }
 
 fn hidden_text(out: &mut String, found: &SideFindings) {
@@ -202,6 +227,10 @@ fn side_json(found: &SideFindings) -> Value {
             "rank": numeric.rank,
             "dimension": numeric.dimension,
             "smallest_kept": finite(numeric.smallest_kept),
+            "gramian": numeric.gramian.as_ref().map(|(names, w)| {
+                let rows = (0..w.n_rows()).map(|i| w.row(i).to_vec());
+                json!({ "states": names, "matrix": rows.collect::<Vec<_>>() })
+            }),
             "hidden": hidden.collect::<Vec<_>>(),
         })
     });

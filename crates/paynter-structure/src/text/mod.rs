@@ -1,19 +1,25 @@
 //! Findings as text and as JSON, in the names of the user: one file for each question.
 
 mod activity;
+mod along;
+mod bicausal;
 mod channels;
 mod control;
 mod faults;
 mod inverse;
+mod loops;
 mod partition;
 
 pub use activity::{activity_json, activity_text, proposal_json, proposal_text};
+pub use along::{along_json, along_text};
+pub use bicausal::{bicausal_json, bicausal_text};
 pub use channels::{channels_json, channels_text, gains};
 pub use control::{control_json, control_text};
 pub use faults::{
     balances_json, balances_on_json, balances_on_text, balances_text, faults_json, faults_text,
 };
 pub use inverse::{inverse_json, inverse_text};
+pub use loops::{loops_json, loops_text};
 pub use partition::{partition_json, partition_text};
 
 /// Names on a path that are shown; longer ones are cut in the middle.

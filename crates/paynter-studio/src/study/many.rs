@@ -5,7 +5,7 @@ use super::{Answer, Sheet, Watch, words};
 use paynter::draw::plot::{Panel, Plot, Series};
 use paynter::exec::Engine;
 use paynter::methods::{MethodResult, all_methods, compare_methods};
-use paynter::optimize::{Ask, Optimum, Progress};
+use paynter::optimize::{Optimum, Progress, SearchRequest};
 use paynter::statistics::{Statistics, statistics};
 use paynter::sweep::{CANCELLED, Point, Sweeper};
 use paynter::table::Table;
@@ -196,10 +196,10 @@ pub fn optimize(design: &Design, choice: &Choice, watch: Watch<'_>) -> Result<An
     if design.plan.optimize.is_none() {
         return Err("the experiment has no `optimize`; write for instance `optimize K in 1 .. 9 { minimize cost }`".to_owned());
     }
-    let ask = Ask {
+    let ask = SearchRequest {
         jobs: jobs(),
         max_runs: Some(MAX_RUNS),
-        ..Ask::default()
+        ..SearchRequest::default()
     };
     // How long a search takes is not known: the bar shows runs as a part that never gets full.
     let shown = |p: &Progress| watch(1.0 - 1.0 / (1.0 + p.n_runs as f64 / 300.0));

@@ -71,7 +71,10 @@ pub fn run_text(text: &str) -> Outcome {
     let design = design(text);
     let outcome = run_design(&design, Engine::Auto)
         .unwrap_or_else(|d| panic!("{}", render(&d, &design.project.sources, false)));
-    if let Ending::Failed { diagnostics, .. } = &outcome.run.ending {
+    if let Ending::Failed {
+        why: diagnostics, ..
+    } = &outcome.run.ending
+    {
         panic!("{}", render(diagnostics, &design.project.sources, false));
     }
     outcome
@@ -85,7 +88,9 @@ pub fn messages(text: &str) -> (Vec<Diagnostic>, String) {
             let messages = match run_design(&design, Engine::Auto) {
                 Err(messages) => messages,
                 Ok(outcome) => match outcome.run.ending {
-                    Ending::Failed { diagnostics, .. } => diagnostics,
+                    Ending::Failed {
+                        why: diagnostics, ..
+                    } => diagnostics,
                     _ => Vec::new(),
                 },
             };
@@ -259,4 +264,9 @@ pub fn passive_network(seed: u64, wants_nonlinear: bool) -> String {
     text += "s: Se(pulse(time, 1, from = 0, to = 1)) -> feed: 1 -> n0\nfeed -> rs: R(1)\n}\n";
     text + "experiment x of M { stop = 5; output_step = 0.05; rtol = 1e-8
         record system.energy as E, system.dissipated as D }\n"
+}
+
+/// A number from the environment: how many cases, which seed.
+pub fn number_from(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
 }

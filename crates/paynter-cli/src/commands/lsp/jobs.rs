@@ -123,7 +123,9 @@ fn carry_out(
         Ending::Reached => "reached the end".to_owned(),
         Ending::Stopped { time, message } => format!("stopped at {time} s: {message}"),
         Ending::Cancelled { .. } => "cancelled".to_owned(),
-        Ending::Failed { diagnostics, .. } => {
+        Ending::Failed {
+            why: diagnostics, ..
+        } => {
             return Err(paynter::syntax::render(
                 diagnostics,
                 &design.project.sources,

@@ -35,7 +35,7 @@ pub enum Event {
         /// As it was then.
         stamp: Stamp,
         /// What was found.
-        messages: Vec<Remark>,
+        messages: Arc<[Remark]>,
     },
     /// The checker has nothing left to do.
     Idle,
@@ -110,7 +110,7 @@ struct Server {
     dirty: BTreeSet<String>,
     is_checking: bool,
     /// What the client was told last.
-    published: BTreeMap<String, Vec<Remark>>,
+    published: BTreeMap<String, Arc<[Remark]>>,
     runs: Vec<Run>,
     /// Requests whose cancel waits behind them.
     cancelled: HashSet<RequestId>,
@@ -448,7 +448,7 @@ impl Server {
         check(self.workspace.clone(), paths, self.sender.clone());
     }
 
-    fn publish(&mut self, path: String, stamp: &Stamp, messages: Vec<Remark>) -> io::Result<()> {
+    fn publish(&mut self, path: String, stamp: &Stamp, messages: Arc<[Remark]>) -> io::Result<()> {
         // A text that changed meanwhile is being checked again.
         if self.workspace.stamp(&path) != *stamp || !self.workspace.is_open(&path) {
             return Ok(());

@@ -16,6 +16,8 @@
 
 enum phase { INSTANTIATED = 1, INITIALIZING = 2, EVENT_MODE = 4, CONTINUOUS = 8, STEPPING = 16, TERMINATED = 32, FAILED = 64 };
 enum { LOG_ERROR, LOG_WARNING, LOG_INFO };
+/* Without a stop time, steps reach at most so many communication steps ahead. */
+enum { LOOK_AHEAD = 100 };
 
 typedef struct component component;
 typedef void (*log_function)(component *, int level, const char *text);
@@ -25,6 +27,8 @@ struct component {
     integrator in;
     int is_cosimulation, phase, is_logging, is_stale, needs_start, needs_projection;
     int early_return, has_stop, has_ended;
+    /* Clocks whose tick at this instant was told. */
+    signed char is_told[ROOM(N_CLOCKS)];
     double start, stop, tolerance;
     double dx[ROOM(N_X)], y[ROOM(N_Y)], z[ROOM(N_GUARDS)];
     /* Of this instance, never part of a saved state. */
@@ -121,6 +125,7 @@ static int get_value(component *c, unsigned reference, double *value)
             return 0;
         *value = c->m.x[v->index];
         return 1;
+    case OF_CLOCK: return complain(c, LOG_ERROR, "%s is a clock", v->name);
     default:
         if (c->phase == INSTANTIATED && !find_consistent_start(c))
             return 0;
@@ -194,6 +199,7 @@ static int handle_event(component *c, int *has_moved, int *has_ended)
     double before[ROOM(N_X)];
     int i, status;
     memcpy(before, c->m.x, sizeof c->m.x);
+    memset(c->is_told, 0, sizeof c->is_told);
     c->is_stale = 1;
     if (c->needs_projection && !explain(c, "constraints", project(&c->m)))
         return 0;
@@ -286,7 +292,8 @@ static int communication_step(component *c, double point, double step, int *has_
     if (c->has_stop && absolute(target - c->stop) <= 8 * EPSILON * absolute(c->stop))
         target = c->stop;
     c->is_stale = 1;
-    status = integrate(&c->m, &c->in, target, c->early_return, has_event);
+    status = integrate(&c->m, &c->in, target, c->has_stop ? larger(c->stop, target) : target + LOOK_AHEAD * step,
+                       c->early_return, has_event);
     *reached = c->m.t;
     if (status == STATUS_STOP) {
         complain(c, LOG_INFO, "%s", @P@_message(&c->m, status));

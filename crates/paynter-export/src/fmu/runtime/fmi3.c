@@ -234,7 +234,33 @@ FMI_EXPORT fmi3Status FMI3(fmi3SetBinary)(fmi3Instance instance, const fmi3Value
         __VA_ARGS__;                                                                                                   \
         return no_such(c, n, #name);                                                                                   \
     }
-CLOCKED(fmi3GetClock, (fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3Clock value[]), (void)vr, (void)value)
+/* Tells whether a clock ticks at the present instant, once for each tick. */
+static int get_clock(component *c, unsigned reference, int *is_active)
+{
+    const variable_row *v = reference < N_REFERENCES ? &references[reference] : (const variable_row *)0;
+    *is_active = 0;
+    if (!v || v->kind != OF_CLOCK)
+        return complain(c, LOG_ERROR, "the variable with reference %u is no clock", reference);
+#if N_CLOCKS > 0
+    *is_active = is_due(&c->m, v->index) && !c->is_told[v->index];
+    if (*is_active)
+        c->is_told[v->index] = 1;
+#endif
+    return 1;
+}
+
+FMI_EXPORT fmi3Status FMI3(fmi3GetClock)(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3Clock value[])
+{
+    size_t k;
+    NEEDS(EVENT_MODE, "fmi3GetClock");
+    for (k = 0; k < n; ++k) {
+        int is_active = 0;
+        if (!get_clock(c, vr[k], &is_active))
+            return fmi3Error;
+        value[k] = is_active != 0;
+    }
+    return fmi3OK;
+}
 CLOCKED(fmi3SetClock, (fmi3Instance instance, const fmi3ValueReference vr[], size_t n, const fmi3Clock value[]), (void)vr, (void)value)
 CLOCKED(fmi3GetIntervalDecimal, (fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3Float64 value[], int kinds[]), (void)vr, (void)value, (void)kinds)
 CLOCKED(fmi3GetIntervalFraction, (fmi3Instance instance, const fmi3ValueReference vr[], size_t n, uint64_t value[], uint64_t resolution[], int kinds[]), (void)vr, (void)value, (void)resolution, (void)kinds)

@@ -1,0 +1,426 @@
+//! Finds a point at which the model rests: f(x, u) = 0.
+//!
+//! In:  a [`OperatingPoint`] at a first guess, and which quantities may vary.
+//! Out: the site moved to the point at rest, and a [`Trim`] that tells where that is and what is
+//!      left of the rates.
+//!
+//! Newton's method with the exact slopes of the machine. Each step solves all demands at once by
+//! least squares, so that a demand that others imply does no harm, and what is left open or cannot be
+//! met shows by name. A step is halved while it would lead away or out of the domain of a law.
+//!
+//! Every rate must vanish that is read back by the dynamics; a coordinate that nothing reads (a
+//! heading, the way travelled, an energy) may go on.
+//!
+//! **Invariant:** states that no named quantity depends on keep their start values.
+
+use super::matrices::label;
+use super::operating_point::{OperatingPoint, Slopes};
+use super::text::per;
+use super::{Label, LinearError, model_error};
+use paynter_design::code;
+use paynter_design::digits::significant;
+use paynter_linear::{Matrix, least_squares};
+use paynter_model::experiment::Quantity;
+use paynter_symbolic::SymbolId;
+use paynter_syntax::Diagnostic;
+use std::collections::HashSet;
+
+/// A point at rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trim {
+    /// The quantities that were searched.
+    pub values: Vec<Label>,
+    /// Rates that vanish: name of the state, what is left of its rate, in its unit per second.
+    pub residuals: Vec<Label>,
+    /// Coordinates that go on at a constant rate: nothing reads them.
+    pub drifting: Vec<Label>,
+    /// Iterations of Newton's method.
+    pub iterations: usize,
+}
+
+/// A quantity that may vary: an input of the site, or a row of its outputs.
+pub(super) enum Unknown {
+    Input(usize),
+    Output(usize),
+}
+
+/// Newton converges quadratically or not at all; far starts need some shortened steps first.
+const MOST_ITERATIONS: usize = 100;
+/// Halvings of one step before it is given up.
+const MOST_HALVINGS: usize = 40;
+/// A step this small against the values themselves is rounding.
+const CONVERGED: f64 = 1e-13;
+/// A search that comes no further has arrived if its step is this small.
+const STAGNATED: f64 = 1e-8;
+/// Rates are zero below this part of what the values around could make them.
+const AT_REST: f64 = 1e-8;
+
+/// Moves a site to the point at rest.
+pub(super) fn trim(
+    site: &mut OperatingPoint<'_>,
+    unknowns: &[(Unknown, &Quantity)],
+) -> Result<Trim, LinearError> {
+    let mut slopes = site.slopes()?;
+    let search = Search::new(site, &slopes, unknowns)?;
+    let mut size = 0.0_f64;
+    for iterations in 0..MOST_ITERATIONS {
+        let frame = search.frame(&slopes);
+        size = size.max(frame.size_of(&search.variables, &site.y));
+        let Some(step) = frame.step(&search.demands, &slopes.f) else {
+            return Err(search.stuck(site, &slopes, unknowns, false));
+        };
+        let length = norm(&step);
+        if length <= CONVERGED * size || length == 0.0 {
+            return search.finish(site, (&slopes, &frame, size), unknowns, iterations);
+        }
+        let before = site.y.clone();
+        let (mut scale, mut is_outside) = (1.0, false);
+        let moved = (0..MOST_HALVINGS).any(|_| {
+            site.y.clone_from(&before);
+            for ((&place, d), column) in search.variables.iter().zip(&step).zip(&frame.columns) {
+                site.y[place] += scale * d * column;
+            }
+            let y = site.y.clone();
+            let f = site.rates(&y).ok();
+            let f = f.filter(|f| f.iter().all(|x| x.is_finite()));
+            is_outside = f.is_none();
+            // The step that would be left with the slopes of before must shrink: this test does not
+            // depend on units (Deuflhard 2011, §3.3).
+            let left = f.and_then(|f| frame.step(&search.demands, &f));
+            let is_better = left.is_some_and(|left| norm(&left) <= (1.0 - scale / 4.0) * length);
+            scale *= 0.5;
+            is_better
+        });
+        if !moved {
+            site.y = before;
+            if length <= STAGNATED * size {
+                return search.finish(site, (&slopes, &frame, size), unknowns, iterations);
+            }
+            return Err(search.stuck(site, &slopes, unknowns, is_outside));
+        }
+        size = size.max(length);
+        match site.settle().and_then(|()| site.slopes()) {
+            Ok(next) => slopes = next,
+            // A root that came to zero, a division by nothing.
+            Err(_) => {
+                site.y = before;
+                return Err(search.stuck(site, &slopes, unknowns, true));
+            }
+        }
+    }
+    Err(search.stuck(site, &slopes, unknowns, false))
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |sum: f64, x| sum.hypot(*x))
+}
+
+/// Slopes of the demands by what varies, with rows and columns brought to size one.
+struct Frame {
+    matrix: Matrix,
+    /// A change of one in the frame is this much of each variable.
+    columns: Vec<f64>,
+    /// A demand of one is this much in the frame.
+    rows: Vec<f64>,
+}
+
+impl Frame {
+    /// The size of the variables in the frame.
+    fn size_of(&self, variables: &[usize], y: &[f64]) -> f64 {
+        let pairs = variables.iter().zip(&self.columns);
+        norm(&pairs.map(|(&k, c)| y[k] / c).collect::<Vec<f64>>())
+    }
+
+    /// The step that would meet the demands; none where slopes are not finite.
+    fn step(&self, demands: &[usize], f: &[f64]) -> Option<Vec<f64>> {
+        let pairs = demands.iter().zip(&self.rows);
+        let right: Vec<f64> = pairs.map(|(&i, scale)| -f[i] * scale).collect();
+        least_squares(&self.matrix, &right).map(|s| s.x)
+    }
+}
+
+struct Search {
+    /// Places in `y` that vary.
+    variables: Vec<usize>,
+    /// Rows that must vanish: rates of states, then constraints.
+    demands: Vec<usize>,
+    /// States whose rates are demanded.
+    resting: Vec<(usize, SymbolId)>,
+    drifting: Vec<(usize, SymbolId)>,
+}
+
+/// Tells whether a state only counts the turns of an angle: it has no slope on anything, and keeps its start.
+fn counts_turns(site: &OperatingPoint<'_>, place: usize) -> bool {
+    let of_place = site.states.iter().find(|s| s.0 == place);
+    of_place.is_some_and(|s| {
+        let name = site.reduced.dae.name_of(s.1);
+        name.rsplit('.')
+            .next()
+            .is_some_and(|last| last.starts_with("unwrap["))
+    })
+}
+
+impl Search {
+    fn new(
+        site: &OperatingPoint<'_>,
+        slopes: &Slopes,
+        unknowns: &[(Unknown, &Quantity)],
+    ) -> Result<Self, LinearError> {
+        let is_state: HashSet<usize> = site.states.iter().map(|s| s.0).collect();
+        let mut variables: Vec<usize> = Vec::new();
+        for (unknown, quantity) in unknowns {
+            match *unknown {
+                Unknown::Input(k) => variables.push(site.inputs[k][0]),
+                Unknown::Output(k) => {
+                    let row = site.outputs[k];
+                    let reads: Vec<usize> = slopes
+                        .entries
+                        .iter()
+                        .filter(|e| e.0 == row && is_state.contains(&e.1))
+                        .map(|e| e.1)
+                        .filter(|&place| !counts_turns(site, place))
+                        .collect();
+                    if reads.is_empty() {
+                        let name = &quantity.column.name;
+                        return Err(model_error(
+                            Diagnostic::error(
+                                code::TRIM_UNKNOWN,
+                                format!("`{name}` follows from no state, so `trim` cannot vary it"),
+                            )
+                            .primary(quantity.span, "no state behind this")
+                            .help("name states, quantities that follow from them, or an `input` with a constant value"),
+                        ));
+                    }
+                    variables.extend(reads);
+                }
+            }
+        }
+        variables.sort_unstable();
+        variables.dedup();
+        // A state that no other rate reads, nor its own, drifts without effect.
+        let varies: HashSet<usize> = variables.iter().copied().collect();
+        let (mut drifting, mut resting): (Vec<_>, Vec<_>) = (site.states.iter().copied())
+            .partition(|s| counts_turns(site, s.0) && !varies.contains(&s.0));
+        loop {
+            let rows: HashSet<usize> = resting.iter().map(|s| s.0).collect();
+            let read: HashSet<usize> = slopes
+                .entries
+                .iter()
+                .filter(|e| rows.contains(&e.0) || site.constraints.contains(&e.0))
+                .map(|e| e.1)
+                .collect();
+            let idle = |s: &(usize, SymbolId)| !read.contains(&s.0) && !varies.contains(&s.0);
+            let Some(at) = resting.iter().position(idle) else {
+                break;
+            };
+            drifting.push(resting.remove(at));
+        }
+        drifting.sort_unstable();
+        // Coordinates that constraints bind move along.
+        let bound: HashSet<usize> = slopes
+            .entries
+            .iter()
+            .filter(|e| site.constraints.contains(&e.0) && is_state.contains(&e.1))
+            .map(|e| e.1)
+            .collect();
+        if bound.iter().any(|b| varies.contains(b)) {
+            variables.extend(bound.into_iter().filter(|b| !varies.contains(b)));
+            variables.sort_unstable();
+        }
+        let mut demands: Vec<usize> = resting.iter().map(|s| s.0).collect();
+        demands.extend(&site.constraints);
+        Ok(Search {
+            variables,
+            demands,
+            resting,
+            drifting,
+        })
+    }
+
+    fn frame(&self, slopes: &Slopes) -> Frame {
+        let mut m = slopes.part(&self.demands, &self.variables);
+        let (n_rows, n) = (m.n_rows(), m.n_columns());
+        let (mut columns, mut rows) = (vec![1.0; n], vec![1.0; n_rows]);
+        for _ in 0..3 {
+            for i in 0..n_rows {
+                let size = m.row(i).iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+                if size > 0.0 {
+                    rows[i] /= size;
+                    (0..n).for_each(|j| m[(i, j)] /= size);
+                }
+            }
+            for j in 0..n {
+                let size = m.column(j).iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+                if size > 0.0 {
+                    columns[j] /= size;
+                    (0..n_rows).for_each(|i| m[(i, j)] /= size);
+                }
+            }
+        }
+        Frame {
+            matrix: m,
+            columns,
+            rows,
+        }
+    }
+
+    /// Rows that are not zero at the end of a search: what is left of each as a part of what the values
+    /// around could make it.
+    fn left(
+        &self,
+        site: &OperatingPoint<'_>,
+        (slopes, frame, size): (&Slopes, &Frame, f64),
+    ) -> Vec<usize> {
+        let mut around = vec![0.0_f64; site.y.len()];
+        for &(i, j, x) in &slopes.entries {
+            around[i] += (x * site.y[j]).abs();
+        }
+        let is_left = |&k: &usize| {
+            let (row, rate) = (self.demands[k], slopes.f[self.demands[k]].abs());
+            // By what varies, where it does anything; else by all that the rate depends on.
+            let varies = frame.matrix.row(k).iter().any(|&x| x != 0.0);
+            let by_variables = if varies { size / frame.rows[k] } else { 0.0 };
+            rate > AT_REST * around[row].max(by_variables)
+        };
+        (0..self.demands.len())
+            .filter(is_left)
+            .map(|k| self.demands[k])
+            .collect()
+    }
+
+    fn name_of(&self, site: &OperatingPoint<'_>, place: usize) -> String {
+        let state = site.states.iter().find(|s| s.0 == place);
+        state.map_or("an input".to_owned(), |s| format!("`{}`", site.name(s.1)))
+    }
+
+    fn finish(
+        &self,
+        site: &mut OperatingPoint<'_>,
+        found: (&Slopes, &Frame, f64),
+        unknowns: &[(Unknown, &Quantity)],
+        iterations: usize,
+    ) -> Result<Trim, LinearError> {
+        let (slopes, frame, _) = found;
+        if !self.left(site, found).is_empty() {
+            return Err(self.stuck(site, slopes, unknowns, false));
+        }
+        let solved = least_squares(&frame.matrix, &vec![0.0; self.demands.len()]);
+        if let Some(open) = solved.and_then(|s| s.open) {
+            let largest = (0..open.len()).max_by(|&a, &b| open[a].abs().total_cmp(&open[b].abs()));
+            let place = largest.map_or(0, |k| self.variables[k]);
+            return Err(self.left_open(site, unknowns, place));
+        }
+        site.take_values(slopes);
+        let per_second = |&(place, symbol): &(usize, SymbolId)| {
+            let unit = site.design.state_units.get(&symbol);
+            let mut own = label(&site.name(symbol), unit, 0.0);
+            own.value = slopes.f[place] / own.factor;
+            own
+        };
+        let values = unknowns.iter().map(|(unknown, quantity)| {
+            let value = match *unknown {
+                Unknown::Input(k) => site.input_values[k],
+                Unknown::Output(k) => site.output_values[k],
+            };
+            label(&quantity.column.name, quantity.column.unit.as_ref(), value)
+        });
+        Ok(Trim {
+            values: values.collect(),
+            residuals: self.resting.iter().map(per_second).collect(),
+            drifting: self.drifting.iter().map(per_second).collect(),
+            iterations,
+        })
+    }
+
+    fn left_open(
+        &self,
+        site: &OperatingPoint<'_>,
+        unknowns: &[(Unknown, &Quantity)],
+        place: usize,
+    ) -> LinearError {
+        let what = self.name_of(site, place);
+        let span = unknowns.first().map_or(site.asked, |u| u.1.span);
+        model_error(
+            Diagnostic::error(
+                code::TRIM_OPEN,
+                format!("the model rests at other values of {what} as well"),
+            )
+            .primary(span, "no demand fixes all of these")
+            .help("leave it out of `trim` and give its value with `start` or `with`"),
+        )
+    }
+
+    /// Why the search came to an end away from rest.
+    fn stuck(
+        &self,
+        site: &mut OperatingPoint<'_>,
+        slopes: &Slopes,
+        unknowns: &[(Unknown, &Quantity)],
+        is_outside: bool,
+    ) -> LinearError {
+        let frame = self.frame(slopes);
+        let size = frame.size_of(&self.variables, &site.y);
+        let mut left = self.left(site, (slopes, &frame, size));
+        left.retain(|i| self.resting.iter().any(|s| s.0 == *i));
+        let shown: Vec<String> = left
+            .iter()
+            .take(3)
+            .map(|&i| {
+                let state = site.states.iter().find(|s| s.0 == i).map(|s| s.1);
+                let unit = state.and_then(|s| site.design.state_units.get(&s));
+                let rate = slopes.f[i] / unit.map_or(1.0, |u| u.factor);
+                let unit = per(unit.map_or("", |u| &u.text), "s");
+                format!(
+                    "{} by {} {unit}",
+                    self.name_of(site, i),
+                    significant(rate, 3)
+                )
+            })
+            .collect();
+        let moving = match shown.is_empty() {
+            true => "a constraint is not met".to_owned(),
+            false => format!("there changes {}", shown.join(", ")),
+        };
+        let span = unknowns.first().map_or(site.asked, |u| u.1.span);
+        let names: Vec<String> = unknowns
+            .iter()
+            .map(|u| format!("`{}`", u.1.column.name))
+            .collect();
+        let named = names.join(", ");
+        let is_short = self.variables.len() < self.resting.len();
+        if is_short && !is_outside {
+            let free: HashSet<usize> = self.variables.iter().copied().collect();
+            let fixed = self.resting.iter().filter(|s| !free.contains(&s.0));
+            let fixed: Vec<String> = fixed.map(|s| format!("`{}`", site.name(s.1))).collect();
+            return model_error(
+                Diagnostic::error(
+                    code::TRIM_UNKNOWN,
+                    format!("no values of {named} alone let the model rest: {moving}"),
+                )
+                .primary(
+                    span,
+                    format!(
+                        "{} to vary, {} rates to vanish",
+                        self.variables.len(),
+                        self.resting.len()
+                    ),
+                )
+                .help(format!(
+                    "let more vary: `trim` holds {} at the start value{}",
+                    fixed.join(", "),
+                    if fixed.len() == 1 { "" } else { "s" }
+                )),
+            );
+        }
+        let message = if is_outside {
+            format!("the search for a point at rest leaves the domain of a law: {moving}")
+        } else {
+            format!("no point at rest was found near the start values: {moving}")
+        };
+        model_error(
+            Diagnostic::error(code::TRIM_FAILED, message)
+                .primary(span, "the search began at the start values of these")
+                .help("give `start` values nearer to rest, or other values of the inputs: the model may have no point at rest"),
+        )
+    }
+}

@@ -1,0 +1,630 @@
+//! Sensitivities along a run: how recorded quantities follow parameters.
+//!
+//! In:  a design, the parameters that vary, the quantities that follow.
+//! Out: [`Sensitivities`]: ∂y/∂θ at every output time, and how much each parameter counts.
+//!
+//! The variational equations σ' = A σ + ∂f/∂θ are integrated beside the model (`system`), with A and ∂f/∂θ from the exact
+//! Jacobian of equations in which every such parameter is a variable that does not move. Algebraic blocks and dependent
+//! storages are differentiated through; events are passed with the jump of σ that belongs to them; the start follows from
+//! the demands on it (`start`).
+//!
+//! **Invariant:** nothing is perturbed by a finite amount. What cannot be followed exactly is refused.
+
+mod start;
+mod system;
+mod text;
+
+use super::augment::{add_chain, add_output, vary_parameter};
+use super::operating_point::{
+    At, Point, counterpart, find_point, other_states, refuse_differences,
+};
+use super::{LinearError, model_error};
+use crate::explain::explain_stuck;
+use crate::layout::{lay_out, run_spec};
+use paynter_design::code;
+use paynter_design::compile::Compiled;
+use paynter_design::design::Design;
+use paynter_design::failure::{explain_lowering, explain_recording};
+use paynter_exec::{Engine, Form, Lowering, Machine, lower_with};
+use paynter_model::equations::ideal_contacts;
+use paynter_model::experiment::Quantity;
+use paynter_model::units::Unit;
+use paynter_run::recorder::Recorder;
+use paynter_run::trouble::Stuck;
+use paynter_solve::{Method, Options, Tolerances, integrate};
+use paynter_symbolic::dae::{Action, Dae, Role, Switch};
+use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::walk::{substitute, symbols_of};
+use paynter_symbolic::{ExprId, SymbolId};
+use paynter_syntax::{Diagnostic, Span};
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+pub use text::{sensitivities_to_json, sensitivities_to_text};
+
+use system::{Surface, Trouble, Variational};
+
+/// Sensitivities are differences of nothing, but their digits are those of the run: finer than its default.
+const LARGEST_RTOL: f64 = 1e-9;
+
+/// One output over time with what it owes to each parameter.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty for a plain number.
+    pub unit: String,
+    /// Its values in that unit.
+    pub values: Vec<f64>,
+    /// For each parameter ∂y/∂θ, in this unit per unit of the parameter.
+    pub slopes: Vec<Vec<f64>>,
+}
+
+/// A parameter that varies.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty for a plain number.
+    pub unit: String,
+    /// Its value in that unit.
+    pub value: f64,
+}
+
+/// Sensitivities along a run.
+#[derive(Clone, Debug)]
+pub struct Sensitivities {
+    /// s
+    pub time: Vec<f64>,
+    /// What varies.
+    pub parameters: Vec<Parameter>,
+    /// What follows.
+    pub outputs: Vec<Followed>,
+    /// Events that were passed.
+    pub n_events: usize,
+}
+
+/// A parameter to vary, as the model has it.
+#[derive(Clone, Debug)]
+pub struct Varying {
+    /// Its name.
+    pub name: String,
+    /// What it is in the equations; none for something that is no single quantity.
+    pub symbol: Option<SymbolId>,
+    /// The unit it is shown in; none for a plain number.
+    pub unit: Option<Unit>,
+    /// Where it is named.
+    pub span: Span,
+}
+
+impl Varying {
+    /// From what was named in a call.
+    pub fn of(design: &Design, quantity: &Quantity) -> Self {
+        Varying {
+            name: quantity.column.name.clone(),
+            symbol: design.graph.signals.pool.as_symbol(quantity.column.value),
+            unit: quantity.column.unit.clone(),
+            span: quantity.span,
+        }
+    }
+
+    fn value(&self, design: &Design) -> f64 {
+        match self.symbol.map(|s| design.graph.signals.symbol(s).role) {
+            Some(Role::Parameter { value, .. }) => value,
+            _ => 0.0,
+        }
+    }
+
+    /// What one unit of relative change is: the size of the parameter, or 1 where it is zero.
+    fn scale(&self, design: &Design) -> f64 {
+        match self.value(design) {
+            0.0 => 1.0,
+            value => value.abs(),
+        }
+    }
+}
+
+/// Computes how quantities follow parameters along the run of an experiment.
+///
+/// # Errors
+///
+/// What cannot be followed, or the failed run.
+pub fn sensitivities(
+    design: &Design,
+    compiled: &Compiled,
+    asked: (&[Varying], &[Quantity]),
+) -> Result<Sensitivities, LinearError> {
+    sensitivities_at(design, compiled, asked, None)
+}
+
+/// As [`sensitivities`], at other times than those of the experiment.
+///
+/// # Errors
+///
+/// As for [`sensitivities`].
+pub(crate) fn sensitivities_at(
+    design: &Design,
+    compiled: &Compiled,
+    (over, to): (&[Varying], &[Quantity]),
+    times: Option<&[f64]>,
+) -> Result<Sensitivities, LinearError> {
+    let symbols = parameters_of(design, compiled, over)?;
+    let mut model = Augmented::new((design, compiled), &symbols, to)?;
+    let scales: Vec<f64> = over.iter().map(|p| p.scale(design)).collect();
+    let y0 = model.start(design, &scales)?;
+    let Augmented {
+        variational,
+        reduced,
+        point_time,
+        ..
+    } = &mut model;
+    variational.scales.clone_from(&scales);
+
+    let spec = run_spec(
+        &design.plan,
+        &lay_out(&design.plan),
+        &[],
+        Engine::Interpreter,
+    );
+    let rtol = spec.rtol.min(LARGEST_RTOL);
+    variational.span = (spec.stop - spec.start).abs();
+    let options = Options {
+        method: if spec.fixed_step.is_some() {
+            Method::Auto
+        } else {
+            spec.method
+        },
+        tolerances: Tolerances {
+            relative: rtol,
+            absolute: variational.tolerances(rtol, (*point_time, spec.stop), spec.atol),
+        },
+        max_step: spec.max_step.unwrap_or(f64::INFINITY),
+        max_steps: spec.max_steps.unwrap_or(Options::default().max_steps),
+        ..Options::default()
+    };
+    let mut go_on = |_: f64| ControlFlow::Continue(());
+    let n_columns = to.len() * (1 + over.len());
+    let times = times.map_or(spec.output_times.clone(), <[f64]>::to_vec);
+    let mut recorder = Recorder::new(times, n_columns, &[], &mut go_on);
+    let ended = integrate(
+        variational,
+        *point_time,
+        &y0,
+        spec.stop,
+        &options,
+        &mut recorder,
+    );
+    if let Some(trouble) = variational.trouble {
+        return Err(cannot_follow(design, reduced, trouble));
+    }
+    if let Some((t, error)) = recorder.failure {
+        let machine = &mut variational.machine;
+        let message = explain_recording(machine, error, t, reduced, &design.graph);
+        return Err(LinearError::Run(vec![message]));
+    }
+    if let Err(error) = ended {
+        let error = variational.about_machine(error);
+        let machine = &mut variational.machine;
+        let stuck = Stuck::new(machine, error);
+        let message = explain_stuck(&stuck, reduced, &design.graph);
+        return Err(LinearError::Run(vec![message]));
+    }
+    Ok(collect(design, (over, to), &scales, &recorder))
+}
+
+/// The symbols of what varies.
+fn parameters_of(
+    design: &Design,
+    compiled: &Compiled,
+    over: &[Varying],
+) -> Result<Vec<SymbolId>, LinearError> {
+    let dae = &design.graph.signals;
+    let mut refused = Vec::new();
+    let mut found = Vec::new();
+    for quantity in over {
+        let name = &quantity.name;
+        let mut refuse = |label: &str, help: &str| {
+            let message = format!("`{name}` is no parameter that could vary smoothly");
+            let message = Diagnostic::error(code::NO_SENSITIVITY, message);
+            refused.push(message.primary(quantity.span, label).help(help));
+        };
+        let Some(symbol) = quantity.symbol else {
+            refuse(
+                "this is no single parameter",
+                "name a `param` or an `input` with a constant value",
+            );
+            continue;
+        };
+        match dae.symbol(symbol).role {
+            Role::Parameter { .. } if design.structural.contains(&symbol) => {
+                refuse("it decides on the structure of the model", "use a sweep");
+            }
+            Role::Parameter { .. } if compiled.reduced.decided_by.contains(&symbol) => {
+                refuse("with its present value terms cancel", "use a sweep");
+            }
+            Role::Parameter { .. } => found.push(symbol),
+            _ => refuse(
+                "this varies during the run",
+                "name a `param` or an `input` with a constant value",
+            ),
+        }
+    }
+    match refused.is_empty() {
+        true => Ok(found),
+        false => Err(LinearError::Model(refused)),
+    }
+}
+
+/// The model with its parameters as variables.
+struct Augmented {
+    variational: Variational,
+    reduced: Reduced,
+    point_time: f64,
+    y: Vec<f64>,
+    /// Rows of target − value of the demands on the start, with those that the text gives as plain starts.
+    demands: Vec<usize>,
+    /// States that are set when all demands are met, and rows of their values.
+    late: Vec<(usize, usize)>,
+    asked: Span,
+}
+
+impl Augmented {
+    fn new(
+        (design, compiled): (&Design, &Compiled),
+        parameters: &[SymbolId],
+        to: &[Quantity],
+    ) -> Result<Self, LinearError> {
+        let asked = to.first().map(|q| q.span).unwrap_or_default();
+        let mut dae = compiled.equations();
+        refuse_unfollowed(design, compiled, &dae, asked)?;
+        let mut chains = Vec::new();
+        for &symbol in parameters {
+            let origin = dae.symbol(symbol).origin;
+            let chain = add_chain(&mut dae, origin, 0);
+            let change = dae.pool.symbol(chain[0]);
+            vary_parameter(&mut dae, symbol, change);
+            chains.push(chain[0]);
+        }
+        refuse_assignments(design, &dae, asked)?;
+        let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
+        if !reduced.constraints.is_empty() || !reduced.dae.invariants.is_empty() {
+            return Err(model_error(
+                Diagnostic::error(
+                    code::NO_SENSITIVITY,
+                    "states of this model are kept on constraints by projection",
+                )
+                .primary(asked, "asked for here")
+                .help("not implemented for projected states; use differences of runs (`paynter sweep`)"),
+            ));
+        }
+        let outputs: Vec<ExprId> = to.iter().map(|q| q.column.value).collect();
+        let output_rows = add_rows(&mut reduced, &outputs);
+        let demands = demands(&mut reduced.dae);
+        let demand_rows = add_rows(&mut reduced, &demands);
+        let late: Vec<(SymbolId, ExprId)> = reduced.dae.late_starts.clone();
+        let late_values: Vec<ExprId> = late.iter().map(|l| l.1).collect();
+        let late_rows = add_rows(&mut reduced, &late_values);
+        let surfaces = surfaces(&mut reduced.dae);
+        let surface_values: Vec<ExprId> = surfaces.iter().map(|s| s.1).collect();
+        let surface_rows = add_rows(&mut reduced, &surface_values);
+        let reinits = reinits(&mut reduced.dae);
+        let reinit_values: Vec<ExprId> = reinits.iter().map(|r| r.2).collect();
+        let reinit_rows = add_rows(&mut reduced, &reinit_values);
+
+        let lowering = Lowering {
+            engine: Engine::Interpreter,
+            form: Form::Explicit,
+            ..Lowering::default()
+        };
+        let explain = |e| model_error(explain_lowering(&e, &reduced, &compiled.graph));
+        let machine = lower_with(&reduced, &[], lowering).map_err(explain)?;
+        let all = machine.states().to_vec();
+        let place: HashMap<SymbolId, usize> =
+            all.iter().enumerate().map(|(k, &s)| (s, k)).collect();
+        let added: HashSet<SymbolId> = [
+            &chains,
+            &output_rows,
+            &demand_rows,
+            &late_rows,
+            &surface_rows,
+            &reinit_rows,
+        ]
+        .into_iter()
+        .flatten()
+        .copied()
+        .collect();
+        let own: Vec<SymbolId> = all.iter().copied().filter(|s| !added.contains(s)).collect();
+        let (point, y, machine) = go_to_start(
+            (design, compiled),
+            (&reduced, machine),
+            (&own, &place),
+            asked,
+        )?;
+        let places =
+            |symbols: &[SymbolId]| -> Vec<usize> { symbols.iter().map(|s| place[s]).collect() };
+        let mut targets = Vec::new();
+        for (&(when, target, _), row) in reinits.iter().zip(places(&reinit_rows)) {
+            let Some(&state) = place.get(&target) else {
+                return Err(follower(design, &reduced, target, asked));
+            };
+            targets.push((when, state, row));
+        }
+        let surfaces = surfaces.iter().zip(places(&surface_rows));
+        let surfaces = surfaces.map(|(&(mode, _, is_floor), row)| Surface {
+            mode,
+            row,
+            is_floor,
+        });
+        let variational = Variational::new(
+            machine,
+            (places(&own), places(&chains), places(&output_rows)),
+            surfaces.collect(),
+            targets,
+        );
+        let late_places = late.iter().zip(places(&late_rows));
+        let late = late_places.filter_map(|((s, _), row)| Some((*place.get(s)?, row)));
+        Ok(Augmented {
+            variational,
+            late: late.collect(),
+            demands: places(&demand_rows),
+            point_time: point.t,
+            y,
+            reduced,
+            asked,
+        })
+    }
+}
+
+fn add_rows(reduced: &mut Reduced, values: &[ExprId]) -> Vec<SymbolId> {
+    values.iter().map(|&e| add_output(reduced, e)).collect()
+}
+
+/// Finds the start with the model's own machine, and lets the augmented one take over there.
+fn go_to_start(
+    (design, compiled): (&Design, &Compiled),
+    (reduced, mut machine): (&Reduced, Machine),
+    (own, place): (&[SymbolId], &HashMap<SymbolId, usize>),
+    asked: Span,
+) -> Result<(Point, Vec<f64>, Machine), LinearError> {
+    let mut plain = compiled.reduced.clone();
+    let mut wanted = Vec::new();
+    for &symbol in own {
+        let Some(symbol) = counterpart(symbol, reduced, &plain) else {
+            return Err(other_states(&reduced.dae.name_of(symbol), asked));
+        };
+        wanted.push(plain.dae.pool.symbol(symbol));
+    }
+    let point = find_point(design, &plain, &wanted, &At::default(), asked)?;
+    let mut y = vec![0.0; machine.states().len()];
+    for (symbol, value) in own.iter().zip(&point.row) {
+        y[place[symbol]] = *value;
+    }
+    let n_whens = reduced.dae.whens.len();
+    let t = point.t;
+    let taken = machine.take_over(&point.machine, (t, &mut y), n_whens, &[]);
+    if let Err(error) = taken {
+        let message = explain_recording(&mut machine, error, t, reduced, &design.graph);
+        return Err(LinearError::Run(vec![message]));
+    }
+    Ok((point, y, machine))
+}
+
+/// target − value of every demand on the start.
+fn demands(dae: &mut Dae) -> Vec<ExprId> {
+    let starts = dae.starts.clone();
+    let demands = starts.iter().filter(|s| !s.is_guess);
+    demands.map(|s| dae.pool.sub(s.target, s.value)).collect()
+}
+
+/// What is zero where a mode switches; of a whole number the argument itself.
+fn surfaces(dae: &mut Dae) -> Vec<(SymbolId, ExprId, bool)> {
+    let modes = dae.modes.clone();
+    modes
+        .iter()
+        .map(|mode| match mode.switch {
+            Switch::Relation { left, right, .. } => (mode.symbol, dae.pool.sub(left, right), false),
+            Switch::Sign { of } => (mode.symbol, of, false),
+            Switch::Floor { of } => (mode.symbol, of, true),
+        })
+        .collect()
+}
+
+/// For every `reinit`: its `when`, its target, its value as a function of left limits.
+fn reinits(dae: &mut Dae) -> Vec<(usize, SymbolId, ExprId)> {
+    let whens = dae.whens.clone();
+    let mut found = Vec::new();
+    for (number, when) in whens.iter().enumerate() {
+        for action in &when.actions {
+            if let Action::Reinit { target, value, .. } = action {
+                let mut left: HashMap<SymbolId, ExprId> = HashMap::new();
+                for symbol in symbols_of(&dae.pool, *value) {
+                    if let Role::Pre { of } = dae.symbol(symbol).role {
+                        left.insert(symbol, dae.pool.symbol(of));
+                    }
+                }
+                let value = substitute(&mut dae.pool, *value, &|s| left.get(&s).copied());
+                found.push((number, *target, value));
+            }
+        }
+    }
+    found
+}
+
+/// Models whose motion is no smooth function of time between events.
+fn refuse_unfollowed(
+    design: &Design,
+    compiled: &Compiled,
+    dae: &Dae,
+    asked: Span,
+) -> Result<(), LinearError> {
+    let refuse = |message: String, span: Span, label: &str| {
+        let message = Diagnostic::error(code::NO_SENSITIVITY, message);
+        Err(model_error(
+            message
+                .primary(asked, "asked for here")
+                .secondary(span, label)
+                .help("use differences of runs instead: `paynter sweep`"),
+        ))
+    };
+    let graph = &compiled.graph;
+    refuse_differences(graph, asked)?;
+    if let Some(&contact) = ideal_contacts(graph).first() {
+        let name = graph.element_name(contact);
+        let span = graph.span(graph.element(contact).origin);
+        return refuse(
+            format!("the ideal contact `{name}` changes the structure of the equations"),
+            span,
+            "sensitivities through it are not implemented",
+        );
+    }
+    let clock = dae.clocks.iter().find(|c| !c.equations.is_empty());
+    if let Some(clock) = clock {
+        return refuse(
+            "the model has sampled blocks".to_owned(),
+            design.graph.span(clock.origin),
+            "sensitivities through sampled blocks are not implemented",
+        );
+    }
+    Ok(())
+}
+
+/// Discrete values that follow states, time or a parameter would need sensitivities of their own.
+fn refuse_assignments(design: &Design, dae: &Dae, asked: Span) -> Result<(), LinearError> {
+    let varies = |s: SymbolId| match dae.symbol(s).role {
+        Role::Unknown | Role::Derivative { .. } | Role::Time => true,
+        Role::Pre { of } => !matches!(dae.symbol(of).role, Role::Discrete { .. }),
+        _ => false,
+    };
+    for when in &dae.whens {
+        for action in &when.actions {
+            if let Action::Assign {
+                target,
+                value,
+                origin,
+            } = action
+                && symbols_of(&dae.pool, *value).into_iter().any(varies)
+            {
+                let name = dae.name_of(*target);
+                return Err(model_error(
+                    Diagnostic::error(
+                        code::NO_SENSITIVITY,
+                        format!("`{name}` takes a value at an event that depends on the motion"),
+                    )
+                    .primary(asked, "asked for here")
+                    .secondary(design.graph.span(*origin), "sensitivities of such values are not implemented")
+                    .help("make it a state with `reinit`, or use differences of runs: `paynter sweep`"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn follower(design: &Design, reduced: &Reduced, target: SymbolId, asked: Span) -> LinearError {
+    let name = reduced.dae.name_of(target);
+    let span = design.graph.span(reduced.dae.symbol(target).origin);
+    model_error(
+        Diagnostic::error(
+            code::NO_SENSITIVITY,
+            format!("`reinit` sets `{name}`, which follows from other states"),
+        )
+        .primary(asked, "asked for here")
+        .secondary(span, "not a state itself")
+        .help("let `reinit` set the state, such as `mass.p` or `spring.q`"),
+    )
+}
+
+/// Why an event could not be passed.
+fn cannot_follow(design: &Design, reduced: &Reduced, (t, trouble): (f64, Trouble)) -> LinearError {
+    let at = paynter_design::failure::seconds(t);
+    let (message, mode) = match trouble {
+        Trouble::Grazing(mode) => (
+            format!(
+                "at t = {at} a switch is touched without being crossed: its instant has no derivative"
+            ),
+            Some(mode),
+        ),
+        Trouble::Together(mode) => (
+            format!("at t = {at} two switches change at once, and parameters move them apart"),
+            Some(mode),
+        ),
+        Trouble::Cascade => (
+            format!("at t = {at} one `reinit` follows another at the same instant"),
+            None,
+        ),
+        Trouble::Unknown => (
+            format!("at t = {at} something jumps whose instant does not follow from one switch"),
+            None,
+        ),
+    };
+    let message = Diagnostic::error(code::NO_SENSITIVITY, message);
+    let origin = mode.map(|m| reduced.dae.symbol(m).origin);
+    LinearError::Run(vec![
+        match origin {
+            Some(origin) => message.primary(design.graph.span(origin), "this switch"),
+            None => message,
+        }
+        .help("end the run before, or move a parameter a little"),
+    ])
+}
+
+fn collect(
+    design: &Design,
+    (over, to): (&[Varying], &[Quantity]),
+    scales: &[f64],
+    recorder: &Recorder<'_>,
+) -> Sensitivities {
+    let n = to.len() * (1 + over.len());
+    let text = |unit: &Option<Unit>| unit.as_ref().map(|u| u.text.clone()).unwrap_or_default();
+    let parameters = over.iter().map(|p| {
+        let value = p.value(design);
+        Parameter {
+            name: p.name.clone(),
+            value: p.unit.as_ref().map_or(value, |u| u.from_si(value)),
+            unit: text(&p.unit),
+        }
+    });
+    let factor = |unit: &Option<Unit>| unit.as_ref().map_or(1.0, |u| u.factor);
+    let outputs = to.iter().enumerate().map(|(i, q)| {
+        let column = |k: usize| recorder.rows.column(n, i * (1 + over.len()) + k);
+        let slopes = over.iter().enumerate().map(|(k, p)| {
+            let to_units = factor(&p.unit) / factor(&q.column.unit) / scales[k];
+            let own = column(k + 1);
+            own.into_iter().map(|x| x * to_units).collect()
+        });
+        let shown = |x: f64| q.column.unit.as_ref().map_or(x, |u| u.from_si(x));
+        Followed {
+            name: q.column.name.clone(),
+            unit: text(&q.column.unit),
+            values: column(0).into_iter().map(shown).collect(),
+            slopes: slopes.collect(),
+        }
+    });
+    Sensitivities {
+        time: recorder.rows.time.clone(),
+        parameters: parameters.collect(),
+        outputs: outputs.collect(),
+        n_events: recorder.event_times.len(),
+    }
+}
+
+/// The parameters of the top model: what varies where nobody says.
+pub fn default_parameters(design: &Design) -> Vec<Varying> {
+    let dae = &design.graph.signals;
+    let place = design.plan.places.whole.unwrap_or_default();
+    let mut found = Vec::new();
+    for (k, symbol) in dae.symbols.iter().enumerate() {
+        let id = SymbolId(k as u32);
+        let is_free = matches!(symbol.role, Role::Parameter { binding: None, .. });
+        let name = dae.name_of(id);
+        if is_free && !name.contains('.') && !design.structural.contains(&id) {
+            found.push(Varying {
+                name,
+                symbol: Some(id),
+                unit: design.state_units.get(&id).cloned(),
+                span: place,
+            });
+        }
+    }
+    found
+}

@@ -1,0 +1,530 @@
+//! A model as a function of the unit cube.
+//!
+//! In:  the experiments that count, one combination of choices, and what is searched between bounds.
+//! Out: [`Trials`], a [`Problem`]: aim and constraints at a point, from runs of every experiment.
+//!
+//! Models whose equations stay the same are compiled once. What has no value is counted by reason.
+
+use super::cases::Case;
+use super::choices::{Combination, change};
+use super::{Progress, Watch};
+use crate::evaluator::{Anew, CANCELLED, Ran, Settings, Shared, Worker, plain_parameter};
+use crate::experiment::SearchValues;
+use paynter_design::design::{Choice, Design, DesignError};
+use paynter_exec::Engine;
+use paynter_model::experiment::{Cases, Searched, Varied};
+use paynter_model::project::Override;
+use paynter_optimize::{Evaluation, Problem, Trial};
+use paynter_symbolic::{Comparison, Role};
+use paynter_syntax::Diagnostic;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bounds further apart than this factor are searched on a scale of logarithms.
+const DECADES: f64 = 100.0;
+/// Tolerance of runs whose experiment gives none: differences of aims must mean something.
+const RTOL: f64 = 1e-9;
+/// A run that takes this many times the steps of the first one is given up …
+const MORE_STEPS: usize = 50;
+/// … but never before this many.
+const FEWEST_STEPS: usize = 20_000;
+
+/// A quantity between two bounds.
+#[derive(Clone)]
+pub(crate) struct Axis {
+    pub varied: Varied,
+    pub low: f64,
+    pub high: f64,
+    pub is_logarithmic: bool,
+}
+
+impl Axis {
+    pub(crate) fn new(varied: &Varied) -> Self {
+        let Searched::Between(low, high) = varied.range else {
+            unreachable!("choices were taken out");
+        };
+        Axis {
+            varied: varied.clone(),
+            low,
+            high,
+            is_logarithmic: low > 0.0 && high / low >= DECADES,
+        }
+    }
+
+    /// The value at a part of the way from bound to bound.
+    pub(crate) fn value(&self, part: f64) -> f64 {
+        self.extended(part).clamp(self.low, self.high)
+    }
+
+    /// The same beyond the bounds.
+    pub(crate) fn extended(&self, part: f64) -> f64 {
+        if self.is_logarithmic {
+            self.low * (self.high / self.low).powf(part)
+        } else {
+            self.low + part * (self.high - self.low)
+        }
+    }
+
+    /// How fast the value grows with the part of the way, SI.
+    pub(crate) fn slope(&self, part: f64) -> f64 {
+        if self.is_logarithmic {
+            self.value(part) * (self.high / self.low).ln()
+        } else {
+            self.high - self.low
+        }
+    }
+
+    fn part(&self, value: f64) -> Option<f64> {
+        let part = if self.is_logarithmic {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        (0.0..=1.0).contains(&part).then_some(part)
+    }
+}
+
+/// The values that a model has now, as parts of their ranges; none where one lies outside.
+pub(crate) fn present_values(design: &Design, axes: &[Axis]) -> Option<Vec<f64>> {
+    let dae = &design.graph.signals;
+    let present = |axis: &Axis| {
+        let path = &axis.varied.variable.path;
+        let is_it = |s: &&paynter_symbolic::Symbol| dae.names.display(s.name) == *path;
+        let symbol = dae.symbols.iter().find(is_it)?;
+        match symbol.role {
+            Role::Parameter { value, .. } => axis.part(value),
+            _ => None,
+        }
+    };
+    axes.iter().map(present).collect()
+}
+
+/// One experiment, ready to be run with many values.
+struct Runner<'a> {
+    case: &'a Case,
+    /// With the choices made.
+    design: Design,
+    shared: Option<Shared>,
+    idle: Mutex<Vec<Worker>>,
+}
+
+/// Why points have no value: code and an example, by how many.
+pub(super) type Reasons = BTreeMap<String, (String, usize)>;
+
+/// Which of several aims is made small, and which is kept below a value meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Stance {
+    pub aim: usize,
+    /// As a number to be made small.
+    pub limit: Option<(usize, f64)>,
+}
+
+/// All aims as numbers to be made small, and all constraints, at one point.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Values {
+    pub aims: Vec<f64>,
+    pub constraints: Vec<f64>,
+}
+
+impl Values {
+    fn seen_from(&self, stance: Stance) -> Evaluation {
+        let mut constraints = self.constraints.clone();
+        constraints.extend(stance.limit.map(|(k, most)| self.aims[k] - most));
+        Evaluation {
+            aim: self.aims[stance.aim],
+            constraints,
+        }
+    }
+}
+
+/// A function of the unit cube.
+pub(super) struct Trials<'a> {
+    /// What is asked just now.
+    pub stance: Stance,
+    /// The size of a limited aim.
+    pub limit_size: Option<f64>,
+    /// Every point that has values, where somebody wants them all.
+    pub log: Option<Mutex<Vec<(Vec<f64>, Values)>>>,
+    pub axes: Vec<Axis>,
+    runners: Vec<Runner<'a>>,
+    fixed: Vec<Override>,
+    choice: &'a Choice,
+    engine: Engine,
+    settings: Settings,
+    reasons: Mutex<Reasons>,
+    n_runs: AtomicUsize,
+    best: Mutex<Option<(f64, bool)>>,
+    /// Sizes of the limits of all conditions, SI, where they are not zero.
+    sizes: Vec<Option<f64>>,
+}
+
+impl<'a> Trials<'a> {
+    /// Makes the choices and compiles.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the model with these choices from being compiled.
+    pub(super) fn new(
+        cases: &'a [Case],
+        combination: &Combination,
+        (choice, engine): (&'a Choice, Engine),
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let axes: Vec<Axis> = combination.open.iter().map(Axis::new).collect();
+        let mut runners = Vec::new();
+        for case in cases {
+            let design = match combination.changes.is_empty() {
+                true => case.design.clone(),
+                false => with_changes(case, choice, &combination.changes)?,
+            };
+            let plain = |a: &Axis| plain_parameter(&design, &a.varied.variable.path);
+            let symbols: Option<Vec<_>> = axes.iter().map(plain).collect();
+            let shared = match symbols {
+                Some(symbols) => Shared::new(&design, symbols, engine)?,
+                None => None,
+            };
+            runners.push(Runner {
+                case,
+                design,
+                shared,
+                idle: Mutex::new(Vec::new()),
+            });
+        }
+        let plan = &cases[0].design.plan;
+        let has_tolerance = plan.places.words.iter().any(|w| w.0 == "rtol");
+        let mut trials = Trials {
+            stance: Stance::default(),
+            limit_size: None,
+            log: None,
+            axes,
+            runners,
+            fixed: combination.changes.clone(),
+            choice,
+            engine,
+            settings: Settings {
+                rtol: (!has_tolerance).then(|| plan.rtol.min(RTOL)),
+                ..Settings::default()
+            },
+            reasons: Mutex::new(Reasons::new()),
+            n_runs: AtomicUsize::new(0),
+            best: Mutex::new(None),
+            sizes: Vec::new(),
+        };
+        trials.set();
+        trials.look();
+        Ok(trials)
+    }
+
+    fn set(&mut self) {
+        for runner in &mut self.runners {
+            if let Some(shared) = &mut runner.shared {
+                shared.set(&self.settings);
+            }
+        }
+    }
+
+    /// Runs once in the middle, or at the present values, to learn how many steps a run takes and how large limits are.
+    fn look(&mut self) {
+        let x = self.nominal().unwrap_or_else(|| vec![0.5; self.axes.len()]);
+        let values = self.values(&x);
+        let go_on = || ControlFlow::Continue(());
+        let mut most = 0;
+        for k in 0..self.runners.len() {
+            let ran = self.run(k, &values, &go_on);
+            most = most.max(ran.steps);
+            let plan = &self.runners[k].design.plan;
+            let n = plan.optimize.as_ref().map_or(0, |s| s.conditions.len());
+            let found = ran.search.map_or(Vec::new(), |s| s.conditions);
+            let size = |j: usize| {
+                let limit = found.get(j)?.1?.abs();
+                (limit > 0.0 && limit.is_finite()).then_some(limit)
+            };
+            let sizes: Vec<Option<f64>> = (0..n).map(size).collect();
+            self.sizes.extend(sizes);
+        }
+        let is_limited = self
+            .runners
+            .iter()
+            .all(|r| r.design.plan.max_steps.is_some());
+        if !is_limited {
+            self.settings.max_steps = Some((MORE_STEPS * most).max(FEWEST_STEPS));
+            self.set();
+        }
+        for runner in &mut self.runners {
+            runner.idle = Mutex::new(Vec::new());
+        }
+    }
+
+    /// The present values, where they lie between the bounds.
+    pub(super) fn nominal(&self) -> Option<Vec<f64>> {
+        present_values(&self.runners[0].design, &self.axes)
+    }
+
+    pub(super) fn n_runs(&self) -> usize {
+        self.n_runs.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn reasons(&self) -> Reasons {
+        self.reasons
+            .lock()
+            .expect("no thread panics with it")
+            .clone()
+    }
+
+    /// Searches while somebody looks on.
+    pub(super) fn watched<R>(
+        &mut self,
+        watch: Watch<'_>,
+        work: impl FnOnce(&Watched<'_, 'a>) -> R,
+    ) -> R {
+        work(&Watched {
+            trials: self,
+            watch,
+        })
+    }
+
+    /// Values of the searched quantities at a point.
+    pub(super) fn values(&self, x: &[f64]) -> Vec<f64> {
+        self.axes.iter().zip(x).map(|(a, x)| a.value(*x)).collect()
+    }
+
+    /// Names of the experiments, where there are several.
+    pub(super) fn case_names(&self) -> Vec<Option<String>> {
+        self.runners.iter().map(|r| r.case.name.clone()).collect()
+    }
+
+    /// The limit of a condition at a point, SI.
+    pub(super) fn limits_at(&self, x: &[f64]) -> Vec<f64> {
+        let all = (0..self.runners.len()).flat_map(|k| {
+            let ran = self.run(k, &self.values(x), &|| ControlFlow::Continue(()));
+            let conditions = ran.search.map_or(Vec::new(), |s| s.conditions);
+            conditions
+                .into_iter()
+                .map(|c| c.1.unwrap_or(f64::NAN))
+                .collect::<Vec<_>>()
+        });
+        all.collect()
+    }
+
+    /// What the first experiment gives at a point.
+    pub(super) fn again(&self, x: &[f64]) -> Ran {
+        self.run(0, &self.values(x), &|| ControlFlow::Continue(()))
+    }
+
+    /// Runs one experiment.
+    fn run(&self, k: usize, values: &[f64], may_go_on: &dyn Fn() -> ControlFlow<()>) -> Ran {
+        let runner = &self.runners[k];
+        if let Some(shared) = &runner.shared {
+            let idle = runner.idle.lock().expect("no thread panics with it").pop();
+            let mut worker = idle.unwrap_or_else(|| Worker::new(shared));
+            let ran = worker
+                .can_take(shared, values)
+                .then(|| worker.run(&runner.design, shared, may_go_on));
+            runner
+                .idle
+                .lock()
+                .expect("no thread panics with it")
+                .push(worker);
+            if let Some(ran) = ran {
+                return ran;
+            }
+        }
+        let mut changes = self.fixed.clone();
+        let open = self.axes.iter().zip(values);
+        changes.extend(open.map(|(axis, v)| change(&axis.varied, axis.varied.expression(*v))));
+        let choice = with_experiment(&runner.case.design, self.choice);
+        let anew = Anew {
+            design: &runner.case.design,
+            choice: &choice,
+            engine: self.engine,
+        };
+        anew.ran(&changes, &self.settings, may_go_on)
+    }
+
+    fn evaluate(&self, x: &[f64], watch: Watch<'_>) -> Trial {
+        let progress = || Progress {
+            n_runs: self.n_runs(),
+            best: *self.best.lock().expect("no thread panics with it"),
+        };
+        let may_go_on = || watch(&progress());
+        if may_go_on().is_break() {
+            return Trial::Ended;
+        }
+        let values = self.values(x);
+        let mut found = Vec::new();
+        for k in 0..self.runners.len() {
+            let ran = self.run(k, &values, &may_go_on);
+            self.n_runs.fetch_add(1, Ordering::Relaxed);
+            if ran.failure.as_ref().is_some_and(|f| f.1 == CANCELLED) {
+                return Trial::Ended;
+            }
+            match self.read(k, ran) {
+                Ok(one) => found.push(one),
+                Err((reason, example)) => {
+                    let mut reasons = self.reasons.lock().expect("no thread panics with it");
+                    let entry = reasons.entry(reason).or_insert((example.clone(), 0));
+                    // Whichever thread comes first: the example is the same.
+                    entry.0 = entry.0.clone().min(example);
+                    entry.1 += 1;
+                    return Trial::Bad;
+                }
+            }
+        }
+        let values = self.combined(&found);
+        let value = values.seen_from(self.stance);
+        self.note(&value);
+        if let Some(log) = &self.log {
+            let mut log = log.lock().expect("no thread panics with it");
+            log.push((x.to_vec(), values));
+        }
+        Trial::Good(value)
+    }
+
+    /// Aim and constraints of one experiment; a reason and an example where there are none.
+    fn read(&self, k: usize, ran: Ran) -> Result<Values, (String, String)> {
+        if let Some((code, why)) = ran.failure {
+            return Err((format!("failed {code}"), format!("the run failed: {why}")));
+        }
+        let search = self.runners[k].design.plan.optimize.as_ref();
+        let search = search.expect("every case has the search");
+        let SearchValues { aims, conditions } =
+            ran.search.expect("a plan with a search computes it");
+        let missing = |text: &str| {
+            let why = format!("`{text}` has no value");
+            (why.clone(), why)
+        };
+        let mut small = Vec::new();
+        for (aim, value) in search.aims.iter().zip(aims) {
+            let value = value.filter(|v| v.is_finite());
+            let value = value.ok_or_else(|| missing(&aim.text))?;
+            small.push(if aim.is_small { value } else { -value });
+        }
+        let mut constraints = Vec::new();
+        for (condition, sides) in search.conditions.iter().zip(conditions) {
+            let (Some(left), Some(right)) = sides else {
+                return Err(missing(&condition.texts.0));
+            };
+            let violation = match condition.comparison {
+                Comparison::Less | Comparison::LessEqual => left - right,
+                Comparison::Greater | Comparison::GreaterEqual => right - left,
+                Comparison::Equal | Comparison::NotEqual => (left - right).abs(),
+            };
+            if violation.is_nan() {
+                return Err(missing(&condition.texts.0));
+            }
+            constraints.push(violation);
+        }
+        Ok(Values {
+            aims: small,
+            constraints,
+        })
+    }
+
+    /// The worst, or the weighted mean, of all experiments; constraints of all.
+    fn combined(&self, found: &[Values]) -> Values {
+        let search = self.runners[0].design.plan.optimize.as_ref();
+        let is_mean = search.is_some_and(|s| matches!(s.cases, Cases::Mean(_)));
+        let weights = || self.runners.iter().map(|r| r.case.weight);
+        let aim = |k: usize| {
+            let each = found.iter().map(|v| v.aims[k]);
+            if is_mean {
+                let sum: f64 = each.zip(weights()).map(|(aim, w)| w * aim).sum();
+                sum / weights().sum::<f64>()
+            } else {
+                each.fold(f64::NEG_INFINITY, f64::max)
+            }
+        };
+        let n_aims = found.first().map_or(0, |v| v.aims.len());
+        Values {
+            aims: (0..n_aims).map(aim).collect(),
+            constraints: found.iter().flat_map(|e| e.constraints.clone()).collect(),
+        }
+    }
+
+    /// Keeps the best value for whoever looks on.
+    fn note(&self, value: &Evaluation) {
+        let search = self.runners[0].design.plan.optimize.as_ref();
+        let aim = &search.expect("every case has the search").aims[self.stance.aim];
+        let si = if aim.is_small { value.aim } else { -value.aim };
+        let shown = aim.unit.as_ref().map_or(si, |u| u.from_si(si));
+        let is_feasible = value.is_feasible();
+        let mut best = self.best.lock().expect("no thread panics with it");
+        let is_better = match *best {
+            None => true,
+            Some((_, false)) => is_feasible,
+            Some((old, true)) => {
+                is_feasible
+                    && if aim.is_small {
+                        shown < old
+                    } else {
+                        shown > old
+                    }
+            }
+        };
+        if is_better {
+            *best = Some((shown, is_feasible));
+        }
+    }
+}
+
+/// A choice that names the experiment of a design.
+fn with_experiment(design: &Design, choice: &Choice) -> Choice {
+    Choice {
+        experiment: design
+            .plan
+            .name
+            .clone()
+            .or_else(|| choice.experiment.clone()),
+        ..choice.clone()
+    }
+}
+
+fn with_changes(
+    case: &Case,
+    choice: &Choice,
+    changes: &[Override],
+) -> Result<Design, Vec<Diagnostic>> {
+    let choice = with_experiment(&case.design, choice);
+    case.design.varied(&choice, changes).map_err(|e| match e {
+        DesignError::Unreadable(_) => unreachable!("no file is read"),
+        DesignError::Model(failed) => failed.diagnostics,
+    })
+}
+
+/// Trials that somebody looks on.
+pub(super) struct Watched<'w, 'a> {
+    trials: &'w Trials<'a>,
+    watch: Watch<'w>,
+}
+
+impl<'a> std::ops::Deref for Watched<'_, 'a> {
+    type Target = Trials<'a>;
+    fn deref(&self) -> &Trials<'a> {
+        self.trials
+    }
+}
+
+impl Problem for Watched<'_, '_> {
+    fn n_variables(&self) -> usize {
+        self.trials.axes.len()
+    }
+
+    fn n_constraints(&self) -> usize {
+        let each = self.trials.runners.iter().map(|r| {
+            let search = r.design.plan.optimize.as_ref();
+            search.map_or(0, |s| s.conditions.len())
+        });
+        each.sum::<usize>() + usize::from(self.trials.stance.limit.is_some())
+    }
+
+    fn evaluate(&self, x: &[f64]) -> Trial {
+        self.trials.evaluate(x, self.watch)
+    }
+
+    fn constraint_sizes(&self) -> Vec<Option<f64>> {
+        let mut sizes = self.trials.sizes.clone();
+        sizes.extend(self.trials.stance.limit.map(|_| self.trials.limit_size));
+        sizes
+    }
+}

@@ -1,0 +1,357 @@
+//! `reduce --assume`: a model under assumptions, made simpler, with the error that the assumptions make.
+//!
+//! In:  a model, and assumptions `junction.f = value` (of a 1-junction) or `junction.e = value` (of a 0-junction).
+//! Out: the model in which a source holds the junction at that value, simplified: with zero the junction is at rest and what hangs on it goes
+//!      (the assumption is *specialised*), with another value what moves with it only loads the source (it is *substituted*).
+//!
+//! An assumption changes the model, so that no proof can show the new text equal to the old one. What is proved is the simplification; the
+//! assumption is measured: how far the full model is from it along the run of each experiment, and how far the recorded columns are apart.
+//!
+//! **Invariant:** nothing is left out silently: start values that an assumption takes away are named.
+
+use crate::code;
+use crate::net::{Kind, Net, Step, ThingId};
+use crate::proof::designed;
+use crate::read::{Source, read};
+use crate::session::{Rewritten, Wish, source_of};
+use crate::simplify::simplify;
+use paynter::compare::compare;
+use paynter::model::project::Loader;
+use paynter::overlay::Overlay;
+use paynter::run::{RunChoice, run};
+use paynter::simulate::Ending;
+use paynter::syntax::ast::{Assign, ExperimentKind, StmtKind};
+use paynter::syntax::{Diagnostic, Span};
+use paynter::table::Table;
+use paynter::{Choice, DesignError};
+use std::ops::ControlFlow;
+
+/// What is assumed.
+struct Assumption {
+    junction: String,
+    letter: &'static str,
+    value: String,
+}
+
+/// Rewrites a model under assumptions.
+///
+/// # Errors
+///
+/// The file cannot be read or has errors, or an assumption names no junction of the model.
+pub fn assume<L: Loader + Clone>(
+    loader: &mut L,
+    path: &str,
+    wish: &Wish,
+    asked: &[String],
+) -> Result<Rewritten, DesignError> {
+    let mut assumed = String::new();
+    let mut assumptions = Vec::new();
+    let mut steps = Vec::new();
+    source_of(loader, path, wish, &mut |source| {
+        let net = read(source);
+        assumptions.clear();
+        for text in asked {
+            assumptions.push(understand(source, &net, text)?);
+        }
+        (assumed, steps) = held(source, &net, &assumptions);
+        Ok(())
+    })?;
+    let mut world = Overlay::new(loader.clone());
+    world.set(path, assumed.clone());
+    let mut rewritten = simplify(&mut world, path, wish, &[])?;
+    let measured = measure(loader, path, &rewritten, (wish, &assumptions));
+    for step in &measured {
+        rewritten
+            .text
+            .push_str(&format!("// {}: {}\n", step.rule, step.text));
+    }
+    steps.append(&mut rewritten.steps);
+    steps.extend(measured);
+    rewritten.steps = steps;
+    Ok(rewritten)
+}
+
+/// Reads `turn.f = 0 [rad/s]`.
+fn understand(source: &Source<'_>, net: &Net, text: &str) -> Result<Assumption, Vec<Diagnostic>> {
+    let wrong = |why: String| {
+        vec![
+            Diagnostic::error(code::NOT_ASSUMED, format!("`{text}` cannot be assumed: {why}"))
+                .primary(source.model.name.span, "of this model")
+                .help("write the flow of a 1-junction or the effort of a 0-junction and its value: `--assume \"turn.f = 0\"`"),
+        ]
+    };
+    let Some((left, value)) = text.split_once('=') else {
+        return Err(wrong("it is no equation".to_owned()));
+    };
+    let (left, value) = (left.trim(), value.trim());
+    let (junction, letter) = left.rsplit_once('.').unwrap_or((left, ""));
+    let things = net.things.iter();
+    let mut named = things.filter(|t| t.name.as_deref() == Some(junction) && t.owner.is_some());
+    let kind = named.next().map(|t| t.kind);
+    let letter = match (kind, letter) {
+        (Some(Kind::One), "f") => "f",
+        (Some(Kind::Zero), "e") => "e",
+        (Some(Kind::One), _) => {
+            return Err(wrong(format!(
+                "`{junction}` is a 1-junction and shares its flow, `{junction}.f`"
+            )));
+        }
+        (Some(Kind::Zero), _) => {
+            return Err(wrong(format!(
+                "`{junction}` is a 0-junction and shares its effort, `{junction}.e`"
+            )));
+        }
+        _ => {
+            return Err(wrong(format!(
+                "`{junction}` is no junction of `{}`",
+                source.model.name.text
+            )));
+        }
+    };
+    if value.is_empty() {
+        return Err(wrong("it has no value".to_owned()));
+    }
+    Ok(Assumption {
+        junction: junction.to_owned(),
+        letter,
+        value: value.to_owned(),
+    })
+}
+
+/// The text in which sources hold what is assumed, without the start values that they take away.
+fn held(source: &Source<'_>, net: &Net, assumptions: &[Assumption]) -> (String, Vec<Step>) {
+    let mut edits: Vec<(Span, String)> = Vec::new();
+    let mut steps = Vec::new();
+    let mut lines = String::new();
+    let mut gone: Vec<String> = Vec::new();
+    for a in assumptions {
+        let kind = if a.letter == "f" { "Sf" } else { "Se" };
+        let name = free_name(net, &format!("assumed_{}", a.junction));
+        lines.push_str(&format!(
+            "\n    {name}: {kind}({}) -> {}",
+            a.value, a.junction
+        ));
+        gone.extend(starts_at(net, a));
+        steps.push(Step {
+            rule: "assume",
+            text: format!(
+                "`{}.{}` is {}: a source holds it",
+                a.junction, a.letter, a.value
+            ),
+        });
+    }
+    let model = source.model.body.iter().filter_map(|s| match &s.kind {
+        StmtKind::Start(list) => Some((s.span, list)),
+        _ => None,
+    });
+    let experiments = source.experiments().flat_map(|e| &e.body);
+    let experiments = experiments.filter_map(|s| match &s.kind {
+        ExperimentKind::Start(list) => Some((s.span, list)),
+        _ => None,
+    });
+    for (span, list) in model.chain(experiments) {
+        edits.extend(without(source, span, list, &gone, &mut steps));
+    }
+    if let Some(last) = source.model.body.last() {
+        let end = Span {
+            start: last.span.end,
+            ..last.span
+        };
+        edits.push((end, lines));
+    }
+    (edited(source.text, edits), steps)
+}
+
+/// Start values of what a source holds from now on.
+fn starts_at(net: &Net, a: &Assumption) -> Vec<String> {
+    let mut gone = vec![format!("{}.{}", a.junction, a.letter)];
+    let is_it = |t: &ThingId| net.things[*t].name.as_deref() == Some(&a.junction);
+    let Some(junction) = net.alive().into_iter().find(is_it) else {
+        return gone;
+    };
+    for bond in net.at(junction) {
+        let thing = &net.things[net.across(bond, junction)];
+        let stored = match (thing.kind, a.letter) {
+            (Kind::I, "f") => ["p", "f"],
+            (Kind::C, "e") => ["q", "e"],
+            _ => continue,
+        };
+        let name = thing.name.iter();
+        gone.extend(name.flat_map(|n| stored.map(|s| format!("{n}.{s}"))));
+    }
+    gone
+}
+
+/// A start line without some of its values; none if it has none of them.
+fn without(
+    source: &Source<'_>,
+    span: Span,
+    list: &[Assign],
+    gone: &[String],
+    steps: &mut Vec<Step>,
+) -> Option<(Span, String)> {
+    let target = |a: &&Assign| source.slice(a.target.span);
+    let (dropped, kept): (Vec<&Assign>, Vec<&Assign>) =
+        list.iter().partition(|a| gone.contains(&target(a)));
+    if dropped.is_empty() {
+        return None;
+    }
+    for a in dropped {
+        steps.push(Step {
+            rule: "assume",
+            text: format!(
+                "the start value `{}` goes: the assumption sets it",
+                source.slice(a.span)
+            ),
+        });
+    }
+    let kept: Vec<String> = kept.iter().map(|a| source.slice(a.span)).collect();
+    if !kept.is_empty() {
+        return Some((span, format!("start {}", kept.join(", "))));
+    }
+    // The mark that separated it from the next statement goes with it.
+    let after = &source.text[span.end as usize..];
+    let n_spaces = after.len() - after.trim_start_matches(' ').len();
+    let mark = usize::from(after[n_spaces..].starts_with(';'));
+    let end = span.end + (mark * (n_spaces + 1)) as u32;
+    Some((Span { end, ..span }, String::new()))
+}
+
+fn free_name(net: &Net, wish: &str) -> String {
+    let mut name = wish.to_owned();
+    while net.names.contains(&name) {
+        name.push('_');
+    }
+    name
+}
+
+/// Puts texts in the place of spans.
+fn edited(text: &str, mut edits: Vec<(Span, String)>) -> String {
+    edits.sort_by_key(|(span, _)| span.start);
+    let mut out = String::new();
+    let mut at = 0;
+    for (span, new) in edits {
+        out.push_str(&text[at..span.start as usize]);
+        out.push_str(&new);
+        at = span.end as usize;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// How far the full model is from the assumptions, and the new one from the full one, for each experiment.
+fn measure<L: Loader + Clone>(
+    loader: &mut L,
+    path: &str,
+    new: &Rewritten,
+    (wish, assumptions): (&Wish, &[Assumption]),
+) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut asked: Vec<(String, String)> = Vec::new();
+    let _ = source_of(loader, path, wish, &mut |source| {
+        asked = source
+            .experiments()
+            .filter(|e| wish.experiment.as_ref().is_none_or(|w| **w == *e.name.text))
+            .filter_map(|e| {
+                Some((
+                    e.name.text.to_string(),
+                    recording(source, e.body.first()?.span, assumptions),
+                ))
+            })
+            .collect();
+        Ok(())
+    });
+    for (name, old) in &asked {
+        let text = match (
+            ran(loader, path, old, name),
+            ran(loader, path, &new.text, name),
+        ) {
+            (Ok(old), Ok(new)) => compared(&old, &new, assumptions),
+            (Err(why), _) => format!("the full model does not run: {why}"),
+            (_, Err(why)) => format!("the model under the assumption does not run: {why}"),
+        };
+        steps.push(Step {
+            rule: "error",
+            text: format!("in `{name}` {text}"),
+        });
+    }
+    steps
+}
+
+/// The text with what the assumptions leave out recorded as well.
+fn recording(source: &Source<'_>, first: Span, assumptions: &[Assumption]) -> String {
+    let columns = assumptions.iter().enumerate();
+    let columns = columns.map(|(k, a)| {
+        format!(
+            "{}.{} - ({}) as left_out_{k}",
+            a.junction, a.letter, a.value
+        )
+    });
+    let columns: Vec<String> = columns.collect();
+    let at = first.start as usize;
+    format!(
+        "{}record {}\n    {}",
+        &source.text[..at],
+        columns.join(", "),
+        &source.text[at..]
+    )
+}
+
+fn ran<L: Loader + Clone>(
+    loader: &L,
+    path: &str,
+    text: &str,
+    experiment: &str,
+) -> Result<Table, String> {
+    let choice = Choice {
+        experiment: Some(experiment.to_owned()),
+        ..Choice::default()
+    };
+    let mut design = designed(loader, path, text, &choice)?;
+    design.plan.comparisons.clear();
+    design.plan.measures.clear();
+    let first = |m: &[Diagnostic]| m.first().map_or_else(String::new, |d| d.message.clone());
+    let outcome = run(&design, &RunChoice::default(), &mut |_| {
+        ControlFlow::Continue(())
+    });
+    let outcome = outcome.map_err(|m| first(&m))?;
+    match &outcome.run.ending {
+        Ending::Failed {
+            why: diagnostics, ..
+        } => Err(first(diagnostics)),
+        _ => Ok(outcome.run.table),
+    }
+}
+
+/// The largest size of what is left out, and the differences of columns.
+fn compared(old: &Table, new: &Table, assumptions: &[Assumption]) -> String {
+    let left_out = assumptions.iter().enumerate().map(|(k, a)| {
+        let column = old.column(&format!("left_out_{k}"));
+        let values = column.map(|c| c.values.as_slice()).unwrap_or_default();
+        let largest = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let unit = column.map(|c| c.unit.clone()).unwrap_or_default();
+        let unit = if unit.is_empty() {
+            unit
+        } else {
+            format!(" {unit}")
+        };
+        format!(
+            "`{}.{}` is up to {largest:.3e}{unit} from {}",
+            a.junction, a.letter, a.value
+        )
+    });
+    let left_out: Vec<String> = left_out.collect();
+    let mut reference = old.clone();
+    reference
+        .columns
+        .retain(|c| !c.name.starts_with("left_out_"));
+    let differences = compare(new, &reference, 1e-9);
+    let columns = differences.columns.iter();
+    let columns = columns.map(|c| format!("{} {:.2e}", c.name, c.scaled));
+    let columns: Vec<String> = columns.collect();
+    format!(
+        "{}; recorded columns differ by, of their ranges: {}",
+        left_out.join(", "),
+        columns.join(", ")
+    )
+}

@@ -1,0 +1,90 @@
+//! Assumptions: the rewritten model is that of the assumption, and the error that is reported is the one it makes.
+
+use paynter::DesignError;
+use paynter::overlay::{LibraryOnly, Overlay};
+use paynter::syntax::render;
+use paynter_rewrite::{Rewritten, Wish, assume};
+
+fn assumed(text: &str, asked: &[&str]) -> Result<Rewritten, String> {
+    let mut loader = Overlay::new(LibraryOnly);
+    loader.set("m.bond", text);
+    let asked: Vec<String> = asked.iter().map(|a| (*a).to_owned()).collect();
+    assume(&mut loader, "m.bond", &Wish::default(), &asked).map_err(|e| match e {
+        DesignError::Model(f) => render(&f.diagnostics, &f.sources, false),
+        DesignError::Unreadable(message) => message,
+    })
+}
+
+/// A stiff coupling between two discs: the second hardly moves against the first.
+const DISCS: &str = "model Discs {
+    param J = 2, k = 1e6
+    input M = 0
+    push: Se(M) -> one: 1 -> j1: I(J), r: R(1)
+    one -> gap: 0 -> two: 1 -> j2: I(3)
+    gap -> slip: 1 -> spring: C(1/k), d: R(100)
+}
+experiment e of Discs {
+    with M = sin(time)
+    start two.f = 0
+    stop = 5 [s]; rtol = 1e-9; record one.f as w1
+}
+";
+
+#[test]
+fn what_is_assumed_to_rest_goes_and_the_error_is_that_of_the_slip() {
+    let found = assumed(DISCS, &["slip.f = 0"]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(found.holds(), "{:?}", found.lines());
+    assert!(!found.text.contains("spring: C"), "{}", found.text);
+    let error = found.steps.iter().find(|s| s.rule == "error");
+    let text = &error.expect("it is measured").text;
+    assert!(text.contains("`slip.f` is up to"), "{text}");
+    // Rigid discs move as the stiff coupling does, but for M/k.
+    let size: f64 = text
+        .rsplit_once("w1 ")
+        .and_then(|(_, x)| x.parse().ok())
+        .unwrap_or_else(|| panic!("{text}"));
+    assert!(size < 1e-4, "{text}");
+}
+
+#[test]
+fn a_speed_that_is_held_takes_its_start_value_away() {
+    let text = "model Gyro {
+    param J = 0.1
+    rotor: 1 -> jr: I(0.5), drag: R(1e-4)
+    tilt: 1 -> jt: I(J), spring: C(1), damp: R(0.3)
+    swing: 1 -> js: I(0.2), hold: C(2)
+    tilt -> GY(jr.p) -> swing
+}
+experiment e of Gyro {
+    start rotor.f = 10, tilt.f = 0.1
+    stop = 3 [s]; rtol = 1e-9; record tilt.f as w
+}
+";
+    let found = assumed(text, &["rotor.f = 10"]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(found.holds(), "{:?}", found.lines());
+    assert!(found.text.contains("start tilt.f = 0.1"), "{}", found.text);
+    let lines = found.lines().join("\n");
+    assert!(
+        lines.contains("the start value `rotor.f = 10` goes"),
+        "{lines}"
+    );
+    // The drag slows the rotor by R t/J: 6e-4 of its speed in 3 s.
+    assert!(lines.contains("`rotor.f` is up to 5.99"), "{lines}");
+}
+
+#[test]
+fn nonsense_is_refused() {
+    for (asked, why) in [
+        ("one.f", "it is no equation"),
+        ("one.e = 0", "shares its flow"),
+        ("gap.f = 0", "shares its effort"),
+        ("nobody.f = 0", "no junction of `Discs`"),
+        ("one.f = ", "it has no value"),
+    ] {
+        let message = assumed(DISCS, &[asked]).expect_err(asked);
+        assert!(
+            message.contains(why) && message.contains("E0884"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! The library in the page: what can be placed on the canvas, with pictures for the start page.
+
+use crate::wire::PartCard;
+use paynter::draw::diagram::{DiagramOptions, diagram, to_svg};
+use paynter_service::Workspace;
+use paynter_service::part::placed;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Lists the parts of the library; made once.
+pub fn parts() -> &'static [PartCard] {
+    static PARTS: OnceLock<Vec<PartCard>> = OnceLock::new();
+    PARTS.get_or_init(|| {
+        let all = placed().into_iter();
+        let cards = all.map(|part| PartCard {
+            kind: format!("{}.{}", part.library, part.name),
+            words: part.doc,
+            from: part.library,
+            value: part.arguments,
+        });
+        cards.collect()
+    })
+}
+
+/// Draws what is inside of a part, `electromechanical.DcMotor`; none if there is no such part, or nothing in it. Each is drawn once.
+pub fn picture(kind: &str) -> Option<String> {
+    static DRAWN: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
+    let drawn = || DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = drawn().get(kind) {
+        return known.clone();
+    }
+    let (library, name) = kind.split_once('.')?;
+    if !parts().iter().any(|p| p.kind == kind) {
+        return None;
+    }
+    let workspace = Workspace::new([]);
+    let flat = workspace
+        .analysis(&format!("library:{library}"))
+        .and_then(|a| a.flat(name))
+        .filter(|f| !f.graph.elements.is_empty());
+    let svg = flat.map(|flat| {
+        let options = DiagramOptions::default();
+        to_svg(&diagram(&flat.graph, Some(&flat.causality), &options))
+    });
+    drawn().insert(kind.to_owned(), svg.clone());
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_words_and_most_have_pictures() {
+        let all = parts();
+        assert!(all.iter().all(|p| !p.words.is_empty()), "{all:?}");
+        let few = all.iter().step_by(9);
+        let n_drawn = few.clone().filter(|p| picture(&p.kind).is_some()).count();
+        assert!(2 * n_drawn > few.count(), "{n_drawn}");
+        assert!(picture("electrical.Nothing").is_none() && picture("../x.y").is_none());
+    }
+}
