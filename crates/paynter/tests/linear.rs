@@ -561,9 +561,9 @@ fn a_loop_is_open_where_it_is_cut() {
     design.linear.from = design.linear.cut.clone();
     let open =
         linearize(&design, &compiled(&design), &ask(&design, None, true)).expect("a linear model");
-    // The airframe alone has two poles; the integrator of the autopilot goes nowhere and is left out.
+    // The airframe alone has two poles; the integrator of the autopilot goes nowhere and nothing reads the momentum of the mass: left out.
     assert_eq!(open.model.n_states(), 2);
-    assert_eq!(open.left_out.len(), 2, "{:?}", open.left_out);
+    assert_eq!(open.left_out.len(), 3, "{:?}", open.left_out);
     let determinant = |poles: &[Complex], s: Complex| {
         poles
             .iter()
