@@ -14,7 +14,7 @@ pub fn parts() -> &'static [PartCard] {
         let all = placed().into_iter();
         let cards = all.map(|part| PartCard {
             kind: format!("{}.{}", part.library, part.name),
-            words: part.doc,
+            words: part.doc.replace('`', ""),
             from: part.library,
             value: part.arguments,
         });
@@ -44,7 +44,9 @@ pub fn picture(kind: &str) -> Option<String> {
     let svg = match flat {
         Some(flat) => {
             let options = DiagramOptions::default();
-            to_svg(&diagram(&flat.graph, Some(&flat.causality), &options))
+            // What its ports are given decides the strokes of a part that is alone.
+            let strokes = (!flat.is_open).then_some(&flat.causality);
+            to_svg(&diagram(&flat.graph, strokes, &options))
         }
         None => NO_GRAPH.to_owned(),
     };
