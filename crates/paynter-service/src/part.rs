@@ -69,7 +69,16 @@ pub fn placed() -> Vec<Placed> {
         };
         let wanted = interface(&analysis, 0, model).into_iter();
         let wanted = wanted.filter(|(title, _)| matches!(*title, "Parameters" | "Inputs"));
-        let open = wanted.flat_map(|(_, lines)| lines).filter(|l| l.is_open);
+        // What a model gives to the one that it extends is given.
+        let levels = analysis.lineage(model, 0);
+        let given: Vec<&str> = levels
+            .iter()
+            .filter_map(|(_, level)| level.extends.as_ref())
+            .flat_map(|base| &base.args)
+            .filter_map(|arg| arg.name.as_ref().map(|n| &*n.text))
+            .collect();
+        let open = wanted.flat_map(|(_, lines)| lines);
+        let open = open.filter(|l| l.is_open && !given.contains(&&*l.name));
         let arguments: Vec<String> = open.map(|l| argument(&l.name, &l.text)).collect();
         Some(Placed {
             library,
@@ -81,14 +90,40 @@ pub fn placed() -> Vec<Placed> {
     placed.collect()
 }
 
-/// A first value for a parameter, in the unit of its declaration: `R [ohm]` gets `R = 1 [ohm]`.
+/// A first value for a parameter, in the shape and unit of its declaration: `R [ohm]` gets `R = 1 [ohm]`.
 fn argument(name: &str, declared: &str) -> String {
-    let declared = declared.strip_prefix(name).unwrap_or(declared).trim();
-    let unit = declared
-        .strip_prefix('[')
-        .and_then(|d| d.split_once(']'))
-        .map(|(unit, _)| format!(" [{unit}]"));
-    format!("{name} = 1{}", unit.unwrap_or_default())
+    let rest = declared.strip_prefix(name).unwrap_or(declared).trim();
+    let in_brackets = |text: &str| -> Option<(String, String)> {
+        let (inner, after) = text.trim().strip_prefix('[')?.split_once(']')?;
+        Some((inner.trim().to_owned(), after.to_owned()))
+    };
+    let shape = rest.strip_prefix(':').and_then(in_brackets);
+    let (shape, rest) = match shape {
+        Some((shape, after)) => (shape, after),
+        None => (String::new(), rest.to_owned()),
+    };
+    let unit = in_brackets(&rest).map(|(unit, _)| format!(" [{unit}]"));
+    format!("{name} = {}{}", ones(&shape), unit.unwrap_or_default())
+}
+
+/// 1 in this shape: a number, a vector of ones for `3`, the identity for `3, 3`.
+fn ones(shape: &str) -> String {
+    let sizes: Vec<usize> = shape
+        .split(',')
+        .filter_map(|n| n.trim().parse().ok())
+        .collect();
+    let row = |n: usize, one: &dyn Fn(usize) -> bool| {
+        let entries = (0..n).map(|k| if one(k) { "1" } else { "0" });
+        format!("[{}]", entries.collect::<Vec<_>>().join(", "))
+    };
+    match sizes.as_slice() {
+        [n] => row(*n, &|_| true),
+        [m, n] => {
+            let rows: Vec<String> = (0..*m).map(|i| row(*n, &|k| k == i)).collect();
+            format!("[{}]", rows.join(", "))
+        }
+        _ => "1".to_owned(),
+    }
 }
 
 fn is_example(name: &str) -> bool {
@@ -225,7 +260,7 @@ mod tests {
             // Ports wait for bonds; nothing else may be missing or unknown.
             let others: Vec<_> = messages
                 .iter()
-                .filter(|m| matches!(&*m.code, "E0201" | "E0207" | "E0105"))
+                .filter(|m| matches!(&*m.code, "E0201" | "E0206" | "E0207"))
                 .collect();
             assert!(others.is_empty(), "{text}\n{others:?}");
         }
@@ -235,5 +270,7 @@ mod tests {
     fn what_must_be_given_has_its_unit() {
         assert_eq!(argument("R", "R [ohm] in 0 .. 5"), "R = 1 [ohm]");
         assert_eq!(argument("ratio", "ratio"), "ratio = 1");
+        assert_eq!(argument("c", "c: [2] [m]"), "c = [1, 1] [m]");
+        assert_eq!(argument("J", "J: [2,2]"), "J = [[1, 0], [0, 1]]");
     }
 }

@@ -68,12 +68,11 @@ export function Start() {
 
 /** A part of the library: a click begins a model with it. */
 function PartButton({ part }: { part: PartCard }) {
-  const [isDrawn, setDrawn] = useState(true);
   const name = part.kind.split(".").pop() ?? part.kind;
   const text = `use ${part.from}: ${name}\n\nmodel My${name} {\n    part: ${name}(${part.value})\n}\n`;
   return (
     <button className="card" onClick={() => void newFile(`${name.toLowerCase()}.bond`, text)}>
-      <span className="picture">{isDrawn ? <img src={`./library/${part.kind}.svg`} alt="" loading="lazy" onError={() => setDrawn(false)} /> : <i className="no-picture">signals only</i>}</span>
+      <span className="picture"><img src={`./library/${part.kind}.svg`} alt="" loading="lazy" /></span>
       <b>{name}</b>
       <span className="story">{part.words}</span>
       <span className="chips"><small>{part.from}</small></span>
