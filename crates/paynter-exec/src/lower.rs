@@ -955,7 +955,9 @@ fn may_be_pulse(pool: &Pool, e: ExprId) -> bool {
             f,
             Function1::Exp | Function1::Tanh | Function1::Atan | Function1::Cosh | Function1::Sinh
         ),
-        Node::Power(_, n) => pool.as_number(n).is_none_or(|n| n > LOW_POWER || n < 0.0),
+        Node::Power(_, n) => pool
+            .as_number(n)
+            .is_none_or(|n| !(0.0..=LOW_POWER).contains(&n)),
         Node::Div(a, b) => pool.as_number(a).is_some() && pool.as_number(b).is_none(),
         Node::External(..) => true,
         _ => false,
@@ -977,7 +979,9 @@ fn may_wind(pool: &Pool, e: ExprId) -> bool {
                 | Function1::Log
                 | Function1::Log10
         ),
-        Node::Power(_, n) => pool.as_number(n).is_none_or(|n| n > LOW_POWER || n < 0.0),
+        Node::Power(_, n) => pool
+            .as_number(n)
+            .is_none_or(|n| !(0.0..=LOW_POWER).contains(&n)),
         // 1/(1 + x²) is a pulse that no polynomial of a step is.
         Node::Div(_, b) => pool.as_number(b).is_none(),
         Node::External(..) => true,

@@ -139,6 +139,9 @@ impl Values {
     }
 }
 
+/// A point of the unit cube and its values.
+type Logged = (Vec<f64>, Values);
+
 /// A function of the unit cube.
 pub(super) struct Trials<'a> {
     /// What is asked just now.
@@ -146,7 +149,7 @@ pub(super) struct Trials<'a> {
     /// The size of a limited aim.
     pub limit_size: Option<f64>,
     /// Every point that has values, where somebody wants them all.
-    pub log: Option<Mutex<Vec<(Vec<f64>, Values)>>>,
+    pub log: Option<Mutex<Vec<Logged>>>,
     pub axes: Vec<Axis>,
     runners: Vec<Runner<'a>>,
     fixed: Vec<Override>,

@@ -23,7 +23,7 @@ pub(super) const SW: Kind = Kind {
     letters_of_law: &[],
     law_gives: &[],
     as_written: None,
-    ask: ask,
+    ask,
     write: write_switch,
 };
 
@@ -42,7 +42,7 @@ pub(super) const D: Kind = Kind {
     letters_of_law: &[],
     law_gives: &[],
     as_written: None,
-    ask: ask,
+    ask,
     write: write_diode,
 };
 

@@ -22,7 +22,7 @@ pub(super) const RS: Kind = Kind {
     letters_of_law: &[],
     law_gives: &[],
     as_written: None,
-    ask: ask,
+    ask,
     write: entropy_resistor,
 };
 

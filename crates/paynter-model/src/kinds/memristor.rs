@@ -28,7 +28,7 @@ pub(super) const M: Kind = Kind {
     ],
     law_gives: &["e"],
     as_written: Some(choose),
-    ask: ask,
+    ask,
     write: memristor,
 };
 
@@ -52,7 +52,7 @@ pub(super) const MP: Kind = Kind {
     ],
     law_gives: &["f"],
     as_written: Some(choose),
-    ask: ask,
+    ask,
     write: memristor,
 };
 

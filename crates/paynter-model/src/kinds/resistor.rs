@@ -24,7 +24,7 @@ pub(super) const R: Kind = Kind {
     letters_of_law: &[("e", Variable::Effort), ("f", Variable::Flow)],
     law_gives: &["e", "f"],
     as_written: None,
-    ask: ask,
+    ask,
     write: resistor,
 };
 

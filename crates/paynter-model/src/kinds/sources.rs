@@ -24,7 +24,7 @@ pub(super) const SE: Kind = Kind {
     letters_of_law: &[],
     law_gives: &[],
     as_written: None,
-    ask: ask,
+    ask,
     write: source,
 };
 
@@ -46,7 +46,7 @@ pub(super) const SF: Kind = Kind {
     letters_of_law: &[],
     law_gives: &[],
     as_written: None,
-    ask: ask,
+    ask,
     write: source,
 };
 

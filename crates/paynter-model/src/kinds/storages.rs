@@ -26,7 +26,7 @@ pub(super) const C: Kind = Kind {
     letters_of_law: &[("e", Variable::Effort), ("q", Variable::Stored)],
     law_gives: &["e", "q"],
     as_written: None,
-    ask: ask,
+    ask,
     write: storage,
 };
 
@@ -45,7 +45,7 @@ pub(super) const I: Kind = Kind {
     letters_of_law: &[("f", Variable::Flow), ("p", Variable::Stored)],
     law_gives: &["f", "p"],
     as_written: None,
-    ask: ask,
+    ask,
     write: storage,
 };
 

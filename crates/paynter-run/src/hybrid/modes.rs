@@ -178,13 +178,11 @@ impl HybridRun<'_> {
                             break;
                         }
                     }
-                    Some(Err(error)) => {
-                        if first_error.is_none() {
-                            let cause = Cause::NoStart(error);
-                            first_error = Some(self.trouble_in(Some(&candidate), t, cause));
-                        }
+                    Some(Err(error)) if first_error.is_none() => {
+                        let cause = Cause::NoStart(error);
+                        first_error = Some(self.trouble_in(Some(&candidate), t, cause));
                     }
-                    None => {}
+                    Some(Err(_)) | None => {}
                 }
             }
             let Some((candidate, snapshot)) = found else {
