@@ -471,8 +471,8 @@ fn agrees(case: &Case, seen: &Seen, [y, n, z]: [f64; 3]) -> bool {
     // States are known to the tolerance of the run, 1e-6, and shift crossings by that.
     let slack = 2e-5 * case.stop * (1.0 + 0.05 * seen.crossings);
     let is_open_right = (y - seen.open).abs() <= seen.interval * (seen.crossings + 2.0) + slack;
-    // A condition may hold for less than the interval, or touch its threshold: the count is then open.
-    let is_count_right = (n - seen.count).abs() <= 1e-3 * seen.count;
+    // A condition may hold at one instant alone, where a saw ends or `sign(0)` is 0, which no sample sees.
+    let is_count_right = (n - seen.count).abs() <= 2.0 + 1e-3 * seen.count;
     let off =
         seen.interval * (seen.unrest + 2.0) + slack * (1.0 + seen.unrest / (1.0 + seen.crossings));
     let is_integral_right = !case.is_exact || (z - seen.integral).abs() <= off;
@@ -497,6 +497,10 @@ fn conditions_hold_as_long_and_as_often_as_their_expressions_say() {
             Verdict::Warned => warned += 1,
             Verdict::Refused(what) => refused.push(format!("case {seed} refused: {what}")),
             Verdict::Wrong(what) => wrong.push(format!("case {seed} wrong: {what}")),
+        }
+        // A long campaign tells where it is, should a case not come to its end.
+        if seed % 100 == 99 {
+            println!("{} of {n} cases, {} wrong", seed + 1 - first, wrong.len());
         }
     }
     println!(

@@ -15,8 +15,11 @@ use super::interval::Interval;
 use super::lines::{Ends, Lines};
 use super::tape::Tape;
 
-/// Where steps see the right-hand side, about: their ends, and two places that the stages of all methods come near to.
-const SEEN_AT: [f64; 4] = [0.0, 0.31, 0.64, 1.0];
+/// Where steps see the right-hand side, about: their ends, and two places that the stages of Runge–Kutta and Rosenbrock
+/// methods come near to. Methods with a history see the ends only.
+const SEEN_AT: [f64; 4] = [0.0, 1.0, 0.31, 0.64];
+/// For methods that see the ends only, what is within this part of all that was seen in the run is the top of a wave.
+const TOP_SHARE: f64 = 0.05;
 /// What goes beyond the values seen by less than this part of all that the function may do is no pulse. Tails of one
 /// would otherwise be followed down to nothing.
 const SMALL_SHARE: f64 = 0.02;
@@ -31,27 +34,61 @@ const SHORTEST_SHARE: f64 = 1e-9;
 pub(crate) struct Hidden {
     lines: Lines,
     stack: Vec<(f64, f64)>,
+    /// All that was seen of each function in this run, and up to when.
+    ever: Vec<Interval>,
+    t: f64,
 }
 
 impl Hidden {
     /// Gives the first instant found at which a function is beyond what the step saw of it.
-    pub(crate) fn first(&mut self, tapes: &[Tape], slots: &[f64], step: Ends<'_>) -> Option<f64> {
+    ///
+    /// `has_stages` tells whether the method looks inside of its steps.
+    pub(crate) fn first(
+        &mut self,
+        tapes: &[Tape],
+        slots: &[f64],
+        step: Ends<'_>,
+        has_stages: bool,
+    ) -> Option<f64> {
         self.lines.bind(tapes, slots);
         self.lines.follow(step);
-        let found = (0..tapes.len()).filter_map(|k| self.look(&tapes[k], k, step.t));
+        if step.t.0 < self.t {
+            // Another run.
+            self.ever.clear();
+        }
+        self.t = step.t.0;
+        let found = (0..tapes.len()).filter_map(|k| self.look(&tapes[k], k, step.t, has_stages));
         found.min_by(f64::total_cmp)
     }
 
-    fn look(&mut self, tape: &Tape, k: usize, (t0, t1): (f64, f64)) -> Option<f64> {
+    fn look(
+        &mut self,
+        tape: &Tape,
+        k: usize,
+        (t0, t1): (f64, f64),
+        has_stages: bool,
+    ) -> Option<f64> {
         let all = self.lines.along(tape, k, Interval::new(t0, t1));
         if all.slope.keeps_sign() || all.curve.keeps_sign() {
             return None;
         }
+        let places = if has_stages {
+            &SEEN_AT[..]
+        } else {
+            &SEEN_AT[..2]
+        };
         let mut seen = self.at(tape, k, t0);
-        for share in SEEN_AT {
+        for share in places {
             seen = seen.hull(self.at(tape, k, t0 + share * (t1 - t0)));
         }
         let mut slack = seen.width();
+        if !has_stages {
+            if self.ever.len() <= k {
+                self.ever.resize(k + 1, seen);
+            }
+            self.ever[k] = self.ever[k].hull(seen);
+            slack = slack.max(TOP_SHARE * self.ever[k].width());
+        }
         if all.value.width() < f64::INFINITY {
             slack = slack.max(SMALL_SHARE * all.value.width());
         }
