@@ -47,6 +47,15 @@ pub fn print(design: &Design, outcome: &Outcome, out: Option<&Path>, report: Opt
         if !joints.is_empty() {
             say!("  freedoms    {}", shorten(&joints));
         }
+        if mobility.redundant > 0 {
+            let determinate = match mobility.determinate.is_empty() {
+                true => "none".to_owned(),
+                false => shorten(&mobility.determinate),
+            };
+            say!(
+                "  determinate {determinate}: rigid bodies do not say how the other locks share the load"
+            );
+        }
     }
     for gap in worst(&outcome.gaps) {
         let size = significant(gap.size, 2);
