@@ -59,3 +59,6 @@ for model in ladder50 ladder100000; do
     echo "$model"
     "$bench" stages "$big/$model.bond" print
 done
+
+title "8. bodies: chains, trees and four-bars"
+"$venv/bin/python" "$here/bodies.py" "$bench" "$big/bodies" 300

@@ -1,8 +1,10 @@
 //! Measures Paynter beside hand-written Rust.
 //!
-//! In:  what to measure: `gyroscope`, `rhs`, `ladder`, `sweep`, `growth FILES`, `stages FILE [STAGE]`.
+//! In:  what to measure: `gyroscope`, `rhs`, `ladder`, `sweep`, `growth FILES`, `stages FILE [STAGE]`,
+//!      `bodies FILE COUNT [EXPERIMENT]`.
 //! Out: lines for `BENCHMARKS.md`. `benches/run.sh` calls it.
 
+mod bodies;
 mod dop853;
 mod gyroscope;
 mod ladder;
@@ -26,9 +28,14 @@ fn main() -> ExitCode {
             let last = arguments.get(2).map_or("step", String::as_str);
             stages::stages(Path::new(&arguments[1]), last);
         }
+        Some("bodies") if arguments.len() > 2 => {
+            let n_bodies = arguments[2].parse().unwrap_or(1);
+            let experiment = arguments.get(3).map(String::as_str);
+            bodies::bodies(&arguments[1], experiment, n_bodies);
+        }
         _ => {
             eprintln!(
-                "usage: paynter-bench gyroscope|rhs|ladder|sweep|growth FILES|stages FILE [{}]",
+                "usage: paynter-bench gyroscope|rhs|ladder|sweep|growth FILES|stages FILE [{}]|bodies FILE COUNT [EXPERIMENT]",
                 stages::STAGES.join("|")
             );
             return ExitCode::from(2);

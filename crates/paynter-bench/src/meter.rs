@@ -24,10 +24,19 @@ pub fn cpu() -> f64 {
 
 /// Resident memory, MB; 0 where `/proc` does not tell.
 pub fn memory() -> f64 {
+    status("VmRSS")
+}
+
+/// The most memory that was ever resident, MB; 0 where `/proc` does not tell.
+pub fn highest_memory() -> f64 {
+    status("VmHWM")
+}
+
+fn status(what: &str) -> f64 {
     let Ok(text) = std::fs::read_to_string("/proc/self/status") else {
         return 0.0;
     };
-    let line = text.lines().find(|l| l.starts_with("VmRSS"));
+    let line = text.lines().find(|l| l.starts_with(what));
     let number = line.and_then(|l| l.split_whitespace().nth(1));
     number.and_then(|x| x.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
 }

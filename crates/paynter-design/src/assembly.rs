@@ -80,6 +80,7 @@ pub(crate) fn reduce_locked(
             let options = Options {
                 released: assembly.redundant.iter().map(|r| r.lock).collect(),
                 enforcement,
+                is_tree: mobility.is_tree(),
                 ..Options::default()
             };
             let reactions = options

@@ -30,6 +30,8 @@ pub struct Mobility {
     pub freedoms: Option<usize>,
     /// Bodies that nothing holds.
     pub free: Vec<String>,
+    /// Where locks are redundant, those whose reactions are determinate all the same.
+    pub determinate: Vec<String>,
 }
 
 /// A part with locks.
@@ -56,7 +58,16 @@ impl Mobility {
         let is_countable = n_rates > 0 && in_joints == dae.constraints.len();
         let freedoms = n_rates.checked_sub(assembly.rank);
         let name = |path: PathId| graph.signals.names.display(path);
+        let determinate = match assembly.redundant.is_empty() {
+            true => Vec::new(),
+            false => {
+                let locks = dae.constraints.iter().enumerate();
+                let own = locks.filter(|(i, _)| assembly.shared.binary_search(i).is_err());
+                own.map(|(_, lock)| dae.names.display(lock.name)).collect()
+            }
+        };
         Mobility {
+            determinate,
             joints,
             locks: dae.constraints.len(),
             redundant: assembly.redundant.len(),
@@ -81,6 +92,13 @@ impl Mobility {
             count(self.joints.len(), "joint", "joints"),
             count(self.locks, "lock", "locks"),
         )
+    }
+
+    /// Tells whether every joint holds one body more, so that no loop is closed.
+    pub(crate) fn is_tree(&self) -> bool {
+        self.freedoms.is_some()
+            && self.redundant == 0
+            && self.joints.len() + self.free.len() == self.bodies
     }
 
     /// The freedoms of each joint: `main 1, pin 3`.

@@ -20,8 +20,10 @@ use paynter_solve::System;
 use paynter_symbolic::reduced::Reduced;
 
 use crate::failure::Fault;
+use crate::least::LeastNorm;
 use crate::lower::{Engine, lower};
 use crate::machine::Machine;
+use crate::map::Map;
 use crate::start::StartError;
 
 /// What was found about the locks of a mechanism; numbers are positions in `Dae::constraints`.
@@ -35,6 +37,9 @@ pub struct Assembly {
     pub mismatched: Vec<Mismatch>,
     /// Independent locks.
     pub rank: usize,
+    /// Locks that share loads with others in a way that rigid bodies do not determine: those that take part in a
+    /// redundancy, at any position looked at. The reactions of all others are determinate.
+    pub shared: Vec<usize>,
 }
 
 /// A lock that others imply.
@@ -69,13 +74,16 @@ const AWAY: f64 = 0.05;
 const NEW: f64 = 1e-7;
 /// Rate and flow are the same up to rounding and the error of assembly.
 const SAME: f64 = 1e-6;
-/// Dense orthogonalisation costs the cube of this; larger mechanisms are taken as they are.
-// LIMIT: redundant locks in larger mechanisms are reported by `reduce` as equations that contradict each other.
+/// A sparse factor of squares has half the digits: what it finds this much is new beyond doubt.
+const CLEARLY_NEW: f64 = 1e-8;
+/// Shares below this in a combination found by squares are roundings.
+const NEW_AMONG_MANY: f64 = 1e-4;
+/// Dense orthogonalisation costs the cube of this; locks of larger mechanisms are compared by a sparse factor.
 const MAX_LOCKS: usize = 400;
 
 /// Puts a mechanism together at time `t0` and looks at its locks, in the order given.
 ///
-/// None if the released equations cannot be run or the mechanism is too large to be looked at.
+/// None if the released equations cannot be run.
 ///
 /// # Errors
 ///
@@ -86,7 +94,7 @@ pub fn assemble(
     order: &[usize],
 ) -> Result<Option<Assembly>, StartError> {
     let locks = &released.dae.constraints;
-    if locks.is_empty() || locks.len() > MAX_LOCKS {
+    if locks.is_empty() {
         return Ok(None);
     }
     let flows: Vec<_> = locks.iter().map(|lock| lock.flow).collect();
@@ -122,7 +130,13 @@ impl Look<'_> {
     fn around(&mut self, start: &[f64]) -> Result<Assembly, Fault> {
         let here = self.dependent(start)?;
         let mut places = Vec::new();
-        for _ in 0..N_PLACES {
+        // Where no lock is in doubt the other positions only show whether positions belong to flows. In a large
+        // mechanism the start shows that as well: its joints stand at many angles, or are many of a kind.
+        let n_places = match here.is_empty() && self.order.len() > MAX_LOCKS {
+            true => 0,
+            false => N_PLACES,
+        };
+        for _ in 0..n_places {
             if let Ok(place) = self.place_near(start) {
                 places.push(place);
             }
@@ -139,7 +153,16 @@ impl Look<'_> {
         let (redundant, singular): (Vec<_>, Vec<_>) =
             here.iter().cloned().partition(|r| is_everywhere(&r));
         places.insert(0, start.to_vec());
+        // Forces in equilibrium with themselves are combinations of gradients that vanish: one for each redundant lock.
+        let is_redundant = |r: &&Redundant| redundant.iter().any(|own| own.lock == r.lock);
+        let found = elsewhere.iter().flatten().chain(&here);
+        let mut shared: Vec<usize> = (found.filter(is_redundant))
+            .flat_map(|r| r.implied_by.iter().copied().chain([r.lock]))
+            .collect();
+        shared.sort_unstable();
+        shared.dedup();
         Ok(Assembly {
+            shared,
             rank: self.order.len() - redundant.len(),
             redundant,
             singular,
@@ -174,31 +197,30 @@ impl Look<'_> {
         self.machine.residuals(self.t0, y, map)?;
         let entries = self.machine.entries(map)?;
         let sizes = self.machine.sizes(y);
-        let n = y.len();
-        let gradient = |row: usize| -> Option<Vec<f64>> {
-            let mut dense = vec![0.0; n];
-            for (&column, &slope) in map.rows[row].iter().zip(&entries[row]) {
-                dense[column as usize] = slope * sizes[column as usize];
-            }
-            let norm = length(&dense);
-            if norm == 0.0 || !norm.is_finite() {
-                return None;
-            }
-            dense.iter_mut().for_each(|x| *x /= norm);
-            Some(dense)
-        };
-        let mut basis = Basis::default();
+        let gradients = Gradients::new(map, &entries, &sizes);
+
         // Invariants, and constraints that the equations have without any lock, come first.
-        let n_rows = map.rows.len();
         let last_row = self.first_row + self.order.len();
-        for row in (0..self.first_row).chain(last_row..n_rows) {
-            if let Some(g) = gradient(row) {
+        let given: Vec<usize> = (0..self.first_row)
+            .chain(last_row..map.rows.len())
+            .collect();
+        let mut sparse = gradients.least_norm();
+        sparse.factor(&gradients.values);
+        if sparse.weakest() > CLEARLY_NEW && gradients.lengths.iter().all(|&l| l > 0.0) {
+            return Ok(Vec::new());
+        }
+        if self.order.len() > MAX_LOCKS {
+            return Ok(self.dependent_among_many(&sparse, &gradients));
+        }
+        let mut basis = Basis::default();
+        for row in given {
+            if let Some(g) = gradients.dense(row) {
                 basis.add(g, None);
             }
         }
         let mut found = Vec::new();
         for &lock in self.order {
-            let implied_by = match gradient(self.first_row + lock) {
+            let implied_by = match gradients.dense(self.first_row + lock) {
                 Some(g) => basis.add(g, Some(lock)),
                 None => Some(Vec::new()),
             };
@@ -207,11 +229,52 @@ impl Look<'_> {
         Ok(found)
     }
 
+    /// As [`Look::dependent`], from a sparse factor: which of several locks is taken as redundant is decided by the
+    /// order of elimination.
+    fn dependent_among_many(&self, sparse: &LeastNorm, gradients: &Gradients) -> Vec<Redundant> {
+        let last_row = self.first_row + self.order.len();
+        let lock_of = |row: usize| {
+            let is_lock = (self.first_row..last_row).contains(&row);
+            is_lock.then(|| row - self.first_row)
+        };
+        let mut found: Vec<Redundant> = Vec::new();
+        for (row, mut shares) in sparse.combinations() {
+            if gradients.lengths[row] == 0.0 {
+                shares.clear();
+            }
+            let mut locks: Vec<(usize, f64)> = shares
+                .iter()
+                .filter(|(_, share)| share.abs() > NEW_AMONG_MANY)
+                .filter_map(|&(other, share)| Some((lock_of(other)?, share.abs())))
+                .collect();
+            // Where it is an invariant that is implied, the lock that has most to do with it is the one too many.
+            let lock = lock_of(row).or_else(|| {
+                locks.sort_by(|a, b| b.1.total_cmp(&a.1));
+                (!locks.is_empty()).then(|| locks.remove(0).0)
+            });
+            let Some(lock) = lock.filter(|&lock| found.iter().all(|f| f.lock != lock)) else {
+                continue;
+            };
+            let mut implied_by: Vec<usize> = locks.into_iter().map(|l| l.0).collect();
+            implied_by.sort_unstable();
+            found.push(Redundant { lock, implied_by });
+        }
+        found.sort_by_key(|f| self.order.iter().position(|&lock| lock == f.lock));
+        found
+    }
+
     /// Compares d(position)/dt with the flow of each lock.
     fn mismatches(&mut self, places: &[Vec<f64>]) -> Result<Vec<Mismatch>, Fault> {
         let m = self.order.len();
         let mut is_position = vec![false; self.machine.image.inputs.n];
-        for &column in self.machine.image.constraints.rows.iter().flatten() {
+        for &column in self
+            .machine
+            .image
+            .constraints
+            .rows
+            .iter()
+            .flat_map(|row| row.iter())
+        {
             is_position[column as usize] = true;
         }
         let mut samples: Vec<Vec<(f64, f64)>> = vec![Vec::new(); m];
@@ -274,6 +337,65 @@ impl Look<'_> {
             });
         }
         Ok(found)
+    }
+}
+
+/// Gradients of constraints in the measure of the variables, each of length 1.
+struct Gradients<'a> {
+    map: &'a Map,
+    /// Row after row.
+    values: Vec<f64>,
+    /// Where each row begins among them.
+    starts: Vec<usize>,
+    /// Lengths before they became 1; 0 for what cannot move, or has no slope here.
+    lengths: Vec<f64>,
+    n_columns: usize,
+}
+
+impl<'a> Gradients<'a> {
+    fn new(map: &'a Map, entries: &[Vec<f64>], sizes: &[f64]) -> Self {
+        let mut values = Vec::new();
+        let mut starts = vec![0];
+        let mut lengths = Vec::with_capacity(entries.len());
+        for (columns, slopes) in map.rows.iter().zip(entries) {
+            let first = values.len();
+            let scaled = columns.iter().zip(slopes);
+            values.extend(scaled.map(|(&c, slope)| slope * sizes[c as usize]));
+            let norm = length(&values[first..]);
+            let scale = match norm > 0.0 && norm.is_finite() {
+                true => 1.0 / norm,
+                false => 0.0,
+            };
+            for x in &mut values[first..] {
+                *x = if scale > 0.0 { *x * scale } else { 0.0 };
+            }
+            lengths.push(if scale > 0.0 { norm } else { 0.0 });
+            starts.push(values.len());
+        }
+        Gradients {
+            map,
+            values,
+            starts,
+            lengths,
+            n_columns: sizes.len(),
+        }
+    }
+
+    fn least_norm(&self) -> LeastNorm {
+        LeastNorm::new(self.map.rows.iter().map(|row| &row[..]), self.n_columns)
+    }
+
+    /// A gradient with its zeros.
+    fn dense(&self, row: usize) -> Option<Vec<f64>> {
+        if self.lengths[row] == 0.0 {
+            return None;
+        }
+        let mut dense = vec![0.0; self.n_columns];
+        let values = &self.values[self.starts[row]..self.starts[row + 1]];
+        for (&column, &value) in self.map.rows[row].iter().zip(values) {
+            dense[column as usize] = value;
+        }
+        Some(dense)
     }
 }
 

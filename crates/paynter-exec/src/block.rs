@@ -9,6 +9,7 @@
 //! **Invariant:** after a solution, everything computed from z inside the block belongs to
 //! the very z in the slots.
 
+use crate::cholesky::SparseCholesky;
 use crate::code::{Step, run};
 use crate::dense::{
     NoFactor, factor_cholesky, factor_graded_lu, factor_lu, solve_cholesky, solve_lu,
@@ -29,6 +30,8 @@ pub(crate) struct Factor {
     matrix: Vec<f64>,
     /// Takes the place of `matrix` in large blocks.
     sparse: Option<Box<SparseLu>>,
+    /// Takes the place of both in large blocks that are positive definite, as long as they are.
+    symmetric: Option<Box<SparseCholesky>>,
     values: Vec<f64>,
     scales: Vec<f64>,
     pivots: Vec<u32>,
@@ -54,17 +57,35 @@ enum FactorKind {
     None,
     Lu,
     Cholesky,
+    SparseLu,
+    SparseCholesky,
+}
+
+/// The shape of a block: its unknowns, and where it has entries.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BlockShape {
+    pub n: usize,
+    /// (row, column); of symmetric blocks those with row ≥ column.
+    pub places: Vec<(u32, u32)>,
+    pub is_symmetric: bool,
 }
 
 impl Factor {
-    /// Makes room for a block of n unknowns with entries at these places.
-    pub(crate) fn new(n: usize, places: &[(u32, u32)]) -> Self {
+    /// Makes room for a block.
+    pub(crate) fn new(shape: &BlockShape) -> Self {
+        let n = shape.n;
         let is_sparse = n > DENSE_LIMIT;
-        let (n_dense, n_values) = if is_sparse { (0, places.len()) } else { (n, 0) };
+        let (n_dense, n_values) = match is_sparse {
+            true => (0, shape.places.len()),
+            false => (n, 0),
+        };
+        let is_symmetric = is_sparse && shape.is_symmetric;
+        let is_any = is_sparse && !shape.is_symmetric;
         Factor {
             kind: FactorKind::None,
             matrix: vec![0.0; n_dense * n_dense],
-            sparse: is_sparse.then(|| Box::new(SparseLu::new(n, places))),
+            sparse: is_any.then(|| Box::new(SparseLu::new(n, &shape.places))),
+            symmetric: is_symmetric.then(|| Box::new(SparseCholesky::new(n, &shape.places))),
             values: vec![0.0; n_values],
             scales: vec![0.0; n_dense],
             pivots: vec![0; n_dense],
@@ -77,6 +98,10 @@ impl Factor {
             may_jump: true,
             shift: vec![0.0; n],
         }
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.sparse.is_some() || self.symmetric.is_some()
     }
 
     /// Forgets the last solution: a new run must not depend on the one before.
@@ -112,7 +137,7 @@ impl Factor {
     }
 
     fn load(&mut self, entries: &[(u32, u32, u32)], slots: &[f64]) {
-        if self.sparse.is_some() {
+        if self.is_sparse() {
             for (value, entry) in self.values.iter_mut().zip(entries) {
                 *value = slots[entry.2 as usize];
             }
@@ -125,28 +150,72 @@ impl Factor {
         }
     }
 
-    fn factor(&mut self, is_positive_definite: bool) -> Result<(), NoFactor> {
+    /// Copies what is below the diagonal of a dense matrix above it.
+    fn mirror(&mut self) {
+        let n = self.x.len();
+        for row in 0..self.matrix.len() / n.max(1) {
+            for column in 0..row {
+                self.matrix[column * n + row] = self.matrix[row * n + column];
+            }
+        }
+    }
+
+    /// Factors a symmetric block of which the entries on and below the diagonal are loaded.
+    fn factor_definite(&mut self) -> Result<(), NoFactor> {
+        let n = self.x.len();
+        match &mut self.symmetric {
+            Some(symmetric) => {
+                self.kind = FactorKind::SparseCholesky;
+                symmetric.factor(&self.values)
+            }
+            None => {
+                self.kind = FactorKind::Cholesky;
+                factor_cholesky(&mut self.matrix, n)
+            }
+        }
+    }
+
+    /// Factors a block with exchanges.
+    fn factor(&mut self) -> Result<(), NoFactor> {
         if let Some(sparse) = &mut self.sparse {
+            self.kind = FactorKind::SparseLu;
             return sparse.factor(&self.values);
         }
         let n = self.x.len();
-        if is_positive_definite {
-            self.kind = FactorKind::Cholesky;
-            return factor_cholesky(&mut self.matrix, n);
-        }
         self.kind = FactorKind::Lu;
         factor_lu(&mut self.matrix, n, &mut self.scales, &mut self.pivots)
     }
 
-    fn solve(&mut self) {
-        if let Some(sparse) = &mut self.sparse {
-            return sparse.solve(&mut self.x);
-        }
+    /// Factors a large symmetric block that is not definite, with exchanges: the rare case, near a dead centre.
+    #[cold]
+    fn factor_indefinite(&mut self, entries: &[(u32, u32, u32)]) -> Result<(), NoFactor> {
+        let below = entries.iter().zip(&self.values);
+        let above = below.clone().filter(|(entry, _)| entry.0 != entry.1);
+        let places = below.clone().map(|(&(r, c, _), _)| (r, c));
+        let places: Vec<_> = places
+            .chain(above.clone().map(|(&(r, c, _), _)| (c, r)))
+            .collect();
+        let values = below.map(|(_, &value)| value);
+        let values: Vec<f64> = values.chain(above.map(|(_, &value)| value)).collect();
         let n = self.x.len();
-        match self.kind {
-            FactorKind::Cholesky => solve_cholesky(&self.matrix, n, &mut self.x),
-            _ => solve_lu(&self.matrix, n, &self.scales, &self.pivots, &mut self.x),
+        let sparse = self
+            .sparse
+            .get_or_insert_with(|| Box::new(SparseLu::new(n, &places)));
+        self.kind = FactorKind::SparseLu;
+        sparse.factor(&values)
+    }
+
+    /// Solves with the factor at hand; false if there is no solution.
+    fn solve(&mut self) -> bool {
+        let n = self.x.len();
+        let x = &mut self.x;
+        match (self.kind, &mut self.sparse, &mut self.symmetric) {
+            (FactorKind::SparseCholesky, _, Some(symmetric)) => return symmetric.solve(x),
+            (FactorKind::SparseLu, Some(sparse), _) => sparse.solve(x),
+            (FactorKind::Cholesky, ..) => solve_cholesky(&self.matrix, n, x),
+            _ => solve_lu(&self.matrix, n, &self.scales, &self.pivots, x),
         }
+        true
     }
 }
 
@@ -163,10 +232,20 @@ pub(crate) struct LinearBlock {
     /// Position among the blocks that are solved at run time; also of its factor.
     pub block: u32,
     pub unknowns: Vec<u32>,
-    /// (row, column, slot); entries at one place add up.
+    /// (row, column, slot); entries at one place add up. Of a positive definite block those with row ≥ column.
     pub matrix: Vec<(u32, u32, u32)>,
     pub right: Vec<u32>,
     pub is_positive_definite: bool,
+}
+
+/// Lists the entries of a matrix whole: of a symmetric one those above the diagonal as well.
+pub(crate) fn whole<T: Copy>(
+    matrix: &[(u32, u32, T)],
+    is_symmetric: bool,
+) -> impl Iterator<Item = (u32, u32, T)> {
+    let above = matrix.iter().filter(move |e| is_symmetric && e.0 != e.1);
+    let above = above.map(|&(row, column, e)| (column, row, e));
+    matrix.iter().copied().chain(above)
 }
 
 impl LinearBlock {
@@ -180,16 +259,28 @@ impl LinearBlock {
         let factor = &mut factors[self.block as usize];
         factor.load(&self.matrix, slots);
         *factorisations += 1;
-        let mut result = factor.factor(self.is_positive_definite);
+        let mut result = match self.is_positive_definite {
+            true => factor.factor_definite(),
+            false => factor.factor(),
+        };
         if self.is_positive_definite && result == Err(NoFactor::Singular) {
             // Positive definite by construction, but with vanishing storages it is only
             // semidefinite; row exchanges may still find a solution.
-            factor.load(&self.matrix, slots);
-            result = factor.factor(false);
+            result = match factor.symmetric.is_some() {
+                true => factor.factor_indefinite(&self.matrix),
+                false => {
+                    factor.load(&self.matrix, slots);
+                    factor.mirror();
+                    factor.factor()
+                }
+            };
         }
-        if result == Err(NoFactor::Singular) && factor.sparse.is_none() {
+        if result == Err(NoFactor::Singular) && !factor.is_sparse() {
             // Conductances of contacts lie many decades apart: a small pivot may be all there is.
             factor.load(&self.matrix, slots);
+            if self.is_positive_definite {
+                factor.mirror();
+            }
             factor.kind = FactorKind::Lu;
             let n = factor.x.len();
             result = factor_graded_lu(
@@ -203,7 +294,9 @@ impl LinearBlock {
         for (x, &slot) in factor.x.iter_mut().zip(&self.right) {
             *x = slots[slot as usize];
         }
-        factor.solve();
+        if !factor.solve() {
+            return Err(Fault::Singular(self.block));
+        }
         for (&x, &slot) in factor.x.iter().zip(&self.unknowns) {
             slots[slot as usize] = x;
         }
@@ -613,7 +706,7 @@ impl NewtonBlock {
         memory.factorisations += 1;
         let factor = &mut memory.factors[self.block as usize];
         factor.load(&self.jacobian, &memory.slots);
-        let mut outcome = factor.factor(false);
+        let mut outcome = factor.factor();
         if outcome == Err(NoFactor::Singular) && factor.sparse.is_none() {
             factor.load(&self.jacobian, &memory.slots);
             let n = factor.x.len();

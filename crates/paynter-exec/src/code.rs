@@ -16,6 +16,7 @@ use rustc_hash::FxHashSet;
 
 use crate::block::{LinearBlock, NewtonBlock};
 use crate::failure::Fault;
+use crate::fuse::Fused;
 use crate::jit::Compiled;
 use crate::memory::Memory;
 
@@ -166,6 +167,8 @@ pub(crate) enum Step {
     LinearTangent(Arc<crate::block::LinearTangent>),
     Newton(Arc<NewtonBlock>),
     NewtonTangent(Arc<crate::block::NewtonTangent>),
+    /// Kernels and straight code as fewer functions; made with machine code only.
+    Fused(Box<Fused>),
 }
 
 /// Rows computed together by the interpreter: one batch of all registers of a usual
@@ -191,6 +194,10 @@ pub(crate) fn run(steps: &[Step], memory: &mut Memory) -> Result<(), Fault> {
             Step::LinearTangent(tangent) => tangent.solve(memory)?,
             Step::Newton(block) => block.solve(memory)?,
             Step::NewtonTangent(tangent) => tangent.solve(memory)?,
+            Step::Fused(fused) => match &fused.compiled {
+                Some(compiled) => compiled.run_fused(&mut memory.slots, &fused.kernels),
+                None => run(&fused.parts, memory)?,
+            },
         }
     }
     Ok(())
@@ -302,6 +309,12 @@ pub(crate) fn find_not_finite(
                     if is_born_here(kernel.dst[row], leaves, &memory.slots, &given) {
                         return Ok(Some(kernel.owners[row]));
                     }
+                }
+            }
+            Step::Fused(fused) => {
+                let found = find_not_finite(&fused.parts, memory, set_up_slots)?;
+                if found.is_some() {
+                    return Ok(found);
                 }
             }
             other => run(std::slice::from_ref(other), memory)?,

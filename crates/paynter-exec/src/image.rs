@@ -16,9 +16,11 @@ use crate::ahead::{Tape, Watched};
 use crate::anchors::Anchors;
 use crate::audit::{AuditLayout, Power};
 use crate::balance::Balances;
+use crate::block::BlockShape;
 use crate::code::{ExternalCall, Step};
 use crate::emit::{NO_OWNER, Routine};
 use crate::map::{Inputs, Map};
+use crate::pattern::Columns;
 
 /// How a mode changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,9 +138,7 @@ pub(crate) struct Image {
     /// Slots of what it computes.
     pub set_up_slots: Vec<u32>,
     pub rhs: Map,
-    pub pattern: Option<Pattern>,
-    /// For each row of the Jacobian: positions of its entries, in the order of its columns.
-    pub positions: Vec<Vec<usize>>,
+    pub(crate) pattern: OnceLock<Option<Pattern>>,
     pub is_algebraic: Vec<bool>,
     /// Values of the algebraic variables, from the states.
     pub unknowns: Routine,
@@ -203,7 +203,7 @@ pub(crate) struct Image {
     pub listeners: Vec<ExternalCall>,
     pub audit: AuditLayout,
     /// For each block its size and the places of its matrix; size 0 if it was written out.
-    pub block_shapes: Vec<(usize, Vec<(u32, u32)>)>,
+    pub block_shapes: Vec<BlockShape>,
     pub blocks: Vec<(Vec<SymbolId>, Vec<Origin>)>,
     /// The whole right-hand side as one function, where it is one.
     pub whole_rhs: Option<crate::jit::Whole>,
@@ -242,5 +242,42 @@ pub(crate) fn for_each_steps(image: &mut Image, f: &mut dyn FnMut(&mut Vec<Step>
     }
     for sampled in &mut image.sampled {
         f(&mut sampled.routine.steps);
+    }
+}
+
+impl Image {
+    /// The pattern of the Jacobian of the right-hand side, made when it is first asked for; none if it is nearly full.
+    pub(crate) fn pattern(&self) -> Option<&Pattern> {
+        // Beyond this density a sparse factorisation does more work than a dense one.
+        const DENSE_SHARE: f64 = 0.5;
+        let make = || {
+            let n = self.inputs.n;
+            let rows = &self.rhs.rows;
+            let n_entries: usize = rows.iter().map(|row| row.len()).sum();
+            if n_entries as f64 > DENSE_SHARE * (n * n) as f64 {
+                return None;
+            }
+            let of_row = |(row, columns): (usize, &Columns)| {
+                let columns = columns.clone();
+                (0..columns.len()).map(move |k| (row, columns[k] as usize))
+            };
+            let mut entries: Vec<(usize, usize)> =
+                rows.iter().enumerate().flat_map(of_row).collect();
+            // Solvers add the diagonal of M/h.
+            entries.extend((0..n).map(|k| (k, k)));
+            Some(Pattern::from_entries(n, &entries).expect("rows and columns lie inside"))
+        };
+        self.pattern.get_or_init(make).as_ref()
+    }
+
+    /// Where an entry of the Jacobian stands among its values.
+    pub(crate) fn position(&self, row: usize, column: usize) -> usize {
+        match self.pattern() {
+            None => column * self.inputs.n + row,
+            Some(pattern) => {
+                let place = pattern.column(column).binary_search(&row);
+                pattern.column_starts()[column] + place.expect("the pattern holds every entry")
+            }
+        }
     }
 }

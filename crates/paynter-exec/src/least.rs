@@ -2,15 +2,14 @@
 //!
 //! In:  the columns that each row reads, once; then their values, again and again.
 //! Out: x = Gᵀ μ with (G Gᵀ) μ = b. G Gᵀ couples rows that share a column, as joints that hold the same body, so its
-//!      factor L D Lᵀ is as sparse as the mechanism. Rows are eliminated in the order of minimum degree (Tinney &
-//!      Walker 1967): on a tree from the leaves, which makes no new entries.
+//!      factor L D Lᵀ is as sparse as the mechanism. Rows are eliminated in the order of minimum degree.
 //!
 //! Rows that others imply have no pivot left; they are passed over. If the equations agree with each other these rows
 //! hold all the same.
 //!
 //! **Invariant:** factoring and solving do not allocate.
 
-use std::collections::BTreeSet;
+use crate::degree::{Elimination, minimum_degree};
 
 /// A row of length 1 is taken as implied by the others if the square of what it adds is smaller than this: roundings
 /// in the products of rows are about 1e-15, and grow with the number of rows by which they are eliminated.
@@ -47,7 +46,7 @@ impl LeastNorm {
                 row.iter().copied().zip(first..).collect()
             })
             .collect();
-        let (order, fill) = minimum_degree(&rows, n_columns);
+        let Elimination { order, fill } = order_rows(&rows, n_columns);
         let m = rows.len();
         let mut place = vec![0; m];
         for (k, &row) in order.iter().enumerate() {
@@ -136,6 +135,46 @@ impl LeastNorm {
         implied
     }
 
+    /// The smallest square of what a row adds to those eliminated before it; 0 if some row is implied.
+    pub(crate) fn weakest(&self) -> f64 {
+        self.pivots.iter().copied().fold(1.0, f64::min)
+    }
+
+    /// Lists the rows that others imply, each with those others and their shares: rows = Σ share · other.
+    pub(crate) fn combinations(&self) -> Vec<(usize, Vec<(usize, f64)>)> {
+        // Entries of L by row; `later` has them by column.
+        let mut by_row: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.order.len()];
+        for (j, list) in self.later.iter().enumerate() {
+            for &(k, entry) in list {
+                by_row[k as usize].push((j as u32, entry));
+            }
+        }
+        let places = (0..self.order.len()).filter(|&k| self.pivots[k] == 0.0);
+        places
+            .map(|place| {
+                let shares = self.shares(place, &by_row);
+                (self.order[place] as usize, shares)
+            })
+            .collect()
+    }
+
+    /// Solves for the shares of earlier rows in one that they imply, from the last to the first.
+    fn shares(&self, place: usize, by_row: &[Vec<(u32, f64)>]) -> Vec<(usize, f64)> {
+        let mut open: std::collections::BTreeMap<u32, f64> =
+            by_row[place].iter().copied().collect();
+        let mut shares = Vec::new();
+        while let Some((j, share)) = open.pop_last() {
+            if self.pivots[j as usize] == 0.0 || share == 0.0 {
+                continue;
+            }
+            shares.push((self.order[j as usize] as usize, share));
+            for &(k, entry) in &by_row[j as usize] {
+                *open.entry(k).or_default() -= share * entry;
+            }
+        }
+        shares
+    }
+
     /// Writes the shortest x with G x = b.
     pub(crate) fn solve(&mut self, values: &[f64], right: &[f64], x: &mut [f64]) {
         let LeastNorm {
@@ -176,45 +215,23 @@ impl LeastNorm {
     }
 }
 
-/// Orders rows so that each is eliminated when it has the fewest neighbours left. Gives the order and, for each place in
-/// it, the neighbours at that time.
-fn minimum_degree(rows: &[Vec<(u32, u32)>], n_columns: usize) -> (Vec<u32>, Vec<Vec<u32>>) {
-    let m = rows.len();
+/// Orders rows: two are neighbours if they share a column.
+fn order_rows(rows: &[Vec<(u32, u32)>], n_columns: usize) -> Elimination {
     let mut readers = vec![Vec::new(); n_columns];
     for (r, row) in rows.iter().enumerate() {
         row.iter()
             .for_each(|&(column, _)| readers[column as usize].push(r as u32));
     }
-    let mut neighbours: Vec<BTreeSet<u32>> = rows
-        .iter()
-        .enumerate()
-        .map(|(r, row)| {
-            let all = row
-                .iter()
-                .flat_map(|&(column, _)| &readers[column as usize]);
-            all.copied().filter(|&other| other != r as u32).collect()
-        })
-        .collect();
-    let mut by_degree: BTreeSet<(usize, u32)> =
-        (0..m).map(|r| (neighbours[r].len(), r as u32)).collect();
-
-    let mut order = Vec::with_capacity(m);
-    let mut fill = Vec::with_capacity(m);
-    while let Some((_, row)) = by_degree.pop_first() {
-        let around: Vec<u32> = std::mem::take(&mut neighbours[row as usize])
-            .into_iter()
-            .collect();
-        for &other in &around {
-            let set = &mut neighbours[other as usize];
-            by_degree.remove(&(set.len(), other));
-            set.remove(&row);
-            set.extend(around.iter().filter(|&&third| third != other));
-            by_degree.insert((set.len(), other));
-        }
-        order.push(row);
-        fill.push(around);
-    }
-    (order, fill)
+    let neighbours = rows.iter().enumerate().map(|(r, row)| {
+        let all = row
+            .iter()
+            .flat_map(|&(column, _)| &readers[column as usize]);
+        let mut others: Vec<u32> = all.copied().filter(|&other| other != r as u32).collect();
+        others.sort_unstable();
+        others.dedup();
+        others
+    });
+    minimum_degree(neighbours.collect())
 }
 
 #[cfg(test)]
@@ -274,6 +291,15 @@ mod tests {
         let mut x = vec![0.0; n];
         least.solve(&values, &right, &mut x);
         assert_eq!(least.implied().iter().filter(|i| **i).count(), 1);
+        let [(row, shares)] = &least.combinations()[..] else {
+            panic!("one row is implied");
+        };
+        let [(other, share)] = shares[..] else {
+            panic!("by one other: {shares:?}");
+        };
+        assert_eq!((*row).min(other), 11);
+        assert_eq!((*row).max(other), 30);
+        assert!((share - 1.0).abs() < 1e-10);
         for (got, asked) in product(&rows, &values, &x).iter().zip(&right) {
             assert!((got - asked).abs() < 1e-12, "{got} for {asked}");
         }

@@ -8,7 +8,6 @@
 
 use std::sync::Arc;
 
-use paynter_solve::Pattern;
 use paynter_symbolic::dae::{Action, Equation, Role, Switch};
 use paynter_symbolic::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
 use paynter_symbolic::reduced::Reduced;
@@ -20,6 +19,7 @@ use crate::ahead::{Cells, Dependences, Reads, Tape, Watched, for_each_input};
 use crate::anchors::{Anchors, anchor_expressions};
 use crate::audit::{AuditLayout, Power, rate_expressions};
 use crate::balance::{Balances, balance_expressions};
+use crate::block::{BlockShape, whole};
 use crate::emit::{Emitter, LowerError, STRAIGHT_LIMIT, for_each_expression};
 use crate::image::{
     ActionInfo, Binding, Corners, Decider, Image, ModeInfo, Sampled, StartAim, StartInfo,
@@ -27,7 +27,7 @@ use crate::image::{
 };
 use crate::machine::Machine;
 use crate::map::{Inputs, Map};
-use crate::plan::{Plan, SolvedKind, Source, plan};
+use crate::plan::{Plan, Solved, SolvedKind, Source, plan};
 
 /// What runs the operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,6 +136,25 @@ fn without_noise(pool: &mut Pool, a: ExprId, b: ExprId) -> ExprId {
     pool.if_else(is_noise, zero, difference)
 }
 
+/// The shape of a block that is solved at run time.
+fn shape_of(solved: &Solved) -> BlockShape {
+    let place = |&(row, column, _): &(u32, u32, ExprId)| (row, column);
+    let (entries, is_symmetric) = match &solved.kind {
+        SolvedKind::Inlined { .. } => return BlockShape::default(),
+        SolvedKind::Linear {
+            matrix,
+            is_positive_definite,
+            ..
+        } => (matrix, *is_positive_definite),
+        SolvedKind::Nonlinear { jacobian, .. } => (jacobian, false),
+    };
+    BlockShape {
+        n: solved.unknowns.len(),
+        places: entries.iter().map(place).collect(),
+        is_symmetric,
+    }
+}
+
 /// Collects the parts of an image.
 struct Maker {
     emitter: Emitter,
@@ -205,22 +224,7 @@ impl Maker {
             .iter()
             .map(|solved| (solved.unknowns.clone(), solved.origins.clone()))
             .collect();
-        self.image.block_shapes = self
-            .emitter
-            .plan
-            .solved
-            .iter()
-            .map(|solved| match &solved.kind {
-                SolvedKind::Inlined { .. } => (0, Vec::new()),
-                SolvedKind::Linear { matrix, .. }
-                | SolvedKind::Nonlinear {
-                    jacobian: matrix, ..
-                } => (
-                    solved.unknowns.len(),
-                    matrix.iter().map(|&(r, c, _)| (r, c)).collect(),
-                ),
-            })
-            .collect();
+        self.image.block_shapes = self.emitter.plan.solved.iter().map(shape_of).collect();
         self.make_discrete();
         self.make_events()?;
         self.make_clocks()?;
@@ -695,7 +699,6 @@ impl Maker {
             }
         }
         self.image.is_algebraic = (0..wanted.len()).map(|row| row >= n_states).collect();
-        self.make_pattern();
         Ok(())
     }
 
@@ -716,11 +719,15 @@ impl Maker {
                 next += 1;
             }
             match solved.kind {
-                SolvedKind::Linear { matrix, right, .. } => {
+                SolvedKind::Linear {
+                    matrix,
+                    right,
+                    is_positive_definite,
+                } => {
                     // 0 = b − A z
                     let first = rows.len();
                     rows.extend(right);
-                    for (row, column, value) in matrix {
+                    for (row, column, value) in whole(&matrix, is_positive_definite) {
                         let z = plan.dae.pool.symbol(solved.unknowns[column as usize]);
                         let part = plan.dae.pool.mul(value, z);
                         let sum = &mut rows[first + row as usize];
@@ -739,46 +746,6 @@ impl Maker {
             }
         }
         rows
-    }
-
-    fn make_pattern(&mut self) {
-        let n = self.image.inputs.n;
-        let rows = &self.image.rhs.rows;
-        let n_entries: usize = rows.iter().map(|row| row.len()).sum();
-        // Beyond this density a sparse factorisation does more work than a dense one.
-        const DENSE_SHARE: f64 = 0.5;
-        let is_dense = n_entries as f64 > DENSE_SHARE * (n * n) as f64;
-        if is_dense {
-            self.image.positions = rows
-                .iter()
-                .enumerate()
-                .map(|(row, columns)| columns.iter().map(|&c| c as usize * n + row).collect())
-                .collect();
-            return;
-        }
-        let mut entries: Vec<(usize, usize)> = rows
-            .iter()
-            .enumerate()
-            .flat_map(|(row, columns)| columns.iter().map(move |&c| (row, c as usize)))
-            .collect();
-        // Solvers add the diagonal of M/h.
-        entries.extend((0..n).map(|k| (k, k)));
-        let pattern = Pattern::from_entries(n, &entries).expect("rows and columns lie inside");
-        let starts = pattern.column_starts();
-        self.image.positions = rows
-            .iter()
-            .enumerate()
-            .map(|(row, columns)| {
-                columns
-                    .iter()
-                    .map(|&c| {
-                        let place = pattern.column(c as usize).binary_search(&row);
-                        starts[c as usize] + place.expect("the pattern holds every entry")
-                    })
-                    .collect()
-            })
-            .collect();
-        self.image.pattern = Some(pattern);
     }
 
     fn make_starts(&mut self, reduced: &Reduced) -> Result<(), LowerError> {

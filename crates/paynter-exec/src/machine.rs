@@ -30,6 +30,7 @@ use crate::jit::{compile_step, estimate};
 use crate::map::check_pivots;
 use crate::memory::Memory;
 use crate::partition::Partition;
+use crate::pattern::Columns;
 use crate::start::{LEFT_OF_ZERO, Search};
 
 /// A model ready to run. Copies share the code and own their numbers.
@@ -137,11 +138,7 @@ pub enum SetError {
 
 impl Machine {
     pub(crate) fn new(image: Arc<Image>) -> Self {
-        let factors = image
-            .block_shapes
-            .iter()
-            .map(|(n, places)| Factor::new(*n, places))
-            .collect();
+        let factors = image.block_shapes.iter().map(Factor::new).collect();
         let mut slots = vec![0.0; image.n_slots.max(1)];
         for &(slot, value) in &image.constants {
             slots[slot as usize] = value;
@@ -272,7 +269,7 @@ impl Machine {
     }
 
     /// Lists for the rate of each variable the variables that it depends on, ascending.
-    pub fn dependencies(&self) -> &[Box<[u32]>] {
+    pub fn dependencies(&self) -> &[Columns] {
         &self.image.rhs.rows
     }
 
@@ -773,8 +770,10 @@ impl System for Machine {
 
     fn jacobian_pattern(&self) -> Option<&Pattern> {
         // In minimal coordinates rates depend on what dependent variables are made of.
-        let pattern = self.image.pattern.as_ref();
-        pattern.filter(|_| self.partition.is_none())
+        match self.partition {
+            Some(_) => None,
+            None => self.image.pattern(),
+        }
     }
 
     fn jacobian(&mut self, t: f64, y: &[f64], values: &mut [f64]) -> Result<bool, EvalError> {
@@ -793,8 +792,7 @@ impl System for Machine {
             .rhs
             .jacobian(&image.inputs, &mut self.memory, |row, column, value| {
                 is_finite &= value.is_finite();
-                let place = image.rhs.rows[row].binary_search(&(column as u32));
-                values[image.positions[row][place.expect("the map knows its own pattern")]] = value;
+                values[image.position(row, column)] = value;
             })
             .map_err(failed)?;
         // An infinite slope (√x at 0) stops Newton; differences give a large finite one.

@@ -7,6 +7,8 @@
 //!
 //! **Invariant:** tangent steps are run only after the value steps at the same point.
 
+use std::sync::OnceLock;
+
 use paynter_symbolic::expr::ExprId;
 use rustc_hash::FxHashMap;
 
@@ -14,7 +16,7 @@ use crate::code::{Step, run};
 use crate::emit::{Emitter, LowerError, Routine};
 use crate::failure::Fault;
 use crate::memory::Memory;
-use crate::pattern::{colour, dependencies};
+use crate::pattern::{Columns, colour, dependencies};
 use crate::tangent::{Tangents, tangent_of};
 
 /// Slots of time, of the variables, and of their seeds.
@@ -46,12 +48,46 @@ pub(crate) struct Map {
     /// Slot of the tangent of each output; `None` is zero.
     pub tangents: Vec<Option<u32>>,
     /// Columns each output depends on, ascending.
-    pub rows: Vec<Box<[u32]>>,
+    pub rows: Vec<Columns>,
+    n_columns: usize,
+    /// How the Jacobian is computed, once somebody asks for it: of a large mechanism it has no zeros, and an explicit
+    /// method never needs it.
+    all: OnceLock<Colouring>,
+    /// The same for the rows that depend on few columns.
+    narrow: OnceLock<Colouring>,
+}
+
+/// Columns that are varied together.
+#[derive(Clone, Debug, Default)]
+struct Colouring {
     /// For each colour its columns.
     colours: Vec<Vec<u32>>,
     /// For each colour the entries it yields: (row, column).
     entries: Vec<Vec<(u32, u32)>>,
 }
+
+impl Colouring {
+    fn new(rows: &[Columns], n_columns: usize) -> Self {
+        let colour_of = colour(rows, n_columns);
+        let n_colours = colour_of.iter().max().map_or(0, |&c| c as usize + 1);
+        let mut colours = vec![Vec::new(); n_colours];
+        let mut entries = vec![Vec::new(); n_colours];
+        let mut is_read = vec![false; n_columns];
+        for (row, columns) in rows.iter().enumerate() {
+            for &column in columns.iter() {
+                is_read[column as usize] = true;
+                entries[colour_of[column as usize] as usize].push((row as u32, column));
+            }
+        }
+        for (column, &colour) in colour_of.iter().enumerate().filter(|&(c, _)| is_read[c]) {
+            colours[colour as usize].push(column as u32);
+        }
+        Colouring { colours, entries }
+    }
+}
+
+/// Rows that depend on more columns than this are those of equations solved together: each column moves all of them.
+const NARROW: usize = 256;
 
 /// Outputs and columns that hang together, and with nothing else.
 #[derive(Clone, Debug, Default)]
@@ -61,11 +97,7 @@ pub(crate) struct Component {
 }
 
 /// Splits rows, given by the columns they depend on, into parts that share no column.
-pub(crate) fn components(
-    rows: &[Box<[u32]>],
-    wanted: &[usize],
-    n_columns: usize,
-) -> Vec<Component> {
+pub(crate) fn components(rows: &[Columns], wanted: &[usize], n_columns: usize) -> Vec<Component> {
     let mut parent: Vec<usize> = (0..n_columns).collect();
     fn root(parent: &mut [usize], mut k: usize) -> usize {
         while parent[k] != k {
@@ -129,27 +161,13 @@ impl Map {
         } = Map::along_only(emitter, inputs, wanted)?;
         let columns: Vec<u32> = (0..inputs.n as u32).map(|k| inputs.first + k).collect();
         let rows = dependencies(&routine.steps, &columns, &routine.outputs);
-        let colour_of = colour(&rows, inputs.n);
-        let n_colours = colour_of.iter().max().map_or(0, |&c| c as usize + 1);
-        let mut colours = vec![Vec::new(); n_colours];
-        let mut entries = vec![Vec::new(); n_colours];
-        let mut is_read = vec![false; inputs.n];
-        for (row, columns) in rows.iter().enumerate() {
-            for &column in columns {
-                is_read[column as usize] = true;
-                entries[colour_of[column as usize] as usize].push((row as u32, column));
-            }
-        }
-        for (column, &colour) in colour_of.iter().enumerate().filter(|&(c, _)| is_read[c]) {
-            colours[colour as usize].push(column as u32);
-        }
         Ok(Map {
             routine,
             tangent,
             tangents,
             rows,
-            colours,
-            entries,
+            n_columns: inputs.n,
+            ..Map::default()
         })
     }
 
@@ -180,7 +198,24 @@ impl Map {
 
     /// How many runs of the tangent a Jacobian takes.
     pub(crate) fn n_colours(&self) -> usize {
-        self.colours.len()
+        self.colouring().colours.len()
+    }
+
+    fn colouring(&self) -> &Colouring {
+        let make = || Colouring::new(&self.rows, self.n_columns);
+        self.all.get_or_init(make)
+    }
+
+    fn narrow_colouring(&self) -> &Colouring {
+        self.narrow.get_or_init(|| {
+            let none: Columns = [].into();
+            let is_narrow = |row: &&Columns| row.len() <= NARROW;
+            let rows = self.rows.iter();
+            let rows: Vec<Columns> = rows
+                .map(|row| Some(row).filter(is_narrow).unwrap_or(&none).clone())
+                .collect();
+            Colouring::new(&rows, self.n_columns)
+        })
     }
 
     /// Computes the values at the point in memory.
@@ -199,12 +234,32 @@ impl Map {
         &self,
         inputs: &Inputs,
         memory: &mut Memory,
+        entry: impl FnMut(usize, usize, f64),
+    ) -> Result<(), Fault> {
+        self.vary(self.colouring(), inputs, memory, entry)
+    }
+
+    /// As [`Map::jacobian`], for the rows that depend on few columns.
+    pub(crate) fn narrow_jacobian(
+        &self,
+        inputs: &Inputs,
+        memory: &mut Memory,
+        entry: impl FnMut(usize, usize, f64),
+    ) -> Result<(), Fault> {
+        self.vary(self.narrow_colouring(), inputs, memory, entry)
+    }
+
+    fn vary(
+        &self,
+        colouring: &Colouring,
+        inputs: &Inputs,
+        memory: &mut Memory,
         mut entry: impl FnMut(usize, usize, f64),
     ) -> Result<(), Fault> {
         memory.slots[inputs.time_seed as usize] = 0.0;
         let seeds = inputs.first_seed as usize..inputs.first_seed as usize + inputs.n;
         memory.slots[seeds].fill(0.0);
-        for (columns, entries) in self.colours.iter().zip(&self.entries) {
+        for (columns, entries) in colouring.colours.iter().zip(&colouring.entries) {
             for &column in columns {
                 memory.slots[(inputs.first_seed + column) as usize] = 1.0;
             }

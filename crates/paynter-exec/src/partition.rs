@@ -18,6 +18,7 @@ use paynter_symbolic::SymbolId;
 use crate::dense::{factor_lu, pivoted_qr, solve_lu};
 use crate::failure::Fault;
 use crate::machine::Machine;
+use crate::pattern::Columns;
 
 /// Rows beyond which a dense factor in every evaluation is no way to run a model.
 pub const MAX_ROWS: usize = 400;
@@ -233,7 +234,7 @@ impl Machine {
 
 /// The slopes of constraints at a point.
 struct Slopes<'a> {
-    rows: &'a [Box<[u32]>],
+    rows: &'a [Columns],
     entries: &'a [Vec<f64>],
     y: &'a [f64],
 }
@@ -302,7 +303,7 @@ impl Slopes<'_> {
 }
 
 impl Stage {
-    fn factor(&mut self, rows: &[Box<[u32]>], entries: &[Vec<f64>]) -> Result<(), Fault> {
+    fn factor(&mut self, rows: &[Columns], entries: &[Vec<f64>]) -> Result<(), Fault> {
         let n = self.rows.len();
         self.factor.clear();
         self.factor.resize(n * n, 0.0);

@@ -5,10 +5,16 @@
 //!
 //! **Invariant:** a column that is not listed for an output cannot change it.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::code::Step;
 use crate::emit::Notes;
+
+/// Columns that an output depends on, ascending. Outputs that depend on the same ones share the list: the rates of a
+/// mechanism all depend on nearly all of its states.
+pub type Columns = Arc<[u32]>;
 
 /// Sets of columns; number 0 is the empty set.
 #[derive(Debug)]
@@ -174,6 +180,7 @@ impl Sets {
                     }
                     self.follow(&newton.body);
                 }
+                Step::Fused(fused) => self.follow(&fused.parts),
                 Step::LinearTangent(_) | Step::NewtonTangent(_) => {}
             }
         }
@@ -181,31 +188,33 @@ impl Sets {
 }
 
 /// Lists for each output the columns it depends on, ascending.
-pub(crate) fn dependencies(steps: &[Step], columns: &[u32], outputs: &[u32]) -> Vec<Box<[u32]>> {
+pub(crate) fn dependencies(steps: &[Step], columns: &[u32], outputs: &[u32]) -> Vec<Columns> {
     let mut sets = Sets::new();
     for (column, &slot) in columns.iter().enumerate() {
         let id = sets.push(&[column as u32]);
         sets.set(slot, id);
     }
     sets.follow(steps);
-    outputs
-        .iter()
-        .map(|&slot| sets.get(sets.of(slot)).into())
-        .collect()
+    let mut shared: FxHashMap<u32, Columns> = FxHashMap::default();
+    let mut share = |id: u32| {
+        let list = shared.entry(id).or_insert_with(|| sets.get(id).into());
+        list.clone()
+    };
+    outputs.iter().map(|&slot| share(sets.of(slot))).collect()
 }
 
 /// Gives each column a colour such that no row depends on two columns of one colour.
 ///
 /// Greedy in the order of columns (Curtis, Powell & Reid 1974); a band gets as many colours
 /// as it is wide.
-pub(crate) fn colour(rows: &[Box<[u32]>], n_columns: usize) -> Vec<u32> {
+pub(crate) fn colour(rows: &[Columns], n_columns: usize) -> Vec<u32> {
     // A row that depends on everything leaves no choice: the rates of a mechanism, say.
     if rows.iter().any(|row| row.len() == n_columns) {
         return (0..n_columns as u32).collect();
     }
     let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); n_columns];
     for (row, columns) in rows.iter().enumerate() {
-        for &column in columns {
+        for &column in columns.iter() {
             rows_of[column as usize].push(row as u32);
         }
     }
@@ -214,7 +223,7 @@ pub(crate) fn colour(rows: &[Box<[u32]>], n_columns: usize) -> Vec<u32> {
     let mut taken_by: Vec<u32> = Vec::new();
     for column in 0..n_columns {
         for &row in &rows_of[column] {
-            for &other in &rows[row as usize] {
+            for &other in rows[row as usize].iter() {
                 let colour = colours[other as usize];
                 if colour != NONE {
                     taken_by[colour as usize] = column as u32;
@@ -273,7 +282,7 @@ mod tests {
     #[test]
     fn a_tridiagonal_pattern_needs_three_colours() {
         let n = 50_u32;
-        let rows: Vec<Box<[u32]>> = (0..n)
+        let rows: Vec<Columns> = (0..n)
             .map(|i| (i.saturating_sub(1)..=(i + 1).min(n - 1)).collect())
             .collect();
         let colours = colour(&rows, n as usize);

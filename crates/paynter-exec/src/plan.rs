@@ -39,6 +39,7 @@ pub(crate) struct Solved {
 #[derive(Clone, Debug)]
 pub(crate) enum SolvedKind {
     Linear {
+        /// Of a positive definite block the entries on and below the diagonal: those above are the same.
         matrix: Vec<(u32, u32, ExprId)>,
         right: Vec<ExprId>,
         is_positive_definite: bool,
@@ -163,8 +164,9 @@ impl Plan {
                 let kind = if n <= limit {
                     self.write_out(unknowns, matrix, right, *positive_definite)
                 } else {
+                    let is_kept = |e: &&(u32, u32, ExprId)| !*positive_definite || e.0 >= e.1;
                     SolvedKind::Linear {
-                        matrix: matrix.clone(),
+                        matrix: matrix.iter().filter(is_kept).copied().collect(),
                         right: right.clone(),
                         is_positive_definite: *positive_definite,
                     }

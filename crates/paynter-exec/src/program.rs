@@ -15,6 +15,7 @@ use std::sync::Arc;
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::expr::External;
 
+use crate::block::whole;
 use crate::code::{self};
 pub use crate::code::{Instr, Op};
 use crate::emit;
@@ -362,7 +363,7 @@ fn frame(image: &Image) -> Program {
         rates: function(&image.rhs),
         outputs: function(&image.observed),
         blocks: shapes
-            .map(|(shape, names)| (shape.0, names.0.clone()))
+            .map(|(shape, names)| (shape.n, names.0.clone()))
             .collect(),
         ..Program::default()
     }
@@ -480,7 +481,9 @@ fn steps(given: &[code::Step]) -> Vec<Step> {
                 let all = straight.instrs.iter().zip(&straight.owners);
                 steps.extend(all.map(|(&i, &owner)| Step::Operation(i, owner_symbol(owner))));
             }
-            code::Step::Kernel(_) => unreachable!("lowered for export, all code is straight"),
+            code::Step::Kernel(_) | code::Step::Fused(_) => {
+                unreachable!("lowered for export, all code is straight")
+            }
             code::Step::External(call) => steps.push(Step::Call {
                 function: call.function.clone(),
                 wants_slopes: call.wants_slopes,
@@ -490,7 +493,7 @@ fn steps(given: &[code::Step]) -> Vec<Step> {
             code::Step::Linear(block) => steps.push(Step::Linear {
                 block: block.block,
                 unknowns: block.unknowns.clone(),
-                matrix: block.matrix.clone(),
+                matrix: whole(&block.matrix, block.is_positive_definite).collect(),
                 right: block.right.clone(),
             }),
             code::Step::LinearTangent(tangent) => steps.push(Step::LinearTangent {

@@ -123,7 +123,8 @@ impl Machine {
             .collect()
     }
 
-    /// (row, column, ∂fᵢ/∂yⱼ) of the states at the start.
+    /// (row, column, ∂fᵢ/∂yⱼ) of the states at the start, of rates that depend on few of them. The rates of a large
+    /// mechanism depend on all of its states; their sizes come from its geometry.
     pub(crate) fn entries_at_start(&mut self, t: f64, n_states: usize) -> Vec<(usize, usize, f64)> {
         let image = self.image.clone();
         let mut entries = Vec::with_capacity(4 * n_states);
@@ -133,13 +134,14 @@ impl Machine {
         if loaded.is_err() || image.rhs.evaluate(&mut self.memory).is_err() {
             return entries;
         }
-        let done = image
-            .rhs
-            .jacobian(&image.inputs, &mut self.memory, |row, column, value| {
-                if row < n_states && column < n_states && value != 0.0 && value.is_finite() {
-                    entries.push((row, column, value));
-                }
-            });
+        let done =
+            image
+                .rhs
+                .narrow_jacobian(&image.inputs, &mut self.memory, |row, column, value| {
+                    if row < n_states && column < n_states && value != 0.0 && value.is_finite() {
+                        entries.push((row, column, value));
+                    }
+                });
         if done.is_err() {
             entries.clear();
         }

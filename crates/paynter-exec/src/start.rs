@@ -16,7 +16,7 @@ use paynter_solve::Projection;
 use paynter_symbolic::SymbolId;
 
 use crate::code::run;
-use crate::dense::pivoted_qr;
+use crate::dense::{PivotedQr, pivoted_qr};
 use crate::events::{ROUNDS_TOGETHER, mode_at, rounds_allowed};
 use crate::failure::{Failure, Fault};
 use crate::image::{Decider, StartAim};
@@ -83,6 +83,16 @@ const NOISE_OF_PROJECTION: f64 = 1e-7;
 /// Up to this many rows a dense factor with column exchanges is fast, and it finds the best of solutions that
 /// contradict each other.
 const DENSE_ROWS: usize = 40;
+/// Moves onto the constraints with one set of slopes end when the next would change no variable by more than this share of
+/// its size.
+const SLID: f64 = 1e-13;
+/// A move longer than this share of the sizes is searched for with care: near a dead centre slopes change along the
+/// way, and lead far along the direction that fades.
+const MOST_SLIDE: f64 = 1e-6;
+/// Slopes fit if each move is this much shorter than the one before.
+const GOOD_SLIDE: f64 = 0.1;
+/// From the error of a step to rounding it takes fewer such moves than this.
+const MAX_SLIDES: usize = 8;
 /// How far a place without slopes is left, as a share of the sizes of the variables.
 const ASIDE: f64 = 1e-2;
 /// A direction in which demands change less than this share of the strongest is no direction.
@@ -302,7 +312,7 @@ impl Machine {
         // Hints choose where a search begins, and a search moves what demands and constraints read. A state that
         // nothing searches for stays where it is: a hint is no start value.
         let mut is_sought = vec![false; y.len()];
-        for &column in map.rows[..n_hard].iter().flatten() {
+        for &column in map.rows[..n_hard].iter().flat_map(|row| row.iter()) {
             is_sought[column as usize] = is_free[column as usize];
         }
         let can_help = |&row: &usize| map.rows[row].iter().any(|&c| is_sought[c as usize]);
@@ -398,7 +408,9 @@ impl Machine {
         let last = image.constraints.rows.len() - image.dae.invariants.len();
         let first = last - image.dae.constraints.len();
         let mut is_position = vec![false; image.inputs.n];
-        let columns = image.constraints.rows[first..last].iter().flatten();
+        let columns = image.constraints.rows[first..last]
+            .iter()
+            .flat_map(|row| row.iter());
         columns.for_each(|&c| is_position[c as usize] = true);
         is_position
     }
@@ -589,7 +601,11 @@ impl Machine {
                 search.was_better = better;
             }
             if has_moved {
-                residuals = self.residuals(t, y, map)?;
+                // Where all have moved, the trial is the new place.
+                residuals = match moved {
+                    Ok(moved) if searches.iter().all(|s| s.was_better) => moved,
+                    _ => self.residuals(t, y, map)?,
+                };
                 jacobian = self.entries(map)?;
                 for search in searches.iter_mut().filter(|s| s.was_better && !s.is_done) {
                     search.damping = (2.0 * search.damping).min(1.0);
@@ -625,6 +641,58 @@ impl Machine {
         Ok(entries)
     }
 
+    /// Moves y onto the constraints with the slopes where it stands: a step of the solver leaves the constraints by so
+    /// little that these lead all the way back. Slopes of an earlier step would do so, too, but along the constraints as
+    /// well, which costs a digit. False if the way is longer than that; y may have moved then.
+    fn slide(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        map: &Map,
+        searches: &mut [Search],
+    ) -> Result<bool, Fault> {
+        let sizes = self.sizes(y);
+        let mut before = f64::INFINITY;
+        for round in 0..MAX_SLIDES {
+            let residuals = self.residuals(t, y, map)?;
+            if round == 0 {
+                let jacobian = self.entries(map)?;
+                if searches.iter().any(|search| search.is_lost(&jacobian)) {
+                    return Ok(false);
+                }
+                for search in &mut *searches {
+                    search.aim(map, (&jacobian, &residuals), &sizes, y);
+                }
+            } else {
+                for search in &mut *searches {
+                    search.aim_again(&residuals, y);
+                }
+            }
+            let mut longest = 0.0_f64;
+            for length in searches.iter().map(|search| search.length) {
+                // `max` would drop a NaN.
+                longest = if length.is_nan() {
+                    length
+                } else {
+                    longest.max(length)
+                };
+            }
+            // A move that is small and no longer becomes shorter is the noise of the evaluation.
+            let is_shorter = longest <= GOOD_SLIDE * before;
+            if longest <= SLID || !is_shorter && longest <= NOISE {
+                return Ok(searches.iter().all(|search| search.is_met(&residuals)));
+            }
+            if !is_shorter || longest > MOST_SLIDE {
+                return Ok(false);
+            }
+            for search in searches.iter().filter(|search| search.length > 0.0) {
+                search.step(y);
+            }
+            before = longest;
+        }
+        Ok(false)
+    }
+
     /// Moves y to the nearest state that meets constraints and invariants.
     pub(crate) fn project_on_constraints(
         &mut self,
@@ -648,8 +716,20 @@ impl Machine {
                 ..Search::new(part, &all)
             }));
         }
-        searches.iter_mut().for_each(Search::renew);
-        let outcome = self.search(t, y, map, &mut searches);
+        // A dense factor with exchanges finds the best compromise of rows that nearly contradict each other, again at
+        // every move: small loops near a dead centre need that.
+        let has_slid = match searches.iter().all(|s| s.rows.len() > DENSE_ROWS) {
+            true => self.slide(t, y, map, &mut searches),
+            false => Ok(false),
+        };
+        if !matches!(has_slid, Ok(true)) {
+            y.copy_from_slice(&before);
+            searches.iter_mut().for_each(Search::renew);
+        }
+        let outcome = match has_slid {
+            Ok(true) => Ok(Outcome::default()),
+            _ => self.search(t, y, map, &mut searches),
+        };
         self.room.searches = searches;
         let outcome = outcome?;
         if !outcome.unmet.is_empty() {
@@ -695,6 +775,10 @@ pub(crate) struct Search {
     noise: f64,
     /// For many rows, the sparse way to a step.
     sparse: Option<Box<SparseRows>>,
+    /// For few rows, the dense one.
+    dense: Option<PivotedQr>,
+    /// Sizes of the free variables when the factor was made.
+    sizes: Vec<f64>,
 }
 
 /// Rows too many for a dense factor.
@@ -754,6 +838,8 @@ impl Search {
         Search {
             noise: NOISE,
             sparse: None,
+            dense: None,
+            sizes: Vec::new(),
             is_done: columns.is_empty(),
             step: vec![0.0; columns.len()],
             weights: vec![1.0; part.rows.len()],
@@ -775,6 +861,42 @@ impl Search {
         self.was_better = false;
     }
 
+    /// Tells whether rows are met, in the measure of the variables: those that contradict each other are not, however
+    /// short the best step is.
+    fn is_met(&self, residuals: &[f64]) -> bool {
+        let mut rows = self.rows.iter().zip(&self.weights);
+        rows.all(|(&row, &weight)| match weight > 0.0 {
+            true => residuals[row].abs() * weight <= MET,
+            false => residuals[row] == 0.0,
+        })
+    }
+
+    /// Computes the next step with the factor that is there.
+    fn aim_again(&mut self, residuals: &[f64], y: &[f64]) {
+        let rows = self.rows.iter().zip(&self.weights);
+        let right: Vec<f64> = rows
+            .map(|(&row, weight)| -residuals[row] * weight)
+            .collect();
+        self.damping = 1.0;
+        self.length = 0.0;
+        match (&mut self.sparse, &self.dense) {
+            (Some(sparse), _) => sparse.least.solve(&sparse.values, &right, &mut self.step),
+            (None, Some(qr)) => self.step = qr.least_squares(&right),
+            (None, None) => return,
+        }
+        let columns = self.columns.iter().zip(&self.sizes);
+        for ((&column, &size), dx) in columns.zip(&mut self.step) {
+            *dx *= size;
+            let share = dx.abs() / size.max(y[column].abs());
+            // `max` would drop a NaN.
+            self.length = if share.is_nan() {
+                share
+            } else {
+                self.length.max(share)
+            };
+        }
+    }
+
     /// Computes the next step: of all that solve the linearised rows best, the shortest.
     fn aim(
         &mut self,
@@ -791,6 +913,8 @@ impl Search {
         } else {
             self.aim_dense(map, (jacobian, residuals), sizes);
         }
+        self.sizes.clear();
+        self.sizes.extend(self.columns.iter().map(|&c| sizes[c]));
         self.length = 0.0;
         for (&column, dx) in self.columns.iter().zip(&mut self.step) {
             *dx *= sizes[column];
@@ -829,6 +953,7 @@ impl Search {
             .iter()
             .map(|&c| self.columns[c])
             .collect();
+        self.dense = Some(qr);
     }
 
     fn aim_sparse(

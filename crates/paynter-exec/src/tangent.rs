@@ -14,7 +14,7 @@ use paynter_symbolic::expr::{Comparison, Function1, Function2};
 use paynter_symbolic::slopes::SlopesOf;
 use rustc_hash::FxHashMap;
 
-use crate::block::{LinearTangent, NewtonTangent};
+use crate::block::{LinearTangent, NewtonTangent, whole};
 use crate::code::{ExternalCall, Instr, Kernel, Op, Step, Straight};
 use crate::emit::{Emitter, NO_OWNER, Notes, external_call_of};
 
@@ -46,10 +46,8 @@ pub(crate) fn tangent_of(
             Step::External(call) => writer.external(call, tangents),
             Step::Linear(linear) => {
                 let of = |slot: u32| tangents.get(slot);
-                let matrix: Vec<_> = linear
-                    .matrix
-                    .iter()
-                    .filter_map(|&(r, c, slot)| Some((r, c, of(slot)?)))
+                let matrix: Vec<_> = whole(&linear.matrix, linear.is_positive_definite)
+                    .filter_map(|(r, c, slot)| Some((r, c, of(slot)?)))
                     .collect();
                 let right: Vec<_> = linear
                     .right
@@ -91,8 +89,8 @@ pub(crate) fn tangent_of(
                         residuals,
                     })));
             }
-            Step::LinearTangent(_) | Step::NewtonTangent(_) => {
-                unreachable!("tangents are made of values only")
+            Step::LinearTangent(_) | Step::NewtonTangent(_) | Step::Fused(_) => {
+                unreachable!("tangents are made of values only, before machine code")
             }
         }
     }

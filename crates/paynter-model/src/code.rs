@@ -106,6 +106,8 @@ pub const SOURCE_MEETS_SOURCE: &str = "E0461";
 pub const JUNCTION_ALONE: &str = "E0462";
 /// A junction with one bond that does nothing.
 pub const JUNCTION_IDLE: &str = "W0463";
+/// Moments of inertia that no rigid body has.
+pub const IMPOSSIBLE_INERTIA: &str = "W0464";
 
 // E06xx: causality.
 
@@ -389,6 +391,11 @@ const OWN: &[Row] = &[
         JUNCTION_IDLE,
         "junction with one bond",
         "A junction with a single bond holds its effort or flow at zero, so the element there does nothing.",
+    ),
+    (
+        IMPOSSIBLE_INERTIA,
+        "inertia that no body has",
+        "Each principal moment of inertia of a rigid body is at most the sum of the other two, and equal to it for a flat plate. Moments that break this rule are usually in another unit, about another point, or diameters taken for radii. The run goes on with them.",
     ),
     (
         EFFORT_SET_TWICE,

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `storage` | modulated C and I, reciprocity of fields, positive sizes, inertia in domains without one |
 //! | `power` | resistors that give power, gyrators and transformers that are not powerless |
+//! | `bodies` | moments of inertia that no rigid body has |
 //! | `structure` | bonds between two sources, bonds to oneself, junctions with too few bonds |
 //!
 //! Conflicts of causality and algebraic loops are the work of `causality`, circles of signals
@@ -15,6 +16,7 @@
 //! **Invariant:** cost is linear in the size of the graph: every expression is computed at a
 //! fixed number of points, and shared parts once per point.
 
+mod bodies;
 mod points;
 mod power;
 mod storage;
@@ -36,6 +38,7 @@ pub fn check_graph(graph: &mut BondGraph) -> Vec<Diagnostic> {
         for index in 0..checker.graph.elements.len() {
             checker.check_element(ElementId(index as u32));
         }
+        checker.check_bodies();
     })
 }
 

@@ -7,7 +7,9 @@
 mod kit;
 
 use kit::{column, run_text};
+use paynter::exec::Engine;
 use paynter::experiment::Outcome;
+use paynter::symbolic::reduced::Block;
 use std::fmt::Write;
 
 type V = [f64; 3];
@@ -496,6 +498,67 @@ fn random_trees_move_as_by_kanes_equations() {
 #[test]
 fn tree_of_many_locks_moves_as_by_kanes_equations() {
     check_tree(77, 14);
+}
+
+/// A chain in space, its axes across each other in turn.
+fn hinged_chain(n: usize) -> String {
+    format!(
+        "units strict
+use mechanics3d: World, Rod, Revolute, ey, ez
+model Chain {{
+    world: World(gravity = [0, 0, -9.81] [m/s^2])
+    for i in 1 .. {n} {{
+        link[i]: Rod(m = 1 [kg], l = 1 [m], radius = 5 [cm])
+        hinge[i]: Revolute(axis = if mod(i, 2) == 1 then ey else ez)
+        hinge[i] => link[i].a
+        guess link[i].r = [(i-0.5)*1 [m], 0 [m], 0 [m]]
+        start hinge[i].angle = 0 [rad], hinge[i].rate = 0.5 [rad/s]
+    }}
+    world => hinge[1]
+    for i in 2 .. {n} {{ link[i-1].b => hinge[i] }}
+}}
+experiment e of Chain {{ stop = 0.1 [s]; output_step = 0.1 [s]; rtol = 1e-8
+    record link[{n}].b.r[1] as x, link[{n}].b.r[2] as y, link[{n}].b.r[3] as z }}
+"
+    )
+}
+
+#[test]
+fn reactions_are_one_symmetric_system_as_large_as_there_are_locks() {
+    let n = 12;
+    let compiled = kit::design(&hinged_chain(n))
+        .compile()
+        .expect("it compiles");
+    let mut large = compiled
+        .reduced
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Linear {
+                unknowns,
+                matrix,
+                positive_definite,
+                ..
+            } if unknowns.len() > 6 => Some((unknowns.len(), matrix.len(), *positive_definite)),
+            Block::Nonlinear { unknowns, .. } => Some((unknowns.len(), 0, false)),
+            _ => None,
+        });
+    let (unknowns, entries, is_definite) = large.next().expect("one system");
+    assert_eq!(unknowns, 5 * n);
+    assert!(is_definite);
+    // Each joint shares a body with two others at most.
+    assert!(entries <= 5 * 5 * (3 * n - 2), "{entries} entries");
+    assert_eq!(large.next(), None);
+}
+
+#[test]
+fn machine_code_of_a_long_chain_gives_the_bits_of_the_interpreter() {
+    let design = kit::design(&hinged_chain(40));
+    let run = |engine| kit::run_design(&design, engine).expect("it runs");
+    let (slow, fast) = (run(Engine::Interpreter), run(Engine::Jit));
+    for name in ["x", "y", "z"] {
+        assert_eq!(column(&slow, name), column(&fast, name), "{name}");
+    }
 }
 
 fn steps(outcome: &Outcome) -> usize {

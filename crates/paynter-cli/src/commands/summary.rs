@@ -69,6 +69,15 @@ fn print_mechanism(outcome: &Outcome) {
         if !joints.is_empty() {
             say!("  freedoms    {}", shorten(&joints));
         }
+        if mobility.redundant > 0 {
+            let determinate = match mobility.determinate.is_empty() {
+                true => "none".to_owned(),
+                false => shorten(&mobility.determinate),
+            };
+            say!(
+                "  determinate {determinate}: rigid bodies do not say how the other locks share the load"
+            );
+        }
     }
     for gap in worst(&outcome.gaps) {
         let size = significant(gap.size, 2);

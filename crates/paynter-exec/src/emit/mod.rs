@@ -459,6 +459,7 @@ pub(crate) fn read_slots(steps: &[Step], read: &mut Vec<u32>) {
                     .for_each(|i| read.extend(i.operands()));
             }
             Step::Kernel(kernel) => read.extend(&kernel.leaves),
+            Step::Fused(fused) => read_slots(&fused.parts, read),
             Step::External(call) => read.extend(&call.inputs),
             Step::Linear(linear) => {
                 read.extend(linear.matrix.iter().map(|entry| entry.2));

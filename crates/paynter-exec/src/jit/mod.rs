@@ -21,6 +21,7 @@
 mod angles;
 mod assembler;
 mod body;
+mod fused;
 mod operations;
 mod readers;
 mod step;
@@ -39,11 +40,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::code::{Instr, Kernel, Op, Step, Straight};
 use crate::emit::Routine;
+use crate::fuse::{FusedKernel, fuse};
 use crate::image::{Image, for_each_steps};
 use assembler::Assembler;
 use body::Body;
 use operations::{Pairs, emit};
-use readers::{NOBODY, Readers, find_readers};
+use readers::{NOBODY, Readers, find_readers, find_readers_of_segments};
 pub(crate) use step::{StepCode, compile_step, estimate};
 pub(crate) use whole::Whole;
 use whole::write_whole;
@@ -96,6 +98,7 @@ impl Drop for Code {
 
 type StraightFn = unsafe extern "C" fn(*mut f64);
 type KernelFn = unsafe extern "C" fn(*mut f64, *const u32, *const u32, u64);
+type FusedFn = unsafe extern "C" fn(*mut f64, *const u32);
 
 impl Compiled {
     /// Runs a straight step.
@@ -125,6 +128,23 @@ impl Compiled {
             // SAFETY: `leaves` holds `n_leaves` numbers for each row and `dst` one, all of them
             // slots below `n_slots`: `compile` checked this kernel's own tables.
             unsafe { function(slots.as_mut_ptr(), leaves.as_ptr(), dst.as_ptr(), n_rows) };
+        }
+    }
+}
+
+impl Compiled {
+    /// Runs fused kernels, one after the other.
+    pub(crate) fn run_fused(&self, slots: &mut [f64], kernels: &[FusedKernel]) {
+        assert!(
+            slots.len() >= self.n_slots && kernels.len() == self.functions.len(),
+            "the memory has a slot for every number, and each kernel its function"
+        );
+        for (&function, kernel) in self.functions.iter().zip(kernels) {
+            // SAFETY: `function` was made by `fused_function` with this signature.
+            let function = unsafe { std::mem::transmute::<*const u8, FusedFn>(function) };
+            // SAFETY: the function was made for this kernel, whose columns name slots below `n_slots` only:
+            // `fused_function` checked its tables.
+            unsafe { function(slots.as_mut_ptr(), kernel.tables.as_ptr()) };
         }
     }
 }
@@ -227,6 +247,13 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
     if n_slots > (i32::MAX / 8) as usize {
         return Err("the model is too large for machine code".to_owned());
     }
+    let segments = find_readers_of_segments(image).by_slot;
+    let is_read = |slot: u32, segment: u32| {
+        let reader = segments[slot as usize];
+        reader != segment && reader != NOBODY
+    };
+    let mut next = 0;
+    for_each_steps(image, &mut |steps| fuse(steps, &mut next, &is_read));
     let mut compiler = Compiler::new(
         find_readers(image),
         image.constants.iter().copied().collect(),
@@ -317,6 +344,12 @@ impl Compiler {
                     self.compile_steps(&newton.slopes, n_slots)?;
                 }
                 Step::NewtonTangent(tangent) => self.compile_steps(&tangent.body, n_slots)?,
+                Step::Fused(fused) => {
+                    let kernels = fused.kernels.iter();
+                    let functions: Result<_, _> =
+                        kernels.map(|k| self.fused_function(k, n_slots)).collect();
+                    self.made.push(Some(functions?));
+                }
                 Step::External(_) | Step::Linear(_) | Step::LinearTangent(_) => {}
             }
         }
@@ -501,6 +534,7 @@ fn attach(steps: &mut [Step], finished: &mut std::vec::IntoIter<Option<Compiled>
         match step {
             Step::Straight(straight) => straight.compiled = finished.next().expect(PROMISE),
             Step::Kernel(kernel) => kernel.compiled = finished.next().expect(PROMISE),
+            Step::Fused(fused) => fused.compiled = finished.next().expect(PROMISE),
             Step::Newton(newton) => {
                 let mut block = (**newton).clone();
                 attach(&mut block.body, finished);

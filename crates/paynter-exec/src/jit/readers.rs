@@ -42,7 +42,12 @@ pub(super) fn find_readers(image: &mut Image) -> Readers {
     for_each_steps(image, &mut |steps| {
         number_readers(steps, &mut next, &mut readers)
     });
-    // Everything else reads from memory.
+    note_other_readers(image, &mut readers);
+    readers
+}
+
+/// Notes what is read from memory beside the steps that are compiled.
+fn note_other_readers(image: &Image, readers: &mut Readers) {
     let mut read = Vec::new();
     for routine in all_routines(image) {
         read.extend(&routine.outputs);
@@ -65,7 +70,33 @@ pub(super) fn find_readers(image: &mut Image) -> Readers {
     for slot in read {
         readers.by_slot[slot as usize] = SEVERAL;
     }
+}
+
+/// As [`find_readers`], with straight steps and kernels that follow each other as one reader: they are numbered in the
+/// order in which [`for_each_steps`] meets them.
+pub(super) fn find_readers_of_segments(image: &mut Image) -> Readers {
+    let mut readers = Readers {
+        by_slot: vec![NOBODY; image.n_slots],
+    };
+    let mut next = 0;
+    for_each_steps(image, &mut |steps| {
+        number_segments(steps, &mut next, &mut readers)
+    });
+    note_other_readers(image, &mut readers);
     readers
+}
+
+fn number_segments(steps: &[Step], next: &mut u32, readers: &mut Readers) {
+    let mut read = Vec::new();
+    for step in steps {
+        let is_inside = matches!(step, Step::Straight(_) | Step::Kernel(_));
+        read.clear();
+        read_slots(std::slice::from_ref(step), &mut read);
+        let reader = if is_inside { *next } else { SEVERAL };
+        read.iter().for_each(|&slot| readers.add(slot, reader));
+        *next += u32::from(!is_inside);
+    }
+    *next += 1;
 }
 
 fn number_readers(steps: &[Step], next: &mut u32, readers: &mut Readers) {

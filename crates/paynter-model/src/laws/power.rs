@@ -269,9 +269,11 @@ impl Checker<'_> {
         }
     }
 
-    /// A modulus that is zero for good separates what it should join.
+    /// A modulus that is zero for good separates what it should join. An entry of a matrix may be zero: the others pass
+    /// power.
     fn check_passes_power(&mut self, id: ElementId, gain: ExprId) {
-        if self.constant(gain) != Some(0.0) {
+        let is_entry = self.graph.element(id).part_of.is_some();
+        if is_entry || self.constant(gain) != Some(0.0) {
             return;
         }
         let name = self.name(id);

@@ -154,37 +154,59 @@ fn make_definite(
     matrix: &mut [(u32, u32, ExprId)],
     right: &mut [ExprId],
 ) -> bool {
-    let n = torn.unknowns.len();
-    let is_congruence = torn.is_congruence && n <= MAX_CHECKED_SIZE;
-    if !is_congruence {
+    if !torn.is_congruence {
         return false;
     }
-    let mut negative = vec![false; n];
+    let n = torn.unknowns.len();
+    let mut negative = Vec::new();
     for point in 0..N_POINTS {
-        let Some(mut a) = solver.dense_at(system, n, matrix, point) else {
+        let Some(mut a) = solver.entries_at(system, matrix, point) else {
             return false;
         };
         if point == 0 {
-            for i in 0..n {
-                negative[i] = a[i * n + i] < 0.0;
+            negative = vec![false; n];
+            for &(i, _, x) in a.iter().filter(|e| e.0 == e.1) {
+                negative[i as usize] = x < 0.0;
             }
         }
-        for i in (0..n).filter(|&i| negative[i]) {
-            a[i * n..(i + 1) * n].iter_mut().for_each(|x| *x = -*x);
+        for (_, _, x) in a.iter_mut().filter(|e| negative[e.0 as usize]) {
+            *x = -*x;
         }
-        if !is_definite(n, &mut a) {
+        // Symmetry together with a positive diagonal is what a large congruence is known by: a factor that is not
+        // definite after all shows when it is made.
+        if !is_symmetric(n, &a) || n <= MAX_CHECKED_SIZE && !is_definite(n, &mut to_dense(n, &a)) {
             return false;
         }
     }
     let pool = &mut system.dae.pool;
-    for (i, _, e) in matrix.iter_mut().filter(|entry| negative[entry.0 as usize]) {
-        debug_assert!(negative[*i as usize]);
+    for (_, _, e) in matrix.iter_mut().filter(|e| negative[e.0 as usize]) {
         *e = pool.neg(*e);
     }
     for i in (0..n).filter(|&i| negative[i]) {
         right[i] = pool.neg(right[i]);
     }
     true
+}
+
+/// Tells whether entries, sorted by row and column, mirror each other, with a positive diagonal.
+fn is_symmetric(n: usize, entries: &[(u32, u32, f64)]) -> bool {
+    let size = entries.iter().fold(0.0_f64, |m, e| m.max(e.2.abs()));
+    let at = |row: u32, column: u32| {
+        let place = entries.binary_search_by_key(&(row, column), |e| (e.0, e.1));
+        place.map_or(0.0, |k| entries[k].2)
+    };
+    let mirrors = |&(row, column, x): &(u32, u32, f64)| {
+        (x - at(column, row)).abs() <= SYMMETRY_TOLERANCE * size
+    };
+    (0..n as u32).all(|k| at(k, k) > 0.0) && entries.iter().all(mirrors)
+}
+
+fn to_dense(n: usize, entries: &[(u32, u32, f64)]) -> Vec<f64> {
+    let mut dense = vec![0.0; n * n];
+    for &(i, j, x) in entries {
+        dense[i as usize * n + j as usize] += x;
+    }
+    dense
 }
 
 /// Tells whether the equations of a group are dependent at all made-up points. Where they

@@ -64,6 +64,9 @@ pub struct Options {
     pub released: Vec<usize>,
     /// How the locks of [`Dae::constraints`] are kept.
     pub enforcement: Enforcement,
+    /// The locks close no loop, so that they are independent wherever the bodies are: unknown reactions may be solved
+    /// for by themselves. In a loop that comes near a dead centre that would square what is lost there.
+    pub is_tree: bool,
 }
 
 /// How locks with a declared position are kept.
@@ -202,7 +205,8 @@ fn solve_system(
 ) -> Result<Solved, StructuralError> {
     let row_of_highest = pantelides::differentiate(system);
     let sets = states::select(system, dependence, &row_of_highest, options, &locks.rows);
-    let (order, matching) = order_rows(system, &sets)?;
+    let joined = Some(locks).filter(|_| options.is_tree);
+    let (order, matching) = order_rows(system, &sets, joined)?;
     let dependence = std::mem::take(dependence);
     let mut solver = Solver::new(system, dependence, &locks.reactions);
     let blocks = solve_groups(system, &mut solver, &sets, &order, &matching)?;
@@ -252,6 +256,7 @@ fn release(dae: &mut Dae, released: &[usize], demands: &[Option<usize>]) {
 fn order_rows(
     system: &mut System,
     sets: &StateSets,
+    joined: Option<&Locks>,
 ) -> Result<(Vec<Vec<u32>>, Matching), StructuralError> {
     let n_columns = system.dae.symbols.len();
     let mut graph = Incidence::default();
@@ -278,9 +283,30 @@ fn order_rows(
     if rows.iter().any(|&r| matching.column_of[r as usize] == NONE) {
         return Err(not_solvable(system, sets, &graph, &matching));
     }
-    let groups = blocks::sort_blocks(&graph, &matching.row_of, &rows, &mut system.work);
+    let needs = joined.and_then(|locks| with_reactions(system, &graph, locks));
+    let needs = needs.as_ref().unwrap_or(&graph);
+    let groups = blocks::sort_blocks(needs, &matching.row_of, &rows, &mut system.work);
     system.work += matching.work;
     Ok((groups, matching))
+}
+
+/// Lets the demand of each lock need its reaction, where reactions are unknowns.
+///
+/// Three locks that hold a point against the ground fix its acceleration by themselves, and the point would be solved
+/// for before the bodies. The reactions that hold it would then have no demand of their own: demand and reaction must
+/// stay in one group for it to be torn there, as A λ = b.
+fn with_reactions(system: &System, graph: &Incidence, locks: &Locks) -> Option<Incidence> {
+    if locks.reactions.is_empty() {
+        return None;
+    }
+    let mut needs = Incidence::default();
+    for r in 0..system.rows.len() as u32 {
+        let own = graph.row(r).iter().copied();
+        let reaction = locks.reactions.get(&system.rows[r as usize].source);
+        let reaction = reaction.filter(|_| !graph.row(r).is_empty());
+        needs.push(own.chain(reaction.map(|&s| system.kept(s).0)));
+    }
+    Some(needs)
 }
 
 /// The selected states leave some row without an unknown: constraints repeat each other.

@@ -295,16 +295,29 @@ impl Solver {
         matrix: &[(u32, u32, ExprId)],
         point: u64,
     ) -> Option<Vec<f64>> {
-        self.evaluator.restart();
         let mut dense = vec![0.0; n * n];
+        for (i, j, value) in self.entries_at(system, matrix, point)? {
+            dense[i as usize * n + j as usize] += value;
+        }
+        Some(dense)
+    }
+
+    /// Computes the entries of a matrix at a made-up point, in the order given; `None` if some entry has no value there.
+    pub(crate) fn entries_at(
+        &mut self,
+        system: &System,
+        matrix: &[(u32, u32, ExprId)],
+        point: u64,
+    ) -> Option<Vec<(u32, u32, f64)>> {
+        self.evaluator.restart();
         let symbols = &system.dae.symbols;
-        for &(i, j, e) in matrix {
+        let value = |&(i, j, e): &(u32, u32, ExprId)| {
             let value = self.evaluator.evaluate(&system.dae.pool, e, &|s| {
                 made_up(&symbols[s.0 as usize].role, s, point)
             });
-            dense[i as usize * n + j as usize] += value.ok().filter(|v| v.is_finite())?;
-        }
-        Some(dense)
+            Some((i, j, value.ok().filter(|v| v.is_finite())?))
+        };
+        matrix.iter().map(value).collect()
     }
 
     /// Computes entries at several made-up points; `None` if one is zero somewhere, or has no value.
