@@ -466,7 +466,7 @@ fn delayed_differentiation_is_refused_where_it_is_not_carried_out() {
     folder.write(
         "m.bond",
         "model M { param k = 4; a: 1 -> m: I(k), n: I(1), r: R(1); start a.f = 1 }
-         experiment e of M { stop = 1; record a.f; method = euler(step = 0.01); constraints = delayed; sweep k over [4, 5] }
+         experiment e of M { stop = 1; record a.f; method = euler(step = 0.01); constraints = delayed; sweep k in [4, 5] }
          experiment steps of M { stop = 1; record a.f; constraints = delayed }
          experiment fine of M { stop = 1; record a.f; method = euler(step = 0.01); constraints = delayed }",
     );

@@ -114,13 +114,13 @@ fn ones(shape: &str) -> String {
         .collect();
     let row = |n: usize, one: &dyn Fn(usize) -> bool| {
         let entries = (0..n).map(|k| if one(k) { "1" } else { "0" });
-        format!("[{}]", entries.collect::<Vec<_>>().join(", "))
+        entries.collect::<Vec<_>>().join(", ")
     };
     match sizes.as_slice() {
-        [n] => row(*n, &|_| true),
+        [n] => format!("[{}]", row(*n, &|_| true)),
         [m, n] => {
             let rows: Vec<String> = (0..*m).map(|i| row(*n, &|k| k == i)).collect();
-            format!("[{}]", rows.join(", "))
+            format!("[{}]", rows.join("; "))
         }
         _ => "1".to_owned(),
     }
@@ -271,6 +271,6 @@ mod tests {
         assert_eq!(argument("R", "R [ohm] in 0 .. 5"), "R = 1 [ohm]");
         assert_eq!(argument("ratio", "ratio"), "ratio = 1");
         assert_eq!(argument("c", "c: [2] [m]"), "c = [1, 1] [m]");
-        assert_eq!(argument("J", "J: [2,2]"), "J = [[1, 0], [0, 1]]");
+        assert_eq!(argument("J", "J: [2,2]"), "J = [1, 0; 0, 1]");
     }
 }

@@ -3,7 +3,8 @@
 //! In:  a design with an experiment, and how many instants.
 //! Out: at each [`Instant`] the ranks of the linear model there, or why it has none.
 
-use crate::control::{NumericRank, Side, numeric};
+use crate::control::numeric;
+use crate::findings::{NumericRank, Side};
 use crate::subject::{Subject, ask};
 use paynter::syntax::Diagnostic;
 use paynter::{Compiled, Design};

@@ -8,7 +8,7 @@
 //! almost all parameters; where that would take too long, the set is grown one by one, taking what helps most. The
 //! margin of a set is that of the linear model with the present numbers.
 
-use crate::control::{Side, SideFindings};
+use crate::findings::{Cure, Side, SideFindings};
 use crate::generic::{GenericModel, Matrix, Probe, loosen};
 use crate::ranks::{Reach, krylov};
 use crate::subject::Subject;
@@ -20,15 +20,6 @@ use paynter::model::experiment::{Column, Quantity};
 use paynter::model::graph::{ElementId, ElementKind};
 use paynter::symbolic::{ExprId, SymbolId};
 use std::sync::Arc;
-
-/// A set of additional sources or sensors.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cure {
-    /// What to add, such as "Se at `fin`" or "`fin.f`".
-    pub add: Vec<String>,
-    /// How far the cured linear model is from hiding a mode; none where it has no numbers.
-    pub margin: Option<f64>,
-}
 
 /// Places that are looked at; beyond them the first ones are.
 const MOST_PLACES: usize = 60;

@@ -71,6 +71,10 @@ impl<'a> Subject<'a> {
     ///
     /// An input that is no single quantity.
     pub fn new(design: &'a Design, ask: LinearRequest) -> Result<Self, Vec<Diagnostic>> {
+        let ask = LinearRequest {
+            keeps_storages: true,
+            ..ask
+        };
         let graph = &design.graph;
         let mut inputs = Vec::new();
         let mut refused = Vec::new();

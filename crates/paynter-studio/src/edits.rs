@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn nodes_become_a_part_and_a_part_its_nodes() {
-        let text = "model M {\n    s: Se(1) -> j: 1 -> r: R(2), c: C(3)\n}\n";
+        let text = "model M {\n    s: Se(1 [V]) -> j: 1 -> r: R(2 [ohm]), c: C(3 [F])\n}\n";
         let grouped = after(
             text,
             &[GraphEdit::Group {

@@ -14,8 +14,8 @@ fn last(outcome: &paynter::experiment::Outcome, name: &str) -> f64 {
 fn charge_follows_from_flux() {
     let (a, b, amplitude, omega): (f64, f64, f64, f64) = (100.0, 2e4, 5.0, 40.0);
     let outcome = run_text(&format!(
-        "model M {{ s: Se({amplitude}*sin({omega}*time)) -> j: 1 -> m: M {{ e = ({a} + {b}*q)*f }}; start m.q = 0 }}
-         experiment go of M {{ stop = 0.1; rtol = 1e-10; record m.q, m.f, m.energy }}"
+        "model Circuit {{ s: Se({amplitude}*sin({omega}*time)) -> j: 1 -> m: M {{ e = ({a} + {b}*q)*f }}; start m.q = 0 }}
+         experiment go of Circuit {{ stop = 0.1; rtol = 1e-10; record m.q, m.f, m.energy }}"
     ));
     let flux = amplitude / omega * (1.0 - (omega * 0.1).cos());
     let q = ((a * a + 2.0 * b * flux).sqrt() - a) / b;
@@ -35,8 +35,8 @@ fn charge_follows_from_flux() {
 fn flux_follows_from_charge() {
     let (g, h, rate): (f64, f64, f64) = (0.01, 0.3, 2e-3);
     let outcome = run_text(&format!(
-        "model M {{ s: Sf({rate}) -> j: 0 -> m: M {{ f = ({g} + {h}*p)*e }}; start m.p = 0 }}
-         experiment go of M {{ stop = 2; rtol = 1e-10; record m.p }}"
+        "model Circuit {{ s: Sf({rate}) -> j: 0 -> m: M {{ f = ({g} + {h}*p)*e }}; start m.p = 0 }}
+         experiment go of Circuit {{ stop = 2; rtol = 1e-10; record m.p }}"
     ));
     let charge = rate * 2.0;
     let p = ((g * g + 2.0 * h * charge).sqrt() - g) / h;
@@ -87,12 +87,12 @@ fn what_cannot_be_meant_is_said() {
     assert!(creates.contains("power"), "{creates}");
 }
 
-/// A model called `M` is meant where there is one.
+/// A model called `M` is meant where there is one, but for what has a law in braces: `a_coil_drives_it` is called so itself.
 #[test]
 fn a_model_may_be_called_so() {
     let outcome = run_text(
-        "model M { port p = j; j: 1 -> r: R(2) }
-         model Top { s: Se(4) -> m: M(); output f = s.f }
+        "model M { port p: electrical = j; j: 1 -> r: R(2) }
+         model Top { m: M(); s: Se(4) -> m.p; output f = s.f }
          experiment e of Top { stop = 1; record f }",
     );
     assert!((last(&outcome, "f") - 2.0).abs() < 1e-12);

@@ -31,7 +31,7 @@ pub(super) fn read_off(
     );
     let columns_of = |k: usize| -> Vec<usize> { inputs.iter().map(|chain| chain[k]).collect() };
     let through = Through::new(site, &slopes);
-    let kept = through.without_idle(site, outputs);
+    let kept = through.without_idle(site, outputs, ask.keeps_storages);
     let a = through.block(&kept, &kept);
     let c = through.block(outputs, &kept);
     let b: Vec<Matrix> = (0..n_rates)
@@ -116,8 +116,14 @@ impl<'s> Through<'s> {
     }
 
     /// The free coordinates, without integrals that neither a rate nor one of these rows reads.
-    pub(super) fn without_idle(&self, site: &OperatingPoint<'_>, read: &[usize]) -> Vec<usize> {
-        without_idle(site, &self.split.kept, read, &|rows, columns| {
+    pub(super) fn without_idle(
+        &self,
+        site: &OperatingPoint<'_>,
+        read: &[usize],
+        keeps_storages: bool,
+    ) -> Vec<usize> {
+        let may_go = may_be_idle(site, keeps_storages || read.is_empty());
+        without_idle(&may_go, &self.split.kept, read, &|rows, columns| {
             self.block(rows, columns)
         })
     }
@@ -245,27 +251,23 @@ fn inverse(block: &Matrix) -> Matrix {
     inverse
 }
 
-/// Leaves out integrals that neither a rate nor an output reads: energies, measures; and, where there are outputs, storages such as the
+/// States that are left out where nothing reads them: energies, measures; and, where there are outputs, storages such as the
 /// momentum of a body whose speed acts on nothing.
+fn may_be_idle(site: &OperatingPoint<'_>, keeps_storages: bool) -> HashSet<usize> {
+    let elements = site.design.graph.elements.iter();
+    let stored: HashSet<SymbolId> = elements.flat_map(|e| e.states.iter().copied()).collect();
+    let states = site.states.iter();
+    let may_go = states.filter(|s| !keeps_storages || !stored.contains(&s.1));
+    may_go.map(|s| s.0).collect()
+}
+
+/// Leaves out those of these states that neither a rate nor an output reads.
 fn without_idle(
-    site: &OperatingPoint<'_>,
+    may_go: &HashSet<usize>,
     kept: &[usize],
     outputs: &[usize],
     through: &dyn Fn(&[usize], &[usize]) -> Matrix,
 ) -> Vec<usize> {
-    let stored: HashSet<SymbolId> = site
-        .design
-        .graph
-        .elements
-        .iter()
-        .flat_map(|e| e.states.iter().copied())
-        .collect();
-    let may_go: HashSet<usize> = site
-        .states
-        .iter()
-        .filter(|s| !stored.contains(&s.1) || !outputs.is_empty())
-        .map(|s| s.0)
-        .collect();
     if may_go.is_empty() {
         return kept.to_vec();
     }

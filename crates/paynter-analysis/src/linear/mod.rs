@@ -73,6 +73,8 @@ pub struct LinearRequest {
     pub is_injected: bool,
     /// Outputs of a model in steps are taken just before the first tick of a period instead of just after it.
     pub looks_before: bool,
+    /// Storages that act on nothing stay states, as structure counts them; else they are left out where there are outputs.
+    pub keeps_storages: bool,
 }
 
 /// What becomes of sampled blocks.
@@ -388,6 +390,7 @@ pub fn ask(design: &Design, at: Option<f64>, is_open: bool) -> LinearRequest {
         sampled: in_steps(design),
         is_injected: false,
         looks_before: false,
+        keeps_storages: false,
     }
 }
 

@@ -107,7 +107,7 @@ impl Parts {
     ) -> Result<Self, LinearError> {
         let outputs = site.outputs[..ask.to.len()].to_vec();
         let read: Vec<usize> = outputs.iter().chain(&site.line_rows).copied().collect();
-        let kept = through.without_idle(site, &read);
+        let kept = through.without_idle(site, &read, ask.keeps_storages);
         let n_rates = site.held.first().map_or(1, Vec::len);
         let first = |chains: &[Vec<usize>], k: usize| -> Vec<usize> {
             chains.iter().map(|chain| chain[k]).collect()

@@ -206,7 +206,7 @@ impl<'a> Elaborator<'a> {
             ast::KindHead::One(_) => ElementKind::One,
             ast::KindHead::Named(path) => {
                 let file = self.scopes[scope.at()].file;
-                match self.made(path, file) {
+                match self.made(path, file, kind.law.is_some()) {
                     Some(Made::Element(kind)) => kind,
                     None => return None,
                     Some(Made::Model(..)) => {

@@ -173,9 +173,18 @@ impl<'a> Elaborator<'a> {
         ElementKind::called(&only.text)
     }
 
-    pub(super) fn made(&mut self, path: &'a ast::Path, file: u32) -> Option<Made<'a>> {
-        // A model called like an element was reported; where it is, it is meant.
+    /// Finds what stands behind a colon; only elements have a law in braces.
+    pub(super) fn made(
+        &mut self,
+        path: &'a ast::Path,
+        file: u32,
+        has_law: bool,
+    ) -> Option<Made<'a>> {
+        // A model called like an element was reported, or may be called so; where it is, it is meant.
         match (self.find_item(path, file), self.element_kind(path)) {
+            (_, Some(kind)) if has_law && kind.describe().yields_to_models => {
+                Some(Made::Element(kind))
+            }
             (Some(Item::Model(model, file)), _) => Some(Made::Model(model, file)),
             (_, Some(kind)) => Some(Made::Element(kind)),
             (Some(Item::Missing(_)), None) => None,

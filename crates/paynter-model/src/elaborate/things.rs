@@ -92,7 +92,7 @@ impl<'a> Elaborator<'a> {
                     self.make_foreign(id, scope, path, span, kind);
                     return;
                 }
-                match self.made(name, file) {
+                match self.made(name, file, kind.law.is_some()) {
                     None => {
                         // Whoever reads the name is not to blame.
                         self.broken_paths.insert(path);

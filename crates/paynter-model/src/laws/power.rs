@@ -183,7 +183,9 @@ impl Checker<'_> {
                 )
                 .help("turn the sign of the law around, use a source, or write `unpowered` behind the law, `R { … } unpowered`: it may then give power, and the audit lists it as a source"),
             );
-        } else if !element.is_modulated {
+        } else if !element.is_modulated && element.kind.memory().is_none() {
+            // What is remembered is like a signal: it may never come to where the law gives power. A run in which it
+            // does says so.
             self.warn_active(id, format!("e·f is negative at {at}"));
         }
     }

@@ -1,7 +1,8 @@
 //! Ranks along a run, in words.
 
 use crate::along::Instant;
-use crate::control::{NumericRank, combination};
+use crate::control::combination;
+use crate::findings::NumericRank;
 use paynter::digits::significant;
 use serde_json::{Value, json};
 use std::fmt::Write as _;

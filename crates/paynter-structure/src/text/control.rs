@@ -1,8 +1,8 @@
 //! Controllability and observability.
 
 use super::shortened;
-use crate::control::{Findings, NumericRank, Side, SideFindings, combination};
-use crate::cures::Cure;
+use crate::control::combination;
+use crate::findings::{Cure, Findings, NumericRank, Side, SideFindings};
 use paynter::digits::significant;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
