@@ -13,7 +13,6 @@ use crate::code;
 use crate::cures::cures;
 use crate::derivative::prefer_derivative;
 use crate::findings::{CausalRank, Findings, NumericRank, Side, SideFindings, StatePath};
-use crate::ranks::Reach;
 use crate::reach::{Reached, Way, names_along, reach, read_by, set_by, short_name};
 use crate::subject::Subject;
 use paynter::Compiled;

@@ -27,7 +27,7 @@ fn charge_follows_from_flux() {
     let audit = outcome.run.audit.as_ref().expect("there is one");
     assert!(audit.is_good(), "{}", audit.relative());
     assert!(last(&outcome, "m.energy") > 0.0);
-    assert_eq!(outcome.run.states, ["m.q"]);
+    assert_eq!(outcome.run.states[0], "m.q");
 }
 
 /// The dual: f = (g + h p) e driven by a flow has q = g p + h p²/2.

@@ -186,8 +186,12 @@ impl<'a> Elaborator<'a> {
                 Some(Made::Element(kind))
             }
             (Some(Item::Model(model, file)), _) => Some(Made::Model(model, file)),
+            (Some(Item::Missing(_)), kind)
+                if kind.is_none_or(|k| k.describe().yields_to_models) =>
+            {
+                None
+            }
             (_, Some(kind)) => Some(Made::Element(kind)),
-            (Some(Item::Missing(_)), None) => None,
             (found, None) => {
                 self.report_no_model(path, file, found.is_some(), true);
                 None

@@ -91,8 +91,8 @@ impl Checker<'_> {
     /// The matrix of three rotational inertias, if they are three and constant.
     fn inertia_matrix(&mut self, turning: &[ElementId]) -> Option<[[f64; 3]; 3]> {
         let graph = self.graph;
-        match turning {
-            &[one] => {
+        match *turning {
+            [one] => {
                 let element: &Element = graph.element(one);
                 let Law::Field(entries) = &element.law else {
                     return None;
@@ -106,7 +106,7 @@ impl Checker<'_> {
                 }
                 Some(matrix)
             }
-            &[a, b, c] => {
+            [a, b, c] => {
                 let mut matrix = [[0.0; 3]; 3];
                 for (k, id) in [a, b, c].into_iter().enumerate() {
                     let Law::Gain(gain) = graph.element(id).law else {
