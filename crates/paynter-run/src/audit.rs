@@ -434,7 +434,7 @@ pub struct Booked {
     pub errors: Vec<f64>,
 }
 
-/// As [`audit`], without a look at single elements.
+/// As `audit`, without a look at single elements.
 pub fn audit_totals(
     machine: &Machine,
     (before, after): (&StoredEnergy, &StoredEnergy),

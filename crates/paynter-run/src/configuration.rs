@@ -1,7 +1,7 @@
 //! One model under several configurations: ideal contacts that conduct or block, switches that slide.
 //!
 //! In:  the graph, and which contacts conduct and which switches slide.
-//! Out: for each such [`Configuration`] its own reduced equations and machine, made when first needed; and
+//! Out: for each such configuration its own reduced equations and machine, made when first needed; and
 //!      the machine of one very short implicit step, which shows where a configuration leads.
 //!
 //! An ideal diode in series with a coil ties the coil's current to zero while it blocks: the number of

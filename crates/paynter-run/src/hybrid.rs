@@ -1,7 +1,7 @@
 //! A hybrid run: one trajectory through one or more configurations of contacts and switches.
 //!
 //! In:  a machine for the equations as they stand, and where contacts are ideal or a switch slides,
-//!      [`Configurations`] to go on with.
+//!      configurations to go on with.
 //! Out: where the run ended and why, with the work, the energies and the jumps of all parts.
 //!
 //! At an event that a configuration cannot pass, the next one is searched (`modes`). Storages that the new
