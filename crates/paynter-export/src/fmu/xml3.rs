@@ -95,7 +95,12 @@ fn structure(export: &Export, variables: &Variables) -> String {
     for rate in rates {
         unknown("ContinuousStateDerivative", rate);
     }
-    for reference in initial_unknowns(export, variables) {
+    // A clock that ticks is an output that is computed, at the start as well.
+    let clocks = (0..export.program.clocks.len()).map(|k| variables.reference(Kind::Clock(k)));
+    for reference in initial_unknowns(export, variables)
+        .into_iter()
+        .chain(clocks)
+    {
         let _ = writeln!(out, "    <InitialUnknown valueReference=\"{reference}\"/>");
     }
     for k in 0..export.program.n_guards {
