@@ -9,6 +9,9 @@ import os from "node:os";
 import path from "node:path";
 import { chromium } from "playwright-core";
 
+/** How long something may take to show, ms: two cores that build something else at the same time are slow. */
+const PATIENCE = 60_000;
+
 const ROOT = path.resolve(import.meta.dirname, "../..");
 export const PROGRAM = process.env.PAYNTER ?? path.join(ROOT, "target/release/paynter");
 export const KEY = "0123456789abcdef";
@@ -92,7 +95,7 @@ export async function serve(t, target, port = undefined) {
 export async function visit(t, address, options = {}) {
   const context = await (await launch()).newContext({ viewport: { width: 1600, height: 1000 }, colorScheme: options.theme ?? "light", permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE);
   const errors = [];
   const isAllowed = (text) => (options.allowed ?? []).some((pattern) => pattern.test(text));
   page.on("console", (m) => m.type() === "error" && !isAllowed(m.text()) && errors.push(`${m.text()} ${m.location().url}:${m.location().lineNumber}:${m.location().columnNumber}`));
@@ -128,7 +131,7 @@ export async function text(page) {
 }
 
 /** Waits until something is so; says what was seen instead. */
-export async function until(what, look, timeout = 15_000) {
+export async function until(what, look, timeout = PATIENCE) {
   const end = Date.now() + timeout;
   let seen;
   while (Date.now() < end) {
