@@ -203,7 +203,7 @@ fn curves_and_pictures_of_a_sweep_are_written() {
     );
     assert!(read("b.csv").starts_with("time,"));
     assert!(read("m.svg").starts_with("<svg"));
-    // What cannot be written is told before the runs.
+    // What cannot be written is reported before the runs.
     folder.expect_both(
         2,
         &[

@@ -5,7 +5,7 @@
 //!      of states, of values held before the tick, and of values that other lines have just set.
 //!
 //! `steps` puts the pieces together again. What is outside of any loop and cannot have a slope (generators of random
-//! numbers) is told from what is inside by what its lines depend on.
+//! numbers) is distinguished from what is inside by what its lines depend on.
 //!
 //! **Invariant:** with all changes at zero the equations are those of the model between two ticks.
 

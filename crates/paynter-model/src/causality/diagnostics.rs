@@ -212,7 +212,7 @@ pub fn headline(graph: &BondGraph, conflict: &Conflict) -> String {
     }
 }
 
-/// The one element that all chains begin at, if they do: its effort or flow goes round.
+/// The one element that all chains begin at, if they do: its effort or flow circulates.
 fn only_cause(roots: &[Hop]) -> Option<ElementId> {
     let cause = roots.first()?.reason.element()?;
     let is_same = |r: &Hop| r.reason.element() == Some(cause);
