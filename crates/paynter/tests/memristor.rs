@@ -83,6 +83,12 @@ fn what_cannot_be_meant_is_said() {
     assert!(wrong.contains("a law of M gives `e`"), "{wrong}");
     let momentum = about("m: M { e = p*f }");
     assert!(momentum.contains('p'), "{momentum}");
+    // What a message offers must be there: one that remembers q has no p.
+    let other = about("m: M { e = (1 + q)*f }; output x = m.p");
+    assert!(
+        other.contains("`.e .f .q .power .energy` can be read"),
+        "{other}"
+    );
     let creates = about("m: M { e = -(1 + q^2)*f }");
     assert!(creates.contains("power"), "{creates}");
 }

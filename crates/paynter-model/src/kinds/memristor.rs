@@ -15,7 +15,7 @@ pub(super) const M: Kind = Kind {
     what: "memristor: a resistance that depends on the charge that has passed, `M { e = (a + b*q)*f }`; or a conductance that depends on the flux, `M { f = (a + b*p)*e }`",
     example: "m: M { e = (100 + 3*q)*f }",
     needs: "write a law: `M { e = (a + b*q)*f }` or `M { f = (a + b*p)*e }`",
-    readable: ".e .f .q .p .power .energy",
+    readable: ".e .f .q .power .energy",
     words: (&["memrist"], "a memristor"),
     yields_to_models: true,
     nature: Nature::Resistor,
