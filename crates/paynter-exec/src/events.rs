@@ -522,8 +522,16 @@ impl Machine {
                 if is_noise && is_left && !is_put_there {
                     continue;
                 }
+                // A whole number that another switch has put there, as in ⌊⌊x⌋/2⌋, is no noise of a crossing.
+                let jump = (value - self.room.switches_before[output]).abs();
+                let has_leapt = jump > FLOOR_BAND * (1.0 + value.abs());
+                let has_crossed = self.room.has_crossed[output];
                 let held = &mut self.memory.slots[mode.slot as usize];
-                let new = mode_at(mode.kind, value, Some(*held));
+                let new = mode_at(
+                    mode.kind,
+                    value,
+                    (has_crossed || !has_leapt).then_some(*held),
+                );
                 if new != *held {
                     *held = new;
                     self.room.restless.push(mode.symbol);

@@ -872,14 +872,13 @@ impl System for Machine {
         self.waves.cut(waves, &self.memory.slots, step, cuts)
     }
 
-    fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64]), has_stages: bool) -> Option<f64> {
+    fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64]), nodes: &[f64]) -> Option<f64> {
         let pulses = &self.image.pulses;
         if pulses.is_empty() {
             return None;
         }
         let step = Ends { t, y, middle: None };
-        self.hidden
-            .first(pulses, &self.memory.slots, step, has_stages)
+        self.hidden.first(pulses, &self.memory.slots, step, nodes)
     }
 
     fn expect_end(&mut self, t_end: f64) {

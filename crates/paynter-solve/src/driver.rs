@@ -390,9 +390,8 @@ impl Run<'_> {
         if self.options.method.has_fixed_step() {
             return None;
         }
-        let has_stages = cx.statistics.method() != Some(Method::Bdf);
         let (span, ends) = ((self.t, stepper.t1()), (&self.y[..], stepper.y1()));
-        let h = cx.system.passed_over(span, ends, has_stages)? - self.t;
+        let h = cx.system.passed_over(span, ends, stepper.nodes())? - self.t;
         (h > 16.0 * min_step(self.t)).then_some(h)
     }
 

@@ -177,7 +177,9 @@ impl Guards {
         let (t0, t1) = (dense.t0(), dense.t1());
         let mut cuts = std::mem::take(&mut self.cuts);
         let reaches_end = cut(cx, dense, &mut cuts);
+        // At most half of it: a step made again to its whole length would be cut in the same places, for ever.
         let h = cuts.last().map_or(t1 - t0, |last| last - t0);
+        let h = h.min(0.5 * (t1 - t0));
         let outcome = if !reaches_end && h > min_step(t0) {
             Ok(Found::LookCloser(h))
         } else if cuts.is_empty() {
@@ -560,25 +562,14 @@ impl Guards {
     fn locate(&mut self, cx: &mut Context<'_>, dense: &dyn Dense) -> Result<f64, Failure> {
         let width = time_width(dense);
         let mut brackets = std::mem::take(&mut self.brackets);
-        brackets.sort_by(|p, q| p.1.b.total_cmp(&q.1.b));
-        let mut earliest = f64::INFINITY;
-        for (guard, bracket) in &mut brackets {
-            if bracket.a > earliest + width {
-                continue;
+        let (earliest, t_event) = loop {
+            let (earliest, t_event) = self.earliest(cx, dense, &mut brackets)?;
+            dense.eval(t_event, &mut self.y);
+            evaluate(cx, t_event, &self.y, &mut self.values)?;
+            if !self.bracket_what_is_across(dense, t_event, &mut brackets) {
+                break (earliest, t_event);
             }
-            self.narrow(cx, dense, *guard, bracket)?;
-            earliest = earliest.min(bracket.b);
-        }
-        let mut t_event = earliest;
-        for (_, bracket) in &brackets {
-            if bracket.a <= earliest + width && bracket.b <= earliest + 2.0 * width {
-                t_event = t_event.max(bracket.b);
-            }
-        }
-        t_event = t_event.min(dense.t1());
-
-        dense.eval(t_event, &mut self.y);
-        evaluate(cx, t_event, &self.y, &mut self.values)?;
+        };
         self.fired.clear();
         for &(guard, bracket) in &brackets {
             if bracket.a > earliest + width || bracket.b > t_event {
@@ -593,6 +584,72 @@ impl Guards {
         self.start.copy_from_slice(&self.values);
         self.note_events(t_event)?;
         Ok(t_event)
+    }
+
+    /// Narrows the brackets that may be the first; gives the end of the first, and of all that end with it.
+    fn earliest(
+        &mut self,
+        cx: &mut Context<'_>,
+        dense: &dyn Dense,
+        brackets: &mut [(usize, Bracket)],
+    ) -> Result<(f64, f64), Failure> {
+        let width = time_width(dense);
+        brackets.sort_by(|p, q| p.1.b.total_cmp(&q.1.b));
+        let mut earliest = f64::INFINITY;
+        for (guard, bracket) in brackets.iter_mut() {
+            if bracket.a > earliest + width {
+                continue;
+            }
+            self.narrow(cx, dense, *guard, bracket)?;
+            earliest = earliest.min(bracket.b);
+        }
+        let mut t_event = earliest;
+        for (_, bracket) in brackets.iter() {
+            if bracket.a <= earliest + width && bracket.b <= earliest + 2.0 * width {
+                t_event = t_event.max(bracket.b);
+            }
+        }
+        Ok((earliest, t_event.min(dense.t1())))
+    }
+
+    /// Adds brackets for guards that are across at an event, though no sample showed them there: they went across
+    /// before it. So does ⌊√|x|⌋, which dips to zero and back where |x| has its corner. Tells whether there are any.
+    fn bracket_what_is_across(
+        &self,
+        dense: &dyn Dense,
+        t_event: f64,
+        brackets: &mut Vec<(usize, Bracket)>,
+    ) -> bool {
+        let width = time_width(dense);
+        let mut has_found = false;
+        for guard in 0..self.told.len() {
+            let v_b = self.told[guard] * self.values[guard];
+            let is_across = v_b < -self.noise(guard).max(self.band[guard]);
+            if !is_across || self.sample(guard, 0) <= self.band[guard] {
+                continue;
+            }
+            let is_known = |(g, bracket): &(usize, Bracket)| *g == guard && bracket.b <= t_event;
+            let safe = (0..PARTS).rev().find(|&part| {
+                sample_time(dense, part) < t_event - width && self.sample(guard, part) > 0.0
+            });
+            if brackets.iter().any(is_known) {
+                continue;
+            }
+            let Some(part) = safe else { continue };
+            brackets.retain(|(g, _)| *g != guard);
+            brackets.push((
+                guard,
+                Bracket {
+                    a: sample_time(dense, part),
+                    b: t_event,
+                    v_a: self.sample(guard, part),
+                    v_b,
+                    offset: 0.0,
+                },
+            ));
+            has_found = true;
+        }
+        has_found
     }
 
     /// Shrinks a bracket to the width of time by the Illinois rule, with bisection where the

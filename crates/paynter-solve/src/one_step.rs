@@ -17,6 +17,8 @@ pub(crate) trait Formula {
     const BETA: f64;
     /// Largest growth of the step from one to the next, once the error has told what size is right.
     const MAX_GROWTH: f64;
+    /// Where it evaluates between the ends of its step, as shares of it.
+    const NODES: &'static [f64];
 
     /// How many times its estimate the error of a step is taken for, at this relative tolerance: errors of
     /// many steps add up, and an estimate of a low order sees too little of a long step.
@@ -466,6 +468,10 @@ impl<F: Formula> Stepper for OneStep<F> {
 
     fn quadrature(&self) -> StepQuadrature<'_> {
         self.formula.quadrature(self.span.h)
+    }
+
+    fn nodes(&self) -> &'static [f64] {
+        F::NODES
     }
 
     fn natural_step(&self) -> f64 {

@@ -199,6 +199,11 @@ pub(crate) trait Stepper {
         StepQuadrature::Dense
     }
 
+    /// Where the method evaluates between the ends of its step, as shares of it. Methods with a history see the ends only.
+    fn nodes(&self) -> &'static [f64] {
+        &[]
+    }
+
     /// Step size the method would take next if nothing limited it.
     fn natural_step(&self) -> f64;
 

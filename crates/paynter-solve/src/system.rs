@@ -258,14 +258,9 @@ pub trait System {
     }
 
     /// Gives an instant inside of a step at which the right-hand side does what none of the stages can have seen: a
-    /// pulse much shorter than the step. The step is made again up to there. None by default. `has_stages` tells whether
-    /// the method looks inside of its steps.
-    fn passed_over(
-        &mut self,
-        _t: (f64, f64),
-        _y: (&[f64], &[f64]),
-        _has_stages: bool,
-    ) -> Option<f64> {
+    /// pulse much shorter than the step. The step is made again up to there. None by default. `nodes` are
+    /// where the method has evaluated between the ends, as shares of the step.
+    fn passed_over(&mut self, _t: (f64, f64), _y: (&[f64], &[f64]), _nodes: &[f64]) -> Option<f64> {
         None
     }
 

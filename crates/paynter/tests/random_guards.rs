@@ -9,7 +9,7 @@
 
 mod kit;
 
-use kit::{Seeded, last, number_from, scratch};
+use kit::{Seeded, last, number_from, run_text, scratch};
 use paynter::exec::Engine;
 use paynter::simulate::Ending;
 use paynter::syntax::render;
@@ -516,4 +516,58 @@ fn conditions_hold_as_long_and_as_often_as_their_expressions_say() {
         shown.join("\n")
     );
     assert!(warned * 20 <= n, "{warned} of {n} were warned about");
+}
+
+#[test]
+fn whole_numbers_of_whole_numbers_are_exact() {
+    // Each function stands on its own bound after every jump of the one inside.
+    let functions: [(&str, fn(f64) -> f64); 8] = [
+        ("floor(0.5*floor(x))", |x| (0.5 * x.floor()).floor()),
+        ("floor(0.5*floor(time))", |x| (0.5 * x.floor()).floor()),
+        ("ceil(-0.5*floor(x))", |x| (-0.5 * x.floor()).ceil()),
+        ("mod(floor(x), 2)", |x| x.floor() % 2.0),
+        ("round(0.5*floor(x))", |x| (0.5 * x.floor() + 0.5).floor()),
+        ("floor(0.4*sign(x - 3))", |x| {
+            (0.4 * (x - 3.0).signum()).floor()
+        }),
+        ("floor((0.4*floor(sin(x)))^3)", |x| {
+            (0.4 * x.sin().floor()).powi(3).floor()
+        }),
+        ("mod(floor(10 - x), 3)", |x| {
+            (10.0 - x).floor().rem_euclid(3.0)
+        }),
+    ];
+    for method in METHODS {
+        for (text, value) in functions {
+            let text = format!(
+                "model M {{ der(x) = 1; der(y) = {text} }}\n\
+                 experiment e of M {{ stop = 9.75; method = {method}; record y }}"
+            );
+            let n = 97_500;
+            let h = 9.75 / f64::from(n);
+            let sum: f64 = (0..n).map(|k| value((f64::from(k) + 0.5) * h)).sum();
+            let y = last(&run_text(&text), "y");
+            assert!((y - h * sum).abs() < 2e-4, "{y} for {}\n{text}", h * sum);
+        }
+    }
+}
+
+#[test]
+fn a_dip_at_a_corner_between_two_samples_is_seen() {
+    // ⌊√|sin|⌋ falls and rises within a fifth of the sine's step; only the corner of |sin| is sampled.
+    for method in METHODS {
+        let text = format!(
+            "model M {{ der(r) = 0.037; start r = -0.645; v: 1 -> m: I(1), k: C(2.889); start k.q = 0.9
+             der(z) = 0.4*floor(2.34003*sqrt(abs(sin(1.8966979*time + r)))) }}\n\
+             experiment e of M {{ stop = 40; method = {method}; record z }}"
+        );
+        let n = 4_000_000;
+        let h = 40.0 / f64::from(n);
+        let sum: f64 = (0..n)
+            .map(|k| (f64::from(k) + 0.5) * h)
+            .map(|t| (2.34003 * (1.9336979 * t - 0.645).sin().abs().sqrt()).floor())
+            .sum();
+        let z = last(&run_text(&text), "z");
+        assert!((z - 0.4 * h * sum).abs() < 2e-4, "{z}\n{text}");
+    }
 }

@@ -15,9 +15,6 @@ use super::interval::Interval;
 use super::lines::{Ends, Lines};
 use super::tape::Tape;
 
-/// Where steps see the right-hand side, about: their ends, and two places that the stages of Runge–Kutta and Rosenbrock
-/// methods come near to. Methods with a history see the ends only.
-const SEEN_AT: [f64; 4] = [0.0, 1.0, 0.31, 0.64];
 /// For methods that see the ends only, what is within this part of all that was seen in the run is the top of a wave.
 const TOP_SHARE: f64 = 0.05;
 /// What goes beyond the values seen by less than this part of all that the function may do is no pulse. Tails of one
@@ -42,13 +39,13 @@ pub(crate) struct Hidden {
 impl Hidden {
     /// Gives the first instant found at which a function is beyond what the step saw of it.
     ///
-    /// `has_stages` tells whether the method looks inside of its steps.
+    /// `nodes` are where the method has evaluated between the ends, as shares of the step.
     pub(crate) fn first(
         &mut self,
         tapes: &[Tape],
         slots: &[f64],
         step: Ends<'_>,
-        has_stages: bool,
+        nodes: &[f64],
     ) -> Option<f64> {
         self.lines.bind(tapes, slots);
         self.lines.follow(step);
@@ -57,32 +54,21 @@ impl Hidden {
             self.ever.clear();
         }
         self.t = step.t.0;
-        let found = (0..tapes.len()).filter_map(|k| self.look(&tapes[k], k, step.t, has_stages));
+        let found = (0..tapes.len()).filter_map(|k| self.look(&tapes[k], k, step.t, nodes));
         found.min_by(f64::total_cmp)
     }
 
-    fn look(
-        &mut self,
-        tape: &Tape,
-        k: usize,
-        (t0, t1): (f64, f64),
-        has_stages: bool,
-    ) -> Option<f64> {
+    fn look(&mut self, tape: &Tape, k: usize, (t0, t1): (f64, f64), nodes: &[f64]) -> Option<f64> {
         let all = self.lines.along(tape, k, Interval::new(t0, t1));
         if all.slope.keeps_sign() || all.curve.keeps_sign() {
             return None;
         }
-        let places = if has_stages {
-            &SEEN_AT[..]
-        } else {
-            &SEEN_AT[..2]
-        };
-        let mut seen = self.at(tape, k, t0);
-        for share in places {
+        let mut seen = self.at(tape, k, t0).hull(self.at(tape, k, t1));
+        for share in nodes {
             seen = seen.hull(self.at(tape, k, t0 + share * (t1 - t0)));
         }
         let mut slack = seen.width();
-        if !has_stages {
+        if nodes.is_empty() {
             if self.ever.len() <= k {
                 self.ever.resize(k + 1, seen);
             }
@@ -121,7 +107,7 @@ impl Hidden {
                 return Some(middle);
             }
             // What only rises or falls is farthest at an end, and neighbours have looked there.
-            let is_short = b - a <= SHORTEST_SHARE * (t1 - t0);
+            let is_short = b - a <= (SHORTEST_SHARE * (t1 - t0)).max(4.0 * f64::EPSILON * t1.abs());
             if is_short || over.slope.keeps_sign() && !is_far(self.at(tape, k, b)) {
                 continue;
             }

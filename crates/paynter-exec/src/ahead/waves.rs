@@ -40,7 +40,8 @@ impl Waves {
         self.lines.bind(tapes, slots);
         self.lines.follow(step);
         let (t0, t1) = step.t;
-        let shortest = 1e-9 * (t1 - t0);
+        // Halves of what is as short as time can tell are the same again.
+        let shortest = (1e-9 * (t1 - t0)).max(4.0 * f64::EPSILON * t1.abs());
         self.stack.clear();
         self.stack.push((t0, t1));
         while let Some((a, b)) = self.stack.pop() {

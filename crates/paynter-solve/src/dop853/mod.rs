@@ -95,6 +95,8 @@ impl Formula for Dop853 {
     const ERROR_ORDER: f64 = 8.0;
     const BETA: f64 = 0.0;
     const MAX_GROWTH: f64 = 6.0;
+    /// Neither the step nor its error estimate weighs the first stages after the start.
+    const NODES: &'static [f64] = coefficients::C.split_at(11).0.split_at(5).1;
     /// Along the negative real axis (Hairer & Wanner, *Solving ODEs II*, §IV.2).
     const STABILITY_LIMIT: f64 = 6.1;
 

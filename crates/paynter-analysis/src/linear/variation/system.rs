@@ -379,10 +379,9 @@ impl System for Variational {
         self.machine.cut_step(t, y.map(|y| &y[..n]), cuts)
     }
 
-    fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64]), has_stages: bool) -> Option<f64> {
+    fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64]), nodes: &[f64]) -> Option<f64> {
         let n = self.machine.n();
-        self.machine
-            .passed_over(t, (&y.0[..n], &y.1[..n]), has_stages)
+        self.machine.passed_over(t, (&y.0[..n], &y.1[..n]), nodes)
     }
 
     fn expect_end(&mut self, t_end: f64) {

@@ -140,6 +140,7 @@ HELPER int settle_modes(M *m)
         for (k = 0; k < N_MODES; ++k) {
             const int at = modes[k].output;
             real value, mode;
+            int has_leapt;
             if (modes[k].guard < 0)
                 continue;
             value = m->value[at];
@@ -151,7 +152,9 @@ HELPER int settle_modes(M *m)
             if (absolute(value) <= SWITCH_NOISE * m->value_size[at] && (value != R(0.0) || m->has_crossed[at]) &&
                 !(has_moved && value == R(0.0)))
                 continue;
-            mode = mode_at(modes[k].kind, value, &m->mode[k]);
+            /* A whole number that another switch has put there, as in floor(floor(x)/2), is no noise of a crossing. */
+            has_leapt = absolute(value - m->value_before[at]) > FLOOR_BAND * (R(1.0) + absolute(value));
+            mode = mode_at(modes[k].kind, value, m->has_crossed[at] || !has_leapt ? &m->mode[k] : 0);
             if (mode != m->mode[k]) {
                 m->mode[k] = mode;
                 again = 1;
