@@ -61,6 +61,10 @@ impl Machine {
             let is_mute = value.abs() <= self.room.mute[output];
             let value = if is_mute { 0.0 } else { value };
             match mode.kind {
+                // What is equal is so until it moves, either way.
+                kind if is_equality(kind, state) => {
+                    guards[first_guard] = off_zero(-value.abs(), true);
+                }
                 SwitchKind::Relation(comparison) => {
                     guards[first_guard] = off_zero(value, is_positive_side(comparison, state));
                 }
@@ -93,6 +97,7 @@ impl Machine {
             };
             let state = self.memory.slots[mode.slot as usize];
             match mode.kind {
+                kind if is_equality(kind, state) => sides[first_guard] = 1.0,
                 SwitchKind::Relation(Comparison::Equal | Comparison::NotEqual) => {
                     sides[first_guard] = 0.0;
                 }
@@ -141,11 +146,16 @@ impl Machine {
             let value = image.switch_flow.value(&self.memory, output);
             let is_mute = value.abs() <= self.room.mute[output] && self.room.mute[output] > 0.0;
             let rate = if is_mute { 0.0 } else { along[output] };
+            let state = self.memory.slots[mode.slot as usize];
             rates[first_guard] = match mode.kind {
+                kind if is_equality(kind, state) => -rate.abs(),
                 SwitchKind::Relation(_) => rate,
                 SwitchKind::Floor => {
-                    let state = self.memory.slots[mode.slot as usize];
-                    if value > state + 0.5 { rate } else { -rate }
+                    if value > state + 0.5 {
+                        rate
+                    } else {
+                        -rate
+                    }
                 }
                 SwitchKind::Sign => {
                     // At rest a sign has a side of its own, zero: nothing has to be looked for ahead.
@@ -277,7 +287,7 @@ impl Machine {
         self.room.is_rearmed.fill(false);
         self.room.has_moved = false;
         // Blocks that search a new solution may change modes on their own.
-        let modes_before: Vec<f64> = self.mode_values().collect();
+        self.begin_event();
         self.load(t, y)?;
         self.run_switches()?;
         self.keep_left_limits()?;
@@ -331,7 +341,8 @@ impl Machine {
             self.storage_jumps = jumps_before;
             self.book_jumps_since(&energies_before);
         }
-        has_changed |= !self.mode_values().eq(modes_before.iter().copied());
+        let modes_before = self.room.modes_before.iter().copied();
+        has_changed |= !self.mode_values().eq(modes_before);
         self.room.has_only_ticked = has_ticked && !has_changed;
         has_changed |= has_ticked;
         if let Some(stop) = stop {
@@ -342,6 +353,15 @@ impl Machine {
         Ok(EventOutcome::Continue {
             changed: has_changed,
         })
+    }
+
+    /// Remembers the modes as they are before an event.
+    pub(crate) fn begin_event(&mut self) {
+        let mut before = std::mem::take(&mut self.room.modes_before);
+        before.clear();
+        before.extend(self.mode_values());
+        self.room.modes_before = before;
+        self.room.is_resting.fill(false);
     }
 
     fn mode_values(&self) -> impl Iterator<Item = f64> {
@@ -498,10 +518,17 @@ impl Machine {
             self.settle_modes_by_time(t)?;
             std::mem::swap(&mut self.room.switches, &mut self.room.switches_before);
             self.run_switches()?;
-            for mode in &image.modes {
+            if self.settle_what_rests()? {
+                has_changed = true;
+                continue;
+            }
+            for (k, mode) in image.modes.iter().enumerate() {
                 let Decider::State { output, .. } = mode.decider else {
                     continue;
                 };
+                if self.room.is_resting[k] {
+                    continue;
+                }
                 let value = self.room.switches[output];
                 // What did not jump is where the solver saw it: its guard keeps watch.
                 let has_moved_now = value.to_bits() != self.room.switches_before[output].to_bits();
@@ -546,6 +573,81 @@ impl Machine {
             has_changed = true;
         }
         Err(Fault::EventLoop)
+    }
+
+    /// Sets the modes of values that another switch has put on their bound to stay there: x of `min(x, 1) > 1` goes
+    /// across together with the switch of `min`, but the difference rests at zero, where the comparison does not hold.
+    /// An equality ends where its value does not rest any more. Each is set once in an event. Tells whether a mode has
+    /// changed.
+    fn settle_what_rests(&mut self) -> Result<bool, Fault> {
+        let image = self.image.clone();
+        let has_switched = |this: &Self, k: usize| {
+            let now = this.memory.slots[image.modes[k].slot as usize];
+            this.room.modes_before.get(k).is_some_and(|&m| m != now)
+        };
+        let n_switched = (0..image.modes.len())
+            .filter(|&k| has_switched(self, k))
+            .count();
+        if n_switched == 0 {
+            return Ok(false);
+        }
+        let mut candidates = Vec::new();
+        for (k, mode) in image.modes.iter().enumerate() {
+            let Decider::State { output, .. } = mode.decider else {
+                continue;
+            };
+            let value = self.room.switches[output];
+            let is_by_another = n_switched > usize::from(has_switched(self, k));
+            if !is_by_another || self.room.is_resting[k] {
+                continue;
+            }
+            let held = self.memory.slots[mode.slot as usize];
+            let may_rest = is_on_bound(mode.kind, value) && mode_at(mode.kind, value, None) != held;
+            if may_rest || is_equality(mode.kind, held) {
+                candidates.push((k, output));
+            }
+        }
+        if candidates.is_empty() {
+            return Ok(false);
+        }
+
+        let rests = self.find_what_rests()?;
+        let mut has_changed = false;
+        for &(k, output) in &candidates {
+            let mode = &image.modes[k];
+            let (value, rests) = (self.room.switches[output], rests[output]);
+            let held = &mut self.memory.slots[mode.slot as usize];
+            let new = match mode.kind {
+                _ if rests && is_on_bound(mode.kind, value) => mode_at(mode.kind, value, None),
+                SwitchKind::Relation(comparison) if !rests && is_equality(mode.kind, *held) => {
+                    truth_on_side(comparison, true)
+                }
+                _ => continue,
+            };
+            if new != *held {
+                *held = new;
+                has_changed = true;
+                self.room.is_resting[k] = true;
+                self.room.restless.push(mode.symbol);
+            }
+        }
+        Ok(has_changed)
+    }
+
+    /// Tells of each switch value whether no state and no time can move it from here, with the modes as they are.
+    fn find_what_rests(&mut self) -> Result<Vec<bool>, Fault> {
+        let image = self.image.clone();
+        run(&image.switch_flow.routine.steps, &mut self.memory)?;
+        let anywhere: Vec<f64> = (0..image.inputs.n)
+            .map(|k| 1.0 + 0.618 * k as f64)
+            .collect();
+        let mut rests = vec![true; image.switches.outputs.len()];
+        let direction = (1.0, Some(&anywhere[..]));
+        let note = |k: usize, rate: f64| rests[k] = rate == 0.0;
+        image
+            .switch_flow
+            .along(&image.inputs, &mut self.memory, direction, note)?;
+        Ok(rests)
     }
 
     pub(crate) fn settle_modes_by_time(&mut self, t: f64) -> Result<(), Fault> {
@@ -689,6 +791,23 @@ pub(crate) fn mode_at(kind: SwitchKind, value: f64, held: Option<f64>) -> f64 {
                 0.0
             }
         }
+    }
+}
+
+/// Tells whether a mode says that two values are equal.
+fn is_equality(kind: SwitchKind, held: f64) -> bool {
+    match kind {
+        SwitchKind::Relation(Comparison::Equal) => held != 0.0,
+        SwitchKind::Relation(Comparison::NotEqual) => held == 0.0,
+        _ => false,
+    }
+}
+
+/// Tells whether a value stands exactly where its mode changes.
+fn is_on_bound(kind: SwitchKind, value: f64) -> bool {
+    match kind {
+        SwitchKind::Relation(_) | SwitchKind::Sign => value == 0.0,
+        SwitchKind::Floor => value == value.floor(),
     }
 }
 

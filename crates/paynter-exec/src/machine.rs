@@ -87,6 +87,10 @@ pub(crate) struct Room {
     pub has_crossed: Vec<bool>,
     /// Modes that were set to "not yet", whatever their values say, by position.
     pub is_rearmed: Vec<bool>,
+    /// Modes as they were before the present event, by position.
+    pub modes_before: Vec<f64>,
+    /// Modes that stand by a value that rests on its bound, since the present event, by position.
+    pub is_resting: Vec<bool>,
     /// Whether `reinit` has just moved the state.
     pub has_moved: bool,
     /// The last event changed what is held from tick to tick, and nothing else.
@@ -161,6 +165,8 @@ impl Machine {
             switch_sizes: vec![0.0; n_switches],
             has_crossed: vec![false; n_switches],
             is_rearmed: vec![false; image.modes.len()],
+            modes_before: Vec::new(),
+            is_resting: vec![false; image.modes.len()],
             has_moved: false,
             has_only_ticked: false,
             mute: vec![0.0; n_switches],

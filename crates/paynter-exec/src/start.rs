@@ -461,6 +461,7 @@ impl Machine {
         self.tick(t0)?;
         self.run_switches()?;
         self.evaluate_modes(t0, y, false)?;
+        self.begin_event();
         self.settle_modes(t0)?;
         // What holds at the start has not become true: nothing acts.
         self.rising_conditions()?;

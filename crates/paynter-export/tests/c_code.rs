@@ -201,6 +201,41 @@ fn single_precision_and_many_instances_compile_and_run() {
     assert_eq!(values[2], 0.0);
 }
 
+#[test]
+fn limited_signals_and_whole_numbers_rest_on_their_bounds() {
+    if !has_compiler() {
+        return;
+    }
+    let text = "model Limits {
+        der(w) = 2*cos(time)
+        der(x) = 1
+        der(a) = if min(w, 1) > 1 then 1 else 0
+        der(b) = if min(w, 1) <= 1 then 1 else 0
+        der(c) = sign(max(w, 0))
+        der(d) = if max(w - 0.5, 0) == 0 then 1 else 0
+        der(e) = mod(floor(x), 2)
+        der(f) = floor(0.5*floor(x))
+        output oa = a, ob = b, oc = c, od = d, oe = e, of = f
+    }";
+    let model = Model::of_text("limits", text);
+    let main = "#include <stdio.h>\n#include \"limits.h\"\nstatic limits m;\nint main(void) {
+        double y[8]; int k, s;
+        limits_defaults(&m);
+        s = limits_init(&m, 0);
+        for (k = 0; k < 1000 && !s; ++k) s = limits_step(&m, 0.01);
+        if (s) { puts(limits_message(&m, s)); return 1; }
+        limits_outputs(&m, y);
+        for (k = 0; k < 6; ++k) printf(\"%.17g \", y[k]);
+        return 0; }";
+    let values = compile(&model, main).numbers();
+    let positive = 2.0 * std::f64::consts::PI;
+    let below = 10.0 - 2.0 * (0.5 * positive - 2.0 * 0.25_f64.asin());
+    let expected = [0.0, 10.0, positive, below, 5.0, 20.0];
+    for (got, expected) in values.iter().zip(expected) {
+        assert!((got - expected).abs() < 1e-4, "{got} instead of {expected}");
+    }
+}
+
 /// Ball on a floor: bounces at times known exactly.
 const BALL: &str = "model Ball {
     param m = 1 [kg], k = 0.8, h0 = 1 [m]

@@ -571,3 +571,38 @@ fn a_dip_at_a_corner_between_two_samples_is_seen() {
         assert!((z - 0.4 * h * sum).abs() < 2e-4, "{z}\n{text}");
     }
 }
+
+#[test]
+fn a_limited_signal_rests_on_its_limit() {
+    // With w = 2 sin t over ten seconds: above 1 for 4π/3, below 0 for 10 − 2π.
+    let above = 4.0 * std::f64::consts::PI / 3.0;
+    let positive = 2.0 * std::f64::consts::PI;
+    let lines = [
+        ("if min(w, 1) > 1 then 1 else 0", 0.0),
+        ("if min(w, 1) <= 1 then 1 else 0", 10.0),
+        ("if min(w, 1) >= 1 then 1 else 0", above),
+        ("sign(min(w, 1) - 1)", above - 10.0),
+        ("sign(max(w, 0))", positive),
+        ("if max(w, 0) >= 0 then 1 else 0", 10.0),
+        ("if max(min(w, 1), -1) < 1 then 1 else 0", 10.0 - above),
+        (
+            "if max(w - 0.5, 0) == 0 then 1 else 0",
+            10.0 - 2.0 * (0.5 * positive - 2.0 * 0.25_f64.asin()),
+        ),
+        ("if 1 - min(w, 1) > 0 then 1 else 0", 10.0 - above),
+        // Equal at the start, and at single instants.
+        ("if w == 0 then 1 else 0", 0.0),
+        ("if w != 0 then 1 else 0", 10.0),
+        ("if time == 0 then 1 else 0", 0.0),
+    ];
+    for method in METHODS {
+        for (line, expected) in lines {
+            let text = format!(
+                "model M {{ der(w) = 2*cos(time); der(y) = {line} }}\n\
+                 experiment e of M {{ stop = 10; method = {method}; record y }}"
+            );
+            let y = last(&run_text(&text), "y");
+            assert!((y - expected).abs() < 1e-4, "{y} for {expected}\n{text}");
+        }
+    }
+}

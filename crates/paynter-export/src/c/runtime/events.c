@@ -119,6 +119,77 @@ HELPER int run_switches(M *m)
 #endif
 }
 
+#if N_MODES > 0 && N_SWITCHES > 0
+HELPER int is_equality(int kind, real mode)
+{
+    return (kind == KIND_EQUAL && mode != R(0.0)) || (kind == KIND_NOT_EQUAL && mode == R(0.0));
+}
+
+HELPER int is_on_bound(int kind, real value) { return kind == KIND_FLOOR ? value == R_FLOOR(value) : value == R(0.0); }
+
+/* Whether another switch may have put the value of mode k on its bound, to stay there or to leave it. */
+HELPER int may_rest(const M *m, int k, int n_switched)
+{
+    const int kind = modes[k].kind;
+    if (modes[k].guard < 0 || m->is_resting[k] || n_switched <= (m->mode[k] != m->mode_before[k]))
+        return 0;
+    if (is_equality(kind, m->mode[k]))
+        return 1;
+    return is_on_bound(kind, m->value[modes[k].output]) && mode_at(kind, m->value[modes[k].output], 0) != m->mode[k];
+}
+
+/* Switch values with time and states a little elsewhere: what does not move then, rests. */
+HELPER int run_switches_nearby(M *m)
+{
+    const real t = m->t, part = R(1.0) / R(1048576.0);
+    int i, status;
+    for (i = 0; i < N_X; ++i) {
+        m->x_at_rest[i] = m->x[i];
+        m->x[i] += part * (R(1.0) + absolute(m->x[i])) * (R(1.0) + R(0.1) * (real)(i % 7));
+    }
+    m->t += part * (R(1.0) + absolute(t));
+    status = routine_switches(m, m->moved_value);
+    m->t = t;
+    for (i = 0; i < N_X; ++i)
+        m->x[i] = m->x_at_rest[i];
+    return status;
+}
+
+/* Sets the modes of values that another switch has put on their bound to stay there: x of min(x, 1) > 1 goes across
+   together with the switch of min, but the difference rests at zero. An equality ends where its value moves on. Each is
+   set once in an event. */
+HELPER int settle_what_rests(M *m)
+{
+    int k, n_switched = 0, any = 0, has_changed = 0;
+    for (k = 0; k < N_MODES; ++k)
+        n_switched += m->mode[k] != m->mode_before[k];
+    for (k = 0; k < N_MODES && n_switched > 0; ++k)
+        any |= may_rest(m, k, n_switched);
+    if (!any)
+        return 0;
+    any = run_switches_nearby(m) == STATUS_OK;
+    if (routine_switches(m, m->value) != STATUS_OK || !any)
+        return 0;
+    for (k = 0; k < N_MODES; ++k) {
+        const int at = modes[k].output;
+        real mode = m->mode[k];
+        if (!may_rest(m, k, n_switched))
+            continue;
+        if (m->moved_value[at] != m->value[at]) {
+            if (is_equality(modes[k].kind, mode))
+                mode = truth_on_side(modes[k].kind, 1);
+        } else if (is_on_bound(modes[k].kind, m->value[at])) {
+            mode = mode_at(modes[k].kind, m->value[at], 0);
+        }
+        if (mode != m->mode[k]) {
+            m->is_resting[k] = has_changed = 1;
+            m->mode[k] = mode;
+        }
+    }
+    return has_changed;
+}
+#endif
+
 /* Lets modes follow values that have jumped, until they agree. */
 HELPER int settle_modes(M *m)
 {
@@ -137,11 +208,15 @@ HELPER int settle_modes(M *m)
             m->value_before[k] = m->value[k];
         if ((status = run_switches(m)) != STATUS_OK)
             return status;
+#if N_SWITCHES > 0
+        if (settle_what_rests(m))
+            continue;
+#endif
         for (k = 0; k < N_MODES; ++k) {
             const int at = modes[k].output;
             real value, mode;
             int has_leapt;
-            if (modes[k].guard < 0)
+            if (modes[k].guard < 0 || m->is_resting[k])
                 continue;
             value = m->value[at];
             if (value != m->value_before[at])
@@ -191,6 +266,12 @@ HELPER int compute_guards(M *m, real *guards, signed char *sides)
         value = m->value[modes[k].output];
         switch (modes[k].kind) {
         case KIND_EQUAL: case KIND_NOT_EQUAL:
+            /* What is equal is so until it moves, either way. */
+            if (is_equality(modes[k].kind, m->mode[k])) {
+                guards[g] = value == R(0.0) ? R_TINY : -absolute(value);
+                sides[g] = 1;
+                break;
+            }
             guards[g] = value;
             sides[g] = 0;
             break;
@@ -383,6 +464,10 @@ HELPER int react(M *m, const signed char *fired)
     int k, status;
     for (k = 0; k < N_SWITCHES; ++k)
         m->has_crossed[k] = 0;
+    for (k = 0; k < N_MODES; ++k) {
+        m->mode_before[k] = m->mode[k];
+        m->is_resting[k] = 0;
+    }
     m->has_moved = 0;
     ++m->events;
 #if N_GUARDS > 0

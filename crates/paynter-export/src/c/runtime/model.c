@@ -117,7 +117,13 @@ int @P@_init(@P@ *m, real t0)
         return status;
     keep_discrete(m);
     if ((status = run_ticks(m)) != STATUS_OK || (status = run_switches(m)) != STATUS_OK ||
-        (status = evaluate_modes(m, 0, &has_changed)) != STATUS_OK || (status = settle_modes(m)) != STATUS_OK)
+        (status = evaluate_modes(m, 0, &has_changed)) != STATUS_OK)
+        return status;
+    for (k = 0; k < N_MODES; ++k) {
+        m->mode_before[k] = m->mode[k];
+        m->is_resting[k] = 0;
+    }
+    if ((status = settle_modes(m)) != STATUS_OK)
         return status;
 #if N_WHENS > 0
     /* What holds at the start has not become true: nothing acts. */

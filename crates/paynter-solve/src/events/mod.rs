@@ -13,10 +13,14 @@
 //! A guard that dips through zero and comes back between two samples is found by following
 //! each local minimum of the sampled values down to its bottom.
 
+mod locate;
+mod parts;
+
 use crate::observer::Dense;
 use crate::options::{Failure, Function};
 use crate::stepper::{Context, Trouble, min_step, refuse_not_finite};
 use crate::system::{Crossing, Direction};
+use parts::{Part, cut};
 
 /// A step is looked at in this many equal parts. Interpolants have degree at most 7 and turn
 /// rarely inside a step, so few samples catch the minima that the search then follows.
@@ -558,149 +562,6 @@ impl Guards {
         Ok(None)
     }
 
-    /// Narrows the brackets, keeps the earliest and those that cannot be told from it.
-    fn locate(&mut self, cx: &mut Context<'_>, dense: &dyn Dense) -> Result<f64, Failure> {
-        let width = time_width(dense);
-        let mut brackets = std::mem::take(&mut self.brackets);
-        let (earliest, t_event) = loop {
-            let (earliest, t_event) = self.earliest(cx, dense, &mut brackets)?;
-            dense.eval(t_event, &mut self.y);
-            evaluate(cx, t_event, &self.y, &mut self.values)?;
-            if !self.bracket_what_is_across(dense, t_event, &mut brackets) {
-                break (earliest, t_event);
-            }
-        };
-        self.fired.clear();
-        for &(guard, bracket) in &brackets {
-            if bracket.a > earliest + width || bracket.b > t_event {
-                continue;
-            }
-            let size = bracket.v_a.abs().max(self.values[guard].abs());
-            // One that jumps across is nowhere near its surface, and may come back at any time.
-            let has_jumped = size > JUMP_SHARE * self.scale[guard];
-            self.tell(guard, if has_jumped { 0.0 } else { 2.0 * size });
-        }
-        self.brackets = brackets;
-        self.start.copy_from_slice(&self.values);
-        self.note_events(t_event)?;
-        Ok(t_event)
-    }
-
-    /// Narrows the brackets that may be the first; gives the end of the first, and of all that end with it.
-    fn earliest(
-        &mut self,
-        cx: &mut Context<'_>,
-        dense: &dyn Dense,
-        brackets: &mut [(usize, Bracket)],
-    ) -> Result<(f64, f64), Failure> {
-        let width = time_width(dense);
-        brackets.sort_by(|p, q| p.1.b.total_cmp(&q.1.b));
-        let mut earliest = f64::INFINITY;
-        for (guard, bracket) in brackets.iter_mut() {
-            if bracket.a > earliest + width {
-                continue;
-            }
-            self.narrow(cx, dense, *guard, bracket)?;
-            earliest = earliest.min(bracket.b);
-        }
-        let mut t_event = earliest;
-        for (_, bracket) in brackets.iter() {
-            if bracket.a <= earliest + width && bracket.b <= earliest + 2.0 * width {
-                t_event = t_event.max(bracket.b);
-            }
-        }
-        Ok((earliest, t_event.min(dense.t1())))
-    }
-
-    /// Adds brackets for guards that are across at an event, though no sample showed them there: they went across
-    /// before it. So does ⌊√|x|⌋, which dips to zero and back where |x| has its corner. Tells whether there are any.
-    fn bracket_what_is_across(
-        &self,
-        dense: &dyn Dense,
-        t_event: f64,
-        brackets: &mut Vec<(usize, Bracket)>,
-    ) -> bool {
-        let width = time_width(dense);
-        let mut has_found = false;
-        for guard in 0..self.told.len() {
-            let v_b = self.told[guard] * self.values[guard];
-            let is_across = v_b < -self.noise(guard).max(self.band[guard]);
-            if !is_across || self.sample(guard, 0) <= self.band[guard] {
-                continue;
-            }
-            let is_known = |(g, bracket): &(usize, Bracket)| *g == guard && bracket.b <= t_event;
-            let safe = (0..PARTS).rev().find(|&part| {
-                sample_time(dense, part) < t_event - width && self.sample(guard, part) > 0.0
-            });
-            if brackets.iter().any(is_known) {
-                continue;
-            }
-            let Some(part) = safe else { continue };
-            brackets.retain(|(g, _)| *g != guard);
-            brackets.push((
-                guard,
-                Bracket {
-                    a: sample_time(dense, part),
-                    b: t_event,
-                    v_a: self.sample(guard, part),
-                    v_b,
-                    offset: 0.0,
-                },
-            ));
-            has_found = true;
-        }
-        has_found
-    }
-
-    /// Shrinks a bracket to the width of time by the Illinois rule, with bisection where the
-    /// rule is slow (Dowell & Jarratt 1971).
-    fn narrow(
-        &mut self,
-        cx: &mut Context<'_>,
-        dense: &dyn Dense,
-        guard: usize,
-        bracket: &mut Bracket,
-    ) -> Result<(), Failure> {
-        let width = time_width(dense);
-        let (mut f_a, mut f_b) = (bracket.v_a, bracket.v_b);
-        let mut last_side = 0;
-        let mut width_before = f64::INFINITY;
-        for round in 0..200 {
-            let span = bracket.b - bracket.a;
-            if span <= width {
-                break;
-            }
-            let secant = bracket.a + span * (f_a / (f_a - f_b));
-            let is_slow = round % 3 == 2 && span > 0.5 * width_before;
-            if round % 3 == 2 {
-                width_before = span;
-            }
-            let t = if is_slow || !secant.is_finite() {
-                bracket.a + 0.5 * span
-            } else {
-                secant.clamp(bracket.a + 0.25 * width, bracket.b - 0.25 * width)
-            };
-            if t <= bracket.a || t >= bracket.b {
-                break;
-            }
-            let v = self.value_at(cx, dense, guard, t)? + bracket.offset;
-            if v < 0.0 {
-                (bracket.b, bracket.v_b, f_b) = (t, v, v);
-                if last_side == 1 {
-                    f_a *= 0.5;
-                }
-                last_side = 1;
-            } else {
-                (bracket.a, bracket.v_a, f_a) = (t, v, v);
-                if last_side == -1 {
-                    f_b *= 0.5;
-                }
-                last_side = -1;
-            }
-        }
-        Ok(())
-    }
-
     /// Value of one guard at `t`, towards the told side.
     fn value_at(
         &mut self,
@@ -940,70 +801,6 @@ impl Guards {
             }
         }
         Ok(())
-    }
-}
-
-/// Writes the instants that cut a step; see [`crate::System::cut_step`]. Each half is asked about with states of its own
-/// middle: two parabolas are near to what a step can do.
-fn cut(cx: &mut Context<'_>, dense: &dyn Dense, cuts: &mut Vec<f64>) -> bool {
-    cuts.clear();
-    let (t0, t1) = (dense.t0(), dense.t1());
-    let at = |share: f64| t0 + share * (t1 - t0);
-    let mut y = [0.25, 0.5, 0.75].map(|_| vec![0.0; dense.y0().len()]);
-    for (share, y) in [0.25, 0.5, 0.75].into_iter().zip(&mut y) {
-        dense.eval(at(share), y);
-    }
-    let [first, half, last] = &y;
-    if !cx
-        .system
-        .cut_step((t0, at(0.5)), [dense.y0(), first, half], cuts)
-    {
-        return false;
-    }
-    let n_before = cuts.len();
-    cuts.push(at(0.5));
-    let reaches_end = cx
-        .system
-        .cut_step((at(0.5), t1), [half, last, dense.y1()], cuts);
-    if cuts.len() == 1 && n_before == 0 && reaches_end {
-        cuts.clear();
-    }
-    reaches_end
-}
-
-/// A part of a step.
-struct Part<'a> {
-    dense: &'a dyn Dense,
-    t: (f64, f64),
-    /// States at its ends.
-    y: &'a [Vec<f64>; 2],
-}
-
-impl Dense for Part<'_> {
-    fn t0(&self) -> f64 {
-        self.t.0
-    }
-
-    fn t1(&self) -> f64 {
-        self.t.1
-    }
-
-    fn y0(&self) -> &[f64] {
-        &self.y[0]
-    }
-
-    fn y1(&self) -> &[f64] {
-        &self.y[1]
-    }
-
-    fn eval(&self, t: f64, y: &mut [f64]) {
-        if t <= self.t.0 {
-            y.copy_from_slice(&self.y[0]);
-        } else if t >= self.t.1 {
-            y.copy_from_slice(&self.y[1]);
-        } else {
-            self.dense.eval(t, y);
-        }
     }
 }
 
