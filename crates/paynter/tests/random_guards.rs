@@ -606,3 +606,13 @@ fn a_limited_signal_rests_on_its_limit() {
         }
     }
 }
+
+#[test]
+fn searches_for_switches_come_to_an_end() {
+    // Cases that once did not: a jump at the very end of a step, and a function whose slope is rounding only.
+    for seed in [5_000_379, 8_000_025] {
+        if let Verdict::Wrong(what) | Verdict::Refused(what) = judge(seed) {
+            panic!("case {seed}: {what}");
+        }
+    }
+}

@@ -237,6 +237,8 @@ impl Tape {
     pub(crate) fn argument(&self, registers: &[Jet]) -> Interval {
         match self.ops[self.result as usize] {
             Op::Call1(_, a) | Op::Power(a, _) => registers[a as usize].value,
+            // An angle is its own measure.
+            Op::Call2(Function2::Atan2, ..) => registers[self.result as usize].value,
             // A table has no scale of its own.
             _ => Interval::ENTIRE,
         }

@@ -16,6 +16,8 @@ use super::tape::Tape;
 
 /// An argument that moves by no more than this, in radians or e-folds, makes no turn that samples of a step would miss.
 const CALM: f64 = 1.0;
+/// What moves by no more than this part of itself stands still: the signs of its slope and bend are rounding.
+const STILL_SHARE: f64 = 1e-9;
 /// Parts of one step. Beyond, the run would look at guards only.
 const MOST_PARTS: usize = 20_000;
 
@@ -68,7 +70,11 @@ impl Waves {
     fn is_calm(&mut self, tape: &Tape, k: usize, stretch: Interval) -> bool {
         let jet = self.lines.along(tape, k, stretch);
         let argument = tape.argument(self.lines.registers(k));
-        argument.width() <= CALM || jet.slope.keeps_sign() || jet.curve.keeps_sign()
+        let size = jet.value.lo.abs().max(jet.value.hi.abs());
+        argument.width() <= CALM
+            || jet.slope.keeps_sign()
+            || jet.curve.keeps_sign()
+            || jet.value.width() <= STILL_SHARE * size
     }
 
     /// The first whose argument still moves far: not a corner, but turns that are not seen.
