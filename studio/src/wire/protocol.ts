@@ -418,7 +418,7 @@ export interface Film {
   columns: Float64Array[];
 }
 
-export type StudyKind = "poles" | "bode" | "step" | "margins" | "sweep" | "optimize" | "methods";
+export type StudyKind = "poles" | "bode" | "step" | "margins" | "sweep" | "optimize" | "methods" | "loops" | "inverse";
 
 export interface StudySheet {
   title: string;
