@@ -136,8 +136,8 @@ test("loops through dependent storages and the strokes of the inverse are shown"
   // Two masses on one junction: m2/m1 = 1/4.
   assert.match(await page.locator(".sheet-table tbody tr").first().textContent(), /0\.25/);
   await page.getByRole("radio", { name: "Inverse" }).click();
-  await page.getByLabel("From").fill("s.e");
-  await page.getByLabel("To").fill("j.f");
+  await page.getByRole("textbox", { name: "From" }).fill("s.e");
+  await page.getByRole("textbox", { name: "To", exact: true }).fill("j.f");
   await study(page, "Inverse", "Bicausal lines");
   assert.match(await page.locator(".notes").textContent(), /the inverse has no states/);
   assert.deepEqual(await faults(page), []);
