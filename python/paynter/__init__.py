@@ -26,24 +26,29 @@ from ._paynter import (
     PaynterError,
     RunError,
     __version__,
-    explain,
 )
+from .answers import Causality, Check, Equations, Picture
 from .build import Graph, Part
-from .export import Exported, Lagrangian
+from .export import Exported, Imported, Lagrangian, Rewritten
 from .linear import (
     Bode,
     Gains,
     LinearModel,
+    Locus,
     Margins,
     Methods,
+    Observer,
     Poles,
     SampledModel,
+    Spread,
+    StateSpace,
     StepResponse,
     Structure,
+    Transfers,
 )
-from .model import Causality, Check, Equations, Model, Picture, doc, gallery, load, model
-from .result import Columns, Result, SweepResult, read
-from .search import Fit, Optimum
+from .model import Model, doc, explain, gallery, import_urdf, load, model
+from .result import Columns, Plot, Result, Spectrum, SweepResult, merge, read
+from .search import Fit, Optimum, Screening, Sensitivities, TradeOff
 
 __all__ = [
     "Bode",
@@ -56,29 +61,43 @@ __all__ = [
     "Fit",
     "Gains",
     "Graph",
+    "Imported",
     "Interrupted",
     "Lagrangian",
     "LinearModel",
+    "Locus",
     "Margins",
     "Methods",
     "Model",
     "ModelError",
+    "Observer",
     "Optimum",
     "Part",
     "PaynterError",
     "Picture",
+    "Plot",
     "Poles",
     "Result",
+    "Rewritten",
     "RunError",
     "SampledModel",
+    "Screening",
+    "Sensitivities",
+    "Spectrum",
+    "Spread",
+    "StateSpace",
     "StepResponse",
     "Structure",
     "SweepResult",
+    "TradeOff",
+    "Transfers",
     "__version__",
     "doc",
     "explain",
     "gallery",
+    "import_urdf",
     "load",
+    "merge",
     "model",
     "read",
 ]

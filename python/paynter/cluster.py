@@ -23,7 +23,7 @@ import numpy as np
 from . import _paynter
 from ._paynter import CallError
 from ._values import is_quantity, si_number, si_quantity, split_unit, value_text
-from .result import SweepResult
+from .result import Columns, SweepResult, read
 
 if TYPE_CHECKING:
     from .model import Model
@@ -48,6 +48,9 @@ class Task:
     over: Mapping[str, Any] | None
     paired: bool
     engine: str
+    draws: Columns | str | os.PathLike[str] | None = None
+    curves: bool = False
+    timed: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class Base:
     experiment: str | None
     engine: str
     over: tuple[tuple[str, ...], bool] | None
+    timed: bool = False
+    curves: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,8 +99,11 @@ class Shard:
 def sweep(task: Task, workers: Workers, progress: Progress | None) -> SweepResult:
     """Runs a task."""
     _check_workers(workers)
+    is_here = workers.executor is None and workers.client is None and workers.out is None
+    if task.curves and not is_here:
+        raise CallError("curves=True keeps the runs in memory; leave out executor, client and out")
     whole = _Whole(task)
-    if workers.executor is None and workers.client is None and workers.out is None:
+    if is_here:
         return _run_here(whole, workers.jobs, progress)
     pool = _pool(workers)
     _check_package(pool)
@@ -152,6 +160,8 @@ class _Whole:
         _refuse_bare_numbers(task)
         texts, arrays = _axes(task.over)
         over = None if texts is None else (texts, task.paired)
+        if task.draws is not None:
+            over = (_rows(task), True)
         design = task.model._design(task.model_name, task.experiment, over=over)
         self.base = Base(
             task.model._path,
@@ -161,8 +171,11 @@ class _Whole:
             task.experiment,
             task.engine,
             over,
+            task.timed,
+            task.curves,
         )
         compiled = _compiled(self.base, design)
+        self.is_sample = task.draws is not None
         self.is_paired = task.paired
         self.sweeper = compiled
         self.arrays: list[np.ndarray] | None = None
@@ -205,6 +218,19 @@ def _axes(
         return tuple(f"{n} in [0, 1]{_bracket(u)}" for n, u, _ in axes), [a for _, _, a in axes]
     texts = (v if isinstance(v, str) else value_text(v) for _, _, v in axes)
     return tuple(f"{n} in {t}{_bracket(u)}" for (n, u, _), t in zip(axes, texts, strict=True)), None
+
+
+def _rows(task: Task) -> tuple[str, ...]:
+    """The rows of a table as values to run over."""
+    if task.over is not None:
+        raise CallError("give over= or draws=, not both")
+    table = task.draws
+    if isinstance(table, (str, os.PathLike)):
+        table = read(table)
+    if not isinstance(table, Columns):
+        raise TypeError(f"draws takes the path of a table or a result, not {table!r}")
+    design = task.model._design(task.model_name, task.experiment)
+    return tuple(design.rows_of(table._table))
 
 
 def _refuse_bare_numbers(task: Task) -> None:
@@ -268,13 +294,15 @@ def _run_here(whole: _Whole, jobs: int | None, progress: Progress | None) -> Swe
     try:
         done = whole.sweeper.run(0, whole.n_points, jobs=jobs, progress=progress)
     except _paynter.Interrupted as error:
-        error.result = _from_points(error.result)
+        error.result = _from_points(error.result, whole)
         raise
-    return _from_points(done)
+    return _from_points(done, whole)
 
 
-def _from_points(done: _paynter.Sweep) -> SweepResult:
-    return SweepResult(done.table, done.failures, done.warnings)
+def _from_points(done: _paynter.Sweep, whole: _Whole) -> SweepResult:
+    result = SweepResult(done.table, done.failures, done.warnings, done, whole.is_sample)
+    result._has_curves = whole.base.curves
+    return result
 
 
 _cache: collections.OrderedDict[Base, _paynter.Sweeper] = collections.OrderedDict()
@@ -298,7 +326,7 @@ def _compiled(base: Base, design: _paynter.Design | None = None) -> _paynter.Swe
                     set=list(base.changes),
                     over=None if base.over is None else (list(base.over[0]), base.over[1]),
                 )
-            found = _cache[base] = design.sweeper(base.engine)
+            found = _cache[base] = design.sweeper(base.engine, base.curves, base.timed)
             n_compiled += 1
             if len(_cache) > 8:
                 _cache.popitem(last=False)
@@ -369,6 +397,7 @@ class _Lazy(SweepResult):
         #: The Parquet files of the shards, in order.
         self.files = [name for name, _ in files]
         self.warnings = ""
+        self._sweep = None
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("_table", "failures"):

@@ -1,4 +1,4 @@
-"""Models for other programs: FMUs, C code, the bond graph of a Lagrangian."""
+"""Models for other programs and from them: FMUs, C code, URDF; models written anew, the bond graph of a Lagrangian."""
 
 from __future__ import annotations
 
@@ -46,3 +46,58 @@ class Lagrangian:
 
     def _repr_svg_(self) -> str:
         return self.model._repr_svg_()
+
+
+class Rewritten:
+    """A model that was written anew, with the proof that it is equal to the old one."""
+
+    def __init__(
+        self,
+        model: Model,
+        steps: list[tuple[str, str]],
+        map: dict[str, str],
+        refused: list[str],
+        lines: list[str],
+        proof: dict[str, Any] | None,
+    ) -> None:
+        #: The new model.
+        self.model = model
+        #: What was done: the rule, and the reason in words.
+        self.steps = steps
+        #: Old names, and what they are now.
+        self.map = map
+        #: What could not be done, and why.
+        self.refused = refused
+        #: All of it for reading.
+        self.lines = lines
+        #: Its line, the largest difference, number of points, experiments that were run; None where nothing was changed.
+        self.proof = proof
+
+    @property
+    def text(self) -> str:
+        """The .bond file."""
+        return self.model.text()
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()
+
+    def _repr_svg_(self) -> str:
+        return self.model._repr_svg_()
+
+
+class Imported:
+    """A model of another program."""
+
+    def __init__(self, model: Model, warnings: str) -> None:
+        #: The model.
+        self.model = model
+        #: What was not taken over, as the command line shows it.
+        self.warnings = warnings
+
+    @property
+    def text(self) -> str:
+        """The .bond file."""
+        return self.model.text()
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()

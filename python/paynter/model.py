@@ -5,33 +5,36 @@ Every question is one call of the engine. A model is a value: nothing changes it
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from . import _paynter
-from ._paynter import CallError
-from ._values import (
-    Value,
-    did_you_mean,
-    is_quantity,
-    refuse_unknown,
-    si_quantity,
-    split_unit,
-    value_text,
+from ._options import (
+    count,
+    kept,
+    names_text,
+    number,
+    options,
+    path_text,
+    seconds,
+    share,
+    texts,
+    time_list,
 )
-from .export import Exported, Lagrangian
-from .linear import LinearModel, Margins, Methods, Structure
+from ._paynter import CallError
+from ._values import Value, did_you_mean, split_unit, value_text
+from .answers import Causality, Check, Equations, Picture
+from .export import Exported, Imported, Lagrangian, Rewritten
+from .linear import LinearModel, Locus, Margins, Methods, Structure
 from .progress import Bar
 from .result import Columns, Result, SweepResult, read
-from .search import Fit, Optimum
+from .search import Fit, Optimum, Screening, Sensitivities, TradeOff
 
-F = TypeVar("F", bound=Callable[..., Any])
+#: Inputs, outputs, cuts, wanted curves, the gain of quantisers.
+Asked = tuple[str | None, str | None, str | None, str | None, float | None]
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -116,19 +119,41 @@ def doc(part: str | None = None, *, file: str | os.PathLike[str] | None = None) 
     return "\n".join(f"{library + '.' + name:32} {line}".rstrip() for library, name, line in rows)
 
 
-def _options(call: F) -> F:
-    """Answers an unknown keyword with the nearest one there is."""
-    parameters = [p for p in inspect.signature(call).parameters.values() if p.name != "self"]
-    known = {p.name for p in parameters}
+def explain(code: str | None = None, *, all: bool = False) -> str:
+    """What the code of a message means; without one a list of all codes, with `all` every explanation.
 
-    @functools.wraps(call)
-    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not known.issuperset(kwargs):
-            unknown = {k: v for k, v in kwargs.items() if k not in known}
-            refuse_unknown(call.__name__, unknown, [p.name for p in parameters])
-        return call(self, *args, **kwargs)
+    >>> explain("E0301").splitlines()[0]
+    'E0301: unknown unit'
+    """
+    codes = _paynter.codes()
+    if all or code is None:
+        if code is not None:
+            raise CallError("give a code, or all=True, not both")
+        return "\n".join(f"{c}: {title}\n\n{text}\n" if all else f"{c}  {title}" for c, title, text in codes)
+    if not isinstance(code, str):
+        raise TypeError(f"a code is a text such as 'E0301', not {code!r}")
+    digits = code.lstrip("EeWw")
+    for wanted in (code.upper(), f"E{digits}", f"W{digits}"):
+        for found, title, text in codes:
+            if found == wanted:
+                return f"{found}: {title}\n\n{text}"
+    raise CallError(f"there is no message {code!r}{did_you_mean(code.upper(), {c: '' for c, _, _ in codes})}")
 
-    return checked  # type: ignore[return-value]
+
+def import_urdf(path: str | os.PathLike[str]) -> Imported:
+    """Makes a model of a robot in URDF: links, joints, inertias, limits, frames.
+
+    `.model` is the model, `.warnings` says what was not taken over.
+    """
+    name = path_text(path, "")
+    try:
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CallError(f"{name} cannot be read: {error}") from None
+    made, warnings = _paynter.import_urdf(name, text)
+    stem = os.path.splitext(os.path.basename(name))[0]
+    return Imported(Model(os.path.abspath(f"{stem}.bond"), made), warnings)
 
 
 class Model:
@@ -203,7 +228,7 @@ class Model:
         self,
         model: str | None = None,
         experiment: str | None = None,
-        linear: tuple[str | None, str | None, str | None, str | None] | None = None,
+        linear: Asked | None = None,
         over: tuple[tuple[str, ...], bool] | None = None,
     ) -> _paynter.Design:
         """The design for a choice; made once."""
@@ -260,12 +285,12 @@ class Model:
         """The model with its text as `paynter fmt` lays it out."""
         return self._with_text(_paynter.format(self._path, self._text))
 
-    @_options
+    @options
     def causality(self, *, model: str | None = None, experiment: str | None = None) -> Causality:
         """Strokes, states, dependent storages and loops."""
         return Causality(self._design(model, experiment))
 
-    @_options
+    @options
     def equations(
         self,
         *,
@@ -282,7 +307,7 @@ class Model:
         text, latex = design.equations(form, "text"), design.equations(form, "latex")
         return Equations(text, latex, design.equations(form, "json"))
 
-    @_options
+    @options
     def diagram(
         self,
         format: str = "svg",
@@ -290,6 +315,7 @@ class Model:
         model: str | None = None,
         experiment: str | None = None,
         parts: str = "auto",
+        scalar: bool = False,
         numbers: bool = False,
         signals: bool = True,
         frames: bool = False,
@@ -299,19 +325,23 @@ class Model:
     ) -> Picture:
         """The bond graph as the textbook draws it: svg, png, pdf or tikz.
 
-        `parts` is auto, open or closed; `frames` shows the assignment of causality step by step;
+        `parts` is auto, open or closed; `scalar` draws vector bonds as scalar ones; `frames` shows the assignment of causality step by step;
         `power=True` runs the experiment and shows where power flows on average, `power=0.1` or
         `power="20 [ms]"` at an instant; with a `result` power is taken from its columns.
         """
         when = None
         if power is not None and power is not False:
-            when = power if isinstance(power, str) else repr(_seconds("power", power))
+            when = power if isinstance(power, str) else repr(seconds("power", power))
             when = "mean" if power is True else when
         if result is not None and not isinstance(result, Columns):
             raise TypeError(f"result takes the result of a run, not {result!r}")
         if result is not None and when is None:
             raise CallError("result= belongs to power=: give power=True for the mean")
-        design = self._design(model, experiment)
+        shown = self
+        if scalar:
+            made = _paynter.scalarize(self._path, self._texts(), model=model, experiment=experiment)
+            shown = self._with_text(made[0])
+        design = shown._design(model, experiment)
         drawn = design.diagram(
             format,
             parts=parts,
@@ -324,7 +354,7 @@ class Model:
         )
         return Picture(drawn, format)
 
-    @_options
+    @options
     def linearize(
         self,
         *,
@@ -332,21 +362,26 @@ class Model:
         outputs: str | Sequence[str] | None = None,
         at: Value = None,
         open_loop: bool = False,
+        quantiser_gain: float | None = None,
         model: str | None = None,
         experiment: str | None = None,
     ) -> LinearModel:
         """The linear model at the start, at a time of the run, or where the experiment trims.
+
+        `open_loop` holds still what defines the inputs. Paths through sampled blocks give a model in steps;
+        quantisers on them count with the gain `quantiser_gain`.
 
         >>> m = model("model M { s: Se(1) -> j: 1 -> r: R(2), i: I(4); output w = i.f }")
         >>> linear = m.linearize(outputs="w")
         >>> linear.A, linear.states
         (array([[-0.5]]), ['i.p'])
         """
-        names = (_names("inputs", inputs), _names("outputs", outputs), None, None)
+        gain = number("quantiser_gain", quantiser_gain)
+        names = (names_text("inputs", inputs), names_text("outputs", outputs), None, None, gain)
         design = self._design(model, experiment, names)
-        return LinearModel(design.linearize(_seconds("at", at), bool(open_loop)))
+        return LinearModel(design.linearize(seconds("at", at), bool(open_loop)))
 
-    @_options
+    @options
     def margins(
         self,
         cut: str | Sequence[str],
@@ -355,16 +390,120 @@ class Model:
         outputs: str | Sequence[str] | None = None,
         at: Value = None,
         open_loop: bool = False,
+        quantiser_gain: float | None = None,
         model: str | None = None,
         experiment: str | None = None,
     ) -> Margins:
-        """Gain, phase and delay margins of the loops at the signals `cut`."""
-        names = (_names("inputs", inputs), _names("outputs", outputs), _names("cut", cut), None)
+        """Gain, phase and delay margins of the loops at the signals `cut`; with inputs or outputs also of those channels.
+
+        >>> m = globals()["model"]('''model M { s: Se(1) -> j: 1 -> i: I(1), r: R(1); u = 8*(1 - i.f)
+        ...     t: Se(u) -> j }''')
+        >>> round(m.margins("u").facts["loops"][0]["margins"]["phase_margin_deg"], 2)   # 8/(s + 1)
+        97.18
+        """
+        gain = number("quantiser_gain", quantiser_gain)
+        names = (
+            names_text("inputs", inputs),
+            names_text("outputs", outputs),
+            names_text("cut", cut),
+            None,
+            gain,
+        )
         design = self._design(model, experiment, names)
         wants_channels = inputs is not None or outputs is not None
-        return Margins(*design.margins(_seconds("at", at), bool(open_loop), wants_channels))
+        return Margins(*design.margins(seconds("at", at), bool(open_loop), wants_channels))
 
-    @_options
+    @options
+    def locus(
+        self,
+        cut: str,
+        *,
+        low: float = 0.001,
+        high: float = 1000.0,
+        at: Value = None,
+        quantiser_gain: float | None = None,
+        model: str | None = None,
+        experiment: str | None = None,
+    ) -> Locus:
+        """How the poles of the loop at the signal `cut` move with a factor on its gain, from `low` to `high`.
+
+        >>> m = globals()["model"]('''model M { s: Se(1) -> j: 1 -> i: I(1), r: R(1); u = 8*(1 - i.f)
+        ...     t: Se(u) -> j }''')
+        >>> m.locus("u", low=1, high=2).branches[0, [0, -1]].real.round(9)
+        array([ -9., -17.])
+        """
+        gain = number("quantiser_gain", quantiser_gain)
+        design = self._design(model, experiment, (None, None, names_text("cut", cut), None, gain))
+        ends = number("low", low), number("high", high)
+        return Locus(*design.locus(seconds("at", at), ends[0] or 0.0, ends[1] or 0.0))
+
+    @options
+    def sensitivity(
+        self,
+        experiment: str | None = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        of: str | Sequence[str] | None = None,
+        model: str | None = None,
+    ) -> Sensitivities:
+        """How quantities follow parameters along the run, exactly, with a ranking.
+
+        `by` names parameters, all of the top model unless given; `of` quantities, what is recorded unless given.
+
+        >>> m = globals()["model"]('''model M { param R1 = 2; s: Se(1) -> j: 1 -> r: R(R1), i: I(1); output w = i.f }
+        ... experiment go of M { stop = 1; record w }''')
+        >>> found = m.sensitivity(by="R1")
+        >>> found.names
+        ['w', 'd(w)/d(R1)']
+        >>> from math import exp          # w = (1 - exp(-R t))/R
+        >>> bool(abs(found["d(w)/d(R1)"][-1] - (exp(-2)/2 - (1 - exp(-2))/4)) < 1e-8)
+        True
+        """
+        names = (names_text("by", by), names_text("of", of), None, None, None)
+        design = self._design(model, experiment, names)
+        return Sensitivities(*design.sensitivity(by is not None))
+
+    @options
+    def screen(
+        self,
+        ranges: Mapping[str, Any],
+        *,
+        experiment: str | None = None,
+        method: str = "morris",
+        size: int | None = None,
+        seed: int = 1,
+        model: str | None = None,
+        jobs: int | None = None,
+        progress: Callable[[float], Any] | bool | None = None,
+    ) -> Screening:
+        """Which parameters the measures depend on over their whole ranges.
+
+        `ranges` has two ends for each name, values as for `set`: ``{"R1 [kohm]": (1, 5)}``. `morris` finds elementary
+        effects with `size` ways (20), `sobol` shares of the variance with `size` base points (512) and many runs.
+
+        >>> m = globals()["model"]('''model M { param a = 1, b = 1; s: Se(a + 0.1*b) -> j: 1 -> r: R(1); output w = r.f }
+        ... experiment go of M { stop = 1; record w; measure end = final(w) }''')
+        >>> found = m.screen({"a": (0, 1), "b": (0, 1)})
+        >>> [round(e["size"], 6) for e in found["end"]]
+        [1.0, 0.1]
+        """
+        if not isinstance(ranges, Mapping):
+            raise TypeError(f"ranges takes a mapping of names to two ends, not {ranges!r}")
+        over = tuple(_range(*split_unit(name), ends) for name, ends in ranges.items())
+        if not over:
+            raise CallError("ranges has no names; write ranges={'R1': (10, 50)}")
+        with Bar(progress) as call:
+            told = _paynter.screen(
+                self._design(model, experiment, over=(over, True)),
+                method=method,
+                size=None if size is None else count("size", size, 2, 1_000_000),
+                seed=count("seed", seed, 0),
+                jobs=None if jobs is None else count("jobs", jobs, 1),
+                progress=call,
+            )
+        return Screening(*told)
+
+    @options
     def structure(
         self,
         question: str = "control",
@@ -372,7 +511,9 @@ class Model:
         inputs: str | Sequence[str] | None = None,
         outputs: str | Sequence[str] | None = None,
         at: Value = None,
-        keep: float = 0.99,
+        keep: float | str = 0.99,
+        limit: float | str = 0.05,
+        instants: int | None = None,
         want: str | Sequence[str] | None = None,
         data: Columns | str | os.PathLike[str] | None = None,
         model: str | None = None,
@@ -384,12 +525,23 @@ class Model:
         - `channels`: relative degrees, zeros, decoupling, and the gain of every causal path
         - `activity`: runs the experiment; the energy that every element moved
         - `reduce`: a smaller model that keeps the part `keep` of the activity; `.model` has it
+        - `partition`: parts that drive others and hardly feel them: bonds are cut that move less than `limit`
+          of what others of their junction do
+        - `along`: numeric ranks at so many `instants` of the run
         - `faults`: which are shown, which can be told apart; with `data` the balances at the sensors
           computed on measured columns, `.table` has them
         - `inverse`: the inputs that the curves `want` of the outputs need, `.table` has them
         - `bicausal`: the lines along which the graph computes inputs from outputs, and the states left
-        - `loops`: the gain of every loop through dependent storages
+        - `loops`: the gain of every loop through dependent storages as a formula, over all angles and along the run
+
+        `control`, `activity`, `inverse` and `bicausal` have a picture: `.plot()`.
+
+        >>> m = globals()["model"]("model M { s: Se(1) -> j: 1 -> r: R(2), i: I(4); output w = i.f }")
+        >>> m.structure("bicausal", inputs="s.e", outputs="w").facts["integral"]
+        []
         """
+        if instants is not None and question != "along":
+            raise CallError('instants= belongs to the question "along"')
         if want is not None and question != "inverse":
             raise CallError('want= belongs to the question "inverse"')
         if data is not None and question != "faults":
@@ -397,10 +549,11 @@ class Model:
         if question == "inverse" and want is None:
             raise CallError('name the wanted curves of the outputs: want="sin(time)"')
         names = (
-            _names("inputs", inputs),
-            _names("outputs", outputs),
+            names_text("inputs", inputs),
+            names_text("outputs", outputs),
             None,
-            _names("want", want),
+            names_text("want", want),
+            None,
         )
         if isinstance(data, (str, os.PathLike)):
             data = read(data)
@@ -409,20 +562,22 @@ class Model:
         told = _paynter.structure(
             self._design(model, experiment, names),
             question,
-            at=_seconds("at", at),
-            keep=_share("keep", keep),
+            at=seconds("at", at),
+            share=share("limit", limit) if question == "partition" else share("keep", keep),
+            instants=2 if instants is None else count("instants", instants, 2, 1000),
             data=None if data is None else data._table,
         )
-        text, json_text, warnings, table, smaller = told
+        text, json_text, warnings, table, smaller, picture = told
         return Structure(
             text,
             json_text,
             warnings,
             None if table is None else Columns(table),
             None if smaller is None else self._with_text(smaller),
+            picture,
         )
 
-    @_options
+    @options
     def run(
         self,
         experiment: str | None = None,
@@ -439,17 +594,20 @@ class Model:
         `result` of both holds what was computed until then.
         """
         design = self._design(model, experiment)
-        with Bar(progress) as call, _kept(Result):
-            run = design.run(engine=engine, times=_times(times), progress=call)
+        with Bar(progress) as call, kept(Result):
+            run = design.run(engine=engine, times=time_list(times), progress=call)
         return Result(run)
 
-    @_options
+    @options
     def sweep(
         self,
         experiment: str | None = None,
         *,
         over: Mapping[str, Any] | None = None,
         paired: bool = False,
+        draws: Columns | str | os.PathLike[str] | None = None,
+        curves: bool = False,
+        timed: bool = False,
         model: str | None = None,
         engine: str = "auto",
         jobs: int | None = None,
@@ -463,7 +621,13 @@ class Model:
 
         Several names make a grid, the last varies fastest; with `paired` all take their first values,
         then all their second ones. Values are as for `set`: ``over={"R1 [kohm]": [1, 2]}``. A point
-        that fails is a row with its reason.
+        that fails is a row with its reason. Values may be drawn as in the language, correlated where that is
+        said: ``over={"k": "latin(50, mean = 4, deviation = 0.4)", "b": "latin(50, mean = 1, deviation = 0.1,
+        with = k, correlation = 0.7)"}``; `draws` is a table, or its file, with a row for each run. Samples have
+        `.statistics`.
+
+        `curves` keeps what every run records: `.curves`, `.bands`, `.family()`; `timed` adds steps and run times
+        to the table. `.plot_measures()` draws the measures.
 
         The work is done by `jobs` threads here, by a `concurrent.futures` executor, or by a Dask
         `client`: cut into `shards` that each worker compiles once. Bits and order do not depend on
@@ -479,12 +643,14 @@ class Model:
 
         with Bar(progress) as call:
             return cluster.sweep(
-                cluster.Task(self, experiment, model, over, bool(paired), engine),
+                cluster.Task(
+                    self, experiment, model, over, bool(paired), engine, draws, bool(curves), bool(timed)
+                ),
                 cluster.Workers(jobs, executor, client, shards, out),
                 call,
             )
 
-    @_options
+    @options
     def optimize(
         self,
         experiment: str | None = None,
@@ -511,20 +677,62 @@ class Model:
         2.5
         """
         design = self._design(model, experiment)
-        with Bar(progress) as call, _kept(lambda found: Optimum(found, self)):
+        with Bar(progress) as call, kept(lambda found: Optimum(found, self)):
             found = _paynter.optimize(
                 design,
-                starts=_count("starts", starts, 0),
+                starts=count("starts", starts, 0),
                 is_local=bool(local),
-                max_runs=None if max_runs is None else _count("max_runs", max_runs, 1),
-                seed=_count("seed", seed, 0),
-                jobs=None if jobs is None else _count("jobs", jobs, 1),
+                max_runs=None if max_runs is None else count("max_runs", max_runs, 1),
+                seed=count("seed", seed, 0),
+                jobs=None if jobs is None else count("jobs", jobs, 1),
                 engine=engine,
                 progress=call,
             )
         return Optimum(found, self)
 
-    @_options
+    @options
+    def pareto(
+        self,
+        experiment: str | None = None,
+        *,
+        points: int = 11,
+        starts: int = 10,
+        local: bool = False,
+        max_runs: int | None = None,
+        seed: int = 1,
+        model: str | None = None,
+        engine: str = "auto",
+        jobs: int | None = None,
+        progress: Callable[..., Any] | bool | None = None,
+    ) -> TradeOff:
+        """What one of the two aims of the experiment's `optimize` costs in terms of the other, at so many `points`.
+
+        Searched as by `optimize`. `RunError` is raised where no point meets the conditions, `Interrupted` on
+        Ctrl-C; its `result` holds what was found.
+
+        >>> m = model('''model M { param x = 0.5; s: Se(x) -> j: 1 -> r: R(1); output w = r.f }
+        ... experiment go of M { stop = 1; record w; measure a = final(w)^2, b = (final(w) - 1)^2
+        ...     optimize x in 0 .. 1 { minimize a, b } }''')
+        >>> front = m.pareto(points=3, local=True, starts=2)
+        >>> bool(abs(front["a"]**0.5 + front["b"]**0.5 - 1).max() < 1e-3)   # the curve is exact
+        True
+        """
+        design = self._design(model, experiment)
+        with Bar(progress) as call, kept(lambda found: TradeOff(*found)):
+            found = _paynter.trade_off(
+                design,
+                count("points", points, 2, 1000),
+                starts=count("starts", starts, 0),
+                is_local=bool(local),
+                max_runs=None if max_runs is None else count("max_runs", max_runs, 1),
+                seed=count("seed", seed, 0),
+                jobs=None if jobs is None else count("jobs", jobs, 1),
+                engine=engine,
+                progress=call,
+            )
+        return TradeOff(*found)
+
+    @options
     def fit(
         self,
         experiment: str | None = None,
@@ -537,17 +745,17 @@ class Model:
     ) -> Fit:
         """Finds the parameters that the experiment's `fit` names from its measured data, with intervals."""
         design = self._design(model, experiment)
-        with Bar(progress) as call, _kept(lambda found: Fit(found, self)):
+        with Bar(progress) as call, kept(lambda found: Fit(found, self)):
             found = _paynter.fit(
                 design,
-                starts=_count("starts", starts, 1),
-                jobs=None if jobs is None else _count("jobs", jobs, 1),
+                starts=count("starts", starts, 1),
+                jobs=None if jobs is None else count("jobs", jobs, 1),
                 engine=engine,
                 progress=call,
             )
         return Fit(found, self)
 
-    @_options
+    @options
     def compare_methods(
         self,
         experiment: str | None = None,
@@ -564,7 +772,7 @@ class Model:
         with Bar(progress) as call:
             return Methods(*_paynter.compare_methods(design, progress=call))
 
-    @_options
+    @options
     def lagrangian(self, model: str | None = None, *, gyrators: str = "ring") -> Lagrangian:
         """The bond graphs of the `lagrangian` blocks of the text, or of one, with their proof.
 
@@ -590,7 +798,74 @@ class Model:
                 raise CallError(f"the graph is not equal to the Lagrangian: {proof['line']}")
         return Lagrangian(self._with_text(text), proofs)
 
-    @_options
+    @options
+    def simplify(
+        self, model: str | None = None, *, only: str | Sequence[str] | None = None
+    ) -> Rewritten:
+        """The model with fewer junctions and elements, with its proof.
+
+        `only` names the rules to apply: zero, idle, ring, merge, junction, chain, over, motor, parallel.
+
+        >>> m = globals()["model"]("model M { s: Se(1) -> j: 1 -> a: R(2), b: R(3), i: I(1); output w = i.f }")
+        >>> found = m.simplify(only="parallel")
+        >>> found.steps[0][0], found.proof["largest"] < 1e-9
+        ('parallel', True)
+        """
+        self._needs_own_values("simplify")
+        rules = texts("only", only)
+        return self._rewritten(
+            _paynter.simplify(self._path, self._texts(), model=model, only=rules)
+        )
+
+    @options
+    def reduce(
+        self,
+        model: str | None = None,
+        *,
+        experiment: str | None = None,
+        cyclic: str | Sequence[str] | None = None,
+        assume: str | Sequence[str] | None = None,
+    ) -> Rewritten:
+        """The model without coordinates whose momentum is conserved, with its proof.
+
+        `cyclic` names them, all that can be unless given. With `assume`, such as ``"turn.f = 0"``, the model under that
+        assumption, with the error that it makes in each experiment.
+        """
+        self._needs_own_values("reduce")
+        if cyclic is not None and assume is not None:
+            raise CallError("give cyclic= or assume=, not both")
+        return self._rewritten(
+            _paynter.reduce(
+                self._path,
+                self._texts(),
+                model=model,
+                experiment=experiment,
+                cyclic=texts("cyclic", cyclic),
+                assume=texts("assume", assume),
+            )
+        )
+
+    @options
+    def scalarize(self, model: str | None = None) -> Rewritten:
+        """The model with vector bonds as scalar ones, with its proof."""
+        self._needs_own_values("scalarize")
+        return self._rewritten(_paynter.scalarize(self._path, self._texts(), model=model))
+
+    def _needs_own_values(self, call: str) -> None:
+        """A rule may hold for the value of the text and not for another."""
+        if self._changes:
+            names = ", ".join(self._changes)
+            raise CallError(f"{call}() works on the text, and {names} was set beside it; write the values into the text")
+
+    def _rewritten(self, told: _paynter._Rewritten) -> Rewritten:
+        text, steps, names, refused, lines, proof = told
+        facts = None
+        if proof is not None:
+            line, largest, n_points, runs = proof
+            facts = {"line": line, "largest": largest, "points": n_points, "runs": runs}
+        return Rewritten(self._with_text(text), steps, dict(names), refused, lines, facts)
+
+    @options
     def export_fmu(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -604,14 +879,14 @@ class Model:
 
         `fmi` is the version of the standard, 2 or 3. Without a C compiler the FMU has sources only.
         """
-        design = self._design(model, experiment, (None, None, None, None))
-        where = _path(path, f"{design.model.lower()}.fmu")
+        design = self._design(model, experiment, (None, None, None, None, None))
+        where = path_text(path, f"{design.model.lower()}.fmu")
         warnings, platform = _paynter.export_fmu(
-            design, where, fmi=_count("fmi", fmi, 2, 3), sources_only=bool(sources_only)
+            design, where, fmi=count("fmi", fmi, 2, 3), sources_only=bool(sources_only)
         )
         return Exported([where], warnings, platform)
 
-    @_options
+    @options
     def export_c(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -621,12 +896,12 @@ class Model:
         experiment: str | None = None,
     ) -> Exported:
         """Writes the model in C99, a source and a header; `single` for single precision."""
-        design = self._design(model, experiment, (None, None, None, None))
-        where = _path(path, f"{design.model.lower()}.c")
+        design = self._design(model, experiment, (None, None, None, None, None))
+        where = path_text(path, f"{design.model.lower()}.c")
         warnings, header = _paynter.export_c(design, where, is_float=bool(single))
         return Exported([where, os.fspath(header)], warnings)
 
-    @_options
+    @options
     def graph(self, *, model: str | None = None, experiment: str | None = None) -> dict[str, Any]:
         """The flat bond graph: elements with name and kind, bonds between them by number."""
         elements, bonds = self._design(model, experiment).graph
@@ -648,180 +923,9 @@ class Model:
         return self.diagram()._repr_svg_() or ""
 
 
-def _names(option: str, names: str | Sequence[str] | None) -> str | None:
-    if names is None or isinstance(names, str):
-        return names
-    try:
-        names = list(names)
-    except TypeError:
-        raise TypeError(f"{option} takes a name or a list of names, not {names!r}") from None
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"{option} takes names, not {name!r}")
-    return ", ".join(names)
-
-
-def _seconds(option: str, value: Any) -> float | None:
-    """A time: a number in s, a text such as "20 [ms]", or a pint quantity."""
-    if value is None:
-        return None
-    if is_quantity(value):
-        number, unit = si_quantity(value)
-        if unit != "s":
-            raise CallError(f"{option} takes a time, not {value}")
-        return float(number)
-    if isinstance(value, str) and "[" in value:
-        return _paynter.seconds(value)
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f'{option} takes a number in s or a text such as "20 [ms]", not {value!r}') from None
-
-
-def _times(times: Any) -> list[float] | None:
-    if times is None:
-        return None
-    if is_quantity(times):
-        times, unit = si_quantity(times)
-        if unit != "s":
-            raise CallError(f"times takes times, not values in {unit or 'no unit'}")
-    array = np.asarray(times)
-    if array.ndim == 1 and array.dtype.kind == "U":
-        return [_seconds("times", str(t)) or 0.0 for t in array]
-    if array.ndim != 1 or array.dtype.kind not in "fiu":
-        raise TypeError(f"times takes a list of numbers in s, not {times!r}")
-    return [float(t) for t in array]
-
-
-def _count(option: str, value: Any, low: int, high: int | None = None) -> int:
-    is_count = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    limit = f"from {low} to {high}" if high is not None else f"not below {low}"
-    if not is_count or value < low or (high is not None and value > high):
-        raise CallError(f"{option} takes a whole number {limit}, not {value!r}")
-    return int(value)
-
-
-def _share(option: str, value: Any) -> float:
-    """A part of one: 0.99, or "99%"."""
-    text = value.strip().removesuffix("%") if isinstance(value, str) else value
-    try:
-        number = float(text)
-    except (TypeError, ValueError):
-        raise CallError(f'{option} takes a part such as 0.99 or "99%", not {value!r}') from None
-    return number / 100 if isinstance(value, str) and value.strip().endswith("%") else number
-
-
-def _path(path: Any, usual: str) -> str:
-    if path is None:
-        if os.path.exists(usual):
-            raise CallError(f"{usual} is there already; name the file to write")
-        return usual
-    try:
-        return os.fsdecode(path)
-    except TypeError:
-        raise TypeError(f"a path is a text, not {type(path).__name__}") from None
-
-
-@contextlib.contextmanager
-def _kept(wrap: Callable[[Any], Any]) -> Iterator[None]:
-    """What was found before a search ended reaches the caller in the exception, as if it had ended well."""
-    try:
-        yield
-    except (_paynter.RunError, _paynter.Interrupted) as error:
-        if hasattr(error, "result"):
-            error.result = wrap(error.result)
-        raise
-
-
-class Check:
-    """What is wrong with a file; true if nothing is."""
-
-    def __init__(self, text: str, messages: list[dict[str, Any]]) -> None:
-        #: As the command line shows it.
-        self.text = text
-        #: Each with severity, code, message, primary (file, line, column), help.
-        self.messages = messages
-
-    def __bool__(self) -> bool:
-        return not any(m.get("severity") == "error" for m in self.messages)
-
-    def __repr__(self) -> str:
-        return self.text.rstrip() or "no errors found"
-
-
-class Causality:
-    """Strokes, states and loops."""
-
-    def __init__(self, design: _paynter.Design) -> None:
-        self._design = design
-        self.text, self.facts, self.conflicts = design.causality()
-
-    text: str
-    #: The whole report as plain objects.
-    facts: dict[str, Any]
-    #: Messages about the strokes; empty if they fit.
-    conflicts: str
-
-    @property
-    def order(self) -> int:
-        """Number of states."""
-        return int(self.facts["order"])
-
-    def why(self, name: str) -> str:
-        """Why the bonds of an element, or a named bond, have their strokes."""
-        return self._design.why(name)
-
-    def steps(self) -> list[tuple[str, list[str]]]:
-        """The assignment step by step: each decision, and what follows from it."""
-        return self._design.steps()
-
-    def alternatives(self, limit: int = 10) -> str:
-        """Other assignments with as few dependent storages."""
-        return self._design.alternatives(limit)
-
-    def __repr__(self) -> str:
-        return (self.text + self.conflicts).rstrip()
-
-
-class Equations:
-    """Equations, as text and as LaTeX; a notebook shows the latter."""
-
-    def __init__(self, text: str, latex: str, json_text: str) -> None:
-        self.text = text
-        self.latex = latex
-        self._json = json_text
-
-    @property
-    def facts(self) -> Any:
-        """The equations as plain objects."""
-        import json
-
-        return json.loads(self._json)
-
-    def __repr__(self) -> str:
-        return self.text.rstrip()
-
-    def _repr_latex_(self) -> str:
-        return f"$${self.latex.strip()}$$"
-
-
-class Picture:
-    """A drawing; a notebook shows it."""
-
-    def __init__(self, data: bytes, format: str) -> None:
-        self.data = data
-        self.format = format
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the picture to a file."""
-        with open(path, "wb") as file:
-            file.write(self.data)
-
-    def __repr__(self) -> str:
-        return f"<paynter.Picture {self.format}, {len(self.data)} bytes>"
-
-    def _repr_svg_(self) -> str | None:
-        return self.data.decode() if self.format == "svg" else None
-
-    def _repr_png_(self) -> bytes | None:
-        return self.data if self.format == "png" else None
+def _range(name: str, unit: str, ends: Any) -> str:
+    """A range as a sweep over its two ends."""
+    if isinstance(ends, str) or not hasattr(ends, "__len__") or len(ends) != 2:
+        raise CallError(f"{name} takes the two ends of a range such as (10, 50), not {ends!r}")
+    low, high = (value_text(end) for end in ends)
+    return f"{name} in [{low}, {high}]" + (f" [{unit}]" if unit else "")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,16 @@ from ._values import did_you_mean
 def read(path: str | os.PathLike[str]) -> Columns:
     """Reads a result file: .csv, .parquet or .json."""
     return Columns(_paynter.read_table(os.fspath(path)))
+
+
+def merge(shards: Sequence[str | os.PathLike[str]]) -> SweepResult:
+    """Puts the shards of a sweep together: Parquet files of ``sweep(out=…)`` or of ``paynter sweep --shard``."""
+    if isinstance(shards, (str, os.PathLike)):
+        raise TypeError("merge() takes a list of files; one alone is read by read()")
+    table = _paynter.merge_shards([(os.fsdecode(path), None) for path in shards])
+    prefix = "failure of point "
+    reasons = {int(k[len(prefix) :]): v for k, v in table.metadata if k.startswith(prefix)}
+    return SweepResult(table, [reasons.get(int(number)) for number in np.asarray(table.time)])
 
 
 class Columns:
@@ -84,16 +95,53 @@ class Columns:
         """Writes a file: .csv, .parquet or .json; numbers survive bit for bit."""
         self._table.write(os.fspath(path))
 
-    def plot(self, *columns: str, versus: str | None = None, title: str = "") -> Plot:
+    def plot(
+        self,
+        *columns: str,
+        versus: str | None = None,
+        title: str = "",
+        theme: str = "auto",
+        beside: Mapping[str, Columns] | None = None,
+    ) -> Plot:
         """Draws columns: ``result.plot("theta[deg],command[deg]", "current")``.
 
-        Columns with commas between share axes, a unit in brackets is the unit of the axis.
+        Columns with commas between share axes, a unit in brackets is the unit of the axis. Results in `beside` are
+        drawn dashed, under their names; `theme` is the paper: auto, light or dark.
         """
         for column in columns:
             if not isinstance(column, str):
                 raise TypeError(f"plot() takes names of columns, not {column!r}")
-        svg = _paynter.figure([("result", self._table)], list(columns), versus, title)
-        return Plot(svg)
+        tables = [("result", self._table)]
+        for name, other in (beside or {}).items():
+            if not isinstance(other, Columns):
+                raise TypeError(f"beside takes results by name, not {other!r}")
+            tables.append((name, other._table))
+        return Plot(_paynter.figure(tables, list(columns), versus, title, theme))
+
+    def spectrum(
+        self,
+        *columns: str,
+        window: str = "hann",
+        start: float | None = None,
+        stop: float | None = None,
+    ) -> Spectrum:
+        """Amplitude spectra of columns with samples at equal distances; of all unless some are named.
+
+        `window` is rectangular (exact for whole periods), hann, hamming, blackman or flat-top; `start` and `stop` are
+        times in s.
+
+        >>> import paynter
+        >>> m = paynter.model('''model M { s: Se(3*sin(2*pi*5*time)) -> j: 1 -> r: R(1); output w = r.f }
+        ... experiment go of M { stop = 2; output_step = 0.01; record w }''')
+        >>> frequency, amplitude = m.run().spectrum("w", stop=1.99, window="rectangular").peaks("w")[0]
+        >>> round(frequency, 6), round(amplitude, 6)
+        (5.0, 3.0)
+        """
+        for column in columns:
+            if not isinstance(column, str):
+                raise TypeError(f"spectrum() takes names of columns, not {column!r}")
+        ends = tuple(None if t is None else _seconds(t) for t in (start, stop))
+        return Spectrum(*_paynter.spectrum(self._table, list(columns), window, (ends[0], ends[1])))
 
     def to_pandas(self) -> Any:
         """A pandas data frame with the first column as its index; units are in `attrs`."""
@@ -139,12 +187,77 @@ class Plot:
         self.svg = svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the SVG to a file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg)
+        """Writes a file: .svg or .png."""
+        ending = os.path.splitext(os.fsdecode(path))[1].lower()
+        if ending not in (".svg", ".png"):
+            raise CallError(f"unknown ending of {os.fsdecode(path)}; use .svg or .png")
+        data = self.svg.encode() if ending == ".svg" else _paynter.png(self.svg)
+        with open(path, "wb") as file:
+            file.write(data)
 
     def __repr__(self) -> str:
         return f"<paynter.Plot {len(self.svg)} bytes>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def write_text(path: str | os.PathLike[str], csv: str, json_text: str) -> None:
+    """Writes one of two forms by the ending of the file: .csv or .json."""
+    ending = os.path.splitext(os.fsdecode(path))[1].lower()
+    if ending not in (".csv", ".json"):
+        raise CallError(f"unknown ending of {os.fsdecode(path)}; use .csv or .json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(csv if ending == ".csv" else json_text)
+
+
+def _seconds(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"start and stop take a time in s, not {value!r}") from None
+
+
+class Spectrum:
+    """Amplitudes over frequencies; a notebook shows them."""
+
+    def __init__(self, text: str, json_text: str, svg: str, csv: str) -> None:
+        #: For reading: the largest peaks.
+        self.text = text
+        #: Everything as plain objects.
+        self.facts: Any = json.loads(json_text)
+        self.svg = svg
+        self._forms = csv, json_text
+
+    def _of(self, column: str) -> dict[str, Any]:
+        for found in self.facts["spectra"]:
+            if found["name"] == column:
+                return dict(found)
+        known = ", ".join(found["name"] for found in self.facts["spectra"])
+        raise KeyError(f"there is no spectrum of {column!r}; there are {known}")
+
+    def frequencies(self, column: str) -> np.ndarray:
+        """Frequencies of the lines, Hz."""
+        return np.array(self._of(column)["frequency"], dtype=float)
+
+    def amplitudes(self, column: str) -> np.ndarray:
+        """Amplitudes of the lines, in the unit of the column."""
+        return np.array(self._of(column)["amplitude"], dtype=float)
+
+    def peaks(self, column: str) -> list[tuple[float, float]]:
+        """Frequency (Hz) and amplitude of the largest peaks, largest first."""
+        return [(p["frequency"], p["amplitude"]) for p in self._of(column)["peaks"]]
+
+    def plot(self) -> Plot:
+        """The amplitudes as a picture."""
+        return Plot(self.svg)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the lines: .csv or .json."""
+        write_text(path, *self._forms)
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -206,6 +319,11 @@ class Result(Columns):
         """Warnings as the command line shows them."""
         return self._run.warnings
 
+    @property
+    def plots(self) -> list[Plot]:
+        """The plots that the experiment asks for."""
+        return [Plot(svg) for svg in self._run.plots]
+
     def report(self, path: str | os.PathLike[str] | None = None) -> str:
         """The report page as HTML; written to a file if a path is given."""
         page = self._run.report()
@@ -240,12 +358,51 @@ class SweepResult(Columns):
         table: _paynter.Table,
         failures: list[str | None],
         warnings: str = "",
+        sweep: _paynter.Sweep | None = None,
+        is_sample: bool = False,
     ) -> None:
         super().__init__(table)
+        self._sweep = sweep
+        self._is_sample = is_sample
         #: Why a point failed; None for those that did not.
         self.failures = failures
         #: Warnings, each once.
         self.warnings = warnings
+
+    def _points(self, what: str, needs_curves: bool = False) -> _paynter.Sweep:
+        if self._sweep is None:
+            raise CallError(f"{what} need the runs themselves, and this result was put together from shards")
+        if needs_curves and not self._has_curves:
+            raise CallError(f"{what} need the curves of all runs: give curves=True to sweep()")
+        return self._sweep
+
+    #: Whether the sweep kept its curves.
+    _has_curves = False
+
+    @property
+    def curves(self) -> Columns:
+        """The recorded curves, one row for each run and time; needs ``curves=True``."""
+        return Columns(self._points("curves", True).curves)
+
+    @property
+    def bands(self) -> Columns:
+        """Quantiles of the recorded curves over time; needs ``curves=True``."""
+        return Columns(self._points("bands", True).bands)
+
+    def family(self) -> Plot:
+        """The recorded curves of all runs as a picture, of a sample its quantiles; needs ``curves=True``."""
+        return Plot(self._points("families", True).family())
+
+    def plot_measures(self) -> Plot:
+        """The measures as a picture: over the swept value, as a map over two, as histograms of a sample."""
+        return Plot(self._points("pictures of measures").plot())
+
+    @property
+    def statistics(self) -> dict[str, Any] | None:
+        """Means, deviations, quantiles, intervals and yields of a sample; None for a grid."""
+        found = self._points("statistics").statistics(self._is_sample)
+        facts: dict[str, Any] | None = None if found is None else json.loads(found[1])
+        return facts
 
     @property
     def n_failed(self) -> int:

@@ -1,4 +1,4 @@
-"""What searches find: the best values of an `optimize`, the parameters of a `fit`."""
+"""What searches find: the best values of an `optimize`, trade-offs, the parameters of a `fit`; what parameters do to a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _paynter
-from .result import Columns
+from .result import Columns, Plot
 
 if TYPE_CHECKING:
     from .model import Model
@@ -114,3 +114,71 @@ class Fit(_Found):
         return self._model.set(
             {v["name"]: f"{v['value']!r} [{v['unit']}]" if v["unit"] else v["value"] for v in values}
         )
+
+
+class TradeOff(Columns):
+    """What one aim costs in terms of another: one row for each point of the curve, aims and values by name."""
+
+    def __init__(self, text: str, json_text: str, svg: str, table: _paynter.Table) -> None:
+        super().__init__(table)
+        #: As the command line shows it.
+        self.text = text
+        #: Everything as plain objects.
+        self.facts: dict[str, Any] = json.loads(json_text)
+        self.svg = svg
+
+    def plot(self, *columns: str, **options: Any) -> Plot:
+        """The curve, the second aim over the first; with names of columns those, as a result draws them."""
+        return super().plot(*columns, **options) if columns or options else Plot(self.svg)
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+class Sensitivities(Columns):
+    """Quantities over time, and their derivatives: the column ``"d(w)/d(R1)"`` is that of w by R1."""
+
+    def __init__(self, text: str, json_text: str, svg: str, table: _paynter.Table) -> None:
+        super().__init__(table)
+        #: The ranking, for reading.
+        self.text = text
+        #: Everything as plain objects.
+        self.facts: dict[str, Any] = json.loads(json_text)
+        self.svg = svg
+
+    def plot(self, *columns: str, **options: Any) -> Plot:
+        """What 1 % of each parameter does; with names of columns those, as a result draws them."""
+        return super().plot(*columns, **options) if columns or options else Plot(self.svg)
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+class Screening:
+    """Which parameters count: ``found["end"]`` has the parameters of that measure."""
+
+    def __init__(self, text: str, json_text: str, n_runs: int, n_failed: int) -> None:
+        #: As the command line shows it.
+        self.text = text
+        #: Everything as plain objects.
+        self.facts: dict[str, Any] = json.loads(json_text)
+        #: Number of runs.
+        self.n_runs = n_runs
+        #: Number of runs that failed.
+        self.n_failed = n_failed
+
+    def __getitem__(self, measure: str) -> Any:
+        for found in self.facts["measures"]:
+            if found["name"] == measure:
+                return found["parameters"]
+        known = ", ".join(found["name"] for found in self.facts["measures"])
+        raise KeyError(f"there is no measure {measure!r}; there are {known}")
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()

@@ -7,8 +7,8 @@
 //! arrays are read-only, and several may share the memory.
 
 use crate::arrow;
-use crate::errors::CallError;
-use paynter::draw::Plot;
+use crate::errors::{CallError, unknown};
+use paynter::draw::{Plot, Theme, themed, to_png};
 use paynter::figure::{FigureChoice, figure as make_figure};
 use paynter::table;
 use pyo3::prelude::*;
@@ -178,7 +178,9 @@ pub fn figure(
     groups: Vec<String>,
     versus: Option<String>,
     title: String,
+    theme: &str,
 ) -> PyResult<String> {
+    let theme = theme_called(theme)?;
     let named: Vec<(String, Held)> = tables
         .iter()
         .map(|(n, t)| (n.clone(), t.held.clone()))
@@ -190,8 +192,26 @@ pub fn figure(
             .collect();
         make_figure(&tables, &FigureChoice { groups, versus }).map(|found| {
             let panels = found.panels;
-            Plot { title, panels }.to_svg()
+            themed(&Plot { title, panels }.to_svg(), theme)
         })
     });
     drawn.map_err(CallError::new_err)
+}
+
+/// The paper of this name.
+pub fn theme_called(name: &str) -> PyResult<Theme> {
+    match name {
+        "auto" => Ok(Theme::Auto),
+        "light" => Ok(Theme::Light),
+        "dark" => Ok(Theme::Dark),
+        other => Err(unknown("theme", other, "auto, light or dark")),
+    }
+}
+
+/// An SVG as the bytes of a PNG.
+#[pyfunction]
+pub fn png<'py>(py: Python<'py>, svg: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = py.detach(|| to_png(svg));
+    let bytes = bytes.map_err(|e| CallError::new_err(e.to_string()))?;
+    Ok(PyBytes::new(py, &bytes))
 }

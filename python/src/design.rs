@@ -1,6 +1,6 @@
 //! A model and an experiment, chosen: everything that can be asked without a run.
 
-use crate::columns::Table;
+use crate::columns::{Table, theme_called};
 use crate::errors::{CallError, design_error, loads, model_error, run_error, unknown};
 use crate::linear::Linear;
 use crate::run::Run;
@@ -12,7 +12,10 @@ use paynter::draw::diagram::{
 use paynter::draw::{Theme, themed, to_png, to_svg, to_tikz};
 use paynter::energies;
 use paynter::exec::Engine;
-use paynter::linear::{self, LinearError};
+use paynter::linear::{
+    self, LinearError, Varying, default_parameters, sensitivities, sensitivities_to_json,
+    sensitivities_to_text,
+};
 use paynter::listing;
 use paynter::loader::DiskLoader;
 use paynter::model::causality::{alternatives, causality_diagnostics, report, steps, why};
@@ -20,8 +23,10 @@ use paynter::overlay::Overlay;
 use paynter::power::{PowerError, When, powers_of_run, powers_of_table, read_when};
 use paynter::readable::readable;
 use paynter::run::Ready;
+use paynter::sweep::Keep;
 use paynter::symbolic::Role;
 use paynter::syntax::{Diagnostic, render};
+use paynter::typed_sweeps::rows_of;
 use paynter::{Choice, LinearChoice, SweepChoice, design_in};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -61,6 +66,15 @@ pub fn world(texts: Texts) -> Overlay<DiskLoader> {
     world
 }
 
+/// Inputs, outputs, signals at which loops are cut, wanted curves: names with commas between; the gain of quantisers.
+type Asked = (
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<f64>,
+);
+
 /// Opens a model.
 #[pyfunction]
 #[pyo3(signature = (path, texts, *, model=None, experiment=None, set=Vec::new(), linear=None, over=None))]
@@ -71,24 +85,19 @@ pub fn open(
     model: Option<String>,
     experiment: Option<String>,
     set: Vec<(String, String)>,
-    linear: Option<(
-        Option<String>,
-        Option<String>,
-        Option<String>,
-        Option<String>,
-    )>,
+    linear: Option<Asked>,
     over: Option<(Vec<String>, bool)>,
 ) -> PyResult<Design> {
     let choice = Choice {
         model,
         experiment,
         overrides: set,
-        linear: linear.map(|(from, to, cut, want)| LinearChoice {
+        linear: linear.map(|(from, to, cut, want, quantiser_gain)| LinearChoice {
             from,
             to,
             cut,
             want,
-            ..LinearChoice::default()
+            quantiser_gain,
         }),
         sweep: over.map(|(over, is_paired)| SweepChoice { over, is_paired }),
     };
@@ -125,15 +134,16 @@ pub fn format(py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
     }
 }
 
-/// Explains the code of a message, such as `E0301`.
+/// All codes of messages: code, title, explanation.
 #[pyfunction]
-pub fn explain(code: &str) -> PyResult<String> {
+pub fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
     let mut codes = paynter::codes();
+    codes.extend_from_slice(paynter_export::code::ALL);
+    codes.extend_from_slice(paynter_import::code::ALL);
+    codes.extend_from_slice(paynter_rewrite::code::ALL);
     codes.extend_from_slice(paynter_structure::code::ALL);
-    let found = codes.iter().find(|c| c.0.eq_ignore_ascii_case(code));
-    let (code, title, text) =
-        found.ok_or_else(|| CallError::new_err(format!("there is no message `{code}`")))?;
-    Ok(format!("{code}: {title}\n\n{text}"))
+    codes.sort_unstable();
+    codes
 }
 
 /// A time such as `20 [ms]` in s.
@@ -332,12 +342,7 @@ impl Design {
                 .transpose()?,
             ..DiagramOptions::default()
         };
-        let theme = match theme {
-            "auto" => Theme::Auto,
-            "light" => Theme::Light,
-            "dark" => Theme::Dark,
-            other => return Err(unknown("theme", other, "auto, light or dark")),
-        };
+        let theme = theme_called(theme)?;
         let bytes = py.detach(|| self.drawn(format, frames, theme, &options))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -356,11 +361,12 @@ impl Design {
         Ok(Linear {
             design: design.clone(),
             inner,
+            ask,
         })
     }
 
-    /// Margins of the loops at the cut signals, and of closed-loop channels: text, JSON, and gain and phase of the first
-    /// loop as SVG.
+    /// Margins of the loops at the cut signals, and of closed-loop channels: text, JSON, and pictures of the first loop: gain
+    /// and phase, in the complex plane, gain over phase.
     #[pyo3(signature = (at=None, open_loop=false, channels=false))]
     fn margins(
         &self,
@@ -368,7 +374,7 @@ impl Design {
         at: Option<f64>,
         open_loop: bool,
         channels: bool,
-    ) -> PyResult<(String, String, Option<String>)> {
+    ) -> PyResult<(String, String, Option<[String; 3]>)> {
         self.check_time(at)?;
         let design = &self.inner;
         let ask = linear::ask(design, at, open_loop);
@@ -394,8 +400,86 @@ impl Design {
             "closed_loop_channels": channels.iter().map(|c| c.to_json()).collect::<Vec<_>>(),
         });
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
-        let svg = loops.first().map(|l| l.plot(title).to_svg());
-        Ok((texts.join("\n"), json.to_string(), svg))
+        let pictures = loops
+            .first()
+            .map(|l| [l.plot(title), l.nyquist(title), l.nichols(title)].map(|plot| plot.to_svg()));
+        Ok((texts.join("\n"), json.to_string(), pictures))
+    }
+
+    /// How the poles of the loop at the cut signal move with a factor on its gain: text, JSON, SVG, warnings.
+    #[pyo3(signature = (at, low, high))]
+    fn locus(
+        &self,
+        py: Python<'_>,
+        at: Option<f64>,
+        low: f64,
+        high: f64,
+    ) -> PyResult<(String, String, String, String)> {
+        self.check_time(at)?;
+        if !(low > 0.0 && high > low && high.is_finite()) {
+            return Err(CallError::new_err(
+                "factors must be positive, and low below high",
+            ));
+        }
+        let design = &self.inner;
+        let [cut] = &design.linear.cut[..] else {
+            return Err(CallError::new_err(
+                "name one signal at which the loop is cut, such as cut=\"ctrl.u\"",
+            ));
+        };
+        let found = py.detach(|| {
+            let compiled = design.compile().map_err(LinearError::Model)?;
+            linear::locus(design, &compiled, (cut, at), (low, high))
+        });
+        let report = found.map_err(|e| self.linear_error(py, e))?;
+        let title = design.plan.name.as_ref().unwrap_or(&design.model);
+        Ok((
+            report.to_text(),
+            report.to_json().to_string(),
+            report.plot(title).to_svg(),
+            render(&report.linear.warnings, &design.project.sources, false),
+        ))
+    }
+
+    /// How recorded quantities follow parameters along the run; by all of the top model unless some were named: text, JSON,
+    /// SVG, and values with their derivatives.
+    fn sensitivity(
+        &self,
+        py: Python<'_>,
+        is_named: bool,
+    ) -> PyResult<(String, String, String, Table)> {
+        let design = &self.inner;
+        let over: Vec<Varying> = match is_named {
+            true => {
+                let named = design.linear.from.iter();
+                named.map(|q| Varying::of(design, q)).collect()
+            }
+            false => default_parameters(design),
+        };
+        let to = linear::ask(design, None, false).to;
+        if over.is_empty() || to.is_empty() {
+            return Err(CallError::new_err(
+                "name parameters with by= and quantities with of=",
+            ));
+        }
+        let found = py.detach(|| {
+            let compiled = design.compile().map_err(LinearError::Model)?;
+            sensitivities(design, &compiled, (&over, &to))
+        });
+        let found = found.map_err(|e| self.linear_error(py, e))?;
+        let title = design.plan.name.as_ref().unwrap_or(&design.model);
+        Ok((
+            sensitivities_to_text(&found),
+            sensitivities_to_json(&found).to_string(),
+            found.plot(title).to_svg(),
+            Table::alone(found.table()),
+        ))
+    }
+
+    /// The rows of a table as values to run over, one text for each column.
+    fn rows_of(&self, table: PyRef<'_, Table>) -> PyResult<Vec<String>> {
+        let held = table.held.clone();
+        rows_of(&self.inner, &self.choice, (*held).as_ref()).map_err(CallError::new_err)
     }
 
     /// Runs the experiment.
@@ -410,9 +494,20 @@ impl Design {
         crate::run::run(py, self, engine, times, progress)
     }
 
-    /// Compiles what the points of the sweeps have in common.
-    fn sweeper(&self, py: Python<'_>, engine: &str) -> PyResult<Sweeper> {
-        Sweeper::new(py, self, engine)
+    /// Compiles what the points of the sweeps have in common; curves and run times of each are kept where asked for.
+    #[pyo3(signature = (engine, curves=false, timed=false))]
+    fn sweeper(
+        &self,
+        py: Python<'_>,
+        engine: &str,
+        curves: bool,
+        timed: bool,
+    ) -> PyResult<Sweeper> {
+        let keep = Keep {
+            curves,
+            times: timed,
+        };
+        Sweeper::new(py, self, engine, keep)
     }
 }
 

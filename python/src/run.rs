@@ -109,7 +109,9 @@ pub fn run(
     });
     let outcome = found.map_err(|messages| design.wrong(py, &messages))?;
     let failure = match &outcome.run.ending {
-        Ending::Failed { why: diagnostics, .. } => Some(diagnostics.clone()),
+        Ending::Failed {
+            why: diagnostics, ..
+        } => Some(diagnostics.clone()),
         _ => None,
     };
     let run = Run {

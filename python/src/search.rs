@@ -1,4 +1,4 @@
-//! Searches: the best values of an `optimize`, the parameters of a `fit`.
+//! Searches: the best values of an `optimize`, its trade-off between two aims, the parameters of a `fit`.
 //!
 //! In:  a design whose experiment has such a block, and how to search.
 //! Out: text, JSON and a table of all trials or samples. Ctrl-C ends a search with the best it has.
@@ -64,39 +64,11 @@ pub fn optimize(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
     let inner = design.inner.clone();
-    if inner.plan.optimize.is_none() {
-        return Err(CallError::new_err(
-            "the experiment has no `optimize`; write for instance `optimize K in 1 .. 9 { minimize cost }`",
-        ));
-    }
-    if is_local && starts == 0 {
-        return Err(CallError::new_err(
-            "local=True with starts=0 leaves nothing to search with",
-        ));
-    }
-    let ask = search::SearchRequest {
-        engine: engine_called(engine)?,
-        jobs: jobs.unwrap_or_else(all_cores),
-        seed,
-        n_starts: starts,
-        is_global: !is_local,
-        max_runs,
-    };
+    let ask = request(&inner, (starts, is_local), (max_runs, seed), (jobs, engine))?;
     let watch = Watch::new(progress);
-    let state = Mutex::new((0, None));
     let choice = &design.choice;
-    let result = py.detach(|| {
-        let work = |must_stop: &AtomicBool| {
-            search::optimize(&inner, choice, &ask, &|told| {
-                *state.lock().expect("nobody panics while holding it") = (told.n_runs, told.best);
-                go_on(must_stop)
-            })
-        };
-        watch.during(work, |py, call| {
-            let told: (usize, Option<(f64, bool)>) =
-                *state.lock().expect("nobody panics while holding it");
-            call.call1(py, told).map(|_| ())
-        })
+    let result = searching(py, &watch, |told| {
+        search::optimize(&inner, choice, &ask, told)
     });
     let optimum = result.map_err(|messages| design.wrong(py, &messages))?;
     let messages = optimum.messages.clone();
@@ -108,6 +80,105 @@ pub fn optimize(
         optimum: Some((inner.clone(), optimum)),
     };
     ended(py, &design, watch, &messages, found)
+}
+
+/// What a search is asked for, if there is something to search.
+fn request(
+    design: &paynter::Design,
+    (starts, is_local): (usize, bool),
+    (max_runs, seed): (Option<usize>, u64),
+    (jobs, engine): (Option<usize>, &str),
+) -> PyResult<search::SearchRequest> {
+    if design.plan.optimize.is_none() {
+        return Err(CallError::new_err(
+            "the experiment has no `optimize`; write for instance `optimize K in 1 .. 9 { minimize cost }`",
+        ));
+    }
+    if is_local && starts == 0 {
+        return Err(CallError::new_err(
+            "local=True with starts=0 leaves nothing to search with",
+        ));
+    }
+    Ok(search::SearchRequest {
+        engine: engine_called(engine)?,
+        jobs: jobs.unwrap_or_else(all_cores),
+        seed,
+        n_starts: starts,
+        is_global: !is_local,
+        max_runs,
+    })
+}
+
+/// Does a search while Python looks on: it is told the number of runs and the best value so far.
+fn searching<R: Send>(
+    py: Python<'_>,
+    watch: &Watch,
+    search: impl FnOnce(search::Watch<'_>) -> R + Send,
+) -> R {
+    let state = Mutex::new((0, None));
+    py.detach(|| {
+        let work = |must_stop: &AtomicBool| {
+            search(&|told| {
+                *state.lock().expect("nobody panics while holding it") = (told.n_runs, told.best);
+                go_on(must_stop)
+            })
+        };
+        watch.during(work, |py, call| {
+            let told: (usize, Option<(f64, bool)>) =
+                *state.lock().expect("nobody panics while holding it");
+            call.call1(py, told).map(|_| ())
+        })
+    })
+}
+
+/// The trade-off between two aims: text, JSON, SVG, one row for each point; those found until Ctrl-C where it was pressed.
+#[pyfunction]
+#[pyo3(signature = (design, points, *, starts, is_local, max_runs, seed, jobs, engine, progress))]
+pub fn trade_off(
+    py: Python<'_>,
+    design: PyRef<'_, Design>,
+    points: usize,
+    starts: usize,
+    is_local: bool,
+    max_runs: Option<usize>,
+    seed: u64,
+    jobs: Option<usize>,
+    engine: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, String, String, Table)> {
+    let inner = design.inner.clone();
+    let ask = request(&inner, (starts, is_local), (max_runs, seed), (jobs, engine))?;
+    let watch = Watch::new(progress);
+    let choice = &design.choice;
+    let result = searching(py, &watch, |told| {
+        search::trade_off(&inner, choice, (&ask, points), told)
+    });
+    let stopped = watch.stopped();
+    let is_interrupted = |e: &PyErr| e.is_instance_of::<PyKeyboardInterrupt>(py);
+    match stopped {
+        Some(error) if is_interrupted(&error) => {}
+        Some(error) => return Err(error),
+        None => {}
+    }
+    let found = result.map_err(|messages| {
+        let is_infeasible = |m: &Diagnostic| m.code == paynter::code::NO_FEASIBLE;
+        match messages.iter().any(is_infeasible) {
+            true => run_error(py, &messages, &inner.project.sources),
+            false => design.wrong(py, &messages),
+        }
+    })?;
+    let told = (
+        search::trade_off_to_text(&found),
+        search::trade_off_to_json(&found).to_string(),
+        search::trade_off_plot(&found).to_svg(),
+        Table::alone(search::trade_off_to_table(&found)),
+    );
+    if !found.is_ended {
+        return Ok(told);
+    }
+    let error = Interrupted::new_err("the search was interrupted; `result` holds what was found");
+    error.value(py).setattr("result", told)?;
+    Err(error)
 }
 
 /// Finds parameters from measured data.

@@ -1,4 +1,4 @@
-//! What the structure tells: control, channels, activity, a smaller model, faults, the inverse, loops.
+//! What the structure tells: control, channels, activity, a smaller model, parts, faults, the inverse, loops; along a run.
 
 use crate::columns::Table;
 use crate::design::Design;
@@ -7,14 +7,15 @@ use paynter::Choice;
 use paynter::power::PowerError;
 use paynter::syntax::{Diagnostic, render};
 use paynter_structure::text::{
-    activity_json, activity_text, balances_json, balances_on_json, balances_on_text, balances_text,
-    bicausal_json, bicausal_text, channels_json, channels_text, control_json, control_text,
-    faults_json, faults_text, gains, inverse_json, inverse_text, loops_json, loops_text,
-    proposal_json, proposal_text,
+    activity_json, activity_text, along_json, along_text, balances_json, balances_on_json,
+    balances_on_text, balances_text, bicausal_json, bicausal_text, channels_json, channels_text,
+    control_json, control_text, faults_json, faults_text, gains, inverse_json, inverse_text,
+    loops_json, loops_text, partition_json, partition_text, proposal_json, proposal_text,
 };
 use paynter_structure::{
-    NoProposal, Subject, activities, ask, balances, balances_on, bicausal, channels, control,
-    faults, inverse, loops, reduce,
+    NoProposal, Subject, activities, along, ask, balances, balances_on, bicausal, channels,
+    control, draw_activities, draw_bicausal, draw_control, faults, inverse, loops, partition,
+    reduce,
 };
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -27,6 +28,7 @@ struct Answer {
     warnings: Vec<Diagnostic>,
     table: Option<paynter::table::Table>,
     model: Option<String>,
+    picture: Option<String>,
 }
 
 /// Why there is none.
@@ -52,18 +54,26 @@ impl From<PowerError> for Refused {
     }
 }
 
-/// Text, JSON, warnings, table, text of a smaller model.
-type Told = (String, String, String, Option<Table>, Option<String>);
+/// Text, JSON, warnings, table, text of a smaller model, picture.
+type Told = (
+    String,
+    String,
+    String,
+    Option<Table>,
+    Option<String>,
+    Option<String>,
+);
 
-/// Answers a question about the structure.
+/// Answers a question about the structure: `instants` of a run for `along`, `share` for `reduce` and `partition`.
 #[pyfunction]
-#[pyo3(signature = (design, question, *, at, keep, data))]
+#[pyo3(signature = (design, question, *, at, share, instants, data))]
 pub fn structure(
     py: Python<'_>,
     design: PyRef<'_, Design>,
     question: &str,
     at: Option<f64>,
-    keep: f64,
+    share: f64,
+    instants: usize,
     data: Option<PyRef<'_, Table>>,
 ) -> PyResult<Told> {
     design.check_time(at)?;
@@ -73,7 +83,9 @@ pub fn structure(
         "control" => controllability(inner, at),
         "channels" => input_output(inner, at),
         "activity" => activity(inner),
-        "reduce" => smaller(inner, choice, keep),
+        "reduce" => smaller(inner, choice, share),
+        "partition" => parts(inner, share),
+        "along" => over_the_run(inner, instants),
         "faults" => match held {
             Some(held) => on_data(inner, at, (*held).as_ref()),
             None => signatures(inner, at),
@@ -91,11 +103,12 @@ pub fn structure(
             render(&found.warnings, sources, false),
             found.table.map(Table::alone),
             found.model,
+            found.picture,
         )),
         Err(Refused::Model(messages)) => Err(design.wrong(py, &messages)),
         Err(Refused::Run(messages)) => Err(run_error(py, &messages, sources)),
         Err(Refused::Call(message)) if message.is_empty() => {
-            let known = "control, channels, activity, reduce, faults, inverse, bicausal or loops";
+            let known = "control, channels, activity, reduce, partition, along, faults, inverse, bicausal or loops";
             Err(unknown("question", question, known))
         }
         Err(Refused::Call(message)) => Err(CallError::new_err(message)),
@@ -109,6 +122,7 @@ fn controllability(design: &paynter::Design, at: Option<f64>) -> Result<Answer, 
     Ok(Answer {
         text: control_text(&found),
         json: control_json(&found),
+        picture: Some(draw_control(design, &found)),
         warnings: found.warnings,
         ..Answer::default()
     })
@@ -129,8 +143,10 @@ fn input_output(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Ref
 }
 
 fn two_way(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refused> {
-    let found = bicausal(&Subject::new(design, ask(design, at))?)?;
+    let subject = Subject::new(design, ask(design, at))?;
+    let found = bicausal(&subject)?;
     Ok(Answer {
+        picture: Some(draw_bicausal(&subject, &found)),
         text: bicausal_text(&found),
         json: bicausal_json(&found),
         ..Answer::default()
@@ -149,8 +165,39 @@ fn class_one(design: &paynter::Design) -> Result<Answer, Refused> {
 fn activity(design: &paynter::Design) -> Result<Answer, Refused> {
     let found = activities(design)?;
     Ok(Answer {
+        picture: Some(draw_activities(design, &found)),
         text: activity_text(&found),
         json: activity_json(&found),
+        ..Answer::default()
+    })
+}
+
+fn over_the_run(design: &paynter::Design, instants: usize) -> Result<Answer, Refused> {
+    let compiled = design.compile()?;
+    let found = along(design, &compiled, instants)?;
+    Ok(Answer {
+        text: along_text(&found),
+        json: along_json(&found),
+        ..Answer::default()
+    })
+}
+
+fn parts(design: &paynter::Design, limit: f64) -> Result<Answer, Refused> {
+    if !(limit > 0.0 && limit < 1.0) {
+        return Err(Refused::Call(format!(
+            "limit = {limit} is no part of the activity; it lies between 0 and 1, such as 0.05"
+        )));
+    }
+    let found = activities(design)?;
+    let found = partition(design, &found, limit).map_err(Refused::Run)?;
+    let found = found.ok_or_else(|| {
+        Refused::Call(format!(
+            "the model does not fall apart: no bond between storages moves less than {limit} of what others of its junction do"
+        ))
+    })?;
+    Ok(Answer {
+        text: partition_text(&found),
+        json: partition_json(&found),
         ..Answer::default()
     })
 }
@@ -228,7 +275,10 @@ fn inversion(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refuse
     let compiled = design.compile()?;
     let subject = Subject::new(design, ask(design, at))?;
     let found = inverse(&subject, &compiled, &design.linear.want)?;
+    // Strokes that cannot be turned round leave the curves without a picture.
+    let turned = bicausal(&subject).ok();
     Ok(Answer {
+        picture: turned.map(|b| draw_bicausal(&subject, &b)),
         text: inverse_text(&found),
         json: inverse_json(&found),
         table: Some(found.table),

@@ -6,10 +6,11 @@ use crate::errors::{CallError, Interrupted};
 use crate::run::engine_called;
 use crate::watch::{Watch, go_on};
 use paynter::shards::{Cut, Shard, merge, merge_some, shard_table, sweep_hash};
-use paynter::sweep::{self, CANCELLED, Point, shared_warnings};
+use paynter::sweep::{self, CANCELLED, Keep, Point, shared_warnings};
 use paynter::sweep_table::to_table;
 use paynter::syntax::render;
 use paynter::table;
+use paynter::{statistics, sweep_curves, sweep_pictures};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -26,14 +27,15 @@ pub struct Sweeper {
 
 impl Sweeper {
     /// Compiles what the points have in common.
-    pub fn new(py: Python<'_>, design: &Design, engine: &str) -> PyResult<Sweeper> {
+    pub fn new(py: Python<'_>, design: &Design, engine: &str, keep: Keep) -> PyResult<Sweeper> {
         if design.inner.plan.sweeps.is_empty() {
             return Err(CallError::new_err(
                 "there is nothing to sweep: the experiment has no `sweep` line; give over={\"R1\": [10, 20, 50]}",
             ));
         }
         let engine = engine_called(engine)?;
-        let made = py.detach(|| sweep::Sweeper::new(design.inner.clone(), &design.choice, engine));
+        let (inner, choice) = (design.inner.clone(), &design.choice);
+        let made = py.detach(|| sweep::Sweeper::keeping(inner, choice, engine, keep));
         Ok(Sweeper {
             inner: made.map_err(|messages| design.wrong(py, &messages))?,
             choice: design.choice.clone(),
@@ -208,6 +210,41 @@ impl Sweep {
             held: self.table.clone(),
             words: Some(("failure".to_owned(), self.failures.clone())),
         }
+    }
+
+    /// The recorded curves of all points, one row for each point and time.
+    #[getter]
+    fn curves(&self, py: Python<'_>) -> Table {
+        Table::alone(py.detach(|| sweep_curves::to_table(&self.design, &self.points)))
+    }
+
+    /// Quantiles of the recorded curves over time.
+    #[getter]
+    fn bands(&self, py: Python<'_>) -> Table {
+        let found = py.detach(|| sweep_curves::bands(&self.points));
+        Table::alone(sweep_curves::bands_to_table(&found))
+    }
+
+    /// The measures as a picture (SVG): over the swept value, as a map over two, as histograms of a sample.
+    fn plot(&self, py: Python<'_>) -> PyResult<String> {
+        let plot = py.detach(|| sweep_pictures::measures(&self.design, &self.points));
+        Ok(plot.map_err(CallError::new_err)?.to_svg())
+    }
+
+    /// The recorded curves of all points as a picture (SVG); of a sample its quantiles.
+    fn family(&self, py: Python<'_>) -> PyResult<String> {
+        let plot = py.detach(|| sweep_pictures::family(&self.design, &self.points));
+        Ok(plot.map_err(CallError::new_err)?.to_svg())
+    }
+
+    /// Statistics of a sample, text and JSON; none of a grid unless it is said to be a sample.
+    fn statistics(&self, is_sample: bool) -> Option<(String, String)> {
+        let (design, points) = (&self.design, &self.points);
+        let found = match is_sample {
+            true => Some(statistics::describe(design, points)),
+            false => statistics::statistics(design, points),
+        };
+        found.map(|f| (statistics::to_text(&f), statistics::to_json(&f).to_string()))
     }
 
     /// Number of points that were cancelled.

@@ -8,7 +8,7 @@ import paynter
 import pytest
 from conftest import RC
 
-MODULES = ["", ".model", ".build", ".result", ".linear", ".search", ".export", ".progress", ".cluster", "._values"]
+MODULES = ["", ".matrices", ".answers", "._options", ".model", ".build", ".result", ".linear", ".search", ".export", ".progress", ".cluster", "._values"]
 
 
 @pytest.mark.parametrize("module", MODULES)

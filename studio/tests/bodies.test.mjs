@@ -1,6 +1,8 @@
 // Bodies in 3D: the slider-crank is animated, in space and in the plane.
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
 import { after, test } from "node:test";
 import { faults, picture, scratch, serve, shutDown, until, visit } from "./harness.mjs";
 
@@ -104,6 +106,31 @@ test("the slider-crank is animated in 3D", async (t) => {
   const front = (await pixels(page)).sum;
   await page.getByRole("button", { name: "Paths" }).click();
   await until("paths go", async () => (await pixels(page)).sum !== front);
+});
+
+test("a film strip is saved as one picture of five", async (t) => {
+  const page = await openSliderCrank(t);
+  await until("a picture", async () => (await pixels(page)).solid > 5000);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Film strip" }).click()]);
+  const bytes = fs.readFileSync(await download.path());
+  assert.equal(bytes.subarray(1, 4).toString(), "PNG");
+  assert.match(download.suggestedFilename(), /^SliderCrank\.png$/);
+  // Five pictures side by side, each with something in it that the next one has not.
+  // A page of its own: Studio's may fetch nothing but from its server.
+  const blank = await page.context().newPage();
+  const parts = await blank.evaluate(async (data) => {
+    const image = await createImageBitmap(await (await fetch(data)).blob());
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = [image.width, image.height];
+    const paint = copy.getContext("2d");
+    paint.drawImage(image, 0, 0);
+    const width = Math.floor(image.width / 5);
+    const sums = [0, 1, 2, 3, 4].map((k) => paint.getImageData(k * width, 0, width, image.height).data.reduce((a, b, i) => (31 * a + b + (i % 9973)) % 1_000_000_007, 0));
+    return { ratio: image.width / image.height, sums };
+  }, `data:image/png;base64,${bytes.toString("base64")}`);
+  if (process.env.STUDIO_PICTURES) fs.writeFileSync(path.join(process.env.STUDIO_PICTURES, "slider_crank_film.png"), bytes);
+  assert.ok(parts.ratio > 2, JSON.stringify(parts));
+  assert.equal(new Set(parts.sums).size, 5, JSON.stringify(parts));
 });
 
 test("bodies of a plane are shown as well, and a circuit says that it has none", async (t) => {

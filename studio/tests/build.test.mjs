@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
-import { node, reading, scratch, serve, shutDown, text, until, visit } from "./harness.mjs";
+import { CIRCUIT, node, picture, reading, scratch, serve, shutDown, text, until, visit } from "./harness.mjs";
 
 after(shutDown);
 
@@ -19,6 +19,36 @@ async function curveReads(page, value) {
     return all.some((x) => Math.abs(x - value) < 1e-4 * value) ? { ok: true } : all;
   });
 }
+
+test("every kind of element is in the palette and in quick insert", async (t) => {
+  const { address } = await serve(t, path.join(scratch(t, { "circuit.bond": CIRCUIT }), "circuit.bond"));
+  const page = await visit(t, address);
+  await until("open", async () => (await node(page, "c").count()) === 1);
+  const tiles = await page.locator(".palette .tiles button b").allTextContents();
+  for (const kind of ["Se", "Sf", "I", "C", "R", "TF", "GY", "1", "0", "RS", "Sw", "D", "M"]) assert.ok(tiles.includes(kind), `${kind} of ${tiles}`);
+  // A diode by its tile, a switch and a memristor by their names; each hangs on the junction that is selected.
+  const nodes = page.locator(".react-flow__node");
+  const hang = async (place, letters) => {
+    const before = await nodes.count();
+    await node(page, "loop").click();
+    await place();
+    await until(`${letters} is placed`, async () => (await nodes.count()) === before + 1);
+    await until("with a bond", async () => (await page.locator(".react-flow__edge").count()) === before);
+  };
+  await hang(() => page.locator(".palette .tiles button", { hasText: "diode" }).click(), "D");
+  const typed = (words) => async () => {
+    await page.keyboard.press("/");
+    await page.keyboard.type(words);
+    await page.keyboard.press("Enter");
+  };
+  await hang(typed("Sw time > 2 [s]"), "Sw");
+  await hang(typed("memristor"), "M");
+  const written = await text(page);
+  assert.match(written, /: D\(\)/);
+  assert.match(written, /: Sw\(time > 2 \[s\]\)/);
+  assert.match(written, /: M \{ e = \(100 \+ 3\*q\)\*f \}/);
+  await picture(page, "palette");
+});
 
 test("the RC circuit is built by mouse alone, run and read", async (t) => {
   const folder = scratch(t);

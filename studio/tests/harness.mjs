@@ -35,7 +35,7 @@ export async function shutDown() {
 const cleanups = new WeakMap();
 
 /** Does something when a test is over: last things first, so that a page is closed before its server. */
-function later(t, work) {
+export function later(t, work) {
   if (!cleanups.has(t)) {
     const stack = [];
     cleanups.set(t, stack);

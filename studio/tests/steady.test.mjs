@@ -6,7 +6,7 @@ import fs from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { after, test } from "node:test";
-import { CIRCUIT, KEY, PROGRAM, node, scratch, serve, shutDown, text, until, visit } from "./harness.mjs";
+import { CIRCUIT, KEY, PROGRAM, later, node, scratch, serve, shutDown, text, until, visit } from "./harness.mjs";
 
 after(shutDown);
 
@@ -126,6 +126,52 @@ test("a file changed or deleted by another program is said and never written ove
   await until("it is there again", async () => fs.existsSync(file));
   assert.equal(fs.readFileSync(file, "utf8"), changed);
 });
+
+test("a full disk on save is said, and nothing is lost", async (t) => {
+  const folder = scratch(t);
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "none", folder]);
+  // Not everybody may mount; `paynter-cli/tests/files.rs` shows the same with limits.
+  if (mounted.status !== 0) return t.skip("may not mount a small disk here");
+  later(t, async () => spawnSync("umount", ["-l", folder]));
+  const file = path.join(folder, "circuit.bond");
+  fs.writeFileSync(file, CIRCUIT);
+  const { address } = await serve(t, file);
+  const page = await visit(t, address);
+  await until("open", async () => (await node(page, "c").count()) === 1);
+  const filler = path.join(folder, "fill");
+  fillUp(filler);
+  await page.locator(".cm-line", { hasText: "supply" }).click();
+  await page.keyboard.press("End");
+  await page.keyboard.type(", l: I(1)");
+  await until("on the canvas", async () => (await node(page, "l").count()) === 1);
+  await page.keyboard.press("Control+s");
+  await until("it says so", async () => /space/i.test((await page.locator(".notice").textContent({ timeout: 500 }).catch(() => "")) ?? ""));
+  assert.equal(fs.readFileSync(file, "utf8"), CIRCUIT, "the old file is as it was");
+  assert.deepEqual(fs.readdirSync(folder).sort(), ["circuit.bond", "fill"], "nothing half-written lies about");
+  assert.match(await text(page), /l: I\(1\)/);
+  assert.equal(await page.locator(".text-panel .dirty").count(), 1);
+  // With space again the same key saves it.
+  fs.rmSync(filler);
+  await page.keyboard.press("Control+s");
+  await until("saved", async () => /l: I\(1\)/.test(fs.readFileSync(file, "utf8")));
+  await until("nothing is left to save", async () => (await page.locator(".text-panel .dirty").count()) === 0);
+});
+
+/** Writes until the disk takes no more. */
+function fillUp(file) {
+  const handle = fs.openSync(file, "w");
+  try {
+    for (let size = 4096; size >= 1; size /= 2) {
+      try {
+        for (;;) if (fs.writeSync(handle, Buffer.alloc(size)) < size) break;
+      } catch (error) {
+        assert.equal(error.code, "ENOSPC");
+      }
+    }
+  } finally {
+    fs.closeSync(handle);
+  }
+}
 
 test("a file that is too large says so in its row", async (t) => {
   const folder = scratch(t, { "small.bond": CIRCUIT, "large.bond": "// long\n".repeat(1.3e6) });

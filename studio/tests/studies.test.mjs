@@ -126,3 +126,19 @@ test("a long sweep is cancelled at once and keeps what it has; methods are compa
   assert.match(await rows.nth(3).textContent(), /parasitic/);
   await picture(page, "study_methods");
 });
+
+test("loops through dependent storages and the strokes of the inverse are shown", async (t) => {
+  const source = "model M {\n    param m1 = 4, m2 = 1\n    s: Se(1) -> j: 1 -> a: I(m1), b: I(m2), r: R(1)\n}\nexperiment go of M { stop = 1; record j.f }\n";
+  const { address } = await serve(t, path.join(scratch(t, { "m.bond": source }), "m.bond"));
+  const page = await visit(t, address);
+  await page.getByRole("tab", { name: "Studies" }).click();
+  await study(page, "Loops", "Loops of class 1");
+  // Two masses on one junction: m2/m1 = 1/4.
+  assert.match(await page.locator(".sheet-table tbody tr").first().textContent(), /0\.25/);
+  await page.getByRole("radio", { name: "Inverse" }).click();
+  await page.getByRole("textbox", { name: "From" }).fill("s.e");
+  await page.getByRole("textbox", { name: "To", exact: true }).fill("j.f");
+  await study(page, "Inverse", "Bicausal lines");
+  assert.match(await page.locator(".notes").textContent(), /the inverse has no states/);
+  assert.deepEqual(await faults(page), []);
+});

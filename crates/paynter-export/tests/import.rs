@@ -116,10 +116,11 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "ball",
+        // A parameter with a unit may be negative.
         model: "model Ball {
-            param k = 0.8, h0 = 1 [m]
+            param k = 0.8, h0 = 1 [m], pull = -9.81 [N]
             input wind = 0 [N]
-            weight: Se(-9.81 + wind) -> body: 1 -> mass: I(1)
+            weight: Se(pull + wind) -> body: 1 -> mass: I(1)
             der(h) = body.f
             when bounce: h < 0 and body.f < 0 { reinit mass.p = -k*mass.p }
             start h = h0

@@ -8,7 +8,8 @@
 
 use crate::changes::difference;
 use crate::wire::{GraphEdit, TextChange};
-use paynter_service::view::{NodeSort, StrokeAt};
+use paynter::model::kinds::Nature;
+use paynter_service::view::StrokeAt;
 use paynter_service::{Edit, EndRef, View, Workspace};
 
 /// What an edit gives.
@@ -270,17 +271,19 @@ fn drawn_direction(view: &View, from: &str, to: &str) -> (EndRef, EndRef) {
     }
 }
 
-fn kind_of<'v>(view: &'v View, node: &str) -> Option<&'v str> {
-    let found = view.nodes.iter().find(|n| n.id == node)?;
-    (found.sort == NodeSort::Element).then_some(found.kind.as_str())
+fn nature_of(view: &View, node: &str) -> Option<Nature> {
+    view.nodes.iter().find(|n| n.id == node)?.nature()
 }
 
 fn is_source(view: &View, node: &str) -> bool {
-    matches!(kind_of(view, node), Some("Se" | "Sf"))
+    nature_of(view, node) == Some(Nature::Source)
 }
 
 fn is_sink(view: &View, node: &str) -> bool {
-    matches!(kind_of(view, node), Some("R" | "C" | "I" | "D" | "Sw"))
+    matches!(
+        nature_of(view, node),
+        Some(Nature::Resistor | Nature::Contact | Nature::Storage)
+    )
 }
 
 #[cfg(test)]
@@ -386,6 +389,41 @@ mod tests {
                 .any(|b| b.to.node == junction && b.from.node != junction),
             "{text}"
         );
+    }
+
+    #[test]
+    fn every_kind_can_be_placed_as_the_palette_offers_it() {
+        for card in crate::library::kinds() {
+            let mut workspace = Workspace::new([]);
+            let text = "model Net {\n    s: Se(1) -> j: 1 -> r: R(2)\n}\n";
+            workspace.open("/m.bond", text);
+            let step = add(card.kind, card.value, Some("j"));
+            let edited = edit(&workspace, "/m.bond", "Net", &step)
+                .unwrap_or_else(|e| panic!("{}: {e}", card.kind));
+            let mut new: Vec<u16> = text.encode_utf16().collect();
+            for c in &edited.changes {
+                new.splice(c.from..c.to, c.insert.encode_utf16());
+            }
+            let new = String::from_utf16(&new).expect("text");
+            workspace.open("/m.bond", new.as_str());
+            let view = workspace.view("/m.bond", "Net").expect("view");
+            // A two-port still wants its other side, a junction further bonds.
+            let is_whole = !matches!(card.nature, "twoport" | "junction");
+            assert!(!is_whole || !view.has_errors, "{new}");
+            assert_eq!((view.nodes.len(), view.bonds.len()), (4, 3), "{new}");
+            let node = view
+                .nodes
+                .iter()
+                .find(|n| n.kind == card.kind && n.id != "s" && n.id != "j" && n.id != "r");
+            let node = node.unwrap_or_else(|| panic!("{new}"));
+            let takes = matches!(card.nature, "loss" | "storage");
+            let own = view
+                .bonds
+                .iter()
+                .find(|b| b.from.node == node.id || b.to.node == node.id);
+            let own = own.expect("it hangs on the junction");
+            assert!(!takes || own.to.node == node.id, "{new}");
+        }
     }
 
     #[test]

@@ -1,11 +1,61 @@
-//! The library in the page: what can be placed on the canvas, with pictures for the start page.
+//! What can be placed on the canvas: the kinds of element, and the library with pictures for the start page.
 
-use crate::wire::PartCard;
+use crate::wire::{KindCard, PartCard};
 use paynter::draw::diagram::{DiagramOptions, diagram, to_svg};
+use paynter::model::kinds::{ElementKind, Nature};
 use paynter_service::Workspace;
 use paynter_service::part::placed;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Lists the kinds of element that can be written, each once.
+pub fn kinds() -> Vec<KindCard> {
+    let junctions = ElementKind::ALL.iter().copied();
+    let junctions = junctions.filter(|k| k.is_junction());
+    junctions
+        .chain(ElementKind::named())
+        .map(kind_card)
+        .collect()
+}
+
+fn kind_card(kind: ElementKind) -> KindCard {
+    let about = kind.describe();
+    let (head, rest) = about.what.split_once(": ").unwrap_or((about.what, ""));
+    let words = match about.nature {
+        Nature::Junction => rest,
+        _ => head,
+    };
+    let words = words.split(',').next().unwrap_or(words);
+    let (nature, value) = match about.nature {
+        Nature::Junction => ("junction", ""),
+        Nature::Source => ("source", "1"),
+        Nature::Storage => ("storage", "1"),
+        Nature::TwoPort | Nature::Heater => ("twoport", "1"),
+        // What must have a law begins with that of the example, what must have a condition with its condition.
+        Nature::Resistor if about.needs.starts_with("write a law") => ("loss", law(about.example)),
+        Nature::Resistor => ("loss", "1"),
+        Nature::Contact => ("loss", arguments(about.example)),
+    };
+    KindCard {
+        kind: about.letters,
+        nature,
+        words: words.replace('`', ""),
+        what: about.what.replace('`', ""),
+        also: about.words.0.to_vec(),
+        value,
+    }
+}
+
+/// `{ e = … }` of `m: M { e = … }`
+fn law(example: &'static str) -> &'static str {
+    example.find('{').map_or("", |at| &example[at..])
+}
+
+/// `time > 1 [s]` of `s: Sw(time > 1 [s])`
+fn arguments(example: &'static str) -> &'static str {
+    let inside = example.split_once('(').map_or("", |(_, inside)| inside);
+    inside.strip_suffix(')').unwrap_or(inside)
+}
 
 /// Lists the parts of the library; made once.
 pub fn parts() -> &'static [PartCard] {
@@ -57,6 +107,18 @@ pub fn picture(kind: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_kind_is_offered_with_words() {
+        let all = kinds();
+        let letters: Vec<&str> = all.iter().map(|k| k.kind).collect();
+        for kind in [
+            "0", "1", "Se", "Sf", "R", "C", "I", "TF", "GY", "RS", "Sw", "D", "M",
+        ] {
+            assert!(letters.contains(&kind), "{letters:?}");
+        }
+        assert!(all.iter().all(|k| !k.words.is_empty()), "{all:?}");
+    }
 
     #[test]
     fn parts_have_words_and_most_have_pictures() {

@@ -204,6 +204,7 @@ impl Clerk<'_> {
             "files": self.hub.folder.list(),
             "gallery": gallery::cards(),
             "parts": library::parts(),
+            "kinds": library::kinds(),
         })
     }
 

@@ -106,7 +106,7 @@ fn in_brackets(unit: Option<&str>) -> String {
 fn drawn_as(node: &Node) -> &'static str {
     match node.sort {
         NodeSort::Junction => "junction",
-        NodeSort::Element if matches!(node.kind.as_str(), "TF" | "GY" | "RS") => "twoport",
+        NodeSort::Element if node.is_two_port() => "twoport",
         NodeSort::Element => "element",
         NodeSort::Part | NodeSort::Replaceable | NodeSort::Outer => "box",
         NodeSort::Port => "port",

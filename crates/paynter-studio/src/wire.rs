@@ -46,6 +46,23 @@ pub struct Card {
     pub checks: usize,
 }
 
+/// A kind of element.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindCard {
+    /// Its letters.
+    pub kind: &'static str,
+    /// junction, source, loss, storage or twoport.
+    pub nature: &'static str,
+    /// What it is, in a word or two.
+    pub words: String,
+    /// What it is, in a line.
+    pub what: String,
+    /// Beginnings of words that it is looked for by.
+    pub also: Vec<&'static str>,
+    /// What a new one gets: a value, a condition, or a law in braces.
+    pub value: &'static str,
+}
+
 /// A part of the library.
 #[derive(Clone, Debug, Serialize)]
 pub struct PartCard {

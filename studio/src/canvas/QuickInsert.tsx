@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { change } from "../store/actions";
 import { get, set, useStudio } from "../store/store";
 import { written } from "../plots/format";
-import { modelParts, offers, type Offer } from "./parts";
+import { basicParts, modelParts, offers, type Offer } from "./parts";
 
 export function QuickInsert() {
   const insert = useStudio((s) => s.insert);
@@ -15,6 +15,7 @@ function Open() {
   const insert = useStudio((s) => s.insert);
   const analysis = useStudio((s) => s.analysis);
   const library = useStudio((s) => s.parts);
+  const kinds = useStudio((s) => s.kinds);
   const [text, setText] = useState(insert?.text ?? "");
   const [chosen, setChosen] = useState(0);
   const field = useRef<HTMLInputElement>(null);
@@ -24,8 +25,8 @@ function Open() {
   }, []);
   const view = analysis?.view;
   const found = useMemo(
-    () => offers(text, [...modelParts(analysis?.models ?? [], view?.model ?? ""), ...library], view?.nodes ?? [], insert?.from ?? null),
-    [text, analysis, view, insert, library],
+    () => offers(text, [...basicParts(kinds), ...modelParts(analysis?.models ?? [], view?.model ?? ""), ...library], view?.nodes ?? [], insert?.from ?? null),
+    [text, analysis, view, insert, library, kinds],
   );
   if (!insert) return null;
   const close = (): void => {

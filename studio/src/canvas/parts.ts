@@ -1,6 +1,6 @@
 // What can be placed on the canvas, and how a typed line is read: `R 0.3 [ohm]`, `1`, `Gear`.
 
-import type { ModelItem, NodeView } from "../wire/protocol";
+import type { KindCard, ModelItem, NodeView } from "../wire/protocol";
 
 export interface Part {
   /** As written in the text. */
@@ -10,28 +10,34 @@ export interface Part {
   from: string;
   /** The value a new one gets; empty for junctions. */
   value: string;
+  /** Beginnings of further words that it is looked for by. */
+  also?: string[];
+  /** In a line, where there is more to say. */
+  what?: string;
 }
 
-export const BASIC: Part[] = [
-  { kind: "Se", words: "effort", from: "", value: "1" },
-  { kind: "Sf", words: "flow", from: "", value: "1" },
-  { kind: "I", words: "inertia", from: "", value: "1" },
-  { kind: "C", words: "storage", from: "", value: "1" },
-  { kind: "R", words: "loss", from: "", value: "1" },
-  { kind: "TF", words: "transformer", from: "", value: "1" },
-  { kind: "GY", words: "gyrator", from: "", value: "1" },
-  { kind: "1", words: "same flow", from: "", value: "" },
-  { kind: "0", words: "same effort", from: "", value: "" },
-];
+/** What is used most comes first; kinds that are not named here follow. */
+const ORDER = ["Se", "Sf", "I", "C", "R", "TF", "GY", "1", "0"];
+
+/** Words that fit under a tile; a kind that is not named here has those of the server. */
+const SHORT: Record<string, string> = {
+  Se: "effort", Sf: "flow", I: "inertia", C: "storage", R: "loss", TF: "transformer", GY: "gyrator", "1": "same flow", "0": "same effort",
+  Sw: "switch", D: "diode", RS: "heating", M: "memristor",
+};
+
+/** The kinds of element as parts, in the order of the palette. */
+export function basicParts(kinds: KindCard[]): Part[] {
+  const rank = (k: KindCard): number => (ORDER.indexOf(k.kind) + ORDER.length + 1) % (ORDER.length + 1);
+  return [...kinds].sort((a, b) => rank(a) - rank(b)).map((k) => ({ kind: k.kind, words: SHORT[k.kind] ?? k.words, from: "", value: k.value, also: k.also, what: k.what }));
+}
 
 export type Offer = { kind: "part"; part: Part; value: string } | { kind: "bond"; to: NodeView };
 
 /** The best offers for a typed line; the first is what Enter takes. */
-export function offers(typed: string, models: Part[], nodes: NodeView[], from: string | null): Offer[] {
+export function offers(typed: string, parts: Part[], nodes: NodeView[], from: string | null): Offer[] {
   const line = typed.trim();
   const [word = "", ...rest] = line.split(/\s+/);
   const value = rest.join(" ");
-  const parts = [...BASIC, ...models];
   const rank = (p: Part): number => matchRank(word, p);
   const found: Offer[] = parts
     .filter((p) => rank(p) < 9)
@@ -51,7 +57,7 @@ function matchRank(word: string, part: Part): number {
   if (part.kind === word) return 0;
   if (kind === low || part.kind.toLowerCase() === low) return 1;
   if (kind.startsWith(low)) return 2;
-  if (part.words.toLowerCase().startsWith(low)) return 3;
+  if (part.words.toLowerCase().startsWith(low) || part.also?.some((word) => low.length > 2 && (low.startsWith(word) || word.startsWith(low)))) return 3;
   if (kind.includes(low) || part.words.toLowerCase().includes(low)) return 4;
   return 9;
 }

@@ -2,7 +2,7 @@
 
 import { change, chooseExperiment, chooseModel, newFile, openFile } from "../store/actions";
 import { get, set, useStudio } from "../store/store";
-import { BASIC } from "../canvas/parts";
+import { basicParts } from "../canvas/parts";
 import { Icon } from "./Icon";
 
 export function Explorer() {
@@ -106,6 +106,7 @@ export function Verdict({ good }: { good: boolean }) {
 }
 
 function Palette() {
+  const kinds = useStudio((s) => s.kinds);
   const isForeign = useStudio((s) => s.analysis?.view?.isForeign ?? true);
   const place = (kind: string, value: string): void => {
     const { selection } = get();
@@ -118,9 +119,9 @@ function Palette() {
         <Icon name="search" size={13} /> Insert: R, 1, Gear … <kbd>/</kbd>
       </button>
       <div className="tiles">
-        {BASIC.map((part) => (
+        {basicParts(kinds).map((part) => (
           <button
-            key={part.kind} disabled={isForeign} draggable title={`${part.words}: click to place, or drag onto the canvas`}
+            key={part.kind} disabled={isForeign} draggable title={`${part.what ?? part.words}: click to place, or drag onto the canvas`}
             onDragStart={(e) => e.dataTransfer.setData("application/x-part", JSON.stringify([part.kind, part.value]))}
             onClick={() => place(part.kind, part.value)}
           >

@@ -8,7 +8,7 @@ import { Sample } from "../canvas/Legend";
 import { valueAt } from "../canvas/powers";
 import { number, unit } from "../plots/format";
 import { Spark } from "../plots/Spark";
-import type { BondView, NodeView, Reason } from "../wire/protocol";
+import type { BondView, KindCard, NodeView, Reason } from "../wire/protocol";
 import { mentions } from "./EquationList";
 import { Words } from "./Words";
 
@@ -72,23 +72,25 @@ function NodeFields({ node }: { node: NodeView }) {
   return (
     <section className="fields">
       <Field label="Name" value={node.name} take={(name) => void change({ kind: "rename", node: node.id, name })} />
-      {KINDS.find((k) => k.includes(node.letters)) && <KindChoice node={node} />}
+      <KindChoice node={node} />
       {node.kind === "box" && <Field label="Arguments" value={node.written} take={(value) => void change({ kind: "value", node: node.id, value })} isCode />}
       {node.kind !== "junction" && node.kind !== "box" && <Field label="Value" value={node.written} take={(value) => void change({ kind: "value", node: node.id, value })} isCode />}
     </section>
   );
 }
 
-/** Kinds that can take one another's place: the same number of ports. */
-const KINDS = [["Se", "Sf", "R", "C", "I"], ["0", "1"], ["TF", "GY"]];
-
+/** Kinds that can take one another's place: the same number of ports, and a value that means the same thing in the text. */
 function KindChoice({ node }: { node: NodeView }) {
-  const like = KINDS.find((k) => k.includes(node.letters)) ?? [];
+  const kinds = useStudio((s) => s.kinds);
+  const own = kinds.find((k) => k.kind === node.letters);
+  const ports = (k: KindCard): string => (k.nature === "junction" || k.nature === "twoport" ? k.nature : "oneport");
+  const like = kinds.filter((k) => own && ports(k) === ports(own) && k.value === own.value);
+  if (like.length < 2) return null;
   return (
     <label className="field">
       <span>Kind</span>
       <select value={node.letters} onChange={(e) => void change({ kind: "kind", node: node.id, part: e.target.value })}>
-        {like.map((k) => <option key={k} value={k}>{k}, {KIND_WORDS[k]}</option>)}
+        {like.map((k) => <option key={k.kind} value={k.kind}>{k.kind}, {KIND_WORDS[k.kind] ?? k.words}</option>)}
       </select>
     </label>
   );

@@ -47,7 +47,7 @@ async function begin(again: boolean): Promise<void> {
   picture = new Picture();
   const hello = await connection.ask<Hello>("hello");
   const path = get().open?.path ?? pathInAddress() ?? hello.opened;
-  set({ version: hello.version, folder: hello.folder, files: hello.files, gallery: hello.gallery, parts: hello.parts });
+  set({ version: hello.version, folder: hello.folder, files: hello.files, gallery: hello.gallery, parts: hello.parts, kinds: hello.kinds });
   if (path) await openFile(path, again).catch(trouble);
   set({ link: "open" });
 }
@@ -198,7 +198,7 @@ function takeAnalysis(news: Analysis): void {
   const isOther = before?.view !== view;
   set({
     analysis,
-    places: view && isOther ? placesOf(before?.view ?? null, get().places, view) : get().places,
+    places: view && isOther ? placesOf(before?.view ?? null, get().places, view, get().kinds) : get().places,
     selection: chosen.every(isKnown) ? chosen : chosen.filter(isKnown),
     why: null,
     lesson: !isOther || sameGraph(before?.view ?? null, view) ? get().lesson : null,

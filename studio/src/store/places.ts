@@ -3,21 +3,22 @@
 // **Invariant:** what was there and has no new place in the text does not move.
 
 import { layOut, type LayoutEdge, type LayoutNode } from "../canvas/layout";
-import type { NodeView, View } from "../wire/protocol";
+import type { KindCard, NodeView, View } from "../wire/protocol";
 
 export type Places = Map<string, [number, number]>;
 
 /** Signals pull nodes together less than bonds do. */
 const SIGNAL_WEIGHT = 0.2;
 
-export function placesOf(before: View | null, old: Places, now: View): Places {
+export function placesOf(before: View | null, old: Places, now: View, kinds: KindCard[]): Places {
+  const natures = new Map(kinds.map((k) => [k.kind, k.nature]));
   const isSame = before !== null && before.model === now.model && before.level.join() === now.level.join();
   const kept = isSame ? now.nodes.filter((n) => old.has(n.id)).length : 0;
   // Most of it is another graph, such as after a paste: it is laid out anew.
   const isKept = isSame && 2 * kept >= now.nodes.length;
   const nodes = now.nodes.map((node): LayoutNode => {
     const stood = isKept ? (old.get(node.id) ?? null) : null;
-    return { id: node.id, wish: wishOf(node), fixed: node.at ?? stood, width: 60 };
+    return { id: node.id, wish: wishOf(node, natures), fixed: node.at ?? stood, width: 60 };
   });
   if (nodes.every((n) => n.fixed)) {
     const isUnmoved = old.size === nodes.length && nodes.every((n) => isEqual(old.get(n.id), n.fixed));
@@ -32,10 +33,12 @@ function isEqual(a: [number, number] | undefined, b: [number, number] | null): b
   return a !== undefined && b !== null && a[0] === b[0] && a[1] === b[1];
 }
 
-function wishOf(node: NodeView): LayoutNode["wish"] {
-  const letters = node.letters.replace(/^M(?=[A-Z][A-Z]?)/, "");
-  if (letters === "Se" || letters === "Sf") return "left";
-  if (letters === "R" || letters === "D" || letters === "Sw") return "up";
-  if (letters === "C" || letters === "I") return "down";
+/** Where a node likes to stand beside its junction: sources left, losses above, storages below. */
+export function wishOf(node: NodeView, natures: Map<string, KindCard["nature"]>): LayoutNode["wish"] {
+  // A modulated element has an M before its letters; the memristor is an M alone.
+  const nature = natures.get(node.letters) ?? natures.get(node.letters.replace(/^M/, ""));
+  if (nature === "source") return "left";
+  if (nature === "loss") return "up";
+  if (nature === "storage") return "down";
   return "none";
 }

@@ -5,7 +5,7 @@
 import { useSyncExternalStore } from "react";
 import type { Places } from "./places";
 import type { Part } from "../canvas/parts";
-import type { Analysis, BondPreview, Equations, Film, GalleryCard, Entry, Reason, RunResult, LessonStep, ShownUnit, Study, StudyKind } from "../wire/protocol";
+import type { Analysis, BondPreview, Equations, Film, GalleryCard, Entry, KindCard, Reason, RunResult, LessonStep, ShownUnit, Study, StudyKind } from "../wire/protocol";
 
 export type Mode = "model" | "causality" | "power" | "equations" | "bodies";
 export type Tool = "select" | "pan" | "bond";
@@ -96,6 +96,7 @@ export interface State {
   studyRunning: { study: number; done: number } | null;
   studyTrouble: string;
   parts: Part[];
+  kinds: KindCard[];
 }
 
 export const first: State = {
@@ -104,7 +105,7 @@ export const first: State = {
   equations: null, insert: null, sliders: [], live: true, running: null, result: null, stale: false, ghosts: [],
   pinned: [], shownUnits: {}, lesson: null, tour: null, finds: false, preview: null, bondCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
   folded: { explorer: false, text: false, dock: false }, theme: "light", keysShown: false, aboutShown: false,
-  commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, film: null, filmTrouble: "", parts: [],
+  commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, film: null, filmTrouble: "", parts: [], kinds: [],
   study: null, studyKind: "poles", studyFields: { from: "", to: "", at: "", cut: "", over: "" }, studyRunning: null, studyTrouble: "",
 };
 

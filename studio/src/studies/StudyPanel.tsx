@@ -18,8 +18,10 @@ const KINDS: [StudyKind, string, string][] = [
   ["sweep", "Sweep", "one experiment over many values, drawn ones too"],
   ["optimize", "Optimize", "the search of the experiment"],
   ["methods", "Four methods", "every treatment of the locks"],
+  ["loops", "Loops", "loops through dependent storages, with their gains"],
+  ["inverse", "Inverse", "bicausal strokes: the lines from outputs to inputs, and the states that are left"],
 ];
-const LINEAR: StudyKind[] = ["poles", "bode", "step"];
+const LINEAR: StudyKind[] = ["poles", "bode", "step", "inverse"];
 
 export function StudyPanel() {
   const kind = useStudio((s) => s.studyKind);

@@ -25,6 +25,19 @@ export interface GalleryCard {
   checks: number;
 }
 
+/** A kind of element, as the server knows it. */
+export interface KindCard {
+  kind: string;
+  nature: "junction" | "source" | "loss" | "storage" | "twoport";
+  words: string;
+  /** In a line. */
+  what: string;
+  /** Beginnings of words that it is looked for by. */
+  also: string[];
+  /** What a new one gets: a value, a condition, or a law in braces. */
+  value: string;
+}
+
 /** A part of the library. */
 export interface PartCard {
   /** As edits name it: `electromechanical.DcMotor`. */
@@ -43,6 +56,7 @@ export interface Hello {
   files: Entry[];
   gallery: GalleryCard[];
   parts: PartCard[];
+  kinds: KindCard[];
 }
 
 /** One step of a text: who made it, and what it changes (CodeMirror's change set). */
@@ -404,7 +418,7 @@ export interface Film {
   columns: Float64Array[];
 }
 
-export type StudyKind = "poles" | "bode" | "step" | "margins" | "sweep" | "optimize" | "methods";
+export type StudyKind = "poles" | "bode" | "step" | "margins" | "sweep" | "optimize" | "methods" | "loops" | "inverse";
 
 export interface StudySheet {
   title: string;

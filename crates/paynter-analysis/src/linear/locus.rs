@@ -10,7 +10,7 @@ use super::{LinearError, Linearization, no_eigenvalues};
 use paynter_design::compile::Compiled;
 use paynter_design::design::Design;
 use paynter_design::digits::significant;
-use paynter_linear::{Border, Complex, Locus, Transfer, root_locus, transfer};
+use paynter_linear::{Border, Complex, Locus, Transfer, matched, root_locus, transfer};
 use paynter_model::experiment::Quantity;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -121,6 +121,22 @@ pub fn transfers(
         }
     }
     Ok(found)
+}
+
+/// The same in steps: poles and zeros at their places. None where the step is not positive, or no frequency is left at
+/// which gains could be compared.
+///
+/// # Errors
+///
+/// As for [`transfers`].
+pub fn matched_transfers(
+    design: &Design,
+    linear: &Linearization,
+    step: f64,
+) -> Result<Option<Vec<(String, String, Transfer)>>, LinearError> {
+    let all = transfers(design, linear)?.into_iter();
+    let all = all.map(|(name, unit, own)| Some((name, unit, matched(&own, step)?)));
+    Ok(all.collect())
 }
 
 /// Writes transfer functions for people.

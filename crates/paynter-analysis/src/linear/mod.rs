@@ -40,7 +40,8 @@ use trim::Unknown;
 
 pub use bode::{Bode, BodeChannel, bode};
 pub use locus::{
-    LocusReport, locus, transfers, transfers_in, transfers_to_json, transfers_to_text,
+    LocusReport, locus, matched_transfers, transfers, transfers_in, transfers_to_json,
+    transfers_to_text,
 };
 pub use loops::{ChannelMargins, LoopReport, channel_margins, loop_margins};
 pub(crate) use loops::{margins_in, margins_of_measures};

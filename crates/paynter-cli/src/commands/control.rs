@@ -9,8 +9,8 @@ use paynter::control::{
     self, ControlError, Weights, gains_to_json, gains_to_text, matrices_to_text, read_poles,
     steps_to_json, steps_to_text,
 };
-use paynter::linear::{Linearization, transfers, transfers_in, transfers_to_json};
-use paynter::linear_algebra::{self, Rule};
+use paynter::linear::{Linearization, matched_transfers, transfers_in, transfers_to_json};
+use paynter::linear_algebra::Rule;
 use paynter::noise::{self, Noise};
 
 /// Of which linear model, with which weights.
@@ -262,21 +262,15 @@ pub fn c2d(args: &C2dArgs) -> u8 {
 
 /// Prints transfer functions with roots at their places in steps.
 fn matched(args: &C2dArgs, design: &Design, linear: &Linearization) -> u8 {
-    let all = match transfers(design, linear) {
-        Ok(all) => all,
+    let found = match matched_transfers(design, linear, args.step) {
+        Ok(Some(found)) => found,
+        Ok(None) => {
+            return call_error(
+                "the step must be positive, and the gain at rest or beside it finite",
+            );
+        }
         Err(error) => return failed(design, error, args.linear.model.json),
     };
-    let mut found = Vec::new();
-    for (name, unit, own) in all {
-        match linear_algebra::matched(&own, args.step) {
-            Some(own) => found.push((name, unit, own)),
-            None => {
-                return call_error(
-                    "the step must be positive, and the gain at rest or beside it finite",
-                );
-            }
-        }
-    }
     match args.linear.model.json {
         true => {
             let mut json = transfers_to_json(linear, &found);

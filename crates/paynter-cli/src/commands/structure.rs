@@ -6,9 +6,6 @@ use crate::commands::outputs::Outputs;
 use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, choice, show};
 use crate::{say, tell};
 use clap::Args;
-use paynter::draw::diagram::{DiagramOptions, PowerFlow, diagram};
-use paynter::draw::to_svg;
-use paynter::model::graph::ElementId;
 use paynter::power::PowerError;
 use paynter::syntax::Diagnostic;
 use paynter::table::Table;
@@ -20,8 +17,9 @@ use paynter_structure::text::{
     loops_json, loops_text, partition_json, partition_text, proposal_json, proposal_text,
 };
 use paynter_structure::{
-    Activities, Bicausal, Findings, NoProposal, Subject, activities, along, ask, balances,
-    balances_on, bicausal, channels, control, faults, inverse, loops, partition, reduce,
+    NoProposal, Subject, activities, along, ask, balances, balances_on, bicausal, channels,
+    control, draw_activities, draw_bicausal, draw_control, faults, inverse, loops, partition,
+    reduce,
 };
 use std::path::PathBuf;
 
@@ -145,12 +143,7 @@ fn controllability(args: &StructureArgs, design: &Design) -> Result<(), Refused>
     let subject = Subject::new(design, ask(design, args.at))?;
     let found = control(&subject, &compiled)?;
     if let Some(path) = &args.svg {
-        draw(
-            design,
-            path,
-            &|elements| is_out_of_reach(design, &found, elements),
-            None,
-        )?;
+        write_picture(design, path, &draw_control(design, &found))?;
     }
     if args.model.json {
         let mut answer = control_json(&found);
@@ -172,21 +165,6 @@ fn over_the_run(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
         false => say!("{}", along_text(&found).trim_end()),
     }
     Ok(())
-}
-
-/// Tells whether one of these elements has a state without a causal path, or in a hidden combination.
-fn is_out_of_reach(design: &Design, found: &Findings, elements: &[ElementId]) -> bool {
-    let graph = &design.graph;
-    let states = elements.iter().flat_map(|&e| &graph.element(e).states);
-    let names: Vec<String> = states.map(|&s| graph.signals.name_of(s)).collect();
-    [&found.control, &found.observe]
-        .into_iter()
-        .flatten()
-        .any(|side| {
-            let hidden = side.generic.iter().flat_map(|r| r.hidden.iter().flatten());
-            let mut hidden = hidden.map(|&k| &side.states[k]);
-            side.unreached().any(|p| names.contains(&p.name)) || hidden.any(|n| names.contains(n))
-        })
 }
 
 fn input_output(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
@@ -260,7 +238,7 @@ fn on_data(
 fn activity(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     let found = activities(design)?;
     if let Some(path) = &args.svg {
-        draw(design, path, &|_| false, Some(&found))?;
+        write_picture(design, path, &draw_activities(design, &found))?;
     }
     match args.model.json {
         true => say!("{}", activity_json(&found)),
@@ -282,42 +260,13 @@ fn two_way(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     let subject = Subject::new(design, ask(design, args.at))?;
     let found = bicausal(&subject)?;
     if let Some(path) = &args.svg {
-        draw_bicausal(&subject, path, &found)?;
+        write_picture(design, path, &draw_bicausal(&subject, &found))?;
     }
     match args.model.json {
         true => say!("{}", bicausal_json(&found)),
         false => say!("{}", bicausal_text(&found).trim_end()),
     }
     Ok(())
-}
-
-/// Draws the graph of an inverse: SS elements, half strokes at both ends of bicausal bonds.
-fn draw_bicausal(
-    subject: &Subject<'_>,
-    path: &std::path::Path,
-    found: &Bicausal,
-) -> Result<(), Refused> {
-    let outputs = Outputs::of(subject.design);
-    outputs
-        .check(path, &["svg", "png"])
-        .map_err(Refused::Call)?;
-    let lines = found.lines.iter().flatten();
-    let quantities = subject.ask.to.iter().map(|q| q.column.name.clone());
-    let sources = found.ends[subject.outputs.len()..].iter();
-    let sources = sources.map(|&e| found.graph.element_name(e));
-    let names: Vec<String> = quantities.chain(sources).collect();
-    let options = DiagramOptions {
-        title: format!("inverse of {}", subject.design.model),
-        bicausal: lines.map(|l| (l.bond, l.is_to_head)).collect(),
-        source_sensors: found.ends.iter().copied().zip(names).collect(),
-        ..DiagramOptions::default()
-    };
-    let mut drawing = diagram(&found.graph, Some(&found.causality), &options);
-    drawing.note =
-        "SS: source-sensor; half strokes at both ends: effort and flow go the same way".to_owned();
-    outputs
-        .write_svg(path, &to_svg(&drawing))
-        .map_err(Refused::Call)
 }
 
 /// A part of a whole: `5%` or `0.05`.
@@ -402,7 +351,8 @@ fn inversion(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     let subject = Subject::new(design, ask(design, args.at))?;
     let found = inverse(&subject, &compiled, &design.linear.want)?;
     if let Some(path) = &args.svg {
-        draw_bicausal(&subject, path, &bicausal(&subject)?)?;
+        let turned = bicausal(&subject)?;
+        write_picture(design, path, &draw_bicausal(&subject, &turned))?;
     }
     if let Some(path) = &args.out {
         outputs
@@ -416,42 +366,11 @@ fn inversion(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Draws the graph with some nodes marked, and activities as bands behind the bonds.
-fn draw(
-    design: &Design,
-    path: &std::path::Path,
-    is_marked: &dyn Fn(&[ElementId]) -> bool,
-    activities: Option<&Activities>,
-) -> Result<(), Refused> {
+/// Writes a picture of the answer; its ending is looked at first.
+fn write_picture(design: &Design, path: &std::path::Path, svg: &str) -> Result<(), Refused> {
     let outputs = Outputs::of(design);
     outputs
         .check(path, &["svg", "png"])
-        .map_err(Refused::Call)?;
-    let options = DiagramOptions {
-        title: design.model.clone(),
-        power: activities.map(|found| {
-            let (start, end) = found.span;
-            let watts = found.bonds.iter().map(|b| b.joules / (end - start));
-            PowerFlow {
-                watts: watts.collect(),
-                title: format!("mean size of power from {start} s to {end} s"),
-            }
-        }),
-        ..DiagramOptions::default()
-    };
-    let causality = design.causality();
-    let mut drawing = diagram(&design.graph, Some(&causality), &options);
-    let mut n_marked = 0;
-    for node in &mut drawing.nodes {
-        if is_marked(&node.elements) {
-            node.is_in_conflict = true;
-            n_marked += 1;
-        }
-    }
-    if activities.is_none() && n_marked > 0 {
-        drawing.note = "marked: out of reach of the inputs, or not seen by the outputs".to_owned();
-    }
-    outputs
-        .write_svg(path, &to_svg(&drawing))
+        .and_then(|()| outputs.write_svg(path, svg))
         .map_err(Refused::Call)
 }

@@ -142,15 +142,6 @@ fn legal(name: &str) -> String {
     }
 }
 
-/// A number as the language reads it.
-fn number(x: f64) -> String {
-    if x < 0.0 {
-        format!("({x:?})")
-    } else {
-        format!("{x:?}")
-    }
-}
-
 /// ` [V]`
 fn unit(variable: &Variable) -> String {
     match variable.unit.as_deref() {
@@ -166,7 +157,8 @@ fn written(variable: &Variable, si: f64) -> String {
         Some(Ok(unit)) => unit.from_si(si),
         _ => si,
     };
-    format!("{}{}", number(value), unit(variable))
+    // Without parentheses: a unit stands behind a number, not behind an expression.
+    format!("{value:?}{}", unit(variable))
 }
 
 impl Writer<'_> {

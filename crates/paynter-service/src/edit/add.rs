@@ -105,6 +105,8 @@ fn write_node(draft: &mut Draft<'_>, new: &New<'_>) -> Result<(String, String), 
     let is_junction = matches!(kind.split('[').next(), Some("0" | "1"));
     let value = match new.value {
         Some(_) if is_junction => return Err(Refusal::new("a junction has no value")),
+        // A law stands in braces of its own.
+        Some(value) if value.trim_start().starts_with('{') => format!(" {}", value.trim()),
         Some(value) => format!("({})", value.trim()),
         None if needs_parentheses => "()".to_owned(),
         None => String::new(),
@@ -126,8 +128,10 @@ pub fn known_kind(draft: &mut Draft<'_>, kind: &str) -> Result<(String, bool), R
     }
     let own = draft.document.model(head).is_some();
     let is_hidden = |k: ElementKind| k.describe().yields_to_models && own;
-    if ElementKind::called(head).is_some_and(|k| !is_hidden(k)) {
-        return Ok((kind.to_owned(), false));
+    if let Some(element) = ElementKind::called(head).filter(|k| !is_hidden(*k)) {
+        // One that may be written without a value is written `D()`.
+        let needs_parentheses = element.describe().example.ends_with("()");
+        return Ok((kind.to_owned(), needs_parentheses));
     }
     if !head.split('.').all(is_name) {
         return Err(Refusal::new(format!("`{kind}` is not a kind")));

@@ -114,7 +114,7 @@ fn refuse_fixed_direction(node: &Node) -> Result<(), Refusal> {
             node.kind, node.id
         )));
     }
-    if node.sort == NodeSort::Element && matches!(node.kind.as_str(), "TF" | "GY" | "RS") {
+    if node.is_two_port() {
         return Err(Refusal::new(format!(
             "the arrows of a {} stay in line: one in, one out",
             node.kind

@@ -7,6 +7,7 @@ use super::draft::Draft;
 use super::names::fresh_name;
 use super::{EndRef, Refusal};
 use crate::view::{Node, NodeSort};
+use paynter::model::kinds::Nature;
 use paynter::syntax::{Span, ast};
 
 /// Joins two nodes; turns the arrow where only one direction is allowed.
@@ -72,10 +73,10 @@ pub fn node(draft: &Draft<'_>, id: &str) -> Result<Node, Refusal> {
 
 /// Tells whether arrows must point into a node.
 pub fn takes_power(node: &Node) -> bool {
-    match (node.sort, node.kind.as_str()) {
-        (NodeSort::Element, "R" | "C" | "I" | "Sw" | "D") => true,
+    match node.nature() {
+        Some(Nature::Resistor | Nature::Contact | Nature::Storage) => true,
         // A gyrator with a size is a one-port.
-        (NodeSort::Element, "GY") => node.size.is_some() && node.law.is_some(),
+        Some(Nature::TwoPort) => node.kind == "GY" && node.size.is_some() && node.law.is_some(),
         _ => false,
     }
 }

@@ -17,6 +17,7 @@ use crate::analysis::Analysis;
 use crate::document::Document;
 use crate::message::{Message, Severity};
 use crate::place::Range;
+use paynter::model::kinds::{ElementKind, Nature};
 use serde::{Deserialize, Serialize};
 
 pub use names::{indexed, kind_text, path_text, tight};
@@ -120,6 +121,19 @@ pub struct Node {
     pub inherited: Option<String>,
     /// Texts of errors and warnings that point at it.
     pub errors: Vec<String>,
+}
+
+impl Node {
+    /// What it does with power; none if it is no element.
+    pub fn nature(&self) -> Option<Nature> {
+        let element = (self.sort == NodeSort::Element).then(|| ElementKind::called(&self.kind))?;
+        element.map(|k| k.describe().nature)
+    }
+
+    /// Tells whether it passes power on from one side to the other.
+    pub fn is_two_port(&self) -> bool {
+        matches!(self.nature(), Some(Nature::TwoPort | Nature::Heater))
+    }
 }
 
 /// A port of a part, or of the model.

@@ -7,6 +7,7 @@
 
 mod linear;
 mod many;
+mod structure;
 mod table;
 
 use crate::hub::{Hub, Out};
@@ -73,6 +74,10 @@ pub enum What {
     Optimize,
     /// Every treatment of the locks.
     Methods,
+    /// Loops through dependent storages.
+    Loops,
+    /// Bicausal strokes of the inverse.
+    Inverse,
 }
 
 /// What came of a study.
@@ -211,6 +216,8 @@ fn answer(
         What::Sweep => many::sweep(design, choice, watch),
         What::Optimize => many::optimize(design, choice, watch),
         What::Methods => many::methods(design, watch),
+        What::Loops => structure::loops(design),
+        What::Inverse => structure::inverse(design, ask),
     }
 }
 
@@ -218,7 +225,7 @@ fn choice_of(ask: &StudyAsk) -> Choice {
     let text = |t: &String| Some(t.trim().to_owned()).filter(|t| !t.is_empty());
     let is_linear = matches!(
         ask.what,
-        What::Poles | What::Bode | What::Step | What::Margins
+        What::Poles | What::Bode | What::Step | What::Margins | What::Inverse
     );
     let over: Vec<String> = ask.over.iter().filter_map(text).collect();
     Choice {
@@ -294,6 +301,47 @@ mod tests {
     }
 
     const GO: Watch<'_> = &|_| ControlFlow::Continue(());
+
+    /// Two masses on one junction: the gain of the loop is −m2/m1.
+    #[test]
+    fn a_loop_through_a_dependent_storage_has_its_gain() {
+        let text = "model M {\n    param m1 = 4, m2 = 1\n    s: Se(1) -> j: 1 -> a: I(m1), b: I(m2), r: R(1)\n}\n\
+            experiment e of M { stop = 1 [s]; record j.f }\n";
+        let found = make(text, &ask(What::Loops, "e"), GO).expect("loops");
+        let row = &found.sheets[0].rows[0];
+        assert_eq!(
+            row[2].as_f64().map(|x| (x.abs() * 1e9).round() / 1e9),
+            Some(0.25),
+            "{row:?}"
+        );
+        let none = make(LOOP, &ask(What::Loops, "e"), GO).expect("an answer");
+        assert!(none.sheets.is_empty() && none.notes[0].contains("no storage depends"));
+    }
+
+    /// From the flow of the mass to its force: nothing is left to integrate but the spring, which the flow drives.
+    #[test]
+    fn the_inverse_has_its_line_and_its_states() {
+        let mut wish = ask(What::Inverse, "e");
+        (wish.from, wish.to) = ("push.e".to_owned(), "j.f".to_owned());
+        let found = make(LOOP, &wish, GO).expect("an inverse");
+        assert_eq!(found.sheets[0].rows.len(), 1, "{:?}", found.sheets);
+        let forms: Vec<_> = found.sheets[1]
+            .rows
+            .iter()
+            .map(|r| (r[0].as_str(), r[1].as_str()))
+            .collect();
+        assert!(forms.contains(&(Some("c"), Some("integral"))), "{forms:?}");
+        assert!(
+            forms.contains(&(Some("m"), Some("derivative"))),
+            "{forms:?}"
+        );
+        wish.to = "x".to_owned();
+        assert!(
+            make(LOOP, &wish, GO)
+                .expect_err("no junction has it")
+                .contains("E0860")
+        );
+    }
 
     /// s² + 0.4 s + 4: ω = 2, ζ = 0.1.
     #[test]
