@@ -155,6 +155,9 @@ impl Net {
 
     /// The quantity and the factor that a start value is carried to.
     pub fn target_of(&self, path: &str) -> Option<(String, String)> {
+        if let Some(target) = self.targets.get(path) {
+            return Some((target.clone(), "1".to_owned()));
+        }
         let (mut of, mut factor) = (path.to_owned(), "1".to_owned());
         for _ in 0..MAX_DEPTH {
             let Some(Image { scaled, .. }) = self.images.get(&of) else {

@@ -88,3 +88,67 @@ fn nonsense_is_refused() {
         );
     }
 }
+
+fn rate_gyro() -> String {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../gallery/rate_gyro/rate_gyro.bond"
+    );
+    let text = std::fs::read_to_string(path).expect("the gallery has it");
+    let lines = text.lines();
+    let lines = lines.filter(|l| !l.trim_start().starts_with("compare "));
+    lines.map(|l| format!("{l}\n")).collect()
+}
+
+/// Tiernego & Bos 1985, figs 19 to 21: what is left of the full gyro is equation 12, with an error of |J1y + Js − J1z − Jt| ψ̇ sin α/(Js Ω).
+#[test]
+fn a_fast_rotor_leaves_one_gyrator() {
+    let wish = Wish {
+        model: Some("RateGyroFull".to_owned()),
+        experiment: None,
+    };
+    let asked = ["turn.f << Omega".to_owned()];
+    let found = assume(&mut world(&rate_gyro()), PATH, &wish, &asked).map_err(words);
+    let found = found.expect("it is small");
+    assert!(found.holds(), "{}", found.text);
+    let start = found.text.find("model RateGyroFull").expect("it is there");
+    let model = &found.text[start..start + found.text[start..].find("\n}").expect("it ends")];
+    assert_eq!(model.matches("GY(").count(), 1, "{model}");
+    assert!(
+        !model.contains("TF(") && !model.contains("rotor"),
+        "{model}"
+    );
+    assert!(
+        found.text.contains("measure dropped = max(abs("),
+        "{}",
+        found.text
+    );
+    let error = found
+        .steps
+        .iter()
+        .find(|s| s.rule == "error")
+        .expect("it is measured");
+    // ε = 3e-5·1·sin(0.0522)/(1e-4·2500) = 6.27e-6, and α differs by about as much.
+    assert!(
+        error.text.contains("6.2") && error.text.contains("e-6"),
+        "{}",
+        error.text
+    );
+}
+
+#[test]
+fn smallness_without_something_large_is_refused() {
+    let wish = Wish {
+        model: Some("RateGyroFull".to_owned()),
+        experiment: None,
+    };
+    for (asked, why) in [
+        ("turn.f << k", "no modulus has `k`"),
+        ("wheel.f << Omega", "wheel.f"),
+        ("wy.f << Omega", "wy.f"),
+    ] {
+        let found = assume(&mut world(&rate_gyro()), PATH, &wish, &[asked.to_owned()]);
+        let words = words(found.expect_err("it cannot be assumed"));
+        assert!(words.contains("E0884") && words.contains(why), "{words}");
+    }
+}
