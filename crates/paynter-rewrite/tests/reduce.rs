@@ -7,10 +7,12 @@ use paynter_rewrite::{Reduction, Rewritten, Side, Wish, prove, reduce};
 
 /// McBride & Cellier 2001, fig. 4, with the experiments of the gallery.
 fn gyroscope() -> String {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../gallery/gyroscope/gyroscope.bond"
-    );
+    from_gallery("gyroscope.bond")
+}
+
+fn from_gallery(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gallery/gyroscope");
+    let path = format!("{folder}/{name}");
     let text = std::fs::read_to_string(path).expect("the gallery has it");
     // References are compared elsewhere.
     let lines = text
@@ -168,4 +170,12 @@ fn several_inertias_leave_a_parameter_in_the_energy() {
         );
         assert!((last("E") - 66.7602454446382).abs() < 1e-7, "{}", last("E"));
     }
+}
+
+/// `gyroscope_reduced.bond` is what `paynter reduce gyroscope.bond --experiment gyro2_reduced_P3zero --cyclic psi` writes.
+#[test]
+fn the_reduced_gyroscope_of_the_gallery_is_that_of_the_tool() {
+    let found = reduced(&gyroscope(), Some("gyro2_reduced_P3zero"), &["psi"]);
+    let written = from_gallery("gyroscope_reduced.bond");
+    assert_eq!(found.expect("it is cyclic").text, written);
 }

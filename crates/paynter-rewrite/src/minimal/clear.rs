@@ -23,7 +23,7 @@ pub fn clear(algebra: &mut Algebra, net: &mut Net) -> Vec<Step> {
     match names.is_empty() {
         true => Vec::new(),
         false => vec![Step {
-            rule: "minimal",
+            rule: "idle",
             text: format!(
                 "`{}` carry no effort any more and go with their transformers",
                 names.join("`, `")
