@@ -16,7 +16,7 @@ use paynter::symbolic::normal::normal_form;
 use paynter::symbolic::print::order::Style;
 use paynter::symbolic::print::text::{function_name, to_text};
 use paynter::symbolic::print::tree::tree_of;
-use paynter::symbolic::walk::{depends_on, symbols_of};
+use paynter::symbolic::walk::{count_written_operations, depends_on, symbols_of};
 use paynter::symbolic::{ExprId, Function1, Pool, SymbolId};
 use paynter::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 use std::collections::BTreeSet;
@@ -232,7 +232,13 @@ impl Algebra {
     pub fn short(&mut self, e: ExprId) -> ExprId {
         let (leaves, constants) = (&self.leaves, &self.constants);
         let is_constant = |s: SymbolId| constants.contains(&leaves[s.0 as usize].text);
-        shortest(&mut self.pool, e, &is_constant)
+        let short = shortest(&mut self.pool, e, &is_constant);
+        // Products of sums, and angles that were taken apart, are not shorter.
+        let effort = |e: ExprId| count_written_operations(&self.pool, e);
+        match effort(short) < effort(e) {
+            true => short,
+            false => e,
+        }
     }
 
     /// Writes an expression.

@@ -30,6 +30,11 @@ pub fn apply_edits(text: &str, mut edits: Vec<Edit>) -> String {
     let mut at = 0;
     for edit in edits {
         if edit.start < at {
+            // What is added behind a line that goes is added all the same.
+            if edit.start == edit.end && edit.text.starts_with('\n') {
+                out.push_str(&edit.text);
+                out.push('\n');
+            }
             continue;
         }
         out.push_str(text.get(at..edit.start).unwrap_or_default());
