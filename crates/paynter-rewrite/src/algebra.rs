@@ -235,7 +235,7 @@ impl Algebra {
         let short = shortest(&mut self.pool, e, &is_constant);
         // Products of sums, and angles that were taken apart, are not shorter.
         let effort = |e: ExprId| count_written_operations(&self.pool, e);
-        match effort(short) < effort(e) {
+        match effort(short) <= effort(e) {
             true => short,
             false => e,
         }

@@ -63,6 +63,8 @@ pub(crate) struct Cyclic {
     pub steps: Vec<Step>,
     /// For each coordinate its momentum in old names, and its flow in new ones.
     pub motions: Vec<(String, String)>,
+    /// Energies that the elements of the new model do not count.
+    pub hidden: Vec<String>,
 }
 
 /// Moves the masses of cyclic coordinates, with their momenta as parameters (Routh 1877; in the momenta no term linear in rates is left).
@@ -114,12 +116,16 @@ pub(crate) fn freeze(
         });
         motions.push(motion.ok_or("it moves no inertia that can be followed")?);
     }
+    let hidden = fields.iter();
+    let hidden = hidden.filter_map(|f| f.energy_at_rest(&mut mover.algebra));
+    let hidden: Vec<String> = hidden.collect();
     for field in &fields {
         mover.carry_out(net, &places, field)?;
     }
     Ok(Cyclic {
         steps: mover.steps,
         motions,
+        hidden,
     })
 }
 

@@ -143,6 +143,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
         let wrong = |at: usize, why: &str| vec![self.not_cyclic(&wanted[at].0, why)];
         let found = freeze(&mut trial, self.source, &constant).map_err(|why| wrong(0, &why))?;
         let mut steps = found.steps;
+        found.hidden.iter().for_each(|e| add_hidden(&mut trial, e));
         for (at, ((junction, parameter), (momentum, rate))) in
             constant.iter().zip(&found.motions).enumerate()
         {
@@ -456,10 +457,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             hidden = sum(if hidden.is_empty() { "0" } else { &hidden }, &energy);
         }
         if !hidden.is_empty() {
-            let before = net.images.get("system.energy").map(|i| i.text.clone());
-            let all = sum(before.as_deref().unwrap_or("system.energy"), &hidden);
-            net.images
-                .insert("system.energy".to_owned(), Image::of(all));
+            add_hidden(net, &hidden);
         }
     }
 
@@ -553,6 +551,14 @@ fn set_by(e: &Experiment) -> impl Iterator<Item = String> {
         let parts: Vec<&str> = r.parts.iter().map(|p| &*p.name.text).collect();
         parts.join(".")
     })
+}
+
+/// Adds a constant to the energy of the whole.
+fn add_hidden(net: &mut Net, energy: &str) {
+    let before = net.images.get("system.energy").map(|i| i.text.clone());
+    let all = sum(before.as_deref().unwrap_or("system.energy"), energy);
+    net.images
+        .insert("system.energy".to_owned(), Image::of(all));
 }
 
 /// The 1-junction of a name.

@@ -456,6 +456,31 @@ impl Field {
         ))
     }
 
+    /// What constant momenta store where everything else is zero: an element counts its energy from there. None where it stores nothing.
+    pub fn energy_at_rest(&self, algebra: &mut Algebra) -> Option<String> {
+        let mut total = algebra.pool.number(0.0);
+        let zero = total;
+        for block in &self.blocks {
+            let of = |c: &ThingId| match self.frozen.iter().find(|(f, _)| f == c) {
+                Some((_, parameter)) => parameter.clone(),
+                None => "momentum_at_rest".to_owned(),
+            };
+            let momenta: Vec<String> = block.coordinates.iter().map(of).collect();
+            let energy = kinetic(algebra, &block.matrix, &momenta);
+            let energy = algebra.read(&energy)?;
+            let is_zero = |name: &str| {
+                name == "momentum_at_rest" || block.reads.iter().any(|p| p.name == name)
+            };
+            let energy = algebra.with(energy, &|name| is_zero(name).then_some(zero));
+            total = algebra.pool.add(total, energy);
+        }
+        if algebra.is_zero(total) {
+            return None;
+        }
+        let short = algebra.short(total);
+        Some(algebra.text(short))
+    }
+
     /// The flow of a coordinate whose momentum is constant: ∂H/∂p.
     pub fn rate(&self, algebra: &mut Algebra, net: &Net, coordinate: ThingId) -> Option<String> {
         let (_, parameter) = self.frozen.iter().find(|(c, _)| *c == coordinate)?;
