@@ -6,7 +6,7 @@
 //! Whether branches meet is looked at in numbers: at points on the surface where the switch changes, the
 //! equation has one value with the switch on either side, or two.
 
-use paynter_model::{BondGraph, ElementKind};
+use paynter_model::BondGraph;
 use paynter_symbolic::dae::{Origin, Switch};
 use paynter_symbolic::evaluate::evaluate;
 use paynter_symbolic::reduced::{Known, Reduced};
@@ -55,10 +55,7 @@ pub(crate) fn warnings(reduced: &Reduced, graph: &BondGraph) -> Vec<Diagnostic> 
 /// Places of the storages that are not states: what they hold follows from something else.
 fn dependent_storages(reduced: &Reduced, graph: &BondGraph) -> Vec<Span> {
     let is_state = |s: &SymbolId| reduced.states.iter().any(|state| state.symbol == *s);
-    let stores = graph
-        .elements
-        .iter()
-        .filter(|e| matches!(e.kind, ElementKind::C | ElementKind::I));
+    let stores = graph.elements.iter().filter(|e| e.kind.is_storage());
     stores
         .filter(|e| !e.states.is_empty() && !e.states.iter().any(is_state))
         .map(|e| graph.span(e.origin))

@@ -12,7 +12,7 @@
 //! them is listed in `unknown`, never left out silently.
 
 use crate::causality::{Causality, LinkKind, Links, draw_links};
-use crate::graph::{BondGraph, ElementId, ElementKind, End};
+use crate::graph::{BondGraph, ElementId, ElementKind, End, Memory};
 use paynter_symbolic::calculus::derivative;
 use paynter_symbolic::expr::Node;
 use paynter_symbolic::simplify::simplify;
@@ -114,8 +114,8 @@ impl Search<'_> {
             return self.give_up(storage.element);
         };
         let bond = self.graph.bond(bond);
-        let input = match element.kind {
-            ElementKind::I => bond.flow,
+        let input = match element.memory(0) {
+            Some(Memory::Momentum) => bond.flow,
             _ => bond.effort,
         };
         let Some(slope) = self.slope(state, input) else {
@@ -170,7 +170,7 @@ impl Search<'_> {
                     // An independent junction without a storage has nothing to divide by.
                     _ if link.kind == LinkKind::Integration => return None,
                     _ if !matches!(link.kind, LinkKind::Copy | LinkKind::Algebra) => {}
-                    ElementKind::C | ElementKind::I => {
+                    kind if kind.is_storage() => {
                         if self.graph.element(by).states.len() != 1 {
                             return None;
                         }

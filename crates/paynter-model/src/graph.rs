@@ -19,7 +19,7 @@ pub struct ElementId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BondId(pub u32);
 
-pub use crate::kinds::ElementKind;
+pub use crate::kinds::{ElementKind, Memory};
 
 /// Effort or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -124,6 +124,22 @@ pub struct Element {
     pub domain: Option<DomainId>,
     /// Where it comes from.
     pub origin: Origin,
+}
+
+impl Element {
+    /// What a port remembers. The ports of an IC differ: those whose law gives the flow have momenta.
+    pub fn memory(&self, port: usize) -> Option<Memory> {
+        match (self.kind, &self.law) {
+            (ElementKind::Ic, Law::Explicit(rows)) => {
+                let row = rows.iter().find(|row| row.0 as usize == port)?;
+                Some(match row.1 {
+                    Variable::Flow => Memory::Momentum,
+                    _ => Memory::Displacement,
+                })
+            }
+            (kind, _) => kind.memory(),
+        }
+    }
 }
 
 /// Names something that was one thing in the text and is several scalars here.

@@ -15,6 +15,8 @@ use crate::proof::designed;
 use crate::read::{Source, read};
 use crate::session::{Rewritten, Wish, source_of};
 use crate::simplify::simplify;
+use crate::truncate::{Smallness, truncate};
+use crate::write::write;
 use paynter::compare::compare;
 use paynter::model::project::Loader;
 use paynter::overlay::Overlay;
@@ -47,19 +49,39 @@ pub fn assume<L: Loader + Clone>(
     let mut assumed = String::new();
     let mut assumptions = Vec::new();
     let mut steps = Vec::new();
+    let (small, fixed): (Vec<&String>, Vec<&String>) = asked
+        .iter()
+        .partition(|a| a.contains("<<") || a.contains(">>"));
     source_of(loader, path, wish, &mut |source| {
         let net = read(source);
         assumptions.clear();
-        for text in asked {
+        for text in &fixed {
             assumptions.push(understand(source, &net, text)?);
         }
         (assumed, steps) = held(source, &net, &assumptions);
         Ok(())
     })?;
     let mut world = Overlay::new(loader.clone());
+    let mut shares = Vec::new();
+    for text in small {
+        world.set(path, assumed.clone());
+        let mut cut = String::new();
+        source_of(&mut world, path, wish, &mut |source| {
+            let found = cut_moduli(source, text)?;
+            cut = found.0;
+            steps.extend(found.1);
+            shares.extend(found.2);
+            Ok(())
+        })?;
+        assumed = cut;
+    }
     world.set(path, assumed.clone());
     let mut rewritten = simplify(&mut world, path, wish, &[])?;
-    let measured = measure(loader, path, &rewritten, (wish, &assumptions));
+    let what = Measured {
+        assumptions: &assumptions,
+        shares: &shares,
+    };
+    let measured = measure(loader, path, &rewritten, (wish, &what));
     let mut text = rewritten.text.trim_end().to_owned();
     text.push('\n');
     for step in steps.iter().chain(&measured) {
@@ -70,6 +92,48 @@ pub fn assume<L: Loader + Clone>(
     steps.extend(measured);
     rewritten.steps = steps;
     Ok(rewritten)
+}
+
+/// What is measured along the runs.
+struct Measured<'m> {
+    assumptions: &'m [Assumption],
+    /// Dropped and kept parts of moduli.
+    shares: &'m [(String, String)],
+}
+
+/// A text with cut moduli, what was done, and what was dropped beside what was kept.
+type CutModuli = (String, Vec<Step>, Vec<(String, String)>);
+
+/// Carries out `turn.f << Omega`.
+fn cut_moduli(source: &Source<'_>, text: &str) -> Result<CutModuli, Vec<Diagnostic>> {
+    let what = match (text.split_once("<<"), text.split_once(">>")) {
+        (Some((small, large)), _) | (_, Some((large, small))) => Smallness {
+            small: small.trim().to_owned(),
+            large: large.trim().to_owned(),
+        },
+        _ => unreachable!("only such texts come here"),
+    };
+    let mut net = read(source);
+    let found = truncate(&mut net, &what).map_err(|why| {
+        let message = format!("`{text}` cannot be assumed: {why}");
+        vec![
+            Diagnostic::error(code::NOT_ASSUMED, message)
+                .primary(source.model.name.span, "of this model")
+                .help("write what is small beside what, both as moduli read them: `--assume \"turn.f << Omega\"`"),
+        ]
+    })?;
+    for experiment in source.experiments() {
+        for (k, (dropped, kept)) in found.shares.iter().enumerate() {
+            let name = match k {
+                0 => net.fresh("dropped"),
+                k => net.fresh(&format!("dropped_{}", k + 1)),
+            };
+            let share = net.carried_text(&crate::expression::quotient(dropped, kept));
+            let line = format!("measure {name} = max(abs({share}))");
+            net.added_to.push((experiment.name.text.to_string(), line));
+        }
+    }
+    Ok((write(source, &net), found.steps, found.shares))
 }
 
 /// Reads `turn.f = 0 [rad/s]`.
@@ -245,7 +309,7 @@ fn measure<L: Loader + Clone>(
     loader: &mut L,
     path: &str,
     new: &Rewritten,
-    (wish, assumptions): (&Wish, &[Assumption]),
+    (wish, what): (&Wish, &Measured<'_>),
 ) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut asked: Vec<(String, String)> = Vec::new();
@@ -256,7 +320,7 @@ fn measure<L: Loader + Clone>(
             .filter_map(|e| {
                 Some((
                     e.name.text.to_string(),
-                    recording(source, e.body.first()?.span, assumptions),
+                    recording(source, e.body.first()?.span, what),
                 ))
             })
             .collect();
@@ -267,7 +331,7 @@ fn measure<L: Loader + Clone>(
             ran(loader, path, old, name),
             ran(loader, path, &new.text, name),
         ) {
-            (Ok(old), Ok(new)) => compared(&old, &new, assumptions),
+            (Ok(old), Ok(new)) => compared(&old, &new, what),
             (Err(why), _) => format!("the full model does not run: {why}"),
             (_, Err(why)) => format!("the model under the assumption does not run: {why}"),
         };
@@ -280,15 +344,22 @@ fn measure<L: Loader + Clone>(
 }
 
 /// The text with what the assumptions leave out recorded as well.
-fn recording(source: &Source<'_>, first: Span, assumptions: &[Assumption]) -> String {
-    let columns = assumptions.iter().enumerate();
+fn recording(source: &Source<'_>, first: Span, what: &Measured<'_>) -> String {
+    let columns = what.assumptions.iter().enumerate();
     let columns = columns.map(|(k, a)| {
         format!(
             "{}.{} - ({}) as left_out_{k}",
             a.junction, a.letter, a.value
         )
     });
-    let columns: Vec<String> = columns.collect();
+    let shares = what.shares.iter().enumerate();
+    let shares = shares.flat_map(|(k, (dropped, kept))| {
+        [
+            format!("{dropped} as left_out_dropped_{k}"),
+            format!("{kept} as left_out_kept_{k}"),
+        ]
+    });
+    let columns: Vec<String> = columns.chain(shares).collect();
     let at = first.start as usize;
     format!(
         "{}record {}\n    {}",
@@ -325,8 +396,18 @@ fn ran<L: Loader + Clone>(
 }
 
 /// The largest size of what is left out, and the differences of columns.
-fn compared(old: &Table, new: &Table, assumptions: &[Assumption]) -> String {
-    let left_out = assumptions.iter().enumerate().map(|(k, a)| {
+fn compared(old: &Table, new: &Table, what: &Measured<'_>) -> String {
+    let largest_of = |name: &str| {
+        let values = old.column(name).map(|c| c.values.as_slice());
+        let values = values.unwrap_or_default().iter();
+        values.fold(0.0_f64, |m, x| m.max(x.abs()))
+    };
+    let shares = what.shares.iter().enumerate().map(|(k, (dropped, _))| {
+        let most = largest_of(&format!("left_out_dropped_{k}"));
+        let kept = largest_of(&format!("left_out_kept_{k}"));
+        format!("`{dropped}` is up to {:.3e} of what is kept", most / kept)
+    });
+    let left_out = what.assumptions.iter().enumerate().map(|(k, a)| {
         let column = old.column(&format!("left_out_{k}"));
         let values = column.map(|c| c.values.as_slice()).unwrap_or_default();
         let largest = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -341,7 +422,7 @@ fn compared(old: &Table, new: &Table, assumptions: &[Assumption]) -> String {
             a.junction, a.letter, a.value
         )
     });
-    let left_out: Vec<String> = left_out.collect();
+    let left_out: Vec<String> = left_out.chain(shares).collect();
     let mut reference = old.clone();
     reference
         .columns

@@ -6,11 +6,14 @@
 //!
 //! `read` takes the graph from the syntax, `rules` change it, `write` puts it back, `proof` compares both texts.
 
+mod algebra;
 mod assume;
 pub mod code;
 mod dice;
 mod expression;
+mod kinematics;
 mod matrix;
+mod minimal;
 mod net;
 mod proof;
 mod read;
@@ -20,10 +23,12 @@ mod scalarize;
 mod session;
 mod simplify;
 mod subst;
+mod truncate;
 mod walk;
 mod write;
 
 pub use assume::assume;
+pub use minimal::minimal;
 pub use net::Step;
 pub use proof::{Correspondence, Proof, Side, prove};
 pub use reduce::{Reduction, reduce};

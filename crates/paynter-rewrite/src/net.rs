@@ -191,6 +191,12 @@ pub struct Net {
     pub touched: BTreeSet<usize>,
     /// Rules that nearly applied, and why they did not; of the last pass.
     pub refused: BTreeSet<String>,
+    /// Quantities that mean something else from now on; nothing reads them.
+    pub unlike: BTreeSet<String>,
+    /// Statements in the place of others.
+    pub replaced: BTreeMap<usize, String>,
+    /// What a start value of a name sets from now on, where the name stays.
+    pub targets: BTreeMap<String, String>,
     /// Lines to add to the model.
     pub added: Vec<String>,
     /// Lines to add to experiments: (experiment, line).

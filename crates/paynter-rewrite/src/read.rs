@@ -39,6 +39,21 @@ impl Source<'_> {
             })
     }
 
+    /// Where a name is made in the model.
+    pub fn place_of(&self, name: &str) -> paynter::syntax::Span {
+        let whole = self.model.name.span;
+        let body = self.model.body.iter();
+        let found = body.filter_map(|s| match &s.kind {
+            StmtKind::Chain(chain) => chain.groups.iter().flatten().find_map(|n| match &n.kind {
+                NodeKind::Thing { name: own, .. } if *own.text == *name => Some(own.span),
+                _ => None,
+            }),
+            StmtKind::Define(d) if self.slice(d.target.span) == name => Some(d.span),
+            _ => None,
+        });
+        found.into_iter().next().unwrap_or(whole)
+    }
+
     /// The text under a span, on one line.
     pub fn slice(&self, span: paynter::syntax::Span) -> String {
         let text = self.text.get(span.start as usize..span.end as usize);

@@ -8,6 +8,7 @@
 
 use crate::code;
 use crate::expression::{is_number, negative, product, quotient, square, sum};
+use crate::minimal::freeze;
 use crate::net::{BondId, Image, Images, Kind, Net, Step, ThingId};
 use crate::proof::designed;
 use crate::read::Source;
@@ -15,8 +16,8 @@ use crate::rules::apply;
 use crate::session::{Rewritten, Wish, rewrite};
 use paynter::model::project::Loader;
 use paynter::run::{RunChoice, run};
+use paynter::syntax::Diagnostic;
 use paynter::syntax::ast::{Experiment, ExperimentKind, ExprKind, StmtKind};
-use paynter::syntax::{Diagnostic, Span};
 use paynter::{Choice, DesignError};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -85,6 +86,9 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             .filter(|i| !driven.contains(i))
             .collect();
         let wanted = self.wanted_junctions(net, what)?;
+        if self.needs_routh(net, &wanted, &idle) {
+            return self.routh(net, &wanted, &idle);
+        }
         let mut steps = Vec::new();
         for junction in net.alive() {
             let name = net.things[junction].name.clone().unwrap_or_default();
@@ -113,6 +117,76 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             steps.extend(apply(net, &rest));
         }
         Ok(steps)
+    }
+
+    /// Tells whether a coordinate that is named moves more than inertias of its own.
+    fn needs_routh(&self, net: &Net, wanted: &[(String, String)], idle: &BTreeSet<String>) -> bool {
+        let mut junctions = wanted.iter().filter_map(|(_, j)| called(net, j));
+        junctions.any(|j| free(net, j, idle).is_err())
+    }
+
+    /// Takes coordinates out that move several inertias: their masses become one field, in which their momenta are parameters.
+    fn routh(
+        &mut self,
+        net: &mut Net,
+        wanted: &[(String, String)],
+        idle: &BTreeSet<String>,
+    ) -> Result<Vec<Step>, Vec<Diagnostic>> {
+        let mut trial = net.clone();
+        let mut constant = Vec::new();
+        for (asked, junction) in wanted {
+            let Some(id) = called(net, junction) else {
+                continue;
+            };
+            constant.push((id, trial.fresh(&format!("p_{asked}"))));
+        }
+        let wrong = |at: usize, why: &str| vec![self.not_cyclic(&wanted[at].0, why)];
+        let found = freeze(&mut trial, self.source, &constant).map_err(|why| wrong(0, &why))?;
+        let mut steps = found.steps;
+        found.hidden.iter().for_each(|e| add_hidden(&mut trial, e));
+        for (at, ((junction, parameter), (momentum, rate))) in
+            constant.iter().zip(&found.motions).enumerate()
+        {
+            let sources = only_idle(&trial, *junction, idle).map_err(|why| wrong(at, &why))?;
+            let momentum = self
+                .momentum(momentum)
+                .map_err(|why| wrong(at, &format!("its start value cannot be found: {why}")))?;
+            self.keep_constant(&mut trial, &wanted[at].0, parameter, &momentum);
+            self.drop_driven(&mut trial, &sources, idle);
+            let label = trial.label(*junction);
+            for thing in sources.iter().chain([junction]) {
+                self.release_starts(&mut trial, *thing);
+                let images = vec![
+                    ("f", Image::of(&**rate)),
+                    ("e", Image::of("0")),
+                    ("power", Image::of("0")),
+                    ("energy", Image::of("0")),
+                ];
+                trial
+                    .may_drop(*thing, &images)
+                    .map_err(|why| wrong(at, &why))?;
+                trial.drop(*thing, images);
+            }
+            steps.push(Step {
+                rule: "reduce",
+                text: format!("{label} feels no effort: its momentum `{parameter}` is a parameter, and its rate follows from the others"),
+            });
+        }
+        *net = trial;
+        Ok(steps)
+    }
+
+    /// Makes a parameter of a momentum.
+    fn keep_constant(&self, net: &mut Net, of: &str, parameter: &str, momentum: &Momentum) {
+        let unit = &momentum.unit;
+        net.added.push(format!(
+            "/// Momentum of `{of}`, which is constant.\n    param {parameter} = 0{unit}"
+        ));
+        for (experiment, value) in &momentum.values {
+            let line = format!("with {parameter} = {value:?}{unit}");
+            net.added_to.push((experiment.clone(), line));
+        }
+        net.constants.insert(parameter.to_owned());
     }
 
     fn experiments(&self) -> impl Iterator<Item = &Experiment> {
@@ -210,24 +284,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             code::NOT_CYCLIC,
             format!("the momentum of `{asked}` is not conserved"),
         )
-        .primary(self.place_of(asked), why.to_owned())
-    }
-
-    /// Where a name is made in the model.
-    fn place_of(&self, name: &str) -> Span {
-        let whole = self.source.model.name.span;
-        let body = self.source.model.body.iter();
-        let found = body.filter_map(|s| match &s.kind {
-            StmtKind::Chain(chain) => chain.groups.iter().flatten().find_map(|n| match &n.kind {
-                paynter::syntax::ast::NodeKind::Thing { name: own, .. } if *own.text == *name => {
-                    Some(own.span)
-                }
-                _ => None,
-            }),
-            StmtKind::Define(d) if self.source.slice(d.target.span) == name => Some(d.span),
-            _ => None,
-        });
-        found.into_iter().next().unwrap_or(whole)
+        .primary(self.source.place_of(asked), why.to_owned())
     }
 
     /// Cuts a coordinate out; none if something has no image.
@@ -241,7 +298,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
         let mut momenta = Vec::new();
         for &(inertia, _) in &free.inertias {
             let name = net.things[inertia].name.clone().unwrap_or_default();
-            let found = self.momentum(&name).map_err(|why| {
+            let found = self.momentum(&format!("{name}.p")).map_err(|why| {
                 vec![self.not_cyclic(&name, &format!("its start value cannot be found: {why}"))]
             })?;
             momenta.push(found);
@@ -265,7 +322,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             if zero { "zero" } else { "a parameter" }
         );
         self.keep_momenta(net, free, &momenta);
-        self.drop_driven(net, free, idle);
+        self.drop_driven(net, &free.sources, idle);
         for (thing, images) in plan {
             net.drop(thing, images);
         }
@@ -400,19 +457,13 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             hidden = sum(if hidden.is_empty() { "0" } else { &hidden }, &energy);
         }
         if !hidden.is_empty() {
-            let before = net.images.get("system.energy").map(|i| i.text.clone());
-            let all = sum(before.as_deref().unwrap_or("system.energy"), &hidden);
-            net.images
-                .insert("system.energy".to_owned(), Image::of(all));
+            add_hidden(net, &hidden);
         }
     }
 
     /// Experiments that drive what is gone cannot run any more.
-    fn drop_driven(&self, net: &mut Net, free: &Free, idle: &BTreeSet<String>) {
-        let gains = free
-            .sources
-            .iter()
-            .filter_map(|&s| net.things[s].gain.clone());
+    fn drop_driven(&self, net: &mut Net, sources: &[ThingId], idle: &BTreeSet<String>) {
+        let gains = sources.iter().filter_map(|&s| net.things[s].gain.clone());
         let inputs: BTreeSet<String> = gains.filter(|g| idle.contains(g)).collect();
         for e in self.source.experiments() {
             let is_meant = self.experiments().any(|m| m.name.text == e.name.text);
@@ -423,8 +474,8 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
         net.fixed.extend(inputs);
     }
 
-    /// The momentum of an inertia at the start of each experiment.
-    fn momentum(&self, inertia: &str) -> Result<Momentum, String> {
+    /// A momentum at the start of each experiment.
+    fn momentum(&self, of: &str) -> Result<Momentum, String> {
         let mut momentum = Momentum {
             values: Vec::new(),
             unit: String::new(),
@@ -436,7 +487,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             };
             let at = first.span.start as usize;
             let asked = format!(
-                "{}record {inertia}.p as asked_momentum\n    {}",
+                "{}record {of} as asked_momentum\n    {}",
                 &text[..at],
                 &text[at..]
             );
@@ -502,6 +553,46 @@ fn set_by(e: &Experiment) -> impl Iterator<Item = String> {
     })
 }
 
+/// Adds a constant to the energy of the whole.
+fn add_hidden(net: &mut Net, energy: &str) {
+    let before = net.images.get("system.energy").map(|i| i.text.clone());
+    let all = sum(before.as_deref().unwrap_or("system.energy"), energy);
+    net.images
+        .insert("system.energy".to_owned(), Image::of(all));
+}
+
+/// The 1-junction of a name.
+fn called(net: &Net, name: &str) -> Option<ThingId> {
+    let is_it = |t: &ThingId| {
+        net.things[*t].kind == Kind::One && net.things[*t].name.as_deref() == Some(name)
+    };
+    net.alive().into_iter().find(is_it)
+}
+
+/// The sources of zero at a junction.
+///
+/// # Errors
+///
+/// Something else acts there.
+fn only_idle(
+    net: &Net,
+    junction: ThingId,
+    idle: &BTreeSet<String>,
+) -> Result<Vec<ThingId>, String> {
+    let mut sources = Vec::new();
+    for bond in net.at(junction) {
+        let other = net.across(bond, junction);
+        let thing = &net.things[other];
+        let gain = thing.gain.as_ref();
+        let is_idle = gain.is_some_and(|g| idle.contains(g) || is_number(g, 0.0));
+        match thing.kind {
+            Kind::Se if is_idle => sources.push(other),
+            _ => return Err(format!("{} acts there", net.label(other))),
+        }
+    }
+    Ok(sources)
+}
+
 /// Looks whether nothing acts on a junction, and what it holds.
 ///
 /// # Errors
@@ -528,7 +619,7 @@ fn free(net: &Net, junction: ThingId, idle: &BTreeSet<String>) -> Result<Free, S
     let &[sum] = sums.as_slice() else {
         return Err(match sums.len() {
             0 => "it is bonded to no 0-junction".to_owned(),
-            _ => "it moves several 0-junctions: that needs Routh's function, which is not implemented yet".to_owned(),
+            _ => "it moves several 0-junctions".to_owned(),
         });
     };
     if net.things[sum].has_hidden_bonds {

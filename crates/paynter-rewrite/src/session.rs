@@ -290,6 +290,9 @@ fn correspondence(source: &Source<'_>, before: &Net, net: &Net) -> Correspondenc
         };
         for quantity in quantities(thing.kind) {
             let path = format!("{name}.{quantity}");
+            if net.unlike.contains(&path) {
+                continue;
+            }
             match net.image_of(&path) {
                 Some(image) => columns.push((path, image)),
                 None if net.things[id].is_alive => columns.push((path.clone(), path)),
@@ -297,8 +300,9 @@ fn correspondence(source: &Source<'_>, before: &Net, net: &Net) -> Correspondenc
             }
         }
     }
-    for statement in &source.model.body {
+    for (at, statement) in source.model.body.iter().enumerate() {
         if let StmtKind::Define(d) = &statement.kind
+            && !net.replaced.contains_key(&at)
             && let [part] = d.target.parts.as_slice()
             && part.index.is_empty()
         {

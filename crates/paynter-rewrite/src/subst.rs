@@ -30,6 +30,11 @@ pub fn apply_edits(text: &str, mut edits: Vec<Edit>) -> String {
     let mut at = 0;
     for edit in edits {
         if edit.start < at {
+            // What is added behind a line that goes is added all the same.
+            if edit.start == edit.end && edit.text.starts_with('\n') {
+                out.push_str(&edit.text);
+                out.push('\n');
+            }
             continue;
         }
         out.push_str(text.get(at..edit.start).unwrap_or_default());
@@ -155,6 +160,9 @@ impl Net {
 
     /// The quantity and the factor that a start value is carried to.
     pub fn target_of(&self, path: &str) -> Option<(String, String)> {
+        if let Some(target) = self.targets.get(path) {
+            return Some((target.clone(), "1".to_owned()));
+        }
         let (mut of, mut factor) = (path.to_owned(), "1".to_owned());
         for _ in 0..MAX_DEPTH {
             let Some(Image { scaled, .. }) = self.images.get(&of) else {

@@ -29,6 +29,10 @@ pub fn write(source: &Source<'_>, net: &Net) -> String {
             edits.push(replaced(source.text, statement.span, &lines));
             continue;
         }
+        if let Some(line) = net.replaced.get(&at) {
+            edits.push(replaced(source.text, statement.span, &[line.clone()]));
+            continue;
+        }
         if let StmtKind::Start(all) = &statement.kind
             && let Some(edit) = fewer_starts(source, net, (all, statement.span))
         {

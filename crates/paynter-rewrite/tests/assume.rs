@@ -1,5 +1,8 @@
 //! Assumptions: the rewritten model is that of the assumption, and the error that is reported is the one it makes.
 
+mod kit;
+
+use kit::{PATH, words, world};
 use paynter::DesignError;
 use paynter::overlay::{LibraryOnly, Overlay};
 use paynter::syntax::render;
@@ -86,5 +89,102 @@ fn nonsense_is_refused() {
             message.contains(why) && message.contains("E0884"),
             "{message}"
         );
+    }
+}
+
+fn rate_gyro() -> String {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../gallery/rate_gyro/rate_gyro.bond"
+    );
+    let text = std::fs::read_to_string(path).expect("the gallery has it");
+    let lines = text.lines();
+    let lines = lines.filter(|l| !l.trim_start().starts_with("compare "));
+    lines.map(|l| format!("{l}\n")).collect()
+}
+
+/// Tiernego & Bos 1985, figs 19 to 21: what is left of the full gyro is equation 12, with an error of |J1y + Js − J1z − Jt| ψ̇ sin α/(Js Ω).
+#[test]
+fn a_fast_rotor_leaves_one_gyrator() {
+    let wish = Wish {
+        model: Some("RateGyroFull".to_owned()),
+        experiment: None,
+    };
+    let asked = ["turn.f << Omega".to_owned()];
+    let found = assume(&mut world(&rate_gyro()), PATH, &wish, &asked).map_err(words);
+    let found = found.expect("it is small");
+    assert!(found.holds(), "{}", found.text);
+    let start = found.text.find("model RateGyroFull").expect("it is there");
+    let model = &found.text[start..start + found.text[start..].find("\n}").expect("it ends")];
+    // The casing's rate is given, so that its gyrator is a torque.
+    assert!(
+        model.contains("Se(cos(alpha)*(Js*Omega)*psi_dot) -> tilt"),
+        "{model}"
+    );
+    assert!(
+        !model.contains("TF(") && !model.contains("rotor"),
+        "{model}"
+    );
+    assert!(
+        found.text.contains("measure dropped = max(abs("),
+        "{}",
+        found.text
+    );
+    let error = found
+        .steps
+        .iter()
+        .find(|s| s.rule == "error")
+        .expect("it is measured");
+    // ε = 3e-5·1·sin(0.0522)/(1e-4·2500) = 6.27e-6, and α differs by about as much.
+    assert!(
+        error.text.contains("6.257e-6") && error.text.contains("alpha 6.09e-6"),
+        "{}",
+        error.text
+    );
+}
+
+fn last_alpha(text: &str, experiment: &str) -> f64 {
+    let choice = paynter::Choice {
+        experiment: Some(experiment.to_owned()),
+        ..paynter::Choice::default()
+    };
+    let design = paynter::design_in(&mut world(text), PATH, &choice);
+    let design = design.unwrap_or_else(|e| panic!("{}", words(e)));
+    let run = paynter::run::run(&design, &paynter::run::RunChoice::default(), &mut |_| {
+        std::ops::ControlFlow::Continue(())
+    });
+    let table = run.expect("it runs").run.table;
+    let column = table.column("alpha").expect("recorded");
+    *column.values.last().expect("a row")
+}
+
+/// The graph of equation 12 that the gallery has by hand moves as the derived one does.
+#[test]
+fn the_derived_gyro_is_that_of_equation_12() {
+    let wish = Wish {
+        model: Some("RateGyroFull".to_owned()),
+        experiment: None,
+    };
+    let asked = ["Omega >> turn.f".to_owned()];
+    let found = assume(&mut world(&rate_gyro()), PATH, &wish, &asked).map_err(words);
+    let own = last_alpha(&found.expect("it is small").text, "rategyro_step_full");
+    let by_hand = last_alpha(&rate_gyro(), "rategyro_step_seed12");
+    assert!((own - by_hand).abs() < 1e-10, "{own} {by_hand}");
+}
+
+#[test]
+fn smallness_without_something_large_is_refused() {
+    let wish = Wish {
+        model: Some("RateGyroFull".to_owned()),
+        experiment: None,
+    };
+    for (asked, why) in [
+        ("turn.f << k", "no modulus has `k`"),
+        ("wheel.f << Omega", "wheel.f"),
+        ("wy.f << Omega", "wy.f"),
+    ] {
+        let found = assume(&mut world(&rate_gyro()), PATH, &wish, &[asked.to_owned()]);
+        let words = words(found.expect_err("it cannot be assumed"));
+        assert!(words.contains("E0884") && words.contains(why), "{words}");
     }
 }

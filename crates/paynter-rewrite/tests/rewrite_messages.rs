@@ -1,13 +1,13 @@
 //! Every code of this crate has a model that provokes it, and its message reads as it was read by a person.
 //!
-//! A fixture is `tests/diagnostics/E0880_name.bond`, its first line may say `// reduce --cyclic NAME` or `// scalarize`; the expected text stands beside it as `.txt`. With `UPDATE_FIXTURES` set,
+//! A fixture is `tests/diagnostics/E0880_name.bond`, its first line may say `// reduce --cyclic NAME`, `// reduce --minimal NAME` or `// scalarize`; the expected text stands beside it as `.txt`. With `UPDATE_FIXTURES` set,
 //! the texts are written anew: read the difference.
 
 mod kit;
 
 use kit::{PATH, words, world};
 use paynter::syntax::render;
-use paynter_rewrite::{Reduction, Wish, assume, reduce, scalarize, simplify};
+use paynter_rewrite::{Reduction, Wish, assume, minimal, reduce, scalarize, simplify};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +40,14 @@ fn messages(name: &str) -> String {
         None if assumption.is_some() => {
             let asked: Vec<String> = assumption.map(str::to_owned).into_iter().collect();
             assume(&mut world(&text), PATH, &wish, &asked)
+        }
+        None if first.starts_with("// reduce --minimal ") => {
+            let named: Vec<String> = first
+                .split_whitespace()
+                .skip(3)
+                .map(str::to_owned)
+                .collect();
+            minimal(&mut world(&text), PATH, &wish, &named)
         }
         None if first == "// scalarize" => scalarize(&mut world(&text), PATH, &wish),
         None => simplify(&mut world(&text), PATH, &wish, &[]),

@@ -23,7 +23,7 @@ use crate::trouble::{Cause, Stuck, Trouble, behind};
 use paynter_exec::{Machine, StartReport};
 use paynter_model::BondGraph;
 use paynter_model::equations::{Control, ideal_contacts};
-use paynter_model::graph::{ElementId, ElementKind};
+use paynter_model::graph::{ElementId, Memory};
 use paynter_solve::{
     Absolute, Dense, EvalError, EventOutcome, EventRecord, Failure, FinishReason, Method, Observer,
     Options, SolveError, Statistics, System, Tolerances, WhenStiff, integrate,
@@ -633,10 +633,10 @@ impl<'a> HybridRun<'a> {
             Some((before.x[place], after.x[place]))
         };
         for (number, element) in self.graph.elements.iter().enumerate() {
-            if element.kind != ElementKind::I {
-                continue;
-            }
-            for &state in &element.states {
+            for (port, &state) in element.states.iter().enumerate() {
+                if !element.kind.is_storage() || element.memory(port) != Some(Memory::Momentum) {
+                    continue;
+                }
                 let Some((a, b)) = jump_of(state) else {
                     continue;
                 };

@@ -9,7 +9,9 @@
 //! round gives or takes, whatever suits the storages: it has the strokes of a resistor.
 
 use paynter::model::causality::{StorageForm, assign_causality};
-use paynter::model::graph::{BondGraph, BondId, Element, ElementId, ElementKind, Law, Stroke};
+use paynter::model::graph::{
+    BondGraph, BondId, Element, ElementId, ElementKind, Law, Memory, Stroke, Variable,
+};
 
 /// Strokes with derivative form preferred.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +58,9 @@ pub fn prefer_derivative(graph: &BondGraph, turned: &[ElementId]) -> Option<Left
 fn exchange(element: &mut Element, one: paynter::symbolic::ExprId) {
     element.can_vanish = false;
     let n = element.ports.len();
+    if element.kind == ElementKind::Ic {
+        return exchange_ports(element, one);
+    }
     let is_written_out = matches!(element.law, Law::Explicit(_));
     match element.kind {
         ElementKind::C => element.kind = ElementKind::I,
@@ -67,6 +72,27 @@ fn exchange(element: &mut Element, one: paynter::symbolic::ExprId) {
         element.law = match n {
             1 => Law::Gain(one),
             n => Law::Field(vec![one; n * n]),
+        };
+    }
+}
+
+/// Turns every port of an IC into its dual.
+fn exchange_ports(element: &mut Element, one: paynter::symbolic::ExprId) {
+    if let ([_], Some(memory)) = (element.ports.as_slice(), element.memory(0)) {
+        element.kind = match memory {
+            Memory::Momentum => ElementKind::C,
+            Memory::Displacement => ElementKind::I,
+        };
+        element.law = Law::Gain(one);
+        return;
+    }
+    let Law::Explicit(rows) = &mut element.law else {
+        return;
+    };
+    for (_, variable, _) in rows {
+        *variable = match variable {
+            Variable::Effort => Variable::Flow,
+            _ => Variable::Effort,
         };
     }
 }

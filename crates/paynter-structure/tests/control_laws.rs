@@ -6,9 +6,9 @@ mod kit;
 use kit::{RandomGraph, design, findings, random_graph, try_design};
 use paynter_structure::{SideFindings, Subject, ask};
 
-/// Cases of each kind; `STRUCTURE_CASES` sets another number for a long run.
+/// Cases of each kind; `PAYNTER_CASES` sets another number for a long run.
 fn n_cases(usual: u64) -> u64 {
-    let given = std::env::var("STRUCTURE_CASES").ok();
+    let given = std::env::var("PAYNTER_CASES").ok();
     given.and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
 

@@ -1,4 +1,4 @@
-//! `paynter reduce`: the model without coordinates whose momentum is conserved, or under assumptions.
+//! `paynter reduce`: the model without coordinates whose momentum is conserved, under assumptions, or with dependent inertias moved.
 
 use crate::commands::simplify::{RewriteArgs, rewriting};
 use clap::Args;
@@ -18,6 +18,12 @@ pub struct ReduceArgs {
     /// Assume this instead, such as "turn.f = 0", and say what error it makes (may be repeated)
     #[arg(long, value_name = "EQUATION", conflicts_with = "cyclic")]
     assume: Vec<String>,
+    /// Move dependent inertias over transformers to the velocities they follow from, instead
+    #[arg(long, conflicts_with_all = ["cyclic", "assume"])]
+    minimal: bool,
+    /// Move only this inertia (may be repeated)
+    #[arg(long, value_name = "NAME", requires = "minimal")]
+    inertia: Vec<String>,
 }
 
 /// Reduces a model.
@@ -30,6 +36,9 @@ pub fn reduce(args: &ReduceArgs) -> u8 {
             experiment: args.experiment.clone(),
             ..wish.clone()
         };
+        if args.minimal {
+            return paynter_rewrite::minimal(loader, path, &wish, &args.inertia);
+        }
         match args.assume.is_empty() {
             true => paynter_rewrite::reduce(loader, path, &wish, &what),
             false => paynter_rewrite::assume(loader, path, &wish, &args.assume),

@@ -10,7 +10,7 @@ use super::rings::find_rings;
 use super::velocities::assign_safely;
 use super::wishes::{Wish, collect_wishes, reversed_moduli};
 use super::{Reason, StorageForm};
-use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
+use crate::graph::{BondGraph, BondId, ElementId, End, Memory, Stroke};
 use crate::kinds::Nature;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
@@ -140,9 +140,12 @@ fn differences(
                     StorageForm::Derivative
                 }
             };
-            let change = match graph.element(end.element).kind {
-                ElementKind::C => Change::Storage(end, form(gives_effort)),
-                ElementKind::I => Change::Storage(end, form(!gives_effort)),
+            let element = graph.element(end.element);
+            let is_momentum = element.memory(end.port as usize) == Some(Memory::Momentum);
+            let change = match element.kind {
+                kind if kind.is_storage() => {
+                    Change::Storage(end, form(gives_effort != is_momentum))
+                }
                 kind if matches!(kind.nature(), Nature::Resistor | Nature::Heater) => {
                     Change::Resistor { end, gives_effort }
                 }

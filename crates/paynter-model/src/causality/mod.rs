@@ -44,7 +44,7 @@ pub use solved::Solved;
 pub(crate) use laws::{Shape, constant_value};
 pub(crate) use wishes::{Collector, StorageKey, is_zero, strong_at_neighbour, written_output};
 
-use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
+use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, Memory, Stroke};
 use paynter_symbolic::SymbolId;
 
 /// How the stroke of a bond came about.
@@ -506,11 +506,15 @@ impl Causality {
     /// Gives the form of a storage port; none for other elements and unassigned bonds.
     pub fn form(&self, graph: &BondGraph, element: ElementId, port: u32) -> Option<StorageForm> {
         let effort_is_input = self.effort_is_input(graph, End { element, port })?;
-        match (graph.element(element).kind, effort_is_input) {
-            (ElementKind::C, false) | (ElementKind::I, true) => Some(StorageForm::Integral),
-            (ElementKind::C, true) | (ElementKind::I, false) => Some(StorageForm::Derivative),
-            _ => None,
+        let element = graph.element(element);
+        if !element.kind.is_storage() {
+            return None;
         }
+        let takes_effort = element.memory(port as usize)? == Memory::Momentum;
+        Some(match takes_effort == effort_is_input {
+            true => StorageForm::Integral,
+            false => StorageForm::Derivative,
+        })
     }
 
     /// Gives the order of the system: independent storages and junctions, and coordinates that act on the dynamics.

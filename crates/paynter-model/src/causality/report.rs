@@ -288,7 +288,7 @@ fn order_text(graph: &BondGraph, causality: &Causality) -> String {
 /// Names the rate of an independent variable: `disc.f'`, the acceleration of an inertia.
 fn rate(graph: &BondGraph, element: ElementId) -> String {
     let letter = match graph.element(element).kind {
-        ElementKind::I | ElementKind::One => "f",
+        ElementKind::I | ElementKind::Ic | ElementKind::One => "f",
         _ => "e",
     };
     format!("{}.{letter}'", plain(graph, element))

@@ -20,7 +20,7 @@ const MAX_VISITS: usize = 4_000_000;
 pub(super) fn storages(graph: &BondGraph, causality: &Causality, form: StorageForm) -> Vec<End> {
     let mut found = Vec::new();
     for (index, element) in graph.elements.iter().enumerate() {
-        if !matches!(element.kind, ElementKind::C | ElementKind::I) {
+        if !element.kind.is_storage() {
             continue;
         }
         for port in 0..element.ports.len() as u32 {
@@ -131,7 +131,7 @@ fn trace(
 /// Tells whether what a dependent storage depends on has a rate (a storage, a free junction), or is a source.
 pub(super) fn is_independent(graph: &BondGraph, element: ElementId) -> bool {
     let kind = graph.element(element).kind;
-    kind.is_junction() || matches!(kind, ElementKind::C | ElementKind::I)
+    kind.is_junction() || kind.is_storage()
 }
 
 /// Gives one loop for each independent variable that dependent storages load, by name.

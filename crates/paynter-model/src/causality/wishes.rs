@@ -24,7 +24,7 @@ use super::ranking::Ranking;
 use super::rings::{Closing, Ring};
 use super::{Reason, Strokes};
 use crate::graph::{
-    BondGraph, BondId, Element, ElementId, ElementKind, End, Law, Stroke, Variable,
+    BondGraph, BondId, Element, ElementId, ElementKind, End, Law, Memory, Stroke, Variable,
 };
 use rustc_hash::FxHashMap;
 
@@ -264,7 +264,7 @@ pub(crate) fn written_output(
     let bond = graph.bond(*element.ports.get(end.port as usize)?);
     let stored = element.states.get(end.port as usize).copied();
     let stored = stored.filter(|_| element.kind.is_storage());
-    let is_flow_store = element.kind == ElementKind::I;
+    let is_flow_store = element.memory(end.port as usize) == Some(Memory::Momentum);
     match &element.law {
         Law::Explicit(rows) => {
             let &(_, variable, e) = rows.iter().find(|&&(port, _, _)| port == end.port)?;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::Lineage;
 use super::value::Value;
-use crate::graph::{DomainId, ElementKind, GroupId, Law};
+use crate::graph::{DomainId, ElementKind, GroupId, Law, Memory};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {
@@ -174,6 +174,8 @@ pub(super) struct Thing<'a> {
     pub bonds: Vec<(u32, u32)>,
     /// q or p by component.
     pub states: Vec<SymbolId>,
+    /// Which of the two, by component.
+    pub memories: Vec<Memory>,
     pub group: Option<GroupId>,
     /// Which part of the group it is, if it is not a vector itself.
     pub part: u32,

@@ -64,6 +64,14 @@ impl<'a> Elaborator<'a> {
             let mut has_learned = false;
             for at in 0..self.things.len() {
                 let t = &self.things[at];
+                if t.bonds.len() > 1 && t.kind.is_storage() {
+                    let found = self.domain_of_energy(ThingId(at as u32), classes, known);
+                    if let Some((class, found)) = found {
+                        known[class] = Some(found);
+                        has_learned = true;
+                    }
+                    continue;
+                }
                 let [(_, bond)] = t.bonds[..] else { continue };
                 if t.kind.is_junction() || is_two_port(t) {
                     continue;
@@ -80,6 +88,52 @@ impl<'a> Elaborator<'a> {
                 return;
             }
         }
+    }
+
+    /// The only domain that makes the energy of a field one of joules, where one of its ports is not known.
+    fn domain_of_energy(
+        &mut self,
+        thing: ThingId,
+        classes: &mut Classes,
+        known: &[Option<(DomainId, Span)>],
+    ) -> Option<(usize, (DomainId, Span))> {
+        let t = &self.things[thing.at()];
+        let (scope, memories) = (t.scope, t.memories.clone());
+        let [law] = t.written?.law.as_ref()?.as_slice() else {
+            return None;
+        };
+        if &*law.target.text != "energy" {
+            return None;
+        }
+        let ports: Vec<(u32, u32)> = t.bonds.clone();
+        let class_of: Vec<(usize, usize)> = ports
+            .iter()
+            .map(|&(port, bond)| (port as usize, classes.find(bond) as usize))
+            .collect();
+        let mut unknown = class_of.iter().filter(|(_, c)| known[*c].is_none());
+        let open = unknown.next()?.1;
+        if unknown.any(|(_, c)| *c != open) {
+            return None;
+        }
+        let mut found = None;
+        let domains: Vec<DomainId> = self.domains.iter().map(|(id, _)| id).collect();
+        for id in domains {
+            let mut dimensions = vec![None; memories.len()];
+            for &(port, class) in &class_of {
+                let domain = known[class].map_or(id, |k| k.0);
+                let kind = super::read::holder(memories.get(port).copied());
+                dimensions[port] = Some(self.dimension_in(domain, Variable::Stored, kind));
+            }
+            self.guessed_field = Some(dimensions);
+            let dimension = self.guess(&law.value, scope, 0).dimension;
+            self.guessed_field = None;
+            if dimension? == crate::units::Dimension::ENERGY && found.is_none() {
+                found = Some(id);
+            } else if dimension? == crate::units::Dimension::ENERGY {
+                return None;
+            }
+        }
+        Some((open, (found?, law.span)))
     }
 
     /// The only domain in which the value or the law of a one-port has the right units.

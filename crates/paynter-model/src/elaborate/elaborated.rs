@@ -14,7 +14,7 @@ use super::lower::Ctx;
 use super::value::Value;
 use super::{Elaborator, Limit, code, report, with_stack};
 use crate::domains::Domains;
-use crate::graph::{BondGraph, ElementKind};
+use crate::graph::{BondGraph, Memory};
 use crate::units::{Dimension, Unit};
 
 /// A model without errors: its graph, and everything needed to read more of it.
@@ -187,17 +187,20 @@ impl<'a> Elaborated<'a> {
         let mut units = FxHashMap::default();
         let elaborator = &mut self.elaborator;
         for element in &elaborator.graph.elements {
-            let Some(domain) = element.domain.map(|d| elaborator.domains.get(d)) else {
+            if !element.kind.is_storage() {
                 continue;
-            };
-            let quantity = match element.kind {
-                ElementKind::C => Some(&domain.displacement),
-                ElementKind::I => domain.momentum.as_ref(),
-                _ => None,
-            };
-            if let Some(quantity) = quantity {
-                let own = element.states.iter().map(|&s| (s, quantity.unit.clone()));
-                units.extend(own);
+            }
+            for (port, &state) in element.states.iter().enumerate() {
+                let bond = element.ports.get(port).map(|&b| elaborator.graph.bond(b));
+                let own = bond.and_then(|b| b.domain).or(element.domain);
+                let Some(domain) = own.map(|d| elaborator.domains.get(d)) else {
+                    continue;
+                };
+                let quantity = match element.memory(port) {
+                    Some(Memory::Momentum) => domain.momentum.as_ref(),
+                    _ => Some(&domain.displacement),
+                };
+                units.extend(quantity.map(|q| (state, q.unit.clone())));
             }
         }
         for at in 0..elaborator.defs.len() {

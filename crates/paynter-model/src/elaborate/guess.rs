@@ -210,6 +210,7 @@ impl<'a> Elaborator<'a> {
         let mut segments: Vec<(&str, bool)> = Vec::new();
         let mut at = e;
         let mut is_indexed = false;
+        let mut port = None;
         loop {
             match &at.kind {
                 ast::ExprKind::Name(name) => {
@@ -221,14 +222,23 @@ impl<'a> Elaborator<'a> {
                     is_indexed = false;
                     at = of;
                 }
-                ast::ExprKind::Index { of, .. } => {
+                ast::ExprKind::Index { of, index } => {
                     is_indexed = true;
+                    port = super::mixed::port_number(index);
                     at = of;
                 }
                 _ => return Guess::default(),
             }
         }
         segments.reverse();
+        if let ([("p" | "q", true)], Some(field)) = (&segments[..], &self.guessed_field) {
+            let place = port.and_then(|k| usize::try_from(k - 1).ok());
+            return Guess {
+                shape: Some(Shape::Scalar),
+                dimension: place.and_then(|k| field.get(k).copied().flatten()),
+                is_truth: false,
+            };
+        }
         if let ([(letter, false)], Some((domain, kind))) = (&segments[..], self.guessed_law)
             && let Some(variable) = super::domain::variable_called(letter)
         {

@@ -12,9 +12,10 @@ use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::data::*;
 use super::lower::{Ctx, Locals, Stop, unit_to_write};
+use super::read::holder;
 use super::value::{Shape, Value};
 use super::{Elaborator, code};
-use crate::graph::{DomainId, ElementKind, Law, Variable};
+use crate::graph::{DomainId, ElementKind, Law, Memory, Variable};
 use crate::suggest::nearest;
 use crate::units::Dimension;
 
@@ -48,6 +49,7 @@ impl<'a> Elaborator<'a> {
         };
         match kind {
             ElementKind::Se | ElementKind::Sf => self.source(thing, written, size),
+            ElementKind::Ic => self.mixed(thing, written),
             _ if kind.is_storage() || kind.is_resistor() => match &written.law {
                 Some(law) => {
                     if let Some(arg) = written.args.as_ref().and_then(|a| a.first()) {
@@ -73,7 +75,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn bad_law(&mut self, span: Span, text: &str) -> Stop {
+    pub(super) fn bad_law(&mut self, span: Span, text: &str) -> Stop {
         self.report.add(code::BAD_LAW, span, || {
             Diagnostic::error(code::BAD_LAW, "this law does not fit the element")
                 .primary(span, text)
@@ -135,7 +137,7 @@ impl<'a> Elaborator<'a> {
         Ok(given)
     }
 
-    fn missing_value(&mut self, written: &ast::Kind, kind: ElementKind) -> Stop {
+    pub(super) fn missing_value(&mut self, written: &ast::Kind, kind: ElementKind) -> Stop {
         let span = written.span;
         self.report.add(code::ARGUMENTS, span, || {
             let l = kind.letters();
@@ -488,6 +490,12 @@ impl<'a> Elaborator<'a> {
             let port = side.map_or(k, |side| 2 * k + side);
             let bond = self.bond_of(thing, port)?;
             let domain = self.bond_domain(bond);
+            let kind = match variable {
+                Variable::Stored => {
+                    holder(self.things[thing.at()].memories.get(k as usize).copied())
+                }
+                _ => kind,
+            };
             dimensions.push(domain.map(|d| self.dimension_in(d, variable, kind)));
             let b = &self.graph.bonds[bond as usize];
             symbols.push(match variable {
@@ -506,7 +514,11 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A law in braces: one value for each port.
-    fn explicit(&mut self, thing: ThingId, law: &'a [ast::LawEquation]) -> Result<Laws, Stop> {
+    pub(super) fn explicit(
+        &mut self,
+        thing: ThingId,
+        law: &'a [ast::LawEquation],
+    ) -> Result<Laws, Stop> {
         let t = &self.things[thing.at()];
         let (kind, size, scope, span) = (t.kind, t.size, t.scope, t.span);
         let mut locals = Locals::default();
@@ -669,10 +681,7 @@ impl<'a> Elaborator<'a> {
         }
         let t = &self.things[thing.at()];
         let (kind, states) = (t.kind, t.states.clone());
-        let given = match kind {
-            ElementKind::C => Variable::Effort,
-            _ => Variable::Flow,
-        };
+        let memories = t.memories.clone();
         let bonds: Vec<u32> = t.bonds.iter().map(|b| b.1).collect();
         let powers = bonds.iter().flat_map(|&b| {
             let bond = &self.graph.bonds[b as usize];
@@ -683,13 +692,19 @@ impl<'a> Elaborator<'a> {
         if read.iter().any(|s| powers.contains(s)) {
             let text = match kind {
                 ElementKind::C => "the energy of a C is a function of `q`",
+                ElementKind::Ic => "the energy of an IC is a function of `p` and `q`",
                 _ => "the energy of an I is a function of `p`",
             };
             return Err(self.bad_law(equation.value.span, text));
         }
         let pool = &mut self.graph.signals.pool;
         let slopes = paynter_symbolic::calculus::gradient(pool, energy, &states);
-        Ok(slopes.into_iter().map(|e| Some((given, e))).collect())
+        let given = |memory: &Memory| match memory {
+            Memory::Displacement => Variable::Effort,
+            Memory::Momentum => Variable::Flow,
+        };
+        let rows = slopes.into_iter().zip(&memories);
+        Ok(rows.map(|(e, m)| Some((given(m), e))).collect())
     }
 
     /// Lowers the modulus of a TF or GY; true if it is of the inverse form.

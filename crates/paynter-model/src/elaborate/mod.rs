@@ -39,6 +39,7 @@ mod guess;
 mod law;
 mod limit;
 mod lower;
+mod mixed;
 mod models;
 mod names;
 mod ports;
@@ -499,6 +500,8 @@ struct Elaborator<'a> {
     mixed_classes: FxHashSet<u32>,
     /// While the unit of a law is guessed: the domain that is tried, and the kind of its element.
     guessed_law: Option<(crate::graph::DomainId, crate::graph::ElementKind)>,
+    /// While the domain of one port of a field is looked for: the dimensions of `p[k]` and `q[k]`.
+    guessed_field: Option<Vec<Option<crate::units::Dimension>>>,
     /// Some element could not be made.
     is_incomplete: bool,
     experiment_scope: Option<ScopeId>,
@@ -618,6 +621,7 @@ impl<'a> Elaborator<'a> {
             has_placeholder: false,
             mixed_classes: FxHashSet::default(),
             guessed_law: None,
+            guessed_field: None,
             is_incomplete: false,
             experiment_scope: None,
             free_inputs: FxHashSet::default(),

@@ -449,6 +449,11 @@ impl<'a> Elaborator<'a> {
                 };
             }
             Target::Value(value) => Target::Value(self.value_field(&value, name)?),
+            // `field.p[2]` is `field[2].p`: the ports of an IC have different letters.
+            Target::Thing { thing, .. } if self.is_mixed_state(thing, name, index) => {
+                let port = self.index(target, index, ctx)?;
+                return self.field(port, name, &[], ctx);
+            }
             Target::Thing { thing, component } => self.thing_field(thing, component, name)?,
             Target::Side { thing, side } => self.side_field(thing, side, name)?,
             Target::Port(port) => self.port_field(port, name)?,

@@ -12,8 +12,16 @@ use super::data::*;
 use super::lower::{Ctx, Lowered, Stop, Target, letter_component};
 use super::value::{Shape, Value};
 use super::{Elaborator, Phase, Quantity, code};
-use crate::graph::{DomainId, ElementKind, ReadingKind, Variable};
+use crate::graph::{DomainId, ElementKind, Memory, ReadingKind, Variable};
 use crate::units::Dimension;
+
+/// A kind that remembers this alone: the dimension of what is stored is its.
+pub(super) fn holder(memory: Option<Memory>) -> ElementKind {
+    match memory {
+        Some(Memory::Momentum) => ElementKind::I,
+        _ => ElementKind::C,
+    }
+}
 
 /// Stands for the only member of a port that is no composite one.
 pub(super) const WHOLE_PORT: u32 = u32::MAX;
@@ -61,6 +69,7 @@ impl<'a> Elaborator<'a> {
             (_, "f") => self.across(thing, component, Variable::Flow, name.span),
             (_, "power") => Ok(self.quantity(thing, Quantity::Power)),
             (_, "energy") => Ok(self.quantity(thing, Quantity::Energy)),
+            (ElementKind::Ic, "p" | "q") => self.mixed_state(thing, component, name),
             _ if kind.memory().is_some_and(|m| m.letter() == letter) => {
                 Ok(self.states(thing, component))
             }
@@ -225,6 +234,32 @@ impl<'a> Elaborator<'a> {
         self.domains.get(domain).dimension(variable, kind)
     }
 
+    /// Reads p or q of one port of an IC.
+    fn mixed_state(
+        &mut self,
+        thing: ThingId,
+        component: Option<u32>,
+        name: &ast::Ident,
+    ) -> Lowered {
+        let t = &self.things[thing.at()];
+        let port = component.or((t.size == 1).then_some(0));
+        let memory = port.and_then(|k| t.memories.get(k as usize).copied());
+        match (port, memory) {
+            (Some(_), Some(memory)) if memory.letter() == &*name.text => {
+                Ok(self.states(thing, component))
+            }
+            (Some(k), Some(memory)) => {
+                let what = format!("port {} of an IC", k + 1);
+                let help = format!("its energy reads `{}[{}]`", memory.letter(), k + 1);
+                Err(self.has_no(name, &what, &help))
+            }
+            _ => {
+                let help = format!("name one port: `{}[1]`", name.text);
+                Err(self.has_no(name, "an IC as a whole", &help))
+            }
+        }
+    }
+
     /// Reads q or p.
     fn states(&mut self, thing: ThingId, component: Option<u32>) -> Value {
         let t = &self.things[thing.at()];
@@ -233,7 +268,7 @@ impl<'a> Elaborator<'a> {
             None if t.is_vector => (t.states.clone(), Shape::Vector(t.size)),
             None => (t.states.clone(), Shape::Scalar),
         };
-        let kind = t.kind;
+        let memories = &t.memories;
         let ports = match component {
             Some(k) => k..k + 1,
             None => 0..t.states.len() as u32,
@@ -241,6 +276,7 @@ impl<'a> Elaborator<'a> {
         let dimensions = ports.map(|port| {
             let (_, bond) = t.bonds.iter().find(|(p, _)| *p == port)?;
             let domain = self.bond_domain(*bond)?;
+            let kind = holder(memories.get(port as usize).copied());
             Some(self.dimension_in(domain, Variable::Stored, kind))
         });
         let dimensions: Vec<Option<Dimension>> = dimensions.collect();

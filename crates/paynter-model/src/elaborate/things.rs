@@ -11,7 +11,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use super::data::*;
 use super::models::Made;
 use super::{Elaborator, code};
-use crate::graph::{ElementKind, Group, GroupId};
+use crate::graph::{ElementKind, Group, GroupId, Memory};
 
 impl<'a> Elaborator<'a> {
     pub(super) fn collect_things(&mut self, id: InstanceId, scope: ScopeId, body: &'a [ast::Stmt]) {
@@ -131,9 +131,13 @@ impl<'a> Elaborator<'a> {
             None => 1,
         };
         let group = (size_expr.is_some()).then(|| self.add_group(name, Some(kind), size, span));
-        let states = kind.memory().map_or(Vec::new(), |memory| {
-            self.add_states(name, memory.letter(), size, size_expr.is_some(), span)
-        });
+        let memories: Vec<Memory> = match (kind, kind.memory()) {
+            // What is wrong with its letters is said with its law.
+            (ElementKind::Ic, _) => super::mixed::memories(written, size)
+                .unwrap_or_else(|_| vec![Memory::Momentum; size as usize]),
+            (_, memory) => memory.map_or(Vec::new(), |m| vec![m; size as usize]),
+        };
+        let states = self.add_states(name, &memories, size_expr.is_some(), span);
         self.things.push(Thing {
             name,
             kind,
@@ -145,6 +149,7 @@ impl<'a> Elaborator<'a> {
             span,
             bonds: Vec::new(),
             states,
+            memories,
             group,
             part: 0,
             preset: None,
@@ -179,17 +184,17 @@ impl<'a> Elaborator<'a> {
     fn add_states(
         &mut self,
         name: Option<PathId>,
-        letter: &str,
-        size: u32,
+        memories: &[Memory],
         is_vector: bool,
         span: Span,
     ) -> Vec<paynter_symbolic::SymbolId> {
         let origin = self.origin(span);
         let parent = name.unwrap_or(Names::ROOT);
-        (1..=size)
-            .map(|k| {
-                let index = is_vector.then_some(i64::from(k));
-                let name = self.child(parent, letter, index);
+        let numbered = (1..).zip(memories);
+        numbered
+            .map(|(k, memory)| {
+                let index = is_vector.then_some(k);
+                let name = self.child(parent, memory.letter(), index);
                 self.graph.signals.add_symbol(Symbol {
                     name,
                     role: Role::Unknown,

@@ -155,7 +155,8 @@ impl Value {
     pub fn measured_apart(mut self, dimensions: Vec<Option<Dimension>>) -> Self {
         let mut known = dimensions.iter().flatten();
         let first = known.next().copied();
-        let are_alike = known.all(|d| Some(*d) == first);
+        let are_alike = known.all(|d| Some(*d) == first)
+            && (first.is_none() || dimensions.iter().all(Option::is_some));
         self.apart = (!are_alike).then(|| dimensions.into());
         self.measured(first.filter(|_| are_alike), None)
     }

@@ -10,7 +10,9 @@
 
 use super::Writer;
 use super::line_work::{DOUBT, ENERGY, LineWork, PANELS, PortLaw};
-use crate::graph::{BondGraph, BondId, Element, ElementId, ElementKind, End, Law, Variable};
+use crate::graph::{
+    BondGraph, BondId, Element, ElementId, ElementKind, End, Law, Memory, Variable,
+};
 use paynter_symbolic::antiderivative::antiderivative;
 use paynter_symbolic::dae::{Balance, EnergyAnchor, EnergyRole, PowerPort, Symbol};
 use paynter_symbolic::{ExprId, Function1, Function2, Names, Node, Role, SymbolId, walk};
@@ -261,8 +263,8 @@ impl Writer<'_> {
             let term = if self.is_pseudo(bond) {
                 stored
             } else {
-                let answer = match element.kind {
-                    ElementKind::C => self.effort(bond),
+                let answer = match element.memory(port) {
+                    Some(Memory::Displacement) => self.effort(bond),
                     _ => self.flow(bond),
                 };
                 self.dae.pool.mul(answer, stored)
@@ -334,8 +336,8 @@ impl Writer<'_> {
             _ => {
                 let mut sum = self.dae.pool.number(0.0);
                 for (port, &state) in element.states.iter().enumerate() {
-                    let answer = match element.kind {
-                        ElementKind::C => self.effort(element.ports[port]),
+                    let answer = match element.memory(port) {
+                        Some(Memory::Displacement) => self.effort(element.ports[port]),
                         _ => self.flow(element.ports[port]),
                     };
                     let stored = self.dae.pool.symbol(state);
@@ -360,9 +362,9 @@ fn explicit_energy(
         .map(|&(port, variable, value)| {
             let bond = w.graph.bond(element.ports[port as usize]);
             let gives_stored = variable == Variable::Stored;
-            let argument = match (gives_stored, element.kind) {
+            let argument = match (gives_stored, element.memory(port as usize)) {
                 (false, _) => element.states[port as usize],
-                (true, ElementKind::C) => bond.effort,
+                (true, Some(Memory::Displacement)) => bond.effort,
                 (true, _) => bond.flow,
             };
             PortLaw {

@@ -15,7 +15,7 @@ pub(crate) mod relations;
 mod switches;
 
 use crate::causality::Causality;
-use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End};
+use crate::graph::{BondGraph, BondId, ElementId, End, Memory};
 use paynter_symbolic::dae::{Dae, Equation, Origin, Role, Symbol};
 use paynter_symbolic::{ExprId, PathId, SymbolId};
 use rustc_hash::FxHashMap;
@@ -174,17 +174,11 @@ impl<'a> Writer<'a> {
 /// Lists the independent storages as states and proposes where to tear.
 fn prefer_states(writer: &mut Writer) {
     for (index, element) in writer.graph.elements.iter().enumerate() {
-        if element.kind.memory().is_none() {
-            continue;
-        }
         for (port, &state) in element.states.iter().enumerate() {
             let gives_effort = writer.gives_effort(ElementId(index as u32), port);
-            let is_integral = match element.kind {
-                ElementKind::C => gives_effort == Some(true),
-                ElementKind::I => gives_effort == Some(false),
-                // What is only remembered is integrated whichever way the strokes are.
-                _ => true,
-            };
+            // What is only remembered is integrated whichever way the strokes are.
+            let is_integral = !element.kind.is_storage()
+                || gives_effort == Some(element.memory(port) == Some(Memory::Displacement));
             if is_integral {
                 writer.dae.preferred_states.push(state);
             }

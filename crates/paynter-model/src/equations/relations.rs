@@ -21,7 +21,7 @@ pub(crate) fn relate(
 ) {
     let solved = |w: &Writer, port: usize, variable: Variable| -> Option<bool> {
         let gives_effort = w.gives_effort(id, port)?;
-        Some(match (variable, element.kind.memory()) {
+        Some(match (variable, element.memory(port)) {
             (Variable::Effort, _) => gives_effort,
             (Variable::Flow, _) => !gives_effort,
             // In derivative causality the storage computes its q or p from the law.

@@ -133,6 +133,8 @@ kinds! {
     C => storages::C,
     /// Inertia, n ports.
     I => storages::I,
+    /// Inertia and spring in one field, given by its energy.
+    Ic => storages::IC,
     /// Transformer, scalar: ports 0 (in) and 1 (out).
     Tf => two_ports::TF,
     /// Gyrator, scalar two-port; or n-port powerless gyrator with an explicit law.
@@ -248,7 +250,9 @@ mod tests {
     #[test]
     fn letters_name_one_kind() {
         let letters: Vec<&str> = ElementKind::named().map(ElementKind::letters).collect();
-        let expected = ["Se", "Sf", "R", "C", "I", "TF", "GY", "RS", "Sw", "D", "M"];
+        let expected = [
+            "Se", "Sf", "R", "C", "I", "IC", "TF", "GY", "RS", "Sw", "D", "M",
+        ];
         assert_eq!(letters, expected);
     }
 }

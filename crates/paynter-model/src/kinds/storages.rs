@@ -49,6 +49,26 @@ pub(super) const I: Kind = Kind {
     write: storage,
 };
 
+/// Momenta at some ports and displacements at others, with one energy H(p, q): f = ∂H/∂p, e = ∂H/∂q.
+pub(super) const IC: Kind = Kind {
+    letters: "IC",
+    article: "an",
+    what: "inertia that depends on a place: a field with momenta at some ports and displacements at others, given by its energy, `IC[2] { energy = p[1]^2/(2*(J + m*q[2]^2)) }`",
+    example: "(spin, slide) => ic: IC[2] { energy = p[1]^2/(2*(J + m*q[2]^2)) }",
+    needs: "write its energy, with `p[k]` or `q[k]` for each port: `IC[2] { energy = p[1]^2/(2*(J + m*q[2]^2)) }`",
+    readable: ".e .f .p .q .stored .power .energy",
+    words: (&[], ""),
+    yields_to_models: true,
+    nature: Nature::Storage,
+    memory: None,
+    value: None,
+    letters_of_law: &[("p", Variable::Stored), ("q", Variable::Stored)],
+    law_gives: &[],
+    as_written: None,
+    ask,
+    write: storage,
+};
+
 fn ask(c: &mut Collector, id: ElementId, element: &Element) {
     for port in 0..element.ports.len() as u32 {
         ask_storage(c, element, End { element: id, port });
@@ -58,7 +78,7 @@ fn ask(c: &mut Collector, id: ElementId, element: &Element) {
 fn ask_storage(c: &mut Collector, element: &Element, end: End) {
     let graph = c.graph;
     // Integral: a C takes flow and gives effort, an I takes effort and gives flow.
-    let integral = element.kind == ElementKind::I;
+    let integral = element.memory(end.port as usize) == Some(Memory::Momentum);
     let n = element.ports.len();
     let diagonal = |m: &[paynter_symbolic::ExprId]| m.get(end.port as usize * (n + 1)).copied();
     let (mut value, mut is_easy_to_invert) = (None, true);
@@ -109,14 +129,9 @@ fn ask_storage(c: &mut Collector, element: &Element, end: End) {
 
 /// C: q' = f and a law between e and q. I: p' = e and a law between f and p.
 fn storage(w: &mut Writer, id: ElementId, element: &Element) {
-    let is_c = element.kind == ElementKind::C;
-    let (rate, answer) = if is_c {
-        (Variable::Flow, Variable::Effort)
-    } else {
-        (Variable::Effort, Variable::Flow)
-    };
     for (port, &state) in element.states.iter().enumerate() {
         let bond = w.graph.bond(element.ports[port]);
+        let is_c = element.memory(port) == Some(Memory::Displacement);
         let rate = if is_c { bond.flow } else { bond.effort };
         let derivative = w.derivative_of(state);
         let right = w.dae.pool.symbol(rate);
@@ -130,7 +145,11 @@ fn storage(w: &mut Writer, id: ElementId, element: &Element) {
         });
         w.equation(left, right, solves, element.origin);
     }
-    debug_assert!(rate != answer);
+    // The ports of an IC answer in different ways, each as its law says.
+    let answer = match element.kind {
+        ElementKind::C => Variable::Effort,
+        _ => Variable::Flow,
+    };
     let stored = variables(w, element, Variable::Stored);
     let answers = variables(w, element, answer);
     relate(

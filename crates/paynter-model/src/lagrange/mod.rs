@@ -50,6 +50,7 @@ mod system;
 mod write;
 
 pub use gyrators::Style;
+pub use poly::shortest;
 pub use proof::{Proof, prove};
 pub use write::Line;
 

@@ -9,7 +9,7 @@
 
 use super::system::{Role, System};
 use paynter_symbolic::expr::Function1;
-use paynter_symbolic::{ExprId, Node, SymbolId};
+use paynter_symbolic::{ExprId, Node, Pool, SymbolId};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -274,100 +274,141 @@ fn orientations(angles: &[ExprId]) -> Vec<Orientation> {
 
 /// Reads an expression; none where it grows too long.
 pub(super) fn poly_of(system: &mut System, e: ExprId) -> Option<Poly> {
-    match system.pool.node(e) {
-        Node::Number(bits) => Some(Poly::number(f64::from_bits(bits))),
-        Node::Symbol(s) => Some(Poly::atom(match system.role(s) {
-            Role::Constant => Atom::Constant(s),
-            _ => Atom::Other(e),
-        })),
-        Node::Neg(a) => Some(Poly::default().plus(&poly_of(system, a)?, -1.0)),
-        Node::Add(a, b) => {
-            let (a, b) = (poly_of(system, a)?, poly_of(system, b)?);
-            Some(a.plus(&b, 1.0)).filter(|p| p.0.len() <= MAX_TERMS)
+    let mut pool = std::mem::take(&mut system.pool);
+    let is_constant = |s: SymbolId| system.role(s) == Role::Constant;
+    let poly = Reading {
+        pool: &mut pool,
+        is_constant: &is_constant,
+    }
+    .poly_of(e);
+    system.pool = pool;
+    poly
+}
+
+/// The shortest form of an expression as a polynomial, with sin² + cos² = 1 used where that helps; zero where it is zero.
+pub fn shortest(pool: &mut Pool, e: ExprId, is_constant: &dyn Fn(SymbolId) -> bool) -> ExprId {
+    let poly = Reading {
+        pool: &mut *pool,
+        is_constant,
+    }
+    .poly_of(e);
+    match poly {
+        Some(poly) => {
+            let reduced = poly.reduced();
+            let is_shorter = reduced.0.len() < poly.0.len();
+            expression_in(pool, if is_shorter { &reduced } else { &poly })
         }
-        Node::Sub(a, b) => {
-            let (a, b) = (poly_of(system, a)?, poly_of(system, b)?);
-            Some(a.plus(&b, -1.0)).filter(|p| p.0.len() <= MAX_TERMS)
-        }
-        Node::Mul(a, b) => {
-            let (a, b) = (poly_of(system, a)?, poly_of(system, b)?);
-            a.times(&b)
-        }
-        Node::Div(a, b) => {
-            let (top, bottom) = (poly_of(system, a)?, poly_of(system, b)?);
-            if let (1, Some((monomial, c))) = (bottom.0.len(), bottom.leading()) {
-                let inverse = Monomial::default().times(monomial, -1);
-                if inverse.is_whole() {
-                    return top.times(&Poly::term(inverse, 1.0 / c));
-                }
-            }
-            let one = system.pool.number(1.0);
-            let below = system.pool.div(one, b);
-            top.times(&Poly::atom(Atom::Other(below)))
-        }
-        Node::Power(a, n) => match system.pool.as_number(n) {
-            Some(n) if n.fract() == 0.0 && (1.0..=8.0).contains(&n) => {
-                let base = poly_of(system, a)?;
-                let mut product = base.clone();
-                for _ in 1..n as usize {
-                    product = product.times(&base)?;
-                }
-                Some(product)
-            }
-            _ => Some(Poly::atom(Atom::Other(e))),
-        },
-        Node::Call1(Function1::Sin, a) => Some(angle_of(system, a)?.0),
-        Node::Call1(Function1::Cos, a) => Some(angle_of(system, a)?.1),
-        _ => Some(Poly::atom(Atom::Other(e))),
+        None => e,
     }
 }
 
-/// Sine and cosine of an angle; sums are taken apart.
-fn angle_of(system: &mut System, e: ExprId) -> Option<(Poly, Poly)> {
-    let (a, b, sign) = match system.pool.node(e) {
-        Node::Add(a, b) => (a, b, 1.0),
-        Node::Sub(a, b) => (a, b, -1.0),
-        Node::Neg(a) => {
-            let (sin, cos) = angle_of(system, a)?;
-            return Some((Poly::default().plus(&sin, -1.0), cos));
-        }
-        Node::Mul(a, b) => {
-            // 2 a is a + a.
-            let whole = |x: ExprId| system.pool.as_number(x).filter(|n| *n == 2.0);
-            match (whole(a), whole(b)) {
-                (Some(_), _) => (b, b, 1.0),
-                (_, Some(_)) => (a, a, 1.0),
-                _ => return Some((Poly::atom(Atom::Sin(e)), Poly::atom(Atom::Cos(e)))),
+/// Expressions that are read, and which symbols are the same everywhere.
+struct Reading<'r> {
+    pool: &'r mut Pool,
+    is_constant: &'r dyn Fn(SymbolId) -> bool,
+}
+
+impl Reading<'_> {
+    fn poly_of(&mut self, e: ExprId) -> Option<Poly> {
+        match self.pool.node(e) {
+            Node::Number(bits) => Some(Poly::number(f64::from_bits(bits))),
+            Node::Symbol(s) => Some(Poly::atom(match (self.is_constant)(s) {
+                true => Atom::Constant(s),
+                false => Atom::Other(e),
+            })),
+            Node::Neg(a) => Some(Poly::default().plus(&self.poly_of(a)?, -1.0)),
+            Node::Add(a, b) => {
+                let (a, b) = (self.poly_of(a)?, self.poly_of(b)?);
+                Some(a.plus(&b, 1.0)).filter(|p| p.0.len() <= MAX_TERMS)
             }
+            Node::Sub(a, b) => {
+                let (a, b) = (self.poly_of(a)?, self.poly_of(b)?);
+                Some(a.plus(&b, -1.0)).filter(|p| p.0.len() <= MAX_TERMS)
+            }
+            Node::Mul(a, b) => {
+                let (a, b) = (self.poly_of(a)?, self.poly_of(b)?);
+                a.times(&b)
+            }
+            Node::Div(a, b) => {
+                let (top, bottom) = (self.poly_of(a)?, self.poly_of(b)?);
+                if let (1, Some((monomial, c))) = (bottom.0.len(), bottom.leading()) {
+                    let inverse = Monomial::default().times(monomial, -1);
+                    if inverse.is_whole() {
+                        return top.times(&Poly::term(inverse, 1.0 / c));
+                    }
+                }
+                let one = self.pool.number(1.0);
+                let below = self.pool.div(one, b);
+                top.times(&Poly::atom(Atom::Other(below)))
+            }
+            Node::Power(a, n) => match self.pool.as_number(n) {
+                Some(n) if n.fract() == 0.0 && (1.0..=8.0).contains(&n) => {
+                    let base = self.poly_of(a)?;
+                    let mut product = base.clone();
+                    for _ in 1..n as usize {
+                        product = product.times(&base)?;
+                    }
+                    Some(product)
+                }
+                _ => Some(Poly::atom(Atom::Other(e))),
+            },
+            Node::Call1(Function1::Sin, a) => Some(self.angle_of(a)?.0),
+            Node::Call1(Function1::Cos, a) => Some(self.angle_of(a)?.1),
+            _ => Some(Poly::atom(Atom::Other(e))),
         }
-        _ => return Some((Poly::atom(Atom::Sin(e)), Poly::atom(Atom::Cos(e)))),
-    };
-    let ((sa, ca), (sb, cb)) = (angle_of(system, a)?, angle_of(system, b)?);
-    let sin = sa.times(&cb)?.plus(&ca.times(&sb)?, sign);
-    let cos = ca.times(&cb)?.plus(&sa.times(&sb)?, -sign);
-    Some((sin, cos))
+    }
+
+    /// Sine and cosine of an angle; sums are taken apart.
+    fn angle_of(&mut self, e: ExprId) -> Option<(Poly, Poly)> {
+        let (a, b, sign) = match self.pool.node(e) {
+            Node::Add(a, b) => (a, b, 1.0),
+            Node::Sub(a, b) => (a, b, -1.0),
+            Node::Neg(a) => {
+                let (sin, cos) = self.angle_of(a)?;
+                return Some((Poly::default().plus(&sin, -1.0), cos));
+            }
+            Node::Mul(a, b) => {
+                // 2 a is a + a.
+                let whole = |x: ExprId| self.pool.as_number(x).filter(|n| *n == 2.0);
+                match (whole(a), whole(b)) {
+                    (Some(_), _) => (b, b, 1.0),
+                    (_, Some(_)) => (a, a, 1.0),
+                    _ => return Some((Poly::atom(Atom::Sin(e)), Poly::atom(Atom::Cos(e)))),
+                }
+            }
+            _ => return Some((Poly::atom(Atom::Sin(e)), Poly::atom(Atom::Cos(e)))),
+        };
+        let ((sa, ca), (sb, cb)) = (self.angle_of(a)?, self.angle_of(b)?);
+        let sin = sa.times(&cb)?.plus(&ca.times(&sb)?, sign);
+        let cos = ca.times(&cb)?.plus(&sa.times(&sb)?, -sign);
+        Some((sin, cos))
+    }
 }
 
 /// Writes a polynomial as an expression.
 pub(super) fn expression_of(system: &mut System, poly: &Poly) -> ExprId {
-    let mut sum = system.pool.number(0.0);
+    expression_in(&mut system.pool, poly)
+}
+
+fn expression_in(pool: &mut Pool, poly: &Poly) -> ExprId {
+    let mut sum = pool.number(0.0);
     for (monomial, &c) in &poly.0 {
-        let mut product = system.pool.number(c);
+        let mut product = pool.number(c);
         for &(atom, n) in &monomial.0 {
             let base = match atom {
-                Atom::Constant(s) => system.pool.symbol(s),
+                Atom::Constant(s) => pool.symbol(s),
                 Atom::Other(e) => e,
-                Atom::Sin(angle) => system.pool.call1(Function1::Sin, angle),
-                Atom::Cos(angle) => system.pool.call1(Function1::Cos, angle),
+                Atom::Sin(angle) => pool.call1(Function1::Sin, angle),
+                Atom::Cos(angle) => pool.call1(Function1::Cos, angle),
             };
-            let power = system.pool.powi(base, n.abs());
+            let power = pool.powi(base, n.abs());
             product = if n > 0 {
-                system.pool.mul(product, power)
+                pool.mul(product, power)
             } else {
-                system.pool.div(product, power)
+                pool.div(product, power)
             };
         }
-        sum = system.pool.add(sum, product);
+        sum = pool.add(sum, product);
     }
     sum
 }

@@ -15,7 +15,7 @@ use paynter::model::causality::report::VariableNames;
 use paynter::model::causality::{
     Causality, ConflictKind, Status, StorageForm, conflict_diagnostic, steps, why,
 };
-use paynter::model::graph::{BondGraph, BondId, ElementId, ElementKind, End, Stroke};
+use paynter::model::graph::{BondGraph, BondId, ElementId, End, Stroke};
 use paynter::symbolic::{Names, PathId};
 use paynter::syntax::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,7 +243,7 @@ fn fill_nodes(
         if node.domain.is_none() {
             node.domain = domain(graph, element.domain);
         }
-        if matches!(element.kind, ElementKind::C | ElementKind::I) {
+        if element.kind.is_storage() {
             let id = ElementId(index as u32);
             let ports = 0..element.ports.len() as u32;
             let found = ports.filter_map(|port| causality.form(graph, id, port));

@@ -1,0 +1,312 @@
+//! `reduce --minimal`: dependent inertias at the velocities they follow from, on the documents' systems and on random ones.
+
+mod kit;
+
+use kit::{Dice, PATH, difference, ran, words, world};
+use paynter_rewrite::{Rewritten, Side, Wish, minimal, prove};
+
+fn moved(text: &str, named: &[&str]) -> Result<Rewritten, String> {
+    let named: Vec<String> = named.iter().map(|n| (*n).to_owned()).collect();
+    minimal(&mut world(text), PATH, &Wish::default(), &named).map_err(words)
+}
+
+fn gallery(path: &str) -> String {
+    let path = format!("{}/../../gallery/{path}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the gallery has it");
+    // References are compared elsewhere.
+    let lines = text.lines();
+    let lines = lines.filter(|l| !l.trim_start().starts_with("compare "));
+    lines.map(|l| format!("{l}\n")).collect()
+}
+
+/// Both texts give the same first experiment.
+fn same_run(old: &str, new: &Rewritten) -> f64 {
+    assert!(new.holds(), "{}\n{:?}", new.text, new.lines());
+    difference(&ran(old), &ran(&new.text))
+}
+
+fn model_of(text: &str) -> &str {
+    &text[..text.find("\n}").expect("a model ends")]
+}
+
+const GEAR: &str = "units strict
+model Gear {
+    param n = 0.2, Jm = 0.02 [kg*m^2], Jl = 0.5 [kg*m^2]
+    input u = 1 [N*m]
+    drive: Se(u) -> motor: 1 -> jm: I(Jm)
+    motor -> TF(n) -> load: 1 -> jl: I(Jl), rl: R(0.3 [N*m*s/rad])
+}
+experiment go of Gear { start motor.f = 1 [rad/s]; stop = 1 [s]; rtol = 1e-11; record motor.f, load.f, jl.p, jm.p, rl.power, system.energy }
+";
+
+#[test]
+fn a_constant_ratio_gives_the_sum_of_inertias() {
+    let found = moved(GEAR, &[]).expect("it moves");
+    assert!(found.text.contains("I(Jl*n^2 + Jm)"), "{}", found.text);
+    assert!(!found.text.contains("IC["), "{}", found.text);
+    assert!(same_run(GEAR, &found) < 1e-9);
+}
+
+#[test]
+fn the_disc_has_a_field_where_its_mass_slides() {
+    let text = gallery("disc/disc.bond");
+    let found = moved(&text, &[]).expect("it moves");
+    let model = model_of(&found.text);
+    assert!(
+        model.contains(
+            "(spin, slide) => inertia_spin: IC[2] { energy = p[1]^2/(2*(J + m*q[2]^2)) }"
+        ),
+        "{}",
+        found.text
+    );
+    assert!(model.contains("inertia_slide: I(m)"), "{model}");
+    // Closed rows: masses in the rest frame need no gyrator.
+    assert!(!model.contains("GY("), "{model}");
+    assert!(found.text.contains("// gyristor: "), "{}", found.text);
+    assert!(same_run(&text, &found) < 1e-8);
+}
+
+#[test]
+fn the_ring_of_the_gyroscope_is_in_the_energy_of_the_field() {
+    let text = gallery("gyroscope/gyroscope.bond");
+    let found = moved(&text, &[]).expect("it moves");
+    let model = model_of(&found.text);
+    assert!(model.contains("IC[3]") && !model.contains("GY("), "{model}");
+    assert!(
+        !model.contains("along: 1") && !model.contains("TF("),
+        "{model}"
+    );
+    assert!(same_run(&text, &found) < 1e-8);
+}
+
+/// Boudon et al. 2019, figs 27 and 28: crank, rod and piston as moduli of the crank's speed.
+const CRANK: &str = "units strict
+model Crank {
+    param r = 0.2 [m], l = 0.5 [m], g = 9.81 [m/s^2]
+    sin_b = r/l*sin(theta)
+    cos_b = sqrt(1 - sin_b^2)
+    crank: 1 -> j1: I(1 [kg]*r^2/3)
+    tilt = -r/l*cos(theta)/cos_b
+    crank -> TF(tilt) -> rod: 1 -> j2: I(2 [kg]*l^2/12)
+    crank -> TF(-r*sin(theta) + l/2*sin_b*tilt) -> rod_x: 1 -> mx: I(2 [kg])
+    crank -> TF(0.5*r*cos(theta)) -> rod_y: 1 -> my: I(2 [kg])
+    crank -> TF(-r*sin(theta) + l*sin_b*tilt) -> piston: 1 -> m3: I(1.5 [kg])
+    crank -> TF(0.5*r*cos(theta)) -> crank_y: 1
+    Se(-1 [kg]*g) -> crank_y
+    Se(-2 [kg]*g) -> rod_y
+    der(theta) = crank.f
+    start theta = 60 [deg]
+}
+experiment fall of Crank { stop = 2 [s]; output_step = 0.02 [s]; rtol = 1e-11; method = dop853; record theta, crank.f, piston.f, system.energy }
+";
+
+#[test]
+fn the_slider_crank_falls_as_the_reference_does() {
+    let found = moved(CRANK, &[]).expect("it moves");
+    assert!(found.text.contains("IC[2]"), "{}", found.text);
+    assert!(same_run(CRANK, &found) < 1e-8);
+    // slidercrank_gravity of the gallery, from free bodies and joints.
+    let path = format!(
+        "{}/../../gallery/slider_crank/reference/slidercrank_gravity.csv",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let reference = std::fs::read_to_string(path).expect("the gallery has it");
+    let last = reference.lines().last().expect("rows");
+    let theta: f64 = last
+        .split(',')
+        .nth(1)
+        .expect("theta")
+        .parse()
+        .expect("a number");
+    let table = ran(&found.text);
+    let own = *table
+        .column("theta")
+        .expect("recorded")
+        .values
+        .last()
+        .expect("a row");
+    assert!((own - theta).abs() < 1e-7, "{own} {theta}");
+}
+
+/// A pendulum in space on a turning table: the place is that of a spring, whose energy goes with the field.
+const TABLE: &str = "units strict
+model Table {
+    param I0 = 0.05 [kg*m^2], J1 = 0.4 [kg*m^2], J2 = 0.1 [kg*m^2], J3 = 0.35 [kg*m^2], w = 3 [N*m]
+    tilt: 1 -> I3: I(J3), weight: C { e = w*sin(q) }
+    turn: 1 -> base: I(I0)
+    turn -> TF(sin(theta)) -> across: 1 -> I1: I(J1)
+    turn -> TF(cos(theta)) -> along: 1 -> I2: I(J2)
+    along -> GY(I1.p) -> tilt -> GY(I2.p) -> across
+    theta [rad] = weight.q
+}
+experiment free of Table { start weight.q = 0.7 [rad], turn.f = 2 [rad/s], tilt.f = 0.3 [rad/s]; stop = 2 [s]; rtol = 1e-11; record theta, turn.f, weight.e, weight.stored, I1.p, system.energy }
+";
+
+#[test]
+fn a_spring_at_the_place_is_in_the_same_field() {
+    let found = moved(TABLE, &[]).expect("it moves");
+    let model = model_of(&found.text);
+    assert!(
+        model.contains("IC[2]") && !model.contains("weight") && !model.contains("GY("),
+        "{model}"
+    );
+    assert!(same_run(TABLE, &found) < 1e-8);
+    // Flown from the start in both: the place is one, not two copies.
+    assert!(
+        found.text.contains("start inertia_turn.q[2]"),
+        "{}",
+        found.text
+    );
+}
+
+#[test]
+fn a_mass_that_moves_with_another_place_keeps_a_gyrator() {
+    // ω = sin(x) v with x' of another junction and no gyrator in the model: not the rate of anything.
+    let text = "model M {
+    a: 1 -> i1: I(2)
+    s: 1 -> i2: I(0.7), k: C(0.3)
+    a -> TF(1 + 0.5*sin(x)) -> b: 1 -> i3: I(1.5)
+    der(x) = s.f
+}
+experiment go of M { start a.f = 1, s.f = 0.4; stop = 2; rtol = 1e-11; record a.f, s.f, x, i3.f, system.energy }
+";
+    let found = moved(text, &[]).expect("it moves");
+    assert!(
+        found.text.contains("-> GY(") && found.text.contains("IC[2]"),
+        "{}",
+        found.text
+    );
+    assert!(same_run(text, &found) < 1e-8);
+    // The proof, not the audit, sees it: a gyrator is powerless.
+    let line = found
+        .text
+        .lines()
+        .find(|l| l.contains("-> GY(") && !l.trim_start().starts_with("//"));
+    let mutated = found.text.replacen(line.expect("it is there"), "", 1);
+    let side = |text| Side {
+        path: PATH,
+        text,
+        model: "M",
+    };
+    let loader = paynter::overlay::LibraryOnly;
+    let proof = prove(&loader, &side(text), &side(&mutated), &found.correspondence);
+    assert!(!proof.holds(), "{}", proof.line());
+}
+
+#[test]
+fn only_the_inertias_that_are_named_move() {
+    // Tiernego & van Dixhoorn 1979, fig. 11: the middle gimbal goes to the outer one, the inner one stays.
+    let text = "model M {
+    outer: 1 -> iz3: I(20)
+    outer -> TF(-sin(beta)) -> mx: 1 -> ix2: I(12)
+    outer -> TF(cos(beta)) -> mz: 1 -> iz2: I(14)
+    y: 1 -> iy2: I(16)
+    mz -> TF(0.5) -> inner: 1 -> iz1: I(6)
+    der(beta) = y.f
+}
+experiment go of M { start outer.f = 1, y.f = 0.5, beta = 0.4; stop = 1; rtol = 1e-11; record outer.f, y.f, beta, iz1.p, system.energy }
+";
+    let found = moved(text, &["ix2", "iz2"]).expect("they move");
+    let model = model_of(&found.text);
+    assert!(
+        model.contains("IC[2]") && model.contains("iz1: I(6)") && !model.contains("ix2"),
+        "{model}"
+    );
+    assert!(same_run(text, &found) < 1e-8);
+}
+
+#[test]
+fn what_cannot_move_is_refused_with_the_reason() {
+    let timed = GEAR.replace("TF(n)", "TF(1 + 0.1*sin(1 [rad/s]*time))");
+    let why = moved(&timed, &["jl"]).expect_err("time is no place");
+    assert!(why.contains("E0885") && why.contains("time"), "{why}");
+    let kept = moved(&timed, &[]).expect("nothing is done");
+    assert!(
+        kept.steps.is_empty() && kept.refused.iter().any(|r| r.contains("time")),
+        "{:?}",
+        kept.refused
+    );
+    let read = GEAR.replace("record motor.f", "record jl.e, motor.f");
+    let why = moved(&read, &["jl"]).expect_err("its effort is read");
+    assert!(why.contains("jl.e"), "{why}");
+    let driven = GEAR
+        .replace("drive: Se(u)", "drive: Sf(u*1 [rad/(s*N*m)])")
+        .replace("start motor.f = 1 [rad/s]; ", "");
+    let why = moved(&driven, &["jl"]).expect_err("a source sets it");
+    assert!(why.contains("drive"), "{why}");
+    let why = moved(GEAR, &["nothing"]).expect_err("no such name");
+    assert!(why.contains("E0885") && why.contains("nothing"), "{why}");
+    let table = GEAR.replace("TF(n)", "TF(cam(x))") + "fn cam(x) = 1 + 0.1*sin(x)\n";
+    let table = table.replace("    input u", "    der(x) = motor.f\n    input u");
+    let why = moved(&table, &["jl"]).expect_err("a function that is not looked into");
+    assert!(why.contains("slope"), "{why}");
+}
+
+/// Coordinates with inertias and springs, and masses behind random moduli of all of them.
+fn random_mechanism(seed: u64) -> String {
+    let dice = &mut Dice(seed.wrapping_mul(0x9e37_79b9) + 17);
+    let n = 1 + dice.below(3);
+    let mut text = "model M {\n    param c = 0.4\n".to_owned();
+    for i in 0..n {
+        text += &format!(
+            "    v{i}: 1 -> i{i}: I({})\n    der(x{i}) = v{i}.f\n",
+            dice.value()
+        );
+        if dice.rarely(2) {
+            text += &format!("    v{i} -> r{i}: R({})\n", dice.value());
+        }
+    }
+    for k in 0..1 + dice.below(3) {
+        let mut ways = Vec::new();
+        for i in 0..n {
+            if dice.rarely(2) || (i == n - 1 && ways.is_empty()) {
+                let (a, b) = (dice.below(n), dice.below(n));
+                let moduli = [
+                    "c".to_owned(),
+                    format!("cos(x{a})"),
+                    format!("c*sin(x{a} - x{b})"),
+                    format!("0.5 + x{a}/4"),
+                    format!("sin(x{a})*cos(x{b})"),
+                ];
+                ways.push(format!("v{i} -> TF({}) -> s{k}", moduli[dice.below(5)]));
+            }
+        }
+        text += &format!("    s{k}: 0 -> m{k}: 1 -> j{k}: I({})\n", dice.value());
+        for way in ways {
+            text += &format!("    {way}\n");
+        }
+    }
+    let starts: Vec<String> = (0..n)
+        .map(|i| format!("v{i}.f = {}, x{i} = {}", dice.value(), dice.value()))
+        .collect();
+    let records: Vec<String> = (0..n)
+        .map(|i| format!("x{i}, v{i}.f as f{i}, i{i}.p as p{i}"))
+        .collect();
+    text + &format!(
+        "}}\nexperiment go of M {{\n    start {}\n    stop = 1; output_step = 0.1; rtol = 1e-11\n    record {}, j0.p as q, m0.f as g, system.energy as E\n}}\n",
+        starts.join(", "),
+        records.join(", ")
+    )
+}
+
+#[test]
+fn random_mechanisms_move_as_before() {
+    let cases: u64 = std::env::var("PAYNTER_CASES").map_or(40, |n| n.parse().expect("a number"));
+    let (mut n_moved, mut n_gyrators) = (0, 0);
+    for seed in 0..cases {
+        let text = random_mechanism(seed);
+        let found = moved(&text, &[]).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        assert!(found.holds(), "{seed}: {text}\n{}", found.text);
+        if found.steps.is_empty() {
+            continue;
+        }
+        n_moved += 1;
+        n_gyrators += usize::from(model_of(&found.text).contains("GY("));
+        let apart = difference(&ran(&text), &ran(&found.text));
+        assert!(apart < 1e-7, "{seed}: {apart:e}\n{}", found.text);
+    }
+    assert!(
+        n_moved as u64 > cases / 2 && n_gyrators > 0,
+        "{n_moved} {n_gyrators}"
+    );
+}
