@@ -189,6 +189,8 @@ pub(crate) struct Image {
     pub demands: Map,
     pub n_demands: usize,
     pub n_constraints: usize,
+    /// Some locks close loops, so that the mechanism may come to a singular position.
+    pub closes_loops: bool,
     pub constraints: Map,
     pub quadrature_slots: Vec<u32>,
     pub power: Power,

@@ -135,6 +135,11 @@ impl LeastNorm {
         implied
     }
 
+    /// The square of what each row adds to those eliminated before it, in the order of elimination.
+    pub(crate) fn news(&self) -> impl Iterator<Item = f64> + '_ {
+        self.pivots.iter().copied()
+    }
+
     /// The smallest square of what a row adds to those eliminated before it; 0 if some row is implied.
     pub(crate) fn weakest(&self) -> f64 {
         self.pivots.iter().copied().fold(1.0, f64::min)

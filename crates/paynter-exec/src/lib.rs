@@ -71,6 +71,7 @@ mod partition;
 mod pattern;
 mod plan;
 pub mod program;
+mod regularity;
 mod sizes;
 mod sparse;
 mod start;

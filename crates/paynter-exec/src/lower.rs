@@ -791,6 +791,7 @@ impl Maker {
         constraints.extend(self.emitter.plan.dae.invariants.iter().map(|i| i.residual));
         self.image.n_demands = demands.len();
         self.image.n_constraints = constraints.len();
+        self.image.closes_loops = reduced.closes_loops;
         self.image.constraints = Map::new(&mut self.emitter, &self.image.inputs, &constraints)?;
         for info in &mut self.image.starts {
             if info.is_guess

@@ -31,6 +31,7 @@ use crate::map::check_pivots;
 use crate::memory::Memory;
 use crate::partition::Partition;
 use crate::pattern::Columns;
+use crate::regularity::Demands;
 use crate::start::{LEFT_OF_ZERO, Search};
 
 /// A model ready to run. Copies share the code and own their numbers.
@@ -114,6 +115,8 @@ pub(crate) struct Room {
     pub open: Option<(f64, u32, Vec<usize>)>,
     /// Rows and variables of the projection, with their order of elimination; empty until first needed.
     pub searches: Vec<Search>,
+    /// Rates that locks demand, with their order of elimination, once they were measured.
+    pub demands: Option<Box<Demands>>,
 }
 
 /// Work done by a machine since it was made or copied.
@@ -926,6 +929,10 @@ impl System for Machine {
             return self.settle(t, y).map_err(failed);
         }
         self.project_on_constraints(t, y).map_err(failed)
+    }
+
+    fn regularity(&mut self, t: f64, y: &[f64], out: &mut Vec<f64>) -> Result<bool, EvalError> {
+        self.measure_regularity(t, y, out).map_err(failed)
     }
 
     #[inline]

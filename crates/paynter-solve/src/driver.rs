@@ -10,6 +10,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::bridge::Approach;
 use crate::choose::{choice_after_failure, first_choice, next_choice};
 use crate::events::{Found, Guards, time_width};
 use crate::methods::Method;
@@ -76,6 +77,7 @@ pub fn integrate(
         t_end,
         y: y0.to_vec(),
         y_before: vec![0.0; n],
+        approach: Approach::new(!options.method.has_fixed_step()),
         guards: Guards::new(system.n_guards(), n),
         quadratures: Quadratures::new(system, options.tolerances.relative),
         fired: Vec::new(),
@@ -141,6 +143,7 @@ struct Run<'a> {
     t_end: f64,
     y: Vec<f64>,
     y_before: Vec<f64>,
+    approach: Approach,
     guards: Guards,
     quadratures: Quadratures,
     fired: Vec<Crossing>,
@@ -205,8 +208,16 @@ impl Run<'_> {
                     }
                     stepper = method.make(cx, self.options);
                     self.quadratures.forget();
+                    self.approach.forget();
                     stepper.restart(cx, self.t, &self.y, None)?;
                     continue;
+                }
+            };
+            let reaction = match reaction {
+                Reaction::GoOn => self.pass_ahead(cx, stepper.as_mut(), (t_stop, time_event))?,
+                reaction => {
+                    self.approach.forget();
+                    reaction
                 }
             };
             match reaction {
@@ -341,6 +352,26 @@ impl Run<'_> {
             Reaction::GoOn => Err(failure),
             reaction => Ok(reaction),
         }
+    }
+
+    /// Passes a singular position shortly behind the step just made, if there is one.
+    fn pass_ahead(
+        &mut self,
+        cx: &mut Context<'_>,
+        stepper: &mut dyn Stepper,
+        (t_stop, time_event): (f64, Option<f64>),
+    ) -> Result<Reaction, Failure> {
+        if self.t >= t_stop {
+            return Ok(Reaction::GoOn);
+        }
+        let Some(mut bridge) = self.approach.bridge(cx, stepper, t_stop)? else {
+            return Ok(Reaction::GoOn);
+        };
+        let h = bridge.natural_step();
+        Ok(match self.pass_step(cx, &mut bridge, time_event)? {
+            Reaction::GoOn => Reaction::Restart { h },
+            reaction => reaction,
+        })
     }
 
     /// Goes over the step just made: events, quadratures, observer, time event at its end.

@@ -29,6 +29,7 @@
 
 mod banded;
 mod bdf;
+mod bridge;
 mod choose;
 mod clock;
 mod complementarity;

@@ -6,8 +6,11 @@
 
 use crate::options::Failure;
 use crate::stepper::{
-    Context, StepQuadrature, Stepper, Stiffness, Trouble, min_step, weighted_norm,
+    Context, StepQuadrature, Stepper, Stiffness, Trouble, error_size, min_step, weighted_norm,
 };
+
+/// A step this many tolerances off is not projected, and one that the projection moves by more is made again.
+const WORTH_PROJECTING: f64 = 1e3;
 
 /// One-step formula with an error estimate and an interpolant.
 pub(crate) trait Formula {
@@ -290,13 +293,17 @@ impl<F: Formula> OneStep<F> {
         // A step far beyond the tolerance is rejected anyway, and its end may lie too far
         // off for the projection to find its way back.
         let is_worth_projecting =
-            projects && self.formula.error_norm(h, &self.inverse_scale) <= 1e3;
+            projects && self.formula.error_norm(h, &self.inverse_scale) <= WORTH_PROJECTING;
         if is_worth_projecting {
             self.before_projection.copy_from_slice(&self.y1);
             moved = cx.project(t1, &mut self.y1)?.moved;
             if moved {
                 for (before, after) in self.before_projection.iter_mut().zip(&self.y1) {
                     *before = after - *before;
+                }
+                // Beyond this the nearest place that meets the constraints may be on another branch of the motion.
+                if error_size(&self.before_projection, &self.inverse_scale) > WORTH_PROJECTING {
+                    return Ok((f64::INFINITY, moved));
                 }
                 self.formula
                     .remove_error_along(&self.before_projection, &self.inverse_scale);

@@ -179,6 +179,8 @@ pub struct Statistics {
     pub projections: usize,
     /// Entries visited by factorisations and solutions, a measure of linear-algebra work.
     pub linear_work: u64,
+    /// When singular positions were passed, s.
+    pub passages: Vec<f64>,
     /// Methods used, with times and reasons, in order.
     pub choices: Vec<Choice>,
 }
@@ -200,6 +202,7 @@ impl Statistics {
         self.guard_evaluations += later.guard_evaluations;
         self.projections += later.projections;
         self.linear_work += later.linear_work;
+        self.passages.extend_from_slice(&later.passages);
         let is_new = |c: &&Choice| c.reason != Reason::Resumed;
         self.choices.extend(later.choices.iter().filter(is_new));
     }

@@ -29,6 +29,17 @@ const WEIGHTS: [f64; 5] = [
     0.236_926_885_056_189_1,
 ];
 
+/// The five-point rule: points with their weights.
+pub(crate) const FIVE_POINTS: [(f64, f64); 5] = {
+    let mut rule = [(0.0, 0.0); 5];
+    let mut k = 0;
+    while k < 5 {
+        rule[k] = (POINTS[k], WEIGHTS[k]);
+        k += 1;
+    }
+    rule
+};
+
 /// Weights of the rule on the three inner points, which is exact for degree 3.
 const ROUGH_WEIGHTS: [f64; 5] = {
     // ∫ x² dx = 2/3 on −1…1 fixes the outer weight: 2 w x² = 2/3.

@@ -325,6 +325,17 @@ pub trait System {
         Ok(Projection::default())
     }
 
+    /// Appends measures of how regular the system is here, in the same order at every point, and returns true; false if it
+    /// cannot become singular. A measure vanishes where the right-hand side has no value, and is smooth up to its sign on
+    /// the way there.
+    ///
+    /// # Errors
+    ///
+    /// The measures have no value here.
+    fn regularity(&mut self, _t: f64, _y: &[f64], _out: &mut Vec<f64>) -> Result<bool, EvalError> {
+        Ok(false)
+    }
+
     /// Number of quadratures.
     fn n_quadratures(&self) -> usize {
         0

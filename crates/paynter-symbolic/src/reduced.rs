@@ -92,6 +92,8 @@ pub struct Reduced {
     /// keeps. They read states and time, and may read what blocks compute from those. Declared
     /// positions ([`Dae::constraints`]) are at the end.
     pub constraints: Vec<ExprId>,
+    /// Reactions of locks that close loops are unknowns: where the locks are in line they say less than elsewhere.
+    pub closes_loops: bool,
     /// Constraints g = 0 between states, dependent ones and their derivatives that the blocks
     /// keep by computing the dependent ones; useful to find consistent starts.
     pub hidden: Vec<ExprId>,

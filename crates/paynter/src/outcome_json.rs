@@ -47,6 +47,7 @@ pub fn outcome_facts(design: &Design, outcome: &Outcome) -> Value {
         "rhs": statistics.rhs,
         "jacobians": statistics.jacobians,
         "events": statistics.state_events + statistics.time_events,
+        "singular_positions": statistics.passages,
         "ending": ending_json(&run.ending),
         "audit": run.audit.as_ref().map(|audit| audit_json(audit, is_whole(&run.ending))),
         "trim": outcome.trim.as_ref().map(trim_to_json),

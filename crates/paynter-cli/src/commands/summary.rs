@@ -142,6 +142,13 @@ fn print_work(outcome: &Outcome) {
             None => ", interpreted".to_owned(),
         }
     );
+    if let [first, rest @ ..] = statistics.passages.as_slice() {
+        let times = match rest.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        say!("  singular    position at t = {first:.6} s{times}: passed on the smooth branch");
+    }
 }
 
 fn print_ending(ending: &Ending) {

@@ -638,17 +638,56 @@ impl<'a> Elaborator<'a> {
                 && !x.is_finite()
                 && !(x.is_nan() && self.has_placeholder)
             {
-                let d = &self.defs[def.at()];
-                let span = d.value.map_or(d.span, |(e, _)| e.span);
-                let name = self.graph.signals.names.display(d.path);
-                self.report.add(code::NOT_FINITE, span, || {
-                    Diagnostic::error(code::NOT_FINITE, format!("the value of `{name}` is {x}"))
-                        .primary(span, "not a finite number")
-                });
+                let message = self.not_finite(def, x);
+                let span = message.primary.as_ref().map(|p| p.span);
+                let span = span.unwrap_or(self.defs[def.at()].span);
+                self.report.add(code::NOT_FINITE, span, || message);
                 return Err(Stop::Reported);
             }
         }
         Ok(())
+    }
+
+    /// Says that a value is no number: at the line of the user that makes the part, where it is one of a part. A vector of
+    /// the part that is zero is nearly always the cause: an axis has a direction, and a quaternion a length.
+    fn not_finite(&mut self, def: DefId, x: f64) -> Diagnostic {
+        let d = &self.defs[def.at()];
+        let own = d.value.map_or(d.span, |(e, _)| e.span);
+        let names = &self.graph.signals.names;
+        let text = format!("the value of `{}` is {x}", names.display(d.path));
+        let message = Diagnostic::error(code::NOT_FINITE, text);
+        let owner = d.instance;
+        let mut part = owner.map(|id| &self.instances[id.at()]);
+        while let Some(outer) = part.filter(|p| p.depth > 1).and_then(|p| p.parent) {
+            part = Some(&self.instances[outer.at()]);
+        }
+        let Some(part) = part.filter(|p| p.depth == 1) else {
+            return message.primary(own, "not a finite number");
+        };
+        let message = message
+            .primary(part.span, "what is given here leads to no finite number")
+            .secondary(own, "in this line of the part");
+        let beside: Vec<(PathId, Value)> = self
+            .defs
+            .iter()
+            .filter(|d| d.kind == DefKind::Param && d.instance == owner)
+            .filter_map(|d| match &d.progress {
+                Progress::Done(value) if value.elements.len() > 1 => Some((d.path, value.clone())),
+                _ => None,
+            })
+            .collect();
+        let signals = &self.graph.signals;
+        let constants = &mut self.constants;
+        let mut is_zero = |value: &Value| {
+            (value.elements.iter()).all(|&e| constants.value(signals, e) == Some(0.0))
+        };
+        match beside.into_iter().find(|(_, value)| is_zero(value)) {
+            Some((path, _)) => message.help(format!(
+                "`{}` is zero and has no direction: give it one",
+                self.graph.signals.names.display(path)
+            )),
+            None => message,
+        }
     }
 
     /// Names a component: `J[2,1]`, `gravity[2]`, or the name itself.

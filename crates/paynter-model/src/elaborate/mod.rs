@@ -712,6 +712,10 @@ impl<'a> Elaborator<'a> {
         let waits = |p: &Port<'_>| self.instances[p.instance.at()].parent.is_none();
         let is_part = self.is_lenient && self.ports.iter().any(waits);
         let is_open = self.has_placeholder || self.is_incomplete || is_part;
+        // Messages about the physics of a part point at the line that makes it.
+        let parts = self.instances.iter().filter(|i| i.depth == 1);
+        self.graph.parts = parts.map(|i| (i.path, i.span)).collect();
+        self.graph.parts.sort_unstable_by_key(|&(path, _)| path);
         if !self.report.has_errors() && !is_open {
             for message in check_graph(&mut self.graph) {
                 self.report.push(message);
@@ -719,9 +723,6 @@ impl<'a> Elaborator<'a> {
         }
         let is_right = !self.report.has_errors() && !is_open;
         let diagnostics = std::mem::take(&mut self.report).in_text_order();
-        let parts = self.instances.iter().filter(|i| i.depth == 1);
-        self.graph.parts = parts.map(|i| (i.path, i.span)).collect();
-        self.graph.parts.sort_unstable_by_key(|&(path, _)| path);
         let inner = self.instances.iter().filter(|i| i.depth > 0);
         self.graph.instances = inner.map(|i| i.path).collect();
         self.graph.instances.sort_unstable();

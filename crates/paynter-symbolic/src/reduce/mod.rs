@@ -126,6 +126,16 @@ pub fn reduce_with(dae: Dae, options: &Options) -> Result<Reduced, StructuralErr
 }
 
 fn reduce_once(
+    dae: Dae,
+    options: &Options,
+    by_multipliers: bool,
+) -> Result<Reduced, StructuralError> {
+    let mut reduced = reduce_as_told(dae, options, by_multipliers)?;
+    reduced.closes_loops = by_multipliers && !options.is_tree;
+    Ok(reduced)
+}
+
+fn reduce_as_told(
     mut dae: Dae,
     options: &Options,
     by_multipliers: bool,
@@ -379,6 +389,7 @@ fn finish(system: System, solved: Solved, decided_by: Vec<SymbolId>) -> Reduced 
         known,
         constraints: sets.constraints,
         hidden: sets.hidden,
+        closes_loops: false,
         is_selection_dynamic: sets.is_dynamic,
         selector: sets.selector,
         structural_index: sets.structural_index,
