@@ -11,7 +11,6 @@ use crate::algebra::Algebra;
 use crate::expression::{product, quotient, square, sum};
 use crate::kinematics::{Form, GIVEN, Kinematics};
 use crate::net::{Image, Images, Kind, Net, Step, ThingId};
-use crate::walk::dotted;
 use paynter::symbolic::ExprId;
 use paynter::symbolic::antiderivative::antiderivative;
 use paynter::syntax::ast::{ItemKind, NodeKind, StmtKind};
@@ -670,10 +669,7 @@ fn law_of(def: &str) -> Option<(String, String)> {
     let [equation] = kind.law.as_deref()? else {
         return None;
     };
-    if equation.index.is_some()
-        || !kind.flags.is_empty()
-        || dotted(&equation.value).is_some_and(|p| p.is_empty())
-    {
+    if equation.index.is_some() || !kind.flags.is_empty() {
         return None;
     }
     let span = equation.value.span;
