@@ -34,6 +34,8 @@ pub(crate) fn rounds_allowed(n_modes: usize) -> usize {
 
 /// Stands for "on this side" in a guard whose value is exactly zero.
 const THIS_SIDE: f64 = 1e-300;
+/// Guards below this size are zero, with the side that the modes say: no quantity is that small but by intent.
+const NO_SIZE: f64 = 1e-290;
 
 /// Values this near to a whole number, as a share, count as that number: what root finding leaves.
 const FLOOR_BAND: f64 = 1e-12;
@@ -544,7 +546,7 @@ impl Machine {
                     continue;
                 }
                 // What `reinit` put on its threshold stands there by intent: the condition is that of equality.
-                let is_put_there = has_moved && value == 0.0;
+                let is_put_there = has_moved && value.abs() < NO_SIZE;
                 let is_left = value != 0.0 || self.room.has_crossed[output];
                 if is_noise && is_left && !is_put_there {
                     continue;
@@ -742,7 +744,7 @@ impl Machine {
 }
 
 fn off_zero(value: f64, is_positive: bool) -> f64 {
-    match (value == 0.0, is_positive) {
+    match (value.abs() < NO_SIZE, is_positive) {
         (false, _) => value,
         (true, true) => THIS_SIDE,
         (true, false) => -THIS_SIDE,

@@ -504,3 +504,23 @@ fn voltage_that_rests_at_the_threshold_of_a_diode_does_not_chatter() {
         assert_close(last(&outcome, "v"), 200.0, 200.0 * 1e-5);
     }
 }
+
+#[test]
+fn a_ball_that_is_put_a_hair_above_the_floor_bounces_again() {
+    // Foreign models put it there, 2.2e-308 m above, so that they see no crossing at the bounce itself.
+    let outcome = run_text(
+        "model Ball { der(h) = v; der(v) = -9.81; start h = 1
+         when up: h > 0 { n = pre(n) + 1 }
+         when down: h <= 0 {
+            reinit v = if h <= 0 and v < 0 then -0.7*v else v
+            reinit h = if h <= 0 and v < 0 then 2.2e-308 else h
+         } }
+         experiment e of Ball { stop = 1.5; rtol = 1e-9; atol = 1e-12; record h, n }",
+    );
+    let (g, fall) = (9.81, (2.0 / 9.81_f64).sqrt());
+    // Two bounces, at `fall` and after a flight with 0.7 of the speed; then with 0.49 of it.
+    let t = 1.5 - fall - 2.0 * 0.7 * fall;
+    let h = 0.49 * g * fall * t - g * t * t / 2.0;
+    assert_close(last(&outcome, "h"), h, 1e-8);
+    assert_eq!(last(&outcome, "n"), 2.0);
+}

@@ -225,7 +225,7 @@ HELPER int settle_modes(M *m)
             if (value == m->value_before[at] && !(round >= ROUNDS_TOGETHER && m->has_jumped[at]))
                 continue;
             if (absolute(value) <= SWITCH_NOISE * m->value_size[at] && (value != R(0.0) || m->has_crossed[at]) &&
-                !(has_moved && value == R(0.0)))
+                !(has_moved && absolute(value) <= R_TINY))
                 continue;
             /* A whole number that another switch has put there, as in floor(floor(x)/2), is no noise of a crossing. */
             has_leapt = absolute(value - m->value_before[at]) > FLOOR_BAND * (R(1.0) + absolute(value));
