@@ -8,14 +8,20 @@ use paynter_service::part::placed;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Lists the kinds of element that can be written, each once.
+/// Lists the kinds of element that can be placed, each once. A field of mixed ports is written, with its energy.
 pub fn kinds() -> Vec<KindCard> {
     let junctions = ElementKind::ALL.iter().copied();
     let junctions = junctions.filter(|k| k.is_junction());
     junctions
         .chain(ElementKind::named())
+        .filter(|kind| !is_mixed_field(*kind))
         .map(kind_card)
         .collect()
+}
+
+fn is_mixed_field(kind: ElementKind) -> bool {
+    let about = kind.describe();
+    about.nature == Nature::Storage && about.memory.is_none()
 }
 
 fn kind_card(kind: ElementKind) -> KindCard {

@@ -237,6 +237,15 @@ impl Tape {
     pub(crate) fn argument(&self, registers: &[Jet]) -> Interval {
         match self.ops[self.result as usize] {
             Op::Call1(_, a) | Op::Power(a, _) => registers[a as usize].value,
+            // In parts of the divisor: what doubles or halves it bends the quotient once.
+            Op::Div(_, b) => {
+                let b = registers[b as usize].value;
+                let nearest = b.lo.abs().min(b.hi.abs());
+                match b.contains(0.0) {
+                    true => Interval::ENTIRE,
+                    false => Interval::new(0.0, b.width() / nearest),
+                }
+            }
             // An angle is its own measure.
             Op::Call2(Function2::Atan2, ..) => registers[self.result as usize].value,
             // A table has no scale of its own.

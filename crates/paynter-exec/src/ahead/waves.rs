@@ -16,8 +16,8 @@ use super::tape::Tape;
 
 /// An argument that moves by no more than this, in radians or e-folds, makes no turn that samples of a step would miss.
 const CALM: f64 = 1.0;
-/// What moves by no more than this part of itself stands still: the signs of its slope and bend are rounding.
-const STILL_SHARE: f64 = 1e-9;
+/// What moves by no more than this part of itself stands still: bounds of its slope and bend tell no sign there.
+const STILL_SHARE: f64 = 1e-3;
 /// Parts of one step. Beyond, the run would look at guards only.
 const MOST_PARTS: usize = 20_000;
 

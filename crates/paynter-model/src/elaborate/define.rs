@@ -648,7 +648,7 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    /// Says that a value is no number: at the line of the user that makes the part, where it is one of a part. A vector of
+    /// Says that a value is no number: at the line of the user that makes the part, where it is one of a part from another file. A vector of
     /// the part that is zero is nearly always the cause: an axis has a direction, and a quaternion a length.
     fn not_finite(&mut self, def: DefId, x: f64) -> Diagnostic {
         let d = &self.defs[def.at()];
@@ -661,7 +661,8 @@ impl<'a> Elaborator<'a> {
         while let Some(outer) = part.filter(|p| p.depth > 1).and_then(|p| p.parent) {
             part = Some(&self.instances[outer.at()]);
         }
-        let Some(part) = part.filter(|p| p.depth == 1) else {
+        let is_elsewhere = |p: &&Instance<'_>| p.depth == 1 && p.span.file != own.file;
+        let Some(part) = part.filter(is_elsewhere) else {
             return message.primary(own, "not a finite number");
         };
         let message = message

@@ -44,7 +44,12 @@ impl Checker<'_> {
         let is_momentum = |port: &usize| element.memory(*port) == Some(Memory::Momentum);
         let mut places = (0..element.ports.len())
             .filter(is_momentum)
-            .filter_map(|port| self.graph.bond(element.ports[port]).domain)
+            .filter_map(|port| {
+                self.graph
+                    .bond(element.ports[port])
+                    .domain
+                    .or(element.domain)
+            })
             .map(|domain| domain.0 as usize);
         let has_none = |at: &usize| self.has_no_inertia.get(*at).copied().unwrap_or(false);
         let Some(at) = places.find(has_none) else {
