@@ -6,9 +6,9 @@
 use crate::errors::{CallError, unknown};
 use paynter::control::ControlError;
 use paynter::linear_algebra::{
-    Complex, LinearModel, Matrix, Regulated, Regulator, Rule, c2d as steps,
-    d2c as rates, discrete_lyapunov, dlqr as discrete_regulator, exponential, lqe as observer,
-    lqr as regulator, lyapunov, place as placed,
+    Complex, LinearModel, Matrix, Regulated, Regulator, Rule, c2d as steps, d2c as rates,
+    discrete_lyapunov, dlqr as discrete_regulator, exponential, lqe as observer, lqr as regulator,
+    lyapunov, place as placed,
 };
 use pyo3::prelude::*;
 
