@@ -97,7 +97,7 @@ impl Cutter {
                     .map(|b| net.across(b, c))
                     .any(|t| net.things[t].kind == Kind::Sf)
         };
-        form.keys().filter(|&&c| c != GIVEN).all(|c| is_set(c))
+        form.keys().filter(|&&c| c != GIVEN).all(is_set)
     }
 
     /// Inertias that only load sources.

@@ -30,7 +30,11 @@ pub fn write(source: &Source<'_>, net: &Net) -> String {
             continue;
         }
         if let Some(line) = net.replaced.get(&at) {
-            edits.push(replaced(source.text, statement.span, &[line.clone()]));
+            edits.push(replaced(
+                source.text,
+                statement.span,
+                std::slice::from_ref(line),
+            ));
             continue;
         }
         if let StmtKind::Start(all) = &statement.kind

@@ -479,6 +479,8 @@ fn agrees(case: &Case, seen: &Seen, [y, n, z]: [f64; 3]) -> bool {
     is_open_right && is_count_right && is_integral_right
 }
 
+// LIMIT: in long campaigns some four of a thousand cases differ: the jump of `atan2` at its cut is no event of its own,
+// and a `when` may count instants at which `sign` or `atan2` of the end of a saw passes through a value.
 #[test]
 fn conditions_hold_as_long_and_as_often_as_their_expressions_say() {
     if let Some(seed) = number_from("PAYNTER_CASE") {
@@ -521,7 +523,8 @@ fn conditions_hold_as_long_and_as_often_as_their_expressions_say() {
 #[test]
 fn whole_numbers_of_whole_numbers_are_exact() {
     // Each function stands on its own bound after every jump of the one inside.
-    let functions: [(&str, fn(f64) -> f64); 8] = [
+    type Function = fn(f64) -> f64;
+    let functions: [(&str, Function); 8] = [
         ("floor(0.5*floor(x))", |x| (0.5 * x.floor()).floor()),
         ("floor(0.5*floor(time))", |x| (0.5 * x.floor()).floor()),
         ("ceil(-0.5*floor(x))", |x| (-0.5 * x.floor()).ceil()),

@@ -110,7 +110,7 @@ impl LocusReport {
 pub fn transfers(
     design: &Design,
     linear: &Linearization,
-) -> Result<Vec<(String, String, Transfer)>, LinearError> {
+) -> Result<Vec<NamedTransfer>, LinearError> {
     let model = linear.in_units();
     let mut found = Vec::new();
     for (o, output) in linear.outputs.iter().enumerate() {
@@ -123,6 +123,9 @@ pub fn transfers(
     Ok(found)
 }
 
+/// A transfer function with its name and unit.
+pub type NamedTransfer = (String, String, Transfer);
+
 /// The same in steps: poles and zeros at their places. None where the step is not positive, or no frequency is left at
 /// which gains could be compared.
 ///
@@ -133,24 +136,20 @@ pub fn matched_transfers(
     design: &Design,
     linear: &Linearization,
     step: f64,
-) -> Result<Option<Vec<(String, String, Transfer)>>, LinearError> {
+) -> Result<Option<Vec<NamedTransfer>>, LinearError> {
     let all = transfers(design, linear)?.into_iter();
     let all = all.map(|(name, unit, own)| Some((name, unit, matched(&own, step)?)));
     Ok(all.collect())
 }
 
 /// Writes transfer functions for people.
-pub fn transfers_to_text(linear: &Linearization, all: &[(String, String, Transfer)]) -> String {
+pub fn transfers_to_text(linear: &Linearization, all: &[NamedTransfer]) -> String {
     let letter = if linear.step().is_some() { "z" } else { "s" };
     transfers_in(linear, all, letter)
 }
 
 /// As [`transfers_to_text`], in another letter.
-pub fn transfers_in(
-    linear: &Linearization,
-    all: &[(String, String, Transfer)],
-    letter: &str,
-) -> String {
+pub fn transfers_in(linear: &Linearization, all: &[NamedTransfer], letter: &str) -> String {
     let mut out = format!("{}\n", about_point(linear));
     for (name, unit, own) in all {
         let unit = match unit.as_str() {
@@ -213,7 +212,7 @@ fn polynomial(coefficients: &[f64], letter: &str) -> String {
 }
 
 /// Writes transfer functions for machines.
-pub fn transfers_to_json(linear: &Linearization, all: &[(String, String, Transfer)]) -> Value {
+pub fn transfers_to_json(linear: &Linearization, all: &[NamedTransfer]) -> Value {
     let pair = |z: &Complex| json!([z.re, z.im]);
     let one = |(name, unit, own): &(String, String, Transfer)| {
         json!({
