@@ -233,6 +233,7 @@ def reduce(
     experiment: str | None,
     cyclic: list[str],
     assume: list[str],
+    minimal: list[str] | None,
 ) -> _Rewritten: ...
 def scalarize(
     path: str, texts: Mapping[str, str], *, model: str | None, experiment: str | None = None

@@ -825,13 +825,20 @@ class Model:
         experiment: str | None = None,
         cyclic: str | Sequence[str] | None = None,
         assume: str | Sequence[str] | None = None,
+        minimal: bool = False,
+        inertia: str | Sequence[str] | None = None,
     ) -> Rewritten:
         """The model without coordinates whose momentum is conserved, with its proof.
 
         `cyclic` names them, all that can be unless given. With `assume`, such as ``"turn.f = 0"``, the model under that
-        assumption, with the error that it makes in each experiment.
+        assumption, with the error that it makes in each experiment. With `minimal`, dependent inertias are moved over
+        transformers to the velocities they follow from: all of them, or those that `inertia` names.
         """
         self._needs_own_values("reduce")
+        if minimal and (cyclic is not None or assume is not None):
+            raise CallError("give minimal= without cyclic= and assume=")
+        if inertia is not None and not minimal:
+            raise CallError("inertia= names what minimal=True moves; give both")
         if cyclic is not None and assume is not None:
             raise CallError("give cyclic= or assume=, not both")
         return self._rewritten(
@@ -842,6 +849,7 @@ class Model:
                 experiment=experiment,
                 cyclic=texts("cyclic", cyclic),
                 assume=texts("assume", assume),
+                minimal=texts("inertia", inertia) if minimal else None,
             )
         )
 

@@ -49,9 +49,9 @@ pub fn simplify(
     })
 }
 
-/// The model without coordinates whose momentum is conserved, or under assumptions.
+/// The model without coordinates whose momentum is conserved, under assumptions, or with dependent inertias moved.
 #[pyfunction]
-#[pyo3(signature = (path, texts, *, model, experiment, cyclic, assume))]
+#[pyo3(signature = (path, texts, *, model, experiment, cyclic, assume, minimal))]
 pub fn reduce(
     py: Python<'_>,
     path: &str,
@@ -60,12 +60,14 @@ pub fn reduce(
     experiment: Option<String>,
     cyclic: Vec<String>,
     assume: Vec<String>,
+    minimal: Option<Vec<String>>,
 ) -> PyResult<Told> {
     let wish = Wish { model, experiment };
     let what = Reduction { cyclic };
-    rewritten(py, texts, |world| match assume.is_empty() {
-        true => paynter_rewrite::reduce(world, path, &wish, &what),
-        false => paynter_rewrite::assume(world, path, &wish, &assume),
+    rewritten(py, texts, |world| match (minimal, assume.is_empty()) {
+        (Some(inertias), _) => paynter_rewrite::minimal(world, path, &wish, &inertias),
+        (None, true) => paynter_rewrite::reduce(world, path, &wish, &what),
+        (None, false) => paynter_rewrite::assume(world, path, &wish, &assume),
     })
 }
 

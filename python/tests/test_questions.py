@@ -313,6 +313,20 @@ def test_a_cyclic_coordinate_is_taken_out():
         m.reduce(cyclic="psi", assume="x.f = 0")
 
 
+def test_dependent_inertias_are_moved():
+    m = paynter.model("""model M { s: Se(1) -> a: 1 -> m1: I(2)
+        a -> g: TF(3) -> b: 1 -> m2: I(5) }
+        experiment e of M { stop = 2; record a.f }""")
+    found = m.reduce(minimal=True, inertia="m2")
+    # J = 2 + 9 · 5 in one inertia.
+    assert "I(47)" in found.text and found.proof["largest"] < 1e-9
+    assert found.model.run()["a.f"][-1] == pytest.approx(2 / 47, rel=1e-9)
+    with pytest.raises(paynter.CallError, match="give both"):
+        m.reduce(inertia="m2")
+    with pytest.raises(paynter.CallError, match="without cyclic"):
+        m.reduce(minimal=True, cyclic="x")
+
+
 def test_an_assumption_tells_its_error():
     found = paynter.model(DISCS).reduce(assume="slip.f = 0")
     (error,) = [text for rule, text in found.steps if rule == "error"]
