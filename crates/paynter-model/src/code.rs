@@ -445,7 +445,7 @@ const OWN: &[Row] = &[
     (
         RING_REDUNDANT,
         "ring that is redundant",
-        "Transformers or gyrators form a ring and their ratios multiply to 1. The ring can move, but what goes round in it (the torque in a circle of gears) is not determined by rigid elements; the member that closes it is given no load. Two bonds between the same two junctions are such a ring as well: only the sum of what they carry is determined, and one of them is given nothing.",
+        "Transformers or gyrators form a ring and their ratios multiply to 1. The ring can move, but what circulates in it (the torque in a closed gear train) is not determined by rigid elements; the member that closes it is given no load. Two bonds between the same two junctions are such a ring as well: only the sum of what they carry is determined, and one of them is given nothing.",
     ),
     (
         UNKNOWN_SETTING,

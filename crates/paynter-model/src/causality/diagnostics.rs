@@ -96,7 +96,7 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
     let mut diagnostic = if ring.left_out_port().is_some() {
         let headline = match ring.members.len() {
             2 => format!("two bonds join {names}: how they share the {other} is not determined"),
-            _ => format!("the {other} that goes round in the ring of {names} is not determined"),
+            _ => format!("the {other} circulating in the ring of {names} is not determined"),
         };
         Diagnostic::warning(code::RING_REDUNDANT, headline).help(
             "take one of the ways away, or put an element into it, to know how they share the load",
@@ -104,7 +104,7 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
     } else if ring.is_redundant() {
         Diagnostic::warning(
             code::RING_REDUNDANT,
-            format!("the {other} that goes round in the ring of {names} is not determined"),
+            format!("the {other} circulating in the ring of {names} is not determined"),
         )
         .help("the ratios multiply to 1, so the ring closes; open it, or make one of its members elastic, to know how they share the load")
     } else {

@@ -214,7 +214,7 @@ impl<'a> Elaborator<'a> {
             None => names.child(way, other.1, None),
         };
         let name = names.child(towards, letter, None);
-        // Several unnamed things between the same two are told apart by number.
+        // Unnamed elements between the same two nodes are numbered.
         let count = self.unnamed_bonds.entry(name).or_insert(0);
         *count += 1;
         match (*count, names.parent(towards)) {
