@@ -18,7 +18,10 @@ impl<'a> Elaborator<'a> {
     /// Says that an element that takes power would give it, and what was meant: `r -> c` means a
     /// series connection, which is a junction that both hang on.
     fn report_arrow_out(&mut self, tail: ThingId, head: ThingId, span: Span) {
-        let (t, h) = (&self.things[tail.at()], &self.things[head.at()]);
+        let (t, h) = (
+            &self.tables.things[tail.at()],
+            &self.tables.things[head.at()],
+        );
         let (letters, at) = (t.kind.letters(), t.span);
         let text = match t.name {
             Some(_) => format!(
@@ -69,9 +72,9 @@ impl<'a> Elaborator<'a> {
         else {
             return None;
         };
-        if takes_power(&self.things[tail.at()]) {
+        if takes_power(&self.tables.things[tail.at()]) {
             self.report_arrow_out(tail, head, span);
-            if takes_power(&self.things[head.at()]) {
+            if takes_power(&self.tables.things[head.at()]) {
                 return None;
             }
             // Go on as if it were right, so that nothing else is reported for it.
@@ -79,7 +82,7 @@ impl<'a> Elaborator<'a> {
             (tail_port, head_port) = (head_port, tail_port);
         }
         for (thing, port) in [(tail, tail_port), (head, head_port)] {
-            let t = &self.things[thing.at()];
+            let t = &self.tables.things[thing.at()];
             if !t.kind.is_junction()
                 && let Some(&(_, first)) = t.bonds.iter().find(|(p, _)| *p == port)
             {
@@ -103,12 +106,12 @@ impl<'a> Elaborator<'a> {
         }
         let id = self.graph.bonds.len() as u32;
         let origin = self.origin(span);
-        let bond_name = named.map(|n| self.named_bonds[n.at()].path);
+        let bond_name = named.map(|n| self.tables.named_bonds[n.at()].path);
         let (effort, flow) = self.bond_symbols(tail, head, tail_port, head_port, bond_name, span);
-        self.things[tail.at()].bonds.push((tail_port, id));
-        self.things[head.at()].bonds.push((head_port, id));
+        self.tables.things[tail.at()].bonds.push((tail_port, id));
+        self.tables.things[head.at()].bonds.push((head_port, id));
         if let Some(named) = named {
-            self.named_bonds[named.at()].bonds.push(id);
+            self.tables.named_bonds[named.at()].bonds.push(id);
         }
         let end = |thing: ThingId, port: u32| End {
             element: ElementId(thing.0),
@@ -173,7 +176,7 @@ impl<'a> Elaborator<'a> {
         let ends = [(head, head_port), (tail, tail_port)];
         // An element's own bond is named after it.
         for (thing, port) in ends {
-            let t = &self.things[thing.at()];
+            let t = &self.tables.things[thing.at()];
             let (Some(name), false) = (t.name, t.kind.is_junction()) else {
                 continue;
             };
@@ -189,15 +192,18 @@ impl<'a> Elaborator<'a> {
         }
         // The variable that all bonds of a junction share is named after the junction.
         for (thing, port) in ends {
-            let t = &self.things[thing.at()];
+            let t = &self.tables.things[thing.at()];
             if let (Some(name), true) = (t.name, t.kind == shared_at) {
                 let index = t.is_vector.then(|| i64::from(port) + 1);
                 return self.graph.signals.names.child(name, letter, index);
             }
         }
         // Otherwise: what leaves a junction towards something, `turn.to.along.e`.
-        let (from, to) = (self.things[tail.at()].name, self.things[head.at()].name);
-        let letters = |this: &Self, thing: ThingId| this.things[thing.at()].kind.letters();
+        let (from, to) = (
+            self.tables.things[tail.at()].name,
+            self.tables.things[head.at()].name,
+        );
+        let letters = |this: &Self, thing: ThingId| this.tables.things[thing.at()].kind.letters();
         let (base, word, other) = match (from, to) {
             (Some(from), _) => (from, "to", (to, letters(self, head), tail_port)),
             (None, Some(to)) => (to, "from", (None, letters(self, tail), head_port)),
@@ -215,7 +221,7 @@ impl<'a> Elaborator<'a> {
         };
         let name = names.child(towards, letter, None);
         // Unnamed elements between the same two nodes are numbered.
-        let count = self.unnamed_bonds.entry(name).or_insert(0);
+        let count = self.wiring.unnamed_bonds.entry(name).or_insert(0);
         *count += 1;
         match (*count, names.parent(towards)) {
             (1, _) | (_, None) => name,
@@ -230,7 +236,7 @@ impl<'a> Elaborator<'a> {
     /// Names a thing for messages.
     /// The name of a thing, or the letters of one that has none.
     fn as_written(&self, thing: ThingId) -> String {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         match t.name {
             Some(name) => self.graph.signals.names.last(name).0.to_owned(),
             None => format!("{}(…)", t.kind.letters()),
@@ -238,7 +244,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn thing_name(&self, thing: ThingId) -> String {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         match t.name {
             Some(name) => format!("`{}`", self.graph.signals.names.display(name)),
             None => format!("the {} without a name", t.kind.letters()),

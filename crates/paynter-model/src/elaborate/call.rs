@@ -33,8 +33,8 @@ impl<'a> Elaborator<'a> {
         span: Span,
         ctx: Ctx<'_>,
     ) -> Lowered {
-        let file = self.scopes[ctx.scope.at()].file;
-        match self.find_item(function, file) {
+        let file = self.tables.scopes[ctx.scope.at()].file;
+        match self.texts.find_item(function, file) {
             Some(Item::Function(item, item_file)) => {
                 return self.call_function(item, item_file, args, span, ctx);
             }
@@ -125,7 +125,7 @@ impl<'a> Elaborator<'a> {
         } else {
             text
         };
-        let mut names: Vec<String> = self.files[file as usize]
+        let mut names: Vec<String> = self.texts.files[file as usize]
             .names
             .iter()
             .filter(|(_, item)| matches!(item, Item::Function(..)))
@@ -190,7 +190,7 @@ impl<'a> Elaborator<'a> {
             });
             return Err(Stop::Reported);
         }
-        let scope = self.file_scopes[file as usize];
+        let scope = self.texts.scopes[file as usize];
         let frame = self.bind_arguments(function, scope, args, span, ctx)?;
         let inner = Ctx {
             scope,
@@ -401,7 +401,7 @@ impl<'a> Elaborator<'a> {
         }
         for k in 0..value.elements.len() {
             let e = value.elements[k];
-            if self.constants.value(&self.graph.signals, e).is_some() {
+            if self.fixed.constants.value(&self.graph.signals, e).is_some() {
                 let x = self.structural(e, span).ok_or(Stop::Reported)?;
                 value.elements[k] = self.pool().number(x);
             }
@@ -416,7 +416,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         ctx: Ctx<'_>,
     ) -> Lowered {
-        let file = self.scopes[ctx.scope.at()].file as usize;
+        let file = self.tables.scopes[ctx.scope.at()].file as usize;
         let data = &self.project.files[file].data;
         let read_file = |path: &str| match data.get(path) {
             Some(found) => found.clone(),
@@ -534,7 +534,7 @@ impl<'a> Elaborator<'a> {
         let mut elements = Vec::with_capacity(value.elements.len());
         for &e in &value.elements {
             elements.push(match self.graph.signals.pool.as_symbol(e) {
-                _ if self.constants.value(&self.graph.signals, e).is_some() => {
+                _ if self.fixed.constants.value(&self.graph.signals, e).is_some() => {
                     self.pool().number(0.0)
                 }
                 Some(s) if Some(s) == self.graph.signals.time => self.pool().number(1.0),
@@ -558,7 +558,7 @@ impl<'a> Elaborator<'a> {
 
     /// Gives the symbol of the time derivative of another one.
     pub(super) fn derivative_symbol(&mut self, of: SymbolId) -> SymbolId {
-        if let Some(&d) = self.derivatives.get(&of) {
+        if let Some(&d) = self.readings.derivatives.get(&of) {
             return d;
         }
         let Symbol { name, origin, .. } = *self.graph.signals.symbol(of);
@@ -568,7 +568,7 @@ impl<'a> Elaborator<'a> {
             nominal: 0.0,
             origin,
         });
-        self.derivatives.insert(of, d);
+        self.readings.derivatives.insert(of, d);
         d
     }
 
@@ -586,7 +586,7 @@ impl<'a> Elaborator<'a> {
                 });
                 return Err(Stop::Reported);
             };
-            let before = match self.befores.get(&s) {
+            let before = match self.readings.befores.get(&s) {
                 Some(&b) => b,
                 None => {
                     let Symbol { name, origin, .. } = *self.graph.signals.symbol(s);
@@ -596,7 +596,7 @@ impl<'a> Elaborator<'a> {
                         nominal: 0.0,
                         origin,
                     });
-                    self.befores.insert(s, b);
+                    self.readings.befores.insert(s, b);
                     b
                 }
             };
@@ -614,10 +614,10 @@ impl<'a> Elaborator<'a> {
         let origin = self.origin(span);
         let mut elements = Vec::with_capacity(value.elements.len());
         for &e in &value.elements {
-            let symbol = match self.integrals.get(&e) {
+            let symbol = match self.readings.integrals.get(&e) {
                 Some(&symbol) => symbol,
                 None => {
-                    let number = self.integrals.len() as i64 + 1;
+                    let number = self.readings.integrals.len() as i64 + 1;
                     let names = &mut self.graph.signals.names;
                     let name = names.child(paynter_symbolic::Names::ROOT, "integral", Some(number));
                     let symbol = self.graph.signals.add_symbol(Symbol {
@@ -626,7 +626,7 @@ impl<'a> Elaborator<'a> {
                         nominal: 0.0,
                         origin,
                     });
-                    self.integrals.insert(e, symbol);
+                    self.readings.integrals.insert(e, symbol);
                     let what = ReadingKind::Integral(e);
                     self.graph.readings.push(Reading { symbol, what });
                     symbol
@@ -669,7 +669,7 @@ impl<'a> Elaborator<'a> {
         };
         let input = self.scalar_of(&u, u_span)?;
         let key = (span, ctx.scope, input);
-        if let Some(known) = self.transfers.get(&key) {
+        if let Some(known) = self.readings.transfers.get(&key) {
             return Ok(known.clone());
         }
         // Coefficients without a unit belong to time in seconds, also in a strict file.
@@ -688,15 +688,15 @@ impl<'a> Elaborator<'a> {
             }
         };
         let origin = self.origin(span);
-        let parent = self.scopes[ctx.scope.at()]
+        let parent = self.tables.scopes[ctx.scope.at()]
             .instance
             .map_or(paynter_symbolic::Names::ROOT, |i| {
-                self.instances[i.at()].path
+                self.tables.instances[i.at()].path
             });
         let mut states = Vec::new();
         for _ in 0..transfer.order() {
-            self.n_transfer_states += 1;
-            let number = self.n_transfer_states;
+            self.readings.n_transfer_states += 1;
+            let number = self.readings.n_transfer_states;
             let name = self.graph.signals.names.child(parent, "tf", Some(number));
             states.push(self.graph.signals.add_symbol(Symbol {
                 name,
@@ -723,7 +723,7 @@ impl<'a> Elaborator<'a> {
         }
         let value =
             Value::scalar(realised.output.expr).measured(realised.output.dimension, Some(span));
-        self.transfers.insert(key, value.clone());
+        self.readings.transfers.insert(key, value.clone());
         Ok(value)
     }
 }

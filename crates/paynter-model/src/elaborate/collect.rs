@@ -32,16 +32,17 @@ impl<'a> Elaborator<'a> {
     ) -> Option<InstanceId> {
         // Where a model contains itself twice, every level has twice the parts of the one above: once the first
         // branch was found to have no end, the others are not followed.
-        if self.has_endless_parts {
+        if self.excused.has_endless_parts {
             return None;
         }
-        let depth = parent.map_or(0, |p| self.instances[p.at()].depth + 1);
-        self.has_endless_parts = depth > MAX_DEPTH || self.instances.len() >= MAX_PARTS;
+        let depth = parent.map_or(0, |p| self.tables.instances[p.at()].depth + 1);
+        self.excused.has_endless_parts =
+            depth > MAX_DEPTH || self.tables.instances.len() >= MAX_PARTS;
         if depth > MAX_DEPTH {
             let mut around = parent;
             let mut contains_itself = false;
             while let Some(part) = around {
-                let part = &self.instances[part.at()];
+                let part = &self.tables.instances[part.at()];
                 contains_itself |= std::ptr::eq(part.model, model);
                 around = part.parent;
             }
@@ -69,7 +70,7 @@ impl<'a> Elaborator<'a> {
             });
             return None;
         }
-        if self.instances.len() >= MAX_PARTS {
+        if self.tables.instances.len() >= MAX_PARTS {
             self.report.add(code::TOO_LARGE, Span::default(), || {
                 Diagnostic::error(
                     code::TOO_LARGE,
@@ -81,11 +82,11 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let lineage = self.lineage(model, file)?;
-        let id = InstanceId(self.instances.len() as u32);
+        let id = InstanceId(self.tables.instances.len() as u32);
         let mut given = given;
         let mut scopes = Vec::with_capacity(lineage.levels.len());
         for level in &lineage.levels {
-            let scope = self.add_scope(Scope {
+            let scope = self.tables.add_scope(Scope {
                 instance: Some(id),
                 file: level.file,
                 parent: None,
@@ -103,7 +104,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
-        self.instances.push(Instance {
+        self.tables.instances.push(Instance {
             path,
             model,
             parent,
@@ -131,85 +132,24 @@ impl<'a> Elaborator<'a> {
         Some(id)
     }
 
-    pub(super) fn add_scope(&mut self, scope: Scope<'a>) -> ScopeId {
-        self.scopes.push(scope);
-        ScopeId((self.scopes.len() - 1) as u32)
-    }
-
-    /// Gives the place of a name in the text.
-    pub(super) fn entity_span(&self, entity: Entity) -> Option<Span> {
-        Some(match entity {
-            Entity::Nothing => return None,
-            Entity::Def(d) => self.defs[d.at()].span,
-            Entity::Thing(t) => self.things[t.at()].span,
-            Entity::Instance(i) => self.instances[i.at()].span,
-            Entity::Port(p) => self.ports[p.at()].decl.name.span,
-            Entity::Bond(b) => self.named_bonds[b.at()].span,
-            Entity::Event(span) => span,
-            Entity::Outer(o) => self.outers[o as usize].name.span,
-        })
-    }
-
-    pub(super) fn entity(&self, path: PathId) -> Entity {
-        self.entity_of
-            .get(path.0 as usize)
-            .copied()
-            .unwrap_or(Entity::Nothing)
-    }
-
-    /// As [`Self::entity`], but the value where a value and a part share a name.
-    pub(super) fn value_entity(&self, path: PathId) -> Entity {
-        match self.namesakes.get(&path) {
-            Some(&value) => Entity::Def(value),
-            None => self.entity(path),
-        }
-    }
-
-    /// Lets a value and an element or part have one name: `ks: C(1/ks)`. Which is meant is never in doubt:
-    /// chains and dots mean the part, expressions the value.
-    fn share_name(&mut self, path: PathId, entity: Entity) -> bool {
-        let is_node = |e| matches!(e, Entity::Thing(_) | Entity::Instance(_));
-        if self.namesakes.contains_key(&path) {
-            return false;
-        }
-        match (self.entity(path), entity) {
-            (Entity::Def(value), part) if is_node(part) => {
-                self.namesakes.insert(path, value);
-                self.set_entity(path, part);
-                true
-            }
-            (part, Entity::Def(value)) if is_node(part) => {
-                self.namesakes.insert(path, value);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    pub(super) fn set_entity(&mut self, path: PathId, entity: Entity) {
-        let at = path.0 as usize;
-        if self.entity_of.len() <= at {
-            self.entity_of
-                .resize((at + 1).max(self.entity_of.len() * 2), Entity::Nothing);
-        }
-        self.entity_of[at] = entity;
-    }
-
     /// Gives a path to a new entity; false if the path is taken.
     pub(super) fn declare(&mut self, path: PathId, entity: Entity, span: Span) -> bool {
-        let taken = self.entity(path);
+        let taken = self.tables.entity(path);
         if taken == Entity::Nothing {
-            self.set_entity(path, entity);
+            self.tables.set_entity(path, entity);
             return true;
         }
-        if self.share_name(path, entity) {
+        if self.tables.share_name(path, entity) {
             return true;
         }
         let taken = match entity {
-            Entity::Def(_) => self.value_entity(path),
+            Entity::Def(_) => self.tables.value_entity(path),
             _ => taken,
         };
-        let first = self.entity_span(taken).filter(|first| *first != span);
+        let first = self
+            .tables
+            .entity_span(taken)
+            .filter(|first| *first != span);
         let is_node = |e| matches!(e, Entity::Thing(_) | Entity::Instance(_));
         let help = match (taken, entity) {
             _ if is_node(taken) && is_node(entity) => {

@@ -47,7 +47,7 @@ pub(super) enum Direction {
 impl<'a> Elaborator<'a> {
     /// Makes all bonds.
     pub(super) fn connect(&mut self) {
-        let chains = std::mem::take(&mut self.chains);
+        let chains = std::mem::take(&mut self.pending.chains);
         for (scope, chain, name) in chains {
             self.connect_chain(scope, chain, name);
         }
@@ -59,7 +59,7 @@ impl<'a> Elaborator<'a> {
     fn connect_chain(&mut self, scope: ScopeId, chain: &'a ast::Chain, name: Option<NamedBondId>) {
         let mut last: Vec<(Joined, Span)> = Vec::new();
         let mut is_last_complete = true;
-        self.is_port_told = false;
+        self.told.is_port_told = false;
         for (position, group) in chain.groups.iter().enumerate() {
             let mut joined = Vec::with_capacity(group.len());
             for node in group {
@@ -72,11 +72,11 @@ impl<'a> Elaborator<'a> {
                 let arrow = chain.arrows[position - 1];
                 for (tail, tail_span) in &last {
                     for (head, head_span) in &joined {
-                        let before = (self.graph.bonds.len(), self.edges.len());
-                        self.followed.clear();
+                        let before = (self.graph.bonds.len(), self.wiring.edges.len());
+                        self.wiring.followed.clear();
                         self.arrow(scope, (tail, *tail_span), (head, *head_span), arrow, name);
                         self.note_followed(before);
-                        if before == (self.graph.bonds.len(), self.edges.len()) {
+                        if before == (self.graph.bonds.len(), self.wiring.edges.len()) {
                             self.excuse(tail);
                             self.excuse(head);
                         }
@@ -98,13 +98,13 @@ impl<'a> Elaborator<'a> {
     fn excuse(&mut self, joined: &Joined) {
         match joined {
             Joined::Target(Target::Thing { thing, .. }) => {
-                self.things[thing.at()].is_excused = true;
+                self.tables.things[thing.at()].is_excused = true;
             }
             Joined::Target(Target::Instance(part)) => {
-                self.incomplete.insert(*part);
+                self.excused.incomplete_parts.insert(*part);
             }
             Joined::Target(Target::Port(port)) => {
-                self.excused_ports.insert(*port);
+                self.excused.ports.insert(*port);
             }
             Joined::Tuple(parts) => parts.iter().for_each(|(j, _)| self.excuse(j)),
             _ => {}
@@ -124,18 +124,20 @@ impl<'a> Elaborator<'a> {
             }
             ast::NodeKind::Anonymous(kind) => self.anonymous(scope, kind, node.span),
             ast::NodeKind::Thing { name, index, .. } => {
-                let instance = self.scopes[scope.at()].instance?;
-                let parent = self.instances[instance.at()].path;
+                let instance = self.tables.scopes[scope.at()].instance?;
+                let parent = self.tables.instances[instance.at()].path;
                 let path = self.indexed_path(parent, scope, &name.text, index)?;
-                match self.entity(path) {
+                match self.tables.entity(path) {
                     // A second thing of that name was refused where it is made.
-                    Entity::Thing(thing) if self.things[thing.at()].span == name.span => {
+                    Entity::Thing(thing) if self.tables.things[thing.at()].span == name.span => {
                         Some(Joined::Target(Target::Thing {
                             thing,
                             component: None,
                         }))
                     }
-                    Entity::Instance(part) if self.instances[part.at()].span == name.span => {
+                    Entity::Instance(part)
+                        if self.tables.instances[part.at()].span == name.span =>
+                    {
                         Some(Joined::Target(Target::Instance(part)))
                     }
                     _ => None,
@@ -162,27 +164,27 @@ impl<'a> Elaborator<'a> {
         let [first, port] = r.parts.as_slice() else {
             return false;
         };
-        let Some(instance) = self.scopes[scope.at()].instance else {
+        let Some(instance) = self.tables.scopes[scope.at()].instance else {
             return false;
         };
-        let parent = self.instances[instance.at()].path;
+        let parent = self.tables.instances[instance.at()].path;
         let Some(path) = self.indexed_path(parent, scope, &first.name.text, &first.index) else {
             return false;
         };
-        let Entity::Thing(thing) = self.entity(path) else {
+        let Entity::Thing(thing) = self.tables.entity(path) else {
             return false;
         };
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let is_component = t.is_vector && super::lower::letter_component(&port.name.text).is_some();
         if is_component || t.kind.is_junction() && t.is_vector {
             return false;
         }
-        self.things[thing.at()].is_excused = true;
-        let is_told = std::mem::replace(&mut self.is_port_told, true);
+        self.tables.things[thing.at()].is_excused = true;
+        let is_told = std::mem::replace(&mut self.told.is_port_told, true);
         if is_told {
             return true;
         }
-        let (span, kind) = (r.span, in_words(&self.things[thing.at()]));
+        let (span, kind) = (r.span, in_words(&self.tables.things[thing.at()]));
         let before = Span {
             end: port.name.span.start,
             ..span
@@ -205,7 +207,7 @@ impl<'a> Elaborator<'a> {
             ast::KindHead::Zero(_) => ElementKind::Zero,
             ast::KindHead::One(_) => ElementKind::One,
             ast::KindHead::Named(path) => {
-                let file = self.scopes[scope.at()].file;
+                let file = self.tables.scopes[scope.at()].file;
                 match self.made(path, file, kind.law.is_some()) {
                     Some(Made::Element(kind)) => kind,
                     None => return None,
@@ -254,7 +256,7 @@ impl<'a> Elaborator<'a> {
         match joined {
             Joined::Fixed => {
                 let thing = self.add_thing(None, ElementKind::Sf, None, scope, span);
-                self.things[thing.at()].is_fixed = true;
+                self.tables.things[thing.at()].is_fixed = true;
                 Some(Endpoint::One(Terminal::Thing { thing, port: 0 }))
             }
             Joined::Tuple(parts) => {
@@ -293,7 +295,7 @@ impl<'a> Elaborator<'a> {
     ) -> Option<Endpoint> {
         match *target {
             Target::Thing { thing, component } => {
-                let t = &self.things[thing.at()];
+                let t = &self.tables.things[thing.at()];
                 if is_two_port(t) {
                     let side = u32::from(direction == Direction::OutOf);
                     return Some(Endpoint::Flexible { thing, side });
@@ -309,7 +311,7 @@ impl<'a> Elaborator<'a> {
                 })
             }
             Target::Instance(part) => {
-                let ports = &self.instances[part.at()].ports;
+                let ports = &self.tables.instances[part.at()].ports;
                 let port = match direction {
                     Direction::Into => ports.first(),
                     Direction::OutOf => ports.get(1).or(ports.first()),
@@ -317,7 +319,7 @@ impl<'a> Elaborator<'a> {
                 match port.copied() {
                     Some(port) => self.target_endpoint(&Target::Port(port), span, direction),
                     None => {
-                        let model = self.instances[part.at()].model;
+                        let model = self.tables.instances[part.at()].model;
                         self.report.add(code::NO_PORT, span, || {
                             Diagnostic::error(
                                 code::NO_PORT,
@@ -332,13 +334,13 @@ impl<'a> Elaborator<'a> {
             }
             Target::Port(port) => {
                 if let Some(bound) = self.settled(|this| this.follow_port(port))? {
-                    self.followed.push(port);
+                    self.wiring.followed.push(port);
                     return self.target_endpoint(&bound, span, direction);
                 }
-                if self.ports[port.at()].members.is_some() {
+                if self.tables.ports[port.at()].members.is_some() {
                     return Some(Endpoint::Composite(port));
                 }
-                Some(self.slot_endpoint(port, WHOLE_PORT, None))
+                Some(self.tables.slot_endpoint(port, WHOLE_PORT, None))
             }
             Target::Member {
                 port,
@@ -348,7 +350,7 @@ impl<'a> Elaborator<'a> {
                 if member != WHOLE_PORT
                     && let Some(bound) = self.settled(|this| this.bound_member(port, member))?
                 {
-                    self.followed.push(port);
+                    self.wiring.followed.push(port);
                     let endpoint = self.target_endpoint(&bound, span, direction)?;
                     return match (endpoint, component) {
                         (Endpoint::Many(list), Some(k)) => {
@@ -357,7 +359,7 @@ impl<'a> Elaborator<'a> {
                         (endpoint, _) => Some(endpoint),
                     };
                 }
-                Some(self.slot_endpoint(port, member, component))
+                Some(self.tables.slot_endpoint(port, member, component))
             }
             Target::Value(_) | Target::Side { .. } | Target::Bond(_) | Target::System => {
                 self.report.add(code::NOT_A_NODE, span, || {
@@ -377,17 +379,6 @@ impl<'a> Elaborator<'a> {
                 Err(Stop::Reported) => return None,
                 Err(Stop::Blocked(def)) => self.settle(def),
             }
-        }
-    }
-
-    fn slot_endpoint(&self, port: PortId, member: u32, component: Option<u32>) -> Endpoint {
-        let (first, size, is_vector) = self.slots_of(port, member);
-        match component {
-            Some(k) => Endpoint::One(Terminal::Slot(first + k)),
-            None if is_vector => {
-                Endpoint::Many((first..first + size).map(Terminal::Slot).collect())
-            }
-            None => Endpoint::One(Terminal::Slot(first)),
         }
     }
 
@@ -504,7 +495,7 @@ impl<'a> Elaborator<'a> {
     fn size_between(&mut self, tail: ThingId, head: ThingId) -> Option<u32> {
         let shape = |this: &mut Self, thing: ThingId| {
             let (written, scope) = {
-                let t = &this.things[thing.at()];
+                let t = &this.tables.things[thing.at()];
                 (t.written, t.scope)
             };
             let arg = written?.args.as_ref()?.first()?;
@@ -527,14 +518,14 @@ impl<'a> Elaborator<'a> {
         n: u32,
         arrow: ast::Arrow,
     ) -> Option<Vec<Terminal>> {
-        let t = &mut self.things[thing.at()];
+        let t = &mut self.tables.things[thing.at()];
         let known = if side == 0 {
             &mut t.size
         } else {
             &mut t.size_out
         };
-        let is_taken =
-            t.bonds.iter().any(|(p, _)| p % 2 == side) || self.taken_sides.contains(&(thing, side));
+        let is_taken = t.bonds.iter().any(|(p, _)| p % 2 == side)
+            || self.wiring.taken_sides.contains(&(thing, side));
         if is_taken || (*known != 0 && *known != n && t.written.is_none_or(|w| w.size.is_none())) {
             let (span, kind) = (t.span, t.kind);
             self.report.add(code::PORT_TWICE, arrow.span, || {
@@ -552,7 +543,7 @@ impl<'a> Elaborator<'a> {
         if arrow.multi {
             t.is_vector = true;
         }
-        self.taken_sides.insert((thing, side));
+        self.wiring.taken_sides.insert((thing, side));
         Some(
             (0..n)
                 .map(|k| Terminal::Thing {

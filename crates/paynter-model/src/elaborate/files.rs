@@ -89,7 +89,7 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 if let ast::ItemKind::Domain(domain) = &item.kind
-                    && let Err(messages) = self.domains.define(domain)
+                    && let Err(messages) = self.texts.domains.define(domain)
                 {
                     messages.into_iter().for_each(|m| self.report.push(m));
                 }
@@ -131,7 +131,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
-        self.files = Arc::new(files);
+        self.texts.files = Arc::new(files);
     }
 
     fn report_same_item(&mut self, name: &ast::Ident, first: Span) {
@@ -144,19 +144,6 @@ impl<'a> Elaborator<'a> {
             .primary(span, "defined again")
             .secondary(first, "first defined here")
         });
-    }
-
-    /// Finds `Name` or `library.Name`.
-    pub(super) fn find_item(&self, path: &ast::Path, file: u32) -> Option<Item<'a>> {
-        let names = &self.files[file as usize];
-        match path.segments.as_slice() {
-            [name] => names.names.get(&*name.text).copied(),
-            [prefix, name] => {
-                let from = *names.prefixes.get(&*prefix.text)?;
-                self.files[from].names.get(&*name.text).copied()
-            }
-            _ => None,
-        }
     }
 
     /// Finds the model and experiment of a request.
@@ -185,7 +172,8 @@ impl<'a> Elaborator<'a> {
             this.report.list.push(message);
         };
         if let Some(name) = &request.experiment {
-            let Some(experiment) = self.files[0].experiments.get(name.as_str()).copied() else {
+            let Some(experiment) = self.texts.files[0].experiments.get(name.as_str()).copied()
+            else {
                 let known = experiments().map(|e| &*e.name.text).collect();
                 missing(self, "experiment", name, known);
                 return None;
@@ -213,7 +201,7 @@ impl<'a> Elaborator<'a> {
             return Some((model, file, Some((experiment, 0))));
         }
         if let Some(name) = &request.model {
-            let found = match self.files[0].names.get(name.as_str()).copied() {
+            let found = match self.texts.files[0].names.get(name.as_str()).copied() {
                 Some(Item::Model(model, file)) => Some((model, file)),
                 _ => None,
             };
@@ -253,7 +241,7 @@ impl Item<'_> {
     }
 }
 
-pub(super) fn no_model() -> Diagnostic {
+pub(crate) fn no_model() -> Diagnostic {
     Diagnostic::error(code::NO_MODEL, "the file has no model")
         .help("a model begins with `model Name {`")
 }

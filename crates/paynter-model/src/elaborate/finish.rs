@@ -24,29 +24,33 @@ fn plural(n: usize) -> &'static str {
 impl<'a> Elaborator<'a> {
     /// Gives values to inputs of parts: `ctrl.cmd = …`.
     pub(super) fn bind_remote(&mut self) {
-        for (scope, define) in std::mem::take(&mut self.remote_defines) {
+        for (scope, define) in std::mem::take(&mut self.pending.remote_defines) {
             self.bind_one(scope, define);
         }
     }
 
     fn bind_one(&mut self, scope: ScopeId, define: &'a ast::Define) {
         let parts = &define.target.parts;
-        let Some(instance) = self.scopes[scope.at()].instance else {
+        let Some(instance) = self.tables.scopes[scope.at()].instance else {
             return;
         };
         let mut at = instance;
         let n = parts.len();
         for part in &parts[..n - 1] {
-            let parent = self.instances[at.at()].path;
+            let parent = self.tables.instances[at.at()].path;
             let Some(path) = self.indexed_path(parent, scope, &part.name.text, &part.index) else {
                 return;
             };
-            match self.entity(path) {
+            match self.tables.entity(path) {
                 Entity::Instance(part) => at = part,
-                _ if self.broken_paths.contains(&path) || self.incomplete.contains(&at) => return,
+                _ if self.excused.paths.contains(&path)
+                    || self.excused.incomplete_parts.contains(&at) =>
+                {
+                    return;
+                }
                 _ => {
                     let span = part.name.span;
-                    let near = crate::suggest::nearest(&part.name.text, self.names_in(at));
+                    let near = crate::suggest::nearest(&part.name.text, self.tables.names_in(at));
                     self.report.add(code::UNKNOWN_NAME, span, || {
                         let message = Diagnostic::error(
                             code::UNKNOWN_NAME,
@@ -63,16 +67,16 @@ impl<'a> Elaborator<'a> {
             }
         }
         let last = &parts[n - 1];
-        let parent = self.instances[at.at()].path;
+        let parent = self.tables.instances[at.at()].path;
         let Some(path) = self.indexed_path(parent, scope, &last.name.text, &last.index) else {
             return;
         };
         let span = define.target.span;
-        match self.value_entity(path) {
+        match self.tables.value_entity(path) {
             Entity::Def(def)
-                if self.defs[def.at()].kind == DefKind::Input && !define.is_derivative =>
+                if self.tables.defs[def.at()].kind == DefKind::Input && !define.is_derivative =>
             {
-                let d = &mut self.defs[def.at()];
+                let d = &mut self.tables.defs[def.at()];
                 let default = d.decl.and_then(|decl| decl.value.as_ref());
                 let is_default = d
                     .value
@@ -92,7 +96,7 @@ impl<'a> Elaborator<'a> {
                 });
             }
             _ => {
-                let model = self.instances[at.at()].model;
+                let model = self.tables.instances[at.at()].model;
                 self.report.add(code::NOT_SETTABLE, span, || {
                     Diagnostic::error(
                         code::NOT_SETTABLE,
@@ -121,46 +125,32 @@ impl<'a> Elaborator<'a> {
         self.lower_outputs();
         self.expand_matrices();
         self.make_elements();
-        if !self.is_incomplete {
+        if !self.excused.lacks_elements {
             self.define_quantities();
         }
         self.lower_layout();
-        self.graph.domains = self.domains.to_graph();
+        self.graph.domains = self.texts.domains.to_graph();
     }
 
     fn lowered(&mut self, e: &ast::Expr, scope: ScopeId) -> Option<Value> {
         self.lower_or_report(e, Ctx::of(scope))
     }
 
-    pub(super) fn def_value(&self, def: DefId) -> Option<Value> {
-        match &self.defs[def.at()].progress {
-            Progress::Done(value) => Some(value.clone()),
-            _ => None,
-        }
-    }
-
-    /// Notes the unit of a value that was read before its equation was known.
-    fn learn(&mut self, def: DefId, own: &Value, value: &Value) {
-        if let (None, Some(found)) = (own.dimension, value.dimension) {
-            self.learned.insert(def, found);
-        }
-    }
-
     fn state_equations(&mut self) {
         for at in 0..self.defs.len() {
-            if self.defs[at].kind != DefKind::State {
+            if self.tables.defs[at].kind != DefKind::State {
                 continue;
             }
-            let Some((expr, scope)) = self.defs[at].value else {
+            let Some((expr, scope)) = self.tables.defs[at].value else {
                 continue;
             };
-            let Some(own) = self.def_value(DefId(at as u32)) else {
+            let Some(own) = self.tables.def_value(DefId(at as u32)) else {
                 continue;
             };
             let Some(rate) = self.lowered(expr, scope) else {
                 continue;
             };
-            let span = self.defs[at].span;
+            let span = self.tables.defs[at].span;
             if !self.fits(&own, &rate, span, expr.span) {
                 continue;
             }
@@ -174,7 +164,7 @@ impl<'a> Elaborator<'a> {
                 }
                 (None, Some(found)) => {
                     let learned = found.times(Dimension::TIME);
-                    self.learned.insert(DefId(at as u32), learned);
+                    self.units.learned.insert(DefId(at as u32), learned);
                 }
                 _ => {}
             }
@@ -211,7 +201,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn solve_blocks(&mut self) {
-        for block in std::mem::take(&mut self.solves) {
+        for block in std::mem::take(&mut self.pending.solves) {
             let origin = self.origin(block.span);
             let n_unknowns = block.sought.len();
             let mut n_equations = 0;
@@ -267,25 +257,25 @@ impl<'a> Elaborator<'a> {
     }
 
     fn sampled_blocks(&mut self) {
-        for block in std::mem::take(&mut self.clocks) {
+        for block in std::mem::take(&mut self.pending.clocks) {
             let rate = self.rate(block.rate, block.scope);
             let mut equations = Vec::new();
             for def in block.defs {
-                let Some((expr, scope)) = self.defs[def.at()].value else {
+                let Some((expr, scope)) = self.tables.defs[def.at()].value else {
                     continue;
                 };
-                let Some(own) = self.def_value(def) else {
+                let Some(own) = self.tables.def_value(def) else {
                     continue;
                 };
                 let Some(value) = self.lowered(expr, scope) else {
                     continue;
                 };
-                let span = self.defs[def.at()].span;
+                let span = self.tables.defs[def.at()].span;
                 if !self.fits(&own, &value, span, expr.span) {
                     continue;
                 }
                 self.agree(&own, &value, span, expr.span, Ctx::of(scope));
-                self.learn(def, &own, &value);
+                self.units.learn(def, &own, &value);
                 for (&x, &value) in own.elements.iter().zip(&value.elements) {
                     if let Some(x) = self.graph.signals.pool.as_symbol(x) {
                         equations.push((x, value));
@@ -445,7 +435,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn events(&mut self) {
-        for event in std::mem::take(&mut self.whens) {
+        for event in std::mem::take(&mut self.pending.whens) {
             let origin = self.origin(event.span);
             let Some(condition) = self.lowered(event.condition, event.scope) else {
                 continue;
@@ -485,19 +475,19 @@ impl<'a> Elaborator<'a> {
                         let Some(&(def, expr)) = defs.next() else {
                             continue;
                         };
-                        let Some(own) = self.def_value(def) else {
+                        let Some(own) = self.tables.def_value(def) else {
                             continue;
                         };
                         let Some(value) = self.lowered(expr, event.scope) else {
                             continue;
                         };
-                        let span = self.defs[def.at()].span;
+                        let span = self.tables.defs[def.at()].span;
                         let origin = self.origin(expr.span);
                         if !self.fits(&own, &value, span, expr.span) {
                             continue;
                         }
                         self.agree(&own, &value, span, expr.span, Ctx::of(event.scope));
-                        self.learn(def, &own, &value);
+                        self.units.learn(def, &own, &value);
                         for (&x, &value) in own.elements.iter().zip(&value.elements) {
                             if let Some(target) = self.graph.signals.pool.as_symbol(x) {
                                 actions.push(Action::Assign {
@@ -584,7 +574,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn lower_invariants(&mut self) {
-        for (scope, demand) in std::mem::take(&mut self.invariants) {
+        for (scope, demand) in std::mem::take(&mut self.pending.invariants) {
             let (Some(left), Some(right)) = (
                 self.lowered(&demand.left, scope),
                 self.lowered(&demand.right, scope),
@@ -612,12 +602,12 @@ impl<'a> Elaborator<'a> {
         // surrounding model replaces what a part has for a default: who uses a part knows where it is.
         let mut position: rustc_hash::FxHashMap<(ExprId, bool), (usize, usize)> =
             Default::default();
-        for (scope, assign, is_guess) in std::mem::take(&mut self.starts) {
+        for (scope, assign, is_guess) in std::mem::take(&mut self.pending.starts) {
             let Some((target, value)) = self.assigned(assign, scope) else {
                 continue;
             };
             let origin = self.origin(assign.span);
-            let is_from_experiment = Some(scope) == self.experiment_scope;
+            let is_from_experiment = Some(scope) == self.asked.experiment_scope;
             let depth = self.depth_of(scope);
             for (&target, &value) in target.elements.iter().zip(&value.elements) {
                 if let Some(symbol) = self.graph.signals.pool.as_symbol(target) {
@@ -665,13 +655,13 @@ impl<'a> Elaborator<'a> {
 
     /// How deep the part that a scope belongs to lies inside of others.
     fn depth_of(&self, scope: ScopeId) -> usize {
-        let instance = self.scopes[scope.at()].instance;
-        let path = instance.map(|i| self.instances[i.at()].path);
+        let instance = self.tables.scopes[scope.at()].instance;
+        let path = instance.map(|i| self.tables.instances[i.at()].path);
         std::iter::successors(path, |&p| self.graph.signals.names.parent(p)).count()
     }
 
     fn start_discrete(&mut self, symbol: SymbolId, value: ExprId, span: Span) {
-        match self.constants.value(&self.graph.signals, value) {
+        match self.fixed.constants.value(&self.graph.signals, value) {
             Some(start) => {
                 self.mark_structural(value);
                 self.graph.signals.symbols[symbol.0 as usize].role = Role::Discrete { start };
@@ -687,11 +677,11 @@ impl<'a> Elaborator<'a> {
     }
 
     fn lower_outputs(&mut self) {
-        for def in std::mem::take(&mut self.top_outputs) {
-            let Some(value) = self.def_value(def) else {
+        for def in std::mem::take(&mut self.pending.top_outputs) {
+            let Some(value) = self.tables.def_value(def) else {
                 continue;
             };
-            let path = self.defs[def.at()].path;
+            let path = self.tables.defs[def.at()].path;
             let unit = self.shown_unit(def, value.dimension);
             for (k, &e) in value.elements.iter().enumerate() {
                 let name = self.component_path(path, value.shape, k);
@@ -711,7 +701,7 @@ impl<'a> Elaborator<'a> {
         const MAX_PASSED: usize = 16;
         let mut at = def;
         for _ in 0..MAX_PASSED {
-            let d = &self.defs[at.at()];
+            let d = &self.tables.defs[at.at()];
             let declared = d.decl.and_then(|d| d.unit.as_ref()).or(d.unit);
             let value = d.value;
             let literal = match value.map(|(e, _)| &e.kind) {
@@ -726,18 +716,18 @@ impl<'a> Elaborator<'a> {
             let Some((e, scope)) = value else { break };
             if let ast::ExprKind::Field { name, .. } = &e.kind
                 && let Some(dimension) = dimension
-                && let Some(unit) = self.domains.unit_of(&name.text, dimension)
+                && let Some(unit) = self.texts.domains.unit_of(&name.text, dimension)
             {
                 return Some(unit.clone());
             }
             let (ast::ExprKind::Name(name), Some(instance)) =
-                (&e.kind, self.scopes[scope.at()].instance)
+                (&e.kind, self.tables.scopes[scope.at()].instance)
             else {
                 break;
             };
-            let parent = self.instances[instance.at()].path;
+            let parent = self.tables.instances[instance.at()].path;
             let path = self.graph.signals.names.find(parent, &name.text, None);
-            match path.map(|p| self.value_entity(p)) {
+            match path.map(|p| self.tables.value_entity(p)) {
                 Some(Entity::Def(next)) => at = next,
                 _ => break,
             }
@@ -747,11 +737,11 @@ impl<'a> Elaborator<'a> {
 
     fn lower_layout(&mut self) {
         let mut placed: rustc_hash::FxHashMap<PathId, Span> = Default::default();
-        for (scope, place) in std::mem::take(&mut self.layouts) {
-            let Some(instance) = self.scopes[scope.at()].instance else {
+        for (scope, place) in std::mem::take(&mut self.pending.layouts) {
+            let Some(instance) = self.tables.scopes[scope.at()].instance else {
                 continue;
             };
-            let mut at = self.instances[instance.at()].path;
+            let mut at = self.tables.instances[instance.at()].path;
             let mut is_found = true;
             for part in &place.target.parts {
                 let index = match part.index.as_slice() {
@@ -760,7 +750,7 @@ impl<'a> Elaborator<'a> {
                     _ => None,
                 };
                 match self.graph.signals.names.find(at, &part.name.text, index) {
-                    Some(next) if self.entity(next) != Entity::Nothing => at = next,
+                    Some(next) if self.tables.entity(next) != Entity::Nothing => at = next,
                     _ => {
                         is_found = false;
                         break;
@@ -772,7 +762,7 @@ impl<'a> Elaborator<'a> {
                     self.placed_twice(first, place.target.span);
                 }
                 self.graph.layout.push((at, place.x, place.y));
-            } else if !self.incomplete.contains(&instance) {
+            } else if !self.excused.incomplete_parts.contains(&instance) {
                 let span = place.target.span;
                 let text = self.project.sources.text(span);
                 self.report.add(code::STALE_LAYOUT, span, || {

@@ -129,15 +129,15 @@ impl<'a> Elaborator<'a> {
 
     fn check_read(&mut self, name: &'a ast::Ident, known: &Known<'a>, file: u32) {
         let text = &*name.text;
-        let scope = self.file_scopes[file as usize];
+        let scope = self.texts.scopes[file as usize];
         if known.above.iter().any(|n| n.text == name.text)
-            || self.files[file as usize].names.contains_key(text)
+            || self.texts.files[file as usize].names.contains_key(text)
             || self.built_in_name(text, scope).is_some()
         {
             return;
         }
         let Some(later) = known.below.iter().find(|n| n.text == name.text) else {
-            return self.report_unknown(name, self.scopes[scope.at()]);
+            return self.report_unknown(name, self.tables.scopes[scope.at()]);
         };
         let (later, span) = (later.span, name.span);
         self.report.add(code::UNKNOWN_NAME, span, || {
@@ -151,7 +151,7 @@ impl<'a> Elaborator<'a> {
     fn check_called(&mut self, function: &'a ast::Path, file: u32) {
         let is_known = is_built_in_call(function)
             || matches!(
-                self.find_item(function, file),
+                self.texts.find_item(function, file),
                 Some(Item::Function(..) | Item::Missing(_))
             );
         if !is_known {

@@ -145,9 +145,12 @@ impl<'a> Elaborator<'a> {
             match &e.kind {
                 ast::ExprKind::Name(_) => {
                     if let Some(def) = self.sought_called(e, scope, sought)
-                        && self.def_value(def).is_some_and(|v| v.dimension.is_none())
+                        && self
+                            .tables
+                            .def_value(def)
+                            .is_some_and(|v| v.dimension.is_none())
                     {
-                        self.learned.insert(def, dimension);
+                        self.units.learned.insert(def, dimension);
                     }
                 }
                 ast::ExprKind::Unary {
@@ -193,13 +196,13 @@ impl<'a> Elaborator<'a> {
             return None;
         };
         let mut root = scope;
-        while let Some(parent) = self.scopes[root.at()].parent {
+        while let Some(parent) = self.tables.scopes[root.at()].parent {
             root = parent;
         }
-        let instance = self.scopes[root.at()].instance?;
+        let instance = self.tables.scopes[root.at()].instance?;
         let names = &self.graph.signals.names;
-        let path = names.find(self.instances[instance.at()].path, &name.text, None)?;
-        match self.value_entity(path) {
+        let path = names.find(self.tables.instances[instance.at()].path, &name.text, None)?;
+        match self.tables.value_entity(path) {
             Entity::Def(def) if sought.contains(&def) => Some(def),
             _ => None,
         }
@@ -231,7 +234,7 @@ impl<'a> Elaborator<'a> {
             }
         }
         segments.reverse();
-        if let ([("p" | "q", true)], Some(field)) = (&segments[..], &self.guessed_field) {
+        if let ([("p" | "q", true)], Some(field)) = (&segments[..], &self.units.guessed_field) {
             let place = port.and_then(|k| usize::try_from(k - 1).ok());
             return Guess {
                 shape: Some(Shape::Scalar),
@@ -239,29 +242,29 @@ impl<'a> Elaborator<'a> {
                 is_truth: false,
             };
         }
-        if let ([(letter, false)], Some((domain, kind))) = (&segments[..], self.guessed_law)
+        if let ([(letter, false)], Some((domain, kind))) = (&segments[..], self.units.guessed_law)
             && let Some(variable) = super::domain::variable_called(letter)
         {
             return Guess {
                 shape: Some(Shape::Scalar),
-                dimension: Some(self.dimension_in(domain, variable, kind)),
+                dimension: Some(self.texts.dimension_in(domain, variable, kind)),
                 is_truth: false,
             };
         }
         let mut root = scope;
-        while let Some(parent) = self.scopes[root.at()].parent {
+        while let Some(parent) = self.tables.scopes[root.at()].parent {
             root = parent;
         }
-        let Some(instance) = self.scopes[root.at()].instance else {
+        let Some(instance) = self.tables.scopes[root.at()].instance else {
             return Guess::default();
         };
-        let mut path = self.instances[instance.at()].path;
+        let mut path = self.tables.instances[instance.at()].path;
         for (position, &(text, indexed)) in segments.iter().enumerate() {
             let rest = &segments[position + 1..];
             if indexed {
                 let last = rest.is_empty();
                 let guess = match self.graph.signals.names.find(path, text, None) {
-                    Some(p) if last => match self.value_entity(p) {
+                    Some(p) if last => match self.tables.value_entity(p) {
                         Entity::Def(def) => self.guess_def(def, depth),
                         _ => Guess::default(),
                     },
@@ -281,8 +284,8 @@ impl<'a> Elaborator<'a> {
                 return Guess::default();
             };
             let named = match rest.is_empty() {
-                true => self.value_entity(next),
-                false => self.entity(next),
+                true => self.tables.value_entity(next),
+                false => self.tables.entity(next),
             };
             match named {
                 Entity::Def(def) if rest.is_empty() => return self.guess_def(def, depth),
@@ -297,7 +300,7 @@ impl<'a> Elaborator<'a> {
                     };
                     return self.guess_thing(target, rest);
                 }
-                Entity::Instance(part) => path = self.instances[part.at()].path,
+                Entity::Instance(part) => path = self.tables.instances[part.at()].path,
                 _ => return Guess::default(),
             }
         }
@@ -315,8 +318,8 @@ impl<'a> Elaborator<'a> {
             "pi" => scalar(Some(Dimension::ONE)),
             "g0" => scalar(Some(Dimension::si(0, 1, -2, 0))),
             _ => {
-                let file = self.scopes[scope.at()].file as usize;
-                match self.files[file].names.get(text).copied() {
+                let file = self.tables.scopes[scope.at()].file as usize;
+                match self.texts.files[file].names.get(text).copied() {
                     Some(super::Item::Constant(define, file)) => {
                         match self.constant(define, file) {
                             Ok(value) => Guess {
@@ -334,7 +337,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn guess_def(&mut self, def: DefId, depth: u32) -> Guess {
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         if let Progress::Done(value) = &d.progress {
             return Guess {
                 shape: Some(value.shape),
@@ -378,7 +381,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn guess_thing(&mut self, thing: ThingId, rest: &[(&str, bool)]) -> Guess {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let letter = match rest {
             [(letter, false)] => *letter,
             _ => return Guess::default(),
@@ -396,7 +399,7 @@ impl<'a> Elaborator<'a> {
             _ => return Guess::default(),
         };
         let domain = bond.and_then(|b| self.bond_domain(b));
-        let dimension = domain.map(|d| self.dimension_in(d, variable, kind));
+        let dimension = domain.map(|d| self.texts.dimension_in(d, variable, kind));
         Guess {
             shape: Some(shape),
             dimension,

@@ -37,7 +37,7 @@ struct Given<'e> {
 impl<'a> Elaborator<'a> {
     /// Lowers the law of a one-port (or n-port) thing.
     pub(super) fn one_port_laws(&mut self, thing: ThingId) -> Result<Laws, Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, written, size) = (t.kind, t.written, t.size);
         let Some(written) = written else {
             // `_`, and what stands in for the world around a model checked alone.
@@ -150,7 +150,7 @@ impl<'a> Elaborator<'a> {
 
     /// Lowers a value of an element in the scope of its thing.
     fn element_value(&mut self, thing: ThingId, e: &ast::Expr) -> Result<Value, Stop> {
-        let scope = self.things[thing.at()].scope;
+        let scope = self.tables.things[thing.at()].scope;
         let value = self.lower(e, Ctx::of(scope))?;
         self.need_numbers(&value, e.span)?;
         Ok(value)
@@ -185,7 +185,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn source(&mut self, thing: ThingId, written: &'a ast::Kind, size: u32) -> Result<Laws, Stop> {
-        let kind = self.things[thing.at()].kind;
+        let kind = self.tables.things[thing.at()].kind;
         let allowed: &[&str] = if kind == ElementKind::Sf {
             &["position"]
         } else {
@@ -202,7 +202,7 @@ impl<'a> Elaborator<'a> {
             Variable::Flow
         };
         self.check_element_unit(thing, &value, e, |this, d| {
-            this.dimension_in(d, variable, kind)
+            this.texts.dimension_in(d, variable, kind)
         });
         let values = self.components(&value, size, e.span, kind)?;
         let positions = match given.named.first() {
@@ -225,7 +225,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn valued(&mut self, thing: ThingId, written: &'a ast::Kind, size: u32) -> Result<Laws, Stop> {
-        let kind = self.things[thing.at()].kind;
+        let kind = self.tables.things[thing.at()].kind;
         let given = self.arguments(written, kind, &["inverse"])?;
         let (e, is_inverse) = match (given.value, given.named.first()) {
             (Some(e), None) => (e, false),
@@ -242,7 +242,7 @@ impl<'a> Elaborator<'a> {
         };
         let value = self.element_value(thing, e)?;
         self.check_element_unit(thing, &value, e, |this, d| {
-            let dim = |v| this.dimension_in(d, v, kind);
+            let dim = |v| this.texts.dimension_in(d, v, kind);
             let gain = match kind.describe().value {
                 Some((given, Some(each))) => dim(given).per(dim(each)),
                 _ => unreachable!("a value relates two variables of a resistor or storage"),
@@ -351,14 +351,14 @@ impl<'a> Elaborator<'a> {
             }
             let value = self.element_value(thing, e)?;
             self.check_element_unit(thing, &value, e, |this, d| {
-                let dim = |v| this.dimension_in(d, v, ElementKind::R);
+                let dim = |v| this.texts.dimension_in(d, v, ElementKind::R);
                 dim(Variable::Effort).per(dim(Variable::Flow))
             });
             let r = self.scalar_of(&value, e.span)?;
             match &*name.text {
                 "Ron" => r_on = r,
                 // 0 stands for an ideal switch, which lets nothing through.
-                _ if self.constants.value(&self.graph.signals, r) == Some(0.0) => {
+                _ if self.fixed.constants.value(&self.graph.signals, r) == Some(0.0) => {
                     self.structural(r, e.span);
                 }
                 _ => {
@@ -378,7 +378,7 @@ impl<'a> Elaborator<'a> {
         e: &ast::Expr,
         expected: impl FnOnce(&Self, DomainId) -> Dimension,
     ) {
-        let bond = self.things[thing.at()].bonds.first().map(|b| b.1);
+        let bond = self.tables.things[thing.at()].bonds.first().map(|b| b.1);
         let Some(domain) = bond.and_then(|b| self.bond_domain(b)) else {
             return;
         };
@@ -410,12 +410,12 @@ impl<'a> Elaborator<'a> {
             self.report_units(wanted, None, span, found, from, span);
             return;
         }
-        if self.is_blamed(from, span) {
+        if self.told.is_blamed(from, span) {
             self.report.is_silent = true;
             return;
         }
-        let kind = self.things[thing.at()].kind;
-        let domain = domain.map(|d| self.domains.get(d).name.clone());
+        let kind = self.tables.things[thing.at()].kind;
+        let domain = domain.map(|d| self.texts.domains.get(d).name.clone());
         let given = self.project.sources.text(span).trim().to_owned();
         let help = match found == wanted.pow(-1, 1) {
             true => format!(
@@ -459,18 +459,6 @@ impl<'a> Elaborator<'a> {
     // Laws in braces
     // -------------------------------------------------------------------------------
 
-    fn bond_of(&mut self, thing: ThingId, port: u32) -> Result<u32, Stop> {
-        match self.things[thing.at()]
-            .bonds
-            .iter()
-            .find(|(p, _)| *p == port)
-        {
-            Some(&(_, bond)) => Ok(bond),
-            // Reported as an open port.
-            None => Err(Stop::Reported),
-        }
-    }
-
     /// Gives one variable of all components as a local name.
     fn letter(
         &mut self,
@@ -478,7 +466,7 @@ impl<'a> Elaborator<'a> {
         variable: Variable,
         side: Option<u32>,
     ) -> Result<Value, Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, is_vector) = (t.kind, t.is_vector);
         let n = match side {
             Some(1) => t.size_out.max(1),
@@ -488,20 +476,23 @@ impl<'a> Elaborator<'a> {
         let mut dimensions = Vec::with_capacity(n as usize);
         for k in 0..n {
             let port = side.map_or(k, |side| 2 * k + side);
-            let bond = self.bond_of(thing, port)?;
+            let bond = self.tables.bond_of(thing, port)?;
             let domain = self.bond_domain(bond);
             let kind = match variable {
-                Variable::Stored => {
-                    holder(self.things[thing.at()].memories.get(k as usize).copied())
-                }
+                Variable::Stored => holder(
+                    self.tables.things[thing.at()]
+                        .memories
+                        .get(k as usize)
+                        .copied(),
+                ),
                 _ => kind,
             };
-            dimensions.push(domain.map(|d| self.dimension_in(d, variable, kind)));
+            dimensions.push(domain.map(|d| self.texts.dimension_in(d, variable, kind)));
             let b = &self.graph.bonds[bond as usize];
             symbols.push(match variable {
                 Variable::Effort => b.effort,
                 Variable::Flow => b.flow,
-                Variable::Stored => self.things[thing.at()].states[k as usize],
+                Variable::Stored => self.tables.things[thing.at()].states[k as usize],
             });
         }
         let shape = if is_vector {
@@ -519,7 +510,7 @@ impl<'a> Elaborator<'a> {
         thing: ThingId,
         law: &'a [ast::LawEquation],
     ) -> Result<Laws, Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, size, scope, span) = (t.kind, t.size, t.scope, t.span);
         let mut locals = Locals::default();
         for &(letter, variable) in kind.describe().letters_of_law {
@@ -575,7 +566,7 @@ impl<'a> Elaborator<'a> {
         equation: &'a ast::LawEquation,
         ctx: Ctx<'_>,
     ) -> Result<(Variable, usize, Vec<ExprId>), Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, size, is_vector) = (t.kind, t.size, t.is_vector);
         let row = kind.describe();
         let target = &*equation.target.text;
@@ -644,7 +635,7 @@ impl<'a> Elaborator<'a> {
 
     /// Tells whether the components of a law do not see each other: then they are so many scalars.
     fn are_separate(&self, thing: ThingId, outputs: &[(Variable, ExprId)]) -> bool {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let own_symbols = |port: u32| -> Vec<SymbolId> {
             let mut own: Vec<SymbolId> = t.states.get(port as usize).copied().into_iter().collect();
             if let Some(&(_, bond)) = t.bonds.iter().find(|(p, _)| *p == port) {
@@ -679,7 +670,7 @@ impl<'a> Elaborator<'a> {
             let target = equation.target.span;
             self.report_units(Dimension::ENERGY, Some(target), target, found, from, span);
         }
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, states) = (t.kind, t.states.clone());
         let memories = t.memories.clone();
         let bonds: Vec<u32> = t.bonds.iter().map(|b| b.1).collect();
@@ -709,7 +700,7 @@ impl<'a> Elaborator<'a> {
 
     /// Lowers the modulus of a TF or GY; true if it is of the inverse form.
     pub(super) fn two_port_modulus(&mut self, thing: ThingId) -> Result<(Value, bool), Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, written, scope) = (t.kind, t.written, t.scope);
         let written = written.ok_or(Stop::Reported)?;
         if written.law.is_none() {
@@ -830,7 +821,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn check_ratio_unit(&mut self, thing: ThingId, value: &Value, is_inverse: bool, span: Span) {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let side = |side: u32| {
             t.bonds
                 .iter()
@@ -841,7 +832,7 @@ impl<'a> Elaborator<'a> {
             return;
         };
         let kind = t.kind;
-        let dim = |d, v| self.dimension_in(d, v, kind);
+        let dim = |d, v| self.texts.dimension_in(d, v, kind);
         let wanted = match kind {
             ElementKind::Tf => dim(second, Variable::Flow).per(dim(first, Variable::Flow)),
             _ => dim(first, Variable::Effort).per(dim(second, Variable::Flow)),
@@ -858,7 +849,7 @@ impl<'a> Elaborator<'a> {
 
     /// Lowers the law of an RS.
     pub(super) fn heating_law(&mut self, thing: ThingId) -> Result<Law, Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (written, scope) = (t.written, t.scope);
         let written = written.ok_or(Stop::Reported)?;
         let Some(law) = &written.law else {
@@ -868,7 +859,7 @@ impl<'a> Elaborator<'a> {
             };
             let value = self.lower(e, Ctx::of(scope))?;
             let r = self.scalar_of(&value, e.span)?;
-            let bond = self.bond_of(thing, 0)?;
+            let bond = self.tables.bond_of(thing, 0)?;
             let flow = self.graph.bonds[bond as usize].flow;
             let flow = self.pool().symbol(flow);
             let effort = self.pool().mul(r, flow);

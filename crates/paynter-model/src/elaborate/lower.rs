@@ -109,9 +109,6 @@ pub(super) enum Target {
     System,
 }
 
-/// Messages in which one declaration is named as the origin of a wrong unit.
-pub(super) const ENOUGH_BLAME: u32 = 2;
-
 /// Terms that one expression may be written out to, with everything it reads: a few seconds of work.
 const MAX_WORK: u64 = 20_000_000;
 
@@ -121,12 +118,12 @@ const MAX_HEIGHT: u32 = 4_000;
 impl<'a> Elaborator<'a> {
     /// Lowers an expression.
     pub(super) fn lower(&mut self, e: &ast::Expr, ctx: Ctx<'_>) -> Lowered {
-        if self.height == 0 {
-            (self.work, self.work_at) = (0, e.span);
+        if self.budget.height == 0 {
+            (self.budget.work, self.budget.work_at) = (0, e.span);
         }
         self.spend(1)?;
-        self.height += 1;
-        let result = if self.height > MAX_HEIGHT {
+        self.budget.height += 1;
+        let result = if self.budget.height > MAX_HEIGHT {
             let span = e.span;
             self.report.add(code::TOO_DEEP, span, || {
                 Diagnostic::error(code::TOO_DEEP, "this expression is too deep to work on")
@@ -136,18 +133,18 @@ impl<'a> Elaborator<'a> {
         } else {
             self.lower_here(e, ctx)
         };
-        self.height -= 1;
+        self.budget.height -= 1;
         result
     }
 
     /// Counts steps of the present expression; stops where functions that call functions, sums or
     /// large matrices would never come to an end.
     pub(super) fn spend(&mut self, n_steps: u64) -> Result<(), Stop> {
-        self.work = self.work.saturating_add(n_steps);
-        if self.work <= MAX_WORK {
+        self.budget.work = self.budget.work.saturating_add(n_steps);
+        if self.budget.work <= MAX_WORK {
             return Ok(());
         }
-        let span = self.work_at;
+        let span = self.budget.work_at;
         self.report.add(code::TOO_LARGE, span, || {
             Diagnostic::error(code::TOO_LARGE, "this is too much to be written out")
                 .primary(span, format!("more than {MAX_WORK} terms"))
@@ -222,19 +219,19 @@ impl<'a> Elaborator<'a> {
         // A large file writes the same few units again and again.
         let written = self.project.sources.text(unit.span);
         let is_text = written.starts_with('[');
-        if is_text && let Some(known) = self.units.get(written) {
+        if is_text && let Some(known) = self.units.parsed.get(written) {
             return Some(known.clone());
         }
         match Unit::parse(unit) {
             Ok(parsed) => {
                 let parsed = Arc::new(parsed);
                 if is_text {
-                    self.units.insert(written, parsed.clone());
+                    self.units.parsed.insert(written, parsed.clone());
                 }
                 Some(parsed)
             }
             Err(error) => {
-                if self.told_units.insert(unit.span) {
+                if self.told.units.insert(unit.span) {
                     self.report.push(error.to_diagnostic());
                 }
                 None
@@ -243,7 +240,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn is_strict(&self, ctx: Ctx<'_>) -> bool {
-        self.files[self.scopes[ctx.scope.at()].file as usize].is_strict
+        self.texts.files[self.tables.scopes[ctx.scope.at()].file as usize].is_strict
     }
 
     fn number(
@@ -530,17 +527,6 @@ impl<'a> Elaborator<'a> {
         })
     }
 
-    /// Tells whether a declaration has been blamed for a wrong unit often enough: a parameter
-    /// with a wrong unit is wrong wherever it is read.
-    pub(super) fn is_blamed(&mut self, from: Option<Span>, span: Span) -> bool {
-        let Some(from) = from.filter(|&from| from != span && !covers(span, from)) else {
-            return false;
-        };
-        let times = self.blamed.entry(from).or_insert(0);
-        *times += 1;
-        *times > ENOUGH_BLAME
-    }
-
     /// Reports two units that meet and differ.
     pub(super) fn report_units(
         &mut self,
@@ -576,8 +562,8 @@ impl<'a> Elaborator<'a> {
                 return;
             }
         }
-        let is_known =
-            [(x_from, x_span), (y_from, y_span)].map(|(from, span)| self.is_blamed(from, span));
+        let is_known = [(x_from, x_span), (y_from, y_span)]
+            .map(|(from, span)| self.told.is_blamed(from, span));
         if is_known.contains(&true) {
             self.report.is_silent = true;
             return;
@@ -858,6 +844,6 @@ pub(super) fn unit_to_write(dimension: Dimension) -> String {
     }
 }
 
-fn covers(outer: Span, inner: Span) -> bool {
+pub(super) fn covers(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }

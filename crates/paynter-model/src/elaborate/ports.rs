@@ -22,9 +22,9 @@ impl<'a> Elaborator<'a> {
     }
 
     fn collect_port(&mut self, id: InstanceId, scope: ScopeId, decl: &'a ast::PortDecl) {
-        let parent = self.instances[id.at()].path;
+        let parent = self.tables.instances[id.at()].path;
         let path = self.child(parent, &decl.name.text, None);
-        let port = PortId(self.ports.len() as u32);
+        let port = PortId(self.tables.ports.len() as u32);
         if !self.declare(path, Entity::Port(port), decl.name.span) {
             return;
         }
@@ -45,16 +45,16 @@ impl<'a> Elaborator<'a> {
             net: port,
             is_followed: false,
         };
-        let file = self.scopes[scope.at()].file;
-        match self.find_item(&decl.kind, file) {
+        let file = self.tables.scopes[scope.at()].file;
+        match self.texts.find_item(&decl.kind, file) {
             Some(Item::PortType(port_type, type_file)) => {
-                self.ports.push(entry);
+                self.tables.ports.push(entry);
                 let members = self.collect_members(port, port_type, type_file);
-                self.ports[port.at()].members = Some(members);
+                self.tables.ports[port.at()].members = Some(members);
             }
             _ => {
                 let name = decl.kind.segments.last().map_or("", |s| &*s.text);
-                entry.domain = match self.domains.require(name, decl.kind.span) {
+                entry.domain = match self.texts.domains.require(name, decl.kind.span) {
                     Ok(domain) => Some(domain),
                     Err(message) => {
                         self.report.push(*message);
@@ -62,24 +62,12 @@ impl<'a> Elaborator<'a> {
                     }
                 };
                 if is_open {
-                    entry.first_slot = self.add_slots(port, size.unwrap_or(1));
+                    entry.first_slot = self.wiring.add_slots(port, size.unwrap_or(1));
                 }
-                self.ports.push(entry);
+                self.tables.ports.push(entry);
             }
         }
-        self.instances[id.at()].ports.push(port);
-    }
-
-    fn add_slots(&mut self, port: PortId, n: u32) -> u32 {
-        let first = self.slots.len() as u32;
-        let slot = Slot {
-            port,
-            inside: None,
-            outside: None,
-            bond: None,
-        };
-        self.slots.resize(self.slots.len() + n as usize, slot);
-        first
+        self.tables.instances[id.at()].ports.push(port);
     }
 
     fn collect_members(
@@ -89,10 +77,10 @@ impl<'a> Elaborator<'a> {
         type_file: u32,
     ) -> Vec<Member<'a>> {
         let (decl, scope, id, path) = {
-            let p = &self.ports[port.at()];
+            let p = &self.tables.ports[port.at()];
             (p.decl, p.scope, p.instance, p.path)
         };
-        let type_scope = self.file_scopes[type_file as usize];
+        let type_scope = self.texts.scopes[type_file as usize];
         let bindings: &'a [(ast::Ident, ast::Expr)] = match &decl.binding {
             Some(ast::PortBinding::Members(list)) => list,
             _ => &[],
@@ -127,7 +115,7 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             if is_listed && bound.is_none() {
-                self.incomplete_ports.insert(port);
+                self.excused.incomplete_ports.insert(port);
                 self.report.add(code::ARGUMENTS, decl.span, || {
                     Diagnostic::error(
                         code::ARGUMENTS,
@@ -152,7 +140,7 @@ impl<'a> Elaborator<'a> {
             let what = match member {
                 ast::PortMember::Power { domain, size, .. } => {
                     let domain_name = domain.segments.last().map_or("", |s| &*s.text);
-                    let domain = match self.domains.require(domain_name, domain.span) {
+                    let domain = match self.texts.domains.require(domain_name, domain.span) {
                         Ok(domain) => Some(domain),
                         Err(message) => {
                             self.report.push(*message);
@@ -164,7 +152,7 @@ impl<'a> Elaborator<'a> {
                         Some(size) => self.size(size, type_scope).unwrap_or(1),
                     };
                     let first_slot = if decl.binding.is_none() {
-                        self.add_slots(port, n)
+                        self.wiring.add_slots(port, n)
                     } else {
                         0
                     };
@@ -185,9 +173,9 @@ impl<'a> Elaborator<'a> {
                             (DefKind::PortTaken { port, member }, None)
                         }
                     };
-                    let def = DefId(self.defs.len() as u32);
-                    self.set_entity(own, Entity::Def(def));
-                    self.defs.push(Def {
+                    let def = DefId(self.tables.defs.len() as u32);
+                    self.tables.set_entity(own, Entity::Def(def));
+                    self.tables.defs.push(Def {
                         path: own,
                         kind,
                         instance: Some(id),

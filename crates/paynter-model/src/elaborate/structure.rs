@@ -45,19 +45,19 @@ impl<'a> Elaborator<'a> {
                         continue;
                     };
                     for value in values {
-                        self.iterations += 1;
-                        if self.iterations > MAX_ITERATIONS {
+                        self.budget.iterations += 1;
+                        if self.budget.iterations > MAX_ITERATIONS {
                             // The loops around this one end, too, and need not say so.
-                            if self.iterations == MAX_ITERATIONS + 1 {
+                            if self.budget.iterations == MAX_ITERATIONS + 1 {
                                 self.report_too_many(range.span);
                             }
                             break;
                         }
                         let (instance, file) = {
-                            let s = &self.scopes[scope.at()];
+                            let s = &self.tables.scopes[scope.at()];
                             (s.instance, s.file)
                         };
-                        let inner = self.add_scope(Scope {
+                        let inner = self.tables.add_scope(Scope {
                             instance,
                             file,
                             parent: Some(scope),
@@ -80,7 +80,7 @@ impl<'a> Elaborator<'a> {
 
     /// Remembers that a block was skipped, so that reading its names is not a second error.
     pub(super) fn skipped(&mut self, id: InstanceId) {
-        self.incomplete.insert(id);
+        self.excused.incomplete_parts.insert(id);
     }
 
     pub(super) fn report_too_many(&mut self, span: Span) {
@@ -220,7 +220,7 @@ impl<'a> Elaborator<'a> {
         if let Some(x) = self.graph.signals.pool.as_number(e) {
             return Some(x);
         }
-        let Some(x) = self.constants.value(&self.graph.signals, e) else {
+        let Some(x) = self.fixed.constants.value(&self.graph.signals, e) else {
             self.report.add(code::NOT_CONSTANT, span, || {
                 Diagnostic::error(
                     code::NOT_CONSTANT,
@@ -232,7 +232,7 @@ impl<'a> Elaborator<'a> {
             return None;
         };
         self.mark_structural(e);
-        if x.is_nan() && self.has_placeholder {
+        if x.is_nan() && self.fixed.has_placeholder {
             return None;
         }
         if !x.is_finite() {
@@ -248,8 +248,8 @@ impl<'a> Elaborator<'a> {
     /// Notes that the value of an expression is built into the model: other values make another one.
     pub(super) fn mark_structural(&mut self, e: paynter_symbolic::ExprId) {
         for s in paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, e) {
-            if self.structural_seen.insert(s) {
-                self.structural_symbols.push(s);
+            if self.fixed.seen.insert(s) {
+                self.fixed.structural.push(s);
             }
         }
     }
