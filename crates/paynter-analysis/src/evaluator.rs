@@ -220,7 +220,7 @@ impl Worker {
         }
         for &(symbol, value) in &spec.parameters {
             machine.set_parameter(symbol, value).map_err(|_| {
-                let why = format!("{value} is no value for a parameter");
+                let why = format!("{value} is not a value for a parameter");
                 (code::BAD_SETTING, why)
             })?;
         }

@@ -232,7 +232,7 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
             )
             .primary(
                 span(m.lock),
-                "position and flow demand the same, in different scales",
+                "position and flow say the same, in different scales",
             )
             .help(format!("divide the position by {factor}")),
         );
@@ -251,7 +251,7 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
                 span(*first),
                 "redundant: left out, and the reaction is given as zero",
             )
-            .help("take it away, or join it to something that moves"),
+            .help("remove it, or join it to something that moves"),
         );
     }
     for r in implied {
@@ -271,12 +271,12 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
         for &other in &r.implied_by {
             if !told.contains(&span(other)) && told.len() < MOST_NAMES {
                 told.push(span(other));
-                d = d.secondary(span(other), "takes part in it");
+                d = d.secondary(span(other), "part of it");
             }
         }
         let n = dae.constraints.len();
         d = d.fact(format!("{} of {n} locks are independent", assembly.rank));
-        found.push(d.help("how these locks share the load is not determined by rigid bodies: take one away, or make a part elastic"));
+        found.push(d.help("how these locks share the load is not determined by rigid bodies: remove one, or make a part elastic"));
     }
     let singular: Vec<usize> = assembly.singular.iter().map(|r| r.lock).collect();
     if let Some(&first) = singular.first() {
@@ -295,7 +295,7 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
                 span(first),
                 "implied by the others at the start, and only there",
             )
-            .help("start a little beside it"),
+            .help("start a little away from it"),
         );
     }
     found

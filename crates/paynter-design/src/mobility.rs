@@ -118,7 +118,7 @@ impl Mobility {
             found.push(
                 Diagnostic::warning(
                     code::NO_FREEDOM,
-                    "the mechanism has no freedom left: nothing in it can move",
+                    "the mechanism has no degree of freedom left: nothing in it can move",
                 )
                 .primary(
                     span.unwrap_or_else(|| graph.span(lock.origin)),

@@ -203,7 +203,7 @@ fn refuse_trim(design: &Design) -> Result<(), Vec<Diagnostic>> {
     let Some(first) = design.plan.trim.first() else {
         return Ok(());
     };
-    let message = "the experiment searches a point at rest, which exported code does not do";
+    let message = "the experiment finds an equilibrium with `trim`, which exported code cannot do";
     let message = Diagnostic::error(code::TRIMMED, message)
         .primary(first.span, "searched here")
         .help("export an experiment that gives these values by `start`");

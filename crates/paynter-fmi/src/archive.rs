@@ -26,7 +26,7 @@ impl Archive {
     ///
     /// What is wrong with it.
     pub fn read(bytes: &[u8]) -> Result<Archive, String> {
-        let no_zip = || "is no zip file".to_owned();
+        let no_zip = || "is not a zip file".to_owned();
         let end = find_end(bytes).ok_or_else(no_zip)?;
         let n_entries = half(bytes, end + 10).ok_or_else(no_zip)?;
         let mut at = word(bytes, end + 16).ok_or_else(no_zip)? as usize;

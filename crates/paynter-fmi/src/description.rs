@@ -431,7 +431,7 @@ fn interface(node: Option<Node<'_, '_>>) -> Result<Option<Interface>, String> {
     let identifier = node.attribute("modelIdentifier").unwrap_or("");
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if identifier.is_empty() || !identifier.chars().all(is_name) {
-        return Err(format!("`{identifier}` is no modelIdentifier"));
+        return Err(format!("`{identifier}` is not a modelIdentifier"));
     }
     Ok(Some(Interface {
         identifier: identifier.to_owned(),
@@ -487,7 +487,7 @@ fn causality(text: Option<&str>) -> Result<Causality, String> {
         Some("output") => Causality::Output,
         Some("local") | None => Causality::Local,
         Some("independent") => Causality::Independent,
-        Some(other) => return Err(format!("`{other}` is no causality")),
+        Some(other) => return Err(format!("`{other}` is not a causality")),
     })
 }
 
@@ -500,7 +500,7 @@ fn variability(text: Option<&str>, sort: Sort) -> Result<Variability, String> {
         Some("continuous") => Variability::Continuous,
         None if matches!(sort, Sort::Float64 | Sort::Float32) => Variability::Continuous,
         None => Variability::Discrete,
-        Some(other) => return Err(format!("`{other}` is no variability")),
+        Some(other) => return Err(format!("`{other}` is not a variability")),
     })
 }
 

@@ -32,7 +32,7 @@ pub struct Delayed {
 pub enum NotDelayed {
     /// The graph has no storage that depends on others.
     NothingDepends,
-    /// This is no momentum or displacement of a dependent storage.
+    /// This is not a momentum or displacement of a dependent storage.
     NotDependent(SymbolId),
     /// The loops through these storages have no gain: fields, independent junctions.
     NoGain(Vec<String>),

@@ -385,7 +385,7 @@ fn check_power(
         return (!is_power(f)).then(|| {
             Diagnostic::error(
                 code::DOMAIN_NO_POWER,
-                format!("the flow of the pseudo domain `{name}` is no power"),
+                format!("the flow of the pseudo domain `{name}` is not power"),
             )
             .primary(flow_at, format!("{} is not W", f.describe()))
             .help("in a pseudo domain the flow alone is the power, in W")
@@ -396,7 +396,7 @@ fn check_power(
     }
     let message = Diagnostic::error(
         code::DOMAIN_NO_POWER,
-        format!("effort times flow of domain `{name}` is no power"),
+        format!("effort times flow of domain `{name}` is not power"),
     )
     .primary(
         item.name.span,

@@ -78,7 +78,7 @@ experiment e of Gyro {
 #[test]
 fn nonsense_is_refused() {
     for (asked, why) in [
-        ("one.f", "it is no equation"),
+        ("one.f", "it is not an equation"),
         ("one.e = 0", "shares its flow"),
         ("gap.f = 0", "shares its effort"),
         ("nobody.f = 0", "no junction of `Discs`"),

@@ -74,7 +74,7 @@ pub struct RunSpec {
     pub keeps_past: bool,
     /// Run in minimal coordinates.
     pub is_minimal: bool,
-    /// States of a point at rest to start from instead; empty where nothing was trimmed.
+    /// States of an equilibrium to start from instead; empty where nothing was trimmed.
     pub rest: Vec<(SymbolId, f64)>,
 }
 

@@ -184,7 +184,7 @@ fn plain(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
         std::io::ErrorKind::PermissionDenied => "may not be read".to_owned(),
-        std::io::ErrorKind::NotADirectory => "is no folder".to_owned(),
+        std::io::ErrorKind::NotADirectory => "is not a folder".to_owned(),
         _ => error.to_string(),
     }
 }

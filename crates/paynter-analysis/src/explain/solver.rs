@@ -76,7 +76,7 @@ impl Place<'_> {
             Failure::Chattering { t, .. } => self.chattering(t),
             Failure::EventLoop { t, .. } => {
                 let text = format!(
-                    "switches change each other without end at t = {}",
+                    "switches keep changing each other at t = {}",
                     seconds(t)
                 );
                 let d = Diagnostic::error(code::EVENT_LOOP, text);

@@ -287,7 +287,7 @@ fn numbers(text: &str) -> Result<Vec<f64>, String> {
         let number: Option<f64> = t.trim().parse().ok();
         number
             .filter(|x| x.is_finite())
-            .ok_or_else(|| format!("`{}` is no number", t.trim()))
+            .ok_or_else(|| format!("`{}` is not a number", t.trim()))
     });
     each.collect()
 }

@@ -29,7 +29,7 @@ pub fn fmt(args: &FmtArgs) -> u8 {
             }
             Ok(None) => {}
             Ok(Some(_)) if args.check => {
-                crate::say!("{}: not laid out; run paynter fmt on it", file.display());
+                crate::say!("{}: not formatted; run paynter fmt on it", file.display());
                 status = status.max(MODEL_WRONG);
             }
             Ok(Some(text)) => {

@@ -73,7 +73,7 @@ pub fn screen(args: &ScreenArgs) -> u8 {
         .map(|text| match text.contains("..") && !text.contains(':') {
             true => spelled_out(&plain, &choice, &ends(text)),
             false => Err(format!(
-                "`--range {text}` is no range; write for instance --range \"R1=10..50\""
+                "`--range {text}` is not a range; write for instance --range \"R1=10..50\""
             )),
         });
     let over: Result<Vec<String>, String> = over.collect();

@@ -188,7 +188,7 @@ fn signatures(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
         return on_data(args, &subject, path);
     }
     let found = faults(&subject)?;
-    // Sensors that cannot be turned round have signatures all the same.
+    // Sensors that cannot be reversed have signatures all the same.
     let at_sensors = balances(&subject);
     if args.model.json {
         let mut answer = faults_json(&subject, &found);
@@ -281,7 +281,7 @@ fn read_share(text: &str) -> Option<f64> {
 
 fn no_share(option: &str, text: &str, usual: &str) -> Refused {
     Refused::Call(format!(
-        "`{option} {text}` is no part of the activity; write {usual}"
+        "`{option} {text}` is not a share of the activity; write {usual}"
     ))
 }
 

@@ -280,7 +280,7 @@ fn show_warnings(design: &Design, warnings: &[SharedWarning], points: &[Point]) 
     let counted = |w: &SharedWarning| {
         let n = w.points.len();
         let first = points[w.points[0]].number + 1;
-        let count = format!("in {n} of {n_points} runs; these are the words of run {first}");
+        let count = format!("in {n} of {n_points} runs; this is the message of run {first}");
         w.message.clone().fact(count)
     };
     show(

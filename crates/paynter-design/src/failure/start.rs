@@ -123,7 +123,7 @@ fn open_lock(
     let name = dae.names.display(lock.name);
     let in_part = graph.part_span(lock.name);
     let span = in_part.unwrap_or_else(|| graph.span(lock.origin));
-    (format!("`{name}` stays {gap} from closed"), span)
+    (format!("`{name}` stays open by {gap}"), span)
 }
 
 /// A displacement at the bond of a lock in the unit that an engineer reads it in.

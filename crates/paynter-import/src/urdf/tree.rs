@@ -85,7 +85,7 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
     for link in rest {
         let message = format!("link `{}` is not reached from the root", link.name);
         found.push(
-            Diagnostic::error(code::NOT_A_TREE, message).primary(link.span, "part of a circle"),
+            Diagnostic::error(code::NOT_A_TREE, message).primary(link.span, "part of a cycle"),
         );
     }
     Some(Tree {
@@ -100,7 +100,7 @@ fn check_names(robot: &Robot, found: &mut Vec<Diagnostic>) {
     let joints = robot.joints.iter().map(|j| ("joint", &j.name, j.span));
     for (what, name, span) in links.chain(joints).filter(|(_, name, _)| !name.is_empty()) {
         if let Some(first) = seen.insert((what, name), span) {
-            let message = format!("{what} `{name}` is there twice");
+            let message = format!("{what} `{name}` appears twice");
             let error = Diagnostic::error(code::BAD_NAME, message);
             found.push(error.primary(span, "again").secondary(first, "the first"));
         }
@@ -123,7 +123,7 @@ fn find_root(robot: &Robot, found: &mut Vec<Diagnostic>) -> Option<String> {
     let mut parents: HashMap<&str, &Joint> = HashMap::new();
     for joint in &robot.joints {
         if let Some(other) = parents.insert(&joint.child, joint) {
-            let message = format!("link `{}` hangs on two joints", joint.child);
+            let message = format!("link `{}` has two parent joints", joint.child);
             found.push(
                 Diagnostic::error(code::NOT_A_TREE, message)
                     .primary(joint.span, format!("`{}` is the second", joint.name))
@@ -146,7 +146,7 @@ fn find_root(robot: &Robot, found: &mut Vec<Diagnostic>) -> Option<String> {
             None
         }
         [first, second, ..] => {
-            let message = format!("`{}` and `{}` hang on nothing", first.name, second.name);
+            let message = format!("`{}` and `{}` are connected to nothing", first.name, second.name);
             let error = Diagnostic::error(code::NOT_A_TREE, message);
             found.push(
                 error

@@ -29,7 +29,7 @@ pub enum ConflictKind {
     Twice(ElementId),
     /// No bond is left that could bring it.
     Never(ElementId),
-    /// One bond is wanted both ways.
+    /// One bond is required both ways.
     Bond(BondId),
     /// Only together do the elements contradict each other: each alone could be satisfied.
     Together,

@@ -36,7 +36,7 @@ pub fn causality_diagnostics(
             Diagnostic::warning(code::MODULUS_INVERTED, format!("the equations divide by the modulus of {name}, which can vanish"))
                 .primary(graph.span(graph.element(element).origin), "used against the direction in which its law is written")
                 .in_part(graph, element)
-                .help("let the storages or sources around it leave its direction open, or write its law the other way round"),
+                .help("let the storages or sources around it leave its direction open, or write its law in the other direction"),
         );
     }
     for &end in &causality.inverted_laws {
@@ -99,7 +99,7 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
             _ => format!("the {other} circulating in the ring of {names} is not determined"),
         };
         Diagnostic::warning(code::RING_REDUNDANT, headline).help(
-            "take one of the ways away, or put an element into it, to know how they share the load",
+            "remove one of the two paths, or put an element into it, to know how they share the load",
         )
     } else if ring.is_redundant() {
         Diagnostic::warning(
@@ -184,7 +184,7 @@ pub fn headline(graph: &BondGraph, conflict: &Conflict) -> String {
             };
             format!("{what} of {}", name(e))
         }
-        ConflictKind::Bond(b) => format!("{} is wanted both ways", describe_bond(graph, b)),
+        ConflictKind::Bond(b) => format!("{} is required both ways", describe_bond(graph, b)),
         ConflictKind::Together => {
             let mut names: Vec<String> = conflict
                 .elements
@@ -327,7 +327,7 @@ fn part_label(graph: &BondGraph, root: Hop) -> Option<(Span, String)> {
         Reason::Source(_) => "sets a flow",
         Reason::Law(_) => "works in one direction only",
         Reason::Last { .. } => "has no other bond",
-        _ => "takes part in it",
+        _ => "part of it",
     };
     Some((span, format!("{name} of this part {what}")))
 }
@@ -354,7 +354,7 @@ fn root_label(graph: &BondGraph, root: Hop) -> String {
         Reason::Source(_) => "this source sets a flow".to_owned(),
         Reason::Law(_) => "this law works in one direction only".to_owned(),
         Reason::Ring(_) => "this closes a ring of bonds".to_owned(),
-        Reason::Forced => "this stroke is demanded".to_owned(),
+        Reason::Forced => "this stroke is forced".to_owned(),
         Reason::Last { element } => format!("{} has no other bond", describe(graph, element)),
         Reason::Assumed => "neither stroke is possible here".to_owned(),
         _ => sentence(graph, root),
@@ -368,10 +368,10 @@ fn help(graph: &BondGraph, conflict: &Conflict) -> Option<String> {
         .filter_map(|s| s.first().copied())
         .collect();
     if roots.iter().any(|r| r.reason == Reason::Forced) {
-        return Some("take the demanded stroke away, or turn it round".to_owned());
+        return Some("remove the forced stroke, or reverse it".to_owned());
     }
     if only_cause(&roots).is_some() {
-        return Some("open the ring: take one of the two ways away, or put an element into it that gives way (a resistance)".to_owned());
+        return Some("open the ring: remove one of the two paths, or put a resistance or compliance into it".to_owned());
     }
     let has_law = roots.iter().any(|r| matches!(r.reason, Reason::Law(_)));
     Some(match conflict.kind {
@@ -395,7 +395,7 @@ fn help(graph: &BondGraph, conflict: &Conflict) -> Option<String> {
         ConflictKind::Never(e) if graph.element(e).kind == ElementKind::Zero => {
             format!("join a C or R to {}, or make one of the sources a source of effort", describe(graph, e))
         }
-        ConflictKind::Together => "join a storage or a resistor to one of these junctions, or take one of the sources away".to_owned(),
+        ConflictKind::Together => "join a storage or a resistor to one of these junctions, or remove one of the sources".to_owned(),
         _ => "put a storage or a resistor between the two".to_owned(),
     })
 }

@@ -135,7 +135,7 @@ pub fn sentence(graph: &BondGraph, hop: Hop) -> String {
             shared(graph, end.element),
             act(end.element)
         ),
-        Reason::Forced => format!("the text demands it: {}", effort()),
+        Reason::Forced => format!("the text forces it: {}", effort()),
         Reason::Modulus(e) => {
             format!(
                 "the modulus of {} can vanish, so its law is used as written: it {}",

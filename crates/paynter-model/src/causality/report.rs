@@ -213,7 +213,7 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
     }
     let name_of = |&e: &ElementId| {
         let text = if solved.harmless_moduli.contains(&e) {
-            "turned round by the strokes; the equations are solved without dividing by its modulus"
+            "reversed by the strokes; the equations are solved without dividing by its modulus"
         } else {
             "divides by a modulus that can vanish"
         };

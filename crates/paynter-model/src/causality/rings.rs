@@ -5,7 +5,7 @@
 //!
 //! Some variables are multiples of each other whatever happens: all flows of a 1-junction, the two
 //! flows of a transformer. A ring of such relations demands x = K x. If K is not 1, x is zero for ever:
-//! gears in a circle whose ratios disagree do not turn. If K is 1, one relation of the ring says nothing
+//! gears in a ring whose ratios disagree do not turn. If K is 1, one relation of the ring says nothing
 //! new, and what circulates in it (the torque in a closed gear train) is not determined; the two-port that closes the
 //! ring is then left out: it passes on neither effort nor flow of the other sort. Two bonds between the same two
 //! 0-junctions are the smallest such ring: only the sum of their flows is determined. There is no two-port to

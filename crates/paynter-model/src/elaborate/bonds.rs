@@ -33,7 +33,7 @@ impl<'a> Elaborator<'a> {
         };
         let (name, other) = (self.as_written(tail), self.as_written(head));
         let help = match h.kind.is_junction() {
-            true => format!("turn the arrow: `{other} -> {name}`"),
+            true => format!("reverse the arrow: `{other} -> {name}`"),
             false => format!(
                 "elements meet at junctions: write `… -> j: 1 -> {name}, {other}` where they share the flow (in series), and `j: 0` where they share the effort (in parallel)"
             ),

@@ -52,7 +52,7 @@ impl<'a> Elaborator<'a> {
                         code::RECURSION,
                         format!("parts are nested more than {MAX_DEPTH} deep"),
                     )
-                    .primary(span, "this part is too deep inside of others")
+                    .primary(span, "this part is too deep inside others")
                     .help("put parts side by side, or into an array")
                 });
                 return None;
@@ -76,8 +76,8 @@ impl<'a> Elaborator<'a> {
                     code::TOO_LARGE,
                     format!("the model has more than {MAX_PARTS} parts"),
                 )
-                .primary(span, "one of too many")
-                .help("parts inside of parts multiply: use fewer, or smaller arrays")
+                .primary(span, "this one exceeds the limit")
+                .help("parts inside parts multiply: use fewer, or smaller arrays")
             });
             return None;
         }
@@ -153,12 +153,12 @@ impl<'a> Elaborator<'a> {
         let is_node = |e| matches!(e, Entity::Thing(_) | Entity::Instance(_));
         let help = match (taken, entity) {
             _ if is_node(taken) && is_node(entity) => {
-                "to mean the first one, write its name without the colon and kind"
+                "to refer to the first one, write its name without the colon and kind"
             }
             (Entity::Def(_), Entity::Def(_)) => {
                 "a name has one value; delete one line, or give it another name"
             }
-            _ => "ports, bonds, events and what else a model holds share their names: rename one",
+            _ => "everything in a model needs a name of its own (ports, bonds, events, …): rename one",
         };
         let names = &self.graph.signals.names;
         self.report.add(code::DUPLICATE_NAME, span, || {
@@ -166,9 +166,9 @@ impl<'a> Elaborator<'a> {
                 code::DUPLICATE_NAME,
                 format!("there are two things called `{}`", names.display(path)),
             )
-            .primary(span, "made again here");
+            .primary(span, "declared again here");
             match first {
-                Some(first) => message.secondary(first, "first made here").help(help),
+                Some(first) => message.secondary(first, "first declared here").help(help),
                 None => message.help("inside `for`, a name needs an index: `name[i]`"),
             }
         });

@@ -394,7 +394,7 @@ impl<'a> Elaborator<'a> {
                 )
                 .primary(span, "not declared there");
                 if let Some(defined) = defined {
-                    return message.secondary(defined, "this is no parameter").help(
+                    return message.secondary(defined, "this is not a parameter").help(
                         "only what is declared by `param`, `input` or `replaceable` can be given",
                     );
                 }

@@ -125,16 +125,16 @@ impl<'a> Elaborator<'a> {
         let (code, headline, help) = if all_params {
             (
                 code::PARAMETER_CYCLE,
-                "parameters depend on each other in a circle",
+                "parameters depend on each other in a cycle",
                 None,
             )
         } else {
             (
                 code::SIGNAL_CYCLE,
-                "signals depend on each other in a circle",
+                "signals depend on each other in a cycle",
                 Some(match own.contains('.') {
                     false => format!(
-                        "to have the circle solved, write `solve {own} {{ {own} == … }}` instead of `{own} = …`"
+                        "to have the loop solved, write `solve {own} {{ {own} == … }}` instead of `{own} = …`"
                     ),
                     true => "break it where the signal passes a storage or a `sample` block, or solve it: `solve x { x == … }`".to_owned(),
                 }),
@@ -142,7 +142,7 @@ impl<'a> Elaborator<'a> {
         };
         self.report.add(code, place, || {
             let mut message = Diagnostic::error(code, headline)
-                .primary(place, "part of the circle")
+                .primary(place, "part of the cycle")
                 .fact(names.join(" reads "));
             if let Some(help) = help {
                 message = message.help(help);
@@ -935,7 +935,7 @@ impl<'a> Elaborator<'a> {
             Some(Progress::Started) => {
                 self.report.add(code::PARAMETER_CYCLE, define.span, || {
                     Diagnostic::error(code::PARAMETER_CYCLE, "a constant depends on itself")
-                        .primary(define.span, "part of the circle")
+                        .primary(define.span, "part of the cycle")
                 });
                 return Err(Stop::Reported);
             }

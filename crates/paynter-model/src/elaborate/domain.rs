@@ -361,7 +361,7 @@ impl<'a> Elaborator<'a> {
             .secondary(thing, components(found as usize))
             .help(match found {
                 1 => "write the port without a size, or give the junction one: `1[3]`".to_owned(),
-                n => format!("write the size behind the domain: `[{n}]`"),
+                n => format!("write the size after the domain: `[{n}]`"),
             })
         });
     }

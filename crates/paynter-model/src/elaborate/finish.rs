@@ -347,10 +347,10 @@ impl<'a> Elaborator<'a> {
         self.report.add(code::SIGNAL_CYCLE, span, || {
             Diagnostic::error(
                 code::SIGNAL_CYCLE,
-                "sampled values depend on each other in a circle",
+                "sampled values depend on each other in a cycle",
             )
             .primary(span, "in this block")
-            .fact(format!("the circle is among {}", names.join(", ")))
+            .fact(format!("the cycle runs through {}", names.join(", ")))
             .help("read the value of the last tick somewhere: `pre(x)`")
         });
     }
@@ -784,7 +784,7 @@ impl Elaborator<'_> {
         self.report.add(code::PLACED_TWICE, second, || {
             Diagnostic::warning(
                 code::PLACED_TWICE,
-                format!("the layout gives `{text}` two places"),
+                format!("the layout places `{text}` twice"),
             )
             .primary(second, "this one counts")
             .secondary(first, "placed here before")

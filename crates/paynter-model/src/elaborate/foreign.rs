@@ -69,7 +69,7 @@ impl<'a> Elaborator<'a> {
             let at = kind.span;
             self.report.add(code::FMU_ARGUMENTS, at, || {
                 Diagnostic::error(code::FMU_ARGUMENTS, format!("`{WORD}` needs a file"))
-                    .primary(at, "its first argument is no text in quotes")
+                    .primary(at, "its first argument is not a string in quotes")
                     .help(format!("write `{WORD}(\"motor.fmu\")`"))
             });
             return None;

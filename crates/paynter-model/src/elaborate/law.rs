@@ -122,7 +122,7 @@ impl<'a> Elaborator<'a> {
                         match nearest(&name.text, allowed.iter()) {
                             Some(near) => message.help(format!("did you mean `{near}`?")),
                             None if &*name.text == "start" || &*name.text == "initial" => message
-                                .help("start values stand in a line of their own: `start c.e = 5 [V]`"),
+                                .help("start values go on a line of their own: `start c.e = 5 [V]`"),
                             None => message.help(named_help(allowed)),
                         }
                     });
@@ -627,7 +627,7 @@ impl<'a> Elaborator<'a> {
         if reads_itself {
             return Err(self.bad_law(
                 equation.span,
-                "the variable on the left also stands on the right",
+                "the variable on the left appears on the right as well",
             ));
         }
         Ok((variable, first, value.elements))

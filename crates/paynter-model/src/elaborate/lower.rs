@@ -126,7 +126,7 @@ impl<'a> Elaborator<'a> {
         let result = if self.budget.height > MAX_HEIGHT {
             let span = e.span;
             self.report.add(code::TOO_DEEP, span, || {
-                Diagnostic::error(code::TOO_DEEP, "this expression is too deep to work on")
+                Diagnostic::error(code::TOO_DEEP, "this expression is too deep")
                     .primary(span, "functions call functions too many times here")
             });
             Err(Stop::Reported)
@@ -146,7 +146,7 @@ impl<'a> Elaborator<'a> {
         }
         let span = self.budget.work_at;
         self.report.add(code::TOO_LARGE, span, || {
-            Diagnostic::error(code::TOO_LARGE, "this is too much to be written out")
+            Diagnostic::error(code::TOO_LARGE, "this expression is too large")
                 .primary(span, format!("more than {MAX_WORK} terms"))
                 .help("sums, functions and products of matrices are written out term by term: make them smaller")
         });

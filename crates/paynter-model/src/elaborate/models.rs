@@ -57,7 +57,7 @@ impl<'a> Elaborator<'a> {
                         code::RECURSION,
                         format!("a model extends more than {MAX_LEVELS} others"),
                     )
-                    .primary(span, "they stand one above the other")
+                    .primary(span, "one extends the other in turn")
                     .help("let a part do what the models above have in common")
                 });
                 return None;

@@ -199,13 +199,13 @@ impl<'a> Elaborator<'a> {
                     Diagnostic::error(
                         code::AGAINST_ARROW,
                         format!(
-                            "the arrows at port `{}` point against each other",
+                            "the arrows at port `{}` point in opposite directions",
                             decl.name.text
                         ),
                     )
                     .primary(span, "this bond")
                     .secondary(other, "and this one become one bond")
-                    .help("turn one of the arrows, or let the port stand for a junction")
+                    .help("reverse one of the arrows, or let the port stand for a junction")
                 });
                 is_used[next as usize] = true;
                 for end in [edge.tail, edge.head, onward.tail, onward.head, begin] {

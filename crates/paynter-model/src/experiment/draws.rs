@@ -303,7 +303,7 @@ impl Planner<'_> {
             };
             let other = names.iter().position(|name| *name == asked.with);
             let Some(j) = other.filter(|&j| j != i) else {
-                let message = format!("`{}` is no other axis that is drawn", asked.with);
+                let message = format!("`{}` is not another axis that is drawn", asked.with);
                 let message = Diagnostic::error(code::SWEEP_VALUES, message);
                 self.report(message.primary(asked.span, "correlated with it"));
                 return None;

@@ -302,7 +302,7 @@ impl Planner<'_> {
             let text = text.trim();
             let diagnostic = Diagnostic::error(
                 code::NOT_A_MEASURE,
-                format!("`{text}` changes during the run, so it is no single number"),
+                format!("`{text}` changes during the run, so it is not a single number"),
             )
             .primary(e.span, "which of its values?")
             .help(format!(

@@ -58,7 +58,7 @@ impl Planner<'_> {
             }
         }
         if minimize.is_empty() && maximize.is_empty() {
-            let diagnostic = Diagnostic::error(code::OPTIMIZE, "this search has no aim")
+            let diagnostic = Diagnostic::error(code::OPTIMIZE, "this search has no objective")
                 .primary(span, "what is to become small or large?")
                 .help("write `minimize name` with the name of a measure");
             self.report(diagnostic);

@@ -349,7 +349,7 @@ impl Planner<'_> {
                 .or(span_of(&self.given, "start"))
                 .unwrap_or_default();
             let diagnostic = Diagnostic::error(code::STOP_BEFORE_START, message)
-                .primary(place, "the end must lie behind the start")
+                .primary(place, "the end must come after the start")
                 .help("write how long to run, such as `stop = 10 [s]`");
             self.report(diagnostic);
             return;
@@ -401,7 +401,7 @@ pub(super) fn wrong_unit(
         true => "write it without a unit".to_owned(),
         false => {
             let unit = expected.unit().text;
-            format!("write its unit behind the number, such as `5 [{unit}]`")
+            format!("write its unit after the number, such as `5 [{unit}]`")
         }
     })
 }
@@ -409,7 +409,7 @@ pub(super) fn wrong_unit(
 fn unknown_constraints(text: &str, span: Span) -> Diagnostic {
     Diagnostic::error(
         code::UNKNOWN_CONSTRAINTS,
-        format!("`{text}` is no way to enforce constraints"),
+        format!("`{text}` is not a way to enforce constraints"),
     )
     .primary(
         span,

@@ -242,7 +242,7 @@ fn refuse(
             return no(format!("its input `{name}` is an array"), None);
         }
         if !input.sort.is_number() {
-            return no(format!("its input `{name}` is a text or a clock"), None);
+            return no(format!("its input `{name}` is a string or a clock"), None);
         }
         let jumps = !input.sort.is_real() || input.variability != Variability::Continuous;
         if kind == Kind::Exchange && jumps {
@@ -263,7 +263,7 @@ fn warnings(shared: &Shared, path: &str, place: Span) -> Vec<Diagnostic> {
                 code::FMU_UNIT,
                 format!("the unit `{unit}` of `{variable}` in `{path}` is not known"),
             )
-            .primary(place, "its numbers are taken as they are")
+            .primary(place, "its numbers are used unchanged")
             .help("multiply what is given to it and what it gives by the right factor")
         })
         .collect()

@@ -313,7 +313,7 @@ fn from_file(call: &mut Call, path: &str) -> Result<WithDimensions, Refusal> {
                 },
             )
         })?,
-        Some(_) => return Err(call.wrong_shape(3, "a text, such as \"theta\"")),
+        Some(_) => return Err(call.wrong_shape(3, "a string, such as \"theta\"")),
     };
     if column >= csv.headers.len() {
         return Err(bad_data(call, "the file has one column only".to_owned()));

@@ -436,7 +436,7 @@ impl<'a> Reader<'a> {
                     code::LAGRANGIAN_NAME,
                     format!("`{}` has no value", decl.name.text),
                 )
-                .primary(decl.span, "write `= …` behind it"),
+                .primary(decl.span, "write `= …` after it"),
             );
             return None;
         };

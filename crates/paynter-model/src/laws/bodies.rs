@@ -72,7 +72,7 @@ impl Checker<'_> {
         self.report_at(
             Diagnostic::warning(
                 code::IMPOSSIBLE_INERTIA,
-                format!("no body has the moments of inertia of {body}"),
+                format!("the moments of inertia of {body} are impossible for a rigid body"),
             )
             .fact(format!(
                 "principal moments: {}, {} and {} kg·m²",

@@ -93,7 +93,7 @@ impl Checker<'_> {
             )
             .primary(self.span(id), "a storage that is changed from outside")
             .help("give it a second port through which the change does its work, such as `C[2] { … }`")
-            .help("or write `unpowered` behind the law; the audit then lists it as a source"),
+            .help("or write `unpowered` after the law; the audit then lists it as a source"),
         );
     }
 

@@ -101,12 +101,12 @@ impl Checker<'_> {
             }
             _ if beside == idle => (format!("holds the {zero} of that bond at zero"), None),
             _ if beside == kind && self.is_idle_name(id) => (
-                "nothing hangs on it, so it changes nothing".to_owned(),
+                "nothing else is connected to it, so it changes nothing".to_owned(),
                 Some("join the element that is missing here, or remove the junction"),
             ),
             ElementKind::Zero | ElementKind::One if beside != kind && self.is_idle_name(id) => (
                 format!(
-                    "nothing hangs on it, so it holds the {zero} of {} at zero",
+                    "nothing else is connected to it, so it holds the {zero} of {} at zero",
                     self.name(neighbour)
                 ),
                 Some("join the element that is missing here, or remove the junction"),

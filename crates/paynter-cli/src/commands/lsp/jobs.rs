@@ -74,7 +74,7 @@ pub fn start_run(workspace: Workspace, arguments: &[Value], run: &Run, events: S
             )
         };
         let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-            Err("the run failed for a reason of its own; please report it".to_owned())
+            Err("the run failed unexpectedly; please report it".to_owned())
         });
         let _ = events.send(Event::RunDone { id, token, result });
     });
