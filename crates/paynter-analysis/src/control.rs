@@ -148,7 +148,7 @@ impl std::fmt::Display for ControlError {
             ),
             ControlError::Unbounded { output: None } => write!(
                 f,
-                "noise makes this model wander off: a mode does not decay"
+                "noise makes this model drift without bound: a mode does not decay"
             ),
             ControlError::Unbounded {
                 output: Some(output),

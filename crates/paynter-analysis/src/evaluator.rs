@@ -320,7 +320,7 @@ pub(crate) struct Settings {
     pub constraints: Option<Constraints>,
     /// Relative tolerance.
     pub rtol: Option<f64>,
-    /// Steps after which a run is given up.
+    /// Steps after which a run is stopped.
     pub max_steps: Option<usize>,
     /// Record at these times.
     pub times: Option<Vec<f64>>,

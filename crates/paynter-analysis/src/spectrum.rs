@@ -107,7 +107,7 @@ pub fn spectra(
     let off = |k: usize| (time[k] - time[0] - step * k as f64).abs();
     if let Some(k) = (0..n).find(|&k| off(k) > EQUAL * step) {
         return Err(format!(
-            "samples are not at equal distances near t = {} s; give the experiment an `output_step`",
+            "samples are not equally spaced near t = {} s; give the experiment an `output_step`",
             significant(time[k], 6)
         ));
     }

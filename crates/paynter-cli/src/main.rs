@@ -1,6 +1,6 @@
 //! The `paynter` command: reads the call, hands it to one file of `commands`, sets the exit status.
 //!
-//! Exit status: 0 all well, 1 the model is wrong, 2 the call is wrong, 3 the simulation failed.
+//! Exit status: 0 success, 1 the model has errors, 2 the command line is wrong, 3 the simulation failed.
 
 mod commands;
 mod console;

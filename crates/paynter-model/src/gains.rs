@@ -64,7 +64,7 @@ pub struct LoopGains {
 
 /// Paths beyond which nobody reads on.
 const MOST_PATHS: usize = 500;
-/// Steps of the search before it is given up.
+/// Steps of the search before it is stopped.
 const MOST_STEPS: usize = 200_000;
 
 /// Finds all class-1 paths with their gains. Expressions are added to the pool of `dae`.

@@ -56,7 +56,7 @@ pub struct RunSpec {
     pub atol: Option<f64>,
     /// Largest step.
     pub max_step: Option<f64>,
-    /// Steps after which the run is given up.
+    /// Steps after which the run is stopped.
     pub max_steps: Option<usize>,
     /// First step.
     pub initial_step: Option<f64>,

@@ -46,7 +46,7 @@ pub(super) enum Unknown {
 
 /// Newton converges quadratically or not at all; far starts need some shortened steps first.
 const MOST_ITERATIONS: usize = 100;
-/// Halvings of one step before it is given up.
+/// Halvings of one step before it is stopped.
 const MOST_HALVINGS: usize = 40;
 /// A step this small against the values themselves is rounding.
 const CONVERGED: f64 = 1e-13;

@@ -402,7 +402,7 @@ impl<'a> Elaborator<'a> {
         Err(Stop::Reported)
     }
 
-    /// Refuses what cannot be meant as true or false. A name may stand for a condition, since an input
+    /// Refuses what cannot be meant as true or false. A name may be a condition, since an input
     /// or a parameter gets its value elsewhere; a calculation may not.
     pub(super) fn need_truth(&mut self, value: &Value, e: &ast::Expr) -> Result<(), Stop> {
         let may_be_meant = match &e.kind {

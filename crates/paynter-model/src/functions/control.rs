@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "lqi",
         parameters: &["A", "B", "C", "Q", "R"],
-        summary: "K of u = -K*[x; s] with der(s) = r - C*x: an optimal controller without steady error",
+        summary: "K of u = -K*[x; s] with der(s) = r - C*x: an optimal controller without steady-state error",
         lower: servo,
     },
     Row {
