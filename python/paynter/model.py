@@ -763,7 +763,7 @@ class Model:
         model: str | None = None,
         progress: Callable[[float], Any] | bool | None = None,
     ) -> Methods:
-        """Runs an experiment under every treatment of its locks, side by side.
+        """Runs an experiment with every method of handling constraints, side by side.
 
         minimal coordinates, implicit equations, Lagrange multipliers, and stiff springs: work, and how
         far their curves and locks are apart.

@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 /// How samples are weighted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Window {
-    /// All alike: exact for whole periods.
+    /// All samples alike: exact for whole periods.
     Rectangular,
     /// 0.5 − 0.5 cos: the usual choice.
     #[default]

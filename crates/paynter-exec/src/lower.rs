@@ -35,7 +35,7 @@ pub enum Engine {
     /// The interpreter at first; machine code as soon as it would have paid, where it can be made.
     #[default]
     Auto,
-    /// One operation after another, from a list.
+    /// Interpreter, from a list.
     Interpreter,
     /// Machine code; an error if it cannot be made.
     Jit,

@@ -7,7 +7,7 @@ use crate::solve::solve;
 use crate::staircase::transpose;
 use crate::{LinearModel, Matrix, eigenvalues, exponential};
 
-/// How inputs are thought of between two steps.
+/// How inputs behave between two steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// Held.

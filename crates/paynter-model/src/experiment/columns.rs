@@ -161,7 +161,7 @@ impl Planner<'_> {
                 _ => {
                     let diagnostic = Diagnostic::error(
                         code::SETTING_VALUE,
-                        "a plot has one quantity to the right",
+                        "a plot has one quantity on the horizontal axis",
                     )
                     .primary(e.span, "this is not one number");
                     self.report(diagnostic);
