@@ -372,8 +372,7 @@ fn hankel(linear: Result<&Linearization, &String>) -> Result<Vec<f64>, String> {
     }
     linear.model.hankel().map_err(|why| match why {
         NoGramian::Unstable(_) => {
-            "a pole is not left of the imaginary axis, so the Gramians are infinite"
-                .to_owned()
+            "a pole is not left of the imaginary axis, so the Gramians are infinite".to_owned()
         }
         NoGramian::Numbers => "the Gramians could not be computed".to_owned(),
     })

@@ -291,7 +291,8 @@ fn refuse_growth(subject: &Subject<'_>, zeros: Option<&[Complex]>) -> Result<(),
     let Some(zeros) = zeros else {
         return Err(vec![no_inverse(
             subject,
-            "its zeros could not be computed, so it is not known whether the inverse is stable".to_owned(),
+            "its zeros could not be computed, so it is not known whether the inverse is stable"
+                .to_owned(),
             "invert one input and one output at a time, or outputs that can be decoupled",
         )]);
     };

@@ -62,11 +62,7 @@ pub fn trim_to_text(trim: &Trim) -> String {
         };
         labels.iter().map(rate).collect()
     };
-    list(
-        &mut out,
-        ("residual rates", 2),
-        &rates(&trim.residuals),
-    );
+    list(&mut out, ("residual rates", 2), &rates(&trim.residuals));
     let drifting: Vec<Label> = rates(&trim.drifting);
     list(&mut out, ("goes on, since nothing reads it", 9), &drifting);
     out

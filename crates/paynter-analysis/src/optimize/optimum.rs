@@ -569,7 +569,10 @@ pub(super) fn shown(value: &ValueFound) -> String {
 
 fn add_warnings(optimum: &mut Optimum, search: &Optimize) {
     for value in optimum.values.iter().filter(|v| v.is_inert) {
-        let message = format!("`{}` changes neither the objective nor a condition", value.name);
+        let message = format!(
+            "`{}` changes neither the objective nor a condition",
+            value.name
+        );
         let message = Diagnostic::warning(code::INERT, message)
             .primary(value.target.span, "its value means nothing")
             .help("leave it out of the search, or check whether the model reads it");

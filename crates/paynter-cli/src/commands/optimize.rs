@@ -125,7 +125,9 @@ fn write_back(
         || name.starts_with(|c: char| c.is_ascii_digit())
         || name.is_empty()
     {
-        return Err(call_error(format!("`{name}` is not a name for an experiment")));
+        return Err(call_error(format!(
+            "`{name}` is not a name for an experiment"
+        )));
     }
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|e| call_error(format!("{}: {e}", path.display())))?;

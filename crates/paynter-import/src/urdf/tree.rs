@@ -146,7 +146,10 @@ fn find_root(robot: &Robot, found: &mut Vec<Diagnostic>) -> Option<String> {
             None
         }
         [first, second, ..] => {
-            let message = format!("`{}` and `{}` are connected to nothing", first.name, second.name);
+            let message = format!(
+                "`{}` and `{}` are connected to nothing",
+                first.name, second.name
+            );
             let error = Diagnostic::error(code::NOT_A_TREE, message);
             found.push(
                 error

@@ -371,7 +371,10 @@ fn help(graph: &BondGraph, conflict: &Conflict) -> Option<String> {
         return Some("remove the forced stroke, or reverse it".to_owned());
     }
     if only_cause(&roots).is_some() {
-        return Some("open the ring: remove one of the two paths, or put a resistance or compliance into it".to_owned());
+        return Some(
+            "open the ring: remove one of the two paths, or put a resistance or compliance into it"
+                .to_owned(),
+        );
     }
     let has_law = roots.iter().any(|r| matches!(r.reason, Reason::Law(_)));
     Some(match conflict.kind {
@@ -390,12 +393,21 @@ fn help(graph: &BondGraph, conflict: &Conflict) -> Option<String> {
             }
         }
         ConflictKind::Never(e) if graph.element(e).kind == ElementKind::One => {
-            format!("join an I or R to {}, or make one of the sources a source of flow", describe(graph, e))
+            format!(
+                "join an I or R to {}, or make one of the sources a source of flow",
+                describe(graph, e)
+            )
         }
         ConflictKind::Never(e) if graph.element(e).kind == ElementKind::Zero => {
-            format!("join a C or R to {}, or make one of the sources a source of effort", describe(graph, e))
+            format!(
+                "join a C or R to {}, or make one of the sources a source of effort",
+                describe(graph, e)
+            )
         }
-        ConflictKind::Together => "join a storage or a resistor to one of these junctions, or remove one of the sources".to_owned(),
+        ConflictKind::Together => {
+            "join a storage or a resistor to one of these junctions, or remove one of the sources"
+                .to_owned()
+        }
         _ => "put a storage or a resistor between the two".to_owned(),
     })
 }

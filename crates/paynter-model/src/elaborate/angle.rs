@@ -39,14 +39,9 @@ impl<'a> Elaborator<'a> {
 
     fn report_angle(&mut self, span: Span) {
         let text = self.project.sources.text(span).trim().to_owned();
-        self.report.add(code::BARE_NUMBER, span, || {
-            Diagnostic::error(
-                code::BARE_NUMBER,
-                "a number without a unit where an angle is expected",
-            )
-            .primary(span, "degrees or radians?")
-            .help(format!("write `{text} [deg]` or `{text} [rad]`"))
-        });
+        report!(self, code::BARE_NUMBER, span, "a number without a unit where an angle is expected";
+            "degrees or radians?";
+            help: "write `{text} [deg]` or `{text} [rad]`");
     }
 
     /// Tells whether a symbol is known to be an angle: the displacement of a C on a bond whose

@@ -38,15 +38,10 @@ impl<'a> Elaborator<'a> {
                 "elements meet at junctions: write `… -> j: 1 -> {name}, {other}` where they share the flow (in series), and `j: 0` where they share the effort (in parallel)"
             ),
         };
-        self.report.add(code::ARROW_OUT, span, || {
-            Diagnostic::error(code::ARROW_OUT, text)
-                .primary(
-                    span,
-                    "power flows along the arrow, and this element takes power",
-                )
-                .secondary(at, format!("the {letters}"))
-                .help(help)
-        });
+        report!(self, code::ARROW_OUT, span, "{text}";
+            "power flows along the arrow, and this element takes power";
+            beside at => "the {letters}";
+            help: "{help}");
     }
 
     /// Makes a scalar bond with its effort and flow.

@@ -43,10 +43,8 @@ impl<'a> Elaborator<'a> {
             Some(Item::Missing(_)) => {}
             Some(_) => {
                 let text = self.project.sources.text(function.span);
-                self.report.add(code::WRONG_TYPE, function.span, || {
-                    Diagnostic::error(code::WRONG_TYPE, format!("`{text}` is not a function"))
-                        .primary(function.span, "cannot be called for a value")
-                });
+                report!(self, code::WRONG_TYPE, function.span, "`{text}` is not a function";
+                    "cannot be called for a value");
                 return Err(Stop::Reported);
             }
             None => {}
@@ -111,10 +109,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn one_argument(&mut self, name: &str, span: Span) -> Stop {
-        self.report.add(code::ARGUMENTS, span, || {
-            Diagnostic::error(code::ARGUMENTS, format!("`{name}` takes one argument"))
-                .primary(span, "called with something else")
-        });
+        report!(self, code::ARGUMENTS, span, "`{name}` takes one argument"; "called with something else");
         Stop::Reported
     }
 
@@ -165,14 +160,9 @@ impl<'a> Elaborator<'a> {
     ) -> Lowered {
         if ctx.calls >= MAX_CALLS {
             let place = function.name.span;
-            self.report.add(code::RECURSION, place, || {
-                Diagnostic::error(
-                    code::RECURSION,
-                    format!("function `{}` calls itself", function.name.text),
-                )
-                .primary(place, format!("more than {MAX_CALLS} calls inside each other"))
-                .help("functions are formulas without repetition; use `sum(… for …)`, a matrix, or a model with states")
-            });
+            report!(self, code::RECURSION, place, "function `{}` calls itself", function.name.text;
+                "more than {MAX_CALLS} calls inside each other";
+                help: "functions are formulas without repetition; use `sum(… for …)`, a matrix, or a model with states");
             return Err(Stop::Reported);
         }
         if matches!(function.body, ast::FunctionBody::External) {
@@ -219,13 +209,8 @@ impl<'a> Elaborator<'a> {
                     };
                     if local.names.iter().any(|(n, _)| *n == &*part.name.text) {
                         let place = part.name.span;
-                        self.report.add(code::DUPLICATE_NAME, place, || {
-                            Diagnostic::error(
-                                code::DUPLICATE_NAME,
-                                format!("`{}` is defined twice", part.name.text),
-                            )
-                            .primary(place, "defined again")
-                        });
+                        report!(self, code::DUPLICATE_NAME, place, "`{}` is defined twice", part.name.text;
+                            "defined again");
                         return Err(Stop::Reported);
                     }
                     local.names.push((&part.name.text, value));
@@ -252,10 +237,7 @@ impl<'a> Elaborator<'a> {
                 Some(name) => named.push((name.text.clone(), value)),
                 None => {
                     let span = e.span;
-                    self.report.add(code::ARGUMENTS, span, || {
-                        Diagnostic::error(code::ARGUMENTS, "one of several results has no name")
-                            .primary(span, "write `name = …`")
-                    });
+                    report!(self, code::ARGUMENTS, span, "one of several results has no name"; "write `name = …`");
                     return Err(Stop::Reported);
                 }
             }
@@ -543,11 +525,9 @@ impl<'a> Elaborator<'a> {
                     self.pool().symbol(d)
                 }
                 None => {
-                    self.report.add(code::WRONG_TYPE, of.span, || {
-                        Diagnostic::error(code::WRONG_TYPE, "`der` takes the derivative of a name")
-                            .primary(of.span, "this is an expression")
-                            .help("give the expression a name first: `x = …`, then `der(x)`")
-                    });
+                    report!(self, code::WRONG_TYPE, of.span, "`der` takes the derivative of a name";
+                        "this is an expression";
+                        help: "give the expression a name first: `x = …`, then `der(x)`");
                     return Err(Stop::Reported);
                 }
             });
@@ -580,10 +560,8 @@ impl<'a> Elaborator<'a> {
         let mut elements = Vec::with_capacity(value.elements.len());
         for &e in &value.elements {
             let Some(s) = self.graph.signals.pool.as_symbol(e) else {
-                self.report.add(code::WRONG_TYPE, of.span, || {
-                    Diagnostic::error(code::WRONG_TYPE, "`pre` is the last value of a name")
-                        .primary(of.span, "this is not a name that varies")
-                });
+                report!(self, code::WRONG_TYPE, of.span, "`pre` is the last value of a name";
+                    "this is not a name that varies");
                 return Err(Stop::Reported);
             };
             let before = match self.readings.befores.get(&s) {
@@ -650,21 +628,17 @@ impl<'a> Elaborator<'a> {
             };
             if slot > 2 || parts[slot].is_some() {
                 let at = arg.value.span;
-                self.report.add(code::ARGUMENTS, at, || {
-                    Diagnostic::error(code::ARGUMENTS, "`tf` is called with the wrong arguments")
-                        .primary(at, "not expected")
-                        .help("it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`")
-                });
+                report!(self, code::ARGUMENTS, at, "`tf` is called with the wrong arguments";
+                    "not expected";
+                    help: "it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`");
                 return Err(Stop::Reported);
             }
             parts[slot] = Some((self.lower(&arg.value, ctx)?, arg.value.span));
         }
         let [Some((num, _)), Some((den, _)), Some((u, u_span))] = parts else {
-            self.report.add(code::ARGUMENTS, span, || {
-                Diagnostic::error(code::ARGUMENTS, "`tf` is called with the wrong arguments")
-                    .primary(span, "an argument is missing")
-                    .help("it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`")
-            });
+            report!(self, code::ARGUMENTS, span, "`tf` is called with the wrong arguments";
+                "an argument is missing";
+                help: "it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`");
             return Err(Stop::Reported);
         };
         let input = self.scalar_of(&u, u_span)?;

@@ -48,13 +48,8 @@ impl<'a> Elaborator<'a> {
                             ] => Some(*value as i64),
                             [index, ..] => {
                                 let span = index.span;
-                                self.report.add(code::BAD_OVERRIDE, span, || {
-                                    Diagnostic::error(
-                                        code::BAD_OVERRIDE,
-                                        "an index here must be a number",
-                                    )
-                                    .primary(span, "not a number")
-                                });
+                                report!(self, code::BAD_OVERRIDE, span, "an index here must be a number";
+                                    "not a number");
                                 None
                             }
                         };
@@ -64,15 +59,10 @@ impl<'a> Elaborator<'a> {
                     if let Some(first) = self.asked.changes.get(&path) {
                         let first = first.span;
                         let text = self.project.sources.text(span);
-                        self.report.add(code::DUPLICATE_NAME, span, || {
-                            Diagnostic::error(
-                                code::DUPLICATE_NAME,
-                                format!("the experiment gives `{text}` twice"),
-                            )
-                            .primary(span, "given again")
-                            .secondary(first, "first here")
-                            .help("write one experiment for each value, or a `sweep`")
-                        });
+                        report!(self, code::DUPLICATE_NAME, span, "the experiment gives `{text}` twice";
+                            "given again";
+                            beside first => "first here";
+                            help: "write one experiment for each value, or a `sweep`");
                     }
                     self.asked.add_change(path, &assign.value, scope, span);
                 }

@@ -23,66 +23,19 @@ impl<'a> Elaborator<'a> {
     /// Makes a part and everything in it.
     pub(super) fn instantiate(
         &mut self,
-        model: &'a ast::Model,
-        file: u32,
+        (model, file): (&'a ast::Model, u32),
         path: PathId,
         parent: Option<InstanceId>,
         given: Vec<Given<'a>>,
         span: Span,
     ) -> Option<InstanceId> {
-        // Where a model contains itself twice, every level has twice the parts of the one above: once the first
-        // branch was found to have no end, the others are not followed.
-        if self.excused.has_endless_parts {
-            return None;
-        }
         let depth = parent.map_or(0, |p| self.tables.instances[p.at()].depth + 1);
-        self.excused.has_endless_parts =
-            depth > MAX_DEPTH || self.tables.instances.len() >= MAX_PARTS;
-        if depth > MAX_DEPTH {
-            let mut around = parent;
-            let mut contains_itself = false;
-            while let Some(part) = around {
-                let part = &self.tables.instances[part.at()];
-                contains_itself |= std::ptr::eq(part.model, model);
-                around = part.parent;
-            }
-            if !contains_itself {
-                self.report.add(code::RECURSION, Span::default(), || {
-                    Diagnostic::error(
-                        code::RECURSION,
-                        format!("parts are nested more than {MAX_DEPTH} deep"),
-                    )
-                    .primary(span, "this part is too deep inside others")
-                    .help("put parts side by side, or into an array")
-                });
-                return None;
-            }
-            self.report.add(code::RECURSION, model.name.span, || {
-                Diagnostic::error(
-                    code::RECURSION,
-                    format!("`{}` contains itself without end", model.name.text),
-                )
-                .primary(
-                    model.name.span,
-                    format!("parts are nested more than {MAX_DEPTH} deep"),
-                )
-                .secondary(span, "this part is inside one of its own kind")
-            });
-            return None;
-        }
-        if self.tables.instances.len() >= MAX_PARTS {
-            self.report.add(code::TOO_LARGE, Span::default(), || {
-                Diagnostic::error(
-                    code::TOO_LARGE,
-                    format!("the model has more than {MAX_PARTS} parts"),
-                )
-                .primary(span, "this one exceeds the limit")
-                .help("parts inside parts multiply: use fewer, or smaller arrays")
-            });
+        if !self.has_room(model, parent, depth, span) {
             return None;
         }
         let lineage = self.lineage(model, file)?;
         let id = InstanceId(self.tables.instances.len() as u32);
+
         let mut given = given;
         let mut scopes = Vec::with_capacity(lineage.levels.len());
         for level in &lineage.levels {
@@ -115,6 +68,8 @@ impl<'a> Elaborator<'a> {
             depth,
             span,
         });
+
+        // Each sort of statement reads those before it, in this model and in those that it extends.
         let bodies = || lineage.levels.iter().zip(&scopes).rev();
         for (level, &scope) in bodies() {
             self.collect_values(id, scope, &level.model.body);
@@ -130,6 +85,53 @@ impl<'a> Elaborator<'a> {
         }
         self.check_given(id);
         Some(id)
+    }
+
+    /// Tells whether another part may be made: parts are bounded in number and depth.
+    fn has_room(
+        &mut self,
+        model: &ast::Model,
+        parent: Option<InstanceId>,
+        depth: u32,
+        span: Span,
+    ) -> bool {
+        // Where a model contains itself twice, every level has twice the parts of the one above: once the first
+        // branch was found to have no end, the others are not followed.
+        if self.excused.has_endless_parts {
+            return false;
+        }
+        let has_too_many = self.tables.instances.len() >= MAX_PARTS;
+        self.excused.has_endless_parts = depth > MAX_DEPTH || has_too_many;
+
+        // These two have no place of their own: one message is enough, wherever the limit is met.
+        let nowhere = Span::default();
+        if depth > MAX_DEPTH && self.contains_itself(model, parent) {
+            report!(self, code::RECURSION, model.name.span, "`{}` contains itself without end", model.name.text;
+                "parts are nested more than {MAX_DEPTH} deep";
+                beside span => "this part is inside one of its own kind");
+        } else if depth > MAX_DEPTH {
+            self.report.add(code::RECURSION, nowhere, || {
+                let message = format!("parts are nested more than {MAX_DEPTH} deep");
+                Diagnostic::error(code::RECURSION, message)
+                    .primary(span, "this part is too deep inside others")
+                    .help("put parts side by side, or into an array")
+            });
+        } else if has_too_many {
+            self.report.add(code::TOO_LARGE, nowhere, || {
+                let message = format!("the model has more than {MAX_PARTS} parts");
+                Diagnostic::error(code::TOO_LARGE, message)
+                    .primary(span, "this one exceeds the limit")
+                    .help("parts inside parts multiply: use fewer, or smaller arrays")
+            });
+        }
+        !self.excused.has_endless_parts
+    }
+
+    /// Tells whether one of the parts around is of this model.
+    fn contains_itself(&self, model: &ast::Model, parent: Option<InstanceId>) -> bool {
+        let parts = std::iter::successors(parent, |p| self.tables.instances[p.at()].parent);
+        let mut models = parts.map(|p| self.tables.instances[p.at()].model);
+        models.any(|m| std::ptr::eq(m, model))
     }
 
     /// Gives a path to a new entity; false if the path is taken.
@@ -158,7 +160,9 @@ impl<'a> Elaborator<'a> {
             (Entity::Def(_), Entity::Def(_)) => {
                 "a name has one value; delete one line, or give it another name"
             }
-            _ => "everything in a model needs a name of its own (ports, bonds, events, …): rename one",
+            _ => {
+                "everything in a model needs a name of its own (ports, bonds, events, …): rename one"
+            }
         };
         let names = &self.graph.signals.names;
         self.report.add(code::DUPLICATE_NAME, span, || {

@@ -29,12 +29,10 @@ impl<'a> Elaborator<'a> {
             members.iter().map(|m| m.name.text.to_string()).collect()
         };
         if names(self, a) != names(self, b) {
-            self.report.add(code::SIZE_MISMATCH, arrow.span, || {
-                Diagnostic::error(code::SIZE_MISMATCH, "ports of different kinds are joined")
-                    .primary(arrow.span, "this bond")
-                    .secondary(a_span, "this port")
-                    .secondary(b_span, "and this one")
-            });
+            report!(self, code::SIZE_MISMATCH, arrow.span, "ports of different kinds are joined";
+                "this bond";
+                beside a_span => "this port";
+                beside b_span => "and this one");
             return;
         }
         let n = self.tables.ports[a.at()]
@@ -80,7 +78,7 @@ impl<'a> Elaborator<'a> {
             .into_iter()
             .map(|port| self.tables.net_of(port))
             .collect();
-        for at in 0..self.ports.len() {
+        for at in 0..self.tables.ports.len() {
             let port = PortId(at as u32);
             let decl = self.tables.ports[at].decl;
             if self.tables.ports[at].members.is_none()
@@ -112,15 +110,10 @@ impl<'a> Elaborator<'a> {
                     let span = self.tables.instances[self.tables.ports[at].instance.at()].span;
                     let other_span =
                         self.tables.instances[self.tables.ports[other.at()].instance.at()].span;
-                    self.report.add(code::GIVERS, span, || {
-                        Diagnostic::error(
-                            code::GIVERS,
-                            format!("`{one}` and `{two}` are joined and both give their signals"),
-                        )
-                        .primary(span, "gives its own position")
-                        .secondary(other_span, "so does this one")
-                        .help("put a joint between two bodies")
-                    });
+                    report!(self, code::GIVERS, span, "`{one}` and `{two}` are joined and both give their signals";
+                        "gives its own position";
+                        beside other_span => "so does this one";
+                        help: "put a joint between two bodies");
                 }
             }
         }

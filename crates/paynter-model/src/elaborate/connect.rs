@@ -191,14 +191,9 @@ impl<'a> Elaborator<'a> {
         };
         let name = self.project.sources.text(before).trim();
         let name = name.trim_end_matches('.');
-        self.report.add(code::NOT_A_NODE, span, || {
-            Diagnostic::error(
-                code::NOT_A_NODE,
-                format!("a bond cannot end at `{name}.{}`", port.name.text),
-            )
-            .primary(span, format!("the ports of {kind} have no names"))
-            .help(format!("write the name alone: `{name}`"))
-        });
+        report!(self, code::NOT_A_NODE, span, "a bond cannot end at `{name}.{}`", port.name.text;
+            "the ports of {kind} have no names";
+            help: "write the name alone: `{name}`");
         true
     }
 
@@ -212,11 +207,9 @@ impl<'a> Elaborator<'a> {
                     Some(Made::Element(kind)) => kind,
                     None => return None,
                     Some(Made::Model(..)) => {
-                        self.report.add(code::NOT_A_NODE, span, || {
-                            Diagnostic::error(code::NOT_A_NODE, "a part needs a name")
-                                .primary(span, "made here without one")
-                                .help("write `name: Model(…)`")
-                        });
+                        report!(self, code::NOT_A_NODE, span, "a part needs a name";
+                            "made here without one";
+                            help: "write `name: Model(…)`");
                         return None;
                     }
                 }
@@ -267,13 +260,8 @@ impl<'a> Elaborator<'a> {
                         Endpoint::Many(list) => all.extend(list),
                         Endpoint::Flexible { .. } | Endpoint::Composite(_) => {
                             let at = *part_span;
-                            self.report.add(code::NOT_A_NODE, at, || {
-                                Diagnostic::error(
-                                    code::NOT_A_NODE,
-                                    "a tuple holds junctions, one-ports and their components",
-                                )
-                                .primary(at, "cannot be one of several components")
-                            });
+                            report!(self, code::NOT_A_NODE, at, "a tuple holds junctions, one-ports and their components";
+                                "cannot be one of several components");
                             return None;
                         }
                     }
@@ -295,43 +283,9 @@ impl<'a> Elaborator<'a> {
     ) -> Option<Endpoint> {
         match *target {
             Target::Thing { thing, component } => {
-                let t = &self.tables.things[thing.at()];
-                if is_two_port(t) {
-                    let side = u32::from(direction == Direction::OutOf);
-                    return Some(Endpoint::Flexible { thing, side });
-                }
-                Some(match component {
-                    Some(k) => Endpoint::One(Terminal::Thing { thing, port: k }),
-                    None if t.is_vector => Endpoint::Many(
-                        (0..t.size)
-                            .map(|port| Terminal::Thing { thing, port })
-                            .collect(),
-                    ),
-                    None => Endpoint::One(Terminal::Thing { thing, port: 0 }),
-                })
+                Some(self.thing_endpoint(thing, component, direction))
             }
-            Target::Instance(part) => {
-                let ports = &self.tables.instances[part.at()].ports;
-                let port = match direction {
-                    Direction::Into => ports.first(),
-                    Direction::OutOf => ports.get(1).or(ports.first()),
-                };
-                match port.copied() {
-                    Some(port) => self.target_endpoint(&Target::Port(port), span, direction),
-                    None => {
-                        let model = self.tables.instances[part.at()].model;
-                        self.report.add(code::NO_PORT, span, || {
-                            Diagnostic::error(
-                                code::NO_PORT,
-                                format!("`{}` has no port", model.name.text),
-                            )
-                            .primary(span, "nothing a bond could join")
-                            .secondary(model.name.span, "declare one here: `port name: domain`")
-                        });
-                        None
-                    }
-                }
-            }
+            Target::Instance(part) => self.part_endpoint(part, span, direction),
             Target::Port(port) => {
                 if let Some(bound) = self.settled(|this| this.follow_port(port))? {
                     self.wiring.followed.push(port);
@@ -362,13 +316,51 @@ impl<'a> Elaborator<'a> {
                 Some(self.tables.slot_endpoint(port, member, component))
             }
             Target::Value(_) | Target::Side { .. } | Target::Bond(_) | Target::System => {
-                self.report.add(code::NOT_A_NODE, span, || {
-                    Diagnostic::error(code::NOT_A_NODE, "a bond cannot end here")
-                        .primary(span, "not a junction, element, part or port")
-                });
+                report!(self, code::NOT_A_NODE, span, "a bond cannot end here"; "not a junction, element, part or port");
                 None
             }
         }
+    }
+
+    fn thing_endpoint(
+        &self,
+        thing: ThingId,
+        component: Option<u32>,
+        direction: Direction,
+    ) -> Endpoint {
+        let t = &self.tables.things[thing.at()];
+        if is_two_port(t) {
+            let side = u32::from(direction == Direction::OutOf);
+            return Endpoint::Flexible { thing, side };
+        }
+        let terminal = |port| Terminal::Thing { thing, port };
+        match component {
+            Some(k) => Endpoint::One(terminal(k)),
+            None if t.is_vector => Endpoint::Many((0..t.size).map(terminal).collect()),
+            None => Endpoint::One(terminal(0)),
+        }
+    }
+
+    /// An arrow into a part uses its first port, one out of it the second.
+    fn part_endpoint(
+        &mut self,
+        part: InstanceId,
+        span: Span,
+        direction: Direction,
+    ) -> Option<Endpoint> {
+        let ports = &self.tables.instances[part.at()].ports;
+        let port = match direction {
+            Direction::Into => ports.first(),
+            Direction::OutOf => ports.get(1).or(ports.first()),
+        };
+        if let Some(&port) = port {
+            return self.target_endpoint(&Target::Port(port), span, direction);
+        }
+        let model = self.tables.instances[part.at()].model;
+        report!(self, code::NO_PORT, span, "`{}` has no port", model.name.text;
+            "nothing a bond could join";
+            beside model.name.span => "declare one here: `port name: domain`");
+        None
     }
 
     /// Repeats something that may wait for definitions.
@@ -391,20 +383,15 @@ impl<'a> Elaborator<'a> {
         name: Option<NamedBondId>,
     ) {
         use Endpoint as E;
-        let (tails, heads) = match (tail, head) {
+        let terminals = match (tail, head) {
             (E::Composite(a), E::Composite(b)) => {
                 self.join_composites(scope, (a, tail_span), (b, head_span), arrow, name);
                 return;
             }
             (E::Composite(_), _) | (_, E::Composite(_)) => {
-                self.report.add(code::SIZE_MISMATCH, arrow.span, || {
-                    Diagnostic::error(
-                        code::SIZE_MISMATCH,
-                        "a composite port can only be joined to one of its kind",
-                    )
-                    .primary(arrow.span, "this bond would join one to something else")
-                    .help("join its members one by one: `port.rot => …`")
-                });
+                report!(self, code::SIZE_MISMATCH, arrow.span, "a composite port can only be joined to one of its kind";
+                    "this bond would join one to something else";
+                    help: "join its members one by one: `port.rot => …`");
                 return;
             }
             // The commonest case by far, so it comes without lists.
@@ -412,74 +399,14 @@ impl<'a> Elaborator<'a> {
                 self.add_edge(scope, tail, head, arrow, None, name);
                 return;
             }
-            (
-                E::Flexible {
-                    thing: a,
-                    side: a_side,
-                },
-                E::Flexible {
-                    thing: b,
-                    side: b_side,
-                },
-            ) => {
-                let n = if arrow.multi {
-                    self.size_between(a, b)
-                } else {
-                    Some(1)
-                };
-                let Some(n) = n else {
-                    self.report.add(code::SIZE_MISMATCH, arrow.span, || {
-                        Diagnostic::error(
-                            code::SIZE_MISMATCH,
-                            "the size of this multibond is not known",
-                        )
-                        .primary(arrow.span, "both ends follow the other")
-                        .help("put a junction with a size between them: `=> j: 0[3] =>`")
-                    });
-                    return;
-                };
-                (
-                    self.two_port_side(a, a_side, n, arrow),
-                    self.two_port_side(b, b_side, n, arrow),
-                )
-            }
-            (E::Flexible { thing, side }, other) => {
-                let heads = terminals(other);
-                (
-                    self.two_port_side(thing, side, heads.len() as u32, arrow),
-                    Some(heads),
-                )
-            }
-            (other, E::Flexible { thing, side }) => {
-                let tails = terminals(other);
-                let n = tails.len() as u32;
-                (Some(tails), self.two_port_side(thing, side, n, arrow))
-            }
-            (a, b) => (Some(terminals(a)), Some(terminals(b))),
+            (tail, head) => self.matching_terminals(tail, head, arrow),
         };
-        let (Some(tails), Some(heads)) = (tails, heads) else {
+        let Some((tails, heads)) = terminals else {
             return;
         };
+
         if tails.len() != heads.len() || (!arrow.multi && tails.len() != 1) {
-            let (n, m) = (tails.len(), heads.len());
-            self.report.add(code::SIZE_MISMATCH, arrow.span, || {
-                let message = Diagnostic::error(
-                    code::SIZE_MISMATCH,
-                    if n == m {
-                        format!("a bond of {n} components is written `=>`")
-                    } else {
-                        format!("a bond joins {n} to {m} components")
-                    },
-                )
-                .primary(arrow.span, "this bond")
-                .secondary(tail_span, components(n))
-                .secondary(head_span, components(m));
-                if n == m {
-                    message.help("write `=>`")
-                } else {
-                    message
-                }
-            });
+            self.report_sizes(arrow, (tails.len(), tail_span), (heads.len(), head_span));
             return;
         }
         let group = arrow
@@ -489,6 +416,76 @@ impl<'a> Elaborator<'a> {
             let group = group.map(|g| (g, k as u32));
             self.add_edge(scope, tail, head, arrow, group, name);
         }
+    }
+
+    /// Lists the scalar ends of a bond; a two-port has as many as what it is joined to.
+    fn matching_terminals(
+        &mut self,
+        tail: Endpoint,
+        head: Endpoint,
+        arrow: ast::Arrow,
+    ) -> Option<(Vec<Terminal>, Vec<Terminal>)> {
+        use Endpoint::Flexible;
+        match (tail, head) {
+            (
+                Flexible {
+                    thing: a,
+                    side: a_side,
+                },
+                Flexible {
+                    thing: b,
+                    side: b_side,
+                },
+            ) => {
+                let n = match arrow.multi {
+                    true => self.size_between(a, b),
+                    false => Some(1),
+                };
+                let Some(n) = n else {
+                    report!(self, code::SIZE_MISMATCH, arrow.span, "the size of this multibond is not known";
+                        "both ends follow the other";
+                        help: "put a junction with a size between them: `=> j: 0[3] =>`");
+                    return None;
+                };
+                // Both are looked at, so that both are reported.
+                let tails = self.two_port_side(a, a_side, n, arrow);
+                let heads = self.two_port_side(b, b_side, n, arrow);
+                tails.zip(heads)
+            }
+            (Flexible { thing, side }, other) => {
+                let heads = terminals(other);
+                let tails = self.two_port_side(thing, side, heads.len() as u32, arrow)?;
+                Some((tails, heads))
+            }
+            (other, Flexible { thing, side }) => {
+                let tails = terminals(other);
+                let heads = self.two_port_side(thing, side, tails.len() as u32, arrow)?;
+                Some((tails, heads))
+            }
+            (a, b) => Some((terminals(a), terminals(b))),
+        }
+    }
+
+    fn report_sizes(
+        &mut self,
+        arrow: ast::Arrow,
+        (n, tail): (usize, Span),
+        (m, head): (usize, Span),
+    ) {
+        self.report.add(code::SIZE_MISMATCH, arrow.span, || {
+            let text = match n == m {
+                true => format!("a bond of {n} components is written `=>`"),
+                false => format!("a bond joins {n} to {m} components"),
+            };
+            let message = Diagnostic::error(code::SIZE_MISMATCH, text)
+                .primary(arrow.span, "this bond")
+                .secondary(tail, components(n))
+                .secondary(head, components(m));
+            match n == m {
+                true => message.help("write `=>`"),
+                false => message,
+            }
+        });
     }
 
     /// Gives the size of a multibond between two two-ports from the shape of their matrices.

@@ -17,19 +17,20 @@ use crate::suggest::nearest;
 
 impl<'a> Elaborator<'a> {
     pub(super) fn collect_values(&mut self, id: InstanceId, scope: ScopeId, body: &'a [ast::Stmt]) {
+        use ast::StmtKind as S;
         for stmt in body {
             match &stmt.kind {
-                ast::StmtKind::Param(decls) => {
+                S::Param(decls) => {
                     for decl in decls {
                         self.declare_value(id, scope, decl, DefKind::Param);
                     }
                 }
-                ast::StmtKind::Input(decls) => {
+                S::Input(decls) => {
                     for decl in decls {
                         self.declare_value(id, scope, decl, DefKind::Input);
                     }
                 }
-                ast::StmtKind::Output(decls) => {
+                S::Output(decls) => {
                     for decl in decls {
                         let def = self.declare_value(id, scope, decl, DefKind::Output);
                         if let (Some(def), None) = (def, self.tables.instances[id.at()].parent) {
@@ -37,82 +38,84 @@ impl<'a> Elaborator<'a> {
                         }
                     }
                 }
-                ast::StmtKind::Define(define) => self.collect_define(id, scope, define),
-                ast::StmtKind::Solve {
-                    unknowns,
-                    equations,
-                } => {
-                    let mut sought = Vec::new();
-                    for name in unknowns {
-                        let path = self.tables.instances[id.at()].path;
-                        let path = self.child(path, &name.text, None);
-                        sought.extend(self.define_value(
-                            id,
-                            scope,
-                            path,
-                            DefKind::Sought,
-                            None,
-                            None,
-                            name.span,
-                        ));
-                    }
-                    self.pending.solves.push(PendingSolve {
-                        scope,
-                        sought,
-                        equations,
-                        span: stmt.span,
-                    });
-                }
-                ast::StmtKind::Invariant(demand) => self.pending.invariants.push((scope, demand)),
-                ast::StmtKind::Start(list) => {
-                    self.pending
-                        .starts
-                        .extend(list.iter().map(|a| (scope, a, false)));
-                }
-                ast::StmtKind::Guess(list) => {
-                    self.pending
-                        .starts
-                        .extend(list.iter().map(|a| (scope, a, true)));
-                }
-                ast::StmtKind::Sample { rate, body } => {
-                    let mut defs = Vec::new();
-                    for define in body {
-                        defs.extend(self.discrete(id, scope, define));
-                    }
-                    self.pending.clocks.push(PendingClock {
-                        scope,
-                        rate,
-                        defs,
-                        span: stmt.span,
-                    });
-                }
-                ast::StmtKind::When {
-                    name,
-                    condition,
-                    actions,
-                } => {
-                    self.collect_when(id, scope, name.as_ref(), condition, actions, stmt.span);
-                }
-                ast::StmtKind::Layout(places) => {
-                    self.pending
-                        .layouts
-                        .extend(places.iter().map(|p| (scope, p)));
-                }
-                ast::StmtKind::Outer { name, path } => {
-                    let at = self.tables.instances[id.at()].path;
-                    let own = self.child(at, &name.text, None);
-                    let outer = Entity::Outer(self.tables.outers.len() as u32);
-                    self.tables.outers.push(Outer {
-                        instance: id,
-                        name,
-                        path,
-                        scope,
-                    });
-                    self.declare(own, outer, name.span);
-                }
-                _ => {}
+                S::Define(define) => self.collect_define(id, scope, define),
+                S::Outer { name, path } => self.collect_outer(id, scope, name, path),
+                _ => self.collect_pending(id, scope, stmt),
             }
         }
+    }
+
+    /// Notes what later passes have to do, and declares the values that it defines.
+    fn collect_pending(&mut self, id: InstanceId, scope: ScopeId, stmt: &'a ast::Stmt) {
+        use ast::StmtKind as S;
+        let pending = &mut self.pending;
+        match &stmt.kind {
+            S::Invariant(demand) => pending.invariants.push((scope, demand)),
+            S::Start(list) => {
+                let starts = list.iter().map(|a| (scope, a, false));
+                pending.starts.extend(starts);
+            }
+            S::Guess(list) => pending.starts.extend(list.iter().map(|a| (scope, a, true))),
+            S::Layout(places) => pending.layouts.extend(places.iter().map(|p| (scope, p))),
+            S::Solve {
+                unknowns,
+                equations,
+            } => {
+                let mut sought = Vec::new();
+                for name in unknowns {
+                    let path = self.tables.instances[id.at()].path;
+                    let path = self.child(path, &name.text, None);
+                    let kind = DefKind::Sought;
+                    let def = self.define_value(id, scope, path, kind, None, None, name.span);
+                    sought.extend(def);
+                }
+                self.pending.solves.push(PendingSolve {
+                    scope,
+                    sought,
+                    equations,
+                    span: stmt.span,
+                });
+            }
+            S::Sample { rate, body } => {
+                let mut defs = Vec::new();
+                for define in body {
+                    defs.extend(self.discrete(id, scope, define));
+                }
+                self.pending.clocks.push(PendingClock {
+                    scope,
+                    rate,
+                    defs,
+                    span: stmt.span,
+                });
+            }
+            S::When {
+                name,
+                condition,
+                actions,
+            } => {
+                self.collect_when(id, scope, name.as_ref(), condition, actions, stmt.span);
+            }
+            _ => {}
+        }
+    }
+
+    fn collect_outer(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        name: &'a ast::Ident,
+        path: &'a ast::Path,
+    ) {
+        let at = self.tables.instances[id.at()].path;
+        let own = self.child(at, &name.text, None);
+        let outer = Entity::Outer(self.tables.outers.len() as u32);
+        self.tables.outers.push(Outer {
+            instance: id,
+            name,
+            path,
+            scope,
+        });
+        self.declare(own, outer, name.span);
     }
 
     /// Declares a parameter, input or output, with its value from outside if one is given.
@@ -241,9 +244,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn report_bad_target(&mut self, span: Span, text: &str) {
-        self.report.add(code::NOT_SETTABLE, span, || {
-            Diagnostic::error(code::NOT_SETTABLE, "this cannot be defined here").primary(span, text)
-        });
+        report!(self, code::NOT_SETTABLE, span, "this cannot be defined here"; "{text}");
     }
 
     /// Gives the path of `x` or `x[i]` in a part.
@@ -279,10 +280,7 @@ impl<'a> Elaborator<'a> {
             }
             [_, _, extra, ..] => {
                 let span = extra.span;
-                self.report.add(code::BAD_INDEX, span, || {
-                    Diagnostic::error(code::BAD_INDEX, "a name has at most two indices")
-                        .primary(span, "one too many")
-                });
+                report!(self, code::BAD_INDEX, span, "a name has at most two indices"; "one too many");
                 None
             }
         }
@@ -408,13 +406,8 @@ impl<'a> Elaborator<'a> {
 
     pub(super) fn report_unnamed_argument(&mut self, value: &ast::Expr, model: &str) {
         let span = value.span;
-        self.report.add(code::ARGUMENTS, span, || {
-            Diagnostic::error(
-                code::ARGUMENTS,
-                format!("an argument of `{model}` has no name"),
-            )
-            .primary(span, "which parameter is this?")
-            .help("arguments of a model are named: `Gimbal(Ix = 2 [kg*m^2])`")
-        });
+        report!(self, code::ARGUMENTS, span, "an argument of `{model}` has no name";
+            "which parameter is this?";
+            help: "arguments of a model are named: `Gimbal(Ix = 2 [kg*m^2])`");
     }
 }

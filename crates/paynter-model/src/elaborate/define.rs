@@ -193,10 +193,8 @@ impl<'a> Elaborator<'a> {
             }
             if let Some(kind) = &decl.kind {
                 let span = kind.span;
-                self.report.add(code::WRONG_TYPE, span, || {
-                    Diagnostic::error(code::WRONG_TYPE, "a value has a shape, not a type name")
-                        .primary(span, "write a shape such as `[3]`, or nothing")
-                });
+                report!(self, code::WRONG_TYPE, span, "a value has a shape, not a type name";
+                    "write a shape such as `[3]`, or nothing");
             }
         }
         let unit = unit
@@ -354,14 +352,9 @@ impl<'a> Elaborator<'a> {
         };
         if sizes.is_empty() {
             let span = decl.span;
-            self.report.add(code::BAD_SIZE, span, || {
-                Diagnostic::error(
-                    code::BAD_SIZE,
-                    format!("the shape of `{}` has no size", decl.name.text),
-                )
-                .primary(span, "empty brackets")
-                .help("write `[3]` for a vector, `[3,3]` for a matrix, and nothing for one number")
-            });
+            report!(self, code::BAD_SIZE, span, "the shape of `{}` has no size", decl.name.text;
+                "empty brackets";
+                help: "write `[3]` for a vector, `[3,3]` for a matrix, and nothing for one number");
             return Err(Stop::Reported);
         }
         let mut numbers = Vec::new();
@@ -388,14 +381,9 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let (found, wanted) = (value.describe(), shape.describe());
-        self.report.add(code::SHAPES, span, || {
-            Diagnostic::error(
-                code::SHAPES,
-                format!("`{}` must be {wanted}", decl.name.text),
-            )
-            .primary(span, format!("this is {found}"))
-            .secondary(decl.span, "declared here")
-        });
+        report!(self, code::SHAPES, span, "`{}` must be {wanted}", decl.name.text;
+            "this is {found}";
+            beside decl.span => "declared here");
         Err(Stop::Reported)
     }
 
@@ -413,15 +401,10 @@ impl<'a> Elaborator<'a> {
             && (parsed.factor != 1.0 || parsed.offset != 0.0)
         {
             let (span, text, number) = (expr.span, parsed.text.clone(), *number);
-            self.report.add(code::BARE_NUMBER, span, || {
-                Diagnostic::error(
-                    code::BARE_NUMBER,
-                    format!("{number} has no unit, and {text} is not the SI unit"),
-                )
-                .primary(span, "no unit")
-                .secondary(unit.span, format!("declared in {text}"))
-                .help(format!("write `{number} [{text}]`"))
-            });
+            report!(self, code::BARE_NUMBER, span, "{number} has no unit, and {text} is not the SI unit";
+                "no unit";
+                beside unit.span => "declared in {text}";
+                help: "write `{number} [{text}]`");
         } else if let Some(found) = value.dimension
             && found != wanted
         {
@@ -443,22 +426,14 @@ impl<'a> Elaborator<'a> {
         for &e in &value.elements {
             let Some(x) = self.fixed.constants.value(&self.graph.signals, e) else {
                 let name = self.graph.signals.names.display(name);
-                self.report.add(code::NOT_CONSTANT, span, || {
-                    Diagnostic::error(
-                        code::NOT_CONSTANT,
-                        format!("the parameter `{name}` varies in time"),
-                    )
-                    .primary(span, "reads a signal")
-                    .help("make it an `input`")
-                });
+                report!(self, code::NOT_CONSTANT, span, "the parameter `{name}` varies in time";
+                    "reads a signal";
+                    help: "make it an `input`");
                 return Err(Stop::Reported);
             };
             if !(x.is_finite() || x.is_nan() && self.fixed.has_placeholder) {
                 let name = self.graph.signals.names.display(name);
-                self.report.add(code::NOT_FINITE, span, || {
-                    Diagnostic::error(code::NOT_FINITE, format!("the value of `{name}` is {x}"))
-                        .primary(span, "not a finite number")
-                });
+                report!(self, code::NOT_FINITE, span, "the value of `{name}` is {x}"; "not a finite number");
                 return Err(Stop::Reported);
             }
         }
@@ -528,14 +503,9 @@ impl<'a> Elaborator<'a> {
                     .names
                     .display(self.tables.defs[def.at()].path);
                 let shown = |x: Option<f64>| x.map_or("…".to_owned(), format_number);
-                self.report.add(code::OUT_OF_RANGE, span, || {
-                    Diagnostic::error(code::OUT_OF_RANGE, out_of_range(&name, x, &unit))
-                        .primary(span, "this value")
-                        .secondary(
-                            range.span,
-                            format!("must lie in {} .. {}{unit}", shown(low), shown(high)),
-                        )
-                });
+                report!(self, code::OUT_OF_RANGE, span, "{}", out_of_range(&name, x, &unit);
+                    "this value";
+                    beside range.span => "must lie in {} .. {}{unit}", shown(low), shown(high));
                 return None;
             }
         }
@@ -896,13 +866,8 @@ impl<'a> Elaborator<'a> {
             return self.placeholder(def);
         }
         if self.phase < super::Phase::Connected {
-            self.report.add(code::NOT_CONSTANT, decl.span, || {
-                Diagnostic::error(
-                    code::NOT_CONSTANT,
-                    "the shape of a model cannot depend on a port",
-                )
-                .primary(decl.span, "a signal of this port is read")
-            });
+            report!(self, code::NOT_CONSTANT, decl.span, "the shape of a model cannot depend on a port";
+                "a signal of this port is read");
             return Err(Stop::Reported);
         }
         let instance = self.tables.ports[port.at()].instance;
@@ -915,15 +880,10 @@ impl<'a> Elaborator<'a> {
             .names
             .display(self.tables.ports[port.at()].path);
         let part = self.tables.instances[self.tables.ports[port.at()].instance.at()].span;
-        self.report.add(code::GIVERS, part, || {
-            Diagnostic::error(
-                code::GIVERS,
-                format!("nothing gives the signals of port `{name}`"),
-            )
-            .primary(part, "its port is joined to no port that gives them")
-            .secondary(decl.span, "declared here")
-            .help("join it to a body or to the world")
-        });
+        report!(self, code::GIVERS, part, "nothing gives the signals of port `{name}`";
+            "its port is joined to no port that gives them";
+            beside decl.span => "declared here";
+            help: "join it to a body or to the world");
         Err(Stop::Reported)
     }
 
@@ -933,10 +893,7 @@ impl<'a> Elaborator<'a> {
             Some(Progress::Done(value)) => return Ok(value.clone()),
             Some(Progress::Failed) => return Err(Stop::Reported),
             Some(Progress::Started) => {
-                self.report.add(code::PARAMETER_CYCLE, define.span, || {
-                    Diagnostic::error(code::PARAMETER_CYCLE, "a constant depends on itself")
-                        .primary(define.span, "part of the cycle")
-                });
+                report!(self, code::PARAMETER_CYCLE, define.span, "a constant depends on itself"; "part of the cycle");
                 return Err(Stop::Reported);
             }
             _ => {}
@@ -952,10 +909,7 @@ impl<'a> Elaborator<'a> {
                 return Ok(value);
             }
             let span = define.span;
-            self.report.add(code::NOT_CONSTANT, span, || {
-                Diagnostic::error(code::NOT_CONSTANT, "a constant of a file cannot vary")
-                    .primary(span, "reads time")
-            });
+            report!(self, code::NOT_CONSTANT, span, "a constant of a file cannot vary"; "reads time");
             Err(Stop::Reported)
         });
         let progress = match &result {

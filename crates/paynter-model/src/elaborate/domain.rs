@@ -62,7 +62,7 @@ impl<'a> Elaborator<'a> {
         loop {
             self.set_domains(classes, known);
             let mut has_learned = false;
-            for at in 0..self.things.len() {
+            for at in 0..self.tables.things.len() {
                 let t = &self.tables.things[at];
                 if t.bonds.len() > 1 && t.kind.is_storage() {
                     let found = self.domain_of_energy(ThingId(at as u32), classes, known);
@@ -178,7 +178,7 @@ impl<'a> Elaborator<'a> {
         };
         let mut has_found = false;
         let temperature = self.texts.domains.get(thermal).effort.unit.dimension;
-        for at in 0..self.things.len() {
+        for at in 0..self.tables.things.len() {
             let t = &self.tables.things[at];
             let second = t.bonds.iter().find(|(port, _)| port % 2 == 1);
             let (true, Some(&(_, bond))) = (t.kind == ElementKind::Rs, second) else {
@@ -225,21 +225,16 @@ impl<'a> Elaborator<'a> {
                     )
                 };
                 let (in_a, in_b) = (measured(first_domain), measured(second_domain));
-                self.report.add(code::DOMAIN_MISMATCH, span, || {
-                    Diagnostic::error(
-                        code::DOMAIN_MISMATCH,
-                        format!("a bond joins {a} and {b} things"),
-                    )
-                    .primary(span, format!("this is {b}: {in_b}"))
-                    .secondary(first, format!("this is {a}: {in_a}"))
-                    .help("a TF or GY leads from one domain to another")
-                });
+                report!(self, code::DOMAIN_MISMATCH, span, "a bond joins {a} and {b} things";
+                    "this is {b}: {in_b}";
+                    beside first => "this is {a}: {in_a}";
+                    help: "a TF or GY leads from one domain to another");
             }
         }
     }
 
     fn domains_of_ports(&mut self, classes: &mut Classes, known: &mut [Option<(DomainId, Span)>]) {
-        for at in 0..self.ports.len() {
+        for at in 0..self.tables.ports.len() {
             let port = PortId(at as u32);
             let p = &self.tables.ports[at];
             let span = p.decl.span;
@@ -373,7 +368,7 @@ impl<'a> Elaborator<'a> {
     ) {
         // The same few values stand in most elements.
         let mut tried = FxHashMap::default();
-        for at in 0..self.things.len() {
+        for at in 0..self.tables.things.len() {
             let t = &self.tables.things[at];
             let (kind, scope, written) = (t.kind, t.scope, t.written);
             if kind.is_junction() || is_two_port(t) || t.bonds.is_empty() {
@@ -391,7 +386,7 @@ impl<'a> Elaborator<'a> {
                 .or_insert_with(|| self.texts.domain_with(kind, dimension, is_inverse));
             if let Some(domain) = found {
                 let span = arg.value.span;
-                for k in 0..self.things[at].bonds.len() {
+                for k in 0..self.tables.things[at].bonds.len() {
                     let (_, bond) = self.tables.things[at].bonds[k];
                     self.note_domain(classes, known, bond, domain, span);
                 }

@@ -58,7 +58,7 @@ impl<'a> Elaborated<'a> {
 
     /// The graph as it is without anything around: none of a model that may wait for parts around it, whose graph
     /// lacks what those would give. `before` is the graph before more was read.
-    pub(super) fn alone(self, before: Option<BondGraph>) -> Option<BondGraph> {
+    pub(crate) fn alone(self, before: Option<BondGraph>) -> Option<BondGraph> {
         if self.elaborator.asked.is_lenient && !self.elaborator.tables.outers.is_empty() {
             return None;
         }
@@ -209,7 +209,7 @@ impl<'a> Elaborated<'a> {
                 units.extend(quantity.map(|q| (state, q.unit.clone())));
             }
         }
-        for at in 0..elaborator.defs.len() {
+        for at in 0..elaborator.tables.defs.len() {
             let d = &elaborator.tables.defs[at];
             let (DefKind::State, Progress::Done(value)) = (d.kind, &d.progress) else {
                 continue;

@@ -21,7 +21,7 @@ impl<'a> Elaborator<'a> {
     /// Expands matrix two-ports: a junction for every input and output, a scalar two-port for
     /// every entry that is not zero.
     pub(super) fn expand_matrices(&mut self) {
-        for at in 0..self.things.len() {
+        for at in 0..self.tables.things.len() {
             let t = &self.tables.things[at];
             if !is_two_port(t) || t.kind == ElementKind::Rs || t.preset.is_some() {
                 continue;
@@ -64,13 +64,8 @@ impl<'a> Elaborator<'a> {
         };
         if modulus.shape.rows_columns() != (n_out, n_in) {
             let what = modulus.describe();
-            self.report.add(code::SHAPES, span, || {
-                Diagnostic::error(
-                    code::SHAPES,
-                    format!("the matrix of this {} has the wrong shape", kind.letters()),
-                )
-                .primary(span, format!("this is {what}; it leads from {n_in} to {n_out} components, so [{n_out},{n_in}] is needed"))
-            });
+            report!(self, code::SHAPES, span, "the matrix of this {} has the wrong shape", kind.letters();
+                "this is {what}; it leads from {n_in} to {n_out} components, so [{n_out},{n_in}] is needed");
             self.tables.things[thing.at()].is_expanded = true;
             return;
         }
@@ -192,7 +187,7 @@ impl<'a> Elaborator<'a> {
         };
         let mut ends: Vec<[End; 2]> = vec![[unset; 2]; self.graph.bonds.len()];
         self.graph.elements.reserve(self.tables.things.len());
-        for at in 0..self.things.len() {
+        for at in 0..self.tables.things.len() {
             if !self.tables.things[at].is_expanded {
                 self.make_element(ThingId(at as u32), &mut ends);
             }
@@ -346,10 +341,8 @@ impl<'a> Elaborator<'a> {
             if t.is_excused {
                 return;
             }
-            self.report.add(code::PORT_OPEN, span, || {
-                Diagnostic::error(code::PORT_OPEN, format!("{name} has no bond {which} it"))
-                    .primary(span, "a two-port has one bond in and one bond out")
-            });
+            report!(self, code::PORT_OPEN, span, "{name} has no bond {which} it";
+                "a two-port has one bond in and one bond out");
             return;
         };
         let law = match (preset, kind) {

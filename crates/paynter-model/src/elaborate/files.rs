@@ -59,14 +59,9 @@ impl<'a> Elaborator<'a> {
                     && !kind.describe().yields_to_models
                 {
                     let span = name.span;
-                    self.report.add(code::DUPLICATE_NAME, span, || {
-                        Diagnostic::error(
-                            code::DUPLICATE_NAME,
-                            format!("`{}` is the name of an element", kind.letters()),
-                        )
-                        .primary(span, "a model cannot have it, too")
-                        .help("give the model another name")
-                    });
+                    report!(self, code::DUPLICATE_NAME, span, "`{}` is the name of an element", kind.letters();
+                        "a model cannot have it, too";
+                        help: "give the model another name");
                 }
                 let entry = match &item.kind {
                     ast::ItemKind::Model(m) => Item::Model(m, at),
@@ -136,14 +131,9 @@ impl<'a> Elaborator<'a> {
 
     fn report_same_item(&mut self, name: &ast::Ident, first: Span) {
         let span = name.span;
-        self.report.add(code::DUPLICATE_NAME, span, || {
-            Diagnostic::error(
-                code::DUPLICATE_NAME,
-                format!("two items of this file are called `{}`", name.text),
-            )
-            .primary(span, "defined again")
-            .secondary(first, "first defined here")
-        });
+        report!(self, code::DUPLICATE_NAME, span, "two items of this file are called `{}`", name.text;
+            "defined again";
+            beside first => "first defined here");
     }
 
     /// Finds the model and experiment of a request.

@@ -86,34 +86,21 @@ impl<'a> Elaborator<'a> {
                     return;
                 }
                 let first = d.value.map_or(span, |(v, _)| v.span);
-                self.report.add(code::DUPLICATE_NAME, span, || {
-                    Diagnostic::error(
-                        code::DUPLICATE_NAME,
-                        format!("the input `{}` is given twice", last.name.text),
-                    )
-                    .primary(span, "given again")
-                    .secondary(first, "first here")
-                });
+                report!(self, code::DUPLICATE_NAME, span, "the input `{}` is given twice", last.name.text;
+                    "given again";
+                    beside first => "first here");
             }
             _ => {
                 let model = self.tables.instances[at.at()].model;
-                self.report.add(code::NOT_SETTABLE, span, || {
-                    Diagnostic::error(
-                        code::NOT_SETTABLE,
-                        format!(
-                            "`{}` is not an input of `{}`",
-                            last.name.text, model.name.text
-                        ),
-                    )
-                    .primary(span, "only inputs of a part can be given a signal")
-                });
+                report!(self, code::NOT_SETTABLE, span, "`{}` is not an input of `{}`", last.name.text, model.name.text;
+                    "only inputs of a part can be given a signal");
             }
         }
     }
 
     /// Lowers all that remains and makes the graph.
     pub(super) fn finish(&mut self) {
-        for at in 0..self.defs.len() {
+        for at in 0..self.tables.defs.len() {
             self.settle(DefId(at as u32));
         }
         self.state_equations();
@@ -137,7 +124,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn state_equations(&mut self) {
-        for at in 0..self.defs.len() {
+        for at in 0..self.tables.defs.len() {
             if self.tables.defs[at].kind != DefKind::State {
                 continue;
             }
@@ -191,12 +178,10 @@ impl<'a> Elaborator<'a> {
             return true;
         }
         let (a, b) = (own.describe(), value.describe());
-        self.report.add(code::SHAPES, span, || {
-            Diagnostic::error(code::SHAPES, "shapes do not agree")
-                .primary(span, format!("this is {b}"))
-                .secondary(own_span, format!("this is {a}"))
-                .help("a `start` or `guess` value tells the shape of a state: `start Q = [1, 0, 0, 0]`")
-        });
+        report!(self, code::SHAPES, span, "shapes do not agree";
+            "this is {b}";
+            beside own_span => "this is {a}";
+            help: "a `start` or `guess` value tells the shape of a state: `start Q = [1, 0, 0, 0]`");
         false
     }
 
@@ -241,17 +226,8 @@ impl<'a> Elaborator<'a> {
             }
             if is_complete && n_equations != n_unknowns {
                 let span = block.span;
-                self.report.add(code::UNSOLVABLE, span, || {
-                    Diagnostic::error(
-                        code::UNSOLVABLE,
-                        format!(
-                            "{n_unknowns} unknown{} and {n_equations} equation{}",
-                            plural(n_unknowns),
-                            plural(n_equations)
-                        ),
-                    )
-                    .primary(span, "a `solve` block needs as many equations as unknowns")
-                });
+                report!(self, code::UNSOLVABLE, span, "{n_unknowns} unknown{} and {n_equations} equation{}", plural(n_unknowns), plural(n_equations);
+                    "a `solve` block needs as many equations as unknowns");
             }
         }
     }
@@ -344,15 +320,10 @@ impl<'a> Elaborator<'a> {
             .filter(|&k| is_left[k])
             .map(|k| format!("`{}`", self.graph.signals.name_of(equations[k].0)))
             .collect();
-        self.report.add(code::SIGNAL_CYCLE, span, || {
-            Diagnostic::error(
-                code::SIGNAL_CYCLE,
-                "sampled values depend on each other in a cycle",
-            )
-            .primary(span, "in this block")
-            .fact(format!("the cycle runs through {}", names.join(", ")))
-            .help("read the value of the last tick somewhere: `pre(x)`")
-        });
+        report!(self, code::SIGNAL_CYCLE, span, "sampled values depend on each other in a cycle";
+            "in this block";
+            fact: "the cycle runs through {}", names.join(", ");
+            help: "read the value of the last tick somewhere: `pre(x)`");
     }
 
     /// Evaluates a sample rate to an exact fraction.
@@ -383,16 +354,9 @@ impl<'a> Elaborator<'a> {
                     "for a tick every {number} {unit} write `sample at 1/{number}*1 [1/{unit}]`"
                 ),
             };
-            self.report.add(code::UNIT_MISMATCH, span, || {
-                Diagnostic::error(
-                    code::UNIT_MISMATCH,
-                    format!(
-                        "this is a tick every {number} {unit}, since the unit belongs to the {number}"
-                    ),
-                )
-                .primary(span, "a rate is written in Hz")
-                .help(help)
-            });
+            report!(self, code::UNIT_MISMATCH, span, "this is a tick every {number} {unit}, since the unit belongs to the {number}";
+                "a rate is written in Hz";
+                help: "{help}");
             return None;
         }
         if let Some(d) = value.dimension
@@ -422,13 +386,8 @@ impl<'a> Elaborator<'a> {
         match fraction(x) {
             Some(rate) => Some(rate),
             None => {
-                self.report.add(code::OUT_OF_RANGE, span, || {
-                    Diagnostic::error(
-                        code::OUT_OF_RANGE,
-                        format!("{x} Hz is not a usable sample rate"),
-                    )
-                    .primary(span, "must be positive, and a fraction of whole numbers")
-                });
+                report!(self, code::OUT_OF_RANGE, span, "{x} Hz is not a usable sample rate";
+                    "must be positive, and a fraction of whole numbers");
                 None
             }
         }
@@ -443,11 +402,9 @@ impl<'a> Elaborator<'a> {
             let span = event.condition.span;
             if condition.kind != ValueKind::Truth {
                 let what = condition.describe();
-                self.report.add(code::WRONG_TYPE, span, || {
-                    Diagnostic::error(code::WRONG_TYPE, "`when` needs a condition")
-                        .primary(span, format!("this is {what}"))
-                        .help("compare: `when x > limit { … }`")
-                });
+                report!(self, code::WRONG_TYPE, span, "`when` needs a condition";
+                    "this is {what}";
+                    help: "compare: `when x > limit {{ … }}`");
                 continue;
             }
             let Some(condition) = condition.as_scalar() else {
@@ -529,11 +486,9 @@ impl<'a> Elaborator<'a> {
                 }
                 _ => {
                     let span = assign.target.span;
-                    self.report.add(code::NOT_SETTABLE, span, || {
-                        Diagnostic::error(code::NOT_SETTABLE, "`reinit` sets a continuous quantity")
-                            .primary(span, "this is not one")
-                            .help("a parameter is fixed; a discrete value is set by `name = …`")
-                    });
+                    report!(self, code::NOT_SETTABLE, span, "`reinit` sets a continuous quantity";
+                        "this is not one";
+                        help: "a parameter is fixed; a discrete value is set by `name = …`");
                 }
             }
         }
@@ -550,11 +505,9 @@ impl<'a> Elaborator<'a> {
         };
         let Target::Value(target) = target else {
             let span = assign.target.span;
-            self.report.add(code::NOT_SETTABLE, span, || {
-                Diagnostic::error(code::NOT_SETTABLE, "this is not a quantity")
-                    .primary(span, "name a quantity of it")
-                    .help("write its effort, flow or state, such as `c1.e`, `mesh.f`, `mass.p`")
-            });
+            report!(self, code::NOT_SETTABLE, span, "this is not a quantity";
+                "name a quantity of it";
+                help: "write its effort, flow or state, such as `c1.e`, `mesh.f`, `mass.p`");
             return None;
         };
         let value = self.lowered(&assign.value, scope)?;
@@ -618,13 +571,8 @@ impl<'a> Elaborator<'a> {
                         }
                         Role::Parameter { .. } | Role::Time => {
                             let span = assign.target.span;
-                            self.report.add(code::NOT_SETTABLE, span, || {
-                                Diagnostic::error(
-                                    code::NOT_SETTABLE,
-                                    "this does not vary, so it has no start",
-                                )
-                                .primary(span, "fixed during a run")
-                            });
+                            report!(self, code::NOT_SETTABLE, span, "this does not vary, so it has no start";
+                                "fixed during a run");
                             continue;
                         }
                         _ => {}
@@ -666,13 +614,10 @@ impl<'a> Elaborator<'a> {
                 self.mark_structural(value);
                 self.graph.signals.symbols[symbol.0 as usize].role = Role::Discrete { start };
             }
-            None => self.report.add(code::NOT_CONSTANT, span, || {
-                Diagnostic::error(
-                    code::NOT_CONSTANT,
-                    "the start of a discrete value must be fixed",
-                )
-                .primary(span, "reads something that varies")
-            }),
+            None => {
+                report!(self, code::NOT_CONSTANT, span, "the start of a discrete value must be fixed";
+                "reads something that varies")
+            }
         }
     }
 

@@ -67,11 +67,9 @@ impl<'a> Elaborator<'a> {
         let found = known.iter().find(|f| f.place.start == word.span.start);
         let Some(found) = found.filter(|_| is_foreign_kind(kind)) else {
             let at = kind.span;
-            self.report.add(code::FMU_ARGUMENTS, at, || {
-                Diagnostic::error(code::FMU_ARGUMENTS, format!("`{WORD}` needs a file"))
-                    .primary(at, "its first argument is not a string in quotes")
-                    .help(format!("write `{WORD}(\"motor.fmu\")`"))
-            });
+            report!(self, code::FMU_ARGUMENTS, at, "`{WORD}` needs a file";
+                "its first argument is not a string in quotes";
+                help: "write `{WORD}(\"motor.fmu\")`");
             return None;
         };
         let args = kind.args.as_deref().unwrap_or(&[]);

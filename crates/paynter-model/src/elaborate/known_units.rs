@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use super::data::*;
+use super::value::Value;
 use crate::graph::{DomainId, ElementKind};
 use crate::units::{Dimension, Unit};
 

@@ -76,10 +76,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn bad_law(&mut self, span: Span, text: &str) -> Stop {
-        self.report.add(code::BAD_LAW, span, || {
-            Diagnostic::error(code::BAD_LAW, "this law does not fit the element")
-                .primary(span, text)
-        });
+        report!(self, code::BAD_LAW, span, "this law does not fit the element"; "{text}");
         Stop::Reported
     }
 
@@ -99,14 +96,9 @@ impl<'a> Elaborator<'a> {
             match &arg.name {
                 None if given.value.is_none() => given.value = Some(&arg.value),
                 None => {
-                    self.report.add(code::ARGUMENTS, span, || {
-                        Diagnostic::error(
-                            code::ARGUMENTS,
-                            format!("{} takes one value", kind.letters()),
-                        )
-                        .primary(span, "one too many")
-                        .help(named_help(allowed))
-                    });
+                    report!(self, code::ARGUMENTS, span, "{} takes one value", kind.letters();
+                        "one too many";
+                        help: "{}", named_help(allowed));
                     return Err(Stop::Reported);
                 }
                 Some(name) if allowed.contains(&&*name.text) => {
@@ -122,7 +114,9 @@ impl<'a> Elaborator<'a> {
                         match nearest(&name.text, allowed.iter()) {
                             Some(near) => message.help(format!("did you mean `{near}`?")),
                             None if &*name.text == "start" || &*name.text == "initial" => message
-                                .help("start values go on a line of their own: `start c.e = 5 [V]`"),
+                                .help(
+                                    "start values go on a line of their own: `start c.e = 5 [V]`",
+                                ),
                             None => message.help(named_help(allowed)),
                         }
                     });
@@ -169,16 +163,8 @@ impl<'a> Elaborator<'a> {
             shape if shape.rows_columns() == (size, 1) => Ok(value.elements.clone()),
             _ => {
                 let what = value.describe();
-                self.report.add(code::SHAPES, span, || {
-                    Diagnostic::error(
-                        code::SHAPES,
-                        format!("the value of this {} has the wrong shape", kind.letters()),
-                    )
-                    .primary(
-                        span,
-                        format!("this is {what}, and it has {size} components"),
-                    )
-                });
+                report!(self, code::SHAPES, span, "the value of this {} has the wrong shape", kind.letters();
+                    "this is {what}, and it has {size} components");
                 Err(Stop::Reported)
             }
         }
@@ -232,10 +218,8 @@ impl<'a> Elaborator<'a> {
             (None, Some((_, e))) => (*e, true),
             (Some(_), Some((name, _))) => {
                 let span = name.span;
-                self.report.add(code::ARGUMENTS, span, || {
-                    Diagnostic::error(code::ARGUMENTS, "a value and its inverse are both given")
-                        .primary(span, "one of them is enough")
-                });
+                report!(self, code::ARGUMENTS, span, "a value and its inverse are both given";
+                    "one of them is enough");
                 return Err(Stop::Reported);
             }
             (None, None) => return Err(self.missing_value(written, kind)),
@@ -317,11 +301,9 @@ impl<'a> Elaborator<'a> {
         let given = self.arguments(written, ElementKind::D, &["Ron", "Roff", "threshold"])?;
         if let Some(e) = given.value {
             let span = e.span;
-            self.report.add(code::ARGUMENTS, span, || {
-                Diagnostic::error(code::ARGUMENTS, "D takes no value without a name")
-                    .primary(span, "what is this?")
-                    .help(named_help(&["Ron", "Roff", "threshold"]))
-            });
+            report!(self, code::ARGUMENTS, span, "D takes no value without a name";
+                "what is this?";
+                help: "{}", named_help(&["Ron", "Roff", "threshold"]));
             return Err(Stop::Reported);
         }
         let (r_on, g_off) = self.resistances(thing, &given)?;
@@ -703,44 +685,20 @@ impl<'a> Elaborator<'a> {
         let t = &self.tables.things[thing.at()];
         let (kind, written, scope) = (t.kind, t.written, t.scope);
         let written = written.ok_or(Stop::Reported)?;
-        if written.law.is_none() {
-            let given = self.arguments(written, kind, &[])?;
-            let Some(e) = given.value else {
-                let span = written.span;
-                self.report.add(code::ARGUMENTS, span, || {
-                    let l = kind.letters();
-                    Diagnostic::error(code::ARGUMENTS, format!("this {l} has no ratio"))
-                        .primary(span, "no value and no law")
-                        .help(kind.describe().needs)
-                });
-                return Err(Stop::Reported);
-            };
-            let value = self.lower(e, Ctx::of(scope))?;
-            self.need_numbers(&value, e.span)?;
-            self.check_ratio_unit(thing, &value, false, e.span);
+        let Some(law) = written.law.as_deref() else {
+            let value = self.given_ratio(thing, written)?;
             return Ok((value, false));
-        }
-        let law = written.law.as_deref().unwrap_or(&[]);
+        };
         let [equation] = law else {
             return Err(self.bad_law(
                 written.span,
                 "one equation is enough: the other follows, since power is kept",
             ));
         };
-        // (what is given, from what, in the inverse form)
-        let (output, input, is_inverse) = match (kind, &*equation.target.text) {
-            (ElementKind::Tf, "f2") => ("f2", "f1", false),
-            (ElementKind::Tf, "e1") => ("e1", "e2", false),
-            (ElementKind::Tf, "e2") => ("e2", "e1", true),
-            (ElementKind::Tf, "f1") => ("f1", "f2", true),
-            (_, "e1") => ("e1", "f2", false),
-            (_, "e2") => ("e2", "f1", false),
-            (_, "f1") => ("f1", "e2", true),
-            (_, "f2") => ("f2", "e1", true),
-            _ => {
-                return Err(self.bad_law(equation.target.span, "a two-port gives e1, f1, e2 or f2"));
-            }
+        let Some((output, input, is_inverse)) = two_port_form(kind, &equation.target.text) else {
+            return Err(self.bad_law(equation.target.span, "a two-port gives e1, f1, e2 or f2"));
         };
+
         let locals = self.two_port_letters(thing)?;
         let ctx = Ctx {
             scope,
@@ -750,60 +708,80 @@ impl<'a> Elaborator<'a> {
         };
         let value = self.lower(&equation.value, ctx)?;
         self.need_numbers(&value, equation.value.span)?;
+        let modulus = self.modulus_of_law(&value, &locals, (output, input), equation.value.span)?;
+
+        // M is written from the first side to the second; a law that gives the first side has Mᵀ.
+        let modulus = match output.ends_with('1') {
+            true => super::lower::transpose(&modulus),
+            false => modulus,
+        };
+        Ok((modulus, is_inverse))
+    }
+
+    /// Lowers the ratio in parentheses.
+    fn given_ratio(&mut self, thing: ThingId, written: &'a ast::Kind) -> Result<Value, Stop> {
+        let t = &self.tables.things[thing.at()];
+        let (kind, scope) = (t.kind, t.scope);
+        let given = self.arguments(written, kind, &[])?;
+        let Some(e) = given.value else {
+            report!(self, code::ARGUMENTS, written.span, "this {} has no ratio", kind.letters();
+                "no value and no law";
+                help: "{}", kind.describe().needs);
+            return Err(Stop::Reported);
+        };
+        let value = self.lower(e, Ctx::of(scope))?;
+        self.need_numbers(&value, e.span)?;
+        self.check_ratio_unit(thing, &value, false, e.span);
+        Ok(value)
+    }
+
+    /// Reads M off `output = M*input`: each row must be linear in the inputs and read nothing else of the two-port.
+    fn modulus_of_law(
+        &mut self,
+        value: &Value,
+        locals: &Locals<'_>,
+        (output, input): (&str, &str),
+        span: Span,
+    ) -> Result<Value, Stop> {
         let find = |name: &str| {
             let found = locals.names.iter().find(|(l, _)| *l == name);
             found.map_or(Vec::new(), |(_, v)| v.elements.clone())
         };
         let (outs, ins) = (find(output), find(input));
-        let pool = &self.graph.signals.pool;
-        let symbols: Vec<SymbolId> = ins.iter().filter_map(|&e| pool.as_symbol(e)).collect();
-        let own: Vec<SymbolId> = locals
-            .names
-            .iter()
-            .flat_map(|(_, v)| v.elements.iter().filter_map(|&e| pool.as_symbol(e)))
-            .filter(|s| !symbols.contains(s))
-            .collect();
         if value.elements.len() != outs.len() {
             let text = format!("this is {}, and `{output}` is not", value.describe());
-            return Err(self.bad_law(equation.value.span, &text));
+            return Err(self.bad_law(span, &text));
         }
-        let mut rows: Vec<Vec<ExprId>> = Vec::new();
+
+        let pool = &mut self.graph.signals.pool;
+        let symbols: Vec<SymbolId> = ins.iter().filter_map(|&e| pool.as_symbol(e)).collect();
+        let letters = locals.names.iter().flat_map(|(_, v)| &v.elements);
+        let others: Vec<SymbolId> = letters
+            .filter_map(|&e| pool.as_symbol(e))
+            .filter(|s| !symbols.contains(s))
+            .collect();
+
+        let mut elements: Vec<ExprId> = Vec::new();
         for &e in &value.elements {
-            let reads_other = own
+            let reads_other = others
                 .iter()
-                .any(|&s| paynter_symbolic::walk::depends_on(&self.graph.signals.pool, e, s));
-            let linear = linear_in(&mut self.graph.signals.pool, e, &symbols);
-            match linear {
-                Some((coefficients, rest))
-                    if !reads_other && self.graph.signals.pool.as_number(rest) == Some(0.0) =>
-                {
-                    rows.push(coefficients);
+                .any(|&s| paynter_symbolic::walk::depends_on(pool, e, s));
+            match linear_in(pool, e, &symbols) {
+                Some((row, rest)) if !reads_other && pool.as_number(rest) == Some(0.0) => {
+                    elements.extend(row);
                 }
                 _ => {
                     let text = format!(
                         "`{output}` must be something times `{input}`, so that power is kept"
                     );
-                    return Err(self.bad_law(equation.value.span, &text));
+                    return Err(self.bad_law(span, &text));
                 }
             }
         }
-        let is_scalar = outs.len() == 1 && ins.len() == 1;
-        let elements: Vec<ExprId> = rows.concat();
-        let modulus = if is_scalar {
-            Value::scalar(elements[0])
-        } else {
-            Value::array(Shape::Matrix(outs.len() as u32, ins.len() as u32), elements)
-        };
-        // M is written from the first side to the second; a law that gives the first side has Mᵀ.
-        let gives_first = output.ends_with('1');
-        Ok((
-            if gives_first {
-                super::lower::transpose(&modulus)
-            } else {
-                modulus
-            },
-            is_inverse,
-        ))
+        Ok(match (outs.len(), ins.len()) {
+            (1, 1) => Value::scalar(elements[0]),
+            (rows, columns) => Value::array(Shape::Matrix(rows as u32, columns as u32), elements),
+        })
     }
 
     fn two_port_letters(&mut self, thing: ThingId) -> Result<Locals<'static>, Stop> {
@@ -907,4 +885,19 @@ fn named_help(allowed: &[&str]) -> String {
         [] => "a second value has no meaning here: delete it".to_owned(),
         names => format!("its named arguments are `{}`", names.join("`, `")),
     }
+}
+
+/// What a law of a two-port gives, from what, and whether that is the inverse of its ratio.
+fn two_port_form(kind: ElementKind, target: &str) -> Option<(&'static str, &'static str, bool)> {
+    Some(match (kind, target) {
+        (ElementKind::Tf, "f2") => ("f2", "f1", false),
+        (ElementKind::Tf, "e1") => ("e1", "e2", false),
+        (ElementKind::Tf, "e2") => ("e2", "e1", true),
+        (ElementKind::Tf, "f1") => ("f1", "f2", true),
+        (_, "e1") => ("e1", "f2", false),
+        (_, "e2") => ("e2", "f1", false),
+        (_, "f1") => ("f1", "e2", true),
+        (_, "f2") => ("f2", "e1", true),
+        _ => return None,
+    })
 }

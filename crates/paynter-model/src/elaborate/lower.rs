@@ -125,10 +125,8 @@ impl<'a> Elaborator<'a> {
         self.budget.height += 1;
         let result = if self.budget.height > MAX_HEIGHT {
             let span = e.span;
-            self.report.add(code::TOO_DEEP, span, || {
-                Diagnostic::error(code::TOO_DEEP, "this expression is too deep")
-                    .primary(span, "functions call functions too many times here")
-            });
+            report!(self, code::TOO_DEEP, span, "this expression is too deep";
+                "functions call functions too many times here");
             Err(Stop::Reported)
         } else {
             self.lower_here(e, ctx)
@@ -145,11 +143,9 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let span = self.budget.work_at;
-        self.report.add(code::TOO_LARGE, span, || {
-            Diagnostic::error(code::TOO_LARGE, "this expression is too large")
-                .primary(span, format!("more than {MAX_WORK} terms"))
-                .help("sums, functions and products of matrices are written out term by term: make them smaller")
-        });
+        report!(self, code::TOO_LARGE, span, "this expression is too large";
+            "more than {MAX_WORK} terms";
+            help: "sums, functions and products of matrices are written out term by term: make them smaller");
         Err(Stop::Reported)
     }
 
@@ -280,10 +276,8 @@ impl<'a> Elaborator<'a> {
         // A column of vectors or matrices is stacked; most matrices hold numbers.
         for row in rows {
             if row.len() != columns {
-                self.report.add(code::SHAPES, span, || {
-                    Diagnostic::error(code::SHAPES, "the rows of a matrix have different lengths")
-                        .primary(span, format!("the first row has {columns} entries"))
-                });
+                report!(self, code::SHAPES, span, "the rows of a matrix have different lengths";
+                    "the first row has {columns} entries");
                 return Err(Stop::Reported);
             }
             for entry in row {
@@ -310,10 +304,8 @@ impl<'a> Elaborator<'a> {
                 };
                 let Some(e) = value.as_scalar() else {
                     let what = value.describe();
-                    self.report.add(code::SHAPES, entry.span, || {
-                        Diagnostic::error(code::SHAPES, "an entry of a matrix must be one number")
-                            .primary(entry.span, format!("this is {what}"))
-                    });
+                    report!(self, code::SHAPES, entry.span, "an entry of a matrix must be one number";
+                        "this is {what}");
                     return Err(Stop::Reported);
                 };
                 elements.push(e);
@@ -333,9 +325,7 @@ impl<'a> Elaborator<'a> {
             rows => Shape::Matrix(rows as u32, columns as u32),
         };
         if n == 0 {
-            self.report.add(code::SHAPES, span, || {
-                Diagnostic::error(code::SHAPES, "a matrix without entries").primary(span, "empty")
-            });
+            report!(self, code::SHAPES, span, "a matrix without entries"; "empty");
             return Err(Stop::Reported);
         }
         let value = Value::array(shape, elements);
@@ -360,10 +350,8 @@ impl<'a> Elaborator<'a> {
         let Some(unit) = unit else { return Ok(value) };
         if value.dimension.is_some_and(|d| !d.is_one()) {
             let text = unit.text.clone();
-            self.report.add(code::UNIT_MISMATCH, entry.span, || {
-                Diagnostic::error(code::UNIT_MISMATCH, "an entry has a unit of its own")
-                    .primary(entry.span, format!("the whole matrix is already in {text}"))
-            });
+            report!(self, code::UNIT_MISMATCH, entry.span, "an entry has a unit of its own";
+                "the whole matrix is already in {text}");
             return Err(Stop::Reported);
         }
         let (factor, offset) = (unit.factor, unit.offset);
@@ -395,10 +383,7 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let what = value.describe();
-        self.report.add(code::WRONG_TYPE, span, || {
-            Diagnostic::error(code::WRONG_TYPE, "a number is needed here")
-                .primary(span, format!("this is {what}"))
-        });
+        report!(self, code::WRONG_TYPE, span, "a number is needed here"; "this is {what}");
         Err(Stop::Reported)
     }
 
@@ -417,11 +402,9 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let (span, what) = (e.span, value.describe());
-        self.report.add(code::WRONG_TYPE, span, || {
-            Diagnostic::error(code::WRONG_TYPE, "a condition is needed here")
-                .primary(span, format!("this is {what}"))
-                .help("compare it: `x > limit`, or `n != 0`")
-        });
+        report!(self, code::WRONG_TYPE, span, "a condition is needed here";
+            "this is {what}";
+            help: "compare it: `x > limit`, or `n != 0`");
         Err(Stop::Reported)
     }
 
@@ -431,14 +414,9 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let span = e.span;
-        self.report.add(code::WRONG_TYPE, span, || {
-            Diagnostic::error(code::WRONG_TYPE, "a number is needed here")
-                .primary(span, "this is a condition, true or false")
-                .help(match is_compared {
-                    true => "a value between two others is written `a < x and x < b`",
-                    false => "to count with it, write `if … then 1 else 0`",
-                })
-        });
+        report!(self, code::WRONG_TYPE, span, "a number is needed here";
+            "this is a condition, true or false";
+            help: "{}", match is_compared {true => "a value between two others is written `a < x and x < b`",false => "to count with it, write `if … then 1 else 0`",});
         Err(Stop::Reported)
     }
 
@@ -453,10 +431,7 @@ impl<'a> Elaborator<'a> {
             Some(e) => Ok(e),
             None => {
                 let what = value.describe();
-                self.report.add(code::SHAPES, span, || {
-                    Diagnostic::error(code::SHAPES, "one number is needed here")
-                        .primary(span, format!("this is {what}"))
-                });
+                report!(self, code::SHAPES, span, "one number is needed here"; "this is {what}");
                 Err(Stop::Reported)
             }
         }
@@ -475,11 +450,9 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let (left, right) = (a.describe(), b.describe());
-        self.report.add(code::SHAPES, b_span, || {
-            Diagnostic::error(code::SHAPES, "shapes do not agree")
-                .primary(b_span, format!("this is {right}"))
-                .secondary(a_span, format!("this is {left}"))
-        });
+        report!(self, code::SHAPES, b_span, "shapes do not agree";
+            "this is {right}";
+            beside a_span => "this is {left}");
         Err(Stop::Reported)
     }
 
@@ -739,10 +712,8 @@ impl<'a> Elaborator<'a> {
         if let Some(d) = b.dimension
             && !d.is_one()
         {
-            self.report.add(code::UNIT_MISMATCH, b_span, || {
-                Diagnostic::error(code::UNIT_MISMATCH, "an exponent must be a plain number")
-                    .primary(b_span, format!("this is in {}", d.describe()))
-            });
+            report!(self, code::UNIT_MISMATCH, b_span, "an exponent must be a plain number";
+                "this is in {}", d.describe());
         }
         let dimension = match (a.dimension, self.graph.signals.pool.as_number(y)) {
             (Some(d), _) if d.is_one() => Some(d),

@@ -20,6 +20,9 @@
 //! **Invariant:** the order of lines in a model changes no value and no connection. Cost is
 //! linear in the size of the flat graph.
 
+#[macro_use]
+mod report;
+
 mod angle;
 mod asked;
 mod bonds;
@@ -55,7 +58,6 @@ mod pending;
 mod ports;
 mod read;
 mod readings;
-mod report;
 mod splice;
 mod structure;
 mod tables;
@@ -380,7 +382,13 @@ impl<'a> Elaborator<'a> {
         self.asked.experiment_scope = Some(outside);
         self.read_changes(experiment.map(|e| e.0), request, outside);
         if self
-            .instantiate(model, file, Names::ROOT, None, Vec::new(), model.name.span)
+            .instantiate(
+                (model, file),
+                Names::ROOT,
+                None,
+                Vec::new(),
+                model.name.span,
+            )
             .is_none()
         {
             return;

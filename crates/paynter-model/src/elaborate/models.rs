@@ -41,25 +41,15 @@ impl<'a> Elaborator<'a> {
         let mut next = Some((model, file));
         while let Some((model, file)) = next {
             if !seen.insert(model.name.span) {
-                self.report.add(code::RECURSION, model.name.span, || {
-                    Diagnostic::error(
-                        code::RECURSION,
-                        format!("`{}` extends itself", model.name.text),
-                    )
-                    .primary(model.name.span, "comes back to this model")
-                });
+                report!(self, code::RECURSION, model.name.span, "`{}` extends itself", model.name.text;
+                    "comes back to this model");
                 return None;
             }
             if levels.len() > MAX_LEVELS {
                 let span = levels[0].model.name.span;
-                self.report.add(code::RECURSION, span, || {
-                    Diagnostic::error(
-                        code::RECURSION,
-                        format!("a model extends more than {MAX_LEVELS} others"),
-                    )
-                    .primary(span, "one extends the other in turn")
-                    .help("let a part do what the models above have in common")
-                });
+                report!(self, code::RECURSION, span, "a model extends more than {MAX_LEVELS} others";
+                    "one extends the other in turn";
+                    help: "let a part do what the models above have in common");
                 return None;
             }
             levels.push(Level {

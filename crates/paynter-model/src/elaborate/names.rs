@@ -212,13 +212,8 @@ impl<'a> Elaborator<'a> {
         if let Some((first, last)) = self.array_range(parent, text) {
             let span = name.span;
             let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            self.report.add(code::BAD_INDEX, span, || {
-                Diagnostic::error(
-                    code::BAD_INDEX,
-                    format!("there is no `{text}[{}]`", shown.join(",")),
-                )
-                .primary(span, format!("`{text}` goes from {first} to {last}"))
-            });
+            report!(self, code::BAD_INDEX, span, "there is no `{text}[{}]`", shown.join(",");
+                "`{text}` goes from {first} to {last}");
             return Err(Stop::Reported);
         }
         Ok(None)
@@ -264,14 +259,9 @@ impl<'a> Elaborator<'a> {
     /// Says that an array was named where one of its members is meant.
     fn report_array(&mut self, name: &ast::Ident, (first, last): (i64, i64)) {
         let (span, text) = (name.span, &name.text);
-        self.report.add(code::BAD_INDEX, span, || {
-            Diagnostic::error(code::BAD_INDEX, format!("`{text}` is an array"))
-                .primary(span, "which of them is meant?")
-                .help(match first == last {
-                    true => format!("write `{text}[{first}]`"),
-                    false => format!("write one of `{text}[{first}]` to `{text}[{last}]`"),
-                })
-        });
+        report!(self, code::BAD_INDEX, span, "`{text}` is an array";
+            "which of them is meant?";
+            help: "{}", match first == last {true => format!("write `{text}[{first}]`"),false => format!("write one of `{text}[{first}]` to `{text}[{last}]`"),});
     }
 
     pub(super) fn entity_target(
@@ -291,13 +281,7 @@ impl<'a> Elaborator<'a> {
             Entity::Bond(bond) => Target::Bond(bond),
             Entity::Event(_) => {
                 let span = name.span;
-                self.report.add(code::NOT_READABLE, span, || {
-                    Diagnostic::error(
-                        code::NOT_READABLE,
-                        format!("`{}` is the name of an event", name.text),
-                    )
-                    .primary(span, "has no value")
-                });
+                report!(self, code::NOT_READABLE, span, "`{}` is the name of an event", name.text; "has no value");
                 return Err(Stop::Reported);
             }
             Entity::Outer(outer) => Target::Instance(self.outer(outer)?),
@@ -326,17 +310,9 @@ impl<'a> Elaborator<'a> {
                     }
                     let (own, at_part) = (part_data.model, part_data.span);
                     let span = name.span;
-                    self.report.add(code::NO_OUTER, span, || {
-                        Diagnostic::error(
-                            code::NO_OUTER,
-                            format!(
-                                "the enclosing `{}` is not a `{}`",
-                                name.text, promise.name.text
-                            ),
-                        )
-                        .primary(span, "looked for here")
-                        .secondary(at_part, format!("this one is made of `{}`", own.name.text))
-                    });
+                    report!(self, code::NO_OUTER, span, "the enclosing `{}` is not a `{}`", name.text, promise.name.text;
+                        "looked for here";
+                        beside at_part => "this one is made of `{}`", own.name.text);
                     return Err(Stop::Reported);
                 }
                 _ => at = around.parent,
@@ -347,24 +323,16 @@ impl<'a> Elaborator<'a> {
         if !self.asked.is_lenient || is_whole {
             let span = name.span;
             let model = path.segments.last().map_or("", |s| &*s.text);
-            self.report.add(code::NO_OUTER, span, || {
-                Diagnostic::error(
-                    code::NO_OUTER,
-                    format!("no enclosing part is called `{}`", name.text),
-                )
-                .primary(span, "looked for in the parts around")
-                .help(format!(
-                    "add `{}: {model}()` to the model that holds this part",
-                    name.text
-                ))
-            });
+            report!(self, code::NO_OUTER, span, "no enclosing part is called `{}`", name.text;
+                "looked for in the parts around";
+                help: "add `{}: {model}()` to the model that holds this part", name.text);
         }
         Err(Stop::Reported)
     }
 
     /// Looks for every enclosing part that an `outer` asks for, read or not.
     pub(super) fn check_outers(&mut self) {
-        for outer in 0..self.outers.len() as u32 {
+        for outer in 0..self.tables.outers.len() as u32 {
             let (scope, path) = {
                 let o = &self.tables.outers[outer as usize];
                 (o.scope, o.path)
@@ -490,14 +458,9 @@ impl<'a> Elaborator<'a> {
             }
             let names: Vec<String> = results.iter().map(|(n, _)| n.to_string()).collect();
             let span = name.span;
-            self.report.add(code::UNKNOWN_NAME, span, || {
-                Diagnostic::error(
-                    code::UNKNOWN_NAME,
-                    format!("no result is called `{}`", name.text),
-                )
-                .primary(span, "unknown result")
-                .help(format!("the function gives `{}`", names.join("`, `")))
-            });
+            report!(self, code::UNKNOWN_NAME, span, "no result is called `{}`", name.text;
+                "unknown result";
+                help: "the function gives `{}`", names.join("`, `"));
             return Err(Stop::Reported);
         }
         if let Some(k) = letter_component(&name.text)
@@ -507,13 +470,7 @@ impl<'a> Elaborator<'a> {
             return Ok(value.clone().entry(k as usize));
         }
         let (span, what) = (name.span, value.describe());
-        self.report.add(code::NOT_READABLE, span, || {
-            Diagnostic::error(
-                code::NOT_READABLE,
-                format!("there is no `.{}` here", name.text),
-            )
-            .primary(span, format!("this is read from {what}"))
-        });
+        report!(self, code::NOT_READABLE, span, "there is no `.{}` here", name.text; "this is read from {what}");
         Err(Stop::Reported)
     }
 
@@ -524,61 +481,25 @@ impl<'a> Elaborator<'a> {
         index: &[ast::Expr],
         ctx: Ctx<'_>,
     ) -> Result<Target, Stop> {
-        if index.is_empty() {
+        let [first, ..] = index else {
             return Ok(target);
-        }
+        };
+        let at = first.span;
         let mut numbers = Vec::with_capacity(index.len());
         for i in index {
-            match self.whole_number(i, ctx.of_value()) {
-                Some(n) => numbers.push(n),
-                None => return Err(Stop::Reported),
-            }
+            let n = self.whole_number(i, ctx.of_value());
+            numbers.push(n.ok_or(Stop::Reported)?);
         }
+
         match target {
-            Target::Value(value) => {
-                let (rows, columns) = value.shape.rows_columns();
-                let n = i64::from(rows) * i64::from(columns);
-                let at = match (value.shape, numbers.as_slice()) {
-                    (Shape::Vector(_), [i]) => inside(*i, n),
-                    // One index runs along a matrix that is a single row or column.
-                    (Shape::Matrix(1, _) | Shape::Matrix(_, 1), [i]) => inside(*i, n),
-                    (Shape::Matrix(..), [i, j]) => inside(*i, i64::from(rows)).and_then(|i| {
-                        inside(*j, i64::from(columns)).map(|j| i * columns as usize + j)
-                    }),
-                    _ => None,
-                };
-                match at {
-                    Some(at) if value.is_numeric() => Ok(Target::Value(value.entry(at))),
-                    _ => {
-                        let what = value.describe();
-                        let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-                        let at = index[0].span;
-                        self.report.add(code::BAD_INDEX, at, || {
-                            Diagnostic::error(
-                                code::BAD_INDEX,
-                                format!("there is no entry [{}]", shown.join(",")),
-                            )
-                            .primary(at, format!("this is an index into {what}"))
-                        });
-                        Err(Stop::Reported)
-                    }
-                }
-            }
+            Target::Value(value) => self.entry_of(value, &numbers, at).map(Target::Value),
             Target::Thing {
                 thing,
                 component: None,
             } => {
                 let size = self.tables.things[thing.at()].size;
-                match numbers.as_slice() {
-                    [i] if (1..=i64::from(size)).contains(i) => Ok(Target::Thing {
-                        thing,
-                        component: Some((*i - 1) as u32),
-                    }),
-                    _ => {
-                        self.report_component(index[0].span, size);
-                        Err(Stop::Reported)
-                    }
-                }
+                let component = Some(self.component(&numbers, size, at)?);
+                Ok(Target::Thing { thing, component })
             }
             Target::Member {
                 port,
@@ -592,31 +513,57 @@ impl<'a> Elaborator<'a> {
                     },
                     None => 1,
                 };
-                match numbers.as_slice() {
-                    [i] if (1..=i64::from(size)).contains(i) => Ok(Target::Member {
-                        port,
-                        member,
-                        component: Some((*i - 1) as u32),
-                    }),
-                    _ => {
-                        self.report_component(index[0].span, size);
-                        Err(Stop::Reported)
-                    }
-                }
+                let component = Some(self.component(&numbers, size, at)?);
+                Ok(Target::Member {
+                    port,
+                    member,
+                    component,
+                })
             }
             Target::Port(port) => match self.follow_port(port)? {
                 Some(target) => self.index(target, index, ctx),
                 None => {
-                    self.report_component(index[0].span, 1);
+                    self.report_component(at, 1);
                     Err(Stop::Reported)
                 }
             },
             _ => {
-                let at = index[0].span;
-                self.report.add(code::BAD_INDEX, at, || {
-                    Diagnostic::error(code::BAD_INDEX, "this has no components")
-                        .primary(at, "cannot be indexed")
-                });
+                report!(self, code::BAD_INDEX, at, "this has no components"; "cannot be indexed");
+                Err(Stop::Reported)
+            }
+        }
+    }
+
+    /// Counts the component of a thing or port from 0.
+    fn component(&mut self, numbers: &[i64], size: u32, at: Span) -> Result<u32, Stop> {
+        match numbers {
+            [i] if (1..=i64::from(size)).contains(i) => Ok((*i - 1) as u32),
+            _ => {
+                self.report_component(at, size);
+                Err(Stop::Reported)
+            }
+        }
+    }
+
+    /// Reads an entry of a vector or matrix.
+    fn entry_of(&mut self, value: Value, numbers: &[i64], at: Span) -> Result<Value, Stop> {
+        let (rows, columns) = value.shape.rows_columns();
+        let n = i64::from(rows) * i64::from(columns);
+        let place = match (value.shape, numbers) {
+            (Shape::Vector(_), [i]) => inside(*i, n),
+            // One index runs along a matrix that is a single row or column.
+            (Shape::Matrix(1, _) | Shape::Matrix(_, 1), [i]) => inside(*i, n),
+            (Shape::Matrix(..), [i, j]) => inside(*i, i64::from(rows))
+                .zip(inside(*j, i64::from(columns)))
+                .map(|(i, j)| i * columns as usize + j),
+            _ => None,
+        };
+        match place {
+            Some(place) if value.is_numeric() => Ok(value.entry(place)),
+            _ => {
+                let what = value.describe();
+                let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                report!(self, code::BAD_INDEX, at, "there is no entry [{}]", shown.join(","); "this is an index into {what}");
                 Err(Stop::Reported)
             }
         }
@@ -648,11 +595,7 @@ impl<'a> Elaborator<'a> {
             Target::Bond(_) => ("a bond", "read its `.e`, `.f`, `.power` or `.energy`"),
             Target::System => ("the whole model", "read `system.energy` and so on"),
         };
-        self.report.add(code::NOT_READABLE, span, || {
-            Diagnostic::error(code::NOT_READABLE, format!("{what} is not a value"))
-                .primary(span, "a value is needed here")
-                .help(help)
-        });
+        report!(self, code::NOT_READABLE, span, "{what} is not a value"; "a value is needed here"; help: "{help}");
         Err(Stop::Reported)
     }
 }

@@ -104,19 +104,9 @@ impl<'a> Elaborator<'a> {
     /// Says that a thing has no quantity of this name, and which it has.
     fn has_no(&mut self, name: &ast::Ident, what: &str, help: &str) -> Stop {
         let span = name.span;
-        self.report.add(code::NOT_READABLE, span, || {
-            Diagnostic::error(
-                code::NOT_READABLE,
-                format!("{what} has no `.{}`", name.text),
-            )
-            .primary(span, "cannot be read")
-            .help(match letter_of(&name.text) {
-                Some(letter) if help.contains(letter) => {
-                    format!("what you mean is `{letter}`: {help}")
-                }
-                _ => help.to_owned(),
-            })
-        });
+        report!(self, code::NOT_READABLE, span, "{what} has no `.{}`", name.text;
+            "cannot be read";
+            help: "{}", match letter_of(&name.text) {Some(letter) if help.contains(letter) => {format!("what you mean is `{letter}`: {help}")}_ => help.to_owned(),});
         Stop::Reported
     }
 
@@ -125,14 +115,9 @@ impl<'a> Elaborator<'a> {
         if self.phase >= Phase::Connected {
             return Ok(());
         }
-        self.report.add(code::NOT_CONSTANT, span, || {
-            Diagnostic::error(
-                code::NOT_CONSTANT,
-                "the shape of a model cannot depend on its motion",
-            )
-            .primary(span, "this varies in time")
-            .help("sizes, `for` and `if { }` may read parameters only")
-        });
+        report!(self, code::NOT_CONSTANT, span, "the shape of a model cannot depend on its motion";
+            "this varies in time";
+            help: "sizes, `for` and `if {{ }}` may read parameters only");
         Err(Stop::Reported)
     }
 
@@ -337,10 +322,7 @@ impl<'a> Elaborator<'a> {
         }
         if !self.readings.ratios_started.insert(thing) {
             let span = self.tables.things[thing.at()].span;
-            self.report.add(code::SIGNAL_CYCLE, span, || {
-                Diagnostic::error(code::SIGNAL_CYCLE, "a ratio depends on itself")
-                    .primary(span, "its value reads its own ratio")
-            });
+            report!(self, code::SIGNAL_CYCLE, span, "a ratio depends on itself"; "its value reads its own ratio");
             return Err(Stop::Reported);
         }
         let result = self.two_port_modulus(thing).map(|(value, _)| value);
@@ -361,13 +343,8 @@ impl<'a> Elaborator<'a> {
         };
         if self.tables.ports[port.at()].is_followed {
             let span = decl.span;
-            self.report.add(code::RECURSION, span, || {
-                Diagnostic::error(
-                    code::RECURSION,
-                    format!("port `{}` stands for itself", decl.name.text),
-                )
-                .primary(span, "comes back to this port")
-            });
+            report!(self, code::RECURSION, span, "port `{}` stands for itself", decl.name.text;
+                "comes back to this port");
             return Err(Stop::Reported);
         }
         self.tables.ports[port.at()].is_followed = true;
@@ -381,14 +358,9 @@ impl<'a> Elaborator<'a> {
             let Some(at) = members.iter().position(|m| m.name.text == name.text) else {
                 let names: Vec<String> = members.iter().map(|m| m.name.text.to_string()).collect();
                 let span = name.span;
-                self.report.add(code::UNKNOWN_NAME, span, || {
-                    Diagnostic::error(
-                        code::UNKNOWN_NAME,
-                        format!("the port has no member `{}`", name.text),
-                    )
-                    .primary(span, "unknown member")
-                    .help(format!("its members are `{}`", names.join("`, `")))
-                });
+                report!(self, code::UNKNOWN_NAME, span, "the port has no member `{}`", name.text;
+                    "unknown member";
+                    help: "its members are `{}`", names.join("`, `"));
                 return Err(Stop::Reported);
             };
             let what = members[at].what.clone();

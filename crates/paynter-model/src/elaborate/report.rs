@@ -11,6 +11,31 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lower::covers;
 
+/// Reports an error in one line, unless the same was reported for the same place: the message, the label at the place,
+/// then labels at other places, facts and help, each a format with its arguments.
+///
+/// ```text
+/// report!(self, code::BAD_SIZE, span, "{n} is not a size"; "a whole number is needed"; help: "write `[3]`");
+/// report!(self, code::DUPLICATE_NAME, span, "two items"; "defined again"; beside first => "first defined here");
+/// ```
+macro_rules! report {
+    (
+        $this:expr, $code:expr, $span:expr, $($message:expr),+; $($label:expr),+
+        $(; beside $place:expr => $($note:expr),+)*
+        $(; fact: $($fact:expr),+)*
+        $(; help: $($help:expr),+)*
+    ) => {{
+        let (code, span) = ($code, $span);
+        $this.report.add(code, span, || {
+            paynter_syntax::Diagnostic::error(code, format!($($message),+))
+                .primary(span, format!($($label),+))
+                $(.secondary($place, format!($($note),+)))*
+                $(.fact(format!($($fact),+)))*
+                $(.help(format!($($help),+)))*
+        });
+    }};
+}
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
     pub list: Vec<Diagnostic>,

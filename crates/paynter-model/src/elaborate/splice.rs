@@ -75,7 +75,7 @@ impl<'a> Elaborator<'a> {
             for bond in bonds..self.graph.bonds.len() {
                 self.note_passage(bond as u32, port);
             }
-            let made = edges as u32..self.edges.len() as u32;
+            let made = edges as u32..self.wiring.edges.len() as u32;
             self.wiring.edge_ports.extend(made.map(|edge| (edge, port)));
         }
     }
@@ -92,7 +92,7 @@ impl<'a> Elaborator<'a> {
 
     /// Notes the ports of every spliced bond, open ones and those that stand for junctions.
     fn note_passages(&mut self, bond_of_edge: &[Option<u32>]) {
-        for slot in 0..self.slots.len() {
+        for slot in 0..self.wiring.slots.len() {
             let Slot { bond, port, .. } = self.wiring.slots[slot];
             if let Some(bond) = bond {
                 self.note_passage(bond, port);
@@ -114,7 +114,7 @@ impl<'a> Elaborator<'a> {
             self.close_top_ports(&mut is_used);
         }
         let mut bond_of_edge = vec![None; self.wiring.edges.len()];
-        for start in 0..self.edges.len() {
+        for start in 0..self.wiring.edges.len() {
             if is_used[start] {
                 continue;
             }
@@ -157,10 +157,8 @@ impl<'a> Elaborator<'a> {
             if let Some(stroke) = edge.arrow.stroke.map(stroke_of) {
                 if forced.is_some_and(|f| f != stroke) {
                     let span = edge.arrow.span;
-                    self.report.add(code::STROKES, span, || {
-                        Diagnostic::error(code::STROKES, "two strokes are forced on one bond")
-                            .primary(span, "against the stroke on the other side of the port")
-                    });
+                    report!(self, code::STROKES, span, "two strokes are forced on one bond";
+                        "against the stroke on the other side of the port");
                 }
                 forced = forced.or(Some(stroke));
             }
@@ -195,18 +193,10 @@ impl<'a> Elaborator<'a> {
             if entered != end {
                 let decl = self.tables.ports[port.at()].decl;
                 let (span, other) = (onward.arrow.span, edge.arrow.span);
-                self.report.add(code::AGAINST_ARROW, span, || {
-                    Diagnostic::error(
-                        code::AGAINST_ARROW,
-                        format!(
-                            "the arrows at port `{}` point in opposite directions",
-                            decl.name.text
-                        ),
-                    )
-                    .primary(span, "this bond")
-                    .secondary(other, "and this one become one bond")
-                    .help("reverse one of the arrows, or let the port stand for a junction")
-                });
+                report!(self, code::AGAINST_ARROW, span, "the arrows at port `{}` point in opposite directions", decl.name.text;
+                    "this bond";
+                    beside other => "and this one become one bond";
+                    help: "reverse one of the arrows, or let the port stand for a junction");
                 is_used[next as usize] = true;
                 for end in [edge.tail, edge.head, onward.tail, onward.head, begin] {
                     if let Terminal::Thing { thing, .. } = end {
@@ -225,7 +215,7 @@ impl<'a> Elaborator<'a> {
     /// A model checked alone has ports that nothing joins from outside: a source of unknown
     /// effort stands in for the rest of the world.
     fn close_top_ports(&mut self, is_used: &mut Vec<bool>) {
-        for slot in 0..self.slots.len() {
+        for slot in 0..self.wiring.slots.len() {
             let Slot {
                 port,
                 inside,
@@ -271,7 +261,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn report_open_slots(&mut self) {
-        for slot in 0..self.slots.len() {
+        for slot in 0..self.wiring.slots.len() {
             let Slot {
                 port,
                 inside,

@@ -71,15 +71,10 @@ impl<'a> Elaborator<'a> {
         }
         let text = self.project.sources.text(unit.span);
         let (span, at) = (unit.span, e.span);
-        self.report.add(code::UNIT_MISMATCH, span, || {
-            Diagnostic::error(
-                code::UNIT_MISMATCH,
-                format!("a difference of temperatures cannot be shown in {text}"),
-            )
-            .primary(span, "this scale has a zero of its own")
-            .secondary(at, "this is a difference")
-            .help("write `[K]`")
-        });
+        report!(self, code::UNIT_MISMATCH, span, "a difference of temperatures cannot be shown in {text}";
+            "this scale has a zero of its own";
+            beside at => "this is a difference";
+            help: "write `[K]`");
     }
 
     fn is_written_point(&mut self, e: &ast::Expr) -> bool {

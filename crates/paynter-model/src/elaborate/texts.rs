@@ -15,8 +15,8 @@ use super::data::*;
 use super::files::{FileNames, Item};
 use super::foreign::is_word;
 use super::tables::Lineage;
-use crate::domains::{Domains, Variable};
-use crate::graph::{DomainId, ElementKind};
+use crate::domains::Domains;
+use crate::graph::{DomainId, ElementKind, Variable};
 use crate::units::Dimension;
 
 /// The names of all files, and what was looked up under them.

@@ -217,18 +217,13 @@ impl<'a> Elaborator<'a> {
     ) {
         if let Some(size) = &kind.size {
             let at = size.span;
-            self.report.add(code::BAD_SIZE, at, || {
-                Diagnostic::error(code::BAD_SIZE, "a part has no number of components")
-                    .primary(at, "a size belongs to junctions and elements")
-                    .help("an array of parts has its index on the name: `link[i]: Rod(…)` inside `for`")
-            });
+            report!(self, code::BAD_SIZE, at, "a part has no number of components";
+                "a size belongs to junctions and elements";
+                help: "an array of parts has its index on the name: `link[i]: Rod(…)` inside `for`");
         }
         if let Some(law) = kind.law.as_ref().and_then(|law| law.first()) {
             let at = law.span;
-            self.report.add(code::BAD_LAW, at, || {
-                Diagnostic::error(code::BAD_LAW, "a part cannot be given a law in braces")
-                    .primary(at, "laws belong to elements")
-            });
+            report!(self, code::BAD_LAW, at, "a part cannot be given a law in braces"; "laws belong to elements");
         }
         let args = kind.args.as_deref().unwrap_or(&[]);
         // The file of an FMU is not an argument of its model.
@@ -239,7 +234,7 @@ impl<'a> Elaborator<'a> {
                 .misused_parts
                 .insert(InstanceId(self.tables.instances.len() as u32));
         }
-        if let Some(part) = self.instantiate(model, file, path, Some(id), given, span) {
+        if let Some(part) = self.instantiate((model, file), path, Some(id), given, span) {
             self.declare(path, Entity::Instance(part), span);
         } else {
             self.excused.paths.insert(path);
@@ -260,14 +255,9 @@ impl<'a> Elaborator<'a> {
             };
             if let Some(first) = given.iter().find(|g| g.name.text == name.text) {
                 let (first, span) = (first.name.span, name.span);
-                self.report.add(code::DUPLICATE_NAME, span, || {
-                    Diagnostic::error(
-                        code::DUPLICATE_NAME,
-                        format!("`{}` is given twice", name.text),
-                    )
-                    .primary(span, "given again")
-                    .secondary(first, "first here")
-                });
+                report!(self, code::DUPLICATE_NAME, span, "`{}` is given twice", name.text;
+                    "given again";
+                    beside first => "first here");
                 continue;
             }
             given.push(Given {
@@ -309,17 +299,9 @@ impl<'a> Elaborator<'a> {
                 }
                 _ => {
                     let at = value.span;
-                    self.report.add(code::WRONG_TYPE, at, || {
-                        Diagnostic::error(
-                            code::WRONG_TYPE,
-                            format!("`{}` is a part, so it is replaced by a part", name.text),
-                        )
-                        .primary(at, "not a part")
-                        .help(format!(
-                            "write a model with parentheses: `{} = NL2()`",
-                            name.text
-                        ))
-                    });
+                    report!(self, code::WRONG_TYPE, at, "`{}` is a part, so it is replaced by a part", name.text;
+                        "not a part";
+                        help: "write a model with parentheses: `{} = NL2()`", name.text);
                     self.excused.paths.insert(path);
                     return;
                 }
@@ -339,26 +321,15 @@ impl<'a> Elaborator<'a> {
             .lineage(model, model_file)
             .is_none_or(|l| l.has(promise));
         if !fits {
-            self.report.add(code::NOT_A_REPLACEMENT, span, || {
-                Diagnostic::error(
-                    code::NOT_A_REPLACEMENT,
-                    format!(
-                        "`{}` does not extend `{}`",
-                        model.name.text, promise.name.text
-                    ),
-                )
-                .primary(span, format!("cannot stand for `{}`", name.text))
-                .secondary(bound.span, "what every replacement must extend")
-                .help(format!(
-                    "write `model {} extends {} {{ … }}`",
-                    model.name.text, promise.name.text
-                ))
-            });
+            report!(self, code::NOT_A_REPLACEMENT, span, "`{}` does not extend `{}`", model.name.text, promise.name.text;
+                "cannot stand for `{}`", name.text;
+                beside bound.span => "what every replacement must extend";
+                help: "write `model {} extends {} {{ … }}`", model.name.text, promise.name.text);
             self.excused.paths.insert(path);
             return;
         }
         let given = self.named_arguments(args, from, model);
-        match self.instantiate(model, model_file, path, Some(id), given, name.span) {
+        match self.instantiate((model, model_file), path, Some(id), given, name.span) {
             Some(part) => {
                 self.declare(path, Entity::Instance(part), name.span);
             }

@@ -98,14 +98,9 @@ impl<'a> Elaborator<'a> {
     }
 
     fn report_unwrap(&mut self, span: Span, label: &str) -> Stop {
-        self.report.add(code::ARGUMENTS, span, || {
-            Diagnostic::error(
-                code::ARGUMENTS,
-                "`unwrap` is called with the wrong arguments",
-            )
-            .primary(span, label)
-            .help("it is called as `unwrap(atan2(y, x), rate = w)`, with an angle and its rate")
-        });
+        report!(self, code::ARGUMENTS, span, "`unwrap` is called with the wrong arguments";
+            "{label}";
+            help: "it is called as `unwrap(atan2(y, x), rate = w)`, with an angle and its rate");
         Stop::Reported
     }
 
