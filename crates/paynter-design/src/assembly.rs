@@ -59,6 +59,7 @@ pub(crate) fn reduce_locked(
             mobility: None,
         })
     };
+
     if dae.constraints.is_empty() {
         return plain(dae);
     }
@@ -193,6 +194,7 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
         let in_part = graph.part_span(lock.name);
         in_part.unwrap_or_else(|| graph.span(lock.origin))
     };
+
     let mut found = Vec::new();
     // Six digits: more are rounding of the place looked at.
     let digits = |x: f64| {
@@ -215,11 +217,13 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
         )
         .help("correct the position, or the ratios of the transformers that make the flow"));
     }
+
     if !found.is_empty() {
         // What else was found rests on positions that are wrong. One joint is reported once.
         found.dedup_by_key(|d| d.primary.as_ref().map(|p| p.span));
         return found;
     }
+
     for m in &assembly.mismatched {
         let Some(factor) = scale(&m).map(digits) else {
             continue;
@@ -237,6 +241,7 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
             .help(format!("divide the position by {factor}")),
         );
     }
+
     let (idle, implied): (Vec<_>, Vec<_>) =
         (assembly.redundant.iter()).partition(|r| r.implied_by.is_empty());
     let idle: Vec<usize> = idle.into_iter().map(|r| r.lock).collect();
@@ -254,6 +259,7 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
             .help("remove it, or join it to something that moves"),
         );
     }
+
     for r in implied {
         let name = names(dae, &[r.lock]);
         let text = match r.implied_by.as_slice() {
@@ -278,6 +284,7 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
         d = d.fact(format!("{} of {n} locks are independent", assembly.rank));
         found.push(d.help("how these locks share the load is not determined by rigid bodies: remove one, or make a part elastic"));
     }
+
     let singular: Vec<usize> = assembly.singular.iter().map(|r| r.lock).collect();
     if let Some(&first) = singular.first() {
         let verb = if singular.len() == 1 {

@@ -201,6 +201,7 @@ fn elaborate_choice(
             diagnostics,
         })
     };
+
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(failed(project, diagnostics));
     }
@@ -210,6 +211,7 @@ fn elaborate_choice(
         overrides: changes.to_vec(),
         ..Request::default()
     };
+
     let asked = read_linear(choice.linear.as_ref(), &mut project, &mut diagnostics);
     request.free_inputs = asked.from.iter().filter_map(bare_name).collect();
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -221,6 +223,7 @@ fn elaborate_choice(
             Err(messages) => diagnostics.extend(messages),
         }
     }
+
     let sweeps = read_sweeps(choice.sweep.as_ref(), &mut project, &mut diagnostics);
     if request.model.is_none() && request.experiment.is_none() {
         request.experiment = experiment_names(&project).into_iter().next();
@@ -238,11 +241,13 @@ fn elaborate_choice(
         }
         None => default_plan(&mut elaborated),
     };
+
     if let Some(asked) = &choice.sweep {
         let (swept, messages) = with_sweeps(plan, &sweeps, asked.is_paired, &mut elaborated);
         diagnostics.extend(messages);
         plan = swept;
     }
+
     if plan.columns.is_empty() {
         plan.columns = default_columns(&mut elaborated);
     }
@@ -250,6 +255,7 @@ fn elaborate_choice(
         quantiser_gain: choice.linear.as_ref().and_then(|l| l.quantiser_gain),
         ..LinearQuantities::default()
     };
+
     for (expressions, place) in [
         (&asked.from, &mut linear.from),
         (&asked.to, &mut linear.to),
@@ -260,6 +266,7 @@ fn elaborate_choice(
         diagnostics.extend(messages);
         *place = found;
     }
+
     if choice.linear.is_some() && linear.from.is_empty() && plan.linearize.is_empty() {
         let place = plan.places.whole.unwrap_or_default();
         linear.from = default_inputs(&mut elaborated, place);

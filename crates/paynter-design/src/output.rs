@@ -133,6 +133,7 @@ impl Staged {
             device.and_then(|mut d| d.write_all(bytes)).map_err(fail)?;
             return Ok(staged);
         }
+
         let permissions = existing(path, &staged.target)?;
 
         let folder = folder_of(&staged.target);
@@ -141,6 +142,7 @@ impl Staged {
             let message = format!("cannot be written: there is not a folder `{folder}`");
             return Err(FileError::new(path, message));
         }
+
         let name = staged.target.file_name().unwrap_or_default();
         let temporary = beside(folder, &name.to_string_lossy());
         let made = OpenOptions::new()
@@ -148,6 +150,7 @@ impl Staged {
             .create_new(true)
             .open(&temporary);
         let file = made.map_err(fail)?;
+
         // From here on it is removed again unless it gets its name.
         staged.temporary = Some(temporary);
         fill(file, bytes, permissions).map_err(fail)?;

@@ -145,6 +145,7 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: Naming<'_>) {
         fenced(out, "(", tree, ")", name);
         return;
     }
+
     match tree {
         Tree::Number(x) => number(out, *x),
         Tree::Symbol(s) => out.push_str(&name_math(&name(*s))),
@@ -328,6 +329,7 @@ fn name_math(name: &str) -> String {
     if let Some(inside) = inside("pre(") {
         return format!("<msup>{}<mo>−</mo></msup>", name_math(inside));
     }
+
     // A dot for each derivative, on the letter and not on its subscript; `r'[1]` has one as well.
     let (head, own) = name.split_at(name.rfind('.').map_or(0, |dot| dot + 1));
     let n_dots = own.matches('\'').count();
@@ -346,6 +348,7 @@ fn name_math(name: &str) -> String {
         .flatten()
         .map(escape)
         .collect();
+
     // The browser slants a single letter by itself; a word needs the attribute.
     let letter = greek(letter).unwrap_or(letter);
     let mut letter = if letter.chars().count() > 1 {
@@ -353,6 +356,7 @@ fn name_math(name: &str) -> String {
     } else {
         format!("<mi>{}</mi>", escape(letter))
     };
+
     if n_dots > 0 {
         // Two marks beside each other are not one accent: there are letters for two and three dots.
         let dots = match n_dots {
@@ -363,6 +367,7 @@ fn name_math(name: &str) -> String {
         };
         letter = format!("<mover accent=\"true\">{letter}<mo>{dots}</mo></mover>");
     }
+
     if subscripts.is_empty() {
         letter
     } else {
@@ -422,6 +427,7 @@ fn greek(name: &str) -> Option<&'static str> {
         ("Psi", "Ψ"),
         ("Omega", "Ω"),
     ];
+
     LETTERS
         .iter()
         .find(|(word, _)| *word == name)

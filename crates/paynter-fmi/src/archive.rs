@@ -151,6 +151,7 @@ fn unpack(bytes: &[u8], entry: &Entry, room: usize) -> Result<Vec<u8>, String> {
             ));
         }
     };
+
     let mut checksum = flate2::Crc::new();
     checksum.update(&content);
     match content.len() == entry.size && checksum.sum() == entry.checksum {

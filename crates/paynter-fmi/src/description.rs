@@ -287,6 +287,7 @@ impl Reader {
             derivatives.extend(derivative.map(|of| (at, of)));
             variables.push(variable);
         }
+
         let places = Places::of(self.version, &variables);
         let structure = child(root, "ModelStructure");
         let rates = self.listed(
@@ -305,6 +306,7 @@ impl Reader {
                 })
             })
             .collect::<Result<Vec<usize>, String>>()?;
+
         let outputs = self.listed(structure, ("Outputs", "Output"), &places)?;
         let n_indicators = match self.version {
             Version::Two => number(root, "numberOfEventIndicators").unwrap_or(0.0) as usize,
@@ -312,6 +314,7 @@ impl Reader {
                 .filter(|n| n.has_tag_name("EventIndicator"))
                 .count(),
         };
+
         Ok(Description {
             version: self.version,
             name: root.attribute("modelName").unwrap_or("model").to_owned(),

@@ -310,6 +310,7 @@ pub fn mind_zero_states(
     else {
         return d;
     };
+
     let Some((_, read)) = definition(*symbol, graph) else {
         return d;
     };

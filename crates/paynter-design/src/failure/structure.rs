@@ -108,6 +108,7 @@ fn no_ground(found: &Floating, graph: &BondGraph) -> Diagnostic {
             "give one of its 0-junctions an effort: `Se(0) -> node`",
         ),
     };
+
     let mut spans: Vec<Span> = Vec::new();
     for &id in &found.junctions {
         let element = graph.element(id);
@@ -117,6 +118,7 @@ fn no_ground(found: &Floating, graph: &BondGraph) -> Diagnostic {
             spans.push(span);
         }
     }
+
     spans.sort_unstable_by_key(|s| (s.file, s.start));
     let d = Diagnostic::error(code::UNDERDETERMINED, headline);
     let marked = spans.into_iter().take(MOST_NAMES).enumerate();
@@ -168,11 +170,13 @@ fn list_elements(equations: &[EquationRef], graph: &BondGraph) -> String {
             names.push(name);
         }
     }
+
     let n = names.len();
     if n > MOST_NAMES {
         names.truncate(MOST_NAMES);
         names.push(format!("{} more", n - MOST_NAMES));
     }
+
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => {
             format!("the equations of {} and {last}", rest.join(", "))

@@ -92,6 +92,7 @@ pub(super) fn read(text: &str, file: FileId, found: &mut Vec<Diagnostic>) -> Opt
         );
         return None;
     }
+
     let is_template = |node: &Node<'_, '_>| {
         let space = node.tag_name().namespace();
         space.is_some_and(|uri| uri.contains("xacro"))
@@ -105,6 +106,7 @@ pub(super) fn read(text: &str, file: FileId, found: &mut Vec<Diagnostic>) -> Opt
         );
         return None;
     }
+
     let elements = |name: &'static str| {
         root.children()
             .filter(move |n| n.is_element() && n.tag_name().name() == name)
@@ -308,6 +310,7 @@ impl Reader<'_> {
             self.report(code::BAD_NAME, message, (node, label));
             return None;
         };
+
         let kind = self.kind(node, &name)?;
         let axis = match self.child(node, "axis") {
             Some(axis) => self.numbers(axis, "xyz", Some([1.0, 0.0, 0.0])),
@@ -322,6 +325,7 @@ impl Reader<'_> {
                 (node, "about what should it move?"),
             );
         }
+
         self.name_what_is_left_out(node, &name);
         let dynamics = self.child(node, "dynamics");
         Some(Joint {

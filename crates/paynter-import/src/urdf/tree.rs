@@ -44,6 +44,7 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
         joints,
         ..
     } = robot;
+
     let mut waiting: HashMap<String, Vec<Joint>> = HashMap::new();
     for joint in joints {
         waiting.entry(joint.parent.clone()).or_default().push(joint);
@@ -53,11 +54,13 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
         place: [0.0; 3],
         turn: ONE,
     };
+
     let mut placed = vec![Placed {
         link: open.remove(&root)?,
         frame: start,
         joint: None,
     }];
+
     let mut next = 0;
     while next < placed.len() {
         let parent = placed[next].frame;
@@ -78,6 +81,7 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
         }
         next += 1;
     }
+
     check_masses(&placed, found);
     // What is left over hangs together in a circle.
     let mut rest: Vec<&Link> = open.values().collect();
@@ -88,6 +92,7 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
             Diagnostic::error(code::NOT_A_TREE, message).primary(link.span, "part of a cycle"),
         );
     }
+
     Some(Tree {
         name,
         links: placed,
@@ -132,6 +137,7 @@ fn find_root(robot: &Robot, found: &mut Vec<Diagnostic>) -> Option<String> {
             );
         }
     }
+
     let is_root = |link: &&Link| !parents.contains_key(link.name.as_str());
     let roots: Vec<&Link> = robot.links.iter().filter(is_root).collect();
     match roots[..] {

@@ -29,6 +29,7 @@ pub fn causality_diagnostics(
             .take(MAX_RINGS)
             .map(|r| ring(graph, r)),
     );
+
     let divides = |e: &&ElementId| !solved.harmless_moduli.contains(e);
     for &element in causality.reversed_moduli.iter().filter(divides) {
         let name = describe(graph, element);
@@ -39,6 +40,7 @@ pub fn causality_diagnostics(
                 .help("let the storages or sources around it leave its direction open, or write its law in the other direction"),
         );
     }
+
     for &end in &causality.inverted_laws {
         let name = describe(graph, end.element);
         found.push(
@@ -54,6 +56,7 @@ pub fn causality_diagnostics(
             .help("write the law solved for the other variable if it can be"),
         );
     }
+
     for bonds in &causality.split_multibonds {
         let Some(&first) = bonds.first() else {
             continue;
@@ -84,10 +87,12 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
         names.truncate(MAX_NAMES);
         names.push(format!("{more} more"));
     }
+
     let names = match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => names.concat(),
     };
+
     let (what, other) = if ring.is_of_flows {
         ("flow", "effort")
     } else {
@@ -120,6 +125,7 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
         Diagnostic::error(code::RING_LOCKS, headline)
             .help("make the ratios agree (write 1/3, not 0.333), or open the ring")
     };
+
     let mut told: Vec<Span> = Vec::new();
     if let Some(end) = ring.left_out_port() {
         let bond = graph.bond(graph.element(end.element).ports[end.port as usize]);
@@ -128,6 +134,7 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
         diagnostic = diagnostic.primary(span, label);
         told.push(span);
     }
+
     for &member in ring.members.iter().rev() {
         let element = graph.element(member);
         let place = element.name.and_then(|n| graph.part_span(n));
@@ -162,6 +169,7 @@ pub fn headline(graph: &BondGraph, conflict: &Conflict) -> String {
         .iter()
         .filter_map(|s| s.first().copied())
         .collect();
+
     let all_sources =
         roots.len() >= 2 && roots.iter().all(|r| matches!(r.reason, Reason::Source(_)));
     match conflict.kind {
@@ -255,6 +263,7 @@ pub fn conflict_diagnostic(graph: &BondGraph, conflict: &Conflict) -> Diagnostic
         ConflictKind::Together => code::JUNCTIONS_DISAGREE,
     };
     let mut diagnostic = Diagnostic::error(code, headline(graph, conflict));
+
     // The last side is that of the demand which came too late; equal places are pointed at once.
     let mut told: Vec<Span> = Vec::new();
     let mut point = |mut diagnostic: Diagnostic, span: Span, label: String| {
@@ -267,12 +276,14 @@ pub fn conflict_diagnostic(graph: &BondGraph, conflict: &Conflict) -> Diagnostic
         }
         diagnostic
     };
+
     for root in conflict.sides.iter().rev().filter_map(|s| s.first()) {
         // A line of a library says less than the line that makes the part.
         if let Some((span, label)) = part_label(graph, *root) {
             diagnostic = point(diagnostic, span, label);
         }
     }
+
     for root in conflict.sides.iter().rev().filter_map(|s| s.first()) {
         let (span, label) = (root_span(graph, *root), root_label(graph, *root));
         diagnostic = point(diagnostic, span, label);
@@ -376,6 +387,7 @@ fn help(graph: &BondGraph, conflict: &Conflict) -> Option<String> {
                 .to_owned(),
         );
     }
+
     let has_law = roots.iter().any(|r| matches!(r.reason, Reason::Law(_)));
     Some(match conflict.kind {
         ConflictKind::Twice(e) if graph.element(e).kind == ElementKind::One => {

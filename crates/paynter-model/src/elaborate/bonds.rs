@@ -67,6 +67,7 @@ impl<'a> Elaborator<'a> {
         else {
             return None;
         };
+
         if takes_power(&self.tables.things[tail.at()]) {
             self.report_arrow_out(tail, head, span);
             if takes_power(&self.tables.things[head.at()]) {
@@ -76,6 +77,7 @@ impl<'a> Elaborator<'a> {
             (tail, head) = (head, tail);
             (tail_port, head_port) = (head_port, tail_port);
         }
+
         for (thing, port) in [(tail, tail_port), (head, head_port)] {
             let t = &self.tables.things[thing.at()];
             if !t.kind.is_junction()
@@ -99,6 +101,7 @@ impl<'a> Elaborator<'a> {
                 return None;
             }
         }
+
         let id = self.graph.bonds.len() as u32;
         let origin = self.origin(span);
         let bond_name = named.map(|n| self.tables.named_bonds[n.at()].path);
@@ -112,6 +115,7 @@ impl<'a> Elaborator<'a> {
             element: ElementId(thing.0),
             port,
         };
+
         self.graph.bonds.push(Bond {
             // Things stand in for elements until these are made.
             tail: end(tail, tail_port),
@@ -185,6 +189,7 @@ impl<'a> Elaborator<'a> {
                 names.child(name, letter, index)
             };
         }
+
         // The variable that all bonds of a junction share is named after the junction.
         for (thing, port) in ends {
             let t = &self.tables.things[thing.at()];
@@ -193,6 +198,7 @@ impl<'a> Elaborator<'a> {
                 return self.graph.signals.names.child(name, letter, index);
             }
         }
+
         // Otherwise: what leaves a junction towards something, `turn.to.along.e`.
         let (from, to) = (
             self.tables.things[tail.at()].name,
@@ -204,6 +210,7 @@ impl<'a> Elaborator<'a> {
             (None, Some(to)) => (to, "from", (None, letters(self, tail), head_port)),
             (None, None) => (Names::ROOT, "bond", (None, letters(self, head), tail_port)),
         };
+
         let names = &mut self.graph.signals.names;
         let way = names.child(base, word, None);
         let towards = match other.0 {
@@ -215,6 +222,7 @@ impl<'a> Elaborator<'a> {
             None => names.child(way, other.1, None),
         };
         let name = names.child(towards, letter, None);
+
         // Unnamed elements between the same two nodes are numbered.
         let count = self.wiring.unnamed_bonds.entry(name).or_insert(0);
         *count += 1;

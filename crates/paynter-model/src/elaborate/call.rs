@@ -49,10 +49,12 @@ impl<'a> Elaborator<'a> {
             }
             None => {}
         }
+
         let [name] = function.segments.as_slice() else {
             self.report_no_function(function, file);
             return Err(Stop::Reported);
         };
+
         match &*name.text {
             "der" => self.der(self.only(args), span, ctx),
             "pre" => self.pre(self.only(args), span, ctx),
@@ -132,6 +134,7 @@ impl<'a> Elaborator<'a> {
                 .chain(SPECIAL.iter().copied())
                 .map(str::to_owned),
         );
+
         self.report
             .add(crate::code::UNKNOWN_FUNCTION, function.span, || {
                 let message = Diagnostic::error(
@@ -165,6 +168,7 @@ impl<'a> Elaborator<'a> {
                 help: "functions are formulas without repetition; use `sum(… for …)`, a matrix, or a model with states");
             return Err(Stop::Reported);
         }
+
         if matches!(function.body, ast::FunctionBody::External) {
             let name = &*function.name.text;
             if functions::is_built_in(name) {
@@ -180,6 +184,7 @@ impl<'a> Elaborator<'a> {
             });
             return Err(Stop::Reported);
         }
+
         let scope = self.texts.scopes[file as usize];
         let frame = self.bind_arguments(function, scope, args, span, ctx)?;
         let inner = Ctx {
@@ -188,6 +193,7 @@ impl<'a> Elaborator<'a> {
             calls: ctx.calls + 1,
             means_part: false,
         };
+
         match &function.body {
             ast::FunctionBody::Expr(e) => self.lower(e, inner),
             ast::FunctionBody::External => unreachable!("handled above"),
@@ -278,6 +284,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         let mut frame = Locals::default();
         for (param, slot) in function.params.iter().zip(slots) {
             let value = match (slot, &param.value) {
@@ -465,6 +472,7 @@ impl<'a> Elaborator<'a> {
             }
             terms.push(term);
         }
+
         let dimension = with_unit.and_then(|t| t.dimension);
         if name == "sum" {
             let shape = terms.first().map_or(Shape::Scalar, |t| t.shape);
@@ -477,6 +485,7 @@ impl<'a> Elaborator<'a> {
             }
             return Ok(Value::array(shape, total).measured(dimension, Some(body.span)));
         }
+
         let mut elements = Vec::with_capacity(terms.len());
         for term in &terms {
             elements.push(self.scalar_of(term, body.span)?);
@@ -488,6 +497,7 @@ impl<'a> Elaborator<'a> {
             value: to_function_value(&list).expect("numbers"),
             span: body.span,
         };
+
         if functions::is_built_in(name) {
             return self.apply(name, &[arg], function.span, ctx);
         }
@@ -612,6 +622,7 @@ impl<'a> Elaborator<'a> {
             };
             elements.push(self.pool().symbol(symbol));
         }
+
         let dimension = value.dimension.map(|d| d.times(Dimension::TIME));
         Ok(Value::array(value.shape, elements).measured(dimension, Some(span)))
     }
@@ -635,17 +646,20 @@ impl<'a> Elaborator<'a> {
             }
             parts[slot] = Some((self.lower(&arg.value, ctx)?, arg.value.span));
         }
+
         let [Some((num, _)), Some((den, _)), Some((u, u_span))] = parts else {
             report!(self, code::ARGUMENTS, span, "`tf` is called with the wrong arguments";
                 "an argument is missing";
                 help: "it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`");
             return Err(Stop::Reported);
         };
+
         let input = self.scalar_of(&u, u_span)?;
         let key = (span, ctx.scope, input);
         if let Some(known) = self.readings.transfers.get(&key) {
             return Ok(known.clone());
         }
+
         // Coefficients without a unit belong to time in seconds, also in a strict file.
         let quantities = |value: &Value| -> Vec<functions::Quantity> {
             let dimension = value.dimension.filter(|d| !d.is_one());
@@ -661,12 +675,14 @@ impl<'a> Elaborator<'a> {
                 return Err(Stop::Reported);
             }
         };
+
         let origin = self.origin(span);
         let parent = self.tables.scopes[ctx.scope.at()]
             .instance
             .map_or(paynter_symbolic::Names::ROOT, |i| {
                 self.tables.instances[i.at()].path
             });
+
         let mut states = Vec::new();
         for _ in 0..transfer.order() {
             self.readings.n_transfer_states += 1;
@@ -679,6 +695,7 @@ impl<'a> Elaborator<'a> {
                 origin,
             }));
         }
+
         let exprs: Vec<ExprId> = states.iter().map(|&s| self.pool().symbol(s)).collect();
         let u = functions::Quantity {
             expr: input,
@@ -695,6 +712,7 @@ impl<'a> Elaborator<'a> {
                 origin,
             });
         }
+
         let value =
             Value::scalar(realised.output.expr).measured(realised.output.dimension, Some(span));
         self.readings.transfers.insert(key, value.clone());

@@ -68,6 +68,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         for change in &request.overrides {
             let mut path = Names::ROOT;
             for (name, index) in &change.path {

@@ -57,6 +57,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         self.tables.instances.push(Instance {
             path,
             model,
@@ -148,6 +149,7 @@ impl<'a> Elaborator<'a> {
             Entity::Def(_) => self.tables.value_entity(path),
             _ => taken,
         };
+
         let first = self
             .tables
             .entity_span(taken)
@@ -164,6 +166,7 @@ impl<'a> Elaborator<'a> {
                 "everything in a model needs a name of its own (ports, bonds, events, …): rename one"
             }
         };
+
         let names = &self.graph.signals.names;
         self.report.add(code::DUPLICATE_NAME, span, || {
             let message = Diagnostic::error(

@@ -35,6 +35,7 @@ impl<'a> Elaborator<'a> {
                 beside b_span => "and this one");
             return;
         }
+
         let n = self.tables.ports[a.at()]
             .members
             .as_ref()
@@ -67,6 +68,7 @@ impl<'a> Elaborator<'a> {
                 self.join_endpoints(scope, (tail, a_span), (head, b_span), arrow, name);
             }
         }
+
         let (a, b) = (self.tables.net_of(a), self.tables.net_of(b));
         // The smaller id stands for the net, so that the result does not depend on the order.
         self.tables.ports[a.max(b).at()].net = a.min(b);
@@ -78,6 +80,7 @@ impl<'a> Elaborator<'a> {
             .into_iter()
             .map(|port| self.tables.net_of(port))
             .collect();
+
         for at in 0..self.tables.ports.len() {
             let port = PortId(at as u32);
             let decl = self.tables.ports[at].decl;

@@ -401,6 +401,7 @@ impl<'a> Elaborator<'a> {
             }
             (tail, head) => self.matching_terminals(tail, head, arrow),
         };
+
         let Some((tails, heads)) = terminals else {
             return;
         };
@@ -536,6 +537,7 @@ impl<'a> Elaborator<'a> {
             });
             return None;
         }
+
         *known = n;
         if arrow.multi {
             t.is_vector = true;

@@ -171,6 +171,7 @@ impl<'a> Elaborator<'a> {
                 return Some(open);
             }
         }
+
         let def = DefId(self.tables.defs.len() as u32);
         if !self.declare(path, Entity::Def(def), span) {
             return None;
@@ -221,6 +222,7 @@ impl<'a> Elaborator<'a> {
             );
             return None;
         };
+
         if define.is_derivative {
             self.report_bad_target(
                 define.span,
@@ -228,6 +230,7 @@ impl<'a> Elaborator<'a> {
             );
             return None;
         }
+
         let path = self.target_path(id, scope, part)?;
         let value = Some((&define.value, scope));
         let def = self.define_value(
@@ -304,6 +307,7 @@ impl<'a> Elaborator<'a> {
             }
             None => self.child(parent, "when", None),
         };
+
         let mut defs = Vec::new();
         for action in actions {
             if let ast::Action::Define(define) = action {
@@ -331,6 +335,7 @@ impl<'a> Elaborator<'a> {
                 defs.push((def, &define.value));
             }
         }
+
         self.pending.whens.push(PendingWhen {
             scope,
             path,
@@ -373,6 +378,7 @@ impl<'a> Elaborator<'a> {
                 .iter()
                 .any(|name| **name == *instance.given[at].name.text),
         };
+
         let unused: Vec<Given<'a>> = (0..n)
             .filter(|&at| !is_used(at))
             .map(|at| instance.given[at])

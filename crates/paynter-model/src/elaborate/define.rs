@@ -104,15 +104,18 @@ impl<'a> Elaborator<'a> {
                 )
             })
             .collect();
+
         let all_params = circle
             .iter()
             .all(|d| self.tables.defs[d.at()].kind == DefKind::Param);
+
         // The circle is the same wherever it was entered: report it at its first member.
         let place = circle
             .iter()
             .map(|d| self.tables.defs[d.at()].span)
             .min()
             .unwrap_or_default();
+
         let own = circle
             .iter()
             .find(|d| self.tables.defs[d.at()].span == place)
@@ -122,6 +125,7 @@ impl<'a> Elaborator<'a> {
                     .names
                     .display(self.tables.defs[d.at()].path)
             });
+
         let (code, headline, help) = if all_params {
             (
                 code::PARAMETER_CYCLE,
@@ -140,6 +144,7 @@ impl<'a> Elaborator<'a> {
                 }),
             )
         };
+
         self.report.add(code, place, || {
             let mut message = Diagnostic::error(code, headline)
                 .primary(place, "part of the cycle")
@@ -221,6 +226,7 @@ impl<'a> Elaborator<'a> {
         if kind == DefKind::Input && self.asked.free_inputs.contains(&path) {
             return self.free_input(def);
         }
+
         // What is wrong with the arguments of the part was reported.
         if d.instance
             .is_some_and(|i| self.excused.misused_parts.contains(&i))
@@ -260,11 +266,13 @@ impl<'a> Elaborator<'a> {
                 },
             ),
         };
+
         let place = at.unwrap_or(span);
         // One message for each missing value of a part, so the declaration is part of the key.
         if !self.told.missing_bonds.insert((place, span)) {
             return Err(Stop::Reported);
         }
+
         // `sensor.T_yaw = …` that lost its dot defines a signal of the model around.
         let misread = match (kind, self.graph.signals.names.parent(path)) {
             (DefKind::Input, Some(part)) => {
@@ -280,6 +288,7 @@ impl<'a> Elaborator<'a> {
             }
             _ => None,
         };
+
         if let Some(misread) = misread {
             let message = Diagnostic::error(code, headline)
                 .primary(misread, format!("is `{name}` meant here?"))
@@ -287,6 +296,7 @@ impl<'a> Elaborator<'a> {
             self.report.list.push(message.help(help));
             return Err(Stop::Reported);
         }
+
         let mut message = Diagnostic::error(code, headline);
         message = match at {
             Some(at) => message
@@ -294,6 +304,7 @@ impl<'a> Elaborator<'a> {
                 .secondary(span, "declared here"),
             None => message.primary(span, "no value"),
         };
+
         self.report.list.push(message.help(help));
         Err(Stop::Reported)
     }
@@ -437,6 +448,7 @@ impl<'a> Elaborator<'a> {
                 return Err(Stop::Reported);
             }
         }
+
         let limits = decl
             .and_then(|d| d.range.as_ref())
             .and_then(|range| self.check_range(def, &value, range, span));
@@ -492,6 +504,7 @@ impl<'a> Elaborator<'a> {
                 format!(" {}", super::lower::unit_to_write(d))
             }
         });
+
         for &e in &value.elements {
             let Some(x) = self.fixed.constants.value(&self.graph.signals, e) else {
                 continue;
@@ -574,6 +587,7 @@ impl<'a> Elaborator<'a> {
             self.need_finite(def, &value)?;
             return Ok(self.bound_parameters(def, value));
         }
+
         // What a port passes on as it is needs no name of its own.
         if kind == DefKind::PortGiven
             && value
@@ -667,6 +681,7 @@ impl<'a> Elaborator<'a> {
                 _ => None,
             })
             .collect();
+
         let signals = &self.graph.signals;
         let constants = &mut self.fixed.constants;
         let mut is_zero = |value: &Value| {
@@ -838,6 +853,7 @@ impl<'a> Elaborator<'a> {
             }
             return Err(Stop::Reported);
         }
+
         // That the port leaves this signal open was reported.
         if self.excused.incomplete_ports.contains(&port) {
             return Err(Stop::Reported);
@@ -865,11 +881,13 @@ impl<'a> Elaborator<'a> {
             };
             return self.placeholder(def);
         }
+
         if self.phase < super::Phase::Connected {
             report!(self, code::NOT_CONSTANT, decl.span, "the shape of a model cannot depend on a port";
                 "a signal of this port is read");
             return Err(Stop::Reported);
         }
+
         let instance = self.tables.ports[port.at()].instance;
         if self.excused.incomplete_parts.contains(&instance) || self.excused.nets.contains(&net) {
             return Err(Stop::Reported);
@@ -879,6 +897,7 @@ impl<'a> Elaborator<'a> {
             .signals
             .names
             .display(self.tables.ports[port.at()].path);
+
         let part = self.tables.instances[self.tables.ports[port.at()].instance.at()].span;
         report!(self, code::GIVERS, part, "nothing gives the signals of port `{name}`";
             "its port is joined to no port that gives them";
@@ -898,6 +917,7 @@ impl<'a> Elaborator<'a> {
             }
             _ => {}
         }
+
         self.texts.constants.insert(define.span, Progress::Started);
         let scope = self.texts.scopes[file as usize];
         let result = self.lower(&define.value, Ctx::of(scope)).and_then(|value| {
@@ -912,6 +932,7 @@ impl<'a> Elaborator<'a> {
             report!(self, code::NOT_CONSTANT, span, "a constant of a file cannot vary"; "reads time");
             Err(Stop::Reported)
         });
+
         let progress = match &result {
             Ok(value) => Progress::Done(value.clone()),
             Err(_) => Progress::Failed,

@@ -168,10 +168,12 @@ impl<'a> Elaborated<'a> {
                 .names
                 .find(at, &part.name.text, index)?;
         }
+
         let Entity::Def(def) = elaborator.tables.entity(at) else {
             return None;
         };
         let d = &elaborator.tables.defs[def.at()];
+
         // `input cmd = 0 [deg]` says as much as `input cmd [deg] = 0`.
         let of_literal = |e: &'a ast::Expr| match &e.kind {
             ast::ExprKind::Number { unit, .. } | ast::ExprKind::Matrix { unit, .. } => {
@@ -179,6 +181,7 @@ impl<'a> Elaborated<'a> {
             }
             _ => None,
         };
+
         let of_decl = |d: &'a ast::Decl| {
             d.unit
                 .as_ref()
@@ -209,6 +212,7 @@ impl<'a> Elaborated<'a> {
                 units.extend(quantity.map(|q| (state, q.unit.clone())));
             }
         }
+
         for at in 0..elaborator.tables.defs.len() {
             let d = &elaborator.tables.defs[at];
             let (DefKind::State, Progress::Done(value)) = (d.kind, &d.progress) else {

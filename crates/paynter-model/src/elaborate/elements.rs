@@ -42,6 +42,7 @@ impl<'a> Elaborator<'a> {
             // One side is open; reported with the elements.
             return;
         }
+
         let Some((modulus, is_inverse)) = self.modulus(thing) else {
             self.tables.things[thing.at()].is_expanded = true;
             return;
@@ -62,6 +63,7 @@ impl<'a> Elaborator<'a> {
             }
             _ => modulus,
         };
+
         if modulus.shape.rows_columns() != (n_out, n_in) {
             let what = modulus.describe();
             report!(self, code::SHAPES, span, "the matrix of this {} has the wrong shape", kind.letters();
@@ -69,6 +71,7 @@ impl<'a> Elaborator<'a> {
             self.tables.things[thing.at()].is_expanded = true;
             return;
         }
+
         let group = self.add_group(name, Some(kind), n_in.max(n_out), span);
         // Flows add up at a 0-junction, efforts at a 1-junction.
         let (at_input, at_output) = match (kind, is_inverse) {
@@ -77,6 +80,7 @@ impl<'a> Elaborator<'a> {
             (_, false) => (ElementKind::One, ElementKind::One),
             (_, true) => (ElementKind::Zero, ElementKind::Zero),
         };
+
         let junction = |this: &mut Self, kind: ElementKind, part: u32| {
             let id = this.add_thing(None, kind, None, scope, span);
             let t = &mut this.tables.things[id.at()];
@@ -102,6 +106,7 @@ impl<'a> Elaborator<'a> {
                 port: 0,
             };
         }
+
         let mut part = n_in + n_out;
         for (i, &output) in outputs.iter().enumerate() {
             for (j, &input) in inputs.iter().enumerate() {
@@ -140,6 +145,7 @@ impl<'a> Elaborator<'a> {
             self.tables.things[input.at()].span,
             self.tables.things[input.at()].scope,
         );
+
         let domain_of = |this: &Self, thing: ThingId| {
             this.tables.things[thing.at()]
                 .bonds
@@ -154,6 +160,7 @@ impl<'a> Elaborator<'a> {
                 this.graph.bonds[bond as usize].domain = domain;
             }
         };
+
         if is_plain {
             bond(self, end(input, 0), end(output, 0), first);
             return;
@@ -165,6 +172,7 @@ impl<'a> Elaborator<'a> {
         } else {
             Law::Gain(entry)
         }));
+
         (t.size, t.size_out, t.group, t.part) = (1, 1, Some(group), part);
         bond(self, end(input, 0), end(two_port, 0), first);
         bond(self, end(two_port, 1), end(output, 0), second);
@@ -226,6 +234,7 @@ impl<'a> Elaborator<'a> {
             (Some(group), None) => Some((group, t.part)),
             _ => None,
         };
+
         let is_unpowered = t
             .written
             .is_some_and(|w| w.flags.iter().any(|f| &*f.text == "unpowered"));
@@ -236,11 +245,13 @@ impl<'a> Elaborator<'a> {
             }
             (name, _) => name,
         };
+
         let instance = self.tables.scopes[scope.at()].instance;
         let (depth, part) = instance.map_or((0, Names::ROOT), |i| {
             let instance = &self.tables.instances[i.at()];
             (instance.depth, instance.path)
         });
+
         Element {
             name,
             kind,
@@ -345,6 +356,7 @@ impl<'a> Elaborator<'a> {
                 "a two-port has one bond in and one bond out");
             return;
         };
+
         let law = match (preset, kind) {
             (Some(law), _) => Some(*law),
             (None, ElementKind::Rs) => loop {
@@ -369,6 +381,7 @@ impl<'a> Elaborator<'a> {
                 })
             }
         };
+
         let Some(law) = law else { return };
         let element = self.new_element(thing, None, law);
         self.add_element(thing, element, [entrance, exit].into_iter(), ends);
@@ -398,6 +411,7 @@ impl<'a> Elaborator<'a> {
             }
             // Its values may hold errors of their own.
         }
+
         let laws = loop {
             match self.one_port_laws(thing) {
                 Ok(laws) => break laws,
@@ -405,6 +419,7 @@ impl<'a> Elaborator<'a> {
                 Err(super::lower::Stop::Blocked(def)) => self.settle(def),
             }
         };
+
         if bonds.len() < size as usize {
             return;
         }
@@ -452,6 +467,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         let wanted = std::mem::take(&mut self.readings.undefined_of_bonds);
         for ((bond, what), symbol) in wanted {
             let named = &self.tables.named_bonds[bond.at()];

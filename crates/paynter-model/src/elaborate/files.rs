@@ -92,6 +92,7 @@ impl<'a> Elaborator<'a> {
             }
             files.push(names);
         }
+
         for (at, file) in self.project.files.iter().enumerate() {
             for item in &file.ast.items {
                 let ast::ItemKind::Use(used) = &item.kind else {
@@ -145,12 +146,14 @@ impl<'a> Elaborator<'a> {
                 _ => None,
             })
         };
+
         let experiments = || {
             main.ast.items.iter().filter_map(|i| match &i.kind {
                 ast::ItemKind::Experiment(e) => Some(e),
                 _ => None,
             })
         };
+
         let missing = |this: &mut Self, what: &str, name: &str, known: Vec<&str>| {
             let mut message =
                 Diagnostic::error(code::NO_MODEL, format!("the file has no {what} `{name}`"));
@@ -161,6 +164,7 @@ impl<'a> Elaborator<'a> {
             };
             this.report.list.push(message);
         };
+
         if let Some(name) = &request.experiment {
             let Some(experiment) = self.texts.files[0].experiments.get(name.as_str()).copied()
             else {
@@ -190,6 +194,7 @@ impl<'a> Elaborator<'a> {
             }
             return Some((model, file, Some((experiment, 0))));
         }
+
         if let Some(name) = &request.model {
             let found = match self.texts.files[0].names.get(name.as_str()).copied() {
                 Some(Item::Model(model, file)) => Some((model, file)),
@@ -204,6 +209,7 @@ impl<'a> Elaborator<'a> {
                 }
             };
         }
+
         // The last model is usually the whole system; those above are its parts.
         match models().next_back() {
             Some(model) => Some((model, 0, None)),

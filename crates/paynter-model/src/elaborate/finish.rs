@@ -66,6 +66,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         let last = &parts[n - 1];
         let parent = self.tables.instances[at.at()].path;
         let Some(path) = self.indexed_path(parent, scope, &last.name.text, &last.index) else {
@@ -277,6 +278,7 @@ impl<'a> Elaborator<'a> {
             .enumerate()
             .map(|(k, (s, _))| (*s, k))
             .collect();
+
         let pool = &self.graph.signals.pool;
         let reads: Vec<Vec<usize>> = equations
             .iter()
@@ -287,6 +289,7 @@ impl<'a> Elaborator<'a> {
                     .collect()
             })
             .collect();
+
         // Take away what depends on nothing left, again and again; a circle remains.
         let mut n_reads: Vec<usize> = reads.iter().map(Vec::len).collect();
         let mut readers: Vec<Vec<usize>> = vec![Vec::new(); equations.len()];
@@ -295,6 +298,7 @@ impl<'a> Elaborator<'a> {
                 readers[r].push(k);
             }
         }
+
         let mut ready: Vec<usize> = (0..equations.len()).filter(|&k| n_reads[k] == 0).collect();
         let mut n_done = 0;
         while let Some(k) = ready.pop() {
@@ -306,9 +310,11 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         if n_done == equations.len() {
             return;
         }
+
         // What only reads the circle is no part of it: it goes, until everything left is read by the rest.
         let mut is_left: Vec<bool> = n_reads.iter().map(|&n| n > 0).collect();
         while let Some(k) = (0..equations.len())
@@ -320,6 +326,7 @@ impl<'a> Elaborator<'a> {
             .filter(|&k| is_left[k])
             .map(|k| format!("`{}`", self.graph.signals.name_of(equations[k].0)))
             .collect();
+
         report!(self, code::SIGNAL_CYCLE, span, "sampled values depend on each other in a cycle";
             "in this block";
             fact: "the cycle runs through {}", names.join(", ");
@@ -359,6 +366,7 @@ impl<'a> Elaborator<'a> {
                 help: "{help}");
             return None;
         }
+
         if let Some(d) = value.dimension
             && d != Dimension::FREQUENCY
         {
@@ -382,6 +390,7 @@ impl<'a> Elaborator<'a> {
             });
             return None;
         }
+
         let x = self.number_of(rate, Ctx::of(scope))?;
         match fraction(x) {
             Some(rate) => Some(rate),

@@ -72,6 +72,7 @@ impl<'a> Elaborator<'a> {
                 help: "write `{WORD}(\"motor.fmu\")`");
             return None;
         };
+
         let args = kind.args.as_deref().unwrap_or(&[]);
         let is_period = |a: &ast::Arg| a.name.as_ref().is_some_and(|n| &*n.text == PERIOD);
         let outcome = match args.iter().any(is_period) {

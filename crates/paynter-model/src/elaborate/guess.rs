@@ -334,6 +334,7 @@ impl<'a> Elaborator<'a> {
                 is_truth: value.kind == ValueKind::Truth,
             };
         }
+
         let (decl, unit, value, is_state, decl_scope) = (
             d.decl,
             d.unit,
@@ -356,12 +357,14 @@ impl<'a> Elaborator<'a> {
                 is_truth: false,
             };
         }
+
         // Each name read again costs a walk of its definition, so this is bounded more tightly.
         const COST_OF_NAME: u32 = 8;
         let own = match value {
             Some((e, scope)) if !is_state => self.guess(e, scope, depth + COST_OF_NAME),
             _ => Guess::default(),
         };
+
         Guess {
             shape: shape.or(own.shape),
             dimension: dimension.or(own.dimension),

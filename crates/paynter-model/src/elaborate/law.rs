@@ -47,6 +47,7 @@ impl<'a> Elaborator<'a> {
                 position: None,
             }]));
         };
+
         match kind {
             ElementKind::Se | ElementKind::Sf => self.source(thing, written, size),
             ElementKind::Ic => self.mixed(thing, written),
@@ -91,6 +92,7 @@ impl<'a> Elaborator<'a> {
             value: None,
             named: Vec::new(),
         };
+
         for arg in written.args.as_deref().unwrap_or(&[]) {
             let span = arg.value.span;
             match &arg.name {
@@ -124,6 +126,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         if let (Some(law), false) = (&written.law, allowed.contains(&"law")) {
             let span = law.first().map_or(written.span, |l| l.span);
             return Err(self.bad_law(span, "this element takes no law in braces"));
@@ -187,6 +190,7 @@ impl<'a> Elaborator<'a> {
         } else {
             Variable::Flow
         };
+
         self.check_element_unit(thing, &value, e, |this, d| {
             this.texts.dimension_in(d, variable, kind)
         });
@@ -198,6 +202,7 @@ impl<'a> Elaborator<'a> {
                 Some(self.components(&value, size, e.span, kind)?)
             }
         };
+
         Ok(Laws::Scalars(
             values
                 .into_iter()
@@ -224,6 +229,7 @@ impl<'a> Elaborator<'a> {
             }
             (None, None) => return Err(self.missing_value(written, kind)),
         };
+
         let value = self.element_value(thing, e)?;
         self.check_element_unit(thing, &value, e, |this, d| {
             let dim = |v| this.texts.dimension_in(d, v, kind);
@@ -233,6 +239,7 @@ impl<'a> Elaborator<'a> {
             };
             if is_inverse { gain.pow(-1, 1) } else { gain }
         });
+
         let gain = |e| {
             if is_inverse {
                 Law::InverseGain(e)
@@ -240,6 +247,7 @@ impl<'a> Elaborator<'a> {
                 Law::Gain(e)
             }
         };
+
         let n = size as usize;
         match value.shape {
             Shape::Scalar => Ok(Laws::Scalars(vec![gain(value.elements[0]); n])),
@@ -392,6 +400,7 @@ impl<'a> Elaborator<'a> {
             self.report_units(wanted, None, span, found, from, span);
             return;
         }
+
         if self.told.is_blamed(from, span) {
             self.report.is_silent = true;
             return;
@@ -408,6 +417,7 @@ impl<'a> Elaborator<'a> {
             ),
             false => format!("give it in `[{}]`", unit_to_write(wanted)),
         };
+
         self.report.add(code::UNIT_NOT_OF_DOMAIN, span, || {
             let place = domain.map_or(String::new(), |d| {
                 format!(" on {} {d} bond", article_of(&d))
@@ -477,6 +487,7 @@ impl<'a> Elaborator<'a> {
                 Variable::Stored => self.tables.things[thing.at()].states[k as usize],
             });
         }
+
         let shape = if is_vector {
             Shape::Vector(n)
         } else {
@@ -499,6 +510,7 @@ impl<'a> Elaborator<'a> {
             let value = self.letter(thing, variable, None)?;
             locals.names.push((letter, value));
         }
+
         let ctx = Ctx {
             scope,
             locals: Some(&locals),
@@ -522,6 +534,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         if let Some(port) = outputs.iter().position(Option::is_none) {
             let text = match size {
                 1 => "the braces are empty: a law says what follows, such as `e = …`".to_owned(),
@@ -536,6 +549,7 @@ impl<'a> Elaborator<'a> {
             let scalars = scalars.map(|(v, e)| Law::Explicit(vec![(0, v, e)]));
             return Ok(Laws::Scalars(scalars.collect()));
         }
+
         let rows = outputs.into_iter().enumerate();
         let rows = rows.map(|(k, (v, e))| (k as u32, v, e));
         Ok(Laws::Field(Law::Explicit(rows.collect())))
@@ -652,6 +666,7 @@ impl<'a> Elaborator<'a> {
             let target = equation.target.span;
             self.report_units(Dimension::ENERGY, Some(target), target, found, from, span);
         }
+
         let t = &self.tables.things[thing.at()];
         let (kind, states) = (t.kind, t.states.clone());
         let memories = t.memories.clone();
@@ -670,6 +685,7 @@ impl<'a> Elaborator<'a> {
             };
             return Err(self.bad_law(equation.value.span, text));
         }
+
         let pool = &mut self.graph.signals.pool;
         let slopes = paynter_symbolic::calculus::gradient(pool, energy, &states);
         let given = |memory: &Memory| match memory {
@@ -695,6 +711,7 @@ impl<'a> Elaborator<'a> {
                 "one equation is enough: the other follows, since power is kept",
             ));
         };
+
         let Some((output, input, is_inverse)) = two_port_form(kind, &equation.target.text) else {
             return Err(self.bad_law(equation.target.span, "a two-port gives e1, f1, e2 or f2"));
         };
@@ -778,6 +795,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         Ok(match (outs.len(), ins.len()) {
             (1, 1) => Value::scalar(elements[0]),
             (rows, columns) => Value::array(Shape::Matrix(rows as u32, columns as u32), elements),
@@ -843,12 +861,14 @@ impl<'a> Elaborator<'a> {
             let effort = self.pool().mul(r, flow);
             return Ok(Law::Explicit(vec![(0, Variable::Effort, effort)]));
         };
+
         let [equation] = law.as_slice() else {
             return Err(self.bad_law(
                 written.span,
                 "one equation is enough: all loss becomes entropy at the second port",
             ));
         };
+
         let variable = match &*equation.target.text {
             "e1" => Variable::Effort,
             "f1" => Variable::Flow,
@@ -856,6 +876,7 @@ impl<'a> Elaborator<'a> {
                 return Err(self.bad_law(equation.target.span, "a law of RS gives `e1` or `f1`"));
             }
         };
+
         let locals = self.two_port_letters(thing)?;
         let ctx = Ctx {
             scope,

@@ -273,6 +273,7 @@ impl<'a> Elaborator<'a> {
         let mut elements = Vec::new();
         let mut shared: Option<Value> = None;
         let mut is_mixed = false;
+
         // A column of vectors or matrices is stacked; most matrices hold numbers.
         for row in rows {
             if row.len() != columns {
@@ -319,11 +320,13 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         let n = elements.len() as u32;
         let shape = match rows.len() {
             0 | 1 => Shape::Vector(n),
             rows => Shape::Matrix(rows as u32, columns as u32),
         };
+
         if n == 0 {
             report!(self, code::SHAPES, span, "a matrix without entries"; "empty");
             return Err(Stop::Reported);
@@ -354,6 +357,7 @@ impl<'a> Elaborator<'a> {
                 "the whole matrix is already in {text}");
             return Err(Stop::Reported);
         }
+
         let (factor, offset) = (unit.factor, unit.offset);
         let elements = value
             .elements
@@ -365,6 +369,7 @@ impl<'a> Elaborator<'a> {
                 self.pool().add(scaled, offset)
             })
             .collect();
+
         Ok(Value {
             elements,
             dimension: None,
@@ -535,12 +540,14 @@ impl<'a> Elaborator<'a> {
                 return;
             }
         }
+
         let is_known = [(x_from, x_span), (y_from, y_span)]
             .map(|(from, span)| self.told.is_blamed(from, span));
         if is_known.contains(&true) {
             self.report.is_silent = true;
             return;
         }
+
         self.report.add(code::UNIT_MISMATCH, y_span, || {
             let mut message = Diagnostic::error(
                 code::UNIT_MISMATCH,
@@ -605,6 +612,7 @@ impl<'a> Elaborator<'a> {
                 Op::Eq | Op::Ne => {}
             }
         }
+
         match op {
             Op::Add | Op::Sub => {
                 self.need_same_shape(&a, &b, left.span, right.span)?;
@@ -675,6 +683,7 @@ impl<'a> Elaborator<'a> {
                 .collect();
             Value::array(of.shape, elements)
         };
+
         let value = match (a.as_scalar(), b.as_scalar()) {
             (Some(x), Some(y)) => Value::scalar(self.pool().mul(x, y)),
             (Some(x), None) => scale(self, x, b),

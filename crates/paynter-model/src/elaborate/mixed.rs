@@ -49,6 +49,7 @@ pub(super) fn memories(written: Option<&ast::Kind>, size: u32) -> Result<Vec<Mem
             Some(known) => *known = Some(memory),
         }
     });
+
     if let Some(fault) = fault {
         return Err(fault);
     }

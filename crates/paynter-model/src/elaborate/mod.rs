@@ -419,6 +419,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         for name in &request.free_inputs {
             let path = self.graph.signals.names.child(Names::ROOT, name, None);
             self.asked.free_inputs.insert(path);
@@ -442,6 +443,7 @@ impl<'a> Elaborator<'a> {
         let waits = |p: &Port<'_>| self.tables.instances[p.instance.at()].parent.is_none();
         let is_part = self.asked.is_lenient && self.tables.ports.iter().any(waits);
         let is_open = self.fixed.has_placeholder || self.excused.lacks_elements || is_part;
+
         // Messages about the physics of a part point at the line that makes it.
         let parts = self.tables.instances.iter().filter(|i| i.depth == 1);
         self.graph.parts = parts.map(|i| (i.path, i.span)).collect();
@@ -451,6 +453,7 @@ impl<'a> Elaborator<'a> {
                 self.report.push(message);
             }
         }
+
         let is_right = !self.report.has_errors() && !is_open;
         let diagnostics = std::mem::take(&mut self.report).in_text_order();
         let inner = self.tables.instances.iter().filter(|i| i.depth > 0);
@@ -465,6 +468,7 @@ impl<'a> Elaborator<'a> {
             structural,
             limits,
         });
+
         Elaboration {
             elaborated,
             diagnostics,

@@ -102,6 +102,7 @@ impl<'a> Elaborator<'a> {
             .filter(|(_, item)| matches!(item, Item::Model(..)))
             .map(|(name, _)| *name)
             .collect();
+
         self.report.add(code::UNKNOWN_MODEL, path.span, || {
             let what = if is_other {
                 "is not a model"

@@ -87,6 +87,7 @@ impl<'a> Elaborator<'a> {
                 None => break,
             }
         }
+
         let scope = self.tables.scopes[at.at()];
         if let Some(instance) = scope.instance {
             let parent = self.tables.instances[instance.at()].path;
@@ -94,6 +95,7 @@ impl<'a> Elaborator<'a> {
                 return Ok(found);
             }
         }
+
         let target = match self.texts.files[scope.file as usize]
             .names
             .get(text)
@@ -183,6 +185,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         if index.is_empty() {
             return Ok(None);
         }
@@ -193,6 +196,7 @@ impl<'a> Elaborator<'a> {
                 None => return Err(Stop::Reported),
             }
         }
+
         let names = &self.graph.signals.names;
         let path = match numbers.as_slice() {
             [i] => names.find(parent, text, Some(*i)),
@@ -318,6 +322,7 @@ impl<'a> Elaborator<'a> {
                 _ => at = around.parent,
             }
         }
+
         // A part checked alone may get it from a model around it that this file does not show.
         let is_whole = self.asked.is_whole && self.tables.instances[instance.at()].parent.is_some();
         if !self.asked.is_lenient || is_whole {
@@ -358,6 +363,7 @@ impl<'a> Elaborator<'a> {
             return;
         }
         let span = name.span;
+
         // A name that is missing is missing wherever it is read: once for a model is enough.
         let model = scope.instance.map_or_else(Span::default, |i| {
             self.tables.instances[i.at()].model.name.span
@@ -367,6 +373,7 @@ impl<'a> Elaborator<'a> {
             return;
         }
         let mut candidates: Vec<String> = Vec::new();
+
         // Where this much is wrong, one cause is behind it all, and no slip of the finger.
         let is_slip = self.told.unknown_names.len() <= MAX_SLIPS;
         if let Some(instance) = scope.instance.filter(|_| is_slip) {
@@ -378,6 +385,7 @@ impl<'a> Elaborator<'a> {
                 .keys()
                 .map(|n| (*n).to_owned()),
         );
+
         candidates.extend(["time", "pi", "g0", "system"].map(str::to_owned));
         candidates.sort_unstable();
         self.report.add(code::UNKNOWN_NAME, span, || {

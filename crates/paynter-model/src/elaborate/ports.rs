@@ -33,6 +33,7 @@ impl<'a> Elaborator<'a> {
             .size
             .as_ref()
             .map(|size| self.size(size, scope).unwrap_or(1));
+
         let mut entry = Port {
             path,
             instance: id,
@@ -45,6 +46,7 @@ impl<'a> Elaborator<'a> {
             net: port,
             is_followed: false,
         };
+
         let file = self.tables.scopes[scope.at()].file;
         match self.texts.find_item(&decl.kind, file) {
             Some(Item::PortType(port_type, type_file)) => {
@@ -166,6 +168,7 @@ impl<'a> Elaborator<'a> {
                 None
             }
         };
+
         let n = match size {
             None => 1,
             Some(size) => self.size(size, type_scope).unwrap_or(1),
@@ -175,6 +178,7 @@ impl<'a> Elaborator<'a> {
             true => self.wiring.add_slots(port, n),
             false => 0,
         };
+
         MemberKind::Power {
             domain,
             size: n,

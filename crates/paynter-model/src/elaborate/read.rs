@@ -47,6 +47,7 @@ impl<'a> Elaborator<'a> {
             self.report_component(name.span, size);
             return Err(Stop::Reported);
         }
+
         let letter = &*name.text;
         match (kind, letter) {
             (ElementKind::One, "f") => self.across(thing, component, Variable::Flow, name.span),
@@ -377,6 +378,7 @@ impl<'a> Elaborator<'a> {
                 component: None,
             });
         }
+
         match self.follow_port(port)? {
             Some(target) => {
                 let scope = self.tables.ports[port.at()].scope;
@@ -427,6 +429,7 @@ impl<'a> Elaborator<'a> {
             };
             return self.field(target, name, &[], Ctx::of(scope));
         }
+
         let (first, size, is_vector) = self.tables.slots_of(port, member);
         if let (Some(k), None, true) = (letter_component(&name.text), component, is_vector) {
             if k < size {
@@ -439,6 +442,7 @@ impl<'a> Elaborator<'a> {
             self.report_component(name.span, size);
             return Err(Stop::Reported);
         }
+
         let variable = match &*name.text {
             "e" => Variable::Effort,
             "f" => Variable::Flow,
@@ -450,11 +454,13 @@ impl<'a> Elaborator<'a> {
                 ));
             }
         };
+
         self.need_bonds(name.span)?;
         let range = match component {
             Some(k) => k..k + 1,
             None => 0..size,
         };
+
         let shape = if is_vector && component.is_none() {
             Shape::Vector(size)
         } else {
@@ -470,6 +476,7 @@ impl<'a> Elaborator<'a> {
             domain = domain.or(self.bond_domain(bond));
             elements.push(self.pool().symbol(symbol));
         }
+
         let dimension = domain.map(|d| self.texts.dimension_in(d, variable, ElementKind::C));
         Ok(Target::Value(
             Value::array(shape, elements).measured(dimension, None),
@@ -518,6 +525,7 @@ impl<'a> Elaborator<'a> {
                 return Err(self.has_no(name, "a bond", "`.e .f .power .energy` can be read"));
             }
         };
+
         let symbols: Vec<SymbolId> = bonds
             .iter()
             .map(|&b| self.bond_symbol(b, variable))
@@ -541,6 +549,7 @@ impl<'a> Elaborator<'a> {
                 ));
             }
         };
+
         let at = ["energy", "supplied", "dissipated", "residual"]
             .iter()
             .position(|n| *n == &*name.text)
@@ -557,6 +566,7 @@ impl<'a> Elaborator<'a> {
                 symbol
             }
         };
+
         let e = self.pool().symbol(symbol);
         Ok(Value::scalar(e).measured(Some(Dimension::ENERGY), None))
     }

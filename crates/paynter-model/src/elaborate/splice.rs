@@ -26,6 +26,7 @@ impl<'a> Elaborator<'a> {
             self.make_bond(tail, head, forced, arrow.span, group, name);
             return;
         }
+
         let edge = self.wiring.edges.len() as u32;
         let instance = self.tables.scopes[scope.at()].instance;
         for end in [tail, head] {
@@ -58,6 +59,7 @@ impl<'a> Elaborator<'a> {
             }
             *place = Some(edge);
         }
+
         let depth = instance.map_or(0, |i| self.tables.instances[i.at()].depth);
         self.wiring.edges.push(Edge {
             tail,
@@ -143,6 +145,7 @@ impl<'a> Elaborator<'a> {
         let mut at = start;
         let (mut passed, mut way) = (Vec::new(), Vec::new());
         let (mut forced, mut name, mut group) = (None, None, None);
+
         // The bond stands where a reader looks first: in the outermost part.
         let mut outermost = first;
         loop {

@@ -103,6 +103,7 @@ impl<'a> Elaborator<'a> {
             }
             return Some(values);
         };
+
         let from = self.number_of(&range.from, ctx)?;
         let to = self.number_of(to, ctx)?;
         let by = match &range.by {
@@ -114,6 +115,7 @@ impl<'a> Elaborator<'a> {
             report!(self, code::BAD_SIZE, span, "a range with steps of zero never ends"; "the step is 0");
             return None;
         }
+
         // The last value counts although the division is rounded.
         const ROUNDING: f64 = 1e-9;
         let n = ((to - from) / by + ROUNDING).floor();
@@ -122,6 +124,7 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let n = if n < 0.0 { 0 } else { n as u64 + 1 };
+
         // `1 .. 2.5` has no value at its end: more likely a slip than a wish to stop at 2.
         let reached = from + (n as f64 - 1.0) * by;
         if n > 0 && (to - reached).abs() > ROUNDING * by.abs() * n as f64 {

@@ -106,6 +106,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         };
+
         let next = ThingId(self.tables.things.len() as u32);
         if self.declare(path, Entity::Thing(next), span) {
             self.add_thing(Some(path), element, Some(kind), scope, span);
@@ -221,11 +222,13 @@ impl<'a> Elaborator<'a> {
                 "a size belongs to junctions and elements";
                 help: "an array of parts has its index on the name: `link[i]: Rod(…)` inside `for`");
         }
+
         if let Some(law) = kind.law.as_ref().and_then(|law| law.first()) {
             let at = law.span;
             report!(self, code::BAD_LAW, at, "a part cannot be given a law in braces"; "laws belong to elements");
         }
         let args = kind.args.as_deref().unwrap_or(&[]);
+
         // The file of an FMU is not an argument of its model.
         let args = &args[usize::from(self.names_file(kind, scope))..];
         let given = self.named_arguments(args, scope, model);
@@ -234,6 +237,7 @@ impl<'a> Elaborator<'a> {
                 .misused_parts
                 .insert(InstanceId(self.tables.instances.len() as u32));
         }
+
         if let Some(part) = self.instantiate((model, file), path, Some(id), given, span) {
             self.declare(path, Entity::Instance(part), span);
         } else {
@@ -288,10 +292,12 @@ impl<'a> Elaborator<'a> {
             .tables
             .take_given(id, &name.text)
             .map(|g| (g.value, g.scope));
+
         if let Some(change) = self.asked.changes.get_mut(&path) {
             change.is_used = true;
             chosen = Some((change.value, change.scope));
         }
+
         let (model_path, args, from, span) = match (chosen, default) {
             (Some((value, from)), _) => match &value.kind {
                 ast::ExprKind::Call { function, args } => {
@@ -312,6 +318,7 @@ impl<'a> Elaborator<'a> {
                 (bound, &[][..], scope, name.span)
             }
         };
+
         let from_file = self.tables.scopes[from.at()].file;
         let Some((model, model_file)) = self.find_model(model_path, from_file) else {
             self.excused.paths.insert(path);
@@ -328,6 +335,7 @@ impl<'a> Elaborator<'a> {
             self.excused.paths.insert(path);
             return;
         }
+
         let given = self.named_arguments(args, from, model);
         match self.instantiate((model, model_file), path, Some(id), given, name.span) {
             Some(part) => {

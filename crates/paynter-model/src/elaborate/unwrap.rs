@@ -91,6 +91,7 @@ impl<'a> Elaborator<'a> {
             }
             found[slot] = Some(self.scalar_of(&value, arg.value.span)?);
         }
+
         match found {
             [Some(angle), Some(rate)] => Ok((angle, rate)),
             _ => Err(self.report_unwrap(span, "an argument is missing")),

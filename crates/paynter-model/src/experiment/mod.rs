@@ -846,6 +846,7 @@ fn expression_of(reference: &ast::Ref) -> ast::Expr {
             },
         },
     };
+
     let name = ast::ExprKind::Name(first.name.clone());
     let mut e = indexed(
         ast::Expr {
@@ -854,6 +855,7 @@ fn expression_of(reference: &ast::Ref) -> ast::Expr {
         },
         first,
     );
+
     for part in parts {
         let field = ast::ExprKind::Field {
             of: Box::new(e),

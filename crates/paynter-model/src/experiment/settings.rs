@@ -50,6 +50,7 @@ impl Planner<'_> {
             self.report(diagnostic);
             return;
         }
+
         self.given.push((text.to_owned(), name.span));
         let positive: fn(f64) -> bool = |x| x > 0.0;
         match text {
@@ -354,6 +355,7 @@ impl Planner<'_> {
             self.report(diagnostic);
             return;
         }
+
         if let Some(first) = self.plan.output_start
             && !(start..=stop).contains(&first)
         {
@@ -363,6 +365,7 @@ impl Planner<'_> {
                 .primary(place, format!("the run goes from {start} s to {stop} s"));
             self.report(diagnostic);
         }
+
         // A file of more rows is a slip of units (1 ms for 1 h) rather than a wish.
         const MOST_ROWS: f64 = 1e8;
         if let Some(step) = self.plan.output_step

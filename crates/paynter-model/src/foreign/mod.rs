@@ -172,6 +172,7 @@ fn make(shared: &Shared, kind: Kind, path: &str, place: Span, sources: &mut Sour
             ast::ItemKind::Model(model) => Some(model),
             _ => None,
         });
+
     Ok(Arc::new(ForeignModel {
         model: model.expect("the text of an FMU is a model"),
         functions: part.functions.clone(),
@@ -225,6 +226,7 @@ fn refuse(
             None => message,
         }))
     };
+
     if interface.needs_tool {
         return no("it starts another program".to_owned(), None);
     }
@@ -236,6 +238,7 @@ fn refuse(
             None,
         );
     }
+
     for input in variables.iter().filter(|v| v.causality == Causality::Input) {
         let name = &input.name;
         if input.is_array {

@@ -59,6 +59,7 @@ impl Checker<'_> {
         let mut moments = eigenvalues(matrix);
         moments.sort_by(f64::total_cmp);
         let [a, b, c] = moments;
+
         // What is not positive has a message of its own.
         if a <= 0.0 || c <= (1.0 + ROUNDED) * (a + b) {
             return;

@@ -91,10 +91,12 @@ impl Checker<'_> {
         else {
             return;
         };
+
         if matrix.len() != n * n {
             return;
         }
         let size = matrix.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+
         // Lifted by rounding, because a matrix that loses nothing in some direction is fine.
         let lifted: Vec<f64> = (0..n * n)
             .map(|at| {
@@ -137,6 +139,7 @@ impl Checker<'_> {
             _ => entries.to_vec(),
         };
         let is_complete = element.kind == ElementKind::Rs || entries.len() == element.ports.len();
+
         // Heat that is conducted may flow either way, and still makes entropy: only a loss that
         // does not know the temperature must be positive.
         let knows_temperature = element.kind == ElementKind::Rs
@@ -160,12 +163,14 @@ impl Checker<'_> {
                 gives_at = gives_at.or(Some(point));
             }
         }
+
         let Some(point) = gives_at else { return };
         let (port, variable, _) = entries[0];
         let (letter, input) = match variable {
             Variable::Effort => ("f", self.flow(element, port as usize)),
             _ => ("e", self.effort(element, port as usize)),
         };
+
         let at = format!(
             "{letter} = {:.3e} in SI units",
             self.points.symbol(input, point)

@@ -113,6 +113,7 @@ impl Checker<'_> {
             ),
             _ => return,
         };
+
         let name = self.name(id);
         let text = format!("{name} is a junction with one bond only");
         let message = Diagnostic::warning(code::JUNCTION_IDLE, text).primary(self.span(id), label);

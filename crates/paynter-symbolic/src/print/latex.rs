@@ -25,6 +25,7 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: &dyn Fn(SymbolId) 
         out.push_str("\\right)");
         return;
     }
+
     match tree {
         Tree::Number(x) => out.push_str(&latex_number(*x)),
         Tree::Symbol(s) => out.push_str(&latex_name(&name(*s))),
@@ -166,6 +167,7 @@ fn write_function(
         out.push_str(if f == Function1::Exp { "}" } else { "" });
         return;
     }
+
     out.push_str(&match f {
         Function1::Sin
         | Function1::Cos
@@ -180,6 +182,7 @@ fn write_function(
         Function1::Log10 => "\\log_{10}".to_owned(),
         _ => format!("\\operatorname{{{}}}", function_name(f)),
     });
+
     if let Some(n) = power {
         out.push_str(&format!("^{{{n}}}"));
     }
@@ -238,6 +241,7 @@ pub fn latex_name(name: &str) -> String {
         2 => return format!("\\ddot{{{}}}", latex_name(inside)),
         n => return format!("{{{}}}^{{({n})}}", latex_name(inside)),
     }
+
     if let Some(inside) = name
         .strip_prefix("der(")
         .and_then(|rest| rest.strip_suffix(')'))
