@@ -120,7 +120,7 @@ fn plain_name(name: &str) -> Result<Option<String>, String> {
         || name.contains(':')
         || name.split('/').any(|part| part == ".." || part.is_empty());
     match leads_out {
-        true => Err(format!("holds a file `{name}` outside of its own folder")),
+        true => Err(format!("holds a file `{name}` outside its own folder")),
         false => Ok(Some(name)),
     }
 }

@@ -51,7 +51,7 @@ impl Folder {
     ///
     /// The path leads out of the folder.
     pub fn full(&self, path: &str) -> Result<PathBuf, String> {
-        let outside = || format!("{path} lies outside of the opened folder");
+        let outside = || format!("{path} lies outside the opened folder");
         let parts = Path::new(path).components();
         if path.is_empty() || parts.clone().any(|c| !matches!(c, Component::Normal(_))) {
             return Err(outside());

@@ -115,7 +115,7 @@ impl<'a> Elaborator<'a> {
                 let message = format!("parts are nested more than {MAX_DEPTH} deep");
                 Diagnostic::error(code::RECURSION, message)
                     .primary(span, "this part is too deep inside others")
-                    .help("put parts side by side, or into an array")
+                    .help("put parts side by side, or in an array")
             });
         } else if has_too_many {
             self.report.add(code::TOO_LARGE, nowhere, || {

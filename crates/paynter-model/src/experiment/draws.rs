@@ -206,7 +206,7 @@ impl Planner<'_> {
                     false => refuse(
                         self,
                         top,
-                        "the top lies outside of the bounds",
+                        "the top lies outside the bounds",
                         format!("is {at}"),
                     ),
                 }

@@ -424,7 +424,7 @@ impl<'a> Reader<'a> {
                     "a coordinate has no value of its own",
                 )
                 .primary(value.span, "the equations of motion decide it")
-                .help("write `start` for where it begins, or `given` for a motion that is known"),
+                .help("write `start` for where it begins, or `given` for a prescribed motion"),
             );
         }
     }

@@ -64,7 +64,7 @@ impl Checker<'_> {
                         format!("{name} is a junction without bonds"),
                     )
                     .primary(self.span(id), "joins nothing")
-                    .help("join it to something with `->`, or remove it"),
+                    .help("connect it with `->`, or remove it"),
                 );
             }
             // A component of a vector junction may well be idle.
