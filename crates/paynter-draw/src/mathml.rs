@@ -11,6 +11,7 @@ use paynter_symbolic::SymbolId;
 use paynter_symbolic::expr::{Comparison, Function1};
 use paynter_symbolic::present::{Cause, Effect, Happening, Line, MatrixEquation, Presentation};
 use paynter_symbolic::print::Tree;
+use paynter_symbolic::print::letters::{spelled, split_subscript};
 use paynter_symbolic::print::text::{function_name, number as number_text, pi_multiple};
 use paynter_symbolic::print::typeset::{Around, binding_of, starts_with_digit};
 use std::fmt::Write as _;
@@ -350,7 +351,8 @@ fn name_math(name: &str) -> String {
         .collect();
 
     // The browser slants a single letter by itself; a word needs the attribute.
-    let letter = greek(letter).unwrap_or(letter);
+    let greek = spelled(letter).map(String::from);
+    let letter = greek.as_deref().unwrap_or(letter);
     let mut letter = if letter.chars().count() > 1 {
         format!("<mi class=\"word\">{}</mi>", escape(letter))
     } else {
@@ -376,62 +378,6 @@ fn name_math(name: &str) -> String {
             subscripts.join(", ")
         )
     }
-}
-
-/// Parts a name before its first underscore or before its trailing digits.
-fn split_subscript(name: &str) -> (&str, Option<&str>) {
-    if let Some((letter, rest)) = name.split_once('_')
-        && !letter.is_empty()
-        && !rest.is_empty()
-    {
-        return (letter, Some(rest));
-    }
-    let letter = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    if letter.is_empty() || letter.len() == name.len() {
-        return (name, None);
-    }
-    (letter, Some(&name[letter.len()..]))
-}
-
-/// The letter that a name spells.
-fn greek(name: &str) -> Option<&'static str> {
-    const LETTERS: [(&str, &str); 30] = [
-        ("alpha", "α"),
-        ("beta", "β"),
-        ("gamma", "γ"),
-        ("delta", "δ"),
-        ("epsilon", "ε"),
-        ("zeta", "ζ"),
-        ("eta", "η"),
-        ("theta", "θ"),
-        ("iota", "ι"),
-        ("kappa", "κ"),
-        ("lambda", "λ"),
-        ("mu", "μ"),
-        ("nu", "ν"),
-        ("xi", "ξ"),
-        ("pi", "π"),
-        ("rho", "ρ"),
-        ("sigma", "σ"),
-        ("tau", "τ"),
-        ("phi", "φ"),
-        ("chi", "χ"),
-        ("psi", "ψ"),
-        ("omega", "ω"),
-        ("Gamma", "Γ"),
-        ("Delta", "Δ"),
-        ("Theta", "Θ"),
-        ("Lambda", "Λ"),
-        ("Sigma", "Σ"),
-        ("Phi", "Φ"),
-        ("Psi", "Ψ"),
-        ("Omega", "Ω"),
-    ];
-
-    LETTERS
-        .iter()
-        .find(|(word, _)| *word == name)
-        .map(|(_, letter)| *letter)
 }
 
 #[cfg(test)]
