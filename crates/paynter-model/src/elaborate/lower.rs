@@ -419,9 +419,13 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let span = e.span;
+        let help = match is_compared {
+            true => "a value between two others is written `a < x and x < b`",
+            false => "to calculate with it, write `if … then 1 else 0`",
+        };
         report!(self, code::WRONG_TYPE, span, "a number is needed here";
             "this is a condition, true or false";
-            help: "{}", match is_compared {true => "a value between two others is written `a < x and x < b`",false => "to count with it, write `if … then 1 else 0`",});
+            help: "{help}");
         Err(Stop::Reported)
     }
 

@@ -263,9 +263,13 @@ impl<'a> Elaborator<'a> {
     /// Says that an array was named where one of its members is meant.
     fn report_array(&mut self, name: &ast::Ident, (first, last): (i64, i64)) {
         let (span, text) = (name.span, &name.text);
+        let help = match first == last {
+            true => format!("write `{text}[{first}]`"),
+            false => format!("write one of `{text}[{first}]` to `{text}[{last}]`"),
+        };
         report!(self, code::BAD_INDEX, span, "`{text}` is an array";
             "which of them is meant?";
-            help: "{}", match first == last {true => format!("write `{text}[{first}]`"),false => format!("write one of `{text}[{first}]` to `{text}[{last}]`"),});
+            help: "{help}");
     }
 
     pub(super) fn entity_target(

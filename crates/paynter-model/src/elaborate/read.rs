@@ -105,9 +105,13 @@ impl<'a> Elaborator<'a> {
     /// Says that a thing has no quantity of this name, and which it has.
     fn has_no(&mut self, name: &ast::Ident, what: &str, help: &str) -> Stop {
         let span = name.span;
+        let help = match letter_of(&name.text) {
+            Some(letter) if help.contains(letter) => format!("what you mean is `{letter}`: {help}"),
+            _ => help.to_owned(),
+        };
         report!(self, code::NOT_READABLE, span, "{what} has no `.{}`", name.text;
             "cannot be read";
-            help: "{}", match letter_of(&name.text) {Some(letter) if help.contains(letter) => {format!("what you mean is `{letter}`: {help}")}_ => help.to_owned(),});
+            help: "{help}");
         Stop::Reported
     }
 
