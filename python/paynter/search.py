@@ -117,7 +117,7 @@ class Fit(_Found):
 
 
 class TradeOff(Columns):
-    """What one aim costs in terms of another: one row for each point of the curve, aims and values by name."""
+    """What one objective costs in terms of another: one row for each point of the curve, objectives and values by name."""
 
     def __init__(self, text: str, json_text: str, svg: str, table: _paynter.Table) -> None:
         super().__init__(table)

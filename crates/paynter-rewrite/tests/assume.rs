@@ -81,7 +81,7 @@ fn nonsense_is_refused() {
         ("one.f", "it is not an equation"),
         ("one.e = 0", "shares its flow"),
         ("gap.f = 0", "shares its effort"),
-        ("nobody.f = 0", "no junction of `Discs`"),
+        ("nobody.f = 0", "not a junction of `Discs`"),
         ("one.f = ", "it has no value"),
     ] {
         let message = assumed(DISCS, &[asked]).expect_err(asked);
