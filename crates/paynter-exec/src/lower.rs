@@ -106,11 +106,11 @@ pub fn lower_with(
     let mut image = Maker::new(reduced, lowering).make(reduced, wanted)?;
     match lowering.engine {
         Engine::Interpreter => {}
-        Engine::Auto => image.patience = Some(crate::jit::time_to_compile(&mut image)),
+        Engine::Auto => image.code.patience = Some(crate::jit::time_to_compile(&mut image)),
         Engine::Jit => {
             crate::jit::compile(&mut image)
                 .map_err(|reason| LowerError::NoMachineCode { reason })?;
-            image.is_eager = true;
+            image.code.is_eager = true;
         }
     }
     Ok(Machine::new(Arc::new(image)))
@@ -193,13 +193,13 @@ impl Maker {
         }
         let state_index: FxHashMap<SymbolId, usize> =
             states.iter().enumerate().map(|(k, &s)| (s, k)).collect();
-        let image = Image {
+        let mut image = Image {
             vectors: crate::sizes::vectors(reduced),
             states,
             inputs,
-            has_impulses: !reduced.differentiated_switches.is_empty(),
             ..Image::default()
         };
+        image.events.has_impulses = !reduced.differentiated_switches.is_empty();
         // In exported code, inputs are such states, and they change whenever somebody sets them.
         let lines = match lowering.is_for_export {
             true => Lines::default(),
@@ -240,18 +240,18 @@ impl Maker {
         if !self.is_for_export {
             self.make_pulses(&reduced.dae.equations);
         }
-        self.image.set_up = self.emitter.set_up()?;
+        self.image.parameters.set_up = self.emitter.set_up()?;
         self.make_bindings()?;
         self.image.n_slots = self.emitter.n_slots as usize;
         self.image.constants = std::mem::take(&mut self.emitter.constants);
-        self.image.set_up_slots = std::mem::take(&mut self.emitter.set_up_slots);
+        self.image.parameters.set_up_slots = std::mem::take(&mut self.emitter.set_up_slots);
         for (symbol, slot) in self.emitter.input_slots.iter() {
             let symbol = SymbolId(symbol);
             if matches!(
                 self.emitter.plan.dae.symbol(symbol).role,
                 Role::Parameter { .. }
             ) {
-                self.image.parameter_slots.insert(symbol, slot);
+                self.image.parameters.slots.insert(symbol, slot);
             }
         }
         self.image.dae = self.emitter.plan.dae;
@@ -275,7 +275,7 @@ impl Maker {
         for &(symbol, role) in &symbols {
             if let Role::Discrete { start } = role {
                 let slot = self.emitter.input(symbol);
-                self.image.discrete.push((symbol, slot, start));
+                self.image.events.discrete.push((symbol, slot, start));
             }
         }
         for &(symbol, role) in &symbols {
@@ -283,7 +283,7 @@ impl Maker {
                 && matches!(self.emitter.plan.dae.symbol(of).role, Role::Discrete { .. })
             {
                 let pair = (self.emitter.input(of), self.emitter.input(symbol));
-                self.image.pre_discrete.push(pair);
+                self.image.events.pre_discrete.push(pair);
             }
         }
         let quadratures: Vec<SymbolId> = self
@@ -294,7 +294,7 @@ impl Maker {
             .iter()
             .map(|q| q.symbol)
             .collect();
-        self.image.quadrature_slots = quadratures
+        self.image.energy.quadrature_slots = quadratures
             .into_iter()
             .map(|symbol| self.emitter.input(symbol))
             .collect();
@@ -305,7 +305,7 @@ impl Maker {
         let dae = &self.emitter.plan.dae;
         let whens = dae.whens.clone();
         let conditions: Vec<ExprId> = whens.iter().map(|when| when.condition).collect();
-        self.image.conditions = self.emitter.routine(&conditions)?;
+        self.image.events.conditions = self.emitter.routine(&conditions)?;
         let mut reinit_values = Vec::new();
         let mut targets = Vec::new();
         let mut assigned = Vec::new();
@@ -329,8 +329,8 @@ impl Maker {
                             },
                             None => {
                                 targets.push(target_expr);
-                                self.image.aims.push((*target, *origin));
-                                let action = self.image.aims.len() as u32 - 1;
+                                self.image.events.aims.push((*target, *origin));
+                                let action = self.image.events.aims.len() as u32 - 1;
                                 ActionInfo::Aim {
                                     value,
                                     row: targets.len() - 1,
@@ -348,18 +348,19 @@ impl Maker {
                         }
                     }
                     Action::Stop { message } => {
-                        self.image.stops.push((number, message.clone()));
+                        self.image.events.stops.push((number, message.clone()));
                         ActionInfo::Stop {
-                            stop: self.image.stops.len() as u32 - 1,
+                            stop: self.image.events.stops.len() as u32 - 1,
                         }
                     }
                 });
             }
-            self.image.actions.push(actions);
+            self.image.events.actions.push(actions);
         }
-        self.image.reinit_values = self.emitter.routine(&reinit_values)?;
-        self.image.assigned_values = self.emitter.routine(&assigned)?;
-        self.image.reinit_targets = Map::new(&mut self.emitter, &self.image.inputs, &targets)?;
+        self.image.events.reinit_values = self.emitter.routine(&reinit_values)?;
+        self.image.events.assigned_values = self.emitter.routine(&assigned)?;
+        self.image.events.reinit_targets =
+            Map::new(&mut self.emitter, &self.image.inputs, &targets)?;
         self.make_left_limits()
     }
 
@@ -372,10 +373,10 @@ impl Maker {
             {
                 of.push(self.emitter.plan.dae.pool.symbol(x));
                 let slot = self.emitter.input(symbol);
-                self.image.pre_continuous_slots.push(slot);
+                self.image.events.pre_continuous_slots.push(slot);
             }
         }
-        self.image.pre_continuous = self.emitter.routine(&of)?;
+        self.image.events.pre_continuous = self.emitter.routine(&of)?;
         Ok(())
     }
 
@@ -432,10 +433,10 @@ impl Maker {
                 },
                 None => {
                     if self.is_for_export && self.reads_time_alone(value) {
-                        self.image.wave_modes.push(mode.symbol);
+                        self.image.events.wave_modes.push(mode.symbol);
                     }
-                    let first_guard = self.image.n_guards;
-                    self.image.n_guards += if kind == SwitchKind::Sign { 2 } else { 1 };
+                    let first_guard = self.image.events.n_guards;
+                    self.image.events.n_guards += if kind == SwitchKind::Sign { 2 } else { 1 };
                     as_they_are.push(value);
                     let value = match mode.switch {
                         Switch::Relation { left, right, .. } => {
@@ -451,24 +452,24 @@ impl Maker {
                 }
             };
             let slot = self.emitter.input(mode.symbol);
-            self.image.modes.push(ModeInfo {
+            self.image.events.modes.push(ModeInfo {
                 symbol: mode.symbol,
                 slot,
                 kind,
                 decider,
             });
         }
-        let owners = self.image.modes.iter().filter_map(|mode| {
+        let owners = self.image.events.modes.iter().filter_map(|mode| {
             matches!(mode.decider, Decider::State { .. }).then_some(mode.symbol)
         });
         let guards: Vec<_> = owners.zip(as_they_are.iter().copied()).collect();
         if !self.is_for_export {
             self.make_waves(&guards);
         }
-        self.image.switches = self.emitter.routine(&by_state)?;
-        self.image.switch_flow =
+        self.image.events.switches = self.emitter.routine(&by_state)?;
+        self.image.events.switch_flow =
             Map::along_only(&mut self.emitter, &self.image.inputs, &as_they_are)?;
-        self.image.timing = self.emitter.routine(&by_time)?;
+        self.image.events.timing = self.emitter.routine(&by_time)?;
         Ok(())
     }
 
@@ -487,8 +488,8 @@ impl Maker {
                     && let Reads::Time | Reads::States = self.dependences.of(&self.emitter.plan, e)
                 {
                     let tape = Tape::new(&mut self.emitter, &mut self.dependences, e);
-                    self.image.waves.push(tape);
-                    self.image.wave_modes.push(mode);
+                    self.image.events.waves.push(tape);
+                    self.image.events.wave_modes.push(mode);
                 }
                 let plan = &self.emitter.plan;
                 match plan
@@ -515,8 +516,8 @@ impl Maker {
     /// Watches a function of time; gives its number.
     fn watch(&mut self, value: ExprId, cells: Cells) -> usize {
         let tape = Tape::new(&mut self.emitter, &mut self.dependences, value);
-        self.image.watched.push(Watched { tape, cells });
-        self.image.watched.len() - 1
+        self.image.events.watched.push(Watched { tape, cells });
+        self.image.events.watched.len() - 1
     }
 
     /// Functions of time with corners: the solver lands on each of them.
@@ -541,23 +542,23 @@ impl Maker {
         let mut wanted: Vec<ExprId> = Vec::new();
         for (argument, corners) in found {
             if let Some(line) = self.lines.line(&mut self.emitter.plan, argument) {
-                self.image.corners.push(Corners {
+                self.image.events.corners.push(Corners {
                     output: wanted.len(),
                     corners,
                 });
                 wanted.extend([line.slope, line.offset]);
             } else if !self.is_for_export && self.reads_time_alone(argument) {
                 let watched = self.watch(argument, Cells::Between(corners));
-                self.image.watched_corners.push(watched);
+                self.image.events.watched_corners.push(watched);
             }
         }
         let routine = self.emitter.routine(&wanted)?;
-        let n_before = self.image.timing.outputs.len();
-        for corners in &mut self.image.corners {
+        let n_before = self.image.events.timing.outputs.len();
+        for corners in &mut self.image.events.corners {
             corners.output += n_before;
         }
-        self.image.timing.steps.extend(routine.steps);
-        self.image.timing.outputs.extend(routine.outputs);
+        self.image.events.timing.steps.extend(routine.steps);
+        self.image.events.timing.outputs.extend(routine.outputs);
         Ok(())
     }
 
@@ -596,7 +597,7 @@ impl Maker {
         }
         for e in of_time.into_iter().chain(of_states) {
             let tape = Tape::new(&mut self.emitter, &mut self.dependences, e);
-            self.image.pulses.push(tape);
+            self.image.events.pulses.push(tape);
         }
     }
 
@@ -631,7 +632,7 @@ impl Maker {
 
     fn make_clocks(&mut self) -> Result<(), LowerError> {
         let clocks = self.emitter.plan.dae.clocks.clone();
-        self.image.clock_rates = clocks.iter().map(|clock| clock.rate).collect();
+        self.image.clocks.rates = clocks.iter().map(|clock| clock.rate).collect();
         let equations: Vec<(usize, SymbolId, ExprId)> = clocks
             .iter()
             .enumerate()
@@ -653,17 +654,17 @@ impl Maker {
             .iter()
             .map(|&s| self.emitter.plan.dae.pool.symbol(s))
             .collect();
-        self.image.sample_inputs = self.emitter.routine(&wanted)?;
+        self.image.clocks.inputs = self.emitter.routine(&wanted)?;
         let known: FxHashMap<SymbolId, u32> = read
             .iter()
             .copied()
-            .zip(self.image.sample_inputs.outputs.iter().copied())
+            .zip(self.image.clocks.inputs.outputs.iter().copied())
             .collect();
         for number in order {
             let (clock, symbol, value) = equations[number];
             let dst = self.emitter.input(symbol);
             let routine = self.emitter.routine_after(value, &known);
-            self.image.sampled.push(Sampled {
+            self.image.clocks.sampled.push(Sampled {
                 clock,
                 dst,
                 routine,
@@ -751,7 +752,7 @@ impl Maker {
     fn make_starts(&mut self, reduced: &Reduced) -> Result<(), LowerError> {
         let starts = self.emitter.plan.dae.starts.clone();
         let values: Vec<ExprId> = starts.iter().map(|start| start.value).collect();
-        self.image.start_values = self.emitter.routine(&values)?;
+        self.image.start.values = self.emitter.routine(&values)?;
         // A value that depends on other states is known only with them.
         let open: Vec<usize> = (0..values.len())
             .filter(|&k| self.emitter.plan.dae.pool.as_number(values[k]).is_none())
@@ -782,18 +783,18 @@ impl Maker {
                 demands.push(residual);
                 StartAim::Row(demands.len() - 1)
             };
-            self.image.starts.push(StartInfo {
+            self.image.start.aims.push(StartInfo {
                 is_guess: start.is_guess,
                 aim,
             });
         }
         let mut constraints = reduced.constraints.clone();
         constraints.extend(self.emitter.plan.dae.invariants.iter().map(|i| i.residual));
-        self.image.n_demands = demands.len();
-        self.image.n_constraints = constraints.len();
-        self.image.closes_loops = reduced.closes_loops;
-        self.image.constraints = Map::new(&mut self.emitter, &self.image.inputs, &constraints)?;
-        for info in &mut self.image.starts {
+        self.image.start.n_demands = demands.len();
+        self.image.locks.n = constraints.len();
+        self.image.locks.closes_loops = reduced.closes_loops;
+        self.image.locks.map = Map::new(&mut self.emitter, &self.image.inputs, &constraints)?;
+        for info in &mut self.image.start.aims {
             if info.is_guess
                 && let StartAim::Row(row) = &mut info.aim
             {
@@ -802,7 +803,7 @@ impl Maker {
         }
         demands.extend(constraints);
         demands.extend(hints);
-        self.image.demands = Map::new(&mut self.emitter, &self.image.inputs, &demands)?;
+        self.image.start.demands = Map::new(&mut self.emitter, &self.image.inputs, &demands)?;
         self.make_late_starts()
     }
 
@@ -811,11 +812,11 @@ impl Maker {
         for (symbol, value) in self.emitter.plan.dae.late_starts.clone() {
             let target = self.emitter.plan.dae.pool.symbol(symbol);
             if let Some(state) = self.as_state(target) {
-                self.image.late_states.push(state);
+                self.image.start.late_states.push(state);
                 values.push(value);
             }
         }
-        self.image.late_values = self.emitter.routine(&values)?;
+        self.image.start.late_values = self.emitter.routine(&values)?;
         Ok(())
     }
 
@@ -841,7 +842,7 @@ impl Maker {
         let dae = &mut self.emitter.plan.dae;
         let energies: Vec<ExprId> = dae.power.iter().filter_map(|port| port.energy).collect();
         let layout = AuditLayout::new(dae);
-        self.image.power = if layout.is_small() {
+        self.image.energy.power = if layout.is_small() {
             let mut wanted = rate_expressions(dae, &layout);
             let n_rates = wanted.len();
             if self.form == Form::Explicit && n_rates > 0 {
@@ -857,20 +858,20 @@ impl Maker {
             let routine = self.emitter.routine(&wanted)?;
             Power::large(&self.emitter.plan.dae, &layout, routine)
         };
-        self.image.energy = self.emitter.routine(&energies)?;
+        self.image.energy.stored = self.emitter.routine(&energies)?;
         let ports = self.emitter.plan.dae.power.iter();
         let held: Vec<ExprId> = ports.filter_map(|port| port.held).collect();
-        self.image.held = self.emitter.routine(&held)?;
+        self.image.energy.held = self.emitter.routine(&held)?;
         if layout.is_small() {
             let balances = self.emitter.plan.dae.balances.clone();
             let routine = self.emitter.routine(&balance_expressions(&balances))?;
-            self.image.balances = Balances::new(&balances, routine);
+            self.image.energy.balances = Balances::new(&balances, routine);
         }
         let anchors = self.emitter.plan.dae.anchors.clone();
         let routine = self.emitter.routine(&anchor_expressions(&anchors))?;
         let slot = |symbol| self.emitter.input(symbol);
-        self.image.anchors = Anchors::new(&anchors, routine, slot);
-        self.image.audit = layout;
+        self.image.energy.anchors = Anchors::new(&anchors, routine, slot);
+        self.image.energy.audit = layout;
         Ok(())
     }
 
@@ -895,7 +896,7 @@ impl Maker {
             if is_ready {
                 let slot = self.emitter.input(symbol);
                 let routine = self.emitter.binding(value)?;
-                self.image.bindings.push(Binding {
+                self.image.parameters.bindings.push(Binding {
                     symbol,
                     slot,
                     routine,

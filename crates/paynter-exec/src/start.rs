@@ -121,13 +121,13 @@ impl Machine {
         for factor in &mut self.memory.factors {
             factor.forget();
         }
-        for &(_, slot, start) in &image.discrete {
+        for &(_, slot, start) in &image.events.discrete {
             self.memory.slots[slot as usize] = start;
         }
-        for mode in &image.modes {
+        for mode in &image.events.modes {
             self.memory.slots[mode.slot as usize] = 0.0;
         }
-        for &slot in &image.quadrature_slots {
+        for &slot in &image.energy.quadrature_slots {
             self.memory.slots[slot as usize] = 0.0;
         }
         for ticks in &mut self.clocks {
@@ -161,7 +161,7 @@ impl Machine {
         self.start_is_set = set_by.iter().map(Option::is_some).collect();
         let mut outcome = Outcome::default();
         for round in 0.. {
-            if round == rounds_allowed(image.modes.len()) {
+            if round == rounds_allowed(image.events.modes.len()) {
                 return Err(self.fail(Fault::EventLoop));
             }
             // The very first modes are guesses: a block may be singular under them.
@@ -194,8 +194,8 @@ impl Machine {
     fn start_values(&mut self, t: f64, y: &[f64]) -> Result<Vec<f64>, Fault> {
         let image = self.image.clone();
         self.load(t, y)?;
-        run(&image.start_values.steps, &mut self.memory)?;
-        let outputs = image.start_values.outputs.iter();
+        run(&image.start.values.steps, &mut self.memory)?;
+        let outputs = image.start.values.outputs.iter();
         Ok(outputs
             .map(|&slot| self.memory.slots[slot as usize])
             .collect())
@@ -204,13 +204,16 @@ impl Machine {
     /// Sets the states whose values follow from those that the demands fix.
     fn set_late(&mut self, t: f64, y: &mut [f64]) -> Result<(), Fault> {
         let image = self.image.clone();
-        if image.late_states.is_empty() {
+        if image.start.late_states.is_empty() {
             return Ok(());
         }
         self.load(t, y)?;
-        run(&image.late_values.steps, &mut self.memory)?;
-        for (&(index, is_negated), &slot) in
-            image.late_states.iter().zip(&image.late_values.outputs)
+        run(&image.start.late_values.steps, &mut self.memory)?;
+        for (&(index, is_negated), &slot) in image
+            .start
+            .late_states
+            .iter()
+            .zip(&image.start.late_values.outputs)
         {
             let value = self.memory.slots[slot as usize];
             y[index] = if is_negated { -value } else { value };
@@ -229,7 +232,7 @@ impl Machine {
         let mut set_by: Vec<Option<usize>> = vec![None; y.len()];
         let mut pairs = Vec::new();
         for wants_guess in [true, false] {
-            for (k, start) in image.starts.iter().enumerate() {
+            for (k, start) in image.start.aims.iter().enumerate() {
                 if start.is_guess != wants_guess {
                     continue;
                 }
@@ -266,8 +269,8 @@ impl Machine {
         let image = self.image.clone();
         self.load(t, y)?;
         let mut has_changed = false;
-        run(&image.timing.steps, &mut self.memory)?;
-        for mode in &image.modes {
+        run(&image.events.timing.steps, &mut self.memory)?;
+        for mode in &image.events.modes {
             if let Some(new) = self.mode_by_time(mode, t) {
                 let held = &mut self.memory.slots[mode.slot as usize];
                 has_changed |= new != *held;
@@ -275,7 +278,7 @@ impl Machine {
             }
         }
         self.run_switches()?;
-        for mode in &image.modes {
+        for mode in &image.events.modes {
             if let Decider::State { output, .. } = mode.decider {
                 let new = mode_at(mode.kind, self.room.switches[output], None);
                 let held = &mut self.memory.slots[mode.slot as usize];
@@ -301,9 +304,9 @@ impl Machine {
         values: &[f64],
     ) -> Result<Outcome, StartError> {
         let image = self.image.clone();
-        let map = &image.demands;
+        let map = &image.start.demands;
         let n_rows = map.routine.outputs.len();
-        let (n_demands, n_hard) = (image.n_demands, image.n_demands + image.n_constraints);
+        let (n_demands, n_hard) = (image.start.n_demands, image.start.n_demands + image.locks.n);
         let is_free: Vec<bool> = set_by
             .iter()
             .enumerate()
@@ -336,7 +339,7 @@ impl Machine {
         }
         // What a demand is made of may be constants only, of which the search sees nothing.
         let mut asked = vec![0.0; n_hard];
-        for (start, &value) in image.starts.iter().zip(values) {
+        for (start, &value) in image.start.aims.iter().zip(values) {
             if let StartAim::Row(row) = start.aim
                 && !start.is_guess
             {
@@ -381,9 +384,9 @@ impl Machine {
         let is_rate: Vec<bool> = (is_free.iter().zip(&is_position))
             .map(|(is_free, is_position)| *is_free && !is_position)
             .collect();
-        let map = &image.demands;
+        let map = &image.start.demands;
         let reads_rate = |row: &usize| map.rows[*row].iter().any(|&c| is_rate[c as usize]);
-        let n_hard = image.n_demands + image.n_constraints;
+        let n_hard = image.start.n_demands + image.locks.n;
         let rows: Vec<usize> = (0..n_hard).filter(reads_rate).collect();
         if image.dae.constraints.is_empty() || rows.is_empty() {
             return;
@@ -405,10 +408,10 @@ impl Machine {
     /// Tells which variables the positions of locks read.
     fn is_position(&self) -> Vec<bool> {
         let image = &self.image;
-        let last = image.constraints.rows.len() - image.dae.invariants.len();
+        let last = image.locks.map.rows.len() - image.dae.invariants.len();
         let first = last - image.dae.constraints.len();
         let mut is_position = vec![false; image.inputs.n];
-        let columns = image.constraints.rows[first..last]
+        let columns = image.locks.map.rows[first..last]
             .iter()
             .flat_map(|row| row.iter());
         columns.for_each(|&c| is_position[c as usize] = true);
@@ -419,7 +422,8 @@ impl Machine {
     fn blame(&self, outcome: &Outcome, map: &Map, set_by: &[Option<usize>]) -> StartError {
         let start_of_row = |row: usize| {
             self.image
-                .starts
+                .start
+                .aims
                 .iter()
                 .position(|s| !s.is_guess && s.aim == StartAim::Row(row))
         };
@@ -437,7 +441,7 @@ impl Machine {
                         .iter()
                         .any(|c| map.rows[row].binary_search(c).is_ok())
                 };
-                (0..self.image.n_demands)
+                (0..self.image.start.n_demands)
                     .filter(|&other| other != row && shares(other))
                     .find_map(start_of_row)
             };
@@ -470,12 +474,12 @@ impl Machine {
 
     fn defaulted(&self, set_by: &[Option<usize>], outcome: &Outcome) -> Vec<SymbolId> {
         let mut is_mentioned: Vec<bool> = set_by.iter().map(Option::is_some).collect();
-        for start in &self.image.starts {
+        for start in &self.image.start.aims {
             if let StartAim::State { index, .. } = start.aim {
                 is_mentioned[index] = true;
             }
         }
-        let late = self.image.late_states.iter().map(|&(index, _)| index);
+        let late = self.image.start.late_states.iter().map(|&(index, _)| index);
         for column in outcome.determined.iter().copied().chain(late) {
             is_mentioned[column] = true;
         }
@@ -489,15 +493,16 @@ impl Machine {
     fn changed(&mut self, t: f64, y: &[f64], values: &[f64]) -> Result<Vec<ChangedStart>, Fault> {
         let image = self.image.clone();
         let mut changed = Vec::new();
-        if image.n_constraints == 0 {
+        if image.locks.n == 0 {
             return Ok(changed);
         }
         self.load(t, y)?;
-        image.demands.evaluate(&mut self.memory)?;
+        image.start.demands.evaluate(&mut self.memory)?;
         // What the constraints leave of a zero is a rounding of the other variables.
         let noise = LEFT_OF_ZERO * y.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         for (k, start) in image
-            .starts
+            .start
+            .aims
             .iter()
             .enumerate()
             .filter(|(_, start)| !start.is_guess)
@@ -510,7 +515,7 @@ impl Machine {
                         y[index]
                     }
                 }
-                StartAim::Row(row) => values[k] + image.demands.value(&self.memory, row),
+                StartAim::Row(row) => values[k] + image.start.demands.value(&self.memory, row),
                 _ => continue,
             };
             let size = values[k].abs().max(got.abs());
@@ -701,8 +706,8 @@ impl Machine {
         y: &mut [f64],
     ) -> Result<Projection, Fault> {
         let image = self.image.clone();
-        let map = &image.constraints;
-        if image.n_constraints == 0 {
+        let map = &image.locks.map;
+        if image.locks.n == 0 {
             return Ok(Projection::default());
         }
         let before = y.to_vec();
@@ -710,7 +715,7 @@ impl Machine {
         let mut searches = std::mem::take(&mut self.room.searches);
         if searches.is_empty() {
             let all: Vec<bool> = (0..y.len()).map(|k| k < image.states.len()).collect();
-            let rows: Vec<usize> = (0..image.n_constraints).collect();
+            let rows: Vec<usize> = (0..image.locks.n).collect();
             let parts = components(&map.rows, &rows, y.len());
             searches.extend(parts.into_iter().map(|part| Search {
                 noise: NOISE_OF_PROJECTION,
