@@ -50,16 +50,34 @@ impl<'a> Elaborator<'a> {
     }
 
     /// s + δ with δ = angle − s, brought between −π and π.
+    ///
+    /// δ is twice the angle at the rim, tan(δ/2) = sin δ/(1 + cos δ): written as `atan2` it would have a cut to be watched
+    /// along the run, which it never comes near.
     fn whole_angle(&mut self, angle: ExprId, state: SymbolId) -> ExprId {
-        use paynter_symbolic::{Function1, Function2};
+        use paynter_symbolic::{Function1, Function2, Node};
         let pool = self.pool();
         let s = pool.symbol(state);
-        let beyond = pool.sub(angle, s);
-        let (sin, cos) = (
-            pool.call1(Function1::Sin, beyond),
-            pool.call1(Function1::Cos, beyond),
-        );
-        let small = pool.call2(Function2::Atan2, sin, cos);
+        let (sin, cos, radius) = match pool.node(angle) {
+            // The point itself, turned back by s: the jump of its own angle is not met.
+            Node::Call2(Function2::Atan2, y, x) => {
+                let (sin_s, cos_s) = (pool.call1(Function1::Sin, s), pool.call1(Function1::Cos, s));
+                let (y_cos, x_sin) = (pool.mul(y, cos_s), pool.mul(x, sin_s));
+                let (x_cos, y_sin) = (pool.mul(x, cos_s), pool.mul(y, sin_s));
+                let (sin, cos) = (pool.sub(y_cos, x_sin), pool.add(x_cos, y_sin));
+                (sin, cos, pool.call2(Function2::Hypot, y, x))
+            }
+            _ => {
+                let beyond = pool.sub(angle, s);
+                let sin = pool.call1(Function1::Sin, beyond);
+                let cos = pool.call1(Function1::Cos, beyond);
+                (sin, cos, pool.number(1.0))
+            }
+        };
+        let rim = pool.add(radius, cos);
+        let slope = pool.div(sin, rim);
+        let half = pool.call1(Function1::Atan, slope);
+        let two = pool.number(2.0);
+        let small = pool.mul(two, half);
         pool.add(s, small)
     }
 
