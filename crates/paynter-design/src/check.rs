@@ -7,7 +7,8 @@ use crate::code;
 use crate::compile::{self, Settings, compile};
 use crate::design::{Failed, open};
 use paynter_model::causality::{Causality, assign_causality};
-use paynter_model::elaborate::{Elaborated, check_whole, prepare};
+use paynter_model::check::check_whole;
+use paynter_model::elaborate::{Elaborated, prepare};
 use paynter_model::graph::BondGraph;
 use paynter_model::project::{Loader, Project, Request, load};
 use paynter_syntax::{Diagnostic, Span, ast};
@@ -159,7 +160,7 @@ fn check_graphs(
             let elaborated = prepared.elaborate(&request).elaborated;
             elaborated.map(Elaborated::into_graph)
         });
-        // A part with open ports or parameters does not elaborate alone; `elaborate::check` has looked at it.
+        // A part with open ports or parameters does not elaborate alone; `model::check` has looked at it.
         let Some(graph) = graph else { continue };
         let graph = Arc::new(graph);
         let compiled = compile(graph.clone(), Settings::default());

@@ -327,6 +327,7 @@ impl Freezer {
             };
             return pool.compare(comparison, a, b);
         }
+
         // a ≤ b is not (b < a), and so on: one guard for all of them.
         let (key, negated) = match comparison {
             Comparison::Less => (Key::Less(a, b), false),
@@ -336,11 +337,13 @@ impl Freezer {
             Comparison::Equal => (Key::Equal(a.min(b), a.max(b)), false),
             Comparison::NotEqual => (Key::Equal(a.min(b), a.max(b)), true),
         };
+
         let switch = Switch::Relation {
             comparison,
             left: a,
             right: b,
         };
+
         let known = match self.modes.get(&key) {
             Some(&known) => known,
             None => {
@@ -352,6 +355,7 @@ impl Freezer {
                 made
             }
         };
+
         let mode = pool.symbol(known.symbol);
         if known.negated == negated {
             mode
@@ -602,6 +606,7 @@ fn function_of_choice(pool: &mut Pool, condition: ExprId, a: ExprId, b: ExprId) 
             return Some(pool.call1(Function1::Abs, left));
         }
     }
+
     if (left, right) == (a, b) {
         let f = if is_less {
             Function2::Min
@@ -610,6 +615,7 @@ fn function_of_choice(pool: &mut Pool, condition: ExprId, a: ExprId, b: ExprId) 
         };
         return Some(pool.call2(f, b, a));
     }
+
     if (left, right) == (b, a) {
         let f = if is_less {
             Function2::Max

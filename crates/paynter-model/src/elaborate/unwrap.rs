@@ -20,13 +20,13 @@ use crate::units::Dimension;
 impl<'a> Elaborator<'a> {
     pub(super) fn unwrap(&mut self, args: &[ast::Arg], span: Span, ctx: Ctx<'_>) -> Lowered {
         let (angle, rate) = self.unwrap_arguments(args, span, ctx)?;
-        if let Some(known) = self.unwrapped.get(&(angle, rate)) {
+        if let Some(known) = self.readings.unwrapped.get(&(angle, rate)) {
             return Ok(known.clone());
         }
 
-        let parent = self.scopes[ctx.scope.at()].instance;
-        let parent = parent.map_or(Names::ROOT, |i| self.instances[i.at()].path);
-        let number = self.unwrapped.len() as i64 + 1;
+        let parent = self.tables.scopes[ctx.scope.at()].instance;
+        let parent = parent.map_or(Names::ROOT, |i| self.tables.instances[i.at()].path);
+        let number = self.readings.unwrapped.len() as i64 + 1;
         let name = self.child(parent, "unwrap", Some(number));
         let origin = self.origin(span);
         let state = self.graph.signals.add_symbol(Symbol {
@@ -42,10 +42,10 @@ impl<'a> Elaborator<'a> {
 
         let total = self.whole_angle(angle, state);
         self.graph.signals.late_starts.push((state, total));
-        self.turn_counters.insert(total, state);
+        self.readings.turn_counters.insert(total, state);
 
         let value = Value::scalar(total).measured(Some(Dimension::ONE), Some(span));
-        self.unwrapped.insert((angle, rate), value.clone());
+        self.readings.unwrapped.insert((angle, rate), value.clone());
         Ok(value)
     }
 
@@ -109,6 +109,7 @@ impl<'a> Elaborator<'a> {
             }
             found[slot] = Some(self.scalar_of(&value, arg.value.span)?);
         }
+
         match found {
             [Some(angle), Some(rate)] => Ok((angle, rate)),
             _ => Err(self.report_unwrap(span, "an argument is missing")),
@@ -116,20 +117,15 @@ impl<'a> Elaborator<'a> {
     }
 
     fn report_unwrap(&mut self, span: Span, label: &str) -> Stop {
-        self.report.add(code::ARGUMENTS, span, || {
-            Diagnostic::error(
-                code::ARGUMENTS,
-                "`unwrap` is called with the wrong arguments",
-            )
-            .primary(span, label)
-            .help("it is called as `unwrap(atan2(y, x), rate = w)`, with an angle and its rate")
-        });
+        report!(self, code::ARGUMENTS, span, "`unwrap` is called with the wrong arguments";
+            "{label}";
+            help: "it is called as `unwrap(atan2(y, x), rate = w)`, with an angle and its rate");
         Stop::Reported
     }
 
     /// Lets a demand or hint on an angle that counts turns choose the turn on which the search begins.
     pub(super) fn choose_turn(&mut self, start: Start) {
-        if let Some(&state) = self.turn_counters.get(&start.target) {
+        if let Some(&state) = self.readings.turn_counters.get(&start.target) {
             let target = self.pool().symbol(state);
             let is_guess = true;
             self.graph.signals.starts.push(Start {

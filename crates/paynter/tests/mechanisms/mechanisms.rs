@@ -66,7 +66,7 @@ fn order_of_the_text_does_not_decide_which_lock_is_redundant() {
     for text in [forwards, backwards] {
         let outcome = run_text(&text);
         let told = of_code(&outcome.warnings, "W0736");
-        let expected = "`ceiling` demands what `plane` demands: one is enough";
+        let expected = "`ceiling` holds what `plane` holds: one is enough";
         assert_eq!(told.len(), 1, "{:?}", outcome.warnings);
         assert_eq!(told[0].message, expected);
     }
@@ -126,7 +126,7 @@ fn plane_held_at_both_ends_and_in_the_middle_is_held_once_too_often() {
     let outcome = run_text(&format!("{cut}{middle}\n{RUN_FOUR_BAR}"));
     let told = of_code(&outcome.warnings, "W0736");
     assert_eq!(told.len(), 1, "{:?}", outcome.warnings);
-    let expected = "`plane[1]` and `plane[2]` together demand what `zz` demands";
+    let expected = "`plane[1]` and `plane[2]` together hold what `zz` holds";
     assert_eq!(told[0].message, expected);
     let plain = run_text(&format!("{FOUR_BAR}\n{RUN_FOUR_BAR}"));
     for name in ["xa", "ya", "xb", "yb"] {

@@ -575,7 +575,7 @@ fn a_written_out_cart_moves_as_it_should() {
 
 // ---- hard cases
 
-/// A spherical pendulum: φ̇ stands behind sin θ alone, and there is no junction of cos θ.
+/// A spherical pendulum: φ̇ stands behind sin θ alone, and there is not a junction of cos θ.
 #[test]
 fn spherical_pendulum() {
     let text = "lagrangian M { param m = 1.3, l = 0.7, g = 9.81

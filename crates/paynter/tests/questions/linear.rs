@@ -399,7 +399,7 @@ fn missile_with(text: &str) -> kit::Scratch {
 fn the_missile_is_trimmed_where_the_thesis_has_it() {
     let file = missile_with(TRIMMED);
     let design = open(&file.0, Some("rest"), "", "");
-    let (trim, rest) = find_rest(&design, &compiled(&design)).expect("a point at rest");
+    let (trim, rest) = find_rest(&design, &compiled(&design)).expect("an equilibrium");
     assert_close(trim.values[0].value, -4.448879, 5e-7);
     assert_eq!(rest.parameters, vec![]);
     let outcome = kit::run_design(&design, paynter::exec::Engine::Auto).expect("runs");
@@ -413,7 +413,7 @@ fn the_missile_is_trimmed_where_the_thesis_has_it() {
     assert_close(last(&outcome, "G"), -12.92201, 5e-6);
     // The other way round: which fin holds this angle.
     let design = open(&file.0, Some("fin"), "", "");
-    let (trim, rest) = find_rest(&design, &compiled(&design)).expect("a point at rest");
+    let (trim, rest) = find_rest(&design, &compiled(&design)).expect("an equilibrium");
     assert_close(trim.values[0].value, 5.0, 1e-5);
     assert_eq!(rest.parameters.len(), 1);
     let outcome = kit::run_design(&design, paynter::exec::Engine::Auto).expect("runs");

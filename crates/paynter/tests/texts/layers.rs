@@ -72,7 +72,7 @@ fn modules(name: &str) -> Graph {
 /// A circle in a graph, if there is one.
 fn circle(graph: &Graph) -> Option<Vec<String>> {
     let mut left = graph.clone();
-    // Whoever imports nobody that is left cannot be part of a circle.
+    // Whoever imports nobody that is left cannot be part of a cycle.
     loop {
         let names: BTreeSet<String> = left.keys().cloned().collect();
         let before = left.len();

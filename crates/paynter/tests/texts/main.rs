@@ -13,4 +13,5 @@ mod kit;
 mod layers;
 mod library;
 mod overlay;
+mod readable;
 mod snippets;
