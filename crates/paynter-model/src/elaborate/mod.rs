@@ -20,6 +20,7 @@ mod angle;
 mod bonds;
 mod call;
 mod changes;
+mod check;
 pub mod code;
 mod collect;
 mod composites;
@@ -56,6 +57,7 @@ use paynter_symbolic::expr::ExternalId;
 use paynter_symbolic::{ExprId, Names, Origin, PathId, Role, Symbol, SymbolId};
 use paynter_syntax::{Diagnostic, FileId, Span, ast};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::domains::Domains;
@@ -65,9 +67,10 @@ use crate::project::{Project, Request};
 use crate::units::{Dimension, Unit};
 pub(crate) use call::SPECIAL as SPECIAL_FUNCTIONS;
 use changes::Change;
+pub use check::{CheckedItem, check};
 use data::*;
 pub use elaborated::Elaborated;
-use files::{FileNames, Item, is_whole, no_model};
+use files::{FileNames, Item};
 pub(crate) use finish::fraction;
 pub use limit::Limit;
 use lower::{Ctx, Stop, Target};
@@ -133,11 +136,24 @@ pub fn sketch(project: &Project, model: &str) -> Option<BondGraph> {
     })
 }
 
-fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+thread_local! {
+    /// This thread was started by [`with_stack`].
+    static HAS_STACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Works on a thread with a large stack: this one, if it is such a thread already. Starting one takes as long as
+/// reading a short expression, of which an experiment has dozens.
+pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if HAS_STACK.get() {
+        return work();
+    }
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new()
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, work);
+            .spawn_scoped(scope, || {
+                HAS_STACK.set(true);
+                work()
+            });
         match worker.expect("a thread can be started").join() {
             Ok(done) => done,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -185,120 +201,6 @@ fn elaborate_until_known<'a>(
         elaborator = again;
     }
     elaborator
-}
-
-/// Checks every model and experiment of the main file.
-///
-/// A model that leaves parameters, inputs or ports open is checked with these as unknown
-/// numbers; what would only go wrong for some values is not reported then.
-pub fn check(project: &Project) -> Vec<Diagnostic> {
-    check_whole(project).0
-}
-
-/// Checks as [`check`] does, and hands out the graphs of models and experiments that elaborate alone, each with the
-/// place of its item in the main file: whoever looks further need not elaborate again.
-///
-/// A graph is what [`elaborate`] gives for the same model or experiment, or it is left out.
-pub fn check_whole(project: &Project) -> (Vec<Diagnostic>, Vec<(usize, BondGraph)>) {
-    with_stack(|| {
-        let mut graphs = Vec::new();
-        let messages = check_here(project, &mut graphs);
-        (messages, graphs)
-    })
-}
-
-fn check_here(project: &Project, graphs: &mut Vec<(usize, BondGraph)>) -> Vec<Diagnostic> {
-    let mut report = report::Report::default();
-    let Some(main) = project.files.first() else {
-        return report.list;
-    };
-    let is_empty = main.ast.items.is_empty() && main.ast.units_strict.is_none();
-    if is_empty && !main.is_broken {
-        report.list.push(no_model());
-    }
-    let request = Request::default();
-    let names = Elaborator::new(project);
-    let is_misnamed = names.report.has_errors();
-    report.merge(names.report.list.clone());
-    // What is wrong in a model is wrong in every experiment of it, and reported once; so is a name
-    // that several experiments of one model read in vain.
-    let mut told = FxHashSet::default();
-    let mut blamed: FxHashMap<Span, Vec<Span>> = FxHashMap::default();
-    for (place, item) in main.ast.items.iter().enumerate() {
-        let mut elaborator = names.afresh();
-        elaborator.report.is_silent = is_misnamed;
-        let elaboration = match &item.kind {
-            ast::ItemKind::Model(model) => {
-                elaborator.is_lenient = true;
-                elaborator.is_whole = is_whole(main, model);
-                elaborate_until_known(elaborator, |e| e.run(model, 0, None, &request))
-                    .complete(model, None)
-            }
-            ast::ItemKind::Experiment(experiment) => {
-                match elaborator.find_model(&experiment.of, 0) {
-                    Some((model, file)) => elaborate_until_known(elaborator, |e| {
-                        e.run(model, file, Some((experiment, 0)), &request);
-                    })
-                    .complete(model, Some(experiment)),
-                    None => Elaboration {
-                        elaborated: None,
-                        diagnostics: elaborator.report.list,
-                    },
-                }
-            }
-            _ => Elaboration {
-                elaborated: None,
-                diagnostics: elaborator.report.list,
-            },
-        };
-        let mut messages = elaboration.diagnostics;
-        if let Some(mut elaborated) = elaboration.elaborated {
-            // What an experiment reads adds to the graph, so a copy is taken before.
-            let before = elaborated.experiment.map(|_| elaborated.graph().clone());
-            messages.extend(messages_of_plan(&mut elaborated));
-            graphs.extend(elaborated.alone(before).map(|graph| (place, graph)));
-        }
-        if let ast::ItemKind::Experiment(experiment) = &item.kind {
-            let model: Vec<&str> = experiment.of.segments.iter().map(|s| &*s.text).collect();
-            let model = model.join(".");
-            messages.retain(|m| {
-                !matches!(m.code, code::UNKNOWN_NAME | code::BAD_OVERRIDE)
-                    || told.insert((model.clone(), m.message.clone()))
-            });
-        }
-        // So is what is too large or too deep, wherever it is met.
-        messages.retain(|m| {
-            !matches!(m.code, code::TOO_LARGE | code::RECURSION)
-                || told.insert((String::new(), m.message.clone()))
-        });
-        let is_too_large = messages.iter().any(|m| m.code == code::TOO_LARGE);
-        // A declaration with a wrong unit is wrong in every experiment that gives it a value.
-        messages.retain(|m| match (m.code, m.secondary.first()) {
-            (code::UNIT_MISMATCH | code::UNIT_NOT_OF_DOMAIN, Some(origin)) => {
-                let times: &mut Vec<Span> = blamed.entry(origin.span).or_default();
-                let place = m.primary.as_ref().map_or(origin.span, |l| l.span);
-                if !times.contains(&place) {
-                    times.push(place);
-                }
-                times.len() <= lower::ENOUGH_BLAME as usize
-            }
-            _ => true,
-        });
-        report.merge(messages);
-        // What is left may be as large, and take as long to find out.
-        if is_too_large {
-            break;
-        }
-    }
-    report.in_text_order()
-}
-
-/// Checks what an experiment asks for. Messages about settings, columns and measures.
-fn messages_of_plan(model: &mut Elaborated<'_>) -> Vec<Diagnostic> {
-    match model.experiment {
-        Some(experiment) => crate::experiment::plan(experiment, model).1,
-        None => Vec::new(),
-    }
 }
 
 /// A model and those it extends, itself first.
