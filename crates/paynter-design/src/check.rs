@@ -6,11 +6,9 @@
 use crate::code;
 use crate::compile::{self, Settings, compile};
 use crate::design::{Failed, open};
-use paynter_model::causality::{Causality, assign_causality};
 use crate::memo::{Memo, Movable, Move, Texts};
-use paynter_model::elaborate::{
-    CheckedItem, Elaborated, Prepared, elaborate, prepare, with_stack,
-};
+use paynter_model::causality::{Causality, assign_causality};
+use paynter_model::elaborate::{CheckedItem, Elaborated, Prepared, elaborate, prepare, with_stack};
 use paynter_model::graph::BondGraph;
 use paynter_model::project::{Loader, Project, Request, load};
 use paynter_syntax::{Diagnostic, Span, ast};
@@ -273,9 +271,15 @@ struct Graphs<'g> {
 impl Graphs<'_> {
     /// Looks for conflicts of causality and for equations without a unique solution, in every model that stands alone
     /// and in every experiment.
-    fn compiled(&self, texts: &Texts, memo: &Mutex<Memo<Arc<CompiledItem>>>) -> Vec<Arc<CompiledItem>> {
+    fn compiled(
+        &self,
+        texts: &Texts,
+        memo: &Mutex<Memo<Arc<CompiledItem>>>,
+    ) -> Vec<Arc<CompiledItem>> {
         let n_items = self.prepared.n_items();
-        let places: Vec<usize> = (0..n_items).filter(|&p| self.request(p).is_some()).collect();
+        let places: Vec<usize> = (0..n_items)
+            .filter(|&p| self.request(p).is_some())
+            .collect();
         remembering(texts, memo, &places, |place| {
             Some(Arc::new(self.compile_item(place)))
         })

@@ -186,9 +186,9 @@ impl Texts {
         let spans: Arc<[Span]> = items.iter().map(|i| i.span).collect();
         let in_order = spans.windows(2).all(|w| w[0].end <= w[1].start);
         // What is derived from a text lies in texts of its own, whose numbers may change.
-        let is_derived = items.iter().any(|i| {
-            i.span.file != FileId(0) || matches!(i.kind, ast::ItemKind::Lagrangian(_))
-        });
+        let is_derived = items
+            .iter()
+            .any(|i| i.span.file != FileId(0) || matches!(i.kind, ast::ItemKind::Lagrangian(_)));
         let has_foreign = project.files.iter().any(|f| !f.foreign.is_empty());
         if is_derived || has_foreign || !in_order || items.len() > MAX_ITEMS {
             return Texts {
@@ -214,7 +214,12 @@ fn is_kept(item: &ast::Item) -> bool {
 fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> String {
     let mut out = format!("{is_misnamed}\n");
     for (k, file) in project.files.iter().enumerate() {
-        let _ = writeln!(out, "{} {:?}", file.canonical_name, file.ast.units_strict.is_some());
+        let _ = writeln!(
+            out,
+            "{} {:?}",
+            file.canonical_name,
+            file.ast.units_strict.is_some()
+        );
         if k > 0 {
             out.push_str(&project.sources.file(file.file).text);
         }

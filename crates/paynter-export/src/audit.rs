@@ -68,10 +68,7 @@ fn with_balance(design: &Design, choice: &Choice) -> Result<Export, String> {
 
 fn left_out(design: &Design, why: &str) -> Diagnostic {
     let place = design.plan.places.whole.unwrap_or_default();
-    Diagnostic::warning(
-        code::NO_AUDIT,
-        "the FMU has no audit of its energy",
-    )
-    .primary(place, "exported without `system.residual`")
-    .fact(why.to_owned())
+    Diagnostic::warning(code::NO_AUDIT, "the FMU has no audit of its energy")
+        .primary(place, "exported without `system.residual`")
+        .fact(why.to_owned())
 }

@@ -250,7 +250,10 @@ fn audited(name: &str, text: &str, output: &str, (stop, rtol, n): (f64, f64, usi
     let reference = |name: &str| attribute(d, &format!("name=\"{name}\""), "valueReference");
     assert!(d.contains("name=\"system.residual\""), "{d}");
     let defines = [
-        format!("-DGUID=\"{}\"", attribute(d, "<fmiModelDescription", "guid")),
+        format!(
+            "-DGUID=\"{}\"",
+            attribute(d, "<fmiModelDescription", "guid")
+        ),
         format!("-DOUTPUT={}", reference(output)),
         format!("-DRESIDUAL={}", reference("system.residual")),
         format!("-DSTOP={stop:?}"),
@@ -258,7 +261,13 @@ fn audited(name: &str, text: &str, output: &str, (stop, rtol, n): (f64, f64, usi
         format!("-DN={n}"),
     ];
     let files = paynter_export::c::write(&export, &paynter_export::c::Options::default());
-    drive(name, &fmu, &files.header, include_str!("kit/steps2.c"), &defines)
+    drive(
+        name,
+        &fmu,
+        &files.header,
+        include_str!("kit/steps2.c"),
+        &defines,
+    )
 }
 
 /// What bounces lose is the model's own; what the integration errs by is not, and grows with its tolerance.
@@ -286,7 +295,10 @@ fn an_fmu_audits_its_own_integration() {
         number(&printed, "one", 2).abs()
     };
     let (rough, fine) = (errs(1e-4), errs(1e-9));
-    assert!(fine < 1e-7 && rough > 20.0 * fine && rough < 1e-2, "{rough} and {fine}");
+    assert!(
+        fine < 1e-7 && rough > 20.0 * fine && rough < 1e-2,
+        "{rough} and {fine}"
+    );
 }
 
 /// A stiff model takes hardly more steps where it is asked for a thousand points than where it is asked for one.
@@ -309,7 +321,10 @@ fn stiff_steps_reach_over_communication_points() {
     let w = 4.0_f64 / 3.0;
     let wave = (w * 20.0_f64.sin() - 20.0_f64.cos()) / (w * w + 1.0);
     let level = 0.75 + wave - (0.75 - 1.0 / (w * w + 1.0)) * (-w * 20.0).exp();
-    assert!((a - level).abs() < 1e-4 && (a - b).abs() < 1e-5, "{printed}{level}");
+    assert!(
+        (a - level).abs() < 1e-4 && (a - b).abs() < 1e-5,
+        "{printed}{level}"
+    );
 }
 
 #[test]

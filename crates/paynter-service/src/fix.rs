@@ -196,7 +196,10 @@ mod tests {
             assert_eq!(fixed(&text), Some(expected));
         }
         let demand = "model A { solve x { x = 2 } }";
-        assert_eq!(fixed(demand).as_deref(), Some("model A { solve x { x == 2 } }"));
+        assert_eq!(
+            fixed(demand).as_deref(),
+            Some("model A { solve x { x == 2 } }")
+        );
     }
 
     #[test]

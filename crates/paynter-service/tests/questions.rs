@@ -296,7 +296,9 @@ experiment fourth of Rig { stop = 1 [s]; with k = 3 [V] }
 
 /// Types here and there, as people do: digits mostly, now and then a line, a name, a letter less.
 fn type_somewhere(text: &mut String, random: &mut Random) {
-    let pieces = ["1", "7", "0", "\n", " ", "x", "// w\n", "[V]", "second", "Rig"];
+    let pieces = [
+        "1", "7", "0", "\n", " ", "x", "// w\n", "[V]", "second", "Rig",
+    ];
     let mut at = random.below(text.len() + 1);
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -307,8 +309,14 @@ fn type_somewhere(text: &mut String, random: &mut Random) {
         }
         1 => text.insert_str(at, pieces[random.below(pieces.len())]),
         _ => {
-            let digits: Vec<usize> = text.match_indices(|c: char| c.is_ascii_digit()).map(|d| d.0).collect();
-            let at = digits.get(random.below(digits.len().max(1))).copied().unwrap_or(0);
+            let digits: Vec<usize> = text
+                .match_indices(|c: char| c.is_ascii_digit())
+                .map(|d| d.0)
+                .collect();
+            let at = digits
+                .get(random.below(digits.len().max(1)))
+                .copied()
+                .unwrap_or(0);
             text.insert_str(at, pieces[random.below(3)]);
         }
     }
@@ -319,9 +327,9 @@ fn type_somewhere(text: &mut String, random: &mut Random) {
 fn what_is_remembered_changes_no_answer() {
     let mut texts = vec![FAMILY.to_owned(); 12];
     let files = all_files();
-    let some = files.iter().filter(|f| {
-        std::fs::metadata(f).is_ok_and(|m| m.len() < 5000) && f.contains("gallery")
-    });
+    let some = files
+        .iter()
+        .filter(|f| std::fs::metadata(f).is_ok_and(|m| m.len() < 5000) && f.contains("gallery"));
     texts.extend(some.map(|f| std::fs::read_to_string(f).expect("it was listed")));
     for (k, text) in texts.into_iter().enumerate() {
         let mut random = Random((k as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -337,7 +345,9 @@ fn what_is_remembered_changes_no_answer() {
                 "text {k}, step {step}\n{now}"
             );
             // A text with an error in its grammar is mended by undo, mostly.
-            let is_broken = fresh.document("/nowhere/m.bond").is_some_and(|d| d.parsed.has_errors());
+            let is_broken = fresh
+                .document("/nowhere/m.bond")
+                .is_some_and(|d| d.parsed.has_errors());
             if is_broken && random.below(3) > 0 {
                 now.clone_from(&text);
             }

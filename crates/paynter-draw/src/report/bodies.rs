@@ -58,7 +58,11 @@ pub(super) fn script(film: Option<&Film>) -> String {
 
 /// The rows that are shown, evenly chosen; none if there are too few to see a motion.
 fn frames(film: &Film) -> Option<Vec<usize>> {
-    let moving = film.columns.iter().filter(|c| constant(c).is_none()).count();
+    let moving = film
+        .columns
+        .iter()
+        .filter(|c| constant(c).is_none())
+        .count();
     let most = MAX_NUMBERS / (moving + 1);
     let n_rows = film.time.len();
     let n = n_rows.min(most);
@@ -110,7 +114,11 @@ fn base64(numbers: &[f64]) -> String {
         let word = at(0) << 16 | at(1) << 8 | at(2);
         for k in 0..4 {
             let letter = LETTERS[(word >> (18 - 6 * k)) as usize & 63];
-            out.push(if k <= chunk.len() { letter as char } else { '=' });
+            out.push(if k <= chunk.len() {
+                letter as char
+            } else {
+                '='
+            });
         }
     }
     out

@@ -473,7 +473,8 @@ mod tests {
 
     #[test]
     fn a_model_without_bodies_says_so() {
-        let why = film_of("model M { s: Se(1) -> j: 1 -> r: R(1), i: I(1) }\n").expect_err("refused");
+        let why =
+            film_of("model M { s: Se(1) -> j: 1 -> r: R(1), i: I(1) }\n").expect_err("refused");
         assert!(why.contains("no bodies"), "{why}");
     }
 }

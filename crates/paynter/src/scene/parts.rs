@@ -88,9 +88,8 @@ pub fn parts(
     names: &[String],
     experiment: Option<&str>,
 ) -> Vec<Part> {
-    let Some((file, ast::ItemKind::Model(top))) = project
-        .find_name(model, 0)
-        .map(|(f, item)| (f, &item.kind))
+    let Some((file, ast::ItemKind::Model(top))) =
+        project.find_name(model, 0).map(|(f, item)| (f, &item.kind))
     else {
         return Vec::new();
     };
@@ -120,9 +119,8 @@ pub fn links(
     names: &[String],
     experiment: Option<&str>,
 ) -> Vec<Link> {
-    let Some((file, ast::ItemKind::Model(top))) = project
-        .find_name(model, 0)
-        .map(|(f, item)| (f, &item.kind))
+    let Some((file, ast::ItemKind::Model(top))) =
+        project.find_name(model, 0).map(|(f, item)| (f, &item.kind))
     else {
         return Vec::new();
     };
