@@ -276,13 +276,13 @@ impl Machine {
     fn guess_modes(&mut self, t: f64, y: &[f64]) {
         let image = self.image.clone();
         for _ in 0..ROUNDS_TOGETHER {
-            run_past_faults(&image.switches.steps, &mut self.memory);
+            run_past_faults(&image.events.switches.steps, &mut self.memory);
             let mut has_changed = false;
-            for mode in &image.modes {
+            for mode in &image.events.modes {
                 let Decider::State { output, .. } = mode.decider else {
                     continue;
                 };
-                let value = self.memory.slots[image.switches.outputs[output] as usize];
+                let value = self.memory.slots[image.events.switches.outputs[output] as usize];
                 if value.is_finite() {
                     let new = mode_at(mode.kind, value, None);
                     let held = &mut self.memory.slots[mode.slot as usize];

@@ -4,7 +4,7 @@
 //! Out: a question for `[deg]` or `[rad]` behind a bare number that stands for an angle.
 
 use paynter_symbolic::ExprId;
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::data::*;
 use super::value::Value;

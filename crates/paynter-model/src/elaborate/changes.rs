@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** a change that no declaration took is reported, at the change.
 
-use paynter_symbolic::{Names, PathId};
+use paynter_symbolic::Names;
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::data::*;

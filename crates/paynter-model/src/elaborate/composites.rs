@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** a net has one giver for each signal, or a message.
 
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::connect::Direction;
 use super::data::*;

@@ -14,7 +14,6 @@ use super::data::*;
 use super::read::is_two_port;
 use super::{Elaborator, code};
 use crate::graph::{DomainId, ElementKind, Variable};
-use crate::units::Dimension;
 
 impl<'a> Elaborator<'a> {
     /// Finds the domain of every bond.

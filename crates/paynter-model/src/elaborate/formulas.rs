@@ -6,7 +6,7 @@
 //! **Invariant:** what is right passes, whatever it will be called with: shapes and units depend on
 //! the arguments and are checked at each call. Expressions are as high as the parser lets them be.
 
-use paynter_syntax::{Diagnostic, ast};
+use paynter_syntax::ast;
 
 use super::call::is_built_in_call;
 use super::{Elaborator, Item, code};

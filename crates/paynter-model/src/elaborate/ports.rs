@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** the slots of a port stand side by side, in the order of its members.
 
-use paynter_syntax::{Diagnostic, ast};
+use paynter_syntax::ast;
 
 use super::data::*;
 use super::{Elaborator, Item, code};

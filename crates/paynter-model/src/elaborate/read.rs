@@ -6,7 +6,7 @@
 //! **Invariant:** each quantity has one symbol, however often it is read.
 
 use paynter_symbolic::{Names, PathId, Role, Symbol, SymbolId};
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::data::*;
 use super::lower::{Ctx, Lowered, Stop, Target, letter_component};

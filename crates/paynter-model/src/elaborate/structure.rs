@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** a number that shapes the model is finite and fixed.
 
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::data::*;
 use super::lower::{Ctx, Stop};

@@ -6,7 +6,7 @@
 //! **Invariant:** only what has a name in the text is made here; unnamed nodes are made in `connect`.
 
 use paynter_symbolic::{Names, PathId, Role, Symbol};
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::data::*;
 use super::models::Made;

@@ -9,7 +9,7 @@
 
 use paynter_symbolic::dae::Start;
 use paynter_symbolic::{ExprId, Names, Role, Symbol, SymbolId};
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::lower::{Ctx, Lowered, Stop};
 use super::value::Value;
