@@ -241,7 +241,7 @@ fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> St
     out
 }
 
-/// For each item the texts of itself and of all items that it can name, with their lines.
+/// For each item the texts of itself and of all items that it can name, with their places in the file.
 fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
     let own = |item: &ast::Item| &text[item.span.start as usize..item.span.end as usize];
     let mut by_name: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
@@ -265,13 +265,12 @@ fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
             found
         })
         .collect();
-    let heads: Vec<String> = headings(text, items);
     let mut keys = Vec::new();
     let mut room = MAX_TIMES * text.len();
     for place in 0..items.len() {
         let mut key = String::new();
         for at in reached(&named, place) {
-            let _ = writeln!(key, "{}{}", heads[at], own(&items[at]));
+            let _ = writeln!(key, "{at} {}", own(&items[at]));
         }
         match room.checked_sub(key.len()) {
             Some(left) => room = left,
@@ -280,22 +279,6 @@ fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
         keys.push(key);
     }
     keys
-}
-
-/// The number, line and column of each item: a message may tell them in words.
-fn headings(text: &str, items: &[ast::Item]) -> Vec<String> {
-    let (mut line, mut seen, mut line_start) = (1, 0, 0);
-    let mut heads = Vec::new();
-    for (place, item) in items.iter().enumerate() {
-        let start = item.span.start as usize;
-        for (at, _) in text[seen..start].match_indices('\n') {
-            line += 1;
-            line_start = seen + at + 1;
-        }
-        seen = start;
-        heads.push(format!("{place} {line} {} ", start - line_start));
-    }
-    heads
 }
 
 /// All items that one leads to, itself among them, in order.
