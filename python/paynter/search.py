@@ -78,7 +78,7 @@ class Optimum(_Found):
         """The model whose text has the found values as an experiment of its own; NAME_best unless named."""
         name = name if name is not None else f"{self.facts['experiment']}_best"
         if not isinstance(name, str) or not name.isidentifier():
-            raise _paynter.CallError(f"{name!r} is no name for an experiment")
+            raise _paynter.CallError(f"{name!r} is not a name for an experiment")
         text = self._found.written(self._model.text(), name)
         # A value that was set before would stand in the way of the one that was found.
         return self._model._with_text(text, without=self.values)

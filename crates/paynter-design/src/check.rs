@@ -8,7 +8,8 @@ use crate::compile::{self, Settings, compile};
 use crate::design::{Failed, open};
 use crate::memo::{Memo, Movable, Move, Texts};
 use paynter_model::causality::{Causality, assign_causality};
-use paynter_model::elaborate::{CheckedItem, Elaborated, Prepared, elaborate, prepare, with_stack};
+use paynter_model::check::CheckedItem;
+use paynter_model::elaborate::{Elaborated, Prepared, elaborate, prepare, with_stack};
 use paynter_model::graph::BondGraph;
 use paynter_model::project::{Loader, Project, Request, load};
 use paynter_syntax::{Diagnostic, Span, ast};
@@ -305,7 +306,7 @@ impl Graphs<'_> {
         let request = self.request(place).unwrap_or_default();
         let known = self.items.get(place).and_then(|item| item.graph.clone());
         let graph = known.or_else(|| elaborated_graph(self.project, &request));
-        // A part with open ports or parameters does not elaborate alone; `elaborate::check` has looked at it.
+        // A part with open ports or parameters does not elaborate alone; `model::check` has looked at it.
         let Some(graph) = graph else {
             return CompiledItem::default();
         };

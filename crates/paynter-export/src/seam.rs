@@ -232,7 +232,7 @@ fn refuse_trim(design: &Design) -> Result<(), Vec<Diagnostic>> {
     let Some(first) = design.plan.trim.first() else {
         return Ok(());
     };
-    let message = "the experiment searches a point at rest, which exported code does not do";
+    let message = "the experiment finds an equilibrium with `trim`, which exported code cannot do";
     let message = Diagnostic::error(code::TRIMMED, message)
         .primary(first.span, "searched here")
         .help("export an experiment that gives these values by `start`");
@@ -297,6 +297,7 @@ fn refuse_functions(design: &Design, program: &Program) -> Result<(), Vec<Diagno
         &program.late_values.steps,
         &program.set_up.steps,
     ];
+
     let sampled = program.sampled.iter().map(|s| &s.routine.steps);
     let bound = program.bindings.iter().map(|b| &b.2.steps);
     for steps in routines.into_iter().chain(sampled).chain(bound) {
@@ -413,6 +414,7 @@ fn variables(
             });
         }
     }
+
     // In the order of the text.
     for symbol in &driven.inputs {
         let place = program.states.iter().position(|s| s == symbol);
@@ -452,6 +454,7 @@ fn parameters(design: &Design, driven: &Driven, program: &Program) -> Vec<Parame
     };
     let number = |e: ExprId| evaluate::evaluate(&dae.pool, e, &value_of).ok();
     let bound: HashSet<SymbolId> = program.bindings.iter().map(|b| b.0).collect();
+
     // What the text does not name: rates of inputs, which stay zero, and what constraints were turned into.
     let n_own = design.graph.signals.symbols.len();
     let list = program.parameters.iter().map(|&(symbol, slot)| {

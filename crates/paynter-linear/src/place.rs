@@ -40,6 +40,7 @@ pub fn place(a: &Matrix, b: &Matrix, poles: &[Complex]) -> Result<Matrix, NotPla
     let blocks = pairs(poles)?;
     let (balanced, scales) = balance(a);
     let scaled_b = Matrix::from_fn(n, b.n_columns(), |i, j| b[(i, j)] / scales[i]);
+
     // A pole that stays where it is makes A − λ singular: move all poles first.
     let own = eigenvalues(a).map_err(|_| NotPlaced::NotControllable)?;
     let size = own
@@ -73,6 +74,7 @@ pub fn place(a: &Matrix, b: &Matrix, poles: &[Complex]) -> Result<Matrix, NotPla
             best = Some((condition, k));
         }
     }
+
     let (_, k) = best.ok_or(NotPlaced::NotControllable)?;
     let k = k.plus(1.0, &first);
     let k = Matrix::from_fn(m, n, |i, j| k[(i, j)] / scales[j]);
@@ -149,6 +151,7 @@ fn gain_for(a: &Matrix, b: &Matrix, blocks: &[(f64, f64)], g: Matrix) -> Option<
         before = Some((block, at));
         columns.extend(solution);
     }
+
     // Columns of one length are compared by their directions.
     let lengths: Vec<f64> = columns
         .iter()
@@ -161,6 +164,7 @@ fn gain_for(a: &Matrix, b: &Matrix, blocks: &[(f64, f64)], g: Matrix) -> Option<
     let g = Matrix::from_fn(g.n_rows(), n, |i, j| g[(i, j)] / lengths[j]);
     let inverse = solve(&x, &Matrix::identity(n))?;
     let k = transpose(&solve(&transpose(&x), &transpose(&g))?);
+
     // A − B K has the poles if K = −…: A X − X Λ = B G gives (A − B G X⁻¹) X = X Λ.
     Some((inverse.norm(), k))
 }

@@ -4,6 +4,7 @@
 //! Out: a [`graph::BondGraph`], a `Causality`, a `Dae`.
 
 pub mod causality;
+pub mod check;
 pub mod code;
 pub mod delay;
 pub mod domains;

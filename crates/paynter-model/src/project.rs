@@ -381,8 +381,8 @@ impl Reading<'_> {
             .collect();
         names.push(names[0].clone());
         self.diagnostics.push(
-            Diagnostic::error(code::IMPORT_CYCLE, "files use each other in a circle")
-                .primary(span, "this closes the circle")
+            Diagnostic::error(code::IMPORT_CYCLE, "files use each other in a cycle")
+                .primary(span, "this closes the cycle")
                 .fact(names.join(" uses "))
                 .help("move what both files need into a third one"),
         );

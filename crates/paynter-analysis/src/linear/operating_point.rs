@@ -534,7 +534,7 @@ impl<'a> OperatingPoint<'a> {
         let message = format!("{what} has no finite slope by {by} at t = {at}");
         model_error(
             Diagnostic::error(code::NO_LINEAR_FORM, message)
-                .primary(self.asked, "no linear form at this point")
+                .primary(self.asked, "no linear model at this point")
                 .help(
                     "linearize at another point: give other `start` values, or `--at` a later time",
                 ),
@@ -662,7 +662,7 @@ pub(super) fn find_point(
     for &(symbol, value) in at.rest.iter().flat_map(|r| &r.parameters) {
         machine
             .set_parameter(symbol, value)
-            .expect("a point at rest sets parameters");
+            .expect("an equilibrium sets parameters");
     }
     let mut hybrid = HybridRun::new(&mut machine, plain, graph, &spec, None);
     let words = |trouble: &Trouble| explain_with(trouble, plain, graph);
@@ -702,7 +702,7 @@ pub(super) fn find_point(
         return Err(model_error(
             Diagnostic::error(
                 code::NO_LINEAR_FORM,
-                "a switch rests between its sides here: its law has no slope",
+                "a switch slides between its sides here: its law has no slope",
             )
             .primary(graph.span(plain.dae.symbol(mode).origin), "this switch")
             .secondary(asked, "asked for here")

@@ -63,7 +63,7 @@ fn read_in(design: &Design, choice: &Choice, name: &ast::Ident) -> Result<Design
         };
         let message = Diagnostic::error(
             code::NO_SUCH_CASE,
-            format!("`{}` is no further experiment", name.text),
+            format!("`{}` is not another experiment", name.text),
         );
         return Err(vec![message.primary(name.span, label)]);
     }

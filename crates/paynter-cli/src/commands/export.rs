@@ -16,7 +16,7 @@ pub struct ExportArgs {
     format: Format,
     #[command(flatten)]
     model: ModelArgs,
-    /// Where to write it; the name of the model in this folder where none is given
+    /// Where to write it; default: the name of the model, in the current folder
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// C: single precision

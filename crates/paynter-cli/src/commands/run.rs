@@ -36,7 +36,7 @@ pub struct RunArgs {
     /// Write the plots of the experiment here (.svg, .png)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Write the report page here; EXPERIMENT.html unless given
+    /// Write the report page here; default EXPERIMENT.html
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Write no report page
@@ -53,9 +53,9 @@ pub struct RunArgs {
 /// Names of engines.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub enum EngineName {
-    /// Machine code where it can be made
+    /// Machine code where possible
     Auto,
-    /// One operation after another
+    /// Interpreter
     Interpreter,
     /// Machine code
     Jit,

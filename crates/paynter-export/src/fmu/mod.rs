@@ -96,6 +96,7 @@ pub fn write(export: &Export, options: &Options) -> Result<Fmu, String> {
             xml3::build_description(prefix).as_bytes(),
         );
     }
+
     let (mut platform, mut no_binary) = (None, None);
     match options.is_sources_only {
         true => no_binary = Some("left out as asked".to_owned()),
@@ -108,6 +109,7 @@ pub fn write(export: &Export, options: &Options) -> Result<Fmu, String> {
             build::Built::None(reason) => no_binary = Some(reason),
         },
     }
+
     Ok(Fmu {
         bytes: zip.finish(),
         description,
@@ -153,10 +155,12 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
          typedef struct { int kind, index; double low, high; const char *name; } variable_row;\n\
          static const variable_row references[] = {\n",
     );
+
     let number = |x: f64| match x.is_finite() {
         true => format!("{x:?}"),
         false => format!("{}HUGE_VAL", if x < 0.0 { "-" } else { "" }),
     };
+
     for variable in &variables.all {
         let (kind, index) = match variable.kind {
             Kind::Time => ("OF_TIME", 0),
@@ -187,6 +191,7 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
             number(high)
         );
     }
+
     let nominals: Vec<String> = export
         .states
         .iter()

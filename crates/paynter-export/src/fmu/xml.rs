@@ -143,6 +143,7 @@ pub(super) fn unit_definitions(variables: &Variables) -> String {
             units.push((name, unit));
         }
     }
+
     if units.is_empty() {
         return String::new();
     }
@@ -178,6 +179,7 @@ pub(super) fn unit_definitions(variables: &Variables) -> String {
         }
         out.push_str("    </Unit>\n");
     }
+
     out.push_str("  </UnitDefinitions>\n");
     out
 }

@@ -99,6 +99,7 @@ pub fn default_inputs(model: &mut Elaborated<'_>, span: Span) -> Vec<Quantity> {
         let unit = model.display_unit(&name);
         found.push((name, symbol, unit));
     }
+
     if found.is_empty() {
         let graph = model.graph();
         for element in &graph.elements {
@@ -125,6 +126,7 @@ pub fn default_inputs(model: &mut Elaborated<'_>, span: Span) -> Vec<Quantity> {
             found.push((format!("{path}.{letter}"), symbol, unit));
         }
     }
+
     let pool = &mut model.graph_mut().signals.pool;
     let quantity = |(name, symbol, unit): (String, SymbolId, Option<Unit>)| Quantity {
         column: Column {

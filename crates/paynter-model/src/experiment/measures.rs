@@ -148,6 +148,7 @@ impl Planner<'_> {
             let (meant, _) = self.as_recorded(e);
             return self.measure_of(&meant, 1);
         }
+
         if depth > DEEPEST {
             let diagnostic =
                 Diagnostic::error(code::NOT_A_MEASURE, "this measure is nested too deep")
@@ -155,6 +156,7 @@ impl Planner<'_> {
             self.report(diagnostic);
             return None;
         }
+
         match &e.kind {
             ast::ExprKind::Name(name) => {
                 let position = self.plan.measures.iter().position(|m| m.name == *name.text);
@@ -224,6 +226,7 @@ impl Planner<'_> {
                 unit,
             });
         }
+
         if !crate::functions::is_built_in(&name.text)
             && let Some(meant) = nearest(&name.text, ROWS.iter().map(|row| row.name))
         {
@@ -250,6 +253,7 @@ impl Planner<'_> {
             row.name,
             row.parameters.join(", ").replace('?', "")
         );
+
         let refuse = |span: Span, label: String| {
             Diagnostic::error(
                 code::MEASURE_ARGUMENTS,
@@ -258,6 +262,7 @@ impl Planner<'_> {
             .primary(span, label)
             .help(format!("it is called as `{usage}`"))
         };
+
         let mut slots: Vec<Option<&ast::Expr>> = vec![None; row.parameters.len()];
         for (position, arg) in args.iter().enumerate() {
             let slot = match &arg.name {
@@ -279,6 +284,7 @@ impl Planner<'_> {
                 slots[slot] = Some(&arg.value);
             }
         }
+
         for (slot, parameter) in slots.iter().zip(row.parameters) {
             if slot.is_none() && !parameter.ends_with('?') {
                 self.report(refuse(span, format!("`{parameter}` is missing")));
@@ -302,7 +308,7 @@ impl Planner<'_> {
             let text = text.trim();
             let diagnostic = Diagnostic::error(
                 code::NOT_A_MEASURE,
-                format!("`{text}` changes during the run, so it is no single number"),
+                format!("`{text}` changes during the run, so it is not a single number"),
             )
             .primary(e.span, "which of its values?")
             .help(format!(
@@ -342,6 +348,7 @@ impl Planner<'_> {
             ),
             Operation::Power => (self.power(&a, &b), None),
         };
+
         let value = Measure::Arithmetic(operation, Box::new(a.value), Box::new(b.value));
         Some(Known {
             value,
@@ -590,6 +597,7 @@ fn efficiency(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Optio
         text: text.into(),
         span,
     };
+
     let field = |of: &ast::Expr, name: &str| ast::Expr {
         span: of.span,
         kind: ast::ExprKind::Field {
@@ -597,12 +605,14 @@ fn efficiency(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Optio
             name: ident(name),
         },
     };
+
     let (from, to) = (args[0]?, args[1]?);
     // Below a microjoule nothing was given yet; the bound keeps the quotient finite at the start.
     let joule = ast::UnitFactor {
         name: ident("J"),
         exponent: (1, 1),
     };
+
     let least = ast::Expr {
         span,
         kind: ast::ExprKind::Number {
@@ -613,6 +623,7 @@ fn efficiency(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Optio
             }),
         },
     };
+
     let argument = |value: ast::Expr| ast::Arg { name: None, value };
     let given = ast::Expr {
         span,
@@ -624,6 +635,7 @@ fn efficiency(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Optio
             args: vec![argument(field(from, "energy")), argument(least)],
         },
     };
+
     let quotient = ast::Expr {
         span,
         kind: ast::ExprKind::Binary {

@@ -441,8 +441,8 @@ impl Parser<'_> {
                     span
                 };
                 let mut diagnostic =
-                    Diagnostic::error(code::NOT_A_DEMAND, "a demand is written with `==`")
-                        .primary(span, "`=` would define a name; `==` demands agreement");
+                    Diagnostic::error(code::NOT_A_DEMAND, "an equation is written with `==`")
+                        .primary(span, "`=` would define a name; `==` states an equation");
                 if is_definition {
                     diagnostic = diagnostic.help("write `==` instead");
                 }
@@ -675,7 +675,7 @@ impl Parser<'_> {
         let mut diagnostic = self.expected_message("`:`, `=` or an arrow");
         if ["lagrangian", "model", "experiment"].contains(&name.as_str()) {
             diagnostic = diagnostic.help(format!(
-                "a `{name}` stands beside models, not inside of one: move it behind the `}}`"
+                "a `{name}` goes beside models, not inside one: move it after the `}}`"
             ));
         }
         let short = |text: &str| -> String { text.chars().take(40).collect() };
@@ -684,7 +684,7 @@ impl Parser<'_> {
         if name.starts_with(char::is_uppercase) && self.kind() == T::Ident {
             let thing = short(self.text_at(self.pos));
             diagnostic = diagnostic.help(format!(
-                "the name comes first: `{thing}: {shown}`, with its value behind in parentheses"
+                "the name comes first: `{thing}: {shown}`, followed by its value in parentheses"
             ));
         }
         self.fail(diagnostic.secondary(self.span_at(self.pos - 1), format!("behind `{shown}`")));

@@ -1,0 +1,13 @@
+//! What is asked of a model: linear models, sweeps, searches, fits, sensitivities.
+
+mod draws;
+mod fit;
+#[path = "../kit/mod.rs"]
+mod kit;
+mod linear;
+mod optimize;
+mod sampled_loops;
+mod screening;
+mod sensitivity;
+mod spectrum;
+mod sweep;
