@@ -25,6 +25,9 @@ const MAX_VERSIONS: usize = 2;
 const MAX_ITEMS: usize = 1000;
 const MAX_TIMES: usize = 64;
 
+/// A longer text is a generated one, which nobody types in: comparing would take longer than it saves.
+const MAX_BYTES: usize = 4 << 20;
+
 /// What was found of the items of one file. `T` can be moved.
 #[derive(Debug)]
 pub struct Memo<T> {
@@ -190,7 +193,9 @@ impl Texts {
             .iter()
             .any(|i| i.span.file != FileId(0) || matches!(i.kind, ast::ItemKind::Lagrangian(_)));
         let has_foreign = project.files.iter().any(|f| !f.foreign.is_empty());
-        if is_derived || has_foreign || !in_order || items.len() > MAX_ITEMS {
+        let text = main.map_or("", |main| &*project.sources.file(main.file).text);
+        let is_large = items.len() > MAX_ITEMS || text.len() > MAX_BYTES;
+        if is_derived || has_foreign || !in_order || is_large {
             return Texts {
                 surroundings: String::new(),
                 spans,
@@ -199,7 +204,7 @@ impl Texts {
         }
         Texts {
             surroundings: surroundings(project, items, prepared.is_misnamed()),
-            keys: keys(&project.sources.file(FileId(0)).text, items),
+            keys: keys(text, items),
             spans,
         }
     }
@@ -226,7 +231,8 @@ fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> St
         let mut data: Vec<_> = file.data.iter().collect();
         data.sort_unstable_by_key(|d| d.0);
         for (path, text) in data {
-            let _ = writeln!(out, "{path} {text:?}");
+            let (Ok(text) | Err(text)) = text;
+            let _ = writeln!(out, "{path} {text}");
         }
     }
     for item in items {
