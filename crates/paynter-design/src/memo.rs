@@ -231,8 +231,9 @@ fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> St
         let mut data: Vec<_> = file.data.iter().collect();
         data.sort_unstable_by_key(|d| d.0);
         for (path, text) in data {
+            let is_there = text.is_ok();
             let (Ok(text) | Err(text)) = text;
-            let _ = writeln!(out, "{path} {text}");
+            let _ = writeln!(out, "{path} {is_there} {text}");
         }
     }
     for item in items {
