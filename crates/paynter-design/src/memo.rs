@@ -25,6 +25,9 @@ const MAX_VERSIONS: usize = 2;
 const MAX_ITEMS: usize = 1000;
 const MAX_TIMES: usize = 64;
 
+/// A longer text is a generated one, which nobody types in: comparing would take longer than it saves.
+const MAX_BYTES: usize = 4 << 20;
+
 /// What was found of the items of one file. `T` can be moved.
 #[derive(Debug)]
 pub struct Memo<T> {
@@ -190,7 +193,9 @@ impl Texts {
             .iter()
             .any(|i| i.span.file != FileId(0) || matches!(i.kind, ast::ItemKind::Lagrangian(_)));
         let has_foreign = project.files.iter().any(|f| !f.foreign.is_empty());
-        if is_derived || has_foreign || !in_order || items.len() > MAX_ITEMS {
+        let text = main.map_or("", |main| &*project.sources.file(main.file).text);
+        let is_large = items.len() > MAX_ITEMS || text.len() > MAX_BYTES;
+        if is_derived || has_foreign || !in_order || is_large {
             return Texts {
                 surroundings: String::new(),
                 spans,
@@ -199,7 +204,7 @@ impl Texts {
         }
         Texts {
             surroundings: surroundings(project, items, prepared.is_misnamed()),
-            keys: keys(&project.sources.file(FileId(0)).text, items),
+            keys: keys(text, items),
             spans,
         }
     }
@@ -226,7 +231,9 @@ fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> St
         let mut data: Vec<_> = file.data.iter().collect();
         data.sort_unstable_by_key(|d| d.0);
         for (path, text) in data {
-            let _ = writeln!(out, "{path} {text:?}");
+            let is_there = text.is_ok();
+            let (Ok(text) | Err(text)) = text;
+            let _ = writeln!(out, "{path} {is_there} {text}");
         }
     }
     for item in items {
@@ -241,7 +248,7 @@ fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> St
     out
 }
 
-/// For each item the texts of itself and of all items that it can name, with their lines.
+/// For each item the texts of itself and of all items that it can name, with their places in the file.
 fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
     let own = |item: &ast::Item| &text[item.span.start as usize..item.span.end as usize];
     let mut by_name: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
@@ -265,13 +272,12 @@ fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
             found
         })
         .collect();
-    let heads: Vec<String> = headings(text, items);
     let mut keys = Vec::new();
     let mut room = MAX_TIMES * text.len();
     for place in 0..items.len() {
         let mut key = String::new();
         for at in reached(&named, place) {
-            let _ = writeln!(key, "{}{}", heads[at], own(&items[at]));
+            let _ = writeln!(key, "{at} {}", own(&items[at]));
         }
         match room.checked_sub(key.len()) {
             Some(left) => room = left,
@@ -280,22 +286,6 @@ fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
         keys.push(key);
     }
     keys
-}
-
-/// The number, line and column of each item: a message may tell them in words.
-fn headings(text: &str, items: &[ast::Item]) -> Vec<String> {
-    let (mut line, mut seen, mut line_start) = (1, 0, 0);
-    let mut heads = Vec::new();
-    for (place, item) in items.iter().enumerate() {
-        let start = item.span.start as usize;
-        for (at, _) in text[seen..start].match_indices('\n') {
-            line += 1;
-            line_start = seen + at + 1;
-        }
-        seen = start;
-        heads.push(format!("{place} {line} {} ", start - line_start));
-    }
-    heads
 }
 
 /// All items that one leads to, itself among them, in order.

@@ -16,6 +16,10 @@ use paynter::{Choice, Design, DesignError, LinearChoice};
 /// As one would write it in an experiment.
 const BALANCE: &str = "system.supplied - system.dissipated - system.energy";
 
+/// Why a law may have no energy in C.
+const NO_FORMULA: &str =
+    "the energy of a storage has no formula: it is found by quadrature of its law";
+
 /// Makes the seam of a design for a format that integrates by itself, with the audit of that integration.
 ///
 /// # Errors
@@ -63,7 +67,11 @@ fn with_balance(design: &Design, choice: &Choice) -> Result<Export, String> {
         return Err(format!("the energy in `{name}` has no formula"));
     }
     let balance = audited.linear.to.first().map(|q| q.column.value);
-    export_with(&audited, balance).map_err(|m| first(&m))
+    export_with(&audited, balance).map_err(|m| match m.first() {
+        // The model itself uses no such function, or its own export says so.
+        Some(m) if m.code == code::NO_RECIPE => NO_FORMULA.to_owned(),
+        _ => first(&m),
+    })
 }
 
 fn left_out(design: &Design, why: &str) -> Diagnostic {

@@ -19,7 +19,7 @@ pub use paynter_analysis::{
 };
 pub use paynter_design::{
     assumed, check, code, compile, design, digits, disk, lagrangian, library, loader, mobility,
-    names, output, overlay,
+    names, output, overlay, sweeps,
 };
 pub use paynter_run::{audit, gaps, measure, table, trace};
 
