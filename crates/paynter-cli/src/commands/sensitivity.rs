@@ -11,6 +11,7 @@ use paynter::linear::{
     LinearError, Varying, ask, default_parameters, sensitivities, sensitivities_to_json,
     sensitivities_to_text,
 };
+use paynter::measure_slopes::{measure_slopes, measure_slopes_to_json, measure_slopes_to_text};
 use std::path::PathBuf;
 
 /// By what, of what, and where to put it.
@@ -86,9 +87,17 @@ pub fn sensitivity(args: &SensitivityArgs) -> u8 {
             return call_error(message);
         }
     }
-    match json {
-        true => say!("{}", sensitivities_to_json(&found)),
-        false => say!("{}", sensitivities_to_text(&found).trim_end()),
+    let measures = match measure_slopes(&design, &over) {
+        Ok(measures) => measures,
+        Err(messages) => return failed(&design, LinearError::Model(messages), json),
+    };
+    if json {
+        let mut all = sensitivities_to_json(&found);
+        all["measures"] = measure_slopes_to_json(&measures);
+        say!("{all}");
+    } else {
+        let text = sensitivities_to_text(&found) + &measure_slopes_to_text(&measures, &over);
+        say!("{}", text.trim_end());
     }
     OK
 }
