@@ -103,7 +103,7 @@ def share(option: str, value: Any) -> float:
 def path_text(path: Any, usual: str) -> str:
     if path is None:
         if os.path.exists(usual):
-            raise CallError(f"{usual} is there already; name the file to write")
+            raise CallError(f"{usual} already exists; name the file to write")
         return usual
     try:
         return os.fsdecode(path)

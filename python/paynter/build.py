@@ -219,7 +219,7 @@ class Graph:
     def _claim(self, name: str) -> None:
         _checked(name, "a thing")
         if name in self._names:
-            raise CallError(f"{name!r} is there already")
+            raise CallError(f"{name!r} already exists")
         self._names.add(name)
 
 

@@ -143,7 +143,7 @@ def explain(code: str | None = None, *, all: bool = False) -> str:
 def import_urdf(path: str | os.PathLike[str]) -> Imported:
     """Makes a model of a robot in URDF: links, joints, inertias, limits, frames.
 
-    `.model` is the model, `.warnings` says what was not taken over.
+    `.model` is the model, `.warnings` says what was not imported.
     """
     name = path_text(path, "")
     try:
@@ -547,7 +547,7 @@ class Model:
         if data is not None and question != "faults":
             raise CallError('data= belongs to the question "faults"')
         if question == "inverse" and want is None:
-            raise CallError('name the wanted curves of the outputs: want="sin(time)"')
+            raise CallError('name the target curves of the outputs: want="sin(time)"')
         names = (
             names_text("inputs", inputs),
             names_text("outputs", outputs),
@@ -705,7 +705,7 @@ class Model:
         jobs: int | None = None,
         progress: Callable[..., Any] | bool | None = None,
     ) -> TradeOff:
-        """What one of the two aims of the experiment's `optimize` costs in terms of the other, at so many `points`.
+        """What one of the two objectives of the experiment's `optimize` costs in terms of the other, at so many `points`.
 
         Searched as by `optimize`. `RunError` is raised where no point meets the conditions, `Interrupted` on
         Ctrl-C; its `result` holds what was found.
@@ -763,7 +763,7 @@ class Model:
         model: str | None = None,
         progress: Callable[[float], Any] | bool | None = None,
     ) -> Methods:
-        """Runs an experiment under every treatment of its locks, side by side.
+        """Runs an experiment with every method of handling constraints, side by side.
 
         minimal coordinates, implicit equations, Lagrange multipliers, and stiff springs: work, and how
         far their curves and locks are apart.

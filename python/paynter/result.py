@@ -105,7 +105,7 @@ class Columns:
     ) -> Plot:
         """Draws columns: ``result.plot("theta[deg],command[deg]", "current")``.
 
-        Columns with commas between share axes, a unit in brackets is the unit of the axis. Results in `beside` are
+        Columns separated by commas share axes, a unit in brackets is the unit of the axis. Results in `beside` are
         drawn dashed, under their names; `theme` is the paper: auto, light or dark.
         """
         for column in columns:

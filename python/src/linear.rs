@@ -28,7 +28,7 @@ pub struct Linear {
 
 #[pymethods]
 impl Linear {
-    /// For reading.
+    /// Plain text.
     #[getter]
     fn text(&self) -> String {
         linear::to_text(&self.inner)
@@ -220,7 +220,7 @@ impl Linear {
         Ok((text, json.to_string()))
     }
 
-    /// The continuous model behind a loop in steps: text and JSON.
+    /// The continuous model of a sampled loop: text and JSON.
     fn d2c(&self, py: Python<'_>, method: &str) -> PyResult<(String, String)> {
         let rule = match method {
             "zoh" => Rule::Hold,

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// What a search found.
 #[pyclass(frozen, module = "paynter._paynter")]
 pub struct Found {
-    /// For reading.
+    /// Plain text.
     #[pyo3(get)]
     text: String,
     /// Everything as JSON.

@@ -185,7 +185,7 @@ fn over_the_run(design: &paynter::Design, instants: usize) -> Result<Answer, Ref
 fn parts(design: &paynter::Design, limit: f64) -> Result<Answer, Refused> {
     if !(limit > 0.0 && limit < 1.0) {
         return Err(Refused::Call(format!(
-            "limit = {limit} is no part of the activity; it lies between 0 and 1, such as 0.05"
+            "limit = {limit} is not a share of the activity; it lies between 0 and 1, such as 0.05"
         )));
     }
     let found = activities(design)?;
@@ -210,7 +210,7 @@ fn smaller(design: &paynter::Design, choice: &Choice, keep: f64) -> Result<Answe
     let found = activities(design)?;
     let proposal = reduce(design, &found, keep, &choice).map_err(|why| match why {
         NoProposal::Share(_) => Refused::Call(format!(
-            "keep = {keep} is no part of the activity; it lies between 0 and 1, such as 0.99"
+            "keep = {keep} is not a share of the activity; it lies between 0 and 1, such as 0.99"
         )),
         NoProposal::Run(messages) => Refused::Run(messages),
         NoProposal::Nothing(kept) => {
@@ -239,7 +239,7 @@ fn signatures(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refus
         json: faults_json(&subject, &found),
         ..Answer::default()
     };
-    // Sensors that cannot be turned round have signatures all the same.
+    // Sensors that cannot be reversed have signatures all the same.
     match balances(&subject) {
         Ok(list) => {
             answer.text.push_str(&balances_text(&subject, &list));
@@ -275,7 +275,7 @@ fn inversion(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refuse
     let compiled = design.compile()?;
     let subject = Subject::new(design, ask(design, at))?;
     let found = inverse(&subject, &compiled, &design.linear.want)?;
-    // Strokes that cannot be turned round leave the curves without a picture.
+    // Strokes that cannot be reversed leave the curves without a picture.
     let turned = bicausal(&subject).ok();
     Ok(Answer {
         picture: turned.map(|b| draw_bicausal(&subject, &b)),

@@ -134,7 +134,7 @@ def test_submodels_are_placed_with_values_in_a_loop():
 def test_wrong_graphs_are_refused():
     g = Graph("M")
     r = g.add("r", "R", 1)
-    with pytest.raises(paynter.CallError, match="there already"):
+    with pytest.raises(paynter.CallError, match="already exists"):
         g.add("r", "R", 2)
     with pytest.raises(paynter.CallError, match="0 or 1"):
         g.junction("j", 2)

@@ -1,4 +1,4 @@
-"""Whatever the command line can, Python can: every command and option has its counterpart here.
+"""Whatever the command line can do, Python can do: every command and option has its counterpart here.
 
 The commands and options are read from the program's own help. A new one fails this test until it has a name in Python,
 or a reason in the lists below.

@@ -187,7 +187,7 @@ def test_a_trade_off_is_the_known_curve(tmp_path):
     np.testing.assert_allclose(np.sqrt(found["a"]) + np.sqrt(found["b"]), 1, atol=1e-4)
     assert len(found.axis) == 5 and np.ptp(found["x"]) > 0.95
     found.plot().save(tmp_path / "t.svg")
-    with pytest.raises(paynter.PaynterError, match="two aims"):
+    with pytest.raises(paynter.PaynterError, match="two objectives"):
         paynter.model(TRADE.replace("minimize a, b", "minimize a")).pareto()
 
 

@@ -44,7 +44,7 @@ pub(crate) fn reports(design: &Design, reduced: &Reduced, run: &Run) -> Vec<Diag
             Diagnostic::note(
                 code::SLIDING,
                 format!(
-                    "a law rests between its two sides from t = {}{often}",
+                    "a law slides between its two sides from t = {}{often}",
                     seconds(t)
                 ),
             )
@@ -56,7 +56,7 @@ pub(crate) fn reports(design: &Design, reduced: &Reduced, run: &Run) -> Vec<Diag
     }
     for &(symbol, t) in &run.unresolved {
         let message = format!(
-            "a switch winds faster than can be followed from t = {}: events may be missing",
+            "a switch changes faster than can be followed from t = {}: events may be missing",
             seconds(t)
         );
         found.push(

@@ -154,13 +154,13 @@ impl std::fmt::Display for ControlError {
             ),
             ControlError::Unbounded { output: None } => write!(
                 f,
-                "noise makes this model wander off: a mode does not decay"
+                "noise makes this model drift without bound: a mode does not decay"
             ),
             ControlError::Unbounded {
                 output: Some(output),
             } => write!(
                 f,
-                "`{output}` follows the input at once, so white noise gives it no finite deviation; choose an output behind a state"
+                "`{output}` follows the input at once, so white noise gives it no finite deviation; choose an output that follows from a state"
             ),
             ControlError::Steps(NoSteps::Step) => write!(
                 f,
@@ -383,7 +383,7 @@ pub fn continuous(linear: &Linearization, rule: Rule) -> Result<(LinearModel, f6
 pub fn read_poles(text: &str) -> Result<Vec<Complex>, String> {
     let mut poles = Vec::new();
     for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
-        let wrong = || format!("`{part}` is no pole; write for instance `-1, -2+3i, -2-3i`");
+        let wrong = || format!("`{part}` is not a pole; write for instance `-1, -2+3i, -2-3i`");
         let Some(body) = part.strip_suffix(['i', 'j']) else {
             poles.push(Complex::new(part.parse().map_err(|_| wrong())?, 0.0));
             continue;

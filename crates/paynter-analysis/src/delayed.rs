@@ -68,7 +68,7 @@ fn too_large(gain: f64, limit: f64, time: f64, plan: &Plan) -> Diagnostic {
     let message = Diagnostic::error(
         code::LOOP_GAIN,
         format!(
-            "the loop gain is {} at t = {} s, and `{}` bears less than {}: differentiation with a delay is not stable",
+            "the loop gain is {} at t = {} s, and `{}` is stable only below {}: differentiation with a delay is not stable",
             significant(gain, 4),
             significant(time, 4),
             plan.method.name(),
@@ -77,7 +77,7 @@ fn too_large(gain: f64, limit: f64, time: f64, plan: &Plan) -> Diagnostic {
     );
     let help = match plan.method {
         Method::Ab2 if gain < 1.0 => {
-            "`method = euler(step = …)` bears gains below 1; or name fewer storages in `delayed(…)`: the others are solved for"
+            "`method = euler(step = …)` is stable for gains below 1; or name fewer storages in `delayed(…)`: the others are solved for"
         }
         _ => {
             "name fewer storages in `delayed(…)`: the others are solved for. `paynter structure --loops` lists the gains"

@@ -234,7 +234,7 @@ impl Worker {
         }
         for &(symbol, value) in &spec.parameters {
             machine.set_parameter(symbol, value).map_err(|_| {
-                let why = format!("{value} is no value for a parameter");
+                let why = format!("{value} is not a value for a parameter");
                 (code::BAD_SETTING, why)
             })?;
         }
@@ -337,7 +337,7 @@ pub(crate) struct Settings {
     pub constraints: Option<Constraints>,
     /// Relative tolerance.
     pub rtol: Option<f64>,
-    /// Steps after which a run is given up.
+    /// Steps after which a run is stopped.
     pub max_steps: Option<usize>,
     /// Record at these times.
     pub times: Option<Vec<f64>>,

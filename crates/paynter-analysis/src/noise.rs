@@ -21,7 +21,7 @@ pub struct Noise {
     pub inputs: Option<Vec<f64>>,
     /// Of each measured output: intensity, or its variance at each sample; one unless given.
     pub outputs: Option<Vec<f64>>,
-    /// Outputs are sampled every so many seconds.
+    /// Sample the outputs every STEP seconds.
     pub step: Option<f64>,
 }
 

@@ -17,8 +17,7 @@ use paynter_model::graph::{BondGraph, BondId, ElementId, ElementKind};
 use paynter_model::units::{Unit, format_number};
 use paynter_run::recorder::Progress;
 use paynter_run::table::Table;
-use paynter_symbolic::dae::{Quadrature, Symbol};
-use paynter_symbolic::{Dae, ExprId, Names, Role};
+use paynter_symbolic::{Dae, ExprId, Names};
 use paynter_syntax::Diagnostic;
 use std::sync::Arc;
 
@@ -163,17 +162,7 @@ fn integrate_powers(dae: &mut Dae, powers: &[ExprId]) {
     let base = dae.names.child(Names::ROOT, "mean power", None);
     for (number, &rate) in powers.iter().enumerate() {
         let name = dae.names.child(base, "bond", Some(number as i64 + 1));
-        let symbol = dae.add_symbol(Symbol {
-            name,
-            // No equation of the model may be solved for it.
-            role: Role::Parameter {
-                value: 0.0,
-                binding: None,
-            },
-            nominal: 0.0,
-            origin: Default::default(),
-        });
-        dae.quadratures.push(Quadrature { symbol, rate });
+        dae.integrate(name, rate);
     }
 }
 

@@ -378,7 +378,7 @@ fn about_energy(design: &Design, audit: &Audit) -> Vec<Diagnostic> {
                 ),
             )
             .primary(span, "e·f was negative")
-            .help("if an active element is meant, write `unpowered` behind it; the audit then lists what it gives as a source"),
+            .help("if an active element is meant, write `unpowered` after it; the audit then lists what it gives as a source"),
         );
     }
     found

@@ -17,7 +17,7 @@ use paynter_syntax::Diagnostic;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// How to look.
+/// Method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Elementary effects along so many ways.

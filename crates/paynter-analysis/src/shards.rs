@@ -164,7 +164,7 @@ fn parts_of_one(shards: Vec<(String, Table)>) -> Result<Vec<Part>, String> {
     }
     if let Some(other) = parts.iter().find(|p| !p.belongs_to(first)) {
         let (a, b) = (&first.file, &other.file);
-        return Err(format!("{b} is no shard of the sweep that {a} is one of"));
+        return Err(format!("{b} is not a shard of the same sweep as {a}"));
     }
     for part in &parts {
         part.check_rows()?;

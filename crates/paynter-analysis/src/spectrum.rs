@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 /// How samples are weighted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Window {
-    /// All alike: exact for whole periods.
+    /// All samples alike: exact for whole periods.
     Rectangular,
     /// 0.5 − 0.5 cos: the usual choice.
     #[default]
@@ -107,7 +107,7 @@ pub fn spectra(
     let off = |k: usize| (time[k] - time[0] - step * k as f64).abs();
     if let Some(k) = (0..n).find(|&k| off(k) > EQUAL * step) {
         return Err(format!(
-            "samples are not at equal distances near t = {} s; give the experiment an `output_step`",
+            "samples are not equally spaced near t = {} s; give the experiment an `output_step`",
             significant(time[k], 6)
         ));
     }

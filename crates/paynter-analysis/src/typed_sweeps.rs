@@ -45,7 +45,7 @@ pub fn spelled_out(design: &Design, choice: &Choice, text: &str) -> Result<Strin
     }
     let number = |t: &str| t.parse::<f64>().ok().filter(|x| x.is_finite());
     let (Some(from), Some(to)) = (number(from), number(to)) else {
-        return Err(wrong("has bounds that are no numbers".to_owned()));
+        return Err(wrong("has bounds that are not numbers".to_owned()));
     };
     let count: Option<usize> = count.parse().ok();
     let Some(count) = count.filter(|n| (1..=MOST_VALUES).contains(n)) else {

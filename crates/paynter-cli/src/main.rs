@@ -1,6 +1,6 @@
 //! The `paynter` command: reads the call, hands it to one file of `commands`, sets the exit status.
 //!
-//! Exit status: 0 all well, 1 the model is wrong, 2 the call is wrong, 3 the simulation failed.
+//! Exit status: 0 success, 1 the model has errors, 2 the command line is wrong, 3 the simulation failed.
 
 mod commands;
 mod console;
@@ -42,7 +42,7 @@ enum Command {
     Run(commands::run::RunArgs),
     /// Run an experiment over many parameter values
     Sweep(commands::sweep::SweepArgs),
-    /// Search the values that make a measure smallest or largest
+    /// Find the values that minimize or maximize a measure
     Optimize(commands::optimize::OptimizeArgs),
     /// Find parameters from measured data
     Fit(commands::fit::FitArgs),
@@ -68,7 +68,7 @@ enum Command {
     Tf(commands::locus::TfArgs),
     /// Amplitude spectra of columns of a result file
     Spectrum(commands::spectrum::SpectrumArgs),
-    /// Which parameters count over their whole ranges: elementary effects or shares of the variance
+    /// Which parameters matter over their whole ranges: elementary effects or variance shares
     Screen(commands::screen::ScreenArgs),
     /// How recorded quantities follow parameters along the run, exactly, with a ranking
     Sensitivity(commands::sensitivity::SensitivityArgs),
@@ -80,11 +80,11 @@ enum Command {
     Margins(commands::margins::MarginsArgs),
     /// Step responses of the linear model
     Step(commands::step::StepArgs),
-    /// What the structure tells: control, observation, zeros, activity, inversion, faults
+    /// Structural analysis: controllability, observability, zeros, activity, inversion, faults
     Structure(commands::structure::StructureArgs),
     /// Optimal feedback gains (LQR) of the linear model
     Lqr(commands::control::LqrArgs),
-    /// Optimal feedback gains with integrals of what outputs miss (LQI)
+    /// Optimal feedback gains with integral action (LQI)
     Lqi(commands::control::LqrArgs),
     /// Gains of a Kalman filter (LQE) for noise at inputs and outputs
     Lqe(commands::control::LqeArgs),
@@ -92,21 +92,21 @@ enum Command {
     Lyap(commands::control::LyapArgs),
     /// Feedback gains that give chosen poles
     Place(commands::control::PlaceArgs),
-    /// The linear model in steps
+    /// The linear model in discrete time
     C2d(commands::control::C2dArgs),
-    /// The continuous model behind a loop in steps
+    /// The continuous model of a sampled loop
     D2c(commands::control::D2cArgs),
-    /// Run an experiment under every treatment of its locks, side by side
+    /// Run an experiment with every method of handling constraints, side by side
     CompareMethods(commands::compare_methods::CompareMethodsArgs),
     /// Draw the bond graph
     Diagram(commands::diagram::DiagramArgs),
-    /// Write the model for other simulators: C code, FMU
+    /// Export the model to other simulators: C code, FMU
     Export(commands::export::ExportArgs),
-    /// Write the model of another program as a model file: URDF
+    /// Import a model of another program: URDF
     Import(commands::import::ImportArgs),
     /// Plot a result file
     Plot(commands::plot::PlotArgs),
-    /// Lay out the text of a model file
+    /// Format a model file
     Fmt(commands::fmt::FmtArgs),
     /// Start a new model file
     New(commands::new::NewArgs),
@@ -118,13 +118,13 @@ enum Command {
     Doc(commands::doc::DocArgs),
     /// Check a file on every save, and run it
     Watch(commands::watch::WatchArgs),
-    /// Answer an editor over standard input and output (LSP)
+    /// Language server for editors, over standard input and output (LSP)
     Lsp(commands::lsp::LspArgs),
     /// Print the script that completes commands in a shell
     Completions(commands::completions::CompletionsArgs),
     /// Print the manual page
     Man,
-    /// Explain a diagnostic code
+    /// Explain a message code
     Explain(commands::explain::ExplainArgs),
 }
 

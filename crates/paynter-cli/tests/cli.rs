@@ -387,7 +387,7 @@ fn table_that_cannot_be_written_is_told_before_the_run() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains(out), "{said}");
     }
-    // A table that is there already is not touched by the look.
+    // A table that already exists is not touched by the look.
     folder.write("old.csv", "time,x\n0.0,1.0\n");
     folder.expect(1, &["run", "m.bond", "-e", "nobody", "-o", "old.csv"]);
     assert_eq!(folder.read("old.csv"), "time,x\n0.0,1.0\n");

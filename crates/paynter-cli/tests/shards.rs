@@ -91,7 +91,7 @@ fn what_is_no_whole_sweep_is_refused() {
     refused(
         &folder,
         &merge(&["p12.parquet", "other.parquet"]),
-        "no shard of the sweep",
+        "not a shard of the same sweep",
     );
     refused(
         &folder,

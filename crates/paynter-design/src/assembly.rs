@@ -9,12 +9,12 @@
 use crate::code;
 use crate::failure::explain_start;
 use crate::mobility::Mobility;
-use paynter_exec::{Assembly, Mismatch, StartError, assemble, sizes_of_states};
+use paynter_exec::{Assembly, Mismatch, Redundant, StartError, assemble, sizes_of_states};
 use paynter_model::BondGraph;
 use paynter_symbolic::reduce::{Enforcement, Options, StructuralError, reduce_with};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{Dae, PathId, SymbolId};
-use paynter_syntax::Diagnostic;
+use paynter_syntax::{Diagnostic, Span};
 
 /// Why equations with locks could not be reduced.
 pub(crate) enum LockError {
@@ -59,6 +59,7 @@ pub(crate) fn reduce_locked(
             mobility: None,
         })
     };
+
     if dae.constraints.is_empty() {
         return plain(dae);
     }
@@ -187,56 +188,75 @@ fn lock_name(dae: &Dae, name: PathId) -> String {
 }
 
 fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagnostic> {
-    // The line that makes the joint, rather than a line of the library.
-    let span = |lock: usize| {
-        let lock = &dae.constraints[lock];
-        let in_part = graph.part_span(lock.name);
-        in_part.unwrap_or_else(|| graph.span(lock.origin))
-    };
-    let mut found = Vec::new();
-    // Six digits: more are rounding of the place looked at.
-    let digits = |x: f64| {
-        let text = format!("{x:.6}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    };
-    let scale = |m: &&Mismatch| m.factor.map(f64::abs).filter(|f| SCALES.contains(f));
-    for m in assembly.mismatched.iter().filter(|m| scale(m).is_none()) {
-        let name = names(dae, &[m.lock]);
-        found.push(Diagnostic::error(
-            code::LOCK_POSITION,
-            format!("the position of {name} is not the integral of its flow"),
-        )
-        .primary(
-            span(m.lock),
-            format!(
-                "at an assembled place the position changes by {:.6} per second and the flow is {:.6} (SI units)",
-                m.rate, m.flow
-            ),
-        )
-        .help("correct the position, or the ratios of the transformers that make the flow"));
-    }
+    let mut found = wrong_positions(assembly, dae, graph);
     if !found.is_empty() {
         // What else was found rests on positions that are wrong. One joint is reported once.
         found.dedup_by_key(|d| d.primary.as_ref().map(|p| p.span));
         return found;
     }
-    for m in &assembly.mismatched {
-        let Some(factor) = scale(&m).map(digits) else {
-            continue;
-        };
+    found.extend(scaled_positions(assembly, dae, graph));
+    found.extend(redundant_locks(assembly, dae, graph));
+    found.extend(dead_centre(assembly, dae, graph));
+    found
+}
+
+/// The line that makes the joint, rather than a line of the library.
+fn lock_span(lock: usize, dae: &Dae, graph: &BondGraph) -> Span {
+    let lock = &dae.constraints[lock];
+    let in_part = graph.part_span(lock.name);
+    in_part.unwrap_or_else(|| graph.span(lock.origin))
+}
+
+/// By how much a position is scaled, where that is a usual slip (radius and diameter, degrees and radians).
+fn slip_of_scale(m: &Mismatch) -> Option<f64> {
+    m.factor.map(f64::abs).filter(|f| SCALES.contains(f))
+}
+
+fn wrong_positions(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagnostic> {
+    let wrong = assembly
+        .mismatched
+        .iter()
+        .filter(|m| slip_of_scale(m).is_none());
+    let message = |m: &Mismatch| {
         let name = names(dae, &[m.lock]);
-        found.push(
+        let rates = format!(
+            "at an assembled place the position changes by {:.6} per second and the flow is {:.6} (SI units)",
+            m.rate, m.flow
+        );
+        Diagnostic::error(
+            code::LOCK_POSITION,
+            format!("the position of {name} is not the integral of its flow"),
+        )
+        .primary(lock_span(m.lock, dae, graph), rates)
+        .help("correct the position, or the ratios of the transformers that make the flow")
+    };
+    wrong.map(message).collect()
+}
+
+fn scaled_positions(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagnostic> {
+    let message = |m: &Mismatch| {
+        let factor = slip_of_scale(m)?;
+        // Six digits: more are rounding of the place looked at.
+        let text = format!("{factor:.6}");
+        let factor = text.trim_end_matches('0').trim_end_matches('.');
+        let name = names(dae, &[m.lock]);
+        Some(
             Diagnostic::warning(
                 code::LOCK_SCALE,
                 format!("the position of {name} changes at {factor} times its flow"),
             )
             .primary(
-                span(m.lock),
-                "position and flow demand the same, in different scales",
+                lock_span(m.lock, dae, graph),
+                "position and flow say the same, in different scales",
             )
             .help(format!("divide the position by {factor}")),
-        );
-    }
+        )
+    };
+    assembly.mismatched.iter().filter_map(message).collect()
+}
+
+fn redundant_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
     let (idle, implied): (Vec<_>, Vec<_>) =
         (assembly.redundant.iter()).partition(|r| r.implied_by.is_empty());
     let idle: Vec<usize> = idle.into_iter().map(|r| r.lock).collect();
@@ -248,55 +268,61 @@ fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagn
                 format!("{} {verb} something that cannot move", names(dae, &idle)),
             )
             .primary(
-                span(*first),
+                lock_span(*first, dae, graph),
                 "redundant: left out, and the reaction is given as zero",
             )
-            .help("take it away, or join it to something that moves"),
+            .help("remove it, or join it to something that moves"),
         );
     }
-    for r in implied {
-        let name = names(dae, &[r.lock]);
-        let text = match r.implied_by.as_slice() {
-            [one] => format!(
-                "{} demands what {name} demands: one is enough",
-                names(dae, &[*one])
-            ),
-            many => format!("{} together demand what {name} demands", names(dae, many)),
-        };
-        let mut d = Diagnostic::warning(code::REDUNDANT_LOCK, text).primary(
-            span(r.lock),
-            format!("{name} is redundant: it is left out, and its reaction is given as zero"),
-        );
-        let mut told = vec![span(r.lock)];
-        for &other in &r.implied_by {
-            if !told.contains(&span(other)) && told.len() < MOST_NAMES {
-                told.push(span(other));
-                d = d.secondary(span(other), "takes part in it");
-            }
-        }
-        let n = dae.constraints.len();
-        d = d.fact(format!("{} of {n} locks are independent", assembly.rank));
-        found.push(d.help("how these locks share the load is not determined by rigid bodies: take one away, or make a part elastic"));
-    }
-    let singular: Vec<usize> = assembly.singular.iter().map(|r| r.lock).collect();
-    if let Some(&first) = singular.first() {
-        let verb = if singular.len() == 1 {
-            "demands"
-        } else {
-            "demand"
-        };
-        let name = names(dae, &singular);
-        found.push(
-            Diagnostic::warning(
-                code::SINGULAR_PLACE,
-                format!("the mechanism starts at a dead centre: here {name} {verb} nothing new"),
-            )
-            .primary(
-                span(first),
-                "implied by the others at the start, and only there",
-            )
-            .help("start a little beside it"),
-        );
-    }
+    found.extend(
+        implied
+            .into_iter()
+            .map(|r| implied_lock(r, assembly, dae, graph)),
+    );
     found
+}
+
+/// A lock that others imply, with those others.
+fn implied_lock(r: &Redundant, assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Diagnostic {
+    let name = names(dae, &[r.lock]);
+    let text = match r.implied_by.as_slice() {
+        [one] => {
+            let one = names(dae, &[*one]);
+            format!("{one} holds what {name} holds: one is enough")
+        }
+        many => format!("{} together hold what {name} holds", names(dae, many)),
+    };
+    let span = |lock| lock_span(lock, dae, graph);
+    let mut d = Diagnostic::warning(code::REDUNDANT_LOCK, text).primary(
+        span(r.lock),
+        format!("{name} is redundant: it is left out, and its reaction is given as zero"),
+    );
+    let mut told = vec![span(r.lock)];
+    for &other in &r.implied_by {
+        if !told.contains(&span(other)) && told.len() < MOST_NAMES {
+            told.push(span(other));
+            d = d.secondary(span(other), "part of it");
+        }
+    }
+    let n = dae.constraints.len();
+    d.fact(format!("{} of {n} locks are independent", assembly.rank))
+        .help("how these locks share the load is not determined by rigid bodies: remove one, or make a part elastic")
+}
+
+fn dead_centre(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Option<Diagnostic> {
+    let singular: Vec<usize> = assembly.singular.iter().map(|r| r.lock).collect();
+    let &first = singular.first()?;
+    let verb = if singular.len() == 1 { "holds" } else { "hold" };
+    let name = names(dae, &singular);
+    Some(
+        Diagnostic::warning(
+            code::SINGULAR_PLACE,
+            format!("the mechanism starts at a dead centre: here {name} {verb} nothing new"),
+        )
+        .primary(
+            lock_span(first, dae, graph),
+            "implied by the others at the start, and only there",
+        )
+        .help("start a little away from it"),
+    )
 }

@@ -65,7 +65,7 @@ pub fn explain(why: &NotDelayed, graph: &BondGraph) -> Diagnostic {
         NotDelayed::NotDependent(symbol) => {
             let origin = graph.signals.symbol(*symbol).origin;
             error(format!(
-                "`{}` is no momentum or displacement of a storage in derivative form",
+                "`{}` is not a momentum or displacement of a storage in derivative form",
                 graph.signals.name_of(*symbol)
             ))
             .primary(graph.span(origin), "this is not differentiated")

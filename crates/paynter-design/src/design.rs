@@ -201,89 +201,46 @@ fn elaborate_choice(
             diagnostics,
         })
     };
-    if diagnostics.iter().any(Diagnostic::is_error) {
+    let has_errors = |messages: &[Diagnostic]| messages.iter().any(Diagnostic::is_error);
+    if has_errors(&diagnostics) {
         return Err(failed(project, diagnostics));
     }
-    let mut request = Request {
-        model: choice.model.clone(),
-        experiment: choice.experiment.clone(),
-        overrides: changes.to_vec(),
-        ..Request::default()
-    };
+
+    // What was typed in the call joins the texts, so that messages can point at it.
     let asked = read_linear(choice.linear.as_ref(), &mut project, &mut diagnostics);
-    request.free_inputs = asked.from.iter().filter_map(bare_name).collect();
-    if diagnostics.iter().any(Diagnostic::is_error) {
+    if has_errors(&diagnostics) {
         return Err(failed(project, diagnostics));
     }
-    for (target, value) in &choice.overrides {
-        match project.parse_override(target, value) {
-            Ok(change) => request.overrides.push(change),
-            Err(messages) => diagnostics.extend(messages),
-        }
-    }
+    let mut request = read_request(choice, changes, &mut project, &mut diagnostics);
+    request.free_inputs = asked.from.iter().filter_map(bare_name).collect();
     let sweeps = read_sweeps(choice.sweep.as_ref(), &mut project, &mut diagnostics);
-    if request.model.is_none() && request.experiment.is_none() {
-        request.experiment = experiment_names(&project).into_iter().next();
-    }
+
     let elaboration = elaborate(&project, &request);
     diagnostics.extend(elaboration.diagnostics);
     let Some(mut elaborated) = elaboration.elaborated else {
         return Err(failed(project, diagnostics));
     };
-    let mut plan = match elaborated.experiment {
-        Some(experiment) => {
-            let (plan, messages) = plan(experiment, &mut elaborated);
-            diagnostics.extend(messages);
-            plan
-        }
-        None => default_plan(&mut elaborated),
-    };
-    if let Some(asked) = &choice.sweep {
-        let (swept, messages) = with_sweeps(plan, &sweeps, asked.is_paired, &mut elaborated);
-        diagnostics.extend(messages);
-        plan = swept;
-    }
-    if plan.columns.is_empty() {
-        plan.columns = default_columns(&mut elaborated);
-    }
-    let mut linear = LinearQuantities {
-        quantiser_gain: choice.linear.as_ref().and_then(|l| l.quantiser_gain),
-        ..LinearQuantities::default()
-    };
-    for (expressions, place) in [
-        (&asked.from, &mut linear.from),
-        (&asked.to, &mut linear.to),
-        (&asked.cut, &mut linear.cut),
-        (&asked.want, &mut linear.want),
-    ] {
-        let (found, messages) = quantities(expressions, &mut elaborated);
-        diagnostics.extend(messages);
-        *place = found;
-    }
-    if choice.linear.is_some() && linear.from.is_empty() && plan.linearize.is_empty() {
-        let place = plan.places.whole.unwrap_or_default();
-        linear.from = default_inputs(&mut elaborated, place);
-    }
+    let mut plan = make_plan(&mut elaborated, choice, &sweeps, &mut diagnostics);
+    let linear = read_quantities(&asked, choice, &plan, &mut elaborated, &mut diagnostics);
     let needs_units =
         choice.linear.is_some() || !plan.linearize.is_empty() || !plan.trim.is_empty();
     let state_units = match needs_units {
         true => units(&mut elaborated),
         false => FxHashMap::default(),
     };
+
     let model = elaborated.model.name.text.to_string();
-    let structural = elaborated.structural.clone();
+    let mut structural = elaborated.structural.clone();
     let limits = std::mem::take(&mut elaborated.limits);
     let (mut graph, decided_by) = elaborated.into_oriented_graph();
     integrate_measures(&mut plan, &mut graph);
-    if diagnostics.iter().any(Diagnostic::is_error) {
+    if has_errors(&diagnostics) {
         return Err(failed(project, diagnostics));
     }
-    let experiments = experiment_names(&project);
-    let mut structural = structural;
     structural.extend(decided_by);
     structural.extend(paynter_model::causality::ring_parameters(&graph));
     Ok(Design {
-        experiments,
+        experiments: experiment_names(&project),
         path: PathBuf::new(),
         references: Vec::new(),
         fit_data: Vec::new(),
@@ -297,6 +254,86 @@ fn elaborate_choice(
         state_units,
         project,
     })
+}
+
+/// Which model and experiment, and what is changed in it.
+fn read_request(
+    choice: &Choice,
+    changes: &[Override],
+    project: &mut Project,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Request {
+    let mut request = Request {
+        model: choice.model.clone(),
+        experiment: choice.experiment.clone(),
+        overrides: changes.to_vec(),
+        ..Request::default()
+    };
+    for (target, value) in &choice.overrides {
+        match project.parse_override(target, value) {
+            Ok(change) => request.overrides.push(change),
+            Err(messages) => diagnostics.extend(messages),
+        }
+    }
+    if request.model.is_none() && request.experiment.is_none() {
+        request.experiment = experiment_names(project).into_iter().next();
+    }
+    request
+}
+
+/// The plan of the experiment, or of a model that has none, with the sweeps of the call.
+fn make_plan(
+    elaborated: &mut Elaborated<'_>,
+    choice: &Choice,
+    sweeps: &[ast::ExperimentStmt],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Plan {
+    let mut plan = match elaborated.experiment {
+        Some(experiment) => {
+            let (plan, messages) = plan(experiment, elaborated);
+            diagnostics.extend(messages);
+            plan
+        }
+        None => default_plan(elaborated),
+    };
+    if let Some(asked) = &choice.sweep {
+        let (swept, messages) = with_sweeps(plan, sweeps, asked.is_paired, elaborated);
+        diagnostics.extend(messages);
+        plan = swept;
+    }
+    if plan.columns.is_empty() {
+        plan.columns = default_columns(elaborated);
+    }
+    plan
+}
+
+/// The inputs, outputs and cuts of a linear model that the call names.
+fn read_quantities(
+    asked: &LinearAsked,
+    choice: &Choice,
+    plan: &Plan,
+    elaborated: &mut Elaborated<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> LinearQuantities {
+    let mut linear = LinearQuantities {
+        quantiser_gain: choice.linear.as_ref().and_then(|l| l.quantiser_gain),
+        ..LinearQuantities::default()
+    };
+    for (expressions, place) in [
+        (&asked.from, &mut linear.from),
+        (&asked.to, &mut linear.to),
+        (&asked.cut, &mut linear.cut),
+        (&asked.want, &mut linear.want),
+    ] {
+        let (found, messages) = quantities(expressions, elaborated);
+        diagnostics.extend(messages);
+        *place = found;
+    }
+    if choice.linear.is_some() && linear.from.is_empty() && plan.linearize.is_empty() {
+        let place = plan.places.whole.unwrap_or_default();
+        linear.from = default_inputs(elaborated, place);
+    }
+    linear
 }
 
 /// Units that states and parameters are shown in, where they are known.

@@ -52,6 +52,7 @@ pub fn write_lagrangians(
             Err(messages) => return Err(failed(project.clone(), messages)),
         }
     }
+
     // What is wrong with a model is said at the user's own lines, before its text is written.
     for (block, _) in &blocks {
         let mut own = project.clone();
@@ -62,6 +63,7 @@ pub fn write_lagrangians(
             return Err(failed(own.clone(), diagnostics));
         }
     }
+
     let text = replaced(&project, &derived);
     let mut models = Vec::new();
     for ((block, _), (_, derived)) in blocks.iter().zip(derived) {

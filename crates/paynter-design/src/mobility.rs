@@ -118,7 +118,7 @@ impl Mobility {
             found.push(
                 Diagnostic::warning(
                     code::NO_FREEDOM,
-                    "the mechanism has no freedom left: nothing in it can move",
+                    "the mechanism has no degree of freedom left: nothing in it can move",
                 )
                 .primary(
                     span.unwrap_or_else(|| graph.span(lock.origin)),
@@ -220,11 +220,13 @@ fn free_bodies(graph: &BondGraph, dae: &Dae, bodies: &[PathId]) -> Vec<PathId> {
         }
         k
     }
+
     for bond in &graph.bonds {
         let a = root(&mut group, bond.tail.element.0 as usize);
         let b = root(&mut group, bond.head.element.0 as usize);
         group[a.max(b)] = a.min(b);
     }
+
     let locks: HashSet<PathId> = dae.constraints.iter().map(|lock| lock.name).collect();
     // Groups of elements that hold something, and for each group the bodies in it.
     let mut held: HashSet<usize> = HashSet::new();
@@ -244,12 +246,14 @@ fn free_bodies(graph: &BondGraph, dae: &Dae, bodies: &[PathId]) -> Vec<PathId> {
             bodies_of.entry(own).or_default().insert(part);
         }
     }
+
     let mut not_free: HashSet<PathId> = HashSet::new();
     for (own, inside) in &bodies_of {
         if held.contains(own) || inside.len() > 1 {
             not_free.extend(inside);
         }
     }
+
     let free = bodies.iter().filter(|body| !not_free.contains(body));
     free.copied().collect()
 }

@@ -73,6 +73,7 @@ impl<'a> Finder<'a> {
             Block::Assign { symbol, value } => Some((*symbol, pool.as_symbol(*value)?)),
             _ => None,
         });
+
         Finder {
             reduced,
             inputs: graph.inputs.iter().copied().collect(),
@@ -143,6 +144,7 @@ impl<'a> Finder<'a> {
             let parent = dae.names.parent(dae.symbol(s).name);
             parent.is_some_and(|p| self.junctions.contains(&p))
         };
+
         match dae.symbol(symbol).role {
             _ if self.inputs.contains(&symbol) => Some(Rank::Input),
             _ if self.outputs.contains(&symbol) => Some(Rank::Output),

@@ -133,14 +133,16 @@ impl Staged {
             device.and_then(|mut d| d.write_all(bytes)).map_err(fail)?;
             return Ok(staged);
         }
+
         let permissions = existing(path, &staged.target)?;
 
         let folder = folder_of(&staged.target);
         if !folder.as_os_str().is_empty() && !folder.exists() {
             let folder = folder.display();
-            let message = format!("cannot be written: there is no folder `{folder}`");
+            let message = format!("cannot be written: there is not a folder `{folder}`");
             return Err(FileError::new(path, message));
         }
+
         let name = staged.target.file_name().unwrap_or_default();
         let temporary = beside(folder, &name.to_string_lossy());
         let made = OpenOptions::new()
@@ -148,6 +150,7 @@ impl Staged {
             .create_new(true)
             .open(&temporary);
         let file = made.map_err(fail)?;
+
         // From here on it is removed again unless it gets its name.
         staged.temporary = Some(temporary);
         fill(file, bytes, permissions).map_err(fail)?;
@@ -184,7 +187,7 @@ impl Staged {
         match fs::hard_link(temporary, &self.target) {
             Ok(()) => {}
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists || self.target.exists() => {
-                return Err(FileError::new(&self.asked, "is there already"));
+                return Err(FileError::new(&self.asked, "already exists"));
             }
             // Not every file system has second names.
             Err(_) => {
@@ -239,7 +242,7 @@ fn follow_links(path: &Path) -> Result<PathBuf, FileError> {
             Err(_) => return Ok(at),
         }
     }
-    Err(FileError::new(path, "is a link that leads in a circle"))
+    Err(FileError::new(path, "is a link that leads back to itself"))
 }
 
 /// Devices and pipes are written to, not replaced.
@@ -289,7 +292,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// A model that is there already, or a file that the call reads.
+    /// A model that already exists, or a file that the call reads.
     pub fn check(&self, path: &Path) -> Result<(), FileError> {
         let own = identity(path);
         let is_model =
@@ -368,8 +371,8 @@ mod tests {
     fn a_missing_folder_is_made_only_when_asked() {
         let folder = Folder::new("missing");
         let path = folder.0.join("x/y/a.csv");
-        let error = write_whole(&path, b"1").expect_err("there is no folder");
-        assert!(error.message.contains("there is no folder"), "{error}");
+        let error = write_whole(&path, b"1").expect_err("there is not a folder");
+        assert!(error.message.contains("there is not a folder"), "{error}");
         let made = make_folder(&path).expect("it can be made");
         assert_eq!(made, Some(folder.0.join("x")));
         assert_eq!(make_folder(&path), Ok(None));

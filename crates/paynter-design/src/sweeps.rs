@@ -35,6 +35,7 @@ impl Design {
             let (n, m) = (sweeps.len(), values.len());
             return Err(format!("there are {n} sweeps and {m} lists of values"));
         }
+
         for (sweep, list) in sweeps.iter_mut().zip(values) {
             let name = target_name(&sweep.target);
             if !matches!(sweep.target, SweepTarget::Variable { .. }) || !is_numeric(sweep) {
@@ -50,6 +51,7 @@ impl Design {
             let span = sweep.span;
             sweep.values = list.iter().map(|&x| sweep_number(x, span)).collect();
         }
+
         let mut drawn = self.plan.sweeps.iter().filter(|s| s.drawn.is_some());
         let first = drawn.next().map_or(0, |s| s.values.len());
         if drawn.any(|s| s.values.len() != first) {
@@ -57,6 +59,7 @@ impl Design {
                 "sweeps that are drawn together must have as many values as each other".to_owned(),
             );
         }
+
         if self.plan.is_paired && values.iter().any(|list| list.len() != values[0].len()) {
             return Err(
                 "sweeps that vary together must have as many values as each other".to_owned(),

@@ -11,6 +11,7 @@ use paynter_symbolic::SymbolId;
 use paynter_symbolic::expr::{Comparison, Function1};
 use paynter_symbolic::present::{Cause, Effect, Happening, Line, MatrixEquation, Presentation};
 use paynter_symbolic::print::Tree;
+use paynter_symbolic::print::letters::{spelled, split_subscript};
 use paynter_symbolic::print::text::{function_name, number as number_text, pi_multiple};
 use paynter_symbolic::print::typeset::{Around, binding_of, starts_with_digit};
 use std::fmt::Write as _;
@@ -145,6 +146,7 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: Naming<'_>) {
         fenced(out, "(", tree, ")", name);
         return;
     }
+
     match tree {
         Tree::Number(x) => number(out, *x),
         Tree::Symbol(s) => out.push_str(&name_math(&name(*s))),
@@ -328,6 +330,7 @@ fn name_math(name: &str) -> String {
     if let Some(inside) = inside("pre(") {
         return format!("<msup>{}<mo>−</mo></msup>", name_math(inside));
     }
+
     // A dot for each derivative, on the letter and not on its subscript; `r'[1]` has one as well.
     let (head, own) = name.split_at(name.rfind('.').map_or(0, |dot| dot + 1));
     let n_dots = own.matches('\'').count();
@@ -346,13 +349,16 @@ fn name_math(name: &str) -> String {
         .flatten()
         .map(escape)
         .collect();
+
     // The browser slants a single letter by itself; a word needs the attribute.
-    let letter = greek(letter).unwrap_or(letter);
+    let greek = spelled(letter).map(String::from);
+    let letter = greek.as_deref().unwrap_or(letter);
     let mut letter = if letter.chars().count() > 1 {
         format!("<mi class=\"word\">{}</mi>", escape(letter))
     } else {
         format!("<mi>{}</mi>", escape(letter))
     };
+
     if n_dots > 0 {
         // Two marks beside each other are not one accent: there are letters for two and three dots.
         let dots = match n_dots {
@@ -363,6 +369,7 @@ fn name_math(name: &str) -> String {
         };
         letter = format!("<mover accent=\"true\">{letter}<mo>{dots}</mo></mover>");
     }
+
     if subscripts.is_empty() {
         letter
     } else {
@@ -371,61 +378,6 @@ fn name_math(name: &str) -> String {
             subscripts.join(", ")
         )
     }
-}
-
-/// Parts a name before its first underscore or before its trailing digits.
-fn split_subscript(name: &str) -> (&str, Option<&str>) {
-    if let Some((letter, rest)) = name.split_once('_')
-        && !letter.is_empty()
-        && !rest.is_empty()
-    {
-        return (letter, Some(rest));
-    }
-    let letter = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    if letter.is_empty() || letter.len() == name.len() {
-        return (name, None);
-    }
-    (letter, Some(&name[letter.len()..]))
-}
-
-/// The letter that a name spells.
-fn greek(name: &str) -> Option<&'static str> {
-    const LETTERS: [(&str, &str); 30] = [
-        ("alpha", "α"),
-        ("beta", "β"),
-        ("gamma", "γ"),
-        ("delta", "δ"),
-        ("epsilon", "ε"),
-        ("zeta", "ζ"),
-        ("eta", "η"),
-        ("theta", "θ"),
-        ("iota", "ι"),
-        ("kappa", "κ"),
-        ("lambda", "λ"),
-        ("mu", "μ"),
-        ("nu", "ν"),
-        ("xi", "ξ"),
-        ("pi", "π"),
-        ("rho", "ρ"),
-        ("sigma", "σ"),
-        ("tau", "τ"),
-        ("phi", "φ"),
-        ("chi", "χ"),
-        ("psi", "ψ"),
-        ("omega", "ω"),
-        ("Gamma", "Γ"),
-        ("Delta", "Δ"),
-        ("Theta", "Θ"),
-        ("Lambda", "Λ"),
-        ("Sigma", "Σ"),
-        ("Phi", "Φ"),
-        ("Psi", "Ψ"),
-        ("Omega", "Ω"),
-    ];
-    LETTERS
-        .iter()
-        .find(|(word, _)| *word == name)
-        .map(|(_, letter)| *letter)
 }
 
 #[cfg(test)]

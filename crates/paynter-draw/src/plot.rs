@@ -70,15 +70,18 @@ pub fn panels_by_unit(curves: Vec<(Series, String)>, x_label: &str, marks: &[f64
             units.push(unit.clone());
         }
     }
+
     let label = |unit: &str| match unit {
         "" => String::new(),
         unit => format!("[{unit}]"),
     };
+
     let blank = || Panel {
         x_label: x_label.to_owned(),
         marks: marks.to_vec(),
         ..Panel::default()
     };
+
     let mut panels: Vec<Panel> = Vec::new();
     if units.len() > 2 {
         panels.extend(units.iter().map(|unit| Panel {
@@ -92,6 +95,7 @@ pub fn panels_by_unit(curves: Vec<(Series, String)>, x_label: &str, marks: &[f64
             ..blank()
         });
     }
+
     for (mut series, unit) in curves {
         let at = units.iter().position(|u| *u == unit).unwrap_or(0);
         if units.len() == 2 {

@@ -74,6 +74,7 @@ pub fn sankey(energy: &Energy) -> Option<String> {
             bar += h;
         }
     }
+
     svg.rect((middle - 4.0, bar_top), (8.0, HEIGHT), "bar");
     Some(svg.finish_as("ps", WIDTH, height, STYLE))
 }
@@ -91,6 +92,7 @@ fn sides(energy: &Energy) -> (Ribbons, Ribbons) {
         let side = if joules >= 0.0 { &mut left } else { &mut right };
         side.push((name, Part::Source, joules.abs()));
     }
+
     for (list, part) in [
         (&energy.dissipated, Part::Loss),
         (&energy.stored, Part::Storage),
@@ -100,9 +102,11 @@ fn sides(energy: &Energy) -> (Ribbons, Ribbons) {
             side.push((name, part, joules.abs()));
         }
     }
+
     let sum = |side: &Ribbons| side.iter().map(|r| r.2).sum::<f64>();
     let missing = sum(&left) - sum(&right);
     let scale = sum(&left).max(sum(&right));
+
     // What is left over within the error of a solver is not worth a ribbon of its own.
     let short = if missing > 0.0 { &mut right } else { &mut left };
     if missing.abs() > MIN_PART * scale {
@@ -172,6 +176,7 @@ pub(crate) fn with_prefix(value: f64, unit: &str) -> String {
         (1e-9, "n"),
         (1e-12, "p"),
     ];
+
     let size = value.abs();
     for (factor, prefix) in PREFIXES {
         // 999.6 mW would be written as 1000 mW.
@@ -186,6 +191,7 @@ pub(crate) fn with_prefix(value: f64, unit: &str) -> String {
             return format!("{:.digits$} {prefix}{unit}", value / factor);
         }
     }
+
     if size == 0.0 {
         format!("0 {unit}")
     } else {

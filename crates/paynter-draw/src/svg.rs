@@ -39,9 +39,9 @@ pub enum Theme {
     /// As the reader's screen is set; light where nothing is known, as in a PNG.
     #[default]
     Auto,
-    /// Light paper.
+    /// Light.
     Light,
-    /// Dark paper.
+    /// Dark.
     Dark,
 }
 

@@ -52,7 +52,7 @@ impl Machine {
         let energy_before = self.energy()?;
         let energies_before = self.room.energies.clone();
         self.keep_discrete();
-        run(&image.assigned_values.steps, &mut self.memory)?;
+        run(&image.events.assigned_values.steps, &mut self.memory)?;
         let writes = self.gather(rising, stop)?;
 
         let mut has_changed = false;
@@ -68,7 +68,7 @@ impl Machine {
                 y[index] = ask.value;
             }
             self.meet(t, y, &writes)?;
-            if image.n_constraints > 0 {
+            if image.locks.n > 0 {
                 self.project_on_constraints(t, y)?;
             }
             self.load(t, y)?;
@@ -86,7 +86,7 @@ impl Machine {
         let mut writes = Writes::default();
         let mut clash = None;
         for &when in rising {
-            for (place, action) in image.actions[when].iter().enumerate() {
+            for (place, action) in image.events.actions[when].iter().enumerate() {
                 let ask = |value: f64| Demand {
                     value,
                     from: (when, place),
@@ -102,15 +102,16 @@ impl Machine {
                         agree(writes.states.entry(index).or_insert(ask(value)), ask(value))
                     }
                     ActionInfo::Assign { value, slot } => {
-                        let output = image.assigned_values.outputs[value];
+                        let output = image.events.assigned_values.outputs[value];
                         let value = self.memory.slots[output as usize];
                         agree(writes.slots.entry(slot).or_insert(ask(value)), ask(value))
                     }
                     ActionInfo::Aim { value, row, action } => {
                         let ask = ask(self.room.reinit[value]);
-                        let target = image.aims[action as usize].0;
-                        let same =
-                            |a: &&mut (usize, u32, Demand)| image.aims[a.1 as usize].0 == target;
+                        let target = image.events.aims[action as usize].0;
+                        let same = |a: &&mut (usize, u32, Demand)| {
+                            image.events.aims[a.1 as usize].0 == target
+                        };
                         match writes.aims.iter_mut().find(same) {
                             Some((_, _, first)) => agree(first, ask),
                             None => {
@@ -185,7 +186,7 @@ impl Machine {
             return Ok(());
         };
         let image = self.image.clone();
-        let map = &image.reinit_targets;
+        let map = &image.events.reinit_targets;
         let mut columns: Vec<u32> = aims
             .iter()
             .flat_map(|aim| map.rows[aim.row].iter().copied())

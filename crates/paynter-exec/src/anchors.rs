@@ -106,7 +106,7 @@ struct Sight {
 impl Machine {
     /// Puts the anchors at a point, which becomes the start of what is stored.
     pub fn set_anchors(&mut self, t: f64, y: &[f64]) {
-        let n = self.image.anchors.storages.len();
+        let n = self.image.energy.anchors.storages.len();
         if n == 0 {
             return;
         }
@@ -118,13 +118,14 @@ impl Machine {
             n_panels: 0,
         };
         let image = self.image.clone();
-        for slots in &image.anchors.storages {
+        for slots in &image.energy.anchors.storages {
             for &slot in slots.anchor.iter().chain([&slots.energy_at_anchor]) {
                 self.memory.slots[slot as usize] = 0.0;
             }
         }
         // Equations without a value here end the run at its first step, with their name.
-        if self.load(t, y).is_err() || run(&image.anchors.routine.steps, &mut self.memory).is_err()
+        if self.load(t, y).is_err()
+            || run(&image.energy.anchors.routine.steps, &mut self.memory).is_err()
         {
             return;
         }
@@ -153,7 +154,7 @@ impl Machine {
     /// Looks at the present point, and moves the anchors from which the way has become long.
     pub(crate) fn look_from_anchors(&mut self) -> Result<(), Fault> {
         let image = self.image.clone();
-        let anchors = &image.anchors;
+        let anchors = &image.energy.anchors;
         if anchors.is_empty() || self.anchored.last.is_empty() {
             return Ok(());
         }
@@ -182,7 +183,7 @@ impl Machine {
     /// Looks from anchors that have just moved, and lets those follow from which even that was long.
     fn look_again(&mut self, moved: &[usize]) -> Result<(), Fault> {
         let image = self.image.clone();
-        run(&image.anchors.routine.steps, &mut self.memory)?;
+        run(&image.energy.anchors.routine.steps, &mut self.memory)?;
         for &k in moved {
             let mut sight = self.sight(k);
             self.anchored.n_panels += sight.panels as u64;
@@ -202,7 +203,7 @@ impl Machine {
 
     /// What the routine has just computed for a storage.
     fn sight(&self, k: usize) -> Sight {
-        let anchors = &self.image.anchors;
+        let anchors = &self.image.energy.anchors;
         let first = anchors.storages[k].first;
         let n = anchors.storages[k].anchor.len();
         let value = |place: usize| self.memory.slots[anchors.routine.outputs[place] as usize];
@@ -216,7 +217,7 @@ impl Machine {
 
     /// Puts an anchor where its storage was seen last.
     fn move_anchor(&mut self, k: usize) {
-        let slots = &self.image.anchors.storages[k];
+        let slots = &self.image.energy.anchors.storages[k];
         let last = &self.anchored.last[k];
         for (&slot, &argument) in slots.anchor.iter().zip(&last.arguments) {
             self.memory.slots[slot as usize] = argument;
@@ -227,7 +228,10 @@ impl Machine {
 
     /// Goes on with the anchors of another machine of the same model.
     pub(crate) fn carry_anchors(&mut self, from: &Machine) {
-        let (own, given) = (&self.image.anchors.storages, &from.image.anchors.storages);
+        let (own, given) = (
+            &self.image.energy.anchors.storages,
+            &from.image.energy.anchors.storages,
+        );
         for (to, from_slots) in own.iter().zip(given) {
             let pairs = to.anchor.iter().zip(&from_slots.anchor);
             let energies = (&to.energy_at_anchor, &from_slots.energy_at_anchor);

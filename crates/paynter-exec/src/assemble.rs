@@ -193,7 +193,7 @@ impl Look<'_> {
     /// Locks whose gradients lie in the span of those before them.
     fn dependent(&mut self, y: &[f64]) -> Result<Vec<Redundant>, Fault> {
         let image = self.machine.image.clone();
-        let map = &image.constraints;
+        let map = &image.locks.map;
         self.machine.residuals(self.t0, y, map)?;
         let entries = self.machine.entries(map)?;
         let sizes = self.machine.sizes(y);
@@ -270,7 +270,8 @@ impl Look<'_> {
         for &column in self
             .machine
             .image
-            .constraints
+            .locks
+            .map
             .rows
             .iter()
             .flat_map(|row| row.iter())
@@ -295,7 +296,7 @@ impl Look<'_> {
                 continue;
             }
             let image = self.machine.image.clone();
-            let map = &image.constraints;
+            let map = &image.locks.map;
             self.machine.residuals(self.t0, &y, map)?;
             let mut rates = vec![0.0; map.rows.len()];
             let along = (1.0, Some(dy.as_slice()));

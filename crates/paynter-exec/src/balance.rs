@@ -77,7 +77,7 @@ impl Machine {
         self.balanced = Balanced {
             n_steps: 0,
             looked_at: Some(t),
-            passed: vec![Passed::default(); self.image.balances.ends.len()],
+            passed: vec![Passed::default(); self.image.energy.balances.ends.len()],
         };
     }
 
@@ -98,7 +98,7 @@ impl Machine {
     #[cold]
     pub(crate) fn look_at_balances(&mut self, t: f64, y: &[f64]) {
         let image = self.image.clone();
-        let balances = &image.balances;
+        let balances = &image.energy.balances;
         if balances.ends.is_empty() || self.balanced.passed.is_empty() || self.load(t, y).is_err() {
             return;
         }

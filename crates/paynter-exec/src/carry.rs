@@ -38,14 +38,14 @@ impl Machine {
         held: &[(SymbolId, f64)],
     ) -> Result<EventOutcome, EvalError> {
         let image = self.image.clone();
-        let sources = from.image.discrete.iter().map(|d| (d.0, d.1));
-        let sources = sources.chain(from.image.modes.iter().map(|m| (m.symbol, m.slot)));
+        let sources = from.image.events.discrete.iter().map(|d| (d.0, d.1));
+        let sources = sources.chain(from.image.events.modes.iter().map(|m| (m.symbol, m.slot)));
         let mut values: HashMap<SymbolId, f64> = sources
             .map(|(symbol, slot)| (symbol, from.memory.slots[slot as usize]))
             .collect();
         values.extend(held.iter().copied());
-        let targets = image.discrete.iter().map(|d| (d.0, d.1));
-        let targets = targets.chain(image.modes.iter().map(|m| (m.symbol, m.slot)));
+        let targets = image.events.discrete.iter().map(|d| (d.0, d.1));
+        let targets = targets.chain(image.events.modes.iter().map(|m| (m.symbol, m.slot)));
         for (symbol, slot) in targets {
             if let Some(&value) = values.get(&symbol) {
                 self.memory.slots[slot as usize] = value;
@@ -84,11 +84,11 @@ impl Machine {
         held: &[(SymbolId, f64)],
     ) -> Result<(), Fault> {
         let image = self.image.clone();
-        for round in 0..rounds_allowed(image.modes.len()) {
+        for round in 0..rounds_allowed(image.events.modes.len()) {
             self.load(t, y)?;
             self.run_switches()?;
             let mut has_changed = false;
-            for mode in &image.modes {
+            for mode in &image.events.modes {
                 let Decider::State { output, .. } = mode.decider else {
                     continue;
                 };
@@ -116,14 +116,14 @@ impl Machine {
 
     /// What noise of a switch value is small against was seen by the other machine.
     fn carry_switch_sizes(&mut self, from: &Machine) {
-        let outputs = from.image.modes.iter().filter_map(|mode| {
+        let outputs = from.image.events.modes.iter().filter_map(|mode| {
             let Decider::State { output, .. } = mode.decider else {
                 return None;
             };
             Some((mode.symbol, from.room.switch_sizes[output]))
         });
         let sizes: HashMap<SymbolId, f64> = outputs.collect();
-        for mode in &self.image.modes {
+        for mode in &self.image.events.modes {
             if let Decider::State { output, .. } = mode.decider
                 && let Some(&size) = sizes.get(&mode.symbol)
             {
@@ -135,7 +135,7 @@ impl Machine {
 
     /// Tells whether a `when` that reads this mode moves a state: what it does is no rate that could be averaged.
     pub fn moves_states(&self, mode: SymbolId) -> bool {
-        let whens = self.image.dae.whens.iter().zip(&self.image.actions);
+        let whens = self.image.dae.whens.iter().zip(&self.image.events.actions);
         whens.into_iter().any(|(when, actions)| {
             let is_move =
                 |a: &ActionInfo| matches!(a, ActionInfo::SetState { .. } | ActionInfo::Aim { .. });
@@ -155,7 +155,7 @@ impl Machine {
         (weights, h): (&[f64], f64),
     ) -> bool {
         let image = self.image.clone();
-        let Some(mode) = image.modes.iter().rev().find(
+        let Some(mode) = image.events.modes.iter().rev().find(
             |mode| matches!(mode.decider, Decider::State { first_guard, .. } if first_guard <= guard),
         ) else {
             return false;
@@ -206,7 +206,13 @@ impl Machine {
 
     /// Lets the events from `first_when` on, and the modes that only they read, count as not yet come.
     pub fn rearm(&mut self, first_when: usize, modes: &[SymbolId]) {
-        for (mode, is_rearmed) in self.image.modes.iter().zip(&mut self.room.is_rearmed) {
+        for (mode, is_rearmed) in self
+            .image
+            .events
+            .modes
+            .iter()
+            .zip(&mut self.room.is_rearmed)
+        {
             if modes.contains(&mode.symbol) {
                 self.memory.slots[mode.slot as usize] = 0.0;
                 *is_rearmed = true;
@@ -236,7 +242,7 @@ impl Machine {
 
     /// Puts a switch on a side, whatever its value.
     pub fn hold_mode(&mut self, mode: SymbolId, value: f64) {
-        let own = self.image.modes.iter().find(|m| m.symbol == mode);
+        let own = self.image.events.modes.iter().find(|m| m.symbol == mode);
         if let Some(own) = own {
             self.memory.slots[own.slot as usize] = value;
         }
@@ -244,7 +250,7 @@ impl Machine {
 
     /// Gives the values of the discrete symbols.
     pub fn discrete_values(&self) -> Vec<(SymbolId, f64)> {
-        let discrete = self.image.discrete.iter();
+        let discrete = self.image.events.discrete.iter();
         discrete
             .map(|d| (d.0, self.memory.slots[d.1 as usize]))
             .collect()

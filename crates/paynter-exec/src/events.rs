@@ -47,8 +47,8 @@ impl Machine {
     /// Computes the guards at the point in memory.
     pub(crate) fn compute_guards(&mut self, guards: &mut [f64]) -> Result<(), Fault> {
         let image = &self.image;
-        run(&image.switches.steps, &mut self.memory)?;
-        for mode in &image.modes {
+        run(&image.events.switches.steps, &mut self.memory)?;
+        for mode in &image.events.modes {
             let Decider::State {
                 output,
                 first_guard,
@@ -56,7 +56,7 @@ impl Machine {
             else {
                 continue;
             };
-            let value = self.memory.slots[image.switches.outputs[output] as usize];
+            let value = self.memory.slots[image.events.switches.outputs[output] as usize];
             let state = self.memory.slots[mode.slot as usize];
             let size = &mut self.room.switch_sizes[output];
             *size = size.max(value.abs());
@@ -93,7 +93,7 @@ impl Machine {
     /// its value.
     pub(crate) fn take_guard_sides(&self, sides: &mut [f64]) {
         let side = |is_positive: bool| if is_positive { 1.0 } else { -1.0 };
-        for (mode, &is_rearmed) in self.image.modes.iter().zip(&self.room.is_rearmed) {
+        for (mode, &is_rearmed) in self.image.events.modes.iter().zip(&self.room.is_rearmed) {
             let Decider::State { first_guard, .. } = mode.decider else {
                 continue;
             };
@@ -127,17 +127,19 @@ impl Machine {
         rates: &mut [f64],
     ) -> Result<(), Fault> {
         let image = self.image.clone();
-        run(&image.switch_flow.routine.steps, &mut self.memory)?;
+        run(&image.events.switch_flow.routine.steps, &mut self.memory)?;
         let mut along = std::mem::take(&mut self.room.switch_rates);
-        along.resize(image.switches.outputs.len(), 0.0);
+        along.resize(image.events.switches.outputs.len(), 0.0);
         let direction = (1.0, Some(dy));
-        let outcome =
-            image
-                .switch_flow
-                .along(&image.inputs, &mut self.memory, direction, |k, rate| {
-                    along[k] = rate;
-                });
-        for mode in &image.modes {
+        let outcome = image.events.switch_flow.along(
+            &image.inputs,
+            &mut self.memory,
+            direction,
+            |k, rate| {
+                along[k] = rate;
+            },
+        );
+        for mode in &image.events.modes {
             let Decider::State {
                 output,
                 first_guard,
@@ -145,7 +147,7 @@ impl Machine {
             else {
                 continue;
             };
-            let value = image.switch_flow.value(&self.memory, output);
+            let value = image.events.switch_flow.value(&self.memory, output);
             let is_mute = value.abs() <= self.room.mute[output] && self.room.mute[output] > 0.0;
             let rate = if is_mute { 0.0 } else { along[output] };
             let state = self.memory.slots[mode.slot as usize];
@@ -194,15 +196,15 @@ impl Machine {
         }
         let image = &self.image;
         let slots = &self.memory.slots;
-        let output = |k: usize| slots[image.timing.outputs[k] as usize];
-        for mode in &image.modes {
+        let output = |k: usize| slots[image.events.timing.outputs[k] as usize];
+        for mode in &image.events.modes {
             if let Decider::Time { output: k } = mode.decider {
                 let line = (output(k), output(k + 1));
                 let change = next_change(mode, slots[mode.slot as usize], line, t);
                 next = change.map_or(next, |change| next.min(change));
             }
         }
-        for corners in &image.corners {
+        for corners in &image.events.corners {
             let (slope, offset) = (output(corners.output), output(corners.output + 1));
             if slope == 0.0 {
                 continue;
@@ -215,7 +217,7 @@ impl Machine {
             }
         }
         let span = (t, self.horizon(t));
-        for (clockwork, watched) in self.clockworks.iter_mut().zip(&image.watched) {
+        for (clockwork, watched) in self.clockworks.iter_mut().zip(&image.events.watched) {
             let (change, known) = clockwork.next_change(watched, slots, span);
             next = change.map_or(next, |change| next.min(change));
             self.time_known_until = self.time_known_until.min(known);
@@ -240,13 +242,13 @@ impl Machine {
         match mode.decider {
             Decider::State { .. } => None,
             Decider::Time { output } => {
-                let line = |k: usize| slots[self.image.timing.outputs[k] as usize];
+                let line = |k: usize| slots[self.image.events.timing.outputs[k] as usize];
                 Some(mode_on_line(mode.kind, (line(output), line(output + 1)), t))
             }
             Decider::Clock { watched } => {
                 let span = (t, self.horizon(t));
                 let clockwork = &mut self.clockworks[watched];
-                let watched = &self.image.watched[watched];
+                let watched = &self.image.events.watched[watched];
                 Some(if self.room.is_starting {
                     clockwork.cell_at(watched, slots, t)
                 } else {
@@ -259,12 +261,12 @@ impl Machine {
     /// Tells whether a function of time switches at the very start.
     pub(crate) fn is_switch_due(&mut self, t: f64) -> bool {
         // A fault shows again, and is reported, when the right-hand side is evaluated.
-        if self.image.watched.is_empty() || self.prepare().is_err() {
+        if self.image.events.watched.is_empty() || self.prepare().is_err() {
             return false;
         }
         let image = self.image.clone();
         let is_clocked = |mode: &&ModeInfo| matches!(mode.decider, Decider::Clock { .. });
-        image.modes.iter().filter(is_clocked).any(|mode| {
+        image.events.modes.iter().filter(is_clocked).any(|mode| {
             let held = self.memory.slots[mode.slot as usize];
             self.mode_by_time(mode, t).is_some_and(|new| new != held)
         })
@@ -272,7 +274,7 @@ impl Machine {
 
     fn run_timing(&mut self, t: f64) -> Result<(), Fault> {
         self.memory.slots[self.image.inputs.time as usize] = t;
-        run(&self.image.timing.steps, &mut self.memory)
+        run(&self.image.events.timing.steps, &mut self.memory)
     }
 
     /// Reacts to an event; see the module.
@@ -294,11 +296,11 @@ impl Machine {
         self.run_switches()?;
         self.keep_left_limits()?;
         let booked = self.jumps.iter().sum::<f64>();
-        let energy_before = match self.image.has_impulses {
+        let energy_before = match self.image.events.has_impulses {
             true => self.energy()?,
             false => 0.0,
         };
-        let (energies_before, jumps_before) = match self.image.has_impulses {
+        let (energies_before, jumps_before) = match self.image.events.has_impulses {
             true => (self.room.energies.clone(), self.storage_jumps.clone()),
             false => Default::default(),
         };
@@ -309,7 +311,7 @@ impl Machine {
         has_changed |= !self.room.restless.is_empty();
         let has_ticked = self.tick(t)?;
         let mut reinit_is_ready = false;
-        if !self.image.reinit_values.outputs.is_empty() {
+        if !self.image.events.reinit_values.outputs.is_empty() {
             self.compute_reinit_values()?;
             reinit_is_ready = true;
         }
@@ -327,7 +329,7 @@ impl Machine {
             if rising.is_empty() {
                 break;
             }
-            if !reinit_is_ready && !self.image.reinit_values.outputs.is_empty() {
+            if !reinit_is_ready && !self.image.events.reinit_values.outputs.is_empty() {
                 self.compute_reinit_values()?;
             }
             reinit_is_ready = false;
@@ -336,7 +338,7 @@ impl Machine {
             self.load(t, y)?;
         }
         self.refresh_unknowns(t, y)?;
-        if self.image.has_impulses {
+        if self.image.events.has_impulses {
             self.load(t, y)?;
             let by_reinit = self.jumps.iter().sum::<f64>() - booked;
             self.impulses += self.energy()? - energy_before - by_reinit;
@@ -369,24 +371,25 @@ impl Machine {
     fn mode_values(&self) -> impl Iterator<Item = f64> {
         let slots = &self.memory.slots;
         self.image
+            .events
             .modes
             .iter()
             .map(|mode| slots[mode.slot as usize])
     }
 
     fn is_corner(&mut self, t: f64) -> Result<bool, Fault> {
-        let mut watched = self.image.watched_corners.iter();
+        let mut watched = self.image.events.watched_corners.iter();
         if watched.any(|&k| self.clockworks[k].is_change(t)) {
             return Ok(true);
         }
-        if self.image.corners.is_empty() {
+        if self.image.events.corners.is_empty() {
             return Ok(false);
         }
         self.prepare()?;
         self.run_timing(t)?;
         let slots = &self.memory.slots;
-        Ok(self.image.corners.iter().any(|corners| {
-            let line = |k: usize| slots[self.image.timing.outputs[k] as usize];
+        Ok(self.image.events.corners.iter().any(|corners| {
+            let line = |k: usize| slots[self.image.events.timing.outputs[k] as usize];
             let (slope, offset) = (line(corners.output), line(corners.output + 1));
             slope != 0.0 && corners.corners.iter().any(|&c| (c - offset) / slope == t)
         }))
@@ -395,10 +398,11 @@ impl Machine {
     /// Computes the values that decide on modes, and remembers them.
     pub(crate) fn run_switches(&mut self) -> Result<(), Fault> {
         let image = &self.image;
-        run(&image.switches.steps, &mut self.memory)?;
+        run(&image.events.switches.steps, &mut self.memory)?;
         self.room.switches.clear();
         let slots = &self.memory.slots;
         let values = image
+            .events
             .switches
             .outputs
             .iter()
@@ -410,11 +414,12 @@ impl Machine {
     /// Fills `pre(x)`: of discrete symbols the value so far, of continuous ones the left limit.
     pub(crate) fn keep_left_limits(&mut self) -> Result<(), Fault> {
         let image = &self.image;
-        run(&image.pre_continuous.steps, &mut self.memory)?;
+        run(&image.events.pre_continuous.steps, &mut self.memory)?;
         for (&slot, &from) in image
+            .events
             .pre_continuous_slots
             .iter()
-            .zip(&image.pre_continuous.outputs)
+            .zip(&image.events.pre_continuous.outputs)
         {
             self.memory.slots[slot as usize] = self.memory.slots[from as usize];
         }
@@ -423,7 +428,7 @@ impl Machine {
     }
 
     pub(crate) fn keep_discrete(&mut self) {
-        for &(of, pre) in &self.image.pre_discrete {
+        for &(of, pre) in &self.image.events.pre_discrete {
             self.memory.slots[pre as usize] = self.memory.slots[of as usize];
         }
     }
@@ -438,9 +443,9 @@ impl Machine {
         if !is_due {
             return Ok(false);
         }
-        run(&image.sample_inputs.steps, &mut self.memory)?;
+        run(&image.clocks.inputs.steps, &mut self.memory)?;
         let mut has_changed = false;
-        for (number, sampled) in image.sampled.iter().enumerate() {
+        for (number, sampled) in image.clocks.sampled.iter().enumerate() {
             if self.clocks[sampled.clock].next_time() > t {
                 continue;
             }
@@ -468,7 +473,7 @@ impl Machine {
     fn cross(&mut self, fired: &[Crossing]) -> bool {
         let mut has_changed = false;
         for crossing in fired {
-            let modes = &self.image.modes;
+            let modes = &self.image.events.modes;
             let Some(mode) = modes.iter().rev().find(|mode| {
                 matches!(mode.decider, Decider::State { first_guard, .. } if first_guard <= crossing.guard)
             }) else {
@@ -512,8 +517,8 @@ impl Machine {
     pub(crate) fn settle_modes(&mut self, t: f64) -> Result<bool, Fault> {
         let image = self.image.clone();
         let mut has_changed = false;
-        let mut has_jumped = vec![false; image.switches.outputs.len()];
-        for round in 0..rounds_allowed(image.modes.len()) {
+        let mut has_jumped = vec![false; image.events.switches.outputs.len()];
+        for round in 0..rounds_allowed(image.events.modes.len()) {
             let is_one_by_one = round >= ROUNDS_TOGETHER;
             let has_moved = std::mem::take(&mut self.room.has_moved);
             self.room.restless.clear();
@@ -524,7 +529,7 @@ impl Machine {
                 has_changed = true;
                 continue;
             }
-            for (k, mode) in image.modes.iter().enumerate() {
+            for (k, mode) in image.events.modes.iter().enumerate() {
                 let Decider::State { output, .. } = mode.decider else {
                     continue;
                 };
@@ -584,17 +589,17 @@ impl Machine {
     fn settle_what_rests(&mut self) -> Result<bool, Fault> {
         let image = self.image.clone();
         let has_switched = |this: &Self, k: usize| {
-            let now = this.memory.slots[image.modes[k].slot as usize];
+            let now = this.memory.slots[image.events.modes[k].slot as usize];
             this.room.modes_before.get(k).is_some_and(|&m| m != now)
         };
-        let n_switched = (0..image.modes.len())
+        let n_switched = (0..image.events.modes.len())
             .filter(|&k| has_switched(self, k))
             .count();
         if n_switched == 0 {
             return Ok(false);
         }
         let mut candidates = Vec::new();
-        for (k, mode) in image.modes.iter().enumerate() {
+        for (k, mode) in image.events.modes.iter().enumerate() {
             let Decider::State { output, .. } = mode.decider else {
                 continue;
             };
@@ -616,7 +621,7 @@ impl Machine {
         let rests = self.find_what_rests()?;
         let mut has_changed = false;
         for &(k, output) in &candidates {
-            let mode = &image.modes[k];
+            let mode = &image.events.modes[k];
             let (value, rests) = (self.room.switches[output], rests[output]);
             let held = &mut self.memory.slots[mode.slot as usize];
             let new = match mode.kind {
@@ -639,14 +644,15 @@ impl Machine {
     /// Tells of each switch value whether no state and no time can move it from here, with the modes as they are.
     fn find_what_rests(&mut self) -> Result<Vec<bool>, Fault> {
         let image = self.image.clone();
-        run(&image.switch_flow.routine.steps, &mut self.memory)?;
+        run(&image.events.switch_flow.routine.steps, &mut self.memory)?;
         let anywhere: Vec<f64> = (0..image.inputs.n)
             .map(|k| 1.0 + 0.618 * k as f64)
             .collect();
-        let mut rests = vec![true; image.switches.outputs.len()];
+        let mut rests = vec![true; image.events.switches.outputs.len()];
         let direction = (1.0, Some(&anywhere[..]));
         let note = |k: usize, rate: f64| rests[k] = rate == 0.0;
         image
+            .events
             .switch_flow
             .along(&image.inputs, &mut self.memory, direction, note)?;
         Ok(rests)
@@ -654,14 +660,14 @@ impl Machine {
 
     pub(crate) fn settle_modes_by_time(&mut self, t: f64) -> Result<(), Fault> {
         let image = self.image.clone();
-        if image.timing.outputs.is_empty() && image.watched.is_empty() {
+        if image.events.timing.outputs.is_empty() && image.events.watched.is_empty() {
             return Ok(());
         }
         // A switch by time may move the line of another one: again until all agree.
-        for _ in 0..=image.modes.len().min(MAX_ROUNDS) {
+        for _ in 0..=image.events.modes.len().min(MAX_ROUNDS) {
             self.run_timing(t)?;
             let mut has_changed = false;
-            for mode in &image.modes {
+            for mode in &image.events.modes {
                 let Some(new) = self.mode_by_time(mode, t) else {
                     continue;
                 };
@@ -682,9 +688,9 @@ impl Machine {
     /// Evaluates `when` conditions; gives those that have become true.
     pub(crate) fn rising_conditions(&mut self) -> Result<Vec<usize>, Fault> {
         let image = &self.image;
-        run(&image.conditions.steps, &mut self.memory)?;
+        run(&image.events.conditions.steps, &mut self.memory)?;
         let mut rising = Vec::new();
-        for (when, &slot) in image.conditions.outputs.iter().enumerate() {
+        for (when, &slot) in image.events.conditions.outputs.iter().enumerate() {
             let holds = self.memory.slots[slot as usize] != 0.0;
             if holds && !self.conditions[when] {
                 rising.push(when);
@@ -696,11 +702,12 @@ impl Machine {
 
     fn compute_reinit_values(&mut self) -> Result<(), Fault> {
         let image = &self.image;
-        run(&image.reinit_values.steps, &mut self.memory)?;
+        run(&image.events.reinit_values.steps, &mut self.memory)?;
         self.room.reinit.clear();
         let slots = &self.memory.slots;
         self.room.reinit.extend(
             image
+                .events
                 .reinit_values
                 .outputs
                 .iter()
@@ -711,8 +718,8 @@ impl Machine {
 
     pub(crate) fn energy(&mut self) -> Result<f64, Fault> {
         self.look_from_anchors()?;
-        run(&self.image.energy.steps, &mut self.memory)?;
-        let slots = self.image.energy.outputs.iter();
+        run(&self.image.energy.stored.steps, &mut self.memory)?;
+        let slots = self.image.energy.stored.outputs.iter();
         self.room.energies.clear();
         let energies = slots.map(|&slot| self.memory.slots[slot as usize]);
         self.room.energies.extend(energies);

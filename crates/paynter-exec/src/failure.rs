@@ -88,7 +88,7 @@ pub enum Failure {
         /// The function and its own words.
         message: String,
     },
-    /// These switches change each other without end.
+    /// These switches keep changing each other.
     EventLoop {
         /// Symbols of the modes that were still changing.
         modes: Vec<SymbolId>,

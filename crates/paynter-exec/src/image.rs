@@ -131,12 +131,6 @@ pub(crate) struct Image {
     pub inputs: Inputs,
     pub n_slots: usize,
     pub constants: Vec<(u32, f64)>,
-    /// Slots of parameters, by symbol.
-    pub parameter_slots: FxHashMap<SymbolId, u32>,
-    pub bindings: Vec<Binding>,
-    pub set_up: Routine,
-    /// Slots of what it computes.
-    pub set_up_slots: Vec<u32>,
     pub rhs: Map,
     pub(crate) pattern: OnceLock<Option<Pattern>>,
     pub is_algebraic: Vec<bool>,
@@ -145,6 +139,41 @@ pub(crate) struct Image {
     pub observe: Routine,
     /// The same with slopes, where they are asked for.
     pub observed: Map,
+    /// Calls of functions that want to know of every step.
+    pub listeners: Vec<ExternalCall>,
+    /// For each block its size and the places of its matrix; size 0 if it was written out.
+    pub block_shapes: Vec<BlockShape>,
+    pub blocks: Vec<(Vec<SymbolId>, Vec<Origin>)>,
+    /// Where parameters live, and what follows from them alone.
+    pub parameters: ParameterLayout,
+    /// What happens at events.
+    pub events: EventLayout,
+    /// Sampled blocks.
+    pub clocks: ClockLayout,
+    /// What the start has to meet.
+    pub start: StartLayout,
+    /// Constraints between states.
+    pub locks: LockLayout,
+    /// The energy audit.
+    pub energy: EnergyLayout,
+    /// Machine code, as far as it is made.
+    pub code: CodeState,
+}
+
+/// Where parameters live, and what is computed once they are known.
+#[derive(Debug, Default)]
+pub(crate) struct ParameterLayout {
+    /// Slots of parameters, by symbol.
+    pub slots: FxHashMap<SymbolId, u32>,
+    pub bindings: Vec<Binding>,
+    pub set_up: Routine,
+    /// Slots of what it computes.
+    pub set_up_slots: Vec<u32>,
+}
+
+/// What decides on modes and events, and what events do.
+#[derive(Debug, Default)]
+pub(crate) struct EventLayout {
     pub switches: Routine,
     /// The same values as they are, without the rule that roundings are zero, and how they move.
     pub switch_flow: Map,
@@ -177,44 +206,64 @@ pub(crate) struct Image {
     pub pre_continuous: Routine,
     pub pre_continuous_slots: Vec<u32>,
     pub discrete: Vec<(SymbolId, u32, f64)>,
-    pub clock_rates: Vec<(u64, u64)>,
-    pub sample_inputs: Routine,
+}
+
+/// Clocks and the equations that run at their ticks.
+#[derive(Debug, Default)]
+pub(crate) struct ClockLayout {
+    pub rates: Vec<(u64, u64)>,
+    pub inputs: Routine,
     pub sampled: Vec<Sampled>,
-    pub starts: Vec<StartInfo>,
-    pub start_values: Routine,
-    /// States that are set last, and the values of [`Image::late_values`] negated for them or not.
+}
+
+/// Start values, demands and hints.
+#[derive(Debug, Default)]
+pub(crate) struct StartLayout {
+    pub aims: Vec<StartInfo>,
+    pub values: Routine,
+    /// States that are set last, and the values of [`StartLayout::late_values`] negated for them or not.
     pub late_states: Vec<(usize, bool)>,
     pub late_values: Routine,
     /// Demands that are not on states directly, then constraints, then hints.
     pub demands: Map,
     pub n_demands: usize,
-    pub n_constraints: usize,
+}
+
+/// Constraints that the states have to keep.
+#[derive(Debug, Default)]
+pub(crate) struct LockLayout {
+    pub n: usize,
     /// Some locks close loops, so that the mechanism may come to a singular position.
     pub closes_loops: bool,
-    pub constraints: Map,
+    pub map: Map,
+}
+
+/// Powers, stored energies and what the audit compares.
+#[derive(Debug, Default)]
+pub(crate) struct EnergyLayout {
     pub quadrature_slots: Vec<u32>,
     pub power: Power,
-    pub energy: Routine,
-    /// Σ e q or Σ f p of the storages, in the order of `energy`.
+    pub stored: Routine,
+    /// Σ e q or Σ f p of the storages, in the order of `stored`.
     pub held: Routine,
     /// What must pass on what it takes; nothing for a large model.
     pub balances: Balances,
     /// Storages whose energy is integrated along the run.
     pub anchors: Anchors,
-    /// Calls of functions that want to know of every step.
-    pub listeners: Vec<ExternalCall>,
     pub audit: AuditLayout,
-    /// For each block its size and the places of its matrix; size 0 if it was written out.
-    pub block_shapes: Vec<BlockShape>,
-    pub blocks: Vec<(Vec<SymbolId>, Vec<Origin>)>,
+}
+
+/// Machine code, when it is made, and what it costs.
+#[derive(Debug, Default)]
+pub(crate) struct CodeState {
     /// The whole right-hand side as one function, where it is one.
     pub whole_rhs: Option<crate::jit::Whole>,
     /// The same with the integrands of the quadratures.
     pub whole_power: Option<crate::jit::Whole>,
     /// A step of an explicit method as one function, without and with integrands; made when it pays.
-    pub step_code: [OnceLock<Option<crate::jit::StepCode>>; 2],
-    pub machine_code_bytes: usize,
-    pub has_machine_code: bool,
+    pub step: [OnceLock<Option<crate::jit::StepCode>>; 2],
+    pub n_bytes: usize,
+    pub is_made: bool,
     /// Machine code was demanded, so that of whole steps is made before it pays.
     pub is_eager: bool,
     /// Time that the interpreter may lose before machine code is made, ns; none if it never is, or no more.
@@ -230,19 +279,19 @@ pub(crate) fn owner_symbol(owner: u32) -> Option<SymbolId> {
 
 /// Visits every list of steps that runs often enough to be worth machine code.
 pub(crate) fn for_each_steps(image: &mut Image, f: &mut dyn FnMut(&mut Vec<Step>)) {
-    for map in [&mut image.rhs, &mut image.constraints] {
+    for map in [&mut image.rhs, &mut image.locks.map] {
         f(&mut map.routine.steps);
         f(&mut map.tangent);
     }
     for routine in [
-        &mut image.switches,
-        &mut image.power.routine,
+        &mut image.events.switches,
+        &mut image.energy.power.routine,
         &mut image.observe,
-        &mut image.sample_inputs,
+        &mut image.clocks.inputs,
     ] {
         f(&mut routine.steps);
     }
-    for sampled in &mut image.sampled {
+    for sampled in &mut image.clocks.sampled {
         f(&mut sampled.routine.steps);
     }
 }

@@ -6,6 +6,8 @@
 //! **Invariant:** the image does not depend on the values of parameters, so one image serves
 //! every point of a sweep.
 
+mod events;
+
 use std::sync::Arc;
 
 use paynter_symbolic::dae::{Action, Equation, Role, Switch};
@@ -35,7 +37,7 @@ pub enum Engine {
     /// The interpreter at first; machine code as soon as it would have paid, where it can be made.
     #[default]
     Auto,
-    /// One operation after another, from a list.
+    /// Interpreter, from a list.
     Interpreter,
     /// Machine code; an error if it cannot be made.
     Jit,
@@ -106,11 +108,11 @@ pub fn lower_with(
     let mut image = Maker::new(reduced, lowering).make(reduced, wanted)?;
     match lowering.engine {
         Engine::Interpreter => {}
-        Engine::Auto => image.patience = Some(crate::jit::time_to_compile(&mut image)),
+        Engine::Auto => image.code.patience = Some(crate::jit::time_to_compile(&mut image)),
         Engine::Jit => {
             crate::jit::compile(&mut image)
                 .map_err(|reason| LowerError::NoMachineCode { reason })?;
-            image.is_eager = true;
+            image.code.is_eager = true;
         }
     }
     Ok(Machine::new(Arc::new(image)))
@@ -193,13 +195,13 @@ impl Maker {
         }
         let state_index: FxHashMap<SymbolId, usize> =
             states.iter().enumerate().map(|(k, &s)| (s, k)).collect();
-        let image = Image {
+        let mut image = Image {
             vectors: crate::sizes::vectors(reduced),
             states,
             inputs,
-            has_impulses: !reduced.differentiated_switches.is_empty(),
             ..Image::default()
         };
+        image.events.has_impulses = !reduced.differentiated_switches.is_empty();
         // In exported code, inputs are such states, and they change whenever somebody sets them.
         let lines = match lowering.is_for_export {
             true => Lines::default(),
@@ -240,18 +242,18 @@ impl Maker {
         if !self.is_for_export {
             self.make_pulses(&reduced.dae.equations);
         }
-        self.image.set_up = self.emitter.set_up()?;
+        self.image.parameters.set_up = self.emitter.set_up()?;
         self.make_bindings()?;
         self.image.n_slots = self.emitter.n_slots as usize;
         self.image.constants = std::mem::take(&mut self.emitter.constants);
-        self.image.set_up_slots = std::mem::take(&mut self.emitter.set_up_slots);
+        self.image.parameters.set_up_slots = std::mem::take(&mut self.emitter.set_up_slots);
         for (symbol, slot) in self.emitter.input_slots.iter() {
             let symbol = SymbolId(symbol);
             if matches!(
                 self.emitter.plan.dae.symbol(symbol).role,
                 Role::Parameter { .. }
             ) {
-                self.image.parameter_slots.insert(symbol, slot);
+                self.image.parameters.slots.insert(symbol, slot);
             }
         }
         self.image.dae = self.emitter.plan.dae;
@@ -275,7 +277,7 @@ impl Maker {
         for &(symbol, role) in &symbols {
             if let Role::Discrete { start } = role {
                 let slot = self.emitter.input(symbol);
-                self.image.discrete.push((symbol, slot, start));
+                self.image.events.discrete.push((symbol, slot, start));
             }
         }
         for &(symbol, role) in &symbols {
@@ -283,7 +285,7 @@ impl Maker {
                 && matches!(self.emitter.plan.dae.symbol(of).role, Role::Discrete { .. })
             {
                 let pair = (self.emitter.input(of), self.emitter.input(symbol));
-                self.image.pre_discrete.push(pair);
+                self.image.events.pre_discrete.push(pair);
             }
         }
         let quadratures: Vec<SymbolId> = self
@@ -294,344 +296,15 @@ impl Maker {
             .iter()
             .map(|q| q.symbol)
             .collect();
-        self.image.quadrature_slots = quadratures
+        self.image.energy.quadrature_slots = quadratures
             .into_iter()
             .map(|symbol| self.emitter.input(symbol))
             .collect();
     }
 
-    fn make_events(&mut self) -> Result<(), LowerError> {
-        self.make_modes()?;
-        let dae = &self.emitter.plan.dae;
-        let whens = dae.whens.clone();
-        let conditions: Vec<ExprId> = whens.iter().map(|when| when.condition).collect();
-        self.image.conditions = self.emitter.routine(&conditions)?;
-        let mut reinit_values = Vec::new();
-        let mut targets = Vec::new();
-        let mut assigned = Vec::new();
-        for (number, when) in whens.iter().enumerate() {
-            let mut actions = Vec::new();
-            for action in &when.actions {
-                actions.push(match action {
-                    Action::Reinit {
-                        target,
-                        value,
-                        origin,
-                    } => {
-                        reinit_values.push(*value);
-                        let value = reinit_values.len() - 1;
-                        let target_expr = self.emitter.plan.dae.pool.symbol(*target);
-                        match self.as_state(target_expr) {
-                            Some((index, is_negated)) => ActionInfo::SetState {
-                                value,
-                                index,
-                                is_negated,
-                            },
-                            None => {
-                                targets.push(target_expr);
-                                self.image.aims.push((*target, *origin));
-                                let action = self.image.aims.len() as u32 - 1;
-                                ActionInfo::Aim {
-                                    value,
-                                    row: targets.len() - 1,
-                                    action,
-                                }
-                            }
-                        }
-                    }
-                    Action::Assign { target, value, .. } => {
-                        assigned.push(*value);
-                        let slot = self.emitter.input(*target);
-                        ActionInfo::Assign {
-                            value: assigned.len() - 1,
-                            slot,
-                        }
-                    }
-                    Action::Stop { message } => {
-                        self.image.stops.push((number, message.clone()));
-                        ActionInfo::Stop {
-                            stop: self.image.stops.len() as u32 - 1,
-                        }
-                    }
-                });
-            }
-            self.image.actions.push(actions);
-        }
-        self.image.reinit_values = self.emitter.routine(&reinit_values)?;
-        self.image.assigned_values = self.emitter.routine(&assigned)?;
-        self.image.reinit_targets = Map::new(&mut self.emitter, &self.image.inputs, &targets)?;
-        self.make_left_limits()
-    }
-
-    fn make_left_limits(&mut self) -> Result<(), LowerError> {
-        let mut of = Vec::new();
-        for s in 0..self.emitter.plan.dae.symbols.len() {
-            let symbol = SymbolId(s as u32);
-            if let Role::Pre { of: x } = self.emitter.plan.dae.symbol(symbol).role
-                && !matches!(self.emitter.plan.dae.symbol(x).role, Role::Discrete { .. })
-            {
-                of.push(self.emitter.plan.dae.pool.symbol(x));
-                let slot = self.emitter.input(symbol);
-                self.image.pre_continuous_slots.push(slot);
-            }
-        }
-        self.image.pre_continuous = self.emitter.routine(&of)?;
-        Ok(())
-    }
-
-    /// Follows names to a state: `x`, `−x`.
-    fn as_state(&self, mut e: ExprId) -> Option<(usize, bool)> {
-        let plan = &self.emitter.plan;
-        let mut is_negated = false;
-        // Chains of names are short; a circle would be a broken promise of `reduce`.
-        for _ in 0..plan.sources.len() + 2 {
-            match plan.dae.pool.node(e) {
-                Node::Neg(a) => {
-                    is_negated = !is_negated;
-                    e = a;
-                }
-                Node::Smooth(a) => e = a,
-                Node::Symbol(s) => match plan.sources[s.0 as usize] {
-                    Source::Forward(value) | Source::Assign(value) => e = value,
-                    Source::Input => return Some((*self.state_index.get(&s)?, is_negated)),
-                    Source::Nowhere | Source::Solved(_) => return None,
-                },
-                _ => return None,
-            }
-        }
-        None
-    }
-
-    fn make_modes(&mut self) -> Result<(), LowerError> {
-        let modes = self.emitter.plan.dae.modes.clone();
-        let mut by_state = Vec::new();
-        let mut as_they_are = Vec::new();
-        let mut by_time: Vec<ExprId> = Vec::new();
-        for mode in &modes {
-            let (value, kind) = match mode.switch {
-                Switch::Relation {
-                    comparison,
-                    left,
-                    right,
-                } => {
-                    let guard = self.emitter.plan.dae.pool.sub(left, right);
-                    (guard, SwitchKind::Relation(comparison))
-                }
-                Switch::Floor { of } => (of, SwitchKind::Floor),
-                Switch::Sign { of } => (of, SwitchKind::Sign),
-            };
-            let decider = match self.lines.line(&mut self.emitter.plan, value) {
-                Some(Line { slope, offset }) => {
-                    by_time.extend([slope, offset]);
-                    Decider::Time {
-                        output: by_time.len() - 2,
-                    }
-                }
-                None if !self.is_for_export && self.reads_time_alone(value) => Decider::Clock {
-                    watched: self.watch(value, Cells::Switch(kind)),
-                },
-                None => {
-                    if self.is_for_export && self.reads_time_alone(value) {
-                        self.image.wave_modes.push(mode.symbol);
-                    }
-                    let first_guard = self.image.n_guards;
-                    self.image.n_guards += if kind == SwitchKind::Sign { 2 } else { 1 };
-                    as_they_are.push(value);
-                    let value = match mode.switch {
-                        Switch::Relation { left, right, .. } => {
-                            without_noise(&mut self.emitter.plan.dae.pool, left, right)
-                        }
-                        _ => value,
-                    };
-                    by_state.push(value);
-                    Decider::State {
-                        output: by_state.len() - 1,
-                        first_guard,
-                    }
-                }
-            };
-            let slot = self.emitter.input(mode.symbol);
-            self.image.modes.push(ModeInfo {
-                symbol: mode.symbol,
-                slot,
-                kind,
-                decider,
-            });
-        }
-        let owners = self.image.modes.iter().filter_map(|mode| {
-            matches!(mode.decider, Decider::State { .. }).then_some(mode.symbol)
-        });
-        let guards: Vec<_> = owners.zip(as_they_are.iter().copied()).collect();
-        if !self.is_for_export {
-            self.make_waves(&guards);
-        }
-        self.image.switches = self.emitter.routine(&by_state)?;
-        self.image.switch_flow =
-            Map::along_only(&mut self.emitter, &self.image.inputs, &as_they_are)?;
-        self.image.timing = self.emitter.routine(&by_time)?;
-        Ok(())
-    }
-
-    /// Finds what may wind inside the guards: functions of time or states that are no low powers, wherever the guards
-    /// read them, in equations solved together as well.
-    fn make_waves(&mut self, guards: &[(SymbolId, ExprId)]) {
-        let mut seen: FxHashSet<ExprId> = FxHashSet::default();
-        let mut seen_blocks: FxHashSet<u32> = FxHashSet::default();
-        for &(mode, guard) in guards {
-            let mut stack = vec![guard];
-            while let Some(e) = stack.pop() {
-                if !seen.insert(e) {
-                    continue;
-                }
-                if may_wind(&self.emitter.plan.dae.pool, e)
-                    && let Reads::Time | Reads::States = self.dependences.of(&self.emitter.plan, e)
-                {
-                    let tape = Tape::new(&mut self.emitter, &mut self.dependences, e);
-                    self.image.waves.push(tape);
-                    self.image.wave_modes.push(mode);
-                }
-                let plan = &self.emitter.plan;
-                match plan
-                    .dae
-                    .pool
-                    .as_symbol(e)
-                    .map(|s| plan.sources[s.0 as usize])
-                {
-                    Some(Source::Forward(value) | Source::Assign(value)) => stack.push(value),
-                    Some(Source::Solved(block)) if seen_blocks.insert(block) => {
-                        for_each_expression(&plan.solved[block as usize], |e| stack.push(e));
-                    }
-                    Some(_) => {}
-                    None => for_each_argument(&plan.dae.pool, e, |a| stack.push(a)),
-                }
-            }
-        }
-    }
-
-    fn reads_time_alone(&mut self, value: ExprId) -> bool {
-        self.dependences.of(&self.emitter.plan, value) == Reads::Time
-    }
-
-    /// Watches a function of time; gives its number.
-    fn watch(&mut self, value: ExprId, cells: Cells) -> usize {
-        let tape = Tape::new(&mut self.emitter, &mut self.dependences, value);
-        self.image.watched.push(Watched { tape, cells });
-        self.image.watched.len() - 1
-    }
-
-    /// Functions of time with corners: the solver lands on each of them.
-    fn make_corners(&mut self, equations: &[Equation]) -> Result<(), LowerError> {
-        let dae = &self.emitter.plan.dae;
-        if dae.pool.externals().iter().all(|f| f.corners().is_empty()) {
-            return Ok(());
-        }
-        let mut seen = FxHashSet::default();
-        let mut found = Vec::new();
-        let mut roots: Vec<ExprId> = equations.iter().flat_map(|e| [e.left, e.right]).collect();
-        roots.extend(dae.quadratures.iter().map(|q| q.rate));
-        for id in below(&dae.pool, &roots) {
-            if let Node::External(f, args, _) = dae.pool.node(id)
-                && let &[argument] = dae.pool.args(args)
-                && !dae.pool.external(f).corners().is_empty()
-                && seen.insert((f, argument))
-            {
-                found.push((argument, dae.pool.external(f).corners().to_vec()));
-            }
-        }
-        let mut wanted: Vec<ExprId> = Vec::new();
-        for (argument, corners) in found {
-            if let Some(line) = self.lines.line(&mut self.emitter.plan, argument) {
-                self.image.corners.push(Corners {
-                    output: wanted.len(),
-                    corners,
-                });
-                wanted.extend([line.slope, line.offset]);
-            } else if !self.is_for_export && self.reads_time_alone(argument) {
-                let watched = self.watch(argument, Cells::Between(corners));
-                self.image.watched_corners.push(watched);
-            }
-        }
-        let routine = self.emitter.routine(&wanted)?;
-        let n_before = self.image.timing.outputs.len();
-        for corners in &mut self.image.corners {
-            corners.output += n_before;
-        }
-        self.image.timing.steps.extend(routine.steps);
-        self.image.timing.outputs.extend(routine.outputs);
-        Ok(())
-    }
-
-    /// Finds what may be a short pulse in the equations: whole functions of time with a part that rises and falls
-    /// steeply, and such parts of states by themselves.
-    fn make_pulses(&mut self, equations: &[Equation]) {
-        let mut stack: Vec<ExprId> = equations.iter().flat_map(|e| [e.left, e.right]).collect();
-        let pool = &self.emitter.plan.dae.pool;
-        if !below(pool, &stack)
-            .into_iter()
-            .any(|e| may_be_pulse(pool, e))
-        {
-            return;
-        }
-        let mut seen = FxHashSet::default();
-        let mut of_time = Vec::new();
-        let mut of_states = Vec::new();
-        while let Some(e) = stack.pop() {
-            if !seen.insert(e) {
-                continue;
-            }
-            match self.dependences.of(&self.emitter.plan, e) {
-                // What is a part of this one is looked at as such.
-                Reads::Time if self.has_pulse(e) => {
-                    of_time.push(e);
-                    continue;
-                }
-                Reads::Held | Reads::Time => continue,
-                Reads::States if self.is_pulse_of_states(e) => of_states.push(e),
-                Reads::States | Reads::More => {}
-            }
-            for_each_argument(&self.emitter.plan.dae.pool, e, |a| stack.push(a));
-        }
-        if of_states.len() > MOST_PULSES_OF_STATES {
-            of_states.clear();
-        }
-        for e in of_time.into_iter().chain(of_states) {
-            let tape = Tape::new(&mut self.emitter, &mut self.dependences, e);
-            self.image.pulses.push(tape);
-        }
-    }
-
-    /// Tells whether a function of states may be a pulse, by itself or as the difference of two steps.
-    fn is_pulse_of_states(&self, e: ExprId) -> bool {
-        let pool = &self.emitter.plan.dae.pool;
-        match pool.node(e) {
-            Node::Add(a, b) | Node::Sub(a, b) => {
-                below(pool, &[a]).into_iter().any(|e| may_be_pulse(pool, e))
-                    && below(pool, &[b]).into_iter().any(|e| may_be_pulse(pool, e))
-            }
-            _ => may_be_pulse(pool, e),
-        }
-    }
-
-    /// Tells whether a function of time has a part that may be a pulse, through names as well.
-    fn has_pulse(&self, e: ExprId) -> bool {
-        let plan = &self.emitter.plan;
-        let mut seen = FxHashSet::default();
-        let mut stack = vec![e];
-        while let Some(e) = stack.pop() {
-            if !seen.insert(e) {
-                continue;
-            }
-            if may_be_pulse(&plan.dae.pool, e) {
-                return true;
-            }
-            for_each_input(plan, e, |a| stack.push(a));
-        }
-        false
-    }
-
     fn make_clocks(&mut self) -> Result<(), LowerError> {
         let clocks = self.emitter.plan.dae.clocks.clone();
-        self.image.clock_rates = clocks.iter().map(|clock| clock.rate).collect();
+        self.image.clocks.rates = clocks.iter().map(|clock| clock.rate).collect();
         let equations: Vec<(usize, SymbolId, ExprId)> = clocks
             .iter()
             .enumerate()
@@ -653,17 +326,17 @@ impl Maker {
             .iter()
             .map(|&s| self.emitter.plan.dae.pool.symbol(s))
             .collect();
-        self.image.sample_inputs = self.emitter.routine(&wanted)?;
+        self.image.clocks.inputs = self.emitter.routine(&wanted)?;
         let known: FxHashMap<SymbolId, u32> = read
             .iter()
             .copied()
-            .zip(self.image.sample_inputs.outputs.iter().copied())
+            .zip(self.image.clocks.inputs.outputs.iter().copied())
             .collect();
         for number in order {
             let (clock, symbol, value) = equations[number];
             let dst = self.emitter.input(symbol);
             let routine = self.emitter.routine_after(value, &known);
-            self.image.sampled.push(Sampled {
+            self.image.clocks.sampled.push(Sampled {
                 clock,
                 dst,
                 routine,
@@ -751,7 +424,7 @@ impl Maker {
     fn make_starts(&mut self, reduced: &Reduced) -> Result<(), LowerError> {
         let starts = self.emitter.plan.dae.starts.clone();
         let values: Vec<ExprId> = starts.iter().map(|start| start.value).collect();
-        self.image.start_values = self.emitter.routine(&values)?;
+        self.image.start.values = self.emitter.routine(&values)?;
         // A value that depends on other states is known only with them.
         let open: Vec<usize> = (0..values.len())
             .filter(|&k| self.emitter.plan.dae.pool.as_number(values[k]).is_none())
@@ -782,18 +455,18 @@ impl Maker {
                 demands.push(residual);
                 StartAim::Row(demands.len() - 1)
             };
-            self.image.starts.push(StartInfo {
+            self.image.start.aims.push(StartInfo {
                 is_guess: start.is_guess,
                 aim,
             });
         }
         let mut constraints = reduced.constraints.clone();
         constraints.extend(self.emitter.plan.dae.invariants.iter().map(|i| i.residual));
-        self.image.n_demands = demands.len();
-        self.image.n_constraints = constraints.len();
-        self.image.closes_loops = reduced.closes_loops;
-        self.image.constraints = Map::new(&mut self.emitter, &self.image.inputs, &constraints)?;
-        for info in &mut self.image.starts {
+        self.image.start.n_demands = demands.len();
+        self.image.locks.n = constraints.len();
+        self.image.locks.closes_loops = reduced.closes_loops;
+        self.image.locks.map = Map::new(&mut self.emitter, &self.image.inputs, &constraints)?;
+        for info in &mut self.image.start.aims {
             if info.is_guess
                 && let StartAim::Row(row) = &mut info.aim
             {
@@ -802,7 +475,7 @@ impl Maker {
         }
         demands.extend(constraints);
         demands.extend(hints);
-        self.image.demands = Map::new(&mut self.emitter, &self.image.inputs, &demands)?;
+        self.image.start.demands = Map::new(&mut self.emitter, &self.image.inputs, &demands)?;
         self.make_late_starts()
     }
 
@@ -811,11 +484,11 @@ impl Maker {
         for (symbol, value) in self.emitter.plan.dae.late_starts.clone() {
             let target = self.emitter.plan.dae.pool.symbol(symbol);
             if let Some(state) = self.as_state(target) {
-                self.image.late_states.push(state);
+                self.image.start.late_states.push(state);
                 values.push(value);
             }
         }
-        self.image.late_values = self.emitter.routine(&values)?;
+        self.image.start.late_values = self.emitter.routine(&values)?;
         Ok(())
     }
 
@@ -841,7 +514,7 @@ impl Maker {
         let dae = &mut self.emitter.plan.dae;
         let energies: Vec<ExprId> = dae.power.iter().filter_map(|port| port.energy).collect();
         let layout = AuditLayout::new(dae);
-        self.image.power = if layout.is_small() {
+        self.image.energy.power = if layout.is_small() {
             let mut wanted = rate_expressions(dae, &layout);
             let n_rates = wanted.len();
             if self.form == Form::Explicit && n_rates > 0 {
@@ -857,20 +530,20 @@ impl Maker {
             let routine = self.emitter.routine(&wanted)?;
             Power::large(&self.emitter.plan.dae, &layout, routine)
         };
-        self.image.energy = self.emitter.routine(&energies)?;
+        self.image.energy.stored = self.emitter.routine(&energies)?;
         let ports = self.emitter.plan.dae.power.iter();
         let held: Vec<ExprId> = ports.filter_map(|port| port.held).collect();
-        self.image.held = self.emitter.routine(&held)?;
+        self.image.energy.held = self.emitter.routine(&held)?;
         if layout.is_small() {
             let balances = self.emitter.plan.dae.balances.clone();
             let routine = self.emitter.routine(&balance_expressions(&balances))?;
-            self.image.balances = Balances::new(&balances, routine);
+            self.image.energy.balances = Balances::new(&balances, routine);
         }
         let anchors = self.emitter.plan.dae.anchors.clone();
         let routine = self.emitter.routine(&anchor_expressions(&anchors))?;
         let slot = |symbol| self.emitter.input(symbol);
-        self.image.anchors = Anchors::new(&anchors, routine, slot);
-        self.image.audit = layout;
+        self.image.energy.anchors = Anchors::new(&anchors, routine, slot);
+        self.image.energy.audit = layout;
         Ok(())
     }
 
@@ -895,7 +568,7 @@ impl Maker {
             if is_ready {
                 let slot = self.emitter.input(symbol);
                 let routine = self.emitter.binding(value)?;
-                self.image.bindings.push(Binding {
+                self.image.parameters.bindings.push(Binding {
                     symbol,
                     slot,
                     routine,
@@ -907,53 +580,6 @@ impl Maker {
             }
         }
         Ok(())
-    }
-}
-
-/// Tells whether a function can turn more often than its argument: beyond what samples of a step would show.
-/// Pulses of states are looked for in models with no more of them than this: each costs a look at every step.
-const MOST_PULSES_OF_STATES: usize = 32;
-
-/// Tells whether a function may rise and fall again in a short time while its argument moves slowly.
-fn may_be_pulse(pool: &Pool, e: ExprId) -> bool {
-    /// Powers up to this one are no steeper than what error estimates are made for.
-    const LOW_POWER: f64 = 3.0;
-    match pool.node(e) {
-        Node::Call1(f, _) => matches!(
-            f,
-            Function1::Exp | Function1::Tanh | Function1::Atan | Function1::Cosh | Function1::Sinh
-        ),
-        Node::Power(_, n) => pool
-            .as_number(n)
-            .is_none_or(|n| !(0.0..=LOW_POWER).contains(&n)),
-        Node::Div(a, b) => pool.as_number(a).is_some() && pool.as_number(b).is_none(),
-        Node::External(..) => true,
-        _ => false,
-    }
-}
-
-fn may_wind(pool: &Pool, e: ExprId) -> bool {
-    /// Powers up to this one turn as rarely as the polynomials of a step do.
-    const LOW_POWER: f64 = 3.0;
-    match pool.node(e) {
-        Node::Call1(f, _) => !matches!(
-            f,
-            Function1::Abs
-                | Function1::Sign
-                | Function1::Floor
-                | Function1::Ceil
-                | Function1::Round
-                | Function1::Sqrt
-                | Function1::Log
-                | Function1::Log10
-        ),
-        Node::Power(_, n) => pool
-            .as_number(n)
-            .is_none_or(|n| !(0.0..=LOW_POWER).contains(&n)),
-        // 1/(1 + x²) is a pulse that no polynomial of a step is.
-        Node::Div(_, b) => pool.as_number(b).is_none(),
-        Node::External(..) => true,
-        _ => false,
     }
 }
 

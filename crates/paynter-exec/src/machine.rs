@@ -9,6 +9,8 @@
 //! **Invariant:** evaluation changes nothing that a later evaluation could see but the
 //! starting points of Newton searches, which do not move the solution they find.
 
+mod describe;
+
 use std::sync::Arc;
 
 use paynter_solve::{
@@ -150,12 +152,12 @@ impl Machine {
         for &(slot, value) in &image.constants {
             slots[slot as usize] = value;
         }
-        for (&symbol, &slot) in &image.parameter_slots {
+        for (&symbol, &slot) in &image.parameters.slots {
             if let Role::Parameter { value, .. } = image.dae.symbol(symbol).role {
                 slots[slot as usize] = value;
             }
         }
-        for &(_, slot, start) in &image.discrete {
+        for &(_, slot, start) in &image.events.discrete {
             slots[slot as usize] = start;
         }
         let memory = Memory {
@@ -163,31 +165,32 @@ impl Machine {
             factors,
             ..Memory::default()
         };
-        let n_switches = image.switches.outputs.len();
+        let n_switches = image.events.switches.outputs.len();
         let room = Room {
             switch_sizes: vec![0.0; n_switches],
             has_crossed: vec![false; n_switches],
-            is_rearmed: vec![false; image.modes.len()],
+            is_rearmed: vec![false; image.events.modes.len()],
             modes_before: Vec::new(),
-            is_resting: vec![false; image.modes.len()],
+            is_resting: vec![false; image.events.modes.len()],
             has_moved: false,
             has_only_ticked: false,
             mute: vec![0.0; n_switches],
             ..Room::default()
         };
         Machine {
-            is_overridden: vec![false; image.bindings.len()],
+            is_overridden: vec![false; image.parameters.bindings.len()],
             must_set_up: true,
             clocks: image
-                .clock_rates
+                .clocks
+                .rates
                 .iter()
                 .map(|&rate| Ticks::new(rate))
                 .collect(),
-            conditions: vec![false; image.actions.len()],
+            conditions: vec![false; image.events.actions.len()],
             next_time: None,
             time_known_until: f64::INFINITY,
             t_end: f64::INFINITY,
-            clockworks: vec![Clockwork::new(); image.watched.len()],
+            clockworks: vec![Clockwork::new(); image.events.watched.len()],
             waves: Waves::default(),
             hidden: Hidden::default(),
             room,
@@ -195,11 +198,11 @@ impl Machine {
             counters: Counters::default(),
             time_lost: 0.0,
             steps_left: [None; 2],
-            jumps: vec![0.0; image.actions.len()],
+            jumps: vec![0.0; image.events.actions.len()],
             impulses: 0.0,
             anchored: Anchored::default(),
             balanced: Balanced::default(),
-            storage_jumps: vec![0.0; image.energy.outputs.len()],
+            storage_jumps: vec![0.0; image.energy.stored.outputs.len()],
             start: Vec::new(),
             start_is_set: Vec::new(),
             memory,
@@ -224,10 +227,15 @@ impl Machine {
             return Err(SetError::NotFinite(symbol));
         }
         // A parameter without a slot is read by nothing.
-        if let Some(&slot) = image.parameter_slots.get(&symbol) {
+        if let Some(&slot) = image.parameters.slots.get(&symbol) {
             self.memory.slots[slot as usize] = value;
         }
-        if let Some(place) = image.bindings.iter().position(|b| b.symbol == symbol) {
+        if let Some(place) = image
+            .parameters
+            .bindings
+            .iter()
+            .position(|b| b.symbol == symbol)
+        {
             self.is_overridden[place] = true;
         }
         self.must_set_up = true;
@@ -237,7 +245,7 @@ impl Machine {
 
     /// Lists the parameters that something reads, in the order of their symbols.
     pub fn parameter_symbols(&self) -> Vec<SymbolId> {
-        let mut symbols: Vec<SymbolId> = self.image.parameter_slots.keys().copied().collect();
+        let mut symbols: Vec<SymbolId> = self.image.parameters.slots.keys().copied().collect();
         symbols.sort_unstable();
         symbols
     }
@@ -246,7 +254,7 @@ impl Machine {
     pub fn parameter(&mut self, symbol: SymbolId) -> Option<f64> {
         // A fault of a binding shows again at the first evaluation.
         let _ = self.prepare();
-        let slot = *self.image.parameter_slots.get(&symbol)?;
+        let slot = *self.image.parameters.slots.get(&symbol)?;
         Some(self.memory.slots[slot as usize])
     }
 
@@ -257,7 +265,7 @@ impl Machine {
 
     /// Gives where the quadratures of a run stand.
     pub fn audit_layout(&self) -> &AuditLayout {
-        &self.image.audit
+        &self.image.energy.audit
     }
 
     /// Tells how many columns [`Machine::observe`] writes.
@@ -267,9 +275,7 @@ impl Machine {
 
     /// Tells whether machine code runs this model, and how many bytes of it.
     pub fn machine_code(&self) -> Option<usize> {
-        self.image
-            .has_machine_code
-            .then_some(self.image.machine_code_bytes)
+        self.image.code.is_made.then_some(self.image.code.n_bytes)
     }
 
     /// Tells how many directions one Jacobian takes: columns that share no row go together.
@@ -305,12 +311,14 @@ impl Machine {
     pub fn discrete(&self, symbol: SymbolId) -> Option<f64> {
         let of_discrete = self
             .image
+            .events
             .discrete
             .iter()
             .find(|d| d.0 == symbol)
             .map(|d| d.1);
         let of_mode = || {
             self.image
+                .events
                 .modes
                 .iter()
                 .find(|m| m.symbol == symbol)
@@ -324,6 +332,7 @@ impl Machine {
     /// Gives the mode that a guard of [`System::guards`] belongs to.
     pub fn mode_of_guard(&self, guard: usize) -> Option<SymbolId> {
         self.image
+            .events
             .modes
             .iter()
             .rev()
@@ -441,6 +450,7 @@ impl Machine {
     pub fn unresolved(&self) -> Vec<(SymbolId, f64)> {
         let by_clock = self
             .image
+            .events
             .modes
             .iter()
             .filter_map(|mode| match mode.decider {
@@ -450,13 +460,13 @@ impl Machine {
                 _ => None,
             });
         let by_wave = self.waves.unresolved.iter();
-        let by_wave = by_wave.map(|&(k, t)| (self.image.wave_modes[k], t));
+        let by_wave = by_wave.map(|&(k, t)| (self.image.events.wave_modes[k], t));
         by_clock.chain(by_wave).collect()
     }
 
     /// Tells the machine the present values of the quadratures, which columns may read.
     pub fn set_quadratures(&mut self, quadratures: &[f64]) {
-        for (&slot, &value) in self.image.quadrature_slots.iter().zip(quadratures) {
+        for (&slot, &value) in self.image.energy.quadrature_slots.iter().zip(quadratures) {
             self.memory.slots[slot as usize] = value;
         }
     }
@@ -469,7 +479,7 @@ impl Machine {
     pub fn stored_energy(&mut self, t: f64, y: &[f64]) -> Result<StoredEnergy, EvalError> {
         self.load(t, y).map_err(failed)?;
         self.look_from_anchors().map_err(failed)?;
-        run(&self.image.energy.steps, &mut self.memory).map_err(failed)?;
+        run(&self.image.energy.stored.steps, &mut self.memory).map_err(failed)?;
         let with_law = self
             .image
             .dae
@@ -478,11 +488,11 @@ impl Machine {
             .enumerate()
             .filter(|(_, p)| p.energy.is_some());
         let elements: Vec<(usize, f64)> = with_law
-            .zip(&self.image.energy.outputs)
+            .zip(&self.image.energy.stored.outputs)
             .map(|((port, _), &slot)| (port, self.memory.slots[slot as usize]))
             .collect();
-        run(&self.image.held.steps, &mut self.memory).map_err(failed)?;
-        let held = self.image.held.outputs.iter();
+        run(&self.image.energy.held.steps, &mut self.memory).map_err(failed)?;
+        let held = self.image.energy.held.outputs.iter();
         Ok(StoredEnergy {
             total: elements.iter().map(|e| e.1).sum(),
             elements,
@@ -512,95 +522,6 @@ impl Machine {
         self.storage_jumps.fill(0.0);
     }
 
-    /// Puts the model's names to a number that came through the solver.
-    pub fn describe_failure(&self, code: u32) -> Failure {
-        let block = |number: u32| {
-            self.image
-                .blocks
-                .get(number as usize)
-                .cloned()
-                .unwrap_or_default()
-        };
-        match Fault::from_code(code) {
-            Fault::Singular(number) => {
-                let (unknowns, origins) = block(number);
-                Failure::Singular { unknowns, origins }
-            }
-            Fault::NoConvergence(number) => {
-                let (unknowns, origins) = block(number);
-                Failure::NoConvergence { unknowns, origins }
-            }
-            Fault::BlockNotFinite(number) => Failure::NotFinite {
-                symbol: block(number).0.first().copied(),
-            },
-            Fault::External(_) => Failure::External {
-                message: self.memory.message.clone(),
-            },
-            Fault::EventLoop => Failure::EventLoop {
-                modes: self.room.restless.clone(),
-            },
-            Fault::Reinit(number) => match self.image.aims.get(number as usize) {
-                Some(&(target, origin)) => Failure::Reinit { target, origin },
-                None => Failure::Projection,
-            },
-            Fault::Projection => Failure::Projection,
-            Fault::Conflict => match self.room.conflict {
-                Some(conflict) => Failure::Conflict(conflict),
-                None => Failure::Projection,
-            },
-            Fault::Sample(number) => {
-                let sampled = self.image.sampled.get(number as usize);
-                let symbol = sampled.and_then(|sampled| {
-                    let mut discrete = self.image.discrete.iter();
-                    discrete.find(|d| d.1 == sampled.dst).map(|d| d.0)
-                });
-                Failure::NotFinite { symbol }
-            }
-            Fault::Stop(number) => {
-                let (when, message) = self
-                    .image
-                    .stops
-                    .get(number as usize)
-                    .cloned()
-                    .unwrap_or_default();
-                Failure::Stop { message, when }
-            }
-        }
-    }
-
-    /// Finds the first definition that is not finite at a point where the right-hand side
-    /// is not, or where it was evaluated last: a step fails beyond the state it starts from.
-    /// `None` if everything is finite at both.
-    pub fn find_not_finite(&mut self, t: f64, y: &[f64]) -> Option<Failure> {
-        let inputs = &self.image.inputs;
-        let first = inputs.first as usize;
-        let slots = &self.memory.slots;
-        let last_t = slots[inputs.time as usize];
-        let last_y = slots[first..first + inputs.n].to_vec();
-        self.find_not_finite_at(t, y)
-            .or_else(|| self.find_not_finite_at(last_t, &last_y))
-    }
-
-    fn find_not_finite_at(&mut self, t: f64, y: &[f64]) -> Option<Failure> {
-        if let Err(fault) = self.load(t, y) {
-            return Some(self.describe_failure(fault.code()));
-        }
-        // A model without states has nothing to compute but what is recorded and audited.
-        let image = self.image.clone();
-        let routines = [&image.rhs.routine, &image.power.routine, &image.observe];
-        for routine in routines {
-            match find_not_finite(&routine.steps, &mut self.memory, &image.set_up_slots) {
-                Ok(Some(owner)) => {
-                    let symbol = owner_symbol(owner);
-                    return Some(Failure::NotFinite { symbol });
-                }
-                Ok(None) => {}
-                Err(fault) => return Some(self.describe_failure(fault.code())),
-            }
-        }
-        None
-    }
-
     /// Computes what depends on parameters only, if that is not done.
     pub(crate) fn prepare(&mut self) -> Result<(), Fault> {
         if !self.must_set_up {
@@ -608,6 +529,7 @@ impl Machine {
         }
         let image = &self.image;
         for (binding, _) in image
+            .parameters
             .bindings
             .iter()
             .zip(&self.is_overridden)
@@ -617,7 +539,7 @@ impl Machine {
             let value = self.memory.slots[binding.routine.outputs[0] as usize];
             self.memory.slots[binding.slot as usize] = value;
         }
-        run(&image.set_up.steps, &mut self.memory)?;
+        run(&image.parameters.set_up.steps, &mut self.memory)?;
         self.must_set_up = false;
         Ok(())
     }
@@ -626,14 +548,14 @@ impl Machine {
     /// Where no code can be made, or copies exist already, the interpreter gives the same bits.
     pub fn compile(&mut self) {
         if let Some(image) = Arc::get_mut(&mut self.image) {
-            image.is_eager = true;
+            image.code.is_eager = true;
         }
         self.compile_what_runs();
     }
 
     fn compile_what_runs(&mut self) {
         if let Some(image) = Arc::get_mut(&mut self.image)
-            && image.patience.take().is_some()
+            && image.code.patience.take().is_some()
         {
             // An error leaves the steps as they are.
             let _ = crate::jit::compile(image);
@@ -643,8 +565,8 @@ impl Machine {
     /// Notes that the interpreter has run something so many times, and makes machine code once that would have paid:
     /// whatever comes after, no more than twice the least possible time is spent.
     fn note_work(&mut self, what: Work, times: usize) {
-        if let Some(patience) = self.image.patience {
-            let operations = self.image.work[what as usize] * times as u64;
+        if let Some(patience) = self.image.code.patience {
+            let operations = self.image.code.work[what as usize] * times as u64;
             self.time_lost += crate::jit::TIME_LOST * operations as f64;
             if self.time_lost > patience {
                 self.time_lost = f64::NEG_INFINITY;
@@ -659,14 +581,14 @@ impl Machine {
         let has_integrands = !trial.integrands.is_empty();
         let image = &self.image;
         let left = self.steps_left[usize::from(has_integrands)].get_or_insert_with(|| {
-            let is_possible =
-                image.has_machine_code && (!has_integrands || image.power.n_rhs == trial.y0.len());
+            let is_possible = image.code.is_made
+                && (!has_integrands || image.energy.power.n_rhs == trial.y0.len());
             let estimate = is_possible
                 .then(|| estimate(image, trial.tableau, has_integrands))
                 .flatten();
             match estimate {
                 None => u64::MAX,
-                Some(_) if image.is_eager => 0,
+                Some(_) if image.code.is_eager => 0,
                 Some((cost, saved)) => (cost / saved) as u64,
             }
         });
@@ -675,7 +597,7 @@ impl Machine {
             return;
         }
         // Where no code can be made, going stage by stage gives the same bits.
-        image.step_code[usize::from(has_integrands)]
+        image.code.step[usize::from(has_integrands)]
             .get_or_init(|| compile_step(image, trial.tableau, has_integrands).ok());
     }
 
@@ -706,7 +628,7 @@ impl Machine {
     }
 }
 
-/// What [`Image::work`] counts.
+/// What [`CodeState::work`] counts.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Rhs,
@@ -748,7 +670,7 @@ impl System for Machine {
             let settled = self.with_settled(t, y, |machine, y| machine.rhs(t, y, f));
             return settled.map_err(failed)?;
         }
-        if let Some(whole) = &self.image.whole_rhs
+        if let Some(whole) = &self.image.code.whole_rhs
             && !self.must_set_up
             && whole.run(&self.memory.slots, (t, y), f, &mut [])
         {
@@ -763,10 +685,10 @@ impl System for Machine {
             return false;
         }
         let place = usize::from(!trial.integrands.is_empty());
-        if self.image.step_code[place].get().is_none() {
+        if self.image.code.step[place].get().is_none() {
             self.make_step_code(&trial);
         }
-        let Some(Some(code)) = self.image.step_code[place].get() else {
+        let Some(Some(code)) = self.image.code.step[place].get() else {
             return false;
         };
         let n_stages = trial.tableau.stages.len() as u64;
@@ -832,7 +754,7 @@ impl System for Machine {
     }
 
     fn n_guards(&self) -> usize {
-        self.image.n_guards
+        self.image.events.n_guards
     }
 
     fn guards(&mut self, t: f64, y: &[f64], g: &mut [f64]) -> Result<(), EvalError> {
@@ -867,11 +789,11 @@ impl System for Machine {
     }
 
     fn may_cut_steps(&self) -> bool {
-        !self.image.waves.is_empty()
+        !self.image.events.waves.is_empty()
     }
 
     fn cut_step(&mut self, t: (f64, f64), y: [&[f64]; 3], cuts: &mut Vec<f64>) -> bool {
-        let waves = &self.image.waves;
+        let waves = &self.image.events.waves;
         let [start, middle, end] = y;
         let step = Ends {
             t,
@@ -882,7 +804,7 @@ impl System for Machine {
     }
 
     fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64]), nodes: &[f64]) -> Option<f64> {
-        let pulses = &self.image.pulses;
+        let pulses = &self.image.events.pulses;
         if pulses.is_empty() {
             return None;
         }
@@ -921,7 +843,7 @@ impl System for Machine {
     }
 
     fn projects(&self) -> bool {
-        self.image.n_constraints > 0
+        self.image.locks.n > 0
     }
 
     fn project(&mut self, t: f64, y: &mut [f64]) -> Result<Projection, EvalError> {
@@ -940,7 +862,7 @@ impl System for Machine {
         if !self.image.listeners.is_empty() {
             self.tell_listeners(t, y);
         }
-        if !self.image.anchors.is_empty() {
+        if !self.image.energy.anchors.is_empty() {
             self.follow_with_anchors(t, y);
         }
         if self.is_balance_due() {
@@ -949,11 +871,11 @@ impl System for Machine {
     }
 
     fn n_quadratures(&self) -> usize {
-        self.image.audit.len()
+        self.image.energy.audit.len()
     }
 
     fn n_checked_quadratures(&self) -> usize {
-        self.image.audit.n_checked()
+        self.image.energy.audit.n_checked()
     }
 
     fn quadrature_rates(&mut self, t: f64, y: &[f64], q: &mut [f64]) -> Result<(), EvalError> {
@@ -964,8 +886,11 @@ impl System for Machine {
         self.note_work(Work::Integrands, 1);
         self.load(t, y).map_err(failed)?;
         let image = &self.image;
-        run(&image.power.routine.steps, &mut self.memory).map_err(failed)?;
-        image.power.rates(&image.audit, &self.memory.slots, q);
+        run(&image.energy.power.routine.steps, &mut self.memory).map_err(failed)?;
+        image
+            .energy
+            .power
+            .rates(&image.energy.audit, &self.memory.slots, q);
         Ok(())
     }
 
@@ -983,22 +908,22 @@ impl System for Machine {
             return settled.map_err(failed)?;
         }
         let n_rates = f.len();
-        if self.image.power.n_rhs != n_rates {
+        if self.image.energy.power.n_rhs != n_rates {
             self.rhs(t, y, f)?;
             return self.quadrature_rates(t, y, q);
         }
         self.counters.rhs += 1;
-        if let Some(whole) = &self.image.whole_power
+        if let Some(whole) = &self.image.code.whole_power
             && !self.must_set_up
             && whole.run(&self.memory.slots, (t, y), f, q)
         {
             return Ok(());
         }
         self.quadrature_rates(t, y, q)?;
-        check_pivots(&self.image.power.routine, &self.memory.slots).map_err(failed)?;
+        check_pivots(&self.image.energy.power.routine, &self.memory.slots).map_err(failed)?;
         for (value, &slot) in f
             .iter_mut()
-            .zip(&self.image.power.routine.outputs[q.len()..])
+            .zip(&self.image.energy.power.routine.outputs[q.len()..])
         {
             *value = self.memory.slots[slot as usize];
         }

@@ -69,8 +69,8 @@ struct Stage {
 impl Machine {
     /// Makes this machine run in minimal coordinates; false if it has too many constraints for that.
     pub fn use_minimal_coordinates(&mut self) -> bool {
-        let is_possible = self.image.n_constraints <= MAX_ROWS;
-        if is_possible && self.image.n_constraints > 0 {
+        let is_possible = self.image.locks.n <= MAX_ROWS;
+        if is_possible && self.image.locks.n > 0 {
             self.partition = Some(Box::default());
         }
         is_possible
@@ -157,7 +157,7 @@ impl Machine {
 
     fn solve_stage(&mut self, t: f64, y: &mut [f64], stage: &mut Stage) -> Result<(), Fault> {
         let image = self.image.clone();
-        let map = &image.constraints;
+        let map = &image.locks.map;
         let n = stage.rows.len();
         let mut must_factor = true;
         for _ in 0..MAX_STEPS {
@@ -197,7 +197,7 @@ impl Machine {
     /// Chooses independent variables at a state near the constraints.
     fn choose(&mut self, t: f64, y: &[f64], partition: &mut Partition) -> Result<(), Fault> {
         let image = self.image.clone();
-        let map = &image.constraints;
+        let map = &image.locks.map;
         let n_rows = map.rows.len();
         let n_position_rows = image.dae.invariants.len() + image.dae.constraints.len();
         let first_position = n_rows - n_position_rows;

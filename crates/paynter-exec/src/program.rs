@@ -319,7 +319,8 @@ impl Machine {
     pub fn program(&self) -> Program {
         let image = &*self.image;
         assert!(
-            image.watched.is_empty() && image.observed.rows.len() == image.observe.outputs.len(),
+            image.events.watched.is_empty()
+                && image.observed.rows.len() == image.observe.outputs.len(),
             "the machine was lowered for export"
         );
         let mut program = frame(image);
@@ -331,7 +332,7 @@ impl Machine {
             .iter()
             .map(|f| f.found().to_vec())
             .collect();
-        program.sampled_only.clone_from(&image.wave_modes);
+        program.sampled_only.clone_from(&image.events.wave_modes);
         program
     }
 }
@@ -339,12 +340,13 @@ impl Machine {
 /// What every model has.
 fn frame(image: &Image) -> Program {
     let mut parameters: Vec<(SymbolId, u32)> = image
-        .parameter_slots
+        .parameters
+        .slots
         .iter()
         .map(|(&symbol, &slot)| (symbol, slot))
         .collect();
     parameters.sort_unstable();
-    let bindings = image.bindings.iter();
+    let bindings = image.parameters.bindings.iter();
     let shapes = image.block_shapes.iter().zip(&image.blocks);
     Program {
         n_slots: image.n_slots,
@@ -358,8 +360,8 @@ fn frame(image: &Image) -> Program {
         bindings: bindings
             .map(|b| (b.symbol, b.slot, routine(&b.routine)))
             .collect(),
-        set_up: routine(&image.set_up),
-        fixed: image.set_up_slots.clone(),
+        set_up: routine(&image.parameters.set_up),
+        fixed: image.parameters.set_up_slots.clone(),
         rates: function(&image.rhs),
         outputs: function(&image.observed),
         blocks: shapes
@@ -370,10 +372,11 @@ fn frame(image: &Image) -> Program {
 }
 
 fn add_events(program: &mut Program, image: &Image) {
-    program.switches = routine(&image.switches);
-    program.timing = routine(&image.timing);
-    program.n_guards = image.n_guards;
+    program.switches = routine(&image.events.switches);
+    program.timing = routine(&image.events.timing);
+    program.n_guards = image.events.n_guards;
     program.modes = image
+        .events
         .modes
         .iter()
         .map(|mode| Mode {
@@ -390,23 +393,23 @@ fn add_events(program: &mut Program, image: &Image) {
             },
         })
         .collect();
-    let corners = image.corners.iter();
+    let corners = image.events.corners.iter();
     program.corners = corners.map(|c| (c.output, c.corners.clone())).collect();
-    program.conditions = routine(&image.conditions);
-    let whens = image.actions.iter();
+    program.conditions = routine(&image.events.conditions);
+    let whens = image.events.actions.iter();
     program.whens = whens
         .map(|actions| actions.iter().map(|a| action(a, image)).collect())
         .collect();
-    program.reinit_values = routine(&image.reinit_values);
-    program.reinit_targets = function(&image.reinit_targets);
-    program.assigned_values = routine(&image.assigned_values);
-    program.held_before = image.pre_discrete.clone();
-    program.left_limits = routine(&image.pre_continuous);
-    program.left_limit_slots = image.pre_continuous_slots.clone();
-    program.discrete = image.discrete.clone();
-    program.clocks = image.clock_rates.clone();
-    program.sample_inputs = routine(&image.sample_inputs);
-    let sampled = image.sampled.iter();
+    program.reinit_values = routine(&image.events.reinit_values);
+    program.reinit_targets = function(&image.events.reinit_targets);
+    program.assigned_values = routine(&image.events.assigned_values);
+    program.held_before = image.events.pre_discrete.clone();
+    program.left_limits = routine(&image.events.pre_continuous);
+    program.left_limit_slots = image.events.pre_continuous_slots.clone();
+    program.discrete = image.events.discrete.clone();
+    program.clocks = image.clocks.rates.clone();
+    program.sample_inputs = routine(&image.clocks.inputs);
+    let sampled = image.clocks.sampled.iter();
     program.sampled = sampled
         .map(|s| Sampled {
             clock: s.clock,
@@ -417,7 +420,7 @@ fn add_events(program: &mut Program, image: &Image) {
 }
 
 fn add_starts(program: &mut Program, image: &Image) {
-    let starts = image.starts.iter();
+    let starts = image.start.aims.iter();
     program.starts = starts
         .map(|start| {
             let aim = match start.aim {
@@ -429,12 +432,12 @@ fn add_starts(program: &mut Program, image: &Image) {
             (aim, start.is_guess)
         })
         .collect();
-    program.start_values = routine(&image.start_values);
-    program.demands = function(&image.demands);
-    program.n_demands = image.n_demands;
-    program.constraints = function(&image.constraints);
-    program.late = image.late_states.clone();
-    program.late_values = routine(&image.late_values);
+    program.start_values = routine(&image.start.values);
+    program.demands = function(&image.start.demands);
+    program.n_demands = image.start.n_demands;
+    program.constraints = function(&image.locks.map);
+    program.late = image.start.late_states.clone();
+    program.late_values = routine(&image.start.late_values);
 }
 
 fn action(action: &ActionInfo, image: &Image) -> Action {
@@ -451,7 +454,7 @@ fn action(action: &ActionInfo, image: &Image) -> Action {
         ActionInfo::Aim { value, row, .. } => Action::Aim { row, value },
         ActionInfo::Assign { value, slot } => Action::Assign { slot, value },
         ActionInfo::Stop { stop } => Action::Stop {
-            message: image.stops[stop as usize].1.clone(),
+            message: image.events.stops[stop as usize].1.clone(),
         },
     }
 }

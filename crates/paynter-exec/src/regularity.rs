@@ -26,7 +26,7 @@ pub(crate) struct Demands {
 impl Demands {
     /// None where no lock is kept by its rate.
     fn new(machine: &Machine) -> Option<Self> {
-        let map = &machine.image.constraints;
+        let map = &machine.image.locks.map;
         let dae = &machine.image.dae;
         let n_positions = dae.invariants.len() + dae.constraints.len();
         let n_rows = map.rows.len().checked_sub(n_positions)?;
@@ -108,7 +108,7 @@ impl Machine {
         y: &[f64],
         out: &mut Vec<f64>,
     ) -> Result<bool, Fault> {
-        if !self.image.closes_loops {
+        if !self.image.locks.closes_loops {
             return Ok(false);
         }
         let made = self
@@ -120,8 +120,8 @@ impl Machine {
             return Ok(false);
         };
         let image = self.image.clone();
-        self.residuals(t, y, &image.constraints)?;
-        let entries = self.entries(&image.constraints)?;
+        self.residuals(t, y, &image.locks.map)?;
+        let entries = self.entries(&image.locks.map)?;
         demands.load(&entries, image.states.len());
         demands.least.factor(&demands.values);
         out.extend(demands.least.news().map(f64::sqrt));

@@ -156,16 +156,23 @@ impl Machine {
         let mut largest = vec![0.0_f64; y.len()];
         let mut rates = vec![0.0; y.len()];
         let held: Vec<(u32, f64)> = image
+            .events
             .modes
             .iter()
             .map(|mode| mode.slot)
-            .chain(image.discrete.iter().map(|d| d.1))
+            .chain(image.events.discrete.iter().map(|d| d.1))
             .map(|slot| (slot, self.memory.slots[slot as usize]))
             .collect();
         for look in 0..=LOOKS + 1 {
             if look == LOOKS + 1 {
                 let zero = |d: &&(_, u32, f64)| self.memory.slots[d.1 as usize] == 0.0;
-                let slots: Vec<u32> = image.discrete.iter().filter(zero).map(|d| d.1).collect();
+                let slots: Vec<u32> = image
+                    .events
+                    .discrete
+                    .iter()
+                    .filter(zero)
+                    .map(|d| d.1)
+                    .collect();
                 slots
                     .iter()
                     .for_each(|&slot| self.memory.slots[slot as usize] = 1.0);
@@ -179,7 +186,7 @@ impl Machine {
                 t0
             };
             let is_there = self.load(t, &y).is_ok()
-                && (image.timing.outputs.is_empty() || self.settle_modes_by_time(t).is_ok());
+                && (image.events.timing.outputs.is_empty() || self.settle_modes_by_time(t).is_ok());
             if is_there && self.rhs(t, &y, &mut rates).is_ok() {
                 for (largest, rate) in largest.iter_mut().zip(&rates) {
                     if rate.is_finite() {
@@ -198,7 +205,7 @@ impl Machine {
         }
         // Whatever the looks have left behind is computed anew.
         if self.load(t0, &y).is_ok() {
-            let _ = run(&image.switches.steps, &mut self.memory);
+            let _ = run(&image.events.switches.steps, &mut self.memory);
         }
         self.start = y;
         largest

@@ -12,10 +12,12 @@
 //! **Invariant:** after success the constraints hold to rounding, and every demand that does
 //! not is in the report.
 
+mod search;
+
 use paynter_solve::Projection;
 use paynter_symbolic::SymbolId;
 
-use crate::code::run;
+use crate::code::{run, run_past_faults};
 use crate::dense::{PivotedQr, pivoted_qr};
 use crate::events::{ROUNDS_TOGETHER, mode_at, rounds_allowed};
 use crate::failure::{Failure, Fault};
@@ -23,6 +25,8 @@ use crate::image::{Decider, StartAim};
 use crate::least::LeastNorm;
 use crate::machine::Machine;
 use crate::map::{Component, Map, components};
+use search::Outcome;
+pub(crate) use search::Search;
 
 /// How a start came out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,13 +125,13 @@ impl Machine {
         for factor in &mut self.memory.factors {
             factor.forget();
         }
-        for &(_, slot, start) in &image.discrete {
+        for &(_, slot, start) in &image.events.discrete {
             self.memory.slots[slot as usize] = start;
         }
-        for mode in &image.modes {
+        for mode in &image.events.modes {
             self.memory.slots[mode.slot as usize] = 0.0;
         }
-        for &slot in &image.quadrature_slots {
+        for &slot in &image.energy.quadrature_slots {
             self.memory.slots[slot as usize] = 0.0;
         }
         for ticks in &mut self.clocks {
@@ -161,11 +165,14 @@ impl Machine {
         self.start_is_set = set_by.iter().map(Option::is_some).collect();
         let mut outcome = Outcome::default();
         for round in 0.. {
-            if round == rounds_allowed(image.modes.len()) {
+            if round == rounds_allowed(image.events.modes.len()) {
                 return Err(self.fail(Fault::EventLoop));
             }
             // The very first modes are guesses: a block may be singular under them.
             let settled = self.evaluate_modes(t0, &y, round >= ROUNDS_TOGETHER);
+            if round == 0 && settled.is_err() {
+                self.guess_modes(t0, &y);
+            }
             if matches!(settled, Ok(false)) && round > 0 {
                 break;
             }
@@ -194,8 +201,8 @@ impl Machine {
     fn start_values(&mut self, t: f64, y: &[f64]) -> Result<Vec<f64>, Fault> {
         let image = self.image.clone();
         self.load(t, y)?;
-        run(&image.start_values.steps, &mut self.memory)?;
-        let outputs = image.start_values.outputs.iter();
+        run(&image.start.values.steps, &mut self.memory)?;
+        let outputs = image.start.values.outputs.iter();
         Ok(outputs
             .map(|&slot| self.memory.slots[slot as usize])
             .collect())
@@ -204,13 +211,16 @@ impl Machine {
     /// Sets the states whose values follow from those that the demands fix.
     fn set_late(&mut self, t: f64, y: &mut [f64]) -> Result<(), Fault> {
         let image = self.image.clone();
-        if image.late_states.is_empty() {
+        if image.start.late_states.is_empty() {
             return Ok(());
         }
         self.load(t, y)?;
-        run(&image.late_values.steps, &mut self.memory)?;
-        for (&(index, is_negated), &slot) in
-            image.late_states.iter().zip(&image.late_values.outputs)
+        run(&image.start.late_values.steps, &mut self.memory)?;
+        for (&(index, is_negated), &slot) in image
+            .start
+            .late_states
+            .iter()
+            .zip(&image.start.late_values.outputs)
         {
             let value = self.memory.slots[slot as usize];
             y[index] = if is_negated { -value } else { value };
@@ -229,7 +239,7 @@ impl Machine {
         let mut set_by: Vec<Option<usize>> = vec![None; y.len()];
         let mut pairs = Vec::new();
         for wants_guess in [true, false] {
-            for (k, start) in image.starts.iter().enumerate() {
+            for (k, start) in image.start.aims.iter().enumerate() {
                 if start.is_guess != wants_guess {
                     continue;
                 }
@@ -261,13 +271,38 @@ impl Machine {
         }
     }
 
+    /// Sets the modes that are known whatever the equations give. With all of them at zero an equation may have no
+    /// solution: with its `floor` at 0, `exp((x - floor(x))^2)` overflows for an x of 30.
+    fn guess_modes(&mut self, t: f64, y: &[f64]) {
+        let image = self.image.clone();
+        for _ in 0..ROUNDS_TOGETHER {
+            run_past_faults(&image.events.switches.steps, &mut self.memory);
+            let mut has_changed = false;
+            for mode in &image.events.modes {
+                let Decider::State { output, .. } = mode.decider else {
+                    continue;
+                };
+                let value = self.memory.slots[image.events.switches.outputs[output] as usize];
+                if value.is_finite() {
+                    let new = mode_at(mode.kind, value, None);
+                    let held = &mut self.memory.slots[mode.slot as usize];
+                    has_changed |= std::mem::replace(held, new) != new;
+                }
+            }
+            // A fault that stays is reported when the modes are settled.
+            if !has_changed || self.evaluate_modes(t, y, false).is_ok() {
+                return;
+            }
+        }
+    }
+
     /// Sets every mode as the values at y say, or only the first that is wrong. Tells whether one changed.
     fn evaluate_modes(&mut self, t: f64, y: &[f64], is_one_by_one: bool) -> Result<bool, Fault> {
         let image = self.image.clone();
         self.load(t, y)?;
         let mut has_changed = false;
-        run(&image.timing.steps, &mut self.memory)?;
-        for mode in &image.modes {
+        run(&image.events.timing.steps, &mut self.memory)?;
+        for mode in &image.events.modes {
             if let Some(new) = self.mode_by_time(mode, t) {
                 let held = &mut self.memory.slots[mode.slot as usize];
                 has_changed |= new != *held;
@@ -275,7 +310,7 @@ impl Machine {
             }
         }
         self.run_switches()?;
-        for mode in &image.modes {
+        for mode in &image.events.modes {
             if let Decider::State { output, .. } = mode.decider {
                 let new = mode_at(mode.kind, self.room.switches[output], None);
                 let held = &mut self.memory.slots[mode.slot as usize];
@@ -301,9 +336,9 @@ impl Machine {
         values: &[f64],
     ) -> Result<Outcome, StartError> {
         let image = self.image.clone();
-        let map = &image.demands;
+        let map = &image.start.demands;
         let n_rows = map.routine.outputs.len();
-        let (n_demands, n_hard) = (image.n_demands, image.n_demands + image.n_constraints);
+        let (n_demands, n_hard) = (image.start.n_demands, image.start.n_demands + image.locks.n);
         let is_free: Vec<bool> = set_by
             .iter()
             .enumerate()
@@ -336,7 +371,7 @@ impl Machine {
         }
         // What a demand is made of may be constants only, of which the search sees nothing.
         let mut asked = vec![0.0; n_hard];
-        for (start, &value) in image.starts.iter().zip(values) {
+        for (start, &value) in image.start.aims.iter().zip(values) {
             if let StartAim::Row(row) = start.aim
                 && !start.is_guess
             {
@@ -381,9 +416,9 @@ impl Machine {
         let is_rate: Vec<bool> = (is_free.iter().zip(&is_position))
             .map(|(is_free, is_position)| *is_free && !is_position)
             .collect();
-        let map = &image.demands;
+        let map = &image.start.demands;
         let reads_rate = |row: &usize| map.rows[*row].iter().any(|&c| is_rate[c as usize]);
-        let n_hard = image.n_demands + image.n_constraints;
+        let n_hard = image.start.n_demands + image.locks.n;
         let rows: Vec<usize> = (0..n_hard).filter(reads_rate).collect();
         if image.dae.constraints.is_empty() || rows.is_empty() {
             return;
@@ -405,10 +440,10 @@ impl Machine {
     /// Tells which variables the positions of locks read.
     fn is_position(&self) -> Vec<bool> {
         let image = &self.image;
-        let last = image.constraints.rows.len() - image.dae.invariants.len();
+        let last = image.locks.map.rows.len() - image.dae.invariants.len();
         let first = last - image.dae.constraints.len();
         let mut is_position = vec![false; image.inputs.n];
-        let columns = image.constraints.rows[first..last]
+        let columns = image.locks.map.rows[first..last]
             .iter()
             .flat_map(|row| row.iter());
         columns.for_each(|&c| is_position[c as usize] = true);
@@ -419,7 +454,8 @@ impl Machine {
     fn blame(&self, outcome: &Outcome, map: &Map, set_by: &[Option<usize>]) -> StartError {
         let start_of_row = |row: usize| {
             self.image
-                .starts
+                .start
+                .aims
                 .iter()
                 .position(|s| !s.is_guess && s.aim == StartAim::Row(row))
         };
@@ -437,7 +473,7 @@ impl Machine {
                         .iter()
                         .any(|c| map.rows[row].binary_search(c).is_ok())
                 };
-                (0..self.image.n_demands)
+                (0..self.image.start.n_demands)
                     .filter(|&other| other != row && shares(other))
                     .find_map(start_of_row)
             };
@@ -470,12 +506,12 @@ impl Machine {
 
     fn defaulted(&self, set_by: &[Option<usize>], outcome: &Outcome) -> Vec<SymbolId> {
         let mut is_mentioned: Vec<bool> = set_by.iter().map(Option::is_some).collect();
-        for start in &self.image.starts {
+        for start in &self.image.start.aims {
             if let StartAim::State { index, .. } = start.aim {
                 is_mentioned[index] = true;
             }
         }
-        let late = self.image.late_states.iter().map(|&(index, _)| index);
+        let late = self.image.start.late_states.iter().map(|&(index, _)| index);
         for column in outcome.determined.iter().copied().chain(late) {
             is_mentioned[column] = true;
         }
@@ -489,15 +525,16 @@ impl Machine {
     fn changed(&mut self, t: f64, y: &[f64], values: &[f64]) -> Result<Vec<ChangedStart>, Fault> {
         let image = self.image.clone();
         let mut changed = Vec::new();
-        if image.n_constraints == 0 {
+        if image.locks.n == 0 {
             return Ok(changed);
         }
         self.load(t, y)?;
-        image.demands.evaluate(&mut self.memory)?;
+        image.start.demands.evaluate(&mut self.memory)?;
         // What the constraints leave of a zero is a rounding of the other variables.
         let noise = LEFT_OF_ZERO * y.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         for (k, start) in image
-            .starts
+            .start
+            .aims
             .iter()
             .enumerate()
             .filter(|(_, start)| !start.is_guess)
@@ -510,7 +547,7 @@ impl Machine {
                         y[index]
                     }
                 }
-                StartAim::Row(row) => values[k] + image.demands.value(&self.memory, row),
+                StartAim::Row(row) => values[k] + image.start.demands.value(&self.memory, row),
                 _ => continue,
             };
             let size = values[k].abs().max(got.abs());
@@ -701,8 +738,8 @@ impl Machine {
         y: &mut [f64],
     ) -> Result<Projection, Fault> {
         let image = self.image.clone();
-        let map = &image.constraints;
-        if image.n_constraints == 0 {
+        let map = &image.locks.map;
+        if image.locks.n == 0 {
             return Ok(Projection::default());
         }
         let before = y.to_vec();
@@ -710,7 +747,7 @@ impl Machine {
         let mut searches = std::mem::take(&mut self.room.searches);
         if searches.is_empty() {
             let all: Vec<bool> = (0..y.len()).map(|k| k < image.states.len()).collect();
-            let rows: Vec<usize> = (0..image.n_constraints).collect();
+            let rows: Vec<usize> = (0..image.locks.n).collect();
             let parts = components(&map.rows, &rows, y.len());
             searches.extend(parts.into_iter().map(|part| Search {
                 noise: NOISE_OF_PROJECTION,
@@ -745,319 +782,5 @@ impl Machine {
             moved: size > 0.0,
             size,
         })
-    }
-}
-
-/// What a search found.
-#[derive(Clone, Debug, Default)]
-struct Outcome {
-    /// Rows that are not zero, with their values.
-    unmet: Vec<(usize, f64)>,
-    /// Variables that the rows determine.
-    determined: Vec<usize>,
-}
-
-/// The search in one group of rows and variables.
-#[derive(Clone, Debug)]
-pub(crate) struct Search {
-    rows: Vec<usize>,
-    /// Free variables.
-    columns: Vec<usize>,
-    step: Vec<f64>,
-    weights: Vec<f64>,
-    norm: f64,
-    damping: f64,
-    /// Size of the step in the measure of the variables.
-    length: f64,
-    pivots: Vec<usize>,
-    is_done: bool,
-    was_better: bool,
-    /// A direction in which rows change by less than this share of the strongest is none.
-    noise: f64,
-    /// For many rows, the sparse way to a step.
-    sparse: Option<Box<SparseRows>>,
-    /// For few rows, the dense one.
-    dense: Option<PivotedQr>,
-    /// Sizes of the free variables when the factor was made.
-    sizes: Vec<f64>,
-}
-
-/// Rows too many for a dense factor.
-#[derive(Clone, Debug)]
-struct SparseRows {
-    least: LeastNorm,
-    /// For each row the free columns it reads: (place among them, place in the row).
-    places: Vec<Vec<(u32, u32)>>,
-    values: Vec<f64>,
-}
-
-impl SparseRows {
-    fn new(map: &Map, rows: &[usize], columns: &[usize]) -> Self {
-        let free = |(at, column): (usize, &u32)| {
-            let place = columns.binary_search(&(*column as usize)).ok()?;
-            Some((place as u32, at as u32))
-        };
-        let places: Vec<Vec<(u32, u32)>> = rows
-            .iter()
-            .map(|&row| map.rows[row].iter().enumerate().filter_map(free).collect())
-            .collect();
-        let reads: Vec<Vec<u32>> = places
-            .iter()
-            .map(|row| row.iter().map(|p| p.0).collect())
-            .collect();
-        SparseRows {
-            least: LeastNorm::new(reads.iter().map(Vec::as_slice), columns.len()),
-            values: vec![0.0; places.iter().map(Vec::len).sum()],
-            places,
-        }
-    }
-
-    /// Picks for each row that is not implied a variable that it can be thought to determine.
-    fn pivots(&self) -> Vec<usize> {
-        let implied = self.least.implied();
-        let mut first = 0;
-        let mut picked = std::collections::BTreeSet::new();
-        for (row, is_implied) in self.places.iter().zip(implied) {
-            let values = &self.values[first..first + row.len()];
-            first += row.len();
-            let open = row
-                .iter()
-                .zip(values)
-                .filter(|(p, _)| !picked.contains(&p.0));
-            let best = open.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
-            if let Some((place, _)) = best.filter(|_| !is_implied) {
-                picked.insert(place.0);
-            }
-        }
-        picked.into_iter().map(|place| place as usize).collect()
-    }
-}
-
-impl Search {
-    fn new(part: Component, is_free: &[bool]) -> Self {
-        let columns: Vec<usize> = part.columns.into_iter().filter(|&c| is_free[c]).collect();
-        Search {
-            noise: NOISE,
-            sparse: None,
-            dense: None,
-            sizes: Vec::new(),
-            is_done: columns.is_empty(),
-            step: vec![0.0; columns.len()],
-            weights: vec![1.0; part.rows.len()],
-            rows: part.rows,
-            columns,
-            norm: f64::INFINITY,
-            damping: 1.0,
-            length: 0.0,
-            pivots: Vec::new(),
-            was_better: false,
-        }
-    }
-
-    /// Begins anew with the same rows and variables.
-    fn renew(&mut self) {
-        self.is_done = self.columns.is_empty();
-        self.norm = f64::INFINITY;
-        self.damping = 1.0;
-        self.was_better = false;
-    }
-
-    /// Tells whether rows are met, in the measure of the variables: those that contradict each other are not, however
-    /// short the best step is.
-    fn is_met(&self, residuals: &[f64]) -> bool {
-        let mut rows = self.rows.iter().zip(&self.weights);
-        rows.all(|(&row, &weight)| match weight > 0.0 {
-            true => residuals[row].abs() * weight <= MET,
-            false => residuals[row] == 0.0,
-        })
-    }
-
-    /// Computes the next step with the factor that is there.
-    fn aim_again(&mut self, residuals: &[f64], y: &[f64]) {
-        let rows = self.rows.iter().zip(&self.weights);
-        let right: Vec<f64> = rows
-            .map(|(&row, weight)| -residuals[row] * weight)
-            .collect();
-        self.damping = 1.0;
-        self.length = 0.0;
-        match (&mut self.sparse, &self.dense) {
-            (Some(sparse), _) => sparse.least.solve(&sparse.values, &right, &mut self.step),
-            (None, Some(qr)) => self.step = qr.least_squares(&right),
-            (None, None) => return,
-        }
-        let columns = self.columns.iter().zip(&self.sizes);
-        for ((&column, &size), dx) in columns.zip(&mut self.step) {
-            *dx *= size;
-            let share = dx.abs() / size.max(y[column].abs());
-            // `max` would drop a NaN.
-            self.length = if share.is_nan() {
-                share
-            } else {
-                self.length.max(share)
-            };
-        }
-    }
-
-    /// Computes the next step: of all that solve the linearised rows best, the shortest.
-    fn aim(
-        &mut self,
-        map: &Map,
-        (jacobian, residuals): (&[Vec<f64>], &[f64]),
-        sizes: &[f64],
-        y: &[f64],
-    ) {
-        if self.columns.is_empty() {
-            return;
-        }
-        if self.rows.len() > DENSE_ROWS {
-            self.aim_sparse(map, (jacobian, residuals), sizes);
-        } else {
-            self.aim_dense(map, (jacobian, residuals), sizes);
-        }
-        self.sizes.clear();
-        self.sizes.extend(self.columns.iter().map(|&c| sizes[c]));
-        self.length = 0.0;
-        for (&column, dx) in self.columns.iter().zip(&mut self.step) {
-            *dx *= sizes[column];
-            let share = dx.abs() / (sizes[column].max(y[column].abs()));
-            self.length = self.length.max(share);
-        }
-        // A step that rounding swallows ends the search.
-        self.is_done = self.length <= 2.0 * f64::EPSILON || !self.norm.is_finite();
-    }
-
-    fn aim_dense(
-        &mut self,
-        map: &Map,
-        (jacobian, residuals): (&[Vec<f64>], &[f64]),
-        sizes: &[f64],
-    ) {
-        let (m, n) = (self.rows.len(), self.columns.len());
-        let mut matrix = vec![0.0; m * n];
-        let mut right = vec![0.0; m];
-        for (k, &row) in self.rows.iter().enumerate() {
-            for (&column, &value) in map.rows[row].iter().zip(&jacobian[row]) {
-                if let Ok(c) = self.columns.binary_search(&(column as usize)) {
-                    matrix[k * n + c] = value * sizes[column as usize];
-                }
-            }
-            self.weights[k] = weight_of(&matrix[k * n..(k + 1) * n]);
-            matrix[k * n..(k + 1) * n]
-                .iter_mut()
-                .for_each(|x| *x *= self.weights[k]);
-            right[k] = -residuals[row] * self.weights[k];
-        }
-        self.norm = right.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let qr = pivoted_qr(&matrix, m, n, self.noise);
-        self.step = qr.least_squares(&right);
-        self.pivots = qr.order[..qr.rank]
-            .iter()
-            .map(|&c| self.columns[c])
-            .collect();
-        self.dense = Some(qr);
-    }
-
-    fn aim_sparse(
-        &mut self,
-        map: &Map,
-        (jacobian, residuals): (&[Vec<f64>], &[f64]),
-        sizes: &[f64],
-    ) {
-        let mut sparse = self
-            .sparse
-            .take()
-            .unwrap_or_else(|| Box::new(SparseRows::new(map, &self.rows, &self.columns)));
-        let SparseRows {
-            least,
-            places,
-            values,
-        } = &mut *sparse;
-        let mut right = vec![0.0; self.rows.len()];
-        let mut first = 0;
-        for (k, (&row, reads)) in self.rows.iter().zip(places).enumerate() {
-            let own = &mut values[first..first + reads.len()];
-            first += reads.len();
-            for (value, &(place, at)) in own.iter_mut().zip(&*reads) {
-                *value = jacobian[row][at as usize] * sizes[self.columns[place as usize]];
-            }
-            self.weights[k] = weight_of(own);
-            own.iter_mut().for_each(|x| *x *= self.weights[k]);
-            right[k] = -residuals[row] * self.weights[k];
-        }
-        self.norm = right.iter().map(|x| x * x).sum::<f64>().sqrt();
-        least.factor(values);
-        least.solve(values, &right, &mut self.step);
-        self.sparse = Some(sparse);
-    }
-
-    /// Tells whether some row has no slope here: two axes point in opposite directions, and every way to turn one
-    /// round is as good as any other.
-    fn is_lost(&self, jacobian: &[Vec<f64>]) -> bool {
-        let has_slope = |&row: &usize| jacobian[row].iter().all(|slope| !slope.is_nan());
-        !self.columns.is_empty() && !self.rows.iter().all(has_slope)
-    }
-
-    /// Leaves such a place in a direction of its own for each variable, the same on every machine.
-    fn step_aside(&self, sizes: &[f64], y: &mut [f64]) {
-        for (k, &column) in self.columns.iter().enumerate() {
-            // Multiples of the golden section are spread evenly.
-            let share = (0.618_033_988_749_895 * (k + 1) as f64).fract() - 0.5;
-            y[column] += ASIDE * share * sizes[column];
-        }
-    }
-
-    fn step(&self, y: &mut [f64]) {
-        for (&column, dx) in self.columns.iter().zip(&self.step) {
-            y[column] += self.damping * dx;
-        }
-    }
-
-    fn is_better(&self, residuals: &[f64]) -> bool {
-        let norm = self
-            .rows
-            .iter()
-            .zip(&self.weights)
-            .map(|(&row, weight)| (residuals[row] * weight).powi(2))
-            .sum::<f64>()
-            .sqrt();
-        norm < (1.0 - 1e-3 * self.damping) * self.norm
-    }
-
-    fn judge(
-        &self,
-        map: &Map,
-        (jacobian, residuals): (&[Vec<f64>], &[f64]),
-        (y, sizes): (&[f64], &[f64]),
-        outcome: &mut Outcome,
-    ) {
-        outcome.determined.extend(&self.pivots);
-        if let Some(sparse) = &self.sparse {
-            let pivots = sparse.pivots().into_iter();
-            outcome.determined.extend(pivots.map(|k| self.columns[k]));
-        }
-        for &row in &self.rows {
-            // A demand is made of its parts: it is met when it misses by a small share of them.
-            let parts: f64 = map.rows[row]
-                .iter()
-                .zip(&jacobian[row])
-                .map(|(&c, slope)| slope.abs() * (y[c as usize].abs() + 1e-3 * sizes[c as usize]))
-                .sum();
-            let has_slope = jacobian[row].iter().all(|slope| !slope.is_nan());
-            let is_met =
-                residuals[row].abs() <= MET * parts || (residuals[row] == 0.0 && has_slope);
-            if !is_met {
-                outcome.unmet.push((row, residuals[row]));
-            }
-        }
-    }
-}
-
-/// Rows count in the measure of the variables: ohms do not outweigh farads.
-fn weight_of(row: &[f64]) -> f64 {
-    let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-    if norm > 0.0 && norm.is_finite() {
-        1.0 / norm
-    } else {
-        0.0
     }
 }

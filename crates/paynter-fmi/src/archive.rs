@@ -26,7 +26,7 @@ impl Archive {
     ///
     /// What is wrong with it.
     pub fn read(bytes: &[u8]) -> Result<Archive, String> {
-        let no_zip = || "is no zip file".to_owned();
+        let no_zip = || "is not a zip file".to_owned();
         let end = find_end(bytes).ok_or_else(no_zip)?;
         let n_entries = half(bytes, end + 10).ok_or_else(no_zip)?;
         let mut at = word(bytes, end + 16).ok_or_else(no_zip)? as usize;
@@ -120,7 +120,7 @@ fn plain_name(name: &str) -> Result<Option<String>, String> {
         || name.contains(':')
         || name.split('/').any(|part| part == ".." || part.is_empty());
     match leads_out {
-        true => Err(format!("holds a file `{name}` outside of its own folder")),
+        true => Err(format!("holds a file `{name}` outside its own folder")),
         false => Ok(Some(name)),
     }
 }
@@ -151,6 +151,7 @@ fn unpack(bytes: &[u8], entry: &Entry, room: usize) -> Result<Vec<u8>, String> {
             ));
         }
     };
+
     let mut checksum = flate2::Crc::new();
     checksum.update(&content);
     match content.len() == entry.size && checksum.sum() == entry.checksum {

@@ -287,6 +287,7 @@ impl Reader {
             derivatives.extend(derivative.map(|of| (at, of)));
             variables.push(variable);
         }
+
         let places = Places::of(self.version, &variables);
         let structure = child(root, "ModelStructure");
         let rates = self.listed(
@@ -305,6 +306,7 @@ impl Reader {
                 })
             })
             .collect::<Result<Vec<usize>, String>>()?;
+
         let outputs = self.listed(structure, ("Outputs", "Output"), &places)?;
         let n_indicators = match self.version {
             Version::Two => number(root, "numberOfEventIndicators").unwrap_or(0.0) as usize,
@@ -312,6 +314,7 @@ impl Reader {
                 .filter(|n| n.has_tag_name("EventIndicator"))
                 .count(),
         };
+
         Ok(Description {
             version: self.version,
             name: root.attribute("modelName").unwrap_or("model").to_owned(),
@@ -431,7 +434,7 @@ fn interface(node: Option<Node<'_, '_>>) -> Result<Option<Interface>, String> {
     let identifier = node.attribute("modelIdentifier").unwrap_or("");
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if identifier.is_empty() || !identifier.chars().all(is_name) {
-        return Err(format!("`{identifier}` is no modelIdentifier"));
+        return Err(format!("`{identifier}` is not a modelIdentifier"));
     }
     Ok(Some(Interface {
         identifier: identifier.to_owned(),
@@ -487,7 +490,7 @@ fn causality(text: Option<&str>) -> Result<Causality, String> {
         Some("output") => Causality::Output,
         Some("local") | None => Causality::Local,
         Some("independent") => Causality::Independent,
-        Some(other) => return Err(format!("`{other}` is no causality")),
+        Some(other) => return Err(format!("`{other}` is not a causality")),
     })
 }
 
@@ -500,7 +503,7 @@ fn variability(text: Option<&str>, sort: Sort) -> Result<Variability, String> {
         Some("continuous") => Variability::Continuous,
         None if matches!(sort, Sort::Float64 | Sort::Float32) => Variability::Continuous,
         None => Variability::Discrete,
-        Some(other) => return Err(format!("`{other}` is no variability")),
+        Some(other) => return Err(format!("`{other}` is not a variability")),
     })
 }
 

@@ -149,10 +149,12 @@ impl Instance2 {
                 (None, Some((do_step, status)))
             }
         };
+
         let directional = match interface.has_derivatives {
             true => Some(binary.function("fmi2GetDirectionalDerivative")?),
             false => None,
         };
+
         let callbacks = Box::new(Callbacks {
             logger: log,
             allocate,
@@ -206,11 +208,13 @@ fn make(
         c_int,
         c_int,
     ) -> Component;
+
     let instantiate: Instantiate = binary.function("fmi2Instantiate")?;
     let text = |s: &str| CString::new(s).map_err(|_| "a name holds a zero byte".to_owned());
     let (name, guid) = (text(&description.name)?, text(&description.token)?);
     let resources = text(&format!("file://{}", binary.resources().display()))?;
     forget();
+
     // SAFETY: all texts and the callbacks live during the call, the callbacks as long as the instance.
     let component = unsafe {
         instantiate(
@@ -223,6 +227,7 @@ fn make(
             0,
         )
     };
+
     match component.is_null() {
         false => Ok(component),
         true => Err(match check("fmi2Instantiate", 3) {

@@ -199,6 +199,7 @@ fn make(binary: &Arc<Binary>, description: &Description, kind: Kind) -> Result<H
         Log,
         *const c_void,
     ) -> Handle;
+
     let text = |s: &str| CString::new(s).map_err(|_| "a name holds a zero byte".to_owned());
     let (name, token) = (text(&description.name)?, text(&description.token)?);
     // FMI 3.0 wants a path that ends with a slash.
@@ -238,6 +239,7 @@ fn make(binary: &Arc<Binary>, description: &Description, kind: Kind) -> Result<H
             (function, handle)
         }
     };
+
     match handle.is_null() {
         false => Ok(handle),
         true => Err(match check(function, 3) {

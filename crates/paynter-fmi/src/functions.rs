@@ -95,11 +95,13 @@ fn part(fmu: &Fmu, interface: &Interface, kind: Kind) -> Part {
         parameters: parameters.clone(),
         inputs: inputs.clone(),
     });
+
     let shared = Arc::new(Shared {
         name: description.name.clone(),
         store: Mutex::new(Store::new(facts.clone())),
         facts,
     });
+
     let jobs: &[Job] = match kind {
         Kind::ModelExchange => &[
             Job::Start,
@@ -110,6 +112,7 @@ fn part(fmu: &Fmu, interface: &Interface, kind: Kind) -> Part {
         ],
         Kind::CoSimulation => &[Job::Step, Job::Facts, Job::Start],
     };
+
     let function = |job: Job| -> Arc<dyn External> {
         Arc::new(Function {
             shared: shared.clone(),
@@ -140,6 +143,7 @@ fn part(fmu: &Fmu, interface: &Interface, kind: Kind) -> Part {
         }
         functions.push(function(job));
     }
+
     Part {
         functions,
         parameters,
@@ -367,12 +371,14 @@ impl Function {
             }
             _ => return Ok(false),
         };
+
         let n = description.states.len();
         let by = match (&self.job, at - 2) {
             (_, k) if k < n => description.states[k],
             (Job::Outputs(wanted), k) => facts.inputs[wanted.inputs[k - n]],
             (_, k) => facts.inputs[k - n],
         };
+
         let is_real = |k: &usize| description.variables[*k].sort.is_real();
         if !is_real(&by) || !of.iter().all(is_real) {
             return Ok(false);
@@ -384,6 +390,7 @@ impl Function {
                 .map(|&k| description.variables[k].reference)
                 .collect(),
         };
+
         live.instance
             .slopes(&references, description.variables[by].reference, out)?;
         for (k, slope) in out.iter_mut().enumerate() {

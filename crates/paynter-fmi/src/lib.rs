@@ -45,7 +45,7 @@ pub struct Fmu {
 /// Why a file cannot be used as an FMU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The file is no zip file, or a broken one.
+    /// The file is not a zip file, or a broken one.
     Archive(String),
     /// `modelDescription.xml` is missing, or cannot be read.
     Description(String),
@@ -87,7 +87,7 @@ impl Fmu {
     pub fn read(bytes: &[u8]) -> Result<Fmu, Problem> {
         let archive = Archive::read(bytes).map_err(Problem::Archive)?;
         let Some(text) = archive.file("modelDescription.xml") else {
-            let why = "has no `modelDescription.xml`: it is no FMU".to_owned();
+            let why = "has no `modelDescription.xml`: it is not an FMU".to_owned();
             return Err(Problem::Description(why));
         };
         let text = std::str::from_utf8(text)

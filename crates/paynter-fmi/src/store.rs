@@ -231,6 +231,7 @@ impl Store {
         if let Some(failure) = &self.epochs[epoch].failure {
             return Err(failure.clone());
         }
+
         // The one that was used last is mostly the right one, and it stands last.
         if let Some(at) = self.live.iter().rposition(|l| l.epoch == epoch) {
             self.live[at].used = self.clock;
@@ -248,12 +249,14 @@ impl Store {
             }
             way.push(parent);
         };
+
         let mut live = self.live.swap_remove(at);
         for &next in way.iter().rev() {
             let before = self.epochs[next].parent.map(|p| self.epochs[p].time);
             apply(&self.facts, &mut live, &self.epochs[next].making, before)?;
             live.epoch = next;
         }
+
         live.used = self.clock;
         self.live.push(live);
         Ok(self.live.len() - 1)
@@ -273,6 +276,7 @@ impl Store {
             self.live[at].last = Default::default();
             return Ok(at);
         }
+
         let facts = &*self.facts;
         let binary = match &self.binary {
             Some(binary) => binary.clone(),
@@ -300,6 +304,7 @@ fn question(parent: Option<usize>, making: &Making) -> Vec<u64> {
         out.push(mark);
         out.extend(numbers.iter().map(|x| x.to_bits()));
     };
+
     match making {
         Making::Start {
             time,
@@ -347,6 +352,7 @@ fn apply(
         states: Vec::new(),
         failure: None,
     };
+
     match making {
         Making::Start {
             time,
@@ -378,6 +384,7 @@ fn apply(
             epoch.has_ended = live.instance.step(from, time - from)?;
         }
     }
+
     if facts.kind == Kind::ModelExchange {
         let mut states = vec![0.0; facts.description.states.len()];
         live.instance.states(&mut states)?;
@@ -386,6 +393,7 @@ fn apply(
         }
         epoch.states = states;
     }
+
     live.last = Default::default();
     Ok(epoch)
 }

@@ -7,7 +7,7 @@ use crate::solve::solve;
 use crate::staircase::transpose;
 use crate::{LinearModel, Matrix, eigenvalues, exponential};
 
-/// How inputs are thought of between two steps.
+/// How inputs behave between two steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// Held.
@@ -177,6 +177,7 @@ fn logarithm(a: &Matrix) -> Result<Matrix, NoSteps> {
             return Err(NoSteps::NoLogarithm);
         }
     }
+
     // ln A = 2 artanh(Z), Z = (A − 1)(A + 1)⁻¹, ‖Z‖ ≤ 0.053: eight terms reach rounding.
     let z = solve(&root.plus(1.0, &unit), &root.plus(-1.0, &unit)).ok_or(NoSteps::NoLogarithm)?;
     let square = z.times(&z);

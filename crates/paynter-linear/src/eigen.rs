@@ -178,6 +178,7 @@ pub fn modes(a: &Matrix) -> Result<Vec<Mode>, NoEigenvalues> {
         left,
         ..
     } = vectors(a)?;
+
     let norm = balanced.norm();
     // However far the eigenvectors are from independent, no eigenvalue moves further (Elsner 1985).
     let worst =
@@ -208,6 +209,7 @@ pub fn modes(a: &Matrix) -> Result<Vec<Mode>, NoEigenvalues> {
             }
         })
         .collect();
+
     modes.sort_by(|a, b| slowest_first(&a.pole, &b.pole));
     Ok(modes)
 }

@@ -51,6 +51,7 @@ pub fn exponential(a: &Matrix) -> Matrix {
     let odd = sum([b[1], b[3], b[5], b[7]]).plus(1.0, &high([b[9], b[11], b[13]]));
     let u = a.times(&odd);
     let v = sum([b[0], b[2], b[4], b[6]]).plus(1.0, &high([b[8], b[10], b[12]]));
+
     // (V − U) e^A = V + U
     let mut solution = v.plus(1.0, &u).to_faer();
     v.plus(-1.0, &u)

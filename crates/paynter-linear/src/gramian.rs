@@ -42,6 +42,7 @@ pub fn gramian(a: &Matrix, b: &Matrix) -> Result<Matrix, NoGramian> {
     let poles = eigenvalues(a)?;
     let worst = poles.iter().fold(f64::NEG_INFINITY, |x, p| x.max(p.re));
     let fastest = poles.iter().fold(0.0_f64, |x, p| x.max(p.norm()));
+
     // A pole this near to the axis cannot be told from one on it.
     if worst >= -1e-13 * fastest {
         return Err(NoGramian::Unstable(worst));

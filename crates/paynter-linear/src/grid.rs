@@ -69,6 +69,7 @@ pub fn frequency_sweep(
             exponent.floor()
         })
     };
+
     let (low, high) = range.unwrap_or_else(|| {
         let (slowest, fastest) = (slowest.unwrap_or(1.0), fastest.unwrap_or(1.0));
         (decade(slowest / ROOM, false), decade(fastest * ROOM, true))
@@ -95,6 +96,7 @@ pub fn frequency_sweep(
             reach *= 1.6;
         }
     }
+
     omega.retain(|&w| w >= low && w <= high);
     omega.sort_by(f64::total_cmp);
     omega.dedup_by(|b, a| *b - *a <= NEAREST * *a && *b != high);

@@ -30,6 +30,7 @@ pub fn least_squares(m: &Matrix, r: &[f64]) -> Option<LeastSquares> {
             open: None,
         });
     }
+
     if !m.is_finite() || r.iter().any(|x| !x.is_finite()) {
         return None;
     }
@@ -47,6 +48,7 @@ pub fn least_squares(m: &Matrix, r: &[f64]) -> Option<LeastSquares> {
             *x += along * v[(j, k)];
         }
     }
+
     let open = (rank < n).then(|| (0..n).map(|j| v[(j, n - 1)]).collect());
     x.iter()
         .all(|x| x.is_finite())

@@ -48,6 +48,7 @@ fn gain(transfer: &Transfer, (zeros, poles): (&[Complex], &[Complex]), step: f64
         .chain(&transfer.zeros)
         .map(|r| r.norm());
     let fast = fast.fold(0.0, f64::max);
+
     // A hundredth of the corners: slow for the model, yet clear of roots at zero.
     let beside = 0.01
         * if fast > 0.0 {

@@ -50,6 +50,7 @@ pub fn place(a: &Matrix, b: &Matrix, poles: &[Complex]) -> Result<Matrix, NotPla
         let is_good = is_placed(a, b, &k, poles);
         return is_good.then_some(k).ok_or(NotPlaced::Rounding);
     }
+
     // A pole that stays where it is makes A − λ singular: move all poles first.
     let own = eigenvalues(a).map_err(|_| NotPlaced::NotControllable)?;
     let size = own
@@ -82,6 +83,7 @@ pub fn place(a: &Matrix, b: &Matrix, poles: &[Complex]) -> Result<Matrix, NotPla
             best = Some((condition, k));
         }
     }
+
     let (_, k) = best.ok_or(NotPlaced::NotControllable)?;
     let k = k.plus(1.0, &first);
     let k = Matrix::from_fn(m, n, |i, j| k[(i, j)] / scales[j]);
@@ -257,6 +259,7 @@ fn gain_for(a: &Matrix, b: &Matrix, blocks: &[(f64, f64)], g: Matrix) -> Option<
         before = Some((block, at));
         columns.extend(solution);
     }
+
     // Columns of one length are compared by their directions.
     let lengths: Vec<f64> = columns
         .iter()
@@ -269,6 +272,7 @@ fn gain_for(a: &Matrix, b: &Matrix, blocks: &[(f64, f64)], g: Matrix) -> Option<
     let g = Matrix::from_fn(g.n_rows(), n, |i, j| g[(i, j)] / lengths[j]);
     let inverse = solve(&x, &Matrix::identity(n))?;
     let k = transpose(&solve(&transpose(&x), &transpose(&g))?);
+
     // A − B K has the poles if K = −…: A X − X Λ = B G gives (A − B G X⁻¹) X = X Λ.
     Some((inverse.norm(), k))
 }

@@ -62,6 +62,7 @@ impl Response {
             reflect(&mut b[k + 1..]);
             reflect(&mut c[k + 1..]);
         }
+
         Response {
             h,
             reach: if is_small { n } else { 1 },
@@ -126,6 +127,7 @@ impl Response {
                 own - self.h[(i, j)]
             })
             .collect();
+
         for k in 0..n.saturating_sub(1) {
             let below = k + 1..n.min(k + 1 + self.reach);
             let largest = |&a: &usize, &b: &usize| {
@@ -153,10 +155,12 @@ impl Response {
                 x[i] -= part;
             }
         }
+
         for k in (0..n).rev() {
             let known = (k + 1..n).fold(zero, |sum, j| sum + m[k * n + j] * x[j]);
             x[k] = (x[k] - known) / m[k * n + k];
         }
+
         self.c
             .iter()
             .zip(&x)

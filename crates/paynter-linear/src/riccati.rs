@@ -221,6 +221,7 @@ impl Scaled {
                 break;
             }
         }
+
         Scaled {
             a: Matrix::from_fn(n, n, |i, j| a[(i, j)] * t[j] / t[i]),
             g: Matrix::from_fn(n, n, |i, j| g[(i, j)] / (t[i] * t[j])),

@@ -83,6 +83,7 @@ impl SampledModel {
             b = input.plus(1.0, &flow.times(&b));
             a = flow.times(&a);
         }
+
         let kept = read_entries(&a, &c);
         Lifted {
             model: LinearModel {
@@ -103,6 +104,7 @@ impl SampledModel {
             time: Vec::new(),
             outputs: vec![Vec::new(); self.c.n_rows()],
         };
+
         // Ticks of one period with the flow of a part of the way to the next one.
         let parts: Vec<(usize, Matrix, Matrix)> = self
             .ticks
@@ -114,6 +116,7 @@ impl SampledModel {
                 (parts as usize, flow, drive)
             })
             .collect();
+
         let mut v = vec![0.0; self.a.n_rows()];
         let mut next_shown = 0.0;
         for period in 0.. {

@@ -48,6 +48,7 @@ pub fn staircase(a: &Matrix, b: &Matrix) -> Result<Staircase, NoEigenvalues> {
         largest_dropped: 0.0,
         unreached: Matrix::zeros(0, n),
     };
+
     // Columns of `turn` are the new axes in the scaled states.
     let mut turn = Matrix::identity(n);
     let mut front = b;
@@ -73,6 +74,7 @@ pub fn staircase(a: &Matrix, b: &Matrix) -> Result<Staircase, NoEigenvalues> {
         let columns: Vec<usize> = (done..found.dimension).collect();
         front = a.part(&rows, &columns);
     }
+
     let rest: Vec<usize> = (found.dimension..n).collect();
     // x = D x̃: a row in the scaled states divides by the scales.
     found.unreached = Matrix::from_fn(rest.len(), n, |i, j| turn[(j, rest[i])] / scales[j]);

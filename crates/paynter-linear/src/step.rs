@@ -36,6 +36,7 @@ pub fn step_response(model: &LinearModel, input: usize, horizon: f64, n: usize) 
         time: Vec::with_capacity(n + 1),
         outputs: vec![Vec::with_capacity(n + 1); n_outputs],
     };
+
     for k in 0..=n {
         result.time.push(horizon * (k as f64 / n as f64));
         for (output, values) in result.outputs.iter_mut().enumerate() {

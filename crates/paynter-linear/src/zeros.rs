@@ -71,6 +71,7 @@ fn passage(a: &Matrix, b: &[f64], c: &[f64], d: f64) -> Option<Passage> {
             log: d.abs().ln(),
         });
     }
+
     let n = b.len();
     let (mut reached, mut sizes) = (b.to_vec(), b.iter().map(|b| b.abs()).collect::<Vec<f64>>());
     let mut log = 0.0;
@@ -116,11 +117,13 @@ fn reflect_output(a: &mut Matrix, b: &mut [f64], c: &[f64]) -> f64 {
         let share = 2.0 * x.iter().zip(&v).map(|(x, v)| x * v).sum::<f64>() / vv;
         x.iter_mut().zip(&v).for_each(|(x, v)| *x -= share * v);
     };
+
     for i in 0..n {
         let mut row = a.row(i).to_vec();
         reflect(&mut row);
         (0..n).for_each(|j| a[(i, j)] = row[j]);
     }
+
     // From the left, row by row: vᵀ A first, then A − 2 v (vᵀ A)/vᵀv.
     let mut sums = vec![0.0; n];
     for i in (0..n).filter(|&i| v[i] != 0.0) {

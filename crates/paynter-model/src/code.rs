@@ -117,7 +117,7 @@ pub const EFFORT_SET_TWICE: &str = "E0601";
 pub const FLOW_SET_TWICE: &str = "E0602";
 /// All bonds of a junction take the variable that it shares.
 pub const NOTHING_SETS: &str = "E0603";
-/// A bond is wanted both ways.
+/// A bond is required both ways.
 pub const BOND_BOTH_WAYS: &str = "E0604";
 /// Junctions in a loop contradict each other.
 pub const JUNCTIONS_DISAGREE: &str = "E0605";
@@ -284,7 +284,7 @@ const OWN: &[Row] = &[
     ),
     (
         DOMAIN_NO_POWER,
-        "effort times flow is no power",
+        "effort times flow is not power",
         "The product of effort and flow must be in W; in a domain marked `pseudo` the flow alone is.",
     ),
     (
@@ -345,12 +345,12 @@ const OWN: &[Row] = &[
     (
         ACTIVE_RESISTOR,
         "resistor that creates power",
-        "A resistor takes power whatever happens: effort times flow is never negative. Write `unpowered` behind an element that is meant to be active: the audit then lists what it gives as a source.",
+        "A resistor takes power whatever happens: effort times flow is never negative. Write `unpowered` after an element that is meant to be active: the audit then lists what it gives as a source.",
     ),
     (
         RESISTOR_MAY_CREATE_POWER,
         "resistor that may create power",
-        "At a test point effort times flow is negative. If the law is only meant for a range, limit it with `clamp`; if an active element is meant, write `unpowered` behind it.",
+        "At a test point effort times flow is negative. If the law is only meant for a range, limit it with `clamp`; if an active element is meant, write `unpowered` after it.",
     ),
     (
         NOT_POWERLESS,
@@ -394,7 +394,7 @@ const OWN: &[Row] = &[
     ),
     (
         IMPOSSIBLE_INERTIA,
-        "inertia that no body has",
+        "impossible moments of inertia",
         "Each principal moment of inertia of a rigid body is at most the sum of the other two, and equal to it for a flat plate. Moments that break this rule are usually in another unit, about another point, or diameters taken for radii. The run goes on with them.",
     ),
     (
@@ -414,8 +414,8 @@ const OWN: &[Row] = &[
     ),
     (
         BOND_BOTH_WAYS,
-        "bond wanted both ways",
-        "The stroke of a bond is demanded at one end and follows from the rest of the graph at the other.",
+        "bond required both ways",
+        "The stroke of a bond is forced at one end and follows, the other way round, from the rest of the graph.",
     ),
     (
         JUNCTIONS_DISAGREE,
@@ -435,12 +435,12 @@ const OWN: &[Row] = &[
     (
         MULTIBOND_SPLIT,
         "multibond with different strokes",
-        "The components of a multibond should all have one stroke (rule C1). Here that would cost an integral storage or contradict a demand, so they are treated as scalar bonds.",
+        "The components of a multibond should all have one stroke (rule C1). Here that would cost an integral storage or contradict a forced stroke, so they are treated as scalar bonds.",
     ),
     (
         RING_LOCKS,
         "ring of transformers that locks",
-        "Transformers or gyrators form a ring in which a flow or effort comes back multiplied by their ratios. Unless these multiply to 1, the variable can only be zero: gears in a circle whose ratios disagree do not turn. The values of the parameters decide.",
+        "Transformers or gyrators form a ring in which a flow or effort comes back multiplied by their ratios. Unless these multiply to 1, the variable can only be zero: gears in a ring whose ratios disagree do not turn. The values of the parameters decide.",
     ),
     (
         RING_REDUNDANT,
@@ -510,7 +510,7 @@ const OWN: &[Row] = &[
     (
         OPTIMIZE,
         "search that cannot be done",
-        "A search needs bounds for what is varied, an aim, and conditions that compare measures.",
+        "A search needs bounds for what is varied, an objective, and conditions that compare measures.",
     ),
     (
         UNKNOWN_FUNCTION,

@@ -32,7 +32,7 @@ pub struct Delayed {
 pub enum NotDelayed {
     /// The graph has no storage that depends on others.
     NothingDepends,
-    /// This is no momentum or displacement of a dependent storage.
+    /// This is not a momentum or displacement of a dependent storage.
     NotDependent(SymbolId),
     /// The loops through these storages have no gain: fields, independent junctions.
     NoGain(Vec<String>),
@@ -86,6 +86,7 @@ fn hold_rates(dae: &mut Dae, rate: (u64, u64), states: &[SymbolId]) {
     let one = dae.pool.number(1.0);
     let per_second = dae.pool.number(rate.0 as f64 / rate.1 as f64);
     let first = states[0];
+
     // Nothing is known of the time before the first tick.
     let has_begun = held(dae, first, "has_begun");
     let began_before = before(dae, has_begun);
@@ -106,6 +107,7 @@ fn hold_rates(dae: &mut Dae, rate: (u64, u64), states: &[SymbolId]) {
         (rate.role, rate.name) = (Role::Discrete { start: 0.0 }, name);
         equations.push((SymbolId(k as u32), value));
     }
+
     dae.preferred_states.retain(|s| !states.contains(s));
     dae.clocks.push(Clock {
         rate,

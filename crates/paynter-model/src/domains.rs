@@ -293,6 +293,7 @@ impl Domains {
             let name = name.as_ref().map_or(&role.text, |n| &n.text).to_string();
             roles[slot] = Some((Quantity { name, unit }, role.span));
         }
+
         let [effort, flow, momentum, displacement] = roles;
         let (Some((effort, _)), Some((flow, flow_at))) = (effort, flow) else {
             if errors.is_empty() {
@@ -307,6 +308,7 @@ impl Domains {
             }
             return Err(errors);
         };
+
         errors.extend(check_power(item, &effort, &flow, flow_at));
         let integrals =
             [(momentum, &effort), (displacement, &flow)].map(|(given, of)| match given {
@@ -316,6 +318,7 @@ impl Domains {
                 }
                 None => integral_of(of),
             });
+
         if !errors.is_empty() {
             return Err(errors);
         }
@@ -385,18 +388,19 @@ fn check_power(
         return (!is_power(f)).then(|| {
             Diagnostic::error(
                 code::DOMAIN_NO_POWER,
-                format!("the flow of the pseudo domain `{name}` is no power"),
+                format!("the flow of the pseudo domain `{name}` is not power"),
             )
             .primary(flow_at, format!("{} is not W", f.describe()))
             .help("in a pseudo domain the flow alone is the power, in W")
         });
     }
+
     if is_power(e.times(f)) {
         return None;
     }
     let message = Diagnostic::error(
         code::DOMAIN_NO_POWER,
-        format!("effort times flow of domain `{name}` is no power"),
+        format!("effort times flow of domain `{name}` is not power"),
     )
     .primary(
         item.name.span,
@@ -407,6 +411,7 @@ fn check_power(
             e.times(f)
         ),
     );
+
     Some(match is_power(f) {
         true => message.help(format!(
             "the flow alone is a power: write `domain {name} pseudo`"

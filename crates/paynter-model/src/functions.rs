@@ -213,6 +213,7 @@ fn bind<'a, 'b>(
             )),
         )
     };
+
     let mut slots: Vec<Option<&Argument>> = vec![None; row.parameters.len()];
     for (position, argument) in arguments.iter().enumerate() {
         let slot = match argument.name {
@@ -228,6 +229,7 @@ fn bind<'a, 'b>(
             return Err(refuse(argument.span, "given twice".to_owned()));
         }
     }
+
     for (slot, parameter) in slots.iter().zip(row.parameters) {
         if slot.is_none() && !parameter.ends_with('?') {
             return Err(refuse(call, format!("`{parameter}` is missing")));
@@ -355,10 +357,12 @@ impl Call<'_, '_, '_> {
             true => "a plain number".to_owned(),
             false => format!("in {}", expected.describe()),
         };
+
         let found_text = match found.is_one() {
             true => "this is a plain number".to_owned(),
             false => format!("this is in {}", found.describe()),
         };
+
         let message = Diagnostic::error(
             code::ARGUMENT_UNIT,
             format!(
@@ -375,6 +379,7 @@ impl Call<'_, '_, '_> {
             ),
             None => message,
         };
+
         Box::new(match expected.is_one() && agrees_with.is_none() {
             true => message.help(format!("divide by the unit: `x/1 [{}]`", found)),
             false => message,

@@ -64,7 +64,7 @@ pub struct LoopGains {
 
 /// Paths beyond which nobody reads on.
 const MOST_PATHS: usize = 500;
-/// Steps of the search before it is given up.
+/// Steps of the search before it is stopped.
 const MOST_STEPS: usize = 200_000;
 
 /// Finds all class-1 paths with their gains. Expressions are added to the pool of `dae`.
@@ -133,6 +133,7 @@ impl Search<'_> {
             state,
             slope,
         });
+
         for (giver, way) in ways {
             if self.add(giver, dependent, &way).is_none() {
                 self.found.paths.retain(|p| p.dependent != dependent);
@@ -211,6 +212,7 @@ impl Search<'_> {
                 self.found.independent.len() - 1
             }
         };
+
         let mut modulus = self.dae.pool.number(1.0);
         for pair in way.symbols.windows(2) {
             let slope = self.slope(pair[0], pair[1])?;
@@ -322,6 +324,7 @@ impl LoopGains {
             dependent: &numbers[n..n + m],
             moduli: &numbers[n + m..],
         };
+
         let slopes = &numbers[..n + m];
         if slopes.iter().any(|&x| x <= 0.0) {
             return None;
@@ -329,6 +332,7 @@ impl LoopGains {
         let at_once: Vec<usize> = (0..m).filter(|&d| !is_delayed(d)).collect();
         let delayed: Vec<usize> = (0..m).filter(|&d| is_delayed(d)).collect();
         let factor = cholesky(values.inertia(&at_once))?;
+
         // With A = L L' the gain is the largest eigenvalue of W'W, W = L⁻¹ N' S^½.
         let columns: Vec<Vec<f64>> = delayed
             .iter()
@@ -338,6 +342,7 @@ impl LoopGains {
                 forward(&factor, load.map(|x| x * root).collect())
             })
             .collect();
+
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
         let gram = columns
             .iter()

@@ -4,6 +4,7 @@
 //! Out: a [`graph::BondGraph`], a `Causality`, a `Dae`.
 
 pub mod causality;
+pub mod check;
 pub mod code;
 pub mod delay;
 pub mod domains;
@@ -18,6 +19,7 @@ pub mod graph;
 pub mod kinds;
 pub mod lagrange;
 pub mod laws;
+mod lookup;
 pub mod project;
 pub mod relax;
 pub mod suggest;

@@ -64,6 +64,7 @@ fn relax(graph: &mut BondGraph, id: ElementId) -> Spring {
     else {
         unreachable!("only locks are relaxed")
     };
+
     let name = lock.name.unwrap_or(Names::ROOT);
     let flow = graph.bond(lock.ports[0]).flow;
     let mut draft = Draft { graph, lock: &lock };
@@ -85,6 +86,7 @@ fn relax(graph: &mut BondGraph, id: ElementId) -> Spring {
         draft.add_bond("spring", id, between);
         between
     };
+
     let (stiffness, damping) = (draft.add_parameter("k"), draft.add_parameter("b"));
     let (k, b) = (draft.symbol(stiffness), draft.symbol(damping));
     let spring = draft.add_element("C", ElementKind::C, Law::InverseGain(k));

@@ -3,7 +3,8 @@
 //! A fixture is `tests/diagnostics/E0201_name.bond` (W… for a warning), the expected text stands beside it as
 //! `.txt`. With `UPDATE_FIXTURES` set, the texts are written anew: read the difference.
 
-use paynter_model::elaborate::{check, elaborate};
+use paynter_model::check::check;
+use paynter_model::elaborate::elaborate;
 use paynter_model::project::{Loader, Request, load};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -411,7 +411,7 @@ fn no_broken_file_makes_the_elaborator_fail() {
         for (at, word) in words.iter().step_by(3) {
             let broken = format!("{}{}", &text[..*at], &text[at + word.len()..]);
             let (project, _) = alone(&broken);
-            let _ = paynter_model::elaborate::check(&project);
+            let _ = paynter_model::check::check(&project);
         }
     }
 }
@@ -419,7 +419,7 @@ fn no_broken_file_makes_the_elaborator_fail() {
 /// Codes of all messages of `check`.
 fn codes(text: &str) -> Vec<&'static str> {
     let (project, mut found) = alone(text);
-    found.extend(paynter_model::elaborate::check(&project));
+    found.extend(paynter_model::check::check(&project));
     found.iter().map(|m| m.code).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Wrong units are refused with both units named (and right ones are not).
 
-use paynter_model::elaborate::check;
+use paynter_model::check::check;
 use paynter_model::project::{NoFiles, load};
 use paynter_syntax::Diagnostic;
 

@@ -51,7 +51,7 @@ pub struct Fit {
     pub end: FitEnd,
 }
 
-/// Iterations after which a fit is given up.
+/// Iterations after which a fit is stopped.
 const MOST_ITERATIONS: usize = 100;
 
 /// Fits from a start.

@@ -20,7 +20,7 @@ pub struct Descending {
     pub step: f64,
     /// Constraints are to keep this distance from zero, in their scales: differences leave so much open.
     pub margin: f64,
-    /// Trials after which it is given up.
+    /// Trials after which it is stopped.
     pub max_trials: usize,
     /// Ended where no step longer than this is left.
     pub smallest_step: f64,

@@ -146,7 +146,7 @@ fn understand(source: &Source<'_>, net: &Net, text: &str) -> Result<Assumption, 
         ]
     };
     let Some((left, value)) = text.split_once('=') else {
-        return Err(wrong("it is no equation".to_owned()));
+        return Err(wrong("it is not an equation".to_owned()));
     };
     let (left, value) = (left.trim(), value.trim());
     let (junction, letter) = left.rsplit_once('.').unwrap_or((left, ""));
@@ -168,7 +168,7 @@ fn understand(source: &Source<'_>, net: &Net, text: &str) -> Result<Assumption, 
         }
         _ => {
             return Err(wrong(format!(
-                "`{junction}` is no junction of `{}`",
+                "`{junction}` is not a junction of `{}`",
                 source.model.name.text
             )));
         }

@@ -56,7 +56,7 @@ impl<'n> Kinematics<'n> {
         }
         if !self.open.insert(junction) {
             return Err(format!(
-                "{} stands in a ring of transformers",
+                "{} is in a ring of transformers",
                 self.net.label(junction)
             ));
         }

@@ -268,7 +268,7 @@ impl Mover<'_, '_> {
         let gain = net.things[thing].gain.clone();
         let gain = gain.ok_or("it has a law of its own")?;
         if !net.is_constant(&gain) {
-            return Err(format!("`{gain}` is no constant"));
+            return Err(format!("`{gain}` is not a constant"));
         }
         let bonds = net.at(thing);
         let &[bond] = bonds.as_slice() else {
@@ -404,7 +404,7 @@ impl Mover<'_, '_> {
                 .any(|q| q == "e")
             {
                 return Err(format!(
-                    "`{path}` is read: the effort between transformers and an inertia that moves is none of the new graph"
+                    "`{path}` is read: the effort between transformers and an inertia that moves does not exist in the new graph"
                 ));
             }
             net.unlike.insert(path);

@@ -390,7 +390,7 @@ fn sources(new: &[String], old: &[String], with: &Correspondence) -> Result<Vec<
         Some(s) => Ok(s),
         None => left.next().map(Source::State).ok_or_else(|| {
             Unfit::Broken(format!(
-                "the state `{name}` of the new model is none of the old one"
+                "the state `{name}` of the new model does not exist in the old one"
             ))
         }),
     });

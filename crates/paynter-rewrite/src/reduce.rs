@@ -232,7 +232,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             match junction {
                 Some(junction) => found.push((asked.clone(), junction)),
                 None => {
-                    let why = "it is no 1-junction of the model, and no signal `der(…) = junction.f` or `integral(junction.f)`";
+                    let why = "it is not a 1-junction of the model, nor a signal `der(…) = junction.f` or `integral(junction.f)`";
                     return Err(vec![self.not_cyclic(asked, why)]);
                 }
             }

@@ -183,7 +183,7 @@ impl Scalar<'_, '_> {
         let text = self.source.slice(size.span);
         match text.parse::<usize>() {
             Ok(n) if (1..=12).contains(&n) => Ok(n),
-            _ => Err(self.refusal(size.span, "its size is no number between 1 and 12")),
+            _ => Err(self.refusal(size.span, "its size is not a number between 1 and 12")),
         }
     }
 

@@ -78,10 +78,10 @@ experiment e of Gyro {
 #[test]
 fn nonsense_is_refused() {
     for (asked, why) in [
-        ("one.f", "it is no equation"),
+        ("one.f", "it is not an equation"),
         ("one.e = 0", "shares its flow"),
         ("gap.f = 0", "shares its effort"),
-        ("nobody.f = 0", "no junction of `Discs`"),
+        ("nobody.f = 0", "not a junction of `Discs`"),
         ("one.f = ", "it has no value"),
     ] {
         let message = assumed(DISCS, &[asked]).expect_err(asked);

@@ -98,7 +98,10 @@ fn elements_move_over_two_ports() {
         let found = simple_by(&with(far), &["over"]);
         assert!(found.steps.is_empty(), "{far}");
         assert!(
-            found.refused.iter().any(|r| r.contains("is no constant")),
+            found
+                .refused
+                .iter()
+                .any(|r| r.contains("is not a constant")),
             "{far}: {:?}",
             found.refused
         );

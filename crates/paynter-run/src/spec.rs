@@ -56,7 +56,7 @@ pub struct RunSpec {
     pub atol: Option<f64>,
     /// Largest step.
     pub max_step: Option<f64>,
-    /// Steps after which the run is given up.
+    /// Steps after which the run is stopped.
     pub max_steps: Option<usize>,
     /// First step.
     pub initial_step: Option<f64>,
@@ -74,7 +74,7 @@ pub struct RunSpec {
     pub keeps_past: bool,
     /// Run in minimal coordinates.
     pub is_minimal: bool,
-    /// States of a point at rest to start from instead; empty where nothing was trimmed.
+    /// States of an equilibrium to start from instead; empty where nothing was trimmed.
     pub rest: Vec<(SymbolId, f64)>,
 }
 

@@ -27,7 +27,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ("model", "a system or a part of one: `model Name { … }`"),
     (
         "extends",
-        "takes over everything of another model and adds to it",
+        "inherits everything of another model and adds to it",
     ),
     (
         "experiment",
@@ -62,7 +62,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ("bond", "a bond with a name: `bond shaft: motor -> load`"),
     (
         "solve",
-        "values that meet demands: `solve x, y { a*x == y; … }`",
+        "values that satisfy equations: `solve x, y { a*x == y; … }`",
     ),
     (
         "invariant",
@@ -70,7 +70,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ),
     (
         "start",
-        "a value demanded at the start: `start c1.e = 5 [V]`",
+        "a value required at the start: `start c1.e = 5 [V]`",
     ),
     (
         "guess",
@@ -101,12 +101,12 @@ pub const WORDS: &[(&str, &str)] = &[
         "numbers of the result: `measure rise = rise_time(x)`",
     ),
     ("sweep", "runs over many values: `sweep k in [1, 2, 4]`"),
-    ("optimize", "searches the best values"),
+    ("optimize", "searches for the best values"),
     (
         "compare",
         "compares with a table: `compare \"reference.csv\" within 1e-6`",
     ),
-    ("trim", "finds a point at rest"),
+    ("trim", "finds an equilibrium"),
     ("linearize", "makes a linear model: `linearize from u to y`"),
     ("stop", "when the run ends: `stop = 10 [s]`"),
     ("method", "the integration method: `method = auto`"),
@@ -120,7 +120,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ("fn", "a function: `fn square(x) = x^2`"),
     (
         "unpowered",
-        "behind a law: it may give power, and the audit lists it as a source",
+        "after a law: it may give power, and the audit lists it as a source",
     ),
     (
         "of",
@@ -175,8 +175,8 @@ pub const WORDS: &[(&str, &str)] = &[
     ("implicit", "locks are kept by implicit equations"),
     ("multiplier", "locks are kept by Lagrange multipliers"),
     ("parasitic", "locks are stiff springs with dampers"),
-    ("minimize", "the aim of a search: `minimize cost`"),
-    ("maximize", "the aim of a search: `maximize range`"),
+    ("minimize", "the objective of a search: `minimize cost`"),
+    ("maximize", "the objective of a search: `maximize range`"),
     (
         "subject",
         "conditions of a search: `subject over <= 20 [%]`",
@@ -258,7 +258,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ),
     (
         "threshold",
-        "the effort at which a diode or friction gives way",
+        "the effort at which a diode conducts or friction slips",
     ),
     ("auto", "the program chooses"),
     ("dop853", "explicit Runge–Kutta method of order 8"),

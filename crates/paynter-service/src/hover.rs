@@ -125,7 +125,7 @@ fn bond_text(bond: &Bond) -> String {
     };
     let mut text = format!("```bond\n{} {arrow} {}\n```", bond.from.node, bond.to.node);
     match (&bond.stroke, bond.is_conflict) {
-        (_, true) => text.push_str("\ndemands on this bond contradict each other"),
+        (_, true) => text.push_str("\nrequirements on this bond contradict each other"),
         (Some(StrokeAt::Mixed), _) => text.push_str("\nits components have different strokes"),
         (None, _) => text.push_str("\nno stroke: the model has errors or waits for others"),
         _ => {}

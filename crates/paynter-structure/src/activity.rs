@@ -15,8 +15,7 @@ use paynter::linear::{LinearError, find_rest};
 use paynter::model::graph::{BondGraph, BondId, ElementId, ElementKind};
 use paynter::power::PowerError;
 use paynter::simulate::{Ending, Wanted, prepare, simulate};
-use paynter::symbolic::dae::{Quadrature, Symbol};
-use paynter::symbolic::{ExprId, Function1, Names, Role};
+use paynter::symbolic::{ExprId, Function1, Names};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -218,17 +217,7 @@ fn integrate(graph: &mut BondGraph, rates: &[ExprId]) {
     let dae = &mut graph.signals;
     let name = dae.names.child(Names::ROOT, "activity", None);
     for &rate in rates {
-        let symbol = dae.add_symbol(Symbol {
-            name,
-            // No equation of the model may be solved for it.
-            role: Role::Parameter {
-                value: 0.0,
-                binding: None,
-            },
-            nominal: 0.0,
-            origin: Default::default(),
-        });
-        dae.quadratures.push(Quadrature { symbol, rate });
+        dae.integrate(name, rate);
     }
 }
 

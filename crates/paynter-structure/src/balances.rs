@@ -57,7 +57,7 @@ pub struct BalanceOnData {
 ///
 /// # Errors
 ///
-/// A sensor that cannot be turned round, or no generic model.
+/// A sensor that cannot be reversed, or no generic model.
 pub fn balances(subject: &Subject<'_>) -> Result<Vec<Balance>, Vec<Diagnostic>> {
     subject.needs_output()?;
     let mut graph = subject.graph().clone();
@@ -121,7 +121,7 @@ fn turn_sensors(
         let quantity = &subject.ask.to[k];
         let found = resolve(subject, output).and_then(|s| junction_of(subject.graph(), s));
         let Some((junction, is_effort)) = found else {
-            let message = format!("`{}` cannot be turned round", quantity.column.name);
+            let message = format!("`{}` cannot be reversed", quantity.column.name);
             return Err(vec![
                 Diagnostic::error(code::NOT_AT_A_JUNCTION, message)
                     .primary(
@@ -192,7 +192,7 @@ fn add_source(
 ///
 /// # Errors
 ///
-/// A sensor without a column or that cannot be turned round, or a run that fails.
+/// A sensor without a column or that cannot be reversed, or a run that fails.
 pub fn balances_on(
     subject: &Subject<'_>,
     data: &Table,

@@ -4,7 +4,7 @@
 //! Out: [`Findings`]: for inputs and for outputs what is reached, the paths that prove it, what is hidden, and the
 //!      sources or sensors that would cure it.
 //!
-//! Three answers stand beside each other. Causal paths and derivative form (Sueur & Dauphin-Tanguy 1991) take
+//! Three answers are given side by side. Causal paths and derivative form (Sueur & Dauphin-Tanguy 1991) take
 //! linear time and can be drawn; they bound the rank from above. The generic rank is exact for almost all
 //! parameter values. The numeric rank is that of the linear model at the point. The generic one is the
 //! structural verdict wherever it could be computed.
@@ -368,12 +368,11 @@ fn weights(linear: &Linearization, row: &[f64]) -> Vec<(String, f64)> {
 fn hankel(linear: Result<&Linearization, &String>) -> Result<Vec<f64>, String> {
     let linear = linear.map_err(String::clone)?;
     if linear.inputs.is_empty() || linear.outputs.is_empty() {
-        return Err("they belong to inputs and outputs together".to_owned());
+        return Err("they need both inputs and outputs".to_owned());
     }
     linear.model.hankel().map_err(|why| match why {
         NoGramian::Unstable(_) => {
-            "a pole is not left of the imaginary axis, so that the Gramians are without bound"
-                .to_owned()
+            "a pole is not left of the imaginary axis, so the Gramians are infinite".to_owned()
         }
         NoGramian::Numbers => "the Gramians could not be computed".to_owned(),
     })

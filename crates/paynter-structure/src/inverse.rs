@@ -1,7 +1,7 @@
 //! Inversion: from wanted outputs the inputs they need.
 //!
 //! In:  a [`Subject`] with as many outputs as inputs, a wanted curve for each output, and the compiled model.
-//! Out: an [`Inverse`]: the needed inputs over time, how often the wanted curves are differentiated, and what the
+//! Out: an [`Inverse`]: the needed inputs over time, how often the target curves are differentiated, and what the
 //!      sources must give: peak, mean and energy.
 //!
 //! In a bond graph the sensor and the source become SS elements and the bonds between them bicausal (Gawthrop 1995): the output is
@@ -291,7 +291,8 @@ fn refuse_growth(subject: &Subject<'_>, zeros: Option<&[Complex]>) -> Result<(),
     let Some(zeros) = zeros else {
         return Err(vec![no_inverse(
             subject,
-            "its zeros could not be computed, so that nobody can tell whether the inverse is stable".to_owned(),
+            "its zeros could not be computed, so it is not known whether the inverse is stable"
+                .to_owned(),
             "invert one input and one output at a time, or outputs that can be decoupled",
         )]);
     };
@@ -565,7 +566,7 @@ fn run(
 
 fn not_smooth(wanted: &Quantity, most: usize, why: &str) -> Diagnostic {
     let s = if most == 1 { "" } else { "s" };
-    let message = format!("the wanted curve is not smooth enough: {why}");
+    let message = format!("the target curve is not smooth enough: {why}");
     Diagnostic::error(code::NOT_SMOOTH, message)
         .primary(wanted.span, format!("this is differentiated {most} time{s}"))
         .help(format!(

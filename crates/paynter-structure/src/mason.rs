@@ -35,7 +35,7 @@ pub struct Mason {
 
 /// More paths or loops than this are not worth reading, and their products are without end.
 const MOST_WALKS: usize = 60;
-/// Steps of the search before it is given up.
+/// Steps of the search before it is stopped.
 const MOST_STEPS: usize = 200_000;
 
 /// Finds all paths from an input to an output, and all loops; none if there are too many.

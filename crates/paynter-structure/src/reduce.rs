@@ -173,7 +173,7 @@ fn edit(
     let is_one = match graph.element(other).kind {
         ElementKind::One => true,
         ElementKind::Zero => false,
-        _ => return Err("it does not stand at a junction".to_owned()),
+        _ => return Err("it is not at a junction".to_owned()),
     };
     let change = change(graph, activities, id, other);
     let source = match (change, is_one) {
@@ -241,7 +241,7 @@ fn place(design: &Design, id: ElementId) -> Result<(usize, usize), String> {
     let graph = &design.graph;
     let element = graph.element(id);
     if element.depth > 0 {
-        return Err("it stands in a part, which others may use as well".to_owned());
+        return Err("it is inside a part, which others may use as well".to_owned());
     }
     if element.part_of.is_some() {
         return Err("it is a component of a vector element".to_owned());
@@ -255,7 +255,7 @@ fn place(design: &Design, id: ElementId) -> Result<(usize, usize), String> {
         .ok_or("there is no main file")?;
     let text = &design.project.sources.file(main.file).text;
     find_constructor(text, &name, element.kind.letters()).ok_or_else(|| {
-        "its line could not be found in the main file, or its name stands there more than once"
+        "its line could not be found in the main file, or its name appears there more than once"
             .to_owned()
     })
 }

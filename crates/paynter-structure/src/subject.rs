@@ -86,7 +86,7 @@ impl<'a> Subject<'a> {
                         Some(_) => {
                             "this is computed from the states and laws of the model, or stays as it is"
                         }
-                        None => "this is no single quantity",
+                        None => "this is not a single quantity",
                     };
                     let message = format!("`{}` cannot be an input", quantity.column.name);
                     let message = Diagnostic::error(paynter::code::NOT_AN_INPUT, message);

@@ -52,7 +52,7 @@ fn the_lighter_the_driven_part_the_smaller_the_error() {
 
 #[test]
 fn a_single_element_is_no_part() {
-    // The wheel's mass moves little, but nothing hangs on it.
+    // The wheel's mass moves little, but nothing else is connected to it.
     let text = "model Car {
     road: Sf(0.1*sin(10*time)) -> tyre: 0 -> kt: C(1/193.9e3)
     tyre -> wheel: 1 -> mw: I(36.6)

@@ -51,7 +51,7 @@ impl Folder {
     ///
     /// The path leads out of the folder.
     pub fn full(&self, path: &str) -> Result<PathBuf, String> {
-        let outside = || format!("{path} lies outside of the opened folder");
+        let outside = || format!("{path} lies outside the opened folder");
         let parts = Path::new(path).components();
         if path.is_empty() || parts.clone().any(|c| !matches!(c, Component::Normal(_))) {
             return Err(outside());
@@ -184,7 +184,7 @@ fn plain(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
         std::io::ErrorKind::PermissionDenied => "may not be read".to_owned(),
-        std::io::ErrorKind::NotADirectory => "is no folder".to_owned(),
+        std::io::ErrorKind::NotADirectory => "is not a folder".to_owned(),
         _ => error.to_string(),
     }
 }

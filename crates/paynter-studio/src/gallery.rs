@@ -88,7 +88,7 @@ fn main_file<'f>(name: &str, files: &[(&'f str, &str)]) -> Option<&'f str> {
 }
 
 /// Copies a gallery folder into the opened one, with those that its models use, and gives the path of its
-/// main model. What is there already stays as it is.
+/// main model. What already exists stays as it is.
 ///
 /// # Errors
 ///

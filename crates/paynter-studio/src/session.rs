@@ -265,7 +265,7 @@ impl Clerk<'_> {
         }
         if home != full {
             return Err(format!(
-                "{} stands in another file; open that to change it",
+                "{} is in another file; open that to change it",
                 level.model
             ));
         }

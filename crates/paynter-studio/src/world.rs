@@ -34,7 +34,7 @@ impl Confined {
         // What is not there gets its own message when it is read.
         match std::fs::canonicalize(beside(path, from)) {
             Ok(real) if !real.starts_with(&self.root) => Err(format!(
-                "lies outside of the opened folder {}",
+                "lies outside the opened folder {}",
                 self.root.display()
             )),
             _ => Ok(()),

@@ -352,6 +352,7 @@ fn gradient_through_wall(
         }
         _ => return Vec::new(),
     };
+
     let zero = pool.number(0.0);
     let mut both: Vec<(SymbolId, ExprId, ExprId)> = sweep(pool, a, depends, walls)
         .into_iter()
@@ -362,12 +363,14 @@ fn gradient_through_wall(
         .enumerate()
         .map(|(i, entry)| (entry.0, i))
         .collect();
+
     for (s, d) in sweep(pool, b, depends, walls) {
         match places.get(&s) {
             Some(&i) => both[i].2 = d,
             None => both.push((s, zero, d)),
         }
     }
+
     both.into_iter()
         .map(|(s, da, db)| (s, pool.if_else(condition, da, db)))
         .collect()
@@ -409,6 +412,7 @@ fn sweep(
             }
         }
     }
+
     let mut found: Vec<(SymbolId, ExprId)> = found.into_iter().collect();
     found.sort_unstable();
     found

@@ -330,6 +330,21 @@ impl Dae {
         SymbolId(u32::try_from(self.symbols.len() - 1).expect("fewer than 2^32 symbols"))
     }
 
+    /// Adds an integral that nothing reads back, after those that are there.
+    pub fn integrate(&mut self, name: PathId, rate: ExprId) {
+        let symbol = self.add_symbol(Symbol {
+            name,
+            // No equation of the model may be solved for it.
+            role: Role::Parameter {
+                value: 0.0,
+                binding: None,
+            },
+            nominal: 0.0,
+            origin: Origin::default(),
+        });
+        self.quadratures.push(Quadrature { symbol, rate });
+    }
+
     /// Gives a symbol.
     pub fn symbol(&self, id: SymbolId) -> &Symbol {
         &self.symbols[id.0 as usize]

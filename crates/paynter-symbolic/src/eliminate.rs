@@ -156,10 +156,12 @@ pub(crate) fn eliminate(
         };
         full.insert(*symbol, formula);
     }
+
     let systems = systems
         .into_iter()
         .map(|i| collected.systems[i].clone())
         .collect();
+
     Elimination {
         pool,
         order,
@@ -220,6 +222,7 @@ fn resolve_aliases(reduced: &Reduced, pool: &mut Pool) -> FxHashMap<SymbolId, Ex
             resolved.insert(SymbolId(i as u32), e);
         }
     }
+
     // A part's parameter that is given by another one is that one: `arm.J` is `J`.
     for i in 0..reduced.dae.symbols.len() {
         let target = given_by(reduced, SymbolId(i as u32));
@@ -228,6 +231,7 @@ fn resolve_aliases(reduced: &Reduced, pool: &mut Pool) -> FxHashMap<SymbolId, Ex
             resolved.insert(SymbolId(i as u32), e);
         }
     }
+
     let modes: Vec<_> = reduced
         .dae
         .modes
@@ -284,6 +288,7 @@ fn collect(
             definitions.push((SymbolId(i as u32), *e));
         }
     }
+
     for (i, block) in reduced.blocks.iter().enumerate() {
         match block {
             Block::Assign { symbol, value } => definitions.push((*symbol, *value)),
@@ -343,6 +348,7 @@ fn collect(
             }
         }
     }
+
     let values: Vec<ExprId> = definitions.iter().map(|d| d.1).collect();
     let mut own = FxHashMap::default();
     for ((symbol, _), value) in definitions
@@ -356,6 +362,7 @@ fn collect(
         resolve_system(reduced, pool, aliases, system);
         system_of.extend(system.unknowns.iter().map(|&s| (s, k)));
     }
+
     Collected {
         own,
         systems,
@@ -525,6 +532,7 @@ fn solve_by_formula(
             pool.div(top, det)
         })
         .collect();
+
     if n == 2 {
         let is_number = |pool: &Pool, e: ExprId| pool.as_number(e).is_some_and(|x| x != 0.0);
         let alone = (0..2)

@@ -8,6 +8,8 @@
 //! value of the original one. Equal switches share a mode, and so do opposite ones
 //! (`x < 0` and `x >= 0`). What is under `smooth` is not frozen.
 
+use std::f64::consts::PI;
+
 use crate::dae::Switch;
 use crate::expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};
 use crate::walk::{below, for_each_argument, rebuild, substitute};
@@ -153,15 +155,7 @@ impl Freezer {
                 let a = frozen[&a];
                 self.freeze_function(pool, f, a, new_mode)
             }
-            Node::Call2(Function2::Atan2, y, x) => {
-                // On its cut, the sign of a zero is half a turn.
-                let is_upper = frozen[&y] != y && is_never_negative(pool, y);
-                let (mut y, x) = (frozen[&y], frozen[&x]);
-                if is_upper {
-                    y = pool.call1(Function1::Abs, y);
-                }
-                pool.call2(Function2::Atan2, y, x)
-            }
+            Node::Call2(Function2::Atan2, y, x) => self.freeze_angle(pool, (y, x), new_mode),
             Node::Call2(f, a, b) => {
                 let (a, b) = (frozen[&a], frozen[&b]);
                 self.freeze_function2(pool, f, (a, b), new_mode)
@@ -274,6 +268,37 @@ impl Freezer {
         }
     }
 
+    /// Freezes `atan2(y, x)`, which jumps by a turn where the point crosses the negative x-axis. A mode says whether it
+    /// last came from above; where x is negative, the angle is that of the opposite point and half a turn, which does
+    /// not jump. Where x is positive nothing is changed, and no mode either.
+    fn freeze_angle(
+        &mut self,
+        pool: &mut Pool,
+        (y, x): (ExprId, ExprId),
+        new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+    ) -> ExprId {
+        // On its cut, the sign of a zero is half a turn.
+        let is_upper = is_never_negative(pool, y);
+        let is_right = is_never_negative(pool, x);
+        let is_frozen = self.frozen[&y] != y;
+        let (mut y, x) = (self.frozen[&y], self.frozen[&x]);
+        if is_upper && is_frozen {
+            y = pool.call1(Function1::Abs, y);
+        }
+        let angle = pool.call2(Function2::Atan2, y, x);
+        if is_upper || is_right || pool.as_number(angle).is_some() {
+            return angle;
+        }
+        let zero = pool.number(0.0);
+        let height = above_the_cut(pool, y, x);
+        let not_below = self.relation(pool, Comparison::GreaterEqual, (height, zero), new_mode);
+        let (half, minus_half) = (pool.number(PI), pool.number(-PI));
+        let turn = pool.if_else(not_below, half, minus_half);
+        let beyond = from_opposite_point(pool, (y, x), turn);
+        let is_in_front = pool.compare(Comparison::GreaterEqual, x, zero);
+        pool.if_else(is_in_front, angle, beyond)
+    }
+
     fn floor(
         &mut self,
         pool: &mut Pool,
@@ -302,6 +327,7 @@ impl Freezer {
             };
             return pool.compare(comparison, a, b);
         }
+
         // a ≤ b is not (b < a), and so on: one guard for all of them.
         let (key, negated) = match comparison {
             Comparison::Less => (Key::Less(a, b), false),
@@ -311,11 +337,13 @@ impl Freezer {
             Comparison::Equal => (Key::Equal(a.min(b), a.max(b)), false),
             Comparison::NotEqual => (Key::Equal(a.min(b), a.max(b)), true),
         };
+
         let switch = Switch::Relation {
             comparison,
             left: a,
             right: b,
         };
+
         let known = match self.modes.get(&key) {
             Some(&known) => known,
             None => {
@@ -327,6 +355,7 @@ impl Freezer {
                 made
             }
         };
+
         let mode = pool.symbol(known.symbol);
         if known.negated == negated {
             mode
@@ -358,6 +387,39 @@ impl Freezer {
         };
         pool.symbol(symbol)
     }
+}
+
+/// An angle this little beyond its cut, in radians, is on it: what rests there must not switch at every rounding.
+const ON_THE_CUT: f64 = 1e-12;
+
+/// Negative where x and y both are, that is, between the cut of `atan2` and the negative y-axis: x + y + |(x, y)|, which
+/// bends nowhere but at the origin.
+fn above_the_cut(pool: &mut Pool, y: ExprId, x: ExprId) -> ExprId {
+    let sum = pool.add(x, y);
+    let radius = pool.call2(Function2::Hypot, x, y);
+    let slack = pool.number(1.0 + ON_THE_CUT);
+    let radius = pool.mul(slack, radius);
+    pool.add(sum, radius)
+}
+
+/// `turn + atan2(-y, -x)`.
+fn from_opposite_point(pool: &mut Pool, (y, x): (ExprId, ExprId), turn: ExprId) -> ExprId {
+    let (y, x) = (pool.neg(y), pool.neg(x));
+    let opposite = pool.call2(Function2::Atan2, y, x);
+    pool.add(turn, opposite)
+}
+
+/// `if x >= 0 then atan2(y, x) else turn + atan2(-y, -x)`, which only frozen angles have.
+fn angle_of_choice(pool: &mut Pool, a: ExprId, b: ExprId) -> Option<ExprId> {
+    let Node::Call2(Function2::Atan2, y, x) = pool.node(a) else {
+        return None;
+    };
+    let (Node::Add(first, second), (minus_y, minus_x)) = (pool.node(b), (pool.neg(y), pool.neg(x)))
+    else {
+        return None;
+    };
+    let opposite = pool.call2(Function2::Atan2, minus_y, minus_x);
+    (first == opposite || second == opposite).then_some(a)
 }
 
 /// The argument of a root, a logarithm or a broken power: what must not be negative.
@@ -493,7 +555,8 @@ pub fn restore_functions(pool: &mut Pool, e: ExprId) -> ExprId {
         let new = match pool.node(new) {
             Node::If(condition, a, b) => {
                 let (condition, a, b) = plain_condition(pool, condition, a, b);
-                if let Some(x) = mirror_image(pool, a, b) {
+                let of_frozen = mirror_image(pool, a, b).or_else(|| angle_of_choice(pool, a, b));
+                if let Some(x) = of_frozen {
                     restored.insert(id, x);
                     continue;
                 }
@@ -543,6 +606,7 @@ fn function_of_choice(pool: &mut Pool, condition: ExprId, a: ExprId, b: ExprId) 
             return Some(pool.call1(Function1::Abs, left));
         }
     }
+
     if (left, right) == (a, b) {
         let f = if is_less {
             Function2::Min
@@ -551,6 +615,7 @@ fn function_of_choice(pool: &mut Pool, condition: ExprId, a: ExprId, b: ExprId) 
         };
         return Some(pool.call2(f, b, a));
     }
+
     if (left, right) == (b, a) {
         let f = if is_less {
             Function2::Max
@@ -597,9 +662,12 @@ mod tests {
         // Without symbols it is a constant that could not be folded, such as floor(1/0).
         let roots: Vec<ExprId> = below(pool, &[e])
             .into_iter()
-            .filter_map(|id| match pool.node(id) {
-                Node::Call2(Function2::Atan2, y, _) => Some(y),
-                _ => root_argument(pool, id),
+            .flat_map(|id| match pool.node(id) {
+                Node::Call2(Function2::Atan2, y, _) => vec![y],
+                Node::If(c, a, _) if matches!(pool.node(a), Node::Call2(Function2::Atan2, ..)) => {
+                    vec![c]
+                }
+                _ => root_argument(pool, id).into_iter().collect(),
             })
             .collect();
         let mirrors = below(pool, &roots);

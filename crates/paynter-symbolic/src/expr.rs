@@ -533,6 +533,7 @@ impl Pool {
             };
             new_ids.push(pool.intern(copy));
         }
+
         let copy_of = |root: &ExprId| {
             let place = old_ids.binary_search(root);
             new_ids[place.expect("a root is below itself")]

@@ -113,6 +113,7 @@ pub fn solve_for(
         (true, true) => (pool.sub(left, right), pool.number(0.0)),
         (false, false) => return None,
     };
+
     let mut divisors: Vec<ExprId> = Vec::new();
     // Each turn removes one node from around the symbol.
     for _ in 0..MAX_LAYERS {

@@ -471,6 +471,7 @@ impl Writer<'_, '_, '_, '_> {
         if let Some((m, c)) = single(poly) {
             return self.monomial(&m, c, None, depth);
         }
+
         // First what all terms share, then one fraction for each different sum below the bar.
         let common = shared_powers(poly);
         let content = numeric_content(poly);
@@ -492,6 +493,7 @@ impl Writer<'_, '_, '_, '_> {
             let top = times(m, &inverse(&divisor));
             by_divisor.entry(divisor).or_default().insert(top, c);
         }
+
         let mut terms = Vec::new();
         for (divisor, top) in by_divisor {
             if divisor.is_empty() && !has_divisor {
@@ -512,6 +514,7 @@ impl Writer<'_, '_, '_, '_> {
                 });
             }
         }
+
         let inside = Tree::sum(terms, self.reader.style);
         self.monomial(&common, sign * content, Some(inside), depth)
     }
@@ -538,6 +541,7 @@ impl Writer<'_, '_, '_, '_> {
                 .collect();
             groups.entry(states).or_default().insert(m.clone(), c);
         }
+
         let mut terms = Vec::new();
         for group in groups.into_values() {
             let common = shared_powers(&group);

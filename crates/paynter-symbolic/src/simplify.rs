@@ -117,6 +117,7 @@ impl Simplifier {
                 }
             }
         }
+
         is_collected |= fold_pythagoras(pool, &mut terms);
         terms.retain(|t| t.0 != 0.0);
         if !is_collected {
@@ -124,6 +125,7 @@ impl Simplifier {
             return new;
         }
         let mut sum = pool.number(0.0);
+
         // The number last: x + y − 1.
         terms.sort_by_key(|t| t.1.is_none());
         for &(c, base) in &terms {
@@ -138,6 +140,7 @@ impl Simplifier {
                 pool.add(sum, term)
             };
         }
+
         self.sums.insert(sum, terms);
         sum
     }
@@ -222,6 +225,7 @@ impl Simplifier {
                 is_changed = true;
             }
         }
+
         if !is_changed || c == 0.0 || !c.is_finite() {
             return new;
         }
@@ -314,6 +318,7 @@ fn fold_pythagoras(pool: &Pool, terms: &mut Vec<(f64, Option<ExprId>)>) -> bool 
             _ => None,
         }
     };
+
     for i in 0..terms.len() {
         let Some(x) = terms[i].1.and_then(|e| square_of(e, Function1::Sin)) else {
             continue;

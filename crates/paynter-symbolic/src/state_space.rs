@@ -86,6 +86,7 @@ pub fn state_space(
             unknowns: system.unknowns.clone(),
         });
     }
+
     let mut variables = states.clone();
     variables.extend(inputs.iter().map(|&u| elimination.original(u)));
     let dynamics = rows(&mut elimination, &rates, &variables, states.len())?;
@@ -123,6 +124,7 @@ fn rows(
         by_inputs: Vec::new(),
         offsets: Vec::new(),
     };
+
     for (row, &symbol) in symbols.iter().enumerate() {
         let value = elimination.full_of_symbol(symbol);
         let pool = &mut elimination.pool;
@@ -282,12 +284,14 @@ impl StateSpace {
             name,
             is_state: &|_| false,
         };
+
         let shapes = [
             ('A', &self.a, n, n),
             ('B', &self.b, n, m),
             ('C', &self.c, k, n),
             ('D', &self.d, k, m),
         ];
+
         let mut tables = Vec::new();
         for (letter, entries, n_rows, n_columns) in shapes {
             if n_rows == 0 || n_columns == 0 {
@@ -300,6 +304,7 @@ impl StateSpace {
             }
             tables.push((letter, table));
         }
+
         for (letter, offsets) in [('f', &self.state_offsets), ('g', &self.output_offsets)] {
             let column: Vec<Vec<Tree>> = offsets
                 .iter()

@@ -318,6 +318,7 @@ pub(crate) fn dae(text: &str) -> Dae {
             });
         }
     }
+
     for (i, name) in names.names.clone().iter().enumerate() {
         let role = match name.strip_suffix('\'') {
             Some(of) => Role::Derivative { of: names.id(of) },
@@ -395,6 +396,7 @@ impl RandomExpressions {
             0..=7 | 13.. => self.make(pool, depth - 1, n, switches),
             _ => a,
         };
+
         match choice {
             0 | 1 => pool.add(a, b),
             2 | 3 => pool.sub(a, b),
@@ -579,6 +581,7 @@ fn complex_function(f: Function1, z: Complex) -> Complex {
     let cos = Complex::new(x.cos() * y.cosh(), -x.sin() * y.sinh());
     let sinh = Complex::new(x.sinh() * y.cos(), x.cosh() * y.sin());
     let cosh = Complex::new(x.cosh() * y.cos(), x.sinh() * y.sin());
+
     // arcsin z = arctan(z / √(1 − z²)); real logarithms and roots only.
     let defined = match f {
         Log | Log10 | Sqrt => x > 0.0,

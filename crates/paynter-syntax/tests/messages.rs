@@ -28,6 +28,18 @@ const FIXTURES: &[(&str, &str)] = &[
         "2: E0101 expected `{`, found `then`",
     ),
     (
+        "model A {\n    y = if x = 0 then 1 else 2\n}",
+        "2: E0101 two values are compared with `==`",
+    ),
+    (
+        "model A {\n    when (x = 0) { y = 1 }\n}",
+        "2: E0101 two values are compared with `==`",
+    ),
+    (
+        "model A {\n    if n = 2 { r: R(1) }\n}",
+        "2: E0101 two values are compared with `==`",
+    ),
+    (
         "model A {\n    tilt 1 -> i: I(2)\n}",
         "2: E0101 expected `:`, `=` or an arrow, found `1`",
     ),
@@ -46,7 +58,7 @@ const FIXTURES: &[(&str, &str)] = &[
     ("model A { } }", "1: E0103 `}` closes nothing"),
     ("model A {\n    x = 1)\n}", "2: E0103 `)` closes nothing"),
     ("model A { x = a − b }", "1: E0104 `−` means nothing here"),
-    ("use \"other.bond", "1: E0105 a text has no closing quote"),
+    ("use \"other.bond", "1: E0105 a string has no closing quote"),
     ("model A { x = 1e999 }", "1: E0106 this number is too large"),
     ("model A { x = 5 [kg m] }", "1: E0107 this is not a unit"),
     ("model A { x = 5 [2] }", "1: E0107 this is not a unit"),
@@ -70,16 +82,16 @@ const FIXTURES: &[(&str, &str)] = &[
     ("model A {\n    R(5)\n}", "2: E0111 this line does nothing"),
     (
         "model A {\n    a -> b, c -> d\n}",
-        "2: E0112 a list may stand only at the start or at the end of a chain",
+        "2: E0112 a list is allowed only at the start or at the end of a chain",
     ),
     ("model A { a: 2 -> b }", "1: E0113 a junction is `0` or `1`"),
     (
         "model A { solve x { x = 2 } }",
-        "1: E0114 a demand is written with `==`",
+        "1: E0114 an equation is written with `==`",
     ),
     (
         "model A { invariant dot(q, q) }",
-        "1: E0114 a demand is written with `==`",
+        "1: E0114 an equation is written with `==`",
     ),
     (
         "modle A { }",
@@ -217,7 +229,7 @@ error[E0108]: a unit may follow only a number, a matrix or a name being declared
 2 │     J = eye(3) [kg]
   │                ^^^^ here it follows an expression, which has its unit already
   │
-  = help: the unit goes behind the name that is defined: `J [kg] = …`
+  = help: the unit goes after the name that is defined: `J [kg] = …`
 
 ";
     assert_eq!(shown, expected);

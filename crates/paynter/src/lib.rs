@@ -9,6 +9,7 @@ pub mod listing;
 pub mod outcome_json;
 pub mod readable;
 pub mod report;
+pub mod scene;
 pub mod summary;
 
 pub use paynter_analysis::{

@@ -23,11 +23,11 @@ use std::fmt::Write as _;
 /// How to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For reading.
+    /// Plain text.
     Text,
-    /// For papers.
+    /// LaTeX.
     Latex,
-    /// For machines.
+    /// JSON.
     Json,
 }
 

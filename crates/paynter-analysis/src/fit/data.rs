@@ -187,7 +187,7 @@ impl<'a> Measured<'a> {
         let outside = |t: &&f64| **t < start - slack || **t > stop + slack;
         if let Some(t) = table.time.iter().find(outside) {
             return Err(wrong(format!(
-                "{} has a sample at t = {t} s, outside of the run from {start} s to {stop} s",
+                "{} has a sample at t = {t} s, outside the run from {start} s to {stop} s",
                 asked.path
             )));
         }

@@ -266,7 +266,7 @@ fn add_messages(estimated: &mut Estimated, design: &Design) {
                 "changing {} changes no residual",
                 steps.join(" and ")
             ))
-            .help("give one of them its value, or add data that depend on them in another way");
+            .help("fix one of them, or add data that depend on them in another way");
         estimated.messages.push(message);
     }
 }

@@ -31,7 +31,7 @@ pub struct FitRequest {
     pub engine: Engine,
     /// Threads.
     pub jobs: usize,
-    /// Starts: the present values, and points all over the bounds.
+    /// Starting points: the present values, and points spread over the bounds.
     pub n_starts: usize,
 }
 

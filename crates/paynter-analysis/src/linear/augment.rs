@@ -165,7 +165,7 @@ fn find_place(dae: &Dae, graph: &BondGraph, input: &Quantity) -> Result<Place, B
         None => "name an `input` of the model, a signal, or what a source sets".to_owned(),
     };
     let Some(symbol) = dae.pool.as_symbol(input.column.value) else {
-        return Err(refuse("this is no single quantity", sources()));
+        return Err(refuse("this is not a single quantity", sources()));
     };
     match dae.symbol(symbol).role {
         Role::Parameter { .. } if graph.inputs.contains(&symbol) => {
@@ -176,7 +176,7 @@ fn find_place(dae: &Dae, graph: &BondGraph, input: &Quantity) -> Result<Place, B
                 "declare it as `input {name} = …` if it varies while the model runs; {}",
                 sources()
             );
-            return Err(refuse("a parameter stays as it is during a run", help));
+            return Err(refuse("a parameter is constant during a run", help));
         }
         Role::Discrete { .. } if is_sampled(dae, symbol) => return Ok(Place::Held(symbol)),
         Role::Unknown => {}

@@ -117,7 +117,7 @@ impl Finder {
             return Err(model_error(
                 Diagnostic::error(
                     code::NO_LINEAR_FORM,
-                    "a switch rests between its sides here: its law has no slope",
+                    "a switch slides between its sides here: its law has no slope",
                 )
                 .primary(graph.span(plain.dae.symbol(mode).origin), "this switch")
                 .secondary(asked, "asked for here")

@@ -468,7 +468,7 @@ impl LoopReport {
             true => writeln!(out, "  closed loop   stable"),
             false => writeln!(
                 out,
-                "  closed loop   NOT STABLE: {}{} {}{}; the margins above are no margins",
+                "  closed loop   NOT STABLE: {}{} {}{}; the margins above do not apply",
                 what.0,
                 if slow.len() == 1 || self.linear.step().is_some() {
                     ""
@@ -503,7 +503,7 @@ impl ChannelMargins {
     /// Writes what a toolbox would say, for people.
     pub fn to_text(&self) -> String {
         let mut out = format!(
-            "closed loop {}, read as `margin()` of a control toolbox reads it: no margins of stability\n",
+            "closed loop {}, read as `margin()` of a control toolbox reads it: not stability margins\n",
             self.name
         );
         out.push_str(&crossings_to_text(&self.margins, None));

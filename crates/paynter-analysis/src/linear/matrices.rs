@@ -350,7 +350,7 @@ fn kink(site: &OperatingPoint<'_>, mode: SymbolId) -> Diagnostic {
     let span = origin.map_or(site.asked, |o| site.design.graph.span(o));
     Diagnostic::warning(
         code::KINK,
-        "a switch stands exactly at its threshold: the linear model holds to one side of it",
+        "a switch is exactly at its threshold: the linear model holds to one side of it",
     )
     .primary(span, "switches here")
     .help("move the point a little to one side with `start` or `--at`")

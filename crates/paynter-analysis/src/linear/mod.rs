@@ -67,7 +67,7 @@ pub struct LinearRequest {
     pub to: Vec<Quantity>,
     /// The time of the run at which, s; the start where none is given.
     pub at: Option<f64>,
-    /// Open the loops through the inputs: what defines them stands still.
+    /// Open the loops through the inputs: what defines them is held constant.
     pub is_open: bool,
     /// What sampled blocks become.
     pub sampled: Sampled,

@@ -594,7 +594,7 @@ impl<'a> OperatingPoint<'a> {
         let message = format!("{what} has no finite slope by {by} at t = {at}");
         model_error(
             Diagnostic::error(code::NO_LINEAR_FORM, message)
-                .primary(self.asked, "no linear form at this point")
+                .primary(self.asked, "no linear model at this point")
                 .help(
                     "linearize at another point: give other `start` values, or `--at` a later time",
                 ),

@@ -131,7 +131,7 @@ pub fn poles_to_text(linear: &Linearization, table: &PoleTable) -> String {
             if linear.step().is_none() {
                 "on the right"
             } else {
-                "outside of the unit circle"
+                "outside the unit circle"
             }
         );
     }

@@ -266,7 +266,7 @@ fn driven_lines(site: &OperatingPoint<'_>, parts: &Parts) -> Result<Vec<usize>, 
             )
             .primary(site.asked, "asked for here")
             .secondary(site.design.graph.span(line.origin), "rounds in this block")
-            .help("state the gain at which quantisers count: `--quantiser-gain 1`, or `quantiser_gain = 1` in the experiment"),
+            .help("give the gain to use for quantisers: `--quantiser-gain 1`, or `quantiser_gain = 1` in the experiment"),
         ));
     }
     Ok((0..n)

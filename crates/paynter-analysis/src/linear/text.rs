@@ -44,7 +44,7 @@ pub fn to_text(linear: &Linearization) -> String {
     out
 }
 
-/// Writes a point at rest for people.
+/// Writes an equilibrium for people.
 pub fn trim_to_text(trim: &Trim) -> String {
     let mut out = String::new();
     let n = trim.iterations;
@@ -62,17 +62,13 @@ pub fn trim_to_text(trim: &Trim) -> String {
         };
         labels.iter().map(rate).collect()
     };
-    list(
-        &mut out,
-        ("what is left of the rates", 2),
-        &rates(&trim.residuals),
-    );
+    list(&mut out, ("residual rates", 2), &rates(&trim.residuals));
     let drifting: Vec<Label> = rates(&trim.drifting);
     list(&mut out, ("goes on, since nothing reads it", 9), &drifting);
     out
 }
 
-/// Writes a point at rest for machines.
+/// Writes an equilibrium for machines.
 pub fn trim_to_json(trim: &Trim) -> Value {
     json!({
         "values": labels(&trim.values),
@@ -142,17 +138,17 @@ pub fn notes(linear: &Linearization) -> Vec<String> {
     if !linear.shifted.is_empty() {
         let names = quoted(&linear.shifted);
         notes.push(format!(
-            "{names} follow an input at once; in the matrices they stand less that part"
+            "{names} follow an input at once; the matrices show them without that part"
         ));
     }
     if linear.sampled.is_some() {
         notes.push("from step to step of the clocks: inputs are held over a step, outputs are taken just after its first tick".to_owned());
     }
     if linear.is_time_frozen {
-        notes.push("the model depends on time itself, which stands still here".to_owned());
+        notes.push("the model depends on time itself, which is held fixed here".to_owned());
     }
     if !linear.is_at_rest() {
-        notes.push("the point is not at rest: the model tells how small deviations from this motion begin; `trim` finds a point at rest".to_owned());
+        notes.push("the point is not at rest: the model tells how small deviations from this motion begin; `trim` finds an equilibrium".to_owned());
     }
     notes
 }

@@ -46,7 +46,7 @@ pub(super) enum Unknown {
 
 /// Newton converges quadratically or not at all; far starts need some shortened steps first.
 const MOST_ITERATIONS: usize = 100;
-/// Halvings of one step before it is given up.
+/// Halvings of one step before it is stopped.
 const MOST_HALVINGS: usize = 40;
 /// A step this small against the values themselves is rounding.
 const CONVERGED: f64 = 1e-13;
@@ -187,7 +187,7 @@ impl Search {
                                 code::TRIM_UNKNOWN,
                                 format!("`{name}` follows from no state, so `trim` cannot vary it"),
                             )
-                            .primary(quantity.span, "no state behind this")
+                            .primary(quantity.span, "this follows from no state")
                             .help("name states, quantities that follow from them, or an `input` with a constant value"),
                         ));
                     }
@@ -343,9 +343,9 @@ impl Search {
         model_error(
             Diagnostic::error(
                 code::TRIM_OPEN,
-                format!("the model rests at other values of {what} as well"),
+                format!("the model is in equilibrium at other values of {what} as well"),
             )
-            .primary(span, "no demand fixes all of these")
+            .primary(span, "nothing determines all of these")
             .help("leave it out of `trim` and give its value with `start` or `with`"),
         )
     }
@@ -395,7 +395,7 @@ impl Search {
             return model_error(
                 Diagnostic::error(
                     code::TRIM_UNKNOWN,
-                    format!("no values of {named} alone let the model rest: {moving}"),
+                    format!("no values of {named} alone bring the model to equilibrium: {moving}"),
                 )
                 .primary(
                     span,
@@ -406,21 +406,21 @@ impl Search {
                     ),
                 )
                 .help(format!(
-                    "let more vary: `trim` holds {} at the start value{}",
+                    "free more quantities: `trim` holds {} at the start value{}",
                     fixed.join(", "),
                     if fixed.len() == 1 { "" } else { "s" }
                 )),
             );
         }
         let message = if is_outside {
-            format!("the search for a point at rest leaves the domain of a law: {moving}")
+            format!("the search for an equilibrium leaves the domain of a law: {moving}")
         } else {
-            format!("no point at rest was found near the start values: {moving}")
+            format!("no equilibrium was found near the start values: {moving}")
         };
         model_error(
             Diagnostic::error(code::TRIM_FAILED, message)
                 .primary(span, "the search began at the start values of these")
-                .help("give `start` values nearer to rest, or other values of the inputs: the model may have no point at rest"),
+                .help("give `start` values nearer to an equilibrium, or other values of the inputs: the model may have no equilibrium"),
         )
     }
 }

@@ -25,7 +25,7 @@ pub fn to_text(design: &Design, runs: &[MethodRun]) -> String {
     for run in runs {
         let _ = match &run.result {
             Ok(result) => writeln!(out, "  {}", row(&run.method, result)),
-            Err(_) => writeln!(out, "  {:<11} has no run: see below", run.method),
+            Err(_) => writeln!(out, "  {:<11} failed: see below", run.method),
         };
     }
     out.push_str(

@@ -107,7 +107,7 @@ pub fn optimize(
         .as_ref()
         .expect("the caller has looked");
     if let [_, second, ..] = &plan.aims[..] {
-        let message = Diagnostic::error(code::TWO_AIMS, "a search has one aim")
+        let message = Diagnostic::error(code::TWO_AIMS, "a search has one objective")
             .primary(second.span, "a second one")
             .secondary(plan.aims[0].span, "the first")
             .help("add them up with weights, such as `minimize a/1 [s] + 0.2*b/1 [J]`, or make all but one of them conditions; `paynter optimize --pareto` shows what one costs in terms of the other");

@@ -559,7 +559,7 @@ fn infeasible(search: &Optimize, optimum: &Optimum) -> Diagnostic {
         let by = significant(-c.slack, 3);
         message = message.fact(format!("`{}` is missed by {by}{unit}{alone}", c.text));
     }
-    message.help("widen the bounds, or give way in a condition")
+    message.help("widen the bounds, or relax a condition")
 }
 
 /// A value with the digits that count, and its unit.
@@ -574,10 +574,13 @@ pub(super) fn shown(value: &ValueFound) -> String {
 
 fn add_warnings(optimum: &mut Optimum, search: &Optimize) {
     for value in optimum.values.iter().filter(|v| v.is_inert) {
-        let message = format!("`{}` changes neither the aim nor a condition", value.name);
+        let message = format!(
+            "`{}` changes neither the objective nor a condition",
+            value.name
+        );
         let message = Diagnostic::warning(code::INERT, message)
             .primary(value.target.span, "its value means nothing")
-            .help("leave it out of the search, or look whether the model reads it");
+            .help("leave it out of the search, or check whether the model reads it");
         optimum.messages.push(message);
     }
     let n_bad: usize = optimum.failures.iter().map(|f| f.1).sum();

@@ -138,7 +138,7 @@ pub fn trade_off(
 
 fn not_two(plan: &Optimize) -> Diagnostic {
     let n = plan.aims.len();
-    Diagnostic::error(code::NO_TRADE, "a trade-off is between two aims")
+    Diagnostic::error(code::NO_TRADE, "a trade-off is between two objectives")
         .primary(plan.span, format!("this search has {n}"))
         .help("write two, such as `minimize rise, over`")
 }
@@ -146,7 +146,7 @@ fn not_two(plan: &Optimize) -> Diagnostic {
 fn nothing(plan: &Optimize) -> Diagnostic {
     Diagnostic::error(code::NO_FEASIBLE, "no point meets all conditions")
         .primary(plan.span, "in this search")
-        .help("leave one aim out and run `paynter optimize` without --pareto: it says which condition is missed, and by how much")
+        .help("leave one objective out and run `paynter optimize` without --pareto: it says which condition is missed, and by how much")
 }
 
 /// Searches both ends, then the points between; true if it was ended from outside.

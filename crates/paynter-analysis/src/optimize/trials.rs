@@ -27,7 +27,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bounds further apart than this factor are searched on a scale of logarithms.
+/// Bounds further apart than this factor are searched on a logarithmic scale.
 const DECADES: f64 = 100.0;
 /// Tolerance of runs whose experiment gives none: differences of aims must mean something.
 const RTOL: f64 = 1e-9;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct BodeArgs {
     #[command(flatten)]
     linear: LinearArgs,
-    /// Experiments to lay beside this one, with commas between
+    /// Experiments to compare with this one, comma-separated
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     also: Vec<String>,
     /// From this frequency, rad/s

@@ -39,7 +39,7 @@ pub fn compare_methods(args: &CompareMethodsArgs) -> u8 {
     status(&design, &runs, json)
 }
 
-/// 0 if all runs came to their end; else the first failure decides.
+/// 0 if all runs reached their end; else the first failure decides.
 fn status(design: &Design, runs: &[MethodRun], json: bool) -> u8 {
     let mut status = OK;
     for run in runs {

@@ -18,13 +18,13 @@ use paynter::noise::{self, Noise};
 pub struct LqrArgs {
     #[command(flatten)]
     linear: LinearArgs,
-    /// Weights of the states, with commas between; the outputs of --to, each by one, unless given
+    /// Weights of the states, comma-separated; default: 1 for each output of --to
     #[arg(long, value_name = "NUMBERS")]
     q: Option<String>,
-    /// Weights of the inputs, with commas between; one unless given
+    /// Weights of the inputs, comma-separated; default 1
     #[arg(long, value_name = "NUMBERS")]
     r: Option<String>,
-    /// A sampled controller that acts every so many seconds
+    /// Sampled controller with this period, s
     #[arg(long, value_name = "SECONDS")]
     step: Option<f64>,
 }
@@ -44,13 +44,13 @@ impl LqrArgs {
 pub struct LqeArgs {
     #[command(flatten)]
     linear: LinearArgs,
-    /// Intensities of the noise at the inputs, with commas between; one unless given
+    /// Intensities of the noise at the inputs, comma-separated; default 1
     #[arg(long, value_name = "NUMBERS")]
     q: Option<String>,
     /// Intensities of the noise of the measured outputs, or their variances with --step; one unless given
     #[arg(long, value_name = "NUMBERS")]
     r: Option<String>,
-    /// Outputs are sampled every so many seconds
+    /// Sample the outputs every STEP seconds
     #[arg(long, value_name = "SECONDS")]
     step: Option<f64>,
 }
@@ -60,7 +60,7 @@ pub struct LqeArgs {
 pub struct LyapArgs {
     #[command(flatten)]
     linear: LinearArgs,
-    /// Intensities of the noise at the inputs, with commas between; one unless given
+    /// Intensities of the noise at the inputs, comma-separated; default 1
     #[arg(long, value_name = "NUMBERS")]
     q: Option<String>,
 }
@@ -70,7 +70,7 @@ pub struct LyapArgs {
 pub struct D2cArgs {
     #[command(flatten)]
     linear: LinearArgs,
-    /// How inputs are thought of between two steps
+    /// How inputs behave between two steps
     #[arg(long, value_enum, default_value = "zoh")]
     method: Back,
 }
@@ -89,7 +89,7 @@ enum Back {
 pub struct PlaceArgs {
     #[command(flatten)]
     linear: LinearArgs,
-    /// The poles, 1/s, with commas between: `-1, -2+3i, -2-3i`
+    /// The poles, 1/s, comma-separated: `-1, -2+3i, -2-3i`
     #[arg(long, value_name = "POLES", allow_hyphen_values = true)]
     poles: String,
 }
@@ -102,7 +102,7 @@ pub struct C2dArgs {
     /// The step, s
     #[arg(long, value_name = "SECONDS")]
     step: f64,
-    /// How inputs are thought of between two steps
+    /// How inputs behave between two steps
     #[arg(long, value_enum, default_value = "zoh")]
     method: Method,
     /// The frequency at which `tustin` is exact, rad/s
@@ -110,14 +110,14 @@ pub struct C2dArgs {
     at_frequency: Option<f64>,
 }
 
-/// How inputs are thought of between two steps.
+/// How inputs behave between two steps.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Method {
     /// Held: exact
     Zoh,
     /// The trapezoidal rule
     Tustin,
-    /// Poles and zeros at their places in steps: transfer functions
+    /// Poles and zeros mapped by z = exp(s T): transfer functions
     Matched,
 }
 
@@ -130,7 +130,7 @@ pub fn lqr(args: &LqrArgs) -> u8 {
     gains(&args.linear, |linear| control::regulator(linear, &weights))
 }
 
-/// Prints optimal gains with integrals of what outputs miss.
+/// Prints optimal gains with integral action.
 pub fn lqi(args: &LqrArgs) -> u8 {
     let weights = match args.weights() {
         Ok(weights) => weights,
@@ -188,7 +188,7 @@ pub fn lyap(args: &LyapArgs) -> u8 {
     OK
 }
 
-/// Prints the continuous model behind a loop in steps.
+/// Prints the continuous model of a sampled loop.
 pub fn d2c(args: &D2cArgs) -> u8 {
     let linear = match args.linear.linearize() {
         Ok((_, linear)) => linear,
@@ -287,7 +287,7 @@ fn numbers(text: &str) -> Result<Vec<f64>, String> {
         let number: Option<f64> = t.trim().parse().ok();
         number
             .filter(|x| x.is_finite())
-            .ok_or_else(|| format!("`{}` is no number", t.trim()))
+            .ok_or_else(|| format!("`{}` is not a number", t.trim()))
     });
     each.collect()
 }

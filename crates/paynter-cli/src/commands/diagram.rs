@@ -24,10 +24,10 @@ use std::path::{Path, PathBuf};
 pub struct DiagramArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Write here: .svg, .png, .pdf, or .tex for TikZ; MODEL.svg unless given
+    /// Write here: .svg, .png, .pdf, or .tex for TikZ; default MODEL.svg
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Draw submodels opened
+    /// Draw the inside of submodels
     #[arg(long, conflicts_with = "closed")]
     open: bool,
     /// Draw submodels as boxes
@@ -45,7 +45,7 @@ pub struct DiagramArgs {
     /// Draw the assignment of causality step by step
     #[arg(long, conflicts_with = "power")]
     frames: bool,
-    /// Paper of .svg and .png
+    /// Colour theme of .svg and .png
     #[arg(long, value_name = "THEME", value_enum, default_value_t)]
     theme: Paper,
     /// Show how much power flows where: `--power` runs the experiment and takes means,

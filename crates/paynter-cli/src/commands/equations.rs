@@ -21,11 +21,11 @@ pub struct EquationsArgs {
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
-    /// For reading
+    /// Plain text
     Text,
-    /// For papers
+    /// LaTeX
     Latex,
-    /// For machines
+    /// JSON
     Json,
 }
 

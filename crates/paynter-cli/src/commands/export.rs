@@ -16,7 +16,7 @@ pub struct ExportArgs {
     format: Format,
     #[command(flatten)]
     model: ModelArgs,
-    /// Where to write it; the name of the model in this folder where none is given
+    /// Where to write it; default: the name of the model, in the current folder
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// C: single precision
@@ -71,7 +71,11 @@ pub fn export(args: &ExportArgs) -> u8 {
             return call_error(message);
         }
     }
-    let export = match paynter_export::export(&design) {
+    let made = match args.format {
+        Format::C => paynter_export::export(&design),
+        Format::Fmu => paynter_export::export_audited(&design, &choice),
+    };
+    let export = match made {
         Ok(export) => export,
         Err(messages) => {
             show(&design.failed(messages), args.model.json);

@@ -21,10 +21,10 @@ pub struct FitArgs {
     /// Write data, model and residuals here, one row per sample (.csv, .parquet, .json)
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Starts: the present values, and points all over the bounds
+    /// Starting points: the present values, and points spread over the bounds
     #[arg(long, value_name = "N", default_value_t = 5)]
     starts: usize,
-    /// Runs at a time; all cores unless given
+    /// Parallel runs; default: one per core
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// How to execute the equations

@@ -4,18 +4,18 @@ use crate::console::{MODEL_WRONG, OK, call_error, show};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Files to lay out.
+/// Files to format.
 #[derive(Args)]
 pub struct FmtArgs {
     /// Model files (.bond)
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Change nothing; fail if a file is not laid out
+    /// Change nothing; fail if a file is not formatted
     #[arg(long)]
     check: bool,
 }
 
-/// Lays out each file in place.
+/// Formats each file in place.
 pub fn fmt(args: &FmtArgs) -> u8 {
     let mut status = OK;
     for file in &args.files {
@@ -29,7 +29,7 @@ pub fn fmt(args: &FmtArgs) -> u8 {
             }
             Ok(None) => {}
             Ok(Some(_)) if args.check => {
-                crate::say!("{}: not laid out; run paynter fmt on it", file.display());
+                crate::say!("{}: not formatted; run paynter fmt on it", file.display());
                 status = status.max(MODEL_WRONG);
             }
             Ok(Some(text)) => {

@@ -26,7 +26,7 @@ enum Format {
 struct UrdfArgs {
     /// The URDF file
     file: PathBuf,
-    /// Write the model here; FILE.bond in the present folder unless given
+    /// Write the model here; default FILE.bond in the current folder
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print messages as JSON

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct LagrangianArgs {
     /// The model file (.bond)
     file: PathBuf,
-    /// The lagrangian to write; all of the file unless given
+    /// The lagrangian to write; default: all of the file
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// Between which junctions gyrators are put

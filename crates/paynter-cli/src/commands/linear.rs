@@ -11,19 +11,19 @@ use paynter::{Design, LinearChoice};
 pub struct LinearArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Inputs, with commas between: `input`s, signals, what sources set (`supply.e`)
+    /// Inputs, comma-separated: `input`s, signals, what sources set (`supply.e`)
     #[arg(long, value_name = "NAMES")]
     pub from: Option<String>,
-    /// Outputs, with commas between: anything that can be recorded
+    /// Outputs, comma-separated: anything that can be recorded
     #[arg(long, value_name = "NAMES")]
     pub to: Option<String>,
-    /// Linearize where the run of the experiment is at this time, s; else at its start
+    /// Linearize at this time of the run, s; default: at its start
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub at: Option<f64>,
-    /// Open the loops through the inputs: what defines them stands still
+    /// Open the loops through the inputs: what defines them is held constant
     #[arg(long)]
     pub open: bool,
-    /// The gain at which quantisers of sampled blocks count; without one a path through them is refused
+    /// The gain to use for quantisers of sampled blocks; without it a path through them is refused
     #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
     pub quantiser_gain: Option<f64>,
 }

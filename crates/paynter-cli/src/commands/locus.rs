@@ -22,7 +22,7 @@ pub struct LocusArgs {
     /// The largest factor
     #[arg(long, value_name = "FACTOR", default_value_t = 1000.0)]
     high: f64,
-    /// Draw the ways of the poles here (.svg, .png)
+    /// Draw the paths of the poles here (.svg, .png)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }

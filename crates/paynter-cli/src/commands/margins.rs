@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub struct MarginsArgs {
     #[command(flatten)]
     linear: LinearArgs,
-    /// The signals at which loops are cut, one after the other, with commas between
+    /// The signals at which loops are cut, one after the other, comma-separated
     #[arg(long, value_name = "NAMES")]
     cut: String,
     /// Draw gain and phase of the first loop here (.svg, .png)

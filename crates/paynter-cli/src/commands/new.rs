@@ -47,7 +47,7 @@ fn copy_gallery(from: &str, folder: &Path) -> u8 {
         ));
     }
     if folder.exists() {
-        return call_error(format!("{} is there already", folder.display()));
+        return call_error(format!("{} already exists", folder.display()));
     }
     let mut wanted = vec![from];
     let mut next = 0;

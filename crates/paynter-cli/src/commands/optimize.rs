@@ -19,13 +19,13 @@ use std::sync::atomic::Ordering;
 pub struct OptimizeArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Write the found values into the model file as an experiment; NAME_best unless a name is given
+    /// Write the found values into the model file as an experiment; default NAME_best
     #[arg(long, value_name = "NAME", num_args = 0..=1)]
     write: Option<Option<String>>,
     /// Write every trial here, one row each (.csv, .parquet, .json)
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Show what one of two aims costs in terms of the other, at so many points
+    /// Show what one of two objectives costs in terms of the other, at this many points
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "11", conflicts_with = "write")]
     pareto: Option<usize>,
     /// With --pareto: draw the curve (.svg, .png)
@@ -37,13 +37,13 @@ pub struct OptimizeArgs {
     /// Descents only: no evolution of a population
     #[arg(long)]
     local: bool,
-    /// End after about so many runs, for each combination of choices
+    /// Stop after about this many runs for each combination of choices
     #[arg(long, value_name = "N")]
     max_runs: Option<usize>,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Runs at a time; all cores unless given
+    /// Parallel runs; default: one per core
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// How to execute the equations
@@ -125,7 +125,9 @@ fn write_back(
         || name.starts_with(|c: char| c.is_ascii_digit())
         || name.is_empty()
     {
-        return Err(call_error(format!("`{name}` is no name for an experiment")));
+        return Err(call_error(format!(
+            "`{name}` is not a name for an experiment"
+        )));
     }
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|e| call_error(format!("{}: {e}", path.display())))?;
@@ -135,7 +137,7 @@ fn write_back(
     Ok(())
 }
 
-/// Searches the trade-off between two aims, prints and writes it.
+/// Finds the trade-off between two objectives, prints and writes it.
 fn trade_off(
     args: &OptimizeArgs,
     (design, choice): (&Design, &Choice),

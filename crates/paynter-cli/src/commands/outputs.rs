@@ -88,7 +88,7 @@ impl Outputs {
     pub fn check_unasked(&self, path: &Path, option: &str) -> Result<(), String> {
         if path.exists() && !is_ours(path) {
             return Err(format!(
-                "{} is there already and was not made by paynter; choose another name with {option}",
+                "{} already exists and was not made by paynter; choose another name with {option}",
                 path.display()
             ));
         }

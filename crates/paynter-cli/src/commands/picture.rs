@@ -9,9 +9,9 @@ pub enum Paper {
     /// Follows the reader's screen (.svg); light elsewhere
     #[default]
     Auto,
-    /// Light paper
+    /// Light
     Light,
-    /// Dark paper
+    /// Dark
     Dark,
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub struct PlotArgs {
     /// Result files (.csv, .parquet, .json), then columns.
     ///
-    /// Further files are drawn dashed, for comparison. Columns with commas between share axes, a unit
+    /// Further files are drawn dashed, for comparison. Columns separated by commas share axes, a unit
     /// in brackets is the unit of the axis: `plot r.csv "theta[deg],command[deg]" current`.
     /// Without columns all are plotted, those of a unit together.
     #[arg(required = true, value_name = "RESULT|COLUMNS")]
@@ -23,16 +23,16 @@ pub struct PlotArgs {
     /// Columns to plot, each with an axis of its own
     #[arg(long, short, value_name = "NAME", value_delimiter = ',')]
     columns: Vec<String>,
-    /// Column to the right instead of time: a phase plot
+    /// Column on the horizontal axis instead of time: a phase plot
     #[arg(long, value_name = "NAME")]
     versus: Option<String>,
-    /// Above the plot
+    /// Title above the plot
     #[arg(long, value_name = "TEXT", default_value = "")]
     title: String,
-    /// Paper of the picture
+    /// Colour theme of the picture
     #[arg(long, value_name = "THEME", value_enum, default_value_t)]
     theme: Paper,
-    /// Write here (.svg, .png); RESULT.svg unless given
+    /// Write here (.svg, .png); default RESULT.svg
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }

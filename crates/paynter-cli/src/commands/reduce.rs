@@ -9,10 +9,10 @@ use paynter_rewrite::{Reduction, Wish};
 pub struct ReduceArgs {
     #[command(flatten)]
     rewrite: RewriteArgs,
-    /// The experiment that the reduced model is for; all of the model unless given
+    /// The experiment that the reduced model is for; default: all of the model
     #[arg(long, short, value_name = "NAME")]
     experiment: Option<String>,
-    /// A coordinate, or its 1-junction, whose momentum is conserved; all that can be unless given
+    /// A coordinate, or its 1-junction, whose momentum is conserved; default: all such
     #[arg(long, value_name = "NAME")]
     cyclic: Vec<String>,
     /// Assume this instead, such as "turn.f = 0", and say what error it makes (may be repeated)

@@ -1,4 +1,4 @@
-//! `paynter screen`: which parameters count over their whole ranges.
+//! `paynter screen`: which parameters matter over their whole ranges.
 
 use crate::console::{
     MODEL_WRONG, OK, RUN_FAILED, call_error, choice, interruption, open, progress_bar, show,
@@ -21,21 +21,21 @@ pub struct ScreenArgs {
     /// A parameter with its range, such as `--range "R1=10..50"`; may be given again
     #[arg(long, value_name = "PATH=LOW..HIGH", required = true)]
     range: Vec<String>,
-    /// How to look
+    /// Method
     #[arg(long, value_enum, default_value = "morris")]
     method: MethodName,
-    /// Ways of Morris' method (20 unless given), or base points of Sobol's (512)
+    /// Paths of Morris' method (default 20), or base points of Sobol's (default 512)
     #[arg(long, value_name = "N")]
     size: Option<usize>,
     /// Another sample
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Runs at a time; all cores unless given
+    /// Parallel runs; default: one per core
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
 }
 
-/// How to look.
+/// Method.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum MethodName {
     /// Elementary effects: few runs
@@ -73,7 +73,7 @@ pub fn screen(args: &ScreenArgs) -> u8 {
         .map(|text| match text.contains("..") && !text.contains(':') {
             true => spelled_out(&plain, &choice, &ends(text)),
             false => Err(format!(
-                "`--range {text}` is no range; write for instance --range \"R1=10..50\""
+                "`--range {text}` is not a range; write for instance --range \"R1=10..50\""
             )),
         });
     let over: Result<Vec<String>, String> = over.collect();

@@ -19,10 +19,10 @@ use std::path::PathBuf;
 pub struct SensitivityArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Parameters, with commas between; all of the top model unless given
+    /// Parameters, comma-separated; default: all of the top model
     #[arg(long, value_name = "NAMES")]
     by: Option<String>,
-    /// Quantities that follow, with commas between; what is recorded unless given
+    /// Quantities that follow, comma-separated; default: what is recorded
     #[arg(long, value_name = "NAMES")]
     of: Option<String>,
     /// Write values and derivatives over time here (.csv, .parquet, .json)

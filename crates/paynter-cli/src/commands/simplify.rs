@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub struct RewriteArgs {
     /// The model file (.bond)
     pub file: PathBuf,
-    /// The model to rewrite; that of the first experiment unless given
+    /// The model to rewrite; default: that of the first experiment
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// Write the text to this file

@@ -13,10 +13,10 @@ use std::path::PathBuf;
 /// Of what, and where to put it.
 #[derive(Args)]
 pub struct SpectrumArgs {
-    /// Result file (.csv, .parquet, .json) with samples at equal distances
+    /// Result file (.csv, .parquet, .json) with equally spaced samples
     #[arg(value_name = "RESULT")]
     file: PathBuf,
-    /// Columns, with commas between; all unless given
+    /// Columns, comma-separated; default: all
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     of: Vec<String>,
     /// How samples are weighted
@@ -42,7 +42,7 @@ pub struct SpectrumArgs {
 /// How samples are weighted.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum WindowName {
-    /// All alike: exact for whole periods
+    /// All samples alike: exact for whole periods
     Rectangular,
     /// The usual choice
     Hann,
@@ -50,7 +50,7 @@ enum WindowName {
     Hamming,
     /// Low side lobes
     Blackman,
-    /// Right amplitudes between the lines
+    /// Accurate amplitudes between the lines
     FlatTop,
 }
 

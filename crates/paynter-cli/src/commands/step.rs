@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct StepArgs {
     #[command(flatten)]
     linear: LinearArgs,
-    /// For this long, s; until the slowest mode that is seen has ended unless given
+    /// Duration, s; by default until the slowest visible mode has decayed
     #[arg(long = "for", value_name = "SECONDS", allow_negative_numbers = true)]
     horizon: Option<f64>,
     /// Write the curves here (.csv, .parquet, .json)

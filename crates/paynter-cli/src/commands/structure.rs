@@ -28,16 +28,16 @@ use std::path::PathBuf;
 pub struct StructureArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// Inputs, with commas between: `input`s, signals, what sources set (`supply.e`)
+    /// Inputs, comma-separated: `input`s, signals, what sources set (`supply.e`)
     #[arg(long, value_name = "NAMES")]
     from: Option<String>,
-    /// Outputs (sensors), with commas between: anything that can be recorded
+    /// Outputs (sensors), comma-separated: anything that can be recorded
     #[arg(long, value_name = "NAMES")]
     to: Option<String>,
-    /// For numbers: linearize where the run of the experiment is at this time, s; else at its start
+    /// For numbers: linearize at this time of the run, s; default: at its start
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     at: Option<f64>,
-    /// Numeric ranks at this many instants of the run
+    /// Numerical ranks at this many instants of the run
     #[arg(long, value_name = "N", group = "question", value_parser = clap::value_parser!(u16).range(2..=1000))]
     along: Option<u16>,
     /// Relative degrees, zeros, decoupling and invertibility, with the gain of every causal path
@@ -46,10 +46,10 @@ pub struct StructureArgs {
     /// Run the experiment: the energy that every element moved, the power that every bond carries
     #[arg(long, group = "question")]
     activity: bool,
-    /// Propose a model that keeps this part of the activity, such as `99%`
+    /// Propose a model that keeps this share of the activity, such as `99%`
     #[arg(long, value_name = "SHARE", group = "question")]
     reduce: Option<String>,
-    /// Parts that drive others and hardly feel them: cut bonds that move less than this beside others of their junction
+    /// Parts that drive others and hardly react: cut bonds that move less energy than this share of others at their junction
     #[arg(long, value_name = "SHARE", num_args = 0..=1, default_missing_value = "5%", group = "question")]
     partition: Option<String>,
     /// Faults of elements, inputs and sensors: which are shown, which can be told apart, by which residuals
@@ -61,7 +61,7 @@ pub struct StructureArgs {
     /// Loops through dependent storages: the gain of every class-1 causal path as a formula, over all angles and along the run
     #[arg(long, group = "question")]
     loops: bool,
-    /// Invert: the inputs that these curves of the outputs need, with commas between, such as "sin(time)"
+    /// Invert: the inputs that these curves of the outputs need, comma-separated, such as "sin(time)"
     #[arg(long, value_name = "CURVES", group = "question")]
     want: Option<String>,
     /// Bicausal strokes of the inverse: the lines from outputs to inputs, and the states that are left
@@ -188,7 +188,7 @@ fn signatures(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
         return on_data(args, &subject, path);
     }
     let found = faults(&subject)?;
-    // Sensors that cannot be turned round have signatures all the same.
+    // Sensors that cannot be reversed have signatures all the same.
     let at_sensors = balances(&subject);
     if args.model.json {
         let mut answer = faults_json(&subject, &found);
@@ -281,7 +281,7 @@ fn read_share(text: &str) -> Option<f64> {
 
 fn no_share(option: &str, text: &str, usual: &str) -> Refused {
     Refused::Call(format!(
-        "`{option} {text}` is no part of the activity; write {usual}"
+        "`{option} {text}` is not a share of the activity; write {usual}"
     ))
 }
 

@@ -9,15 +9,15 @@ use std::process::{Command, Stdio};
 /// What to open.
 #[derive(Args)]
 pub struct StudioArgs {
-    /// A model file or a folder of models; the present folder if none is given
+    /// A model file or a folder of models; default: the current folder
     path: Option<PathBuf>,
     /// Print the address and open no browser
     #[arg(long)]
     no_browser: bool,
-    /// The port on loopback; a free one if none is given
+    /// The port on loopback; default: a free one
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
-    /// The secret in the address, 16 to 64 letters and digits; a new one if none is given
+    /// The secret in the address, 16 to 64 letters and digits; default: a new one
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 }

@@ -259,7 +259,7 @@ fn print_audit(outcome: &Outcome) {
         (true, true) => "accounted for",
         // What came before the failure says nothing of the failure.
         (true, false) if audit.relative() <= CLEAR_SHARE => "accounted for until then",
-        (true, false) => "open, since the run failed on the way",
+        (true, false) => "incomplete, since the run failed",
         (false, _) => "NOT ACCOUNTED FOR",
     };
     say!(
@@ -286,7 +286,7 @@ const ROUNDING: f64 = 1e-11;
 /// What came in on the left, where it went on the right; each part where it is positive.
 fn balance(audit: &Audit) -> String {
     let parts = [
-        (audit.supplied, "supplied", "given back to sources"),
+        (audit.supplied, "supplied", "returned to sources"),
         (
             audit.unpowered,
             "from unpowered elements",
@@ -374,7 +374,7 @@ mod tests {
         };
         assert_eq!(
             balance(&audit),
-            "451 J taken from storages = 2 J given back to sources + 449 J dissipated"
+            "451 J taken from storages = 2 J returned to sources + 449 J dissipated"
         );
     }
 }

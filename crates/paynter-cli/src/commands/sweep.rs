@@ -34,7 +34,7 @@ pub struct SweepArgs {
     /// Run over the rows of a table, a sample: its columns are named like what they set (.csv, .parquet, .json)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["over", "sweep"])]
     draws: Option<PathBuf>,
-    /// All sweeps of --over take their first values, then all their second ones; else they make a grid
+    /// Pair the values of all --over: the first of each, then the second of each; default: a grid
     #[arg(long, requires = "over")]
     paired: bool,
     /// Run one shard only: `--shard 3/8` is the third of eight; needs -o
@@ -61,7 +61,7 @@ pub struct SweepArgs {
     /// Add steps and run time of each run to the table
     #[arg(long)]
     timed: bool,
-    /// Runs at a time; all cores unless given
+    /// Parallel runs; default: one per core
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// How to execute the equations
@@ -280,7 +280,7 @@ fn show_warnings(design: &Design, warnings: &[SharedWarning], points: &[Point]) 
     let counted = |w: &SharedWarning| {
         let n = w.points.len();
         let first = points[w.points[0]].number + 1;
-        let count = format!("in {n} of {n_points} runs; these are the words of run {first}");
+        let count = format!("in {n} of {n_points} runs; this is the message of run {first}");
         w.message.clone().fact(count)
     };
     show(

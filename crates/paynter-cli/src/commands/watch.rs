@@ -14,13 +14,13 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 pub struct WatchArgs {
     /// The model file (.bond)
     file: PathBuf,
-    /// The experiment to run; the first of the file where none is given
+    /// The experiment to run; default: the first of the file
     #[arg(long, short, value_name = "NAME")]
     experiment: Option<String>,
     /// Check only, do not run
     #[arg(long)]
     check: bool,
-    /// Stop after this many looks that found a change
+    /// Stop after this many changes
     #[arg(long, value_name = "N")]
     times: Option<usize>,
 }

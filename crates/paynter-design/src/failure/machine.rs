@@ -119,7 +119,7 @@ pub fn explain_machine(
                 format!("the equations do not fix {names} {when}"),
             );
             let d = mind_saturation(d, unknowns, reduced);
-            at_origins(d, origins.iter().copied(), "takes part in the loop", graph)
+            at_origins(d, origins.iter().copied(), "part of the loop", graph)
         }
         MachineFailure::NoConvergence { unknowns, origins } => {
             let names = list_names(unknowns, dae);
@@ -128,7 +128,7 @@ pub fn explain_machine(
                 format!("no solution was found for {names} {when}"),
             );
             let d = mind_saturation(d, unknowns, reduced);
-            at_origins(d, origins.iter().copied(), "takes part in the loop", graph).help(
+            at_origins(d, origins.iter().copied(), "part of the loop", graph).help(
                 "the equations may have no real solution; if there is one, give a `guess` near it",
             )
         }
@@ -167,7 +167,7 @@ pub fn explain_machine(
         MachineFailure::EventLoop { modes } => {
             let d = Diagnostic::error(
                 code::EVENT_LOOP,
-                format!("switches change each other without end {when}"),
+                format!("switches keep changing each other {when}"),
             );
             at_origins(
                 d,
@@ -221,7 +221,7 @@ fn no_such_value(
     )
     .primary(
         graph.span(element.origin),
-        "the rest of the model demands what this law never reaches",
+        "the rest of the model requires what this law never reaches",
     )
     .help("a law that saturates has a largest value: weaken the source, change the law, or put a resistance beside it")
 }
@@ -244,7 +244,7 @@ fn mind_saturation(d: Diagnostic, unknowns: &[SymbolId], reduced: &Reduced) -> D
             continue;
         }
         if let Node::Call1(Function1::Exp, _) = pool.node(e) {
-            return d.help("laws that saturate, as diodes in reverse do, leave it to less than rounding how they share a voltage: give each a large resistance in parallel, such as `+ e/1e12` in its law");
+            return d.help("laws that saturate, such as diodes in reverse, do not determine how they share a voltage: give each a large resistance in parallel, such as `+ e/1e12` in its law");
         }
         for_each_argument(pool, e, |argument| open.push(argument));
     }
@@ -261,11 +261,11 @@ pub fn explain_open(
     let d = Diagnostic::warning(
         code::LEFT_OPEN,
         format!(
-            "the laws leave {names} open at t = {}: other values fit as well, to the last digit",
+            "the laws do not determine {names} at t = {}: other values fit as well, to the last digit",
             seconds(*t)
         ),
     );
-    let d = at_origins(d, origins.iter().copied(), "takes part in it", graph);
+    let d = at_origins(d, origins.iter().copied(), "part of it", graph);
     mind_saturation(d, unknowns, reduced)
 }
 
@@ -310,6 +310,7 @@ pub fn mind_zero_states(
     else {
         return d;
     };
+
     let Some((_, read)) = definition(*symbol, graph) else {
         return d;
     };
@@ -324,7 +325,7 @@ pub fn mind_zero_states(
         .collect();
     match names.first() {
         Some(first) => d.help(format!(
-            "`{}` is 0, where the law has no value; a state that nobody gives a start value starts at 0: write `start {first} = …`",
+            "`{}` is 0, where the law has no value; a state without a start value starts at 0: write `start {first} = …`",
             names.join("`, `")
         )),
         None => d,

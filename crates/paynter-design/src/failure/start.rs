@@ -54,6 +54,7 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
     let n = reduced.constraints.len();
     let first_lock = n - dae.constraints.len();
     let mut rows = rows.to_vec();
+
     // Locks before invariants, the widest gap first.
     let is_invariant = |row: usize| row >= n;
     rows.sort_by(|a, b| {
@@ -92,6 +93,7 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
             }
         }
     }
+
     let what = match open.first() {
         Some((text, _)) if open.len() == 1 => {
             format!("the constraints cannot be assembled: {text}")
@@ -102,6 +104,7 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
         ),
         None => "no start meets all constraints".to_owned(),
     };
+
     let mut d = Diagnostic::error(code::START_CONSTRAINT, what);
     for (k, (text, span)) in open.into_iter().take(MOST_NAMES).enumerate() {
         d = match k {
@@ -123,7 +126,7 @@ fn open_lock(
     let name = dae.names.display(lock.name);
     let in_part = graph.part_span(lock.name);
     let span = in_part.unwrap_or_else(|| graph.span(lock.origin));
-    (format!("`{name}` stays {gap} from closed"), span)
+    (format!("`{name}` stays open by {gap}"), span)
 }
 
 /// A displacement at the bond of a lock in the unit that an engineer reads it in.

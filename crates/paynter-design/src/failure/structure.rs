@@ -46,8 +46,8 @@ pub fn explain_structure(error: &StructuralError, dae: &Dae, graph: &BondGraph) 
                 ),
             );
             vec![
-                at_origins(d, part.equations.iter().map(|e| e.origin), "takes part in it", graph)
-                    .help("a ring of transformers or gyrators says the same twice, or a coefficient is zero: open the ring, or add an element to it (a resistance) that gives way"),
+                at_origins(d, part.equations.iter().map(|e| e.origin), "part of it", graph)
+                    .help("a ring of transformers or gyrators says the same twice, or a coefficient is zero: open the ring, or add a resistance or compliance to it"),
             ]
         }
         StructuralError::Dependent {
@@ -75,7 +75,7 @@ pub fn explain_structure(error: &StructuralError, dae: &Dae, graph: &BondGraph) 
                 graph.span(equations.0.origin),
                 format!("here it is {}", values.0),
             )
-            .help("remove one of the two, or put an element between them that can give way");
+            .help("remove one of the two, or put a resistance or compliance between them");
             vec![d]
         }
         StructuralError::False { equation, residual } => vec![
@@ -83,7 +83,7 @@ pub fn explain_structure(error: &StructuralError, dae: &Dae, graph: &BondGraph) 
                 code::CONTRADICTION,
                 format!("this equation has no unknown left, and its sides differ by {residual}"),
             )
-            .primary(graph.span(equation.origin), "nothing here can give way"),
+            .primary(graph.span(equation.origin), "nothing here can adjust"),
         ],
     }
 }
@@ -108,6 +108,7 @@ fn no_ground(found: &Floating, graph: &BondGraph) -> Diagnostic {
             "give one of its 0-junctions an effort: `Se(0) -> node`",
         ),
     };
+
     let mut spans: Vec<Span> = Vec::new();
     for &id in &found.junctions {
         let element = graph.element(id);
@@ -117,6 +118,7 @@ fn no_ground(found: &Floating, graph: &BondGraph) -> Diagnostic {
             spans.push(span);
         }
     }
+
     spans.sort_unstable_by_key(|s| (s.file, s.start));
     let d = Diagnostic::error(code::UNDERDETERMINED, headline);
     let marked = spans.into_iter().take(MOST_NAMES).enumerate();
@@ -135,17 +137,17 @@ fn dependent(part: &Part, is_contradiction: bool, dae: &Dae, graph: &BondGraph) 
             code::CONTRADICTION,
             format!("{elements} contradict each other, whatever the states are"),
         )
-        .help("take one of the sources away, or put an element between them that can give way")
+        .help("remove one of the sources, or put a resistance or compliance between them")
     } else {
         let names = list_names(&part.unknowns, dae);
         Diagnostic::error(
             code::UNDERDETERMINED,
             format!("nothing fixes {names}: {elements} say the same twice"),
         )
-        .help("take one of them away, or add an element that gives way (a resistance); a network that floats needs a ground")
+        .help("remove one of them, or add a resistance or compliance; a network that floats needs a ground")
     };
     let origins = part.equations.iter().map(|e| e.origin);
-    let d = at_origins(d, origins, "takes part in it", graph);
+    let d = at_origins(d, origins, "part of it", graph);
     in_parts(d, &part.unknowns, dae, graph)
 }
 
@@ -168,11 +170,13 @@ fn list_elements(equations: &[EquationRef], graph: &BondGraph) -> String {
             names.push(name);
         }
     }
+
     let n = names.len();
     if n > MOST_NAMES {
         names.truncate(MOST_NAMES);
         names.push(format!("{} more", n - MOST_NAMES));
     }
+
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => {
             format!("the equations of {} and {last}", rest.join(", "))
@@ -186,7 +190,7 @@ fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
     let names = list_names(&part.unknowns, dae);
     let n = part.unknowns.len();
     let headline = match n {
-        0 => "a demand reads nothing that could give way".to_owned(),
+        0 => "an equation reads nothing that could adjust".to_owned(),
         _ => format!(
             "{} equations for {n} unknown{}: {names}",
             part.equations.len(),
@@ -197,16 +201,16 @@ fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
     let d = at_origins(
         d,
         part.equations.iter().map(|e| e.origin),
-        "takes part in it",
+        "part of it",
         graph,
     );
     if n == 0 {
         return d.help(
-            "a `solve` block finds its unknowns: each of its demands has to read one of them",
+            "a `solve` block finds its unknowns: each of its equations has to read one of them",
         );
     }
     in_parts(d, &part.unknowns, dae, graph)
-        .help("two of these elements fight over one effort or flow; remove one, or put a resistance or compliance between them")
+        .help("two of these elements set the same effort or flow; remove one, or put a resistance or compliance between them")
 }
 
 fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph) -> Diagnostic {

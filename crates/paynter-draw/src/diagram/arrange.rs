@@ -240,6 +240,7 @@ fn put_centers(diagram: &mut Diagram, sheet: &Sheet<'_>, placement: &Placement, 
         }
         return;
     }
+
     let columns: Vec<usize> = placement.cells.iter().map(|c| c.0 as usize).collect();
     let rows: Vec<usize> = placement.cells.iter().map(|c| c.1 as usize).collect();
     let mut half_widths: Vec<f64> = diagram.nodes.iter().map(|n| n.area.half.0).collect();
@@ -251,6 +252,7 @@ fn put_centers(diagram: &mut Diagram, sheet: &Sheet<'_>, placement: &Placement, 
             half_widths[k] = half_widths[k].max(half_name);
         }
     }
+
     let half_heights: Vec<f64> = diagram.nodes.iter().map(|n| n.area.half.1).collect();
     let x = lanes(&columns, &half_widths, BOND.0 * stretch, sheet, FRAME_GAP);
     // A frame's name stands under its upper border.
@@ -261,6 +263,7 @@ fn put_centers(diagram: &mut Diagram, sheet: &Sheet<'_>, placement: &Placement, 
         sheet,
         FRAME_GAP + 0.5 * SMALL,
     );
+
     for (k, node) in diagram.nodes.iter_mut().enumerate() {
         node.area.center = (x[columns[k]], y[rows[k]]);
     }
@@ -558,11 +561,13 @@ fn put_labels(diagram: &mut Diagram) {
             .flat_map(|s| [[s.points[0], s.points[1]], [s.points[1], s.points[2]]])
             .collect(),
     };
+
     for node in diagram.nodes.iter_mut().filter(|n| !n.small.is_empty()) {
         let half = label_half(&node.small);
         node.small_box =
             obstacles.choose(&node.small, around(&node.area, half, node.kind).into_iter());
     }
+
     for line in diagram.bonds.iter_mut() {
         let (Some(&a), Some(&b)) = (line.points.first(), line.points.last()) else {
             continue;
@@ -667,6 +672,7 @@ fn frames(view: &View, diagram: &Diagram, members: &[Vec<usize>]) -> Vec<Frame> 
     let areas = |k: &usize| [&diagram.nodes[*k].area, &diagram.nodes[*k].small_box];
     let own = |nodes: &Vec<usize>| span_of(nodes.iter().flat_map(areas)).unwrap_or_default();
     let mut spans: Vec<[f64; 4]> = members.iter().map(own).collect();
+
     // Inner frames come later in the list; their borders push the outer ones out.
     for f in (0..spans.len()).rev() {
         let s = spans[f];
@@ -686,6 +692,7 @@ fn frames(view: &View, diagram: &Diagram, members: &[Vec<usize>]) -> Vec<Frame> 
             ];
         }
     }
+
     let mut obstacles = Obstacles {
         areas: diagram.labels().collect(),
         lines: diagram.bonds.iter().flat_map(inked_lines).collect(),
@@ -757,6 +764,7 @@ fn shift_to_origin(diagram: &mut Diagram) {
             half: (2.0, 2.0),
         });
     }
+
     let span = span_of(areas.iter()).unwrap_or([0.0, 0.0, 160.0, 20.0]);
     let head = if diagram.title.is_empty() { 0.0 } else { 26.0 };
     let foot = if diagram.note.is_empty() { 0.0 } else { 22.0 }
@@ -766,6 +774,7 @@ fn shift_to_origin(diagram: &mut Diagram) {
         .max(text_width(&diagram.title, TEXT))
         .max(text_width(&diagram.note, SMALL))
         .max(scale_width(diagram));
+
     // Whole points, so that the paper ends where a pixel ends.
     diagram.size = (
         (width + 2.0 * MARGIN).ceil(),
@@ -781,6 +790,7 @@ fn shift_to_origin(diagram: &mut Diagram) {
         shift(&mut node.area.center);
         shift(&mut node.small_box.center);
     }
+
     for line in &mut diagram.bonds {
         line.points.iter_mut().for_each(shift);
         shift(&mut line.label_box.center);
@@ -788,11 +798,13 @@ fn shift_to_origin(diagram: &mut Diagram) {
             .iter_mut()
             .for_each(|b| shift(&mut b.center));
     }
+
     diagram
         .signals
         .iter_mut()
         .flat_map(|s| &mut s.points)
         .for_each(shift);
+
     diagram
         .frames
         .iter_mut()

@@ -33,6 +33,7 @@ pub fn to_pdf(diagram: &Diagram) -> Vec<u8> {
         font("Helvetica"),
         font("Helvetica-Bold"),
     ];
+
     let mut out = String::from("%PDF-1.4\n");
     let mut starts = Vec::new();
     for (index, object) in objects.iter().enumerate() {
@@ -117,6 +118,7 @@ impl Page {
                 0.5,
             );
         }
+
         for frame in &diagram.frames {
             let [left, top, right, bottom] = frame.area.sides();
             self.rectangle(
@@ -128,6 +130,7 @@ impl Page {
             );
             self.text(frame.name_box.center, &frame.name, SMALL, false, 0.5);
         }
+
         for arrow in &diagram.signals {
             self.arrow(arrow.points);
         }
@@ -158,11 +161,13 @@ impl Page {
                 self.text(node.small_box.center, &node.small, SMALL, false, 0.5);
             }
         }
+
         for mark in &diagram.scale {
             let (x, y) = mark.at;
             self.band((x, y), (x + SCALE_BAND, y), mark.share);
             self.text((x + SCALE_BAND + 6.0, y), &mark.text, SMALL, false, 0.0);
         }
+
         if !diagram.note.is_empty() {
             self.text(
                 (16.0, diagram.size.1 - 13.0),
@@ -282,6 +287,7 @@ impl Page {
                 INK
             }
         };
+
         let shifted = |p: Point, by: f64| (p.0 + by * s.0, p.1 + by * s.1);
         let apart = if line.dimension.is_some() { 2.0 } else { 0.0 };
         self.line(shifted(a, apart), shifted(b, apart), pen);
@@ -314,10 +320,12 @@ impl Page {
                 self.rectangle(sides, solid);
             }
         }
+
         if let Some(corners) = pointer(line) {
             let [tip, left, right] = corners.map(|p| self.at(p));
             let _ = writeln!(self.content, "0.1 g {tip} m {left} l {right} l f");
         }
+
         let labels = [
             (line.label_box, &line.label),
             (line.port_boxes[0], &line.port_names[0]),

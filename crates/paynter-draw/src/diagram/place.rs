@@ -98,6 +98,7 @@ fn place_blocks(view: &View, signals: &[(usize, usize)], seed: u64) -> Vec<Cell>
         let cells = trimmed(&board.cells[..own.len() + blocks.len()]);
         inside[level] = expand(&cells, &own, &blocks, &inside);
     }
+
     let mut cells = vec![(0, 0); view.nodes.len()];
     for &(k, cell) in &inside[n_frames] {
         cells[k] = cell;
@@ -118,6 +119,7 @@ fn expand(
             (s.0.max(c.0 + 1), s.1.max(c.1 + 1))
         }),
     };
+
     let columns = cells.iter().map(|c| c.0 + 1).max().unwrap_or(0) as usize;
     let rows = cells.iter().map(|c| c.1 + 1).max().unwrap_or(0) as usize;
     let (mut widths, mut heights) = (vec![1; columns], vec![1; rows]);
@@ -126,6 +128,7 @@ fn expand(
         let (c, r) = (cell.0 as usize, cell.1 as usize);
         (widths[c], heights[r]) = (widths[c].max(w), heights[r].max(h));
     }
+
     let start = |sizes: &[i32], at: i32| -> i32 { sizes[..at as usize].iter().sum() };
     let mut out = Vec::new();
     for (item, cell) in cells.iter().enumerate() {
@@ -230,6 +233,7 @@ impl Board {
                 at = view.frames[f].parent;
             }
         }
+
         let contains = |outer: usize, inner: usize| {
             std::iter::successors(Some(inner), |&f| view.frames[f].parent).any(|f| f == outer)
         };
@@ -240,6 +244,7 @@ impl Board {
                     .collect()
             })
             .collect();
+
         board.is_member = members
             .iter()
             .map(|m| {
@@ -248,6 +253,7 @@ impl Board {
                     .collect()
             })
             .collect();
+
         board.frames = members;
         board
     }
@@ -280,11 +286,13 @@ impl Board {
                 is_main: false,
             });
         }
+
         let mut edges_at = vec![Vec::new(); n];
         for (index, edge) in edges.iter().enumerate() {
             edges_at[edge.tail].push(index);
             edges_at[edge.head].push(index);
         }
+
         let role = |item: usize| {
             let n_bonds = edges_at[item]
                 .iter()
@@ -299,12 +307,14 @@ impl Board {
                 _ => Role::Core,
             }
         };
+
         let cell = |p: Point| {
             (
                 (p.0 / PITCH.0).round() as i32,
                 (p.1 / PITCH.1).round() as i32,
             )
         };
+
         let pins: Vec<Option<Cell>> = (0..n)
             .map(|i| own.get(i).and_then(|&k| view.nodes[k].pinned).map(cell))
             .collect();

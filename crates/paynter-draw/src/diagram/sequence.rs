@@ -48,6 +48,7 @@ pub fn frames(graph: &BondGraph, causality: &Causality, options: &DiagramOptions
             }
         }
     }
+
     let mut set: FxHashSet<BondId> = FxHashSet::default();
     let mut drawings = vec![plain.clone()];
     for (number, (text, bonds)) in steps.into_iter().enumerate() {
@@ -110,6 +111,7 @@ pub(super) fn mark(
             .max()
             .unwrap_or_default();
     }
+
     for node in &mut diagram.nodes {
         node.is_in_conflict = node.elements.iter().any(|e| elements.contains(e));
     }

@@ -42,6 +42,7 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
             );
         }
     }
+
     while let Some((node, symbol)) = todo.pop() {
         if !seen.insert((node, symbol)) {
             continue;
@@ -73,11 +74,13 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
             );
         }
     }
+
     let mut into: BTreeMap<usize, usize> = BTreeMap::new();
     for &(_, to) in &arrows {
         *into.entry(to).or_default() += 1;
     }
     arrows.retain(|(from, to)| into[to] <= MAX_ARROWS_INTO_NODE || *from >= n_power);
+
     // What a port hands on with its power goes with the bond.
     for edge in view.edges.iter().filter(|e| e.carries_signals) {
         arrows.remove(&(edge.tail, edge.head));
@@ -236,9 +239,11 @@ fn definitions(graph: &BondGraph) -> FxHashMap<SymbolId, Vec<ExprId>> {
                 .push(equation.right);
         }
     }
+
     for (symbol, e) in dae.clocks.iter().flat_map(|c| &c.equations) {
         defined.entry(base(*symbol)).or_default().push(*e);
     }
+
     // The value before an event reads what the value itself reads.
     for (index, symbol) in dae.symbols.iter().enumerate() {
         if let Role::Pre { of } | Role::Derivative { of } = symbol.role

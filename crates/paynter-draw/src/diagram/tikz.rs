@@ -18,6 +18,7 @@ pub fn to_tikz(diagram: &Diagram) -> String {
          causal/.style={solid,line width=1.2pt,line cap=butt},signal/.style={->,line width=.35pt},\n  \
          small/.style={font=\\scriptsize},frame/.style={draw,densely dashed,rounded corners=3pt,line width=.3pt}]\n",
     );
+
     if !diagram.title.is_empty() {
         let at = (diagram.size.0 / 2.0, 18.0);
         let _ = writeln!(
@@ -27,6 +28,7 @@ pub fn to_tikz(diagram: &Diagram) -> String {
             escape(&diagram.title)
         );
     }
+
     for frame in &diagram.frames {
         let [left, top, right, bottom] = frame.area.sides();
         let _ = writeln!(
@@ -37,6 +39,7 @@ pub fn to_tikz(diagram: &Diagram) -> String {
         );
         small(&mut out, frame.name_box.center, &frame.name);
     }
+
     for arrow in &diagram.signals {
         let [a, c, b] = arrow.points;
         // A quadratic curve as a cubic one: both controls two thirds of the way to its own.
@@ -50,6 +53,7 @@ pub fn to_tikz(diagram: &Diagram) -> String {
             point(b)
         );
     }
+
     for line in &diagram.bonds {
         write_bond(&mut out, line);
     }
@@ -90,6 +94,7 @@ pub fn to_tikz(diagram: &Diagram) -> String {
             small(&mut out, node.small_box.center, &node.small);
         }
     }
+
     for mark in &diagram.scale {
         let (x, y) = mark.at;
         band(&mut out, (x, y), (x + SCALE_BAND, y), mark.share);
@@ -100,6 +105,7 @@ pub fn to_tikz(diagram: &Diagram) -> String {
             escape(&mark.text)
         );
     }
+
     if !diagram.note.is_empty() {
         let at = (16.0, diagram.size.1 - 12.0);
         let _ = writeln!(
@@ -109,6 +115,7 @@ pub fn to_tikz(diagram: &Diagram) -> String {
             escape(&diagram.note)
         );
     }
+
     out.push_str("\\end{tikzpicture}\n");
     out
 }
@@ -144,6 +151,7 @@ fn write_bond(out: &mut String, line: &Line) {
         BondClass::Undetermined => "undetermined",
         BondClass::Conflict => "conflict",
     };
+
     let shifted = |p: Point, by: f64| (p.0 + by * s.0, p.1 + by * s.1);
     let _ = writeln!(
         out,
@@ -151,6 +159,7 @@ fn write_bond(out: &mut String, line: &Line) {
         point(shifted(a, apart)),
         point(shifted(b, apart))
     );
+
     if line.dimension.is_some() {
         let _ = writeln!(
             out,
@@ -159,16 +168,19 @@ fn write_bond(out: &mut String, line: &Line) {
             point(shifted(b, -apart))
         );
     }
+
     let barb = (
         b.0 - BARB.0 * d.0 + (BARB.1 + apart) * s.0,
         b.1 - BARB.0 * d.1 + (BARB.1 + apart) * s.1,
     );
+
     let _ = writeln!(
         out,
         "  \\draw[{style},solid] {} -- {};",
         point(shifted(b, apart)),
         point(barb)
     );
+
     for bar in bars(line.strokes) {
         let at = [a, b][bar.end];
         let (from, to) = (shifted(at, bar.from * STROKE), shifted(at, bar.to * STROKE));
@@ -182,6 +194,7 @@ fn write_bond(out: &mut String, line: &Line) {
             let _ = writeln!(out, "  \\fill {} circle[radius=1.8pt];", point(from));
         }
     }
+
     if let Some([tip, left, right]) = pointer(line) {
         let _ = writeln!(
             out,
@@ -191,6 +204,7 @@ fn write_bond(out: &mut String, line: &Line) {
             point(right)
         );
     }
+
     if !line.label_box.is_empty() {
         small(out, line.label_box.center, &line.label);
     }

@@ -210,6 +210,7 @@ fn choose(
         }
         n
     };
+
     let (level, limit) = match parts {
         Parts::Open if count(deepest) <= MAX_NODES => (deepest, MAX_NODES),
         Parts::Closed => (0, MAX_NODES),
@@ -220,6 +221,7 @@ fn choose(
             (fits.unwrap_or(0), MAX_NODES_OPEN)
         }
     };
+
     if count(level) <= limit {
         return (level, Merging::Nothing);
     }
@@ -262,6 +264,7 @@ fn key(
             _ => format!("{}:{letters}", path_key(path)),
         };
     }
+
     // Without a name: known by its neighbours, and among equals by its place in the text.
     let mut near: Vec<String> = neighbours(graph, things, t)
         .into_iter()
@@ -333,15 +336,18 @@ fn build(
             .or_default()
             .push(t);
     }
+
     let mut view = View {
         node_of: vec![0; graph.elements.len()],
         ..View::default()
     };
+
     let pins: FxHashMap<PathId, (f64, f64)> = graph
         .layout
         .iter()
         .map(|&(path, x, y)| (path, (x, y)))
         .collect();
+
     let mut frames: BTreeMap<String, usize> = BTreeMap::new();
     for things_here in members.values() {
         let frame = frame_of(
@@ -366,6 +372,7 @@ fn build(
         }
         view.nodes.push(node);
     }
+
     add_edges(graph, &mut view);
     if view.nodes.is_empty() {
         view.note = "no elements to draw".to_owned();
@@ -436,6 +443,7 @@ fn make_node(
         is_resistor: false,
         pinned: None,
     };
+
     let closed = homes[here[0]]
         .get(level)
         .filter(|_| merging != Merging::Kinds);
@@ -452,6 +460,7 @@ fn make_node(
         node.text = many_names(names, path, &boxes);
         return node;
     }
+
     let letters = letters(graph, first);
     node.is_source = first.kind.is_source();
     node.is_resistor = first.kind.energy_role() == Some(EnergyRole::Dissipator);
@@ -465,6 +474,7 @@ fn make_node(
         };
         return node;
     }
+
     let name = first.path.map(|p| local_name(names, p)).unwrap_or_default();
     node.kind = match first.kind {
         kind if kind.is_junction() => NodeKind::Junction,
@@ -475,15 +485,18 @@ fn make_node(
         }
         _ => NodeKind::Element,
     };
+
     if node.kind == NodeKind::Junction {
         (node.text, node.small) = (letters, name);
         return node;
     }
+
     node.text = if name.is_empty() {
         letters
     } else {
         format!("{letters}:{name}")
     };
+
     if node.kind == NodeKind::TwoPort && first.elements.len() == 1 {
         node.small = modulus(graph, first.elements[0], homes[here[0]].last().copied());
     }
@@ -553,11 +566,13 @@ fn modulus(graph: &BondGraph, element: ElementId, home: Option<PathId>) -> Strin
         Law::InverseGain(e) => (true, *e),
         _ => return String::new(),
     };
+
     let dae = &graph.signals;
     // Each operation takes two letters at least.
     if 2 * count_written_operations(&dae.pool, e) > MAX_MODULUS_LETTERS {
         return String::new();
     }
+
     // Inside its own submodel a name is written without the path to it.
     let home = home
         .map(|p| format!("{}.", dae.names.display(p)))
@@ -566,6 +581,7 @@ fn modulus(graph: &BondGraph, element: ElementId, home: Option<PathId>) -> Strin
         let full = dae.name_of(s);
         full.strip_prefix(&home).map(str::to_owned).unwrap_or(full)
     };
+
     let style = Style {
         name: &name,
         is_state: &|_| false,
@@ -574,6 +590,7 @@ fn modulus(graph: &BondGraph, element: ElementId, home: Option<PathId>) -> Strin
     let is_word = text
         .chars()
         .all(|c| c.is_alphanumeric() || "._[]".contains(c));
+
     // e₁ : e₂ along the half arrow, as the textbook writes ratios: a modulus that may vanish is not
     // divided by.
     let is_gyrator = graph.element(element).kind == ElementKind::Gy;
@@ -642,6 +659,7 @@ fn add_edges(graph: &BondGraph, view: &mut View) {
         }
         view.edges[edge].bonds.push(id);
     }
+
     for edge in &mut view.edges {
         edge.dimension = (edge.bonds.len() > 1).then_some(edge.bonds.len());
     }

@@ -170,13 +170,13 @@ pub(crate) fn time_to_compile(image: &mut Image) -> f64 {
     for_each_steps(image, &mut |steps| {
         count_operations(steps, &mut n_operations, &mut kernels)
     });
-    n_operations += [&image.rhs.routine, &image.power.routine]
+    n_operations += [&image.rhs.routine, &image.energy.power.routine]
         .into_iter()
         .map(operations_of_whole)
         .sum::<usize>();
-    image.work = [
+    image.code.work = [
         work_of(&image.rhs.routine.steps),
-        work_of(&image.power.routine.steps),
+        work_of(&image.energy.power.routine.steps),
         work_of(&image.rhs.tangent),
     ];
     TIME_OF_MODULE + TIME_OF_OPERATION * n_operations as f64
@@ -266,7 +266,7 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
         }
     });
     result?;
-    let n_quadratures = image.audit.len();
+    let n_quadratures = image.energy.audit.len();
     let mut whole = |routine: &Routine, n_quadratures: usize| {
         let assembler = &mut compiler.assembler;
         let body = Body::new(routine, FUNCTION_SIZE, assembler);
@@ -275,8 +275,8 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
     };
     let wholes = [
         whole(&image.rhs.routine, 0)?,
-        if image.power.n_rhs > 0 {
-            whole(&image.power.routine, n_quadratures)?
+        if image.energy.power.n_rhs > 0 {
+            whole(&image.energy.power.routine, n_quadratures)?
         } else {
             None
         },
@@ -292,12 +292,12 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
         n_slots,
         _code: code,
     };
-    image.whole_rhs = whole_rhs.map(|made| whole(made, 0));
-    image.whole_power = whole_power.map(|made| whole(made, n_quadratures));
+    image.code.whole_rhs = whole_rhs.map(|made| whole(made, 0));
+    image.code.whole_power = whole_power.map(|made| whole(made, n_quadratures));
     let mut finished = finished.into_iter();
     for_each_steps(image, &mut |steps| attach(steps, &mut finished));
-    image.has_machine_code = true;
-    image.machine_code_bytes = n_bytes;
+    image.code.is_made = true;
+    image.code.n_bytes = n_bytes;
     Ok(())
 }
 

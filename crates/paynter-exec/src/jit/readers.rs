@@ -64,7 +64,7 @@ fn note_other_readers(image: &Image, readers: &mut Readers) {
     for routine in uncompiled_routines(image) {
         read_slots(&routine.steps, &mut read);
     }
-    for map in [&image.reinit_targets, &image.demands] {
+    for map in [&image.events.reinit_targets, &image.start.demands] {
         read_slots(&map.tangent, &mut read);
     }
     for slot in read {
@@ -144,31 +144,37 @@ fn number_readers(steps: &[Step], next: &mut u32, readers: &mut Readers) {
 fn all_maps(image: &Image) -> [&Map; 4] {
     [
         &image.rhs,
-        &image.constraints,
-        &image.demands,
-        &image.reinit_targets,
+        &image.locks.map,
+        &image.start.demands,
+        &image.events.reinit_targets,
     ]
 }
 
 fn uncompiled_routines(image: &Image) -> Vec<&Routine> {
     let mut routines = vec![
-        &image.set_up,
-        &image.timing,
-        &image.conditions,
-        &image.reinit_values,
-        &image.assigned_values,
-        &image.energy,
-        &image.held,
-        &image.balances.routine,
-        &image.anchors.routine,
+        &image.parameters.set_up,
+        &image.events.timing,
+        &image.events.conditions,
+        &image.events.reinit_values,
+        &image.events.assigned_values,
+        &image.energy.stored,
+        &image.energy.held,
+        &image.energy.balances.routine,
+        &image.energy.anchors.routine,
         &image.unknowns,
-        &image.pre_continuous,
-        &image.start_values,
-        &image.late_values,
-        &image.demands.routine,
-        &image.reinit_targets.routine,
+        &image.events.pre_continuous,
+        &image.start.values,
+        &image.start.late_values,
+        &image.start.demands.routine,
+        &image.events.reinit_targets.routine,
     ];
-    routines.extend(image.bindings.iter().map(|binding| &binding.routine));
+    routines.extend(
+        image
+            .parameters
+            .bindings
+            .iter()
+            .map(|binding| &binding.routine),
+    );
     routines
 }
 
@@ -176,12 +182,12 @@ fn all_routines(image: &Image) -> Vec<&Routine> {
     let mut routines = uncompiled_routines(image);
     routines.extend([
         &image.rhs.routine,
-        &image.constraints.routine,
+        &image.locks.map.routine,
         &image.observe,
-        &image.switches,
-        &image.power.routine,
-        &image.sample_inputs,
+        &image.events.switches,
+        &image.energy.power.routine,
+        &image.clocks.inputs,
     ]);
-    routines.extend(image.sampled.iter().map(|sampled| &sampled.routine));
+    routines.extend(image.clocks.sampled.iter().map(|sampled| &sampled.routine));
     routines
 }

@@ -117,15 +117,19 @@ pub(crate) fn estimate(
     const SAVED_PER_TERM: f64 = 0.5;
     /// Time to compile one of these simple operations, ns.
     const TIME_OF_OPERATION: f64 = 2e3;
-    image.whole_rhs.as_ref()?;
+    image.code.whole_rhs.as_ref()?;
     if has_integrands {
-        image.whole_power.as_ref()?;
+        image.code.whole_power.as_ref()?;
     }
     let stages = tableau.stages.iter().map(|stage| stage.terms);
     let ends = std::iter::once(tableau.end).chain(tableau.errors.iter().copied());
     let n_terms: usize = stages.chain(ends).map(<[Term]>::len).sum();
     let n_integrals: usize = tableau.integrals.iter().map(|weights| weights.len()).sum();
-    let n_quadratures = if has_integrands { image.audit.len() } else { 0 };
+    let n_quadratures = if has_integrands {
+        image.energy.audit.len()
+    } else {
+        0
+    };
     // A load, a product and an addition for each pair.
     let n_operations =
         3 * (n_terms * image.inputs.n.div_ceil(2) + n_integrals * n_quadratures.div_ceil(2));
@@ -148,8 +152,8 @@ pub(crate) fn compile_step(
     if !assembler.has_pairs {
         return Err("the processor does not compute on pairs of numbers".to_owned());
     }
-    let plain = image.whole_rhs.as_ref().ok_or(NOT_WHOLE)?;
-    let full = match &image.whole_power {
+    let plain = image.code.whole_rhs.as_ref().ok_or(NOT_WHOLE)?;
+    let full = match &image.code.whole_power {
         Some(full) if has_integrands => full,
         _ if has_integrands => return Err(NOT_WHOLE.to_owned()),
         _ => plain,

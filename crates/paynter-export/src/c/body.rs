@@ -572,6 +572,7 @@ impl<'a> Writer<'a> {
                 (row as usize * n + column as usize, self.operand(slot).text)
             })
             .collect();
+
         let right: Vec<String> = right.iter().map(|&slot| self.operand(slot).text).collect();
         self.line("{".to_owned());
         self.indent += 1;

@@ -37,6 +37,7 @@ pub(super) fn functions<'p>(
         &program.reinit_targets,
         &entry,
     );
+
     let n_hard = program.n_demands + program.constraints.values.outputs.len();
     let demand = |k: usize| (k < n_hard).then(|| format!("v_[{k}]"));
     list.function(
@@ -45,12 +46,14 @@ pub(super) fn functions<'p>(
         &program.demands,
         &demand,
     );
+
     list.function(
         "constraints",
         "what must stay zero",
         &program.constraints,
         &entry,
     );
+
     let plain: [(&str, &str, &Routine); 7] = [
         (
             "switches",
@@ -84,6 +87,7 @@ pub(super) fn functions<'p>(
             &program.late_values,
         ),
     ];
+
     for (name, comment, routine) in plain {
         list.routine(name, comment, routine, &entry);
     }
@@ -134,6 +138,7 @@ impl<'p> List<'p> {
             parts,
             reads_members: true,
         });
+
         let n = newton.unknowns.len() as u32;
         let mut parts = vec![Part::Steps(&newton.slopes)];
         let entries = newton.jacobian.iter();
@@ -141,6 +146,7 @@ impl<'p> List<'p> {
             let to = format!("a_[{}]", row * n + column);
             Part::Add { to, slot }
         }));
+
         self.add(Function {
             name: format!("newton_slopes{number}"),
             arguments: "real *a_",

@@ -42,6 +42,7 @@ impl Layout {
             parameters: Vec::new(),
             n_shared: 0,
         };
+
         for &(slot, value) in &program.constants {
             layout.set(slot, Place::Number(value));
         }
@@ -56,6 +57,7 @@ impl Layout {
             layout.parameters.push((name.clone(), k));
             layout.set(parameter.slot, Place::Given { member, name });
         }
+
         layout.give(program.time, "m->t", "t");
         layout.member(program.time_seed, "m->time_seed");
         for (k, state) in export.states.iter().enumerate() {
@@ -64,12 +66,14 @@ impl Layout {
             let slot = program.first_seed + state.variable as u32;
             layout.member(slot, &format!("m->x_seed[{k}]"));
         }
+
         for (k, input) in export.inputs.iter().enumerate() {
             let slot = program.first_state + input.variable as u32;
             layout.give(slot, &format!("m->u[{k}]"), &input.name);
             let slot = program.first_seed + input.variable as u32;
             layout.member(slot, &format!("m->u_seed[{k}]"));
         }
+
         let numbered = |layout: &mut Layout, slots: &mut dyn Iterator<Item = u32>, name: &str| {
             for (k, slot) in slots.enumerate() {
                 layout.member(slot, &format!("m->{name}[{k}]"));
@@ -81,16 +85,19 @@ impl Layout {
             &mut program.held_before.iter().map(|p| p.1),
             "before",
         );
+
         numbered(
             &mut layout,
             &mut program.left_limit_slots.iter().copied(),
             "left",
         );
+
         numbered(
             &mut layout,
             &mut program.modes.iter().map(|m| m.slot),
             "mode",
         );
+
         numbered(&mut layout, &mut program.fixed.iter().copied(), "k");
         layout
     }

@@ -90,6 +90,7 @@ pub fn write(export: &Export, options: &Options) -> Files {
         "#define REAL_IS_DOUBLE {}",
         u8::from(!options.is_float)
     );
+
     source.push_str(REALS);
     source.push_str(&sizes.macros());
     source.push_str(NUMERICS);
@@ -216,6 +217,7 @@ fn header(context: &Context<'_>, sizes: &Sizes, prefix: &str) -> String {
         let described = in_comment(&described(&parameter.name, parameter.unit.as_ref()));
         let _ = writeln!(out, "    @P@_real {name}; /* {described}{follows} */");
     }
+
     if context.layout.parameters.is_empty() {
         out.push_str("    char none;\n");
     }
@@ -246,6 +248,7 @@ fn header(context: &Context<'_>, sizes: &Sizes, prefix: &str) -> String {
                 .collect::<Vec<String>>(),
         ),
     ];
+
     for (title, names) in lists {
         let _ = writeln!(out, "/* {title}:");
         for (k, name) in names.iter().enumerate() {
@@ -253,6 +256,7 @@ fn header(context: &Context<'_>, sizes: &Sizes, prefix: &str) -> String {
         }
         out.push_str("*/\n");
     }
+
     let program = &export.program;
     let _ = write!(
         out,
@@ -263,6 +267,7 @@ fn header(context: &Context<'_>, sizes: &Sizes, prefix: &str) -> String {
         program.n_guards,
         program.clocks.len()
     );
+
     out.push_str("/* A model. Read p, t, x, u, d; the rest is its own. */\n");
     out.push_str("typedef struct @P@ {\n    @P@_params p;\n");
     for (kind, name, n) in sizes.members() {
@@ -276,6 +281,7 @@ fn header(context: &Context<'_>, sizes: &Sizes, prefix: &str) -> String {
             }
         }
     }
+
     out.push_str("} @P@;\n\n");
     out.push_str(HEADER);
     out.push_str("\n#ifdef __cplusplus\n}\n#endif\n#endif\n");

@@ -36,6 +36,7 @@ impl Sizes {
             room += 2 * n * n + BLOCK_VECTORS * n;
             rows += n;
         }
+
         let n_constraints = p.constraints.values.outputs.len();
         let n_hard = p.n_demands + n_constraints;
         let n_aims = p.reinit_targets.values.outputs.len();
@@ -47,6 +48,7 @@ impl Sizes {
             .map(|n| n.loose.len())
             .max()
             .unwrap_or(0);
+
         let (matrix_n, matrix_wide) = matrices(export);
         sizes.counts = vec![
             ("N_X", export.states.len()),
@@ -199,6 +201,7 @@ fn matrices(export: &Export) -> (usize, usize) {
             }
         }
     };
+
     let functions = [
         &p.rates,
         &p.outputs,
@@ -210,6 +213,7 @@ fn matrices(export: &Export) -> (usize, usize) {
         visit(&function.values.steps);
         visit(&function.tangent);
     }
+
     let routines = [
         &p.switches,
         &p.timing,
@@ -222,6 +226,7 @@ fn matrices(export: &Export) -> (usize, usize) {
         &p.late_values,
         &p.set_up,
     ];
+
     routines.iter().for_each(|r| visit(&r.steps));
     p.sampled.iter().for_each(|s| visit(&s.routine.steps));
     p.bindings.iter().for_each(|b| visit(&b.2.steps));
@@ -336,11 +341,13 @@ fn variables(out: &mut String, context: &Context<'_>) {
             1.0
         };
     }
+
     for (k, input) in export.inputs.iter().enumerate() {
         place[input.variable] = k;
         is_input[input.variable] = 1;
         start[input.variable] = input.start;
     }
+
     // A state that a start sets by itself is not moved to meet other demands.
     let mut is_sought: Vec<u8> = is_input.iter().map(|i| 1 - i).collect();
     for (aim, is_guess) in &export.program.starts {
@@ -350,6 +357,7 @@ fn variables(out: &mut String, context: &Context<'_>) {
             is_sought[*index] = 0;
         }
     }
+
     let strings = |v: &[u8]| -> Vec<String> { v.iter().map(u8::to_string).collect() };
     let places: Vec<String> = place.iter().map(usize::to_string).collect();
     array(out, "int", "variable_place", &places, "0");
@@ -360,6 +368,7 @@ fn variables(out: &mut String, context: &Context<'_>) {
         &strings(&is_input),
         "0",
     );
+
     array(
         out,
         "unsigned char",
@@ -367,6 +376,7 @@ fn variables(out: &mut String, context: &Context<'_>) {
         &strings(&is_sought),
         "0",
     );
+
     reals(out, "variable_start", start, context);
     reals(out, "variable_size", size, context);
     out.push_str(
@@ -387,6 +397,7 @@ fn switches(out: &mut String, context: &Context<'_>) {
             Watch::Line { output } => format!("{{{}, {output}, -1}}", kind_of(mode.kind)),
         })
         .collect();
+
     out.push_str("/* guard: number of the first guard, -1 where time alone decides */\n");
     out.push_str("typedef struct { int kind, output, guard; } mode_row;\n");
     array(out, "mode_row", "modes", &rows, "{0, 0, 0}");
@@ -396,12 +407,14 @@ fn switches(out: &mut String, context: &Context<'_>) {
         context.export.modes.iter().copied(),
         context,
     );
+
     let corners: Vec<String> = p
         .corners
         .iter()
         .flat_map(|(line, levels)| levels.iter().map(move |level| (line, level)))
         .map(|(line, &level)| format!("{{{line}, {}}}", context.numbers.write(level)))
         .collect();
+
     out.push_str("typedef struct { int line; real level; } corner_row;\n");
     array(out, "corner_row", "corners", &corners, "{0, 0}");
     let discrete = discrete_places(p);
@@ -417,11 +430,13 @@ fn switches(out: &mut String, context: &Context<'_>) {
         .iter()
         .map(|d| d.0.as_str())
         .collect();
+
     let _ = writeln!(
         out,
         "/* discrete values, m.d: {} */",
         in_comment(&names.join(", "))
     );
+
     let values = context.export.discrete.iter().map(|d| d.1);
     reals(out, "discrete_start", values, context);
     let clocks: Vec<String> = p
@@ -429,6 +444,7 @@ fn switches(out: &mut String, context: &Context<'_>) {
         .iter()
         .map(|c| format!("{{{}.0, {}.0}}", c.0, c.1))
         .collect();
+
     out.push_str(
         "/* ticks per second */\ntypedef struct { double numerator, denominator; } clock_row;\n",
     );
@@ -469,6 +485,7 @@ fn actions(out: &mut String, context: &Context<'_>) {
             });
         }
     }
+
     out.push_str("typedef struct { int when, kind, target, value, is_negated; } action_row;\n");
     array(out, "action_row", "actions", &rows, "{0, 0, 0, 0, 0}");
     array(out, "char *const", "stop_message", &stops, "\"\"");
@@ -484,6 +501,7 @@ fn starts(out: &mut String, context: &Context<'_>) {
         .filter(|s| s.is_calculated)
         .map(|s| s.variable)
         .collect();
+
     let mut rows: Vec<(bool, String)> = Vec::new();
     for (k, (aim, is_guess)) in p.starts.iter().enumerate() {
         let row = match aim {
@@ -499,6 +517,7 @@ fn starts(out: &mut String, context: &Context<'_>) {
         };
         rows.push((!is_guess, row));
     }
+
     rows.sort_by_key(|r| r.0);
     let rows: Vec<String> = rows.into_iter().map(|r| r.1).collect();
     out.push_str("typedef struct { int kind, target, value, is_negated; } start_row;\n");
@@ -508,6 +527,7 @@ fn starts(out: &mut String, context: &Context<'_>) {
         .iter()
         .map(|(variable, negated)| format!("{{{variable}, {}}}", u8::from(*negated)))
         .collect();
+
     out.push_str("typedef struct { int variable, is_negated; } late_row;\n");
     array(out, "late_row", "late", &late, "{0, 0}");
 }
@@ -523,6 +543,7 @@ fn blocks(out: &mut String, context: &Context<'_>, sizes: &Sizes) {
         &list(&mut p.blocks.iter().map(|b| b.0)),
         "0",
     );
+
     array(
         out,
         "int",
@@ -530,6 +551,7 @@ fn blocks(out: &mut String, context: &Context<'_>, sizes: &Sizes) {
         &list(&mut sizes.block_at.iter().copied()),
         "0",
     );
+
     array(
         out,
         "int",
@@ -537,6 +559,7 @@ fn blocks(out: &mut String, context: &Context<'_>, sizes: &Sizes) {
         &list(&mut sizes.block_row_at.iter().copied()),
         "0",
     );
+
     let guesses = p.blocks.iter().zip(&p.guesses).flat_map(|(block, found)| {
         (0..block.0).map(|k| {
             found
@@ -586,6 +609,7 @@ pub(super) fn newton_places(context: &Context<'_>, places: &Places<'_>) -> Strin
         .enumerate()
         .map(|(k, m)| (m.slot, k))
         .collect();
+
     let mut rows = Vec::new();
     for (k, newton) in places.newtons.iter().enumerate() {
         let unknowns: Vec<String> = newton
@@ -620,6 +644,7 @@ pub(super) fn newton_places(context: &Context<'_>, places: &Places<'_>) -> Strin
             newton.loose.len()
         ));
     }
+
     let _ = write!(
         out,
         "static const newton_place newton_places[N_NEWTON] = {{\n{}}};\n\n",

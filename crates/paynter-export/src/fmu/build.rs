@@ -69,6 +69,7 @@ fn run(folder: &Path, prefix: &str) -> Built {
         "-fvisibility=hidden",
         "-o",
     ];
+
     let output = Command::new(program)
         .args(words)
         .args(flags)

@@ -96,6 +96,7 @@ pub fn write(export: &Export, options: &Options) -> Result<Fmu, String> {
             xml3::build_description(prefix).as_bytes(),
         );
     }
+
     let (mut platform, mut no_binary) = (None, None);
     match options.is_sources_only {
         true => no_binary = Some("left out as asked".to_owned()),
@@ -108,6 +109,7 @@ pub fn write(export: &Export, options: &Options) -> Result<Fmu, String> {
             build::Built::None(reason) => no_binary = Some(reason),
         },
     }
+
     Ok(Fmu {
         bytes: zip.finish(),
         description,
@@ -149,14 +151,16 @@ fn token(texts: &[&str]) -> String {
 fn tables(export: &Export, variables: &Variables, token: &str) -> String {
     let mut out = String::from(
         "\n/* ---- tables of the FMU ------------------------------------------------------------------------------ */\n\n\
-         enum { OF_TIME, OF_STATE, OF_RATE, OF_INPUT, OF_OUTPUT, OF_PARAMETER, OF_BOUND, OF_NUMBER, OF_DISCRETE, OF_GUARD, OF_CLOCK };\n\
+         enum { OF_TIME, OF_STATE, OF_RATE, OF_INPUT, OF_OUTPUT, OF_PARAMETER, OF_BOUND, OF_NUMBER, OF_DISCRETE, OF_GUARD, OF_CLOCK, OF_AUDIT };\n\
          typedef struct { int kind, index; double low, high; const char *name; } variable_row;\n\
          static const variable_row references[] = {\n",
     );
+
     let number = |x: f64| match x.is_finite() {
         true => format!("{x:?}"),
         false => format!("{}HUGE_VAL", if x < 0.0 { "-" } else { "" }),
     };
+
     for variable in &variables.all {
         let (kind, index) = match variable.kind {
             Kind::Time => ("OF_TIME", 0),
@@ -170,6 +174,7 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
             Kind::Discrete(k) => ("OF_DISCRETE", k),
             Kind::Guard(k) => ("OF_GUARD", k),
             Kind::Clock(k) => ("OF_CLOCK", k),
+            Kind::Audit(k) => ("OF_AUDIT", k),
         };
         // Of a state: whether its start is calculated; of a number: the number.
         let low = match variable.kind {
@@ -186,6 +191,7 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
             number(high)
         );
     }
+
     let nominals: Vec<String> = export
         .states
         .iter()
@@ -198,10 +204,12 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
     };
     let _ = write!(
         out,
-        "}};\nenum {{ N_REFERENCES = {} }};\nstatic const double state_nominal[] = {{{nominals}}};\n\
+        "}};\n#define HAS_AUDIT {}\nenum {{ N_REFERENCES = {}, AUDIT = {} }};\nstatic const double state_nominal[] = {{{nominals}}};\n\
          static const double default_tolerance = {:?}, default_start = {:?};\n\
          static const char instantiation_token[] = \"{token}\";\n",
+        u8::from(export.audit.is_some()),
         variables.all.len(),
+        export.audit.unwrap_or(0),
         export.rtol,
         export.span.0
     );

@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Guard(usize),
     /// A clock of sampled equations; a variable in FMI 3 only.
     Clock(usize),
+    /// What the balance of energy is off, by its place among the outputs.
+    Audit(usize),
 }
 
 /// One variable.
@@ -89,6 +91,7 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
         );
         list.last().nominal = state.nominal;
     }
+
     for (k, state) in export.states.iter().enumerate() {
         list.add(
             Kind::Rate(k),
@@ -98,6 +101,7 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
             "rate of a state",
         );
     }
+
     for (k, input) in export.inputs.iter().enumerate() {
         list.add(
             Kind::Input(k),
@@ -107,7 +111,18 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
             "input",
         );
     }
+
     for (k, output) in export.outputs.iter().enumerate() {
+        if export.audit == Some(k) {
+            list.add(
+                Kind::Audit(k),
+                &output.name,
+                output.unit.clone(),
+                0.0,
+                "energy that the integration has lost or found",
+            );
+            continue;
+        }
         let what = if output.is_declared {
             "output"
         } else {
@@ -122,6 +137,7 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
         );
         list.last().is_declared = output.is_declared;
     }
+
     let mut place = 0;
     for parameter in &export.parameters {
         let kind = match (parameter.is_fixed, parameter.is_bound) {
@@ -142,6 +158,7 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
         );
         list.last().range = parameter.range;
     }
+
     for (k, (name, start)) in export.discrete.iter().enumerate() {
         // Marks of the audit have names that no model can have.
         if name.contains(' ') {
@@ -155,6 +172,7 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
             "held between ticks and events",
         );
     }
+
     for k in 0..export.program.n_guards * usize::from(is_three) {
         let name = format!("event_indicator[{}]", k + 1);
         list.add(
@@ -165,6 +183,7 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
             "changes its sign at an event",
         );
     }
+
     for k in 0..export.program.clocks.len() * usize::from(is_three) {
         let name = format!("clocks[{}]", k + 1);
         list.add(

@@ -26,6 +26,7 @@ pub(super) fn description(
         naming(variables),
         export.program.n_guards
     );
+
     let can = "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\" providesDirectionalDerivative=\"true\"";
     let sources =
         format!("    <SourceFiles>\n      <File name=\"{prefix}.c\"/>\n    </SourceFiles>\n");
@@ -34,6 +35,7 @@ pub(super) fn description(
         "  <ModelExchange modelIdentifier=\"{prefix}\" {can}>\n{sources}  </ModelExchange>\n\
          \u{20} <CoSimulation modelIdentifier=\"{prefix}\" canHandleVariableCommunicationStepSize=\"true\" {can}>\n{sources}  </CoSimulation>\n"
     );
+
     out.push_str(&unit_definitions(variables));
     out.push_str("  <LogCategories>\n    <Category name=\"logStatusError\"/>\n    <Category name=\"logStatusWarning\"/>\n    <Category name=\"logAll\"/>\n  </LogCategories>\n");
     out.push_str(&default_experiment(export));
@@ -78,6 +80,7 @@ fn structure(export: &Export, variables: &Variables) -> String {
             list(&depends)
         );
     };
+
     let section = |out: &mut String, name: &str, kinds: Vec<Kind>| {
         if kinds.is_empty() {
             return;
@@ -86,6 +89,7 @@ fn structure(export: &Export, variables: &Variables) -> String {
         kinds.into_iter().for_each(|kind| unknown(out, kind));
         let _ = writeln!(out, "    </{name}>");
     };
+
     let (outputs, rates) = unknowns(export);
     section(&mut out, "Outputs", outputs);
     section(&mut out, "Derivatives", rates);
@@ -97,6 +101,7 @@ fn structure(export: &Export, variables: &Variables) -> String {
         }
         out.push_str("    </InitialUnknowns>\n");
     }
+
     out.push_str("  </ModelStructure>\n");
     out
 }

@@ -23,6 +23,7 @@ pub(super) fn description(
         escape(&export.model),
         naming(variables)
     );
+
     let can = "canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\" providesDirectionalDerivatives=\"true\"";
     let drifts = !export.program.constraints.rows.is_empty();
     let _ = write!(
@@ -30,6 +31,7 @@ pub(super) fn description(
         "  <ModelExchange modelIdentifier=\"{prefix}\" {can} needsCompletedIntegratorStep=\"{drifts}\"/>\n\
          \u{20} <CoSimulation modelIdentifier=\"{prefix}\" {can} canHandleVariableCommunicationStepSize=\"true\" mightReturnEarlyFromDoStep=\"true\"/>\n"
     );
+
     out.push_str(&unit_definitions(variables));
     out.push_str("  <LogCategories>\n    <Category name=\"logStatusError\"/>\n    <Category name=\"logStatusWarning\"/>\n    <Category name=\"logAll\"/>\n  </LogCategories>\n");
     out.push_str(&default_experiment(export));
@@ -40,6 +42,7 @@ pub(super) fn description(
             _ => float64(export, variables, k, variable),
         });
     }
+
     out.push_str("  </ModelVariables>\n");
     out.push_str(&structure(export, variables));
     out.push_str("</fmiModelDescription>\n");
@@ -85,6 +88,7 @@ fn structure(export: &Export, variables: &Variables) -> String {
             list(&depends)
         );
     };
+
     let (outputs, rates) = unknowns(export);
     for output in outputs {
         unknown("Output", output);
@@ -95,6 +99,7 @@ fn structure(export: &Export, variables: &Variables) -> String {
     for rate in rates {
         unknown("ContinuousStateDerivative", rate);
     }
+
     // A clock that ticks is an output that is computed, at the start as well.
     let clocks = (0..export.program.clocks.len()).map(|k| variables.reference(Kind::Clock(k)));
     for reference in initial_unknowns(export, variables)

@@ -20,6 +20,7 @@ impl Zip {
         let offset = self.bytes.len() as u32;
         let size = u32::try_from(content.len()).expect("an FMU is far below 4 GB");
         let mut common = Vec::new();
+
         // Version 2.0, names in UTF-8, stored, time, date, checksum, sizes, length of the name, no extra field.
         for half in [20_u16, 0x800, 0, 0, DATE] {
             common.extend_from_slice(&half.to_le_bytes());

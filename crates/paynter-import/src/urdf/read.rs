@@ -84,7 +84,7 @@ pub(super) fn read(text: &str, file: FileId, found: &mut Vec<Diagnostic>) -> Opt
     let root = document.root_element();
     let mut reader = Reader { file, found };
     if root.tag_name().name() != "robot" {
-        let message = format!("`<{}>` is no robot", root.tag_name().name());
+        let message = format!("`<{}>` is not a robot", root.tag_name().name());
         reader.report(
             code::NOT_URDF,
             message,
@@ -92,6 +92,7 @@ pub(super) fn read(text: &str, file: FileId, found: &mut Vec<Diagnostic>) -> Opt
         );
         return None;
     }
+
     let is_template = |node: &Node<'_, '_>| {
         let space = node.tag_name().namespace();
         space.is_some_and(|uri| uri.contains("xacro"))
@@ -105,6 +106,7 @@ pub(super) fn read(text: &str, file: FileId, found: &mut Vec<Diagnostic>) -> Opt
         );
         return None;
     }
+
     let elements = |name: &'static str| {
         root.children()
             .filter(move |n| n.is_element() && n.tag_name().name() == name)
@@ -287,7 +289,7 @@ impl Reader<'_> {
             )
         } else if !is_positive(&rest) {
             (
-                "no body has these moments of inertia",
+                "these moments of inertia are impossible",
                 "one is greater than the sum of the two others",
             )
         } else {
@@ -308,6 +310,7 @@ impl Reader<'_> {
             self.report(code::BAD_NAME, message, (node, label));
             return None;
         };
+
         let kind = self.kind(node, &name)?;
         let axis = match self.child(node, "axis") {
             Some(axis) => self.numbers(axis, "xyz", Some([1.0, 0.0, 0.0])),
@@ -322,6 +325,7 @@ impl Reader<'_> {
                 (node, "about what should it move?"),
             );
         }
+
         self.name_what_is_left_out(node, &name);
         let dynamics = self.child(node, "dynamics");
         Some(Joint {
@@ -386,14 +390,14 @@ impl Reader<'_> {
 
     fn name_what_is_left_out(&mut self, node: Element<'_, '_>, name: &str) {
         if let Some(mimic) = self.child(node, "mimic") {
-            let message = format!("joint `{name}` moves by itself: `<mimic>` is not taken over");
+            let message = format!("joint `{name}` moves by itself: `<mimic>` is not imported");
             let label = "add a `GearPair` between the two joints";
             self.report(code::LEFT_OUT, message, (mimic, label));
         }
         if let Some(dynamics) = self.child(node, "dynamics")
             && self.number(dynamics, "friction", Some(0.0)) != 0.0
         {
-            let message = format!("joint `{name}` has no dry friction: it is not taken over");
+            let message = format!("joint `{name}` has no dry friction: it is not imported");
             self.report(code::LEFT_OUT, message, (dynamics, "only its damping is"));
         }
     }

@@ -47,6 +47,7 @@ pub(super) fn quaternion(m: &M) -> [f64; 4] {
         1.0 + 2.0 * m[1][1] - trace,
         1.0 + 2.0 * m[2][2] - trace,
     ];
+
     let largest = (1..4).fold(
         0,
         |best, k| if squares[k] > squares[best] { k } else { best },
@@ -77,6 +78,7 @@ pub(super) fn quaternion(m: &M) -> [f64; 4] {
             squares[3],
         ],
     };
+
     let scale = 0.5 / squares[largest].sqrt();
     let sign = if products[0] < 0.0 { -1.0 } else { 1.0 };
     products.map(|p| sign * scale * p)

@@ -44,6 +44,7 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
         joints,
         ..
     } = robot;
+
     let mut waiting: HashMap<String, Vec<Joint>> = HashMap::new();
     for joint in joints {
         waiting.entry(joint.parent.clone()).or_default().push(joint);
@@ -53,11 +54,13 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
         place: [0.0; 3],
         turn: ONE,
     };
+
     let mut placed = vec![Placed {
         link: open.remove(&root)?,
         frame: start,
         joint: None,
     }];
+
     let mut next = 0;
     while next < placed.len() {
         let parent = placed[next].frame;
@@ -78,6 +81,7 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
         }
         next += 1;
     }
+
     check_masses(&placed, found);
     // What is left over hangs together in a circle.
     let mut rest: Vec<&Link> = open.values().collect();
@@ -85,9 +89,10 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
     for link in rest {
         let message = format!("link `{}` is not reached from the root", link.name);
         found.push(
-            Diagnostic::error(code::NOT_A_TREE, message).primary(link.span, "part of a circle"),
+            Diagnostic::error(code::NOT_A_TREE, message).primary(link.span, "part of a cycle"),
         );
     }
+
     Some(Tree {
         name,
         links: placed,
@@ -100,7 +105,7 @@ fn check_names(robot: &Robot, found: &mut Vec<Diagnostic>) {
     let joints = robot.joints.iter().map(|j| ("joint", &j.name, j.span));
     for (what, name, span) in links.chain(joints).filter(|(_, name, _)| !name.is_empty()) {
         if let Some(first) = seen.insert((what, name), span) {
-            let message = format!("{what} `{name}` is there twice");
+            let message = format!("{what} `{name}` appears twice");
             let error = Diagnostic::error(code::BAD_NAME, message);
             found.push(error.primary(span, "again").secondary(first, "the first"));
         }
@@ -123,7 +128,7 @@ fn find_root(robot: &Robot, found: &mut Vec<Diagnostic>) -> Option<String> {
     let mut parents: HashMap<&str, &Joint> = HashMap::new();
     for joint in &robot.joints {
         if let Some(other) = parents.insert(&joint.child, joint) {
-            let message = format!("link `{}` hangs on two joints", joint.child);
+            let message = format!("link `{}` has two parent joints", joint.child);
             found.push(
                 Diagnostic::error(code::NOT_A_TREE, message)
                     .primary(joint.span, format!("`{}` is the second", joint.name))
@@ -132,6 +137,7 @@ fn find_root(robot: &Robot, found: &mut Vec<Diagnostic>) -> Option<String> {
             );
         }
     }
+
     let is_root = |link: &&Link| !parents.contains_key(link.name.as_str());
     let roots: Vec<&Link> = robot.links.iter().filter(is_root).collect();
     match roots[..] {
@@ -146,7 +152,10 @@ fn find_root(robot: &Robot, found: &mut Vec<Diagnostic>) -> Option<String> {
             None
         }
         [first, second, ..] => {
-            let message = format!("`{}` and `{}` hang on nothing", first.name, second.name);
+            let message = format!(
+                "`{}` and `{}` are connected to nothing",
+                first.name, second.name
+            );
             let error = Diagnostic::error(code::NOT_A_TREE, message);
             found.push(
                 error

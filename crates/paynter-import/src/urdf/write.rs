@@ -188,6 +188,7 @@ fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
         ];
         ends.map(|end| format!("{name}{end}"))
     };
+
     let mut chosen = plain.clone();
     let mut number = 2;
     while parts(&chosen).iter().any(|p| taken.contains(p)) {
@@ -216,6 +217,7 @@ fn write_link(
         number(inertial.mass),
         matrix(&inertial.moments)
     );
+
     // The link frame seen from the centre of mass.
     let back = transposed(&inertial.origin.turn);
     let place = apply(&back, inertial.origin.place).map(|x| 0.0 - x);
@@ -272,6 +274,7 @@ fn write_joint(
         Kind::Prismatic => ("slip", "N*s/m"),
         _ => return,
     };
+
     if joint.damping != 0.0 {
         let _ = writeln!(
             text,
@@ -279,6 +282,7 @@ fn write_joint(
             number(joint.damping)
         );
     }
+
     if let Some(limit) = joint.limit {
         write_limit(text, (joint.kind, name), &limit);
     }

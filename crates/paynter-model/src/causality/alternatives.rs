@@ -58,6 +58,7 @@ pub fn alternatives(graph: &BondGraph, limit: usize) -> Vec<Alternative> {
             .collect()
     };
     let base = strokes(&chosen);
+
     // Storages first: that is what the engineer came for.
     let candidates: Vec<BondId> = wishes
         .storages
@@ -66,6 +67,7 @@ pub fn alternatives(graph: &BondGraph, limit: usize) -> Vec<Alternative> {
         .chain(&wishes.free)
         .map(|w| w.bond)
         .collect();
+
     let mut seen: FxHashSet<Vec<Option<Stroke>>> = FxHashSet::from_iter([base.clone()]);
     let mut queue: VecDeque<(Vec<Option<Stroke>>, Vec<Wish>)> =
         VecDeque::from([(base.clone(), Vec::new())]);
@@ -158,6 +160,7 @@ fn differences(
             ));
         }
     }
+
     changes.sort_by_key(|&(is_resistor, rank, _)| (is_resistor, rank));
     changes.into_iter().map(|(_, _, change)| change).collect()
 }

@@ -129,6 +129,7 @@ pub(super) fn assign(problem: &Problem, free: &[ElementId], n_runs: &mut usize) 
             },
         )
     };
+
     let with_all = run(&all);
     *n_runs += 1;
     if all.is_empty() || with_all.is_refused || with_all.n_integral == problem.wishes.storages.len()
@@ -147,6 +148,7 @@ pub(super) fn assign(problem: &Problem, free: &[ElementId], n_runs: &mut usize) 
         let tried: Vec<usize> = first.iter().copied().chain(more).collect();
         *n_runs <= MAX_RUNS && run(&tried).n_integral >= best
     };
+
     // Bisection for the first modulus that costs something; skip it; go on behind it.
     while next < all.len() {
         let (mut good, mut bad) = (next, all.len() + 1);
@@ -245,6 +247,7 @@ impl<'a> Run<'a> {
                 self.prefer_all(unit)?;
             }
         }
+
         self.even_out_multibonds()?;
         self.prefer_all(&wishes.one_sided)?;
         self.prefer_all(&wishes.free)?;
@@ -277,6 +280,7 @@ impl<'a> Run<'a> {
                 self.table.break_rule(element);
             }
         }
+
         let Some(witness) = &mut self.witness else {
             return;
         };
@@ -337,6 +341,7 @@ impl<'a> Run<'a> {
             self.table.undo(network, mark);
             return;
         }
+
         let Some(witness) = &mut self.witness else {
             return;
         };

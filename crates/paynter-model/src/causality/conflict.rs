@@ -29,7 +29,7 @@ pub enum ConflictKind {
     Twice(ElementId),
     /// No bond is left that could bring it.
     Never(ElementId),
-    /// One bond is wanted both ways.
+    /// One bond is required both ways.
     Bond(BondId),
     /// Only together do the elements contradict each other: each alone could be satisfied.
     Together,
@@ -70,6 +70,7 @@ pub(super) fn explain_clash(
         .take(MAX_SIDES)
         .map(|&b| chain(network, table, b))
         .collect();
+
     if let (Clash::Bond(_), Some(wish)) = (clash, demand) {
         sides.push(vec![Hop {
             bond: wish.bond,
@@ -77,6 +78,7 @@ pub(super) fn explain_clash(
             reason: wish.reason,
         }]);
     }
+
     let mut elements: Vec<ElementId> = Vec::new();
     for hop in sides.iter().flatten() {
         for end in network.ends(hop.bond) {
@@ -85,6 +87,7 @@ pub(super) fn explain_clash(
             }
         }
     }
+
     Conflict {
         kind,
         sides,
@@ -143,6 +146,7 @@ pub(super) fn explain_shortage(
         Some(w) => table.assume(network, w.bond, w.stroke, w.reason),
         None => Ok(()),
     };
+
     let mut candidates: Vec<BondId> = shortage
         .elements
         .iter()
@@ -174,6 +178,7 @@ pub(super) fn explain_shortage(
             break;
         }
     }
+
     sides.extend(demand.map(|w| {
         vec![Hop {
             bond: w.bond,
@@ -181,6 +186,7 @@ pub(super) fn explain_shortage(
             reason: w.reason,
         }]
     }));
+
     Conflict {
         kind: ConflictKind::Together,
         sides,

@@ -29,6 +29,7 @@ pub fn causality_diagnostics(
             .take(MAX_RINGS)
             .map(|r| ring(graph, r)),
     );
+
     let divides = |e: &&ElementId| !solved.harmless_moduli.contains(e);
     for &element in causality.reversed_moduli.iter().filter(divides) {
         let name = describe(graph, element);
@@ -36,9 +37,10 @@ pub fn causality_diagnostics(
             Diagnostic::warning(code::MODULUS_INVERTED, format!("the equations divide by the modulus of {name}, which can vanish"))
                 .primary(graph.span(graph.element(element).origin), "used against the direction in which its law is written")
                 .in_part(graph, element)
-                .help("let the storages or sources around it leave its direction open, or write its law the other way round"),
+                .help("let the storages or sources around it leave its direction open, or write its law in the other direction"),
         );
     }
+
     for &end in &causality.inverted_laws {
         let name = describe(graph, end.element);
         found.push(
@@ -54,6 +56,7 @@ pub fn causality_diagnostics(
             .help("write the law solved for the other variable if it can be"),
         );
     }
+
     for bonds in &causality.split_multibonds {
         let Some(&first) = bonds.first() else {
             continue;
@@ -84,10 +87,12 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
         names.truncate(MAX_NAMES);
         names.push(format!("{more} more"));
     }
+
     let names = match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => names.concat(),
     };
+
     let (what, other) = if ring.is_of_flows {
         ("flow", "effort")
     } else {
@@ -99,7 +104,7 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
             _ => format!("the {other} circulating in the ring of {names} is not determined"),
         };
         Diagnostic::warning(code::RING_REDUNDANT, headline).help(
-            "take one of the ways away, or put an element into it, to know how they share the load",
+            "remove one of the two paths, or put an element into it, to know how they share the load",
         )
     } else if ring.is_redundant() {
         Diagnostic::warning(
@@ -120,6 +125,7 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
         Diagnostic::error(code::RING_LOCKS, headline)
             .help("make the ratios agree (write 1/3, not 0.333), or open the ring")
     };
+
     let mut told: Vec<Span> = Vec::new();
     if let Some(end) = ring.left_out_port() {
         let bond = graph.bond(graph.element(end.element).ports[end.port as usize]);
@@ -128,6 +134,7 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
         diagnostic = diagnostic.primary(span, label);
         told.push(span);
     }
+
     for &member in ring.members.iter().rev() {
         let element = graph.element(member);
         let place = element.name.and_then(|n| graph.part_span(n));
@@ -162,6 +169,7 @@ pub fn headline(graph: &BondGraph, conflict: &Conflict) -> String {
         .iter()
         .filter_map(|s| s.first().copied())
         .collect();
+
     let all_sources =
         roots.len() >= 2 && roots.iter().all(|r| matches!(r.reason, Reason::Source(_)));
     match conflict.kind {
@@ -184,7 +192,7 @@ pub fn headline(graph: &BondGraph, conflict: &Conflict) -> String {
             };
             format!("{what} of {}", name(e))
         }
-        ConflictKind::Bond(b) => format!("{} is wanted both ways", describe_bond(graph, b)),
+        ConflictKind::Bond(b) => format!("{} is required both ways", describe_bond(graph, b)),
         ConflictKind::Together => {
             let mut names: Vec<String> = conflict
                 .elements
@@ -255,6 +263,7 @@ pub fn conflict_diagnostic(graph: &BondGraph, conflict: &Conflict) -> Diagnostic
         ConflictKind::Together => code::JUNCTIONS_DISAGREE,
     };
     let mut diagnostic = Diagnostic::error(code, headline(graph, conflict));
+
     // The last side is that of the demand which came too late; equal places are pointed at once.
     let mut told: Vec<Span> = Vec::new();
     let mut point = |mut diagnostic: Diagnostic, span: Span, label: String| {
@@ -267,12 +276,14 @@ pub fn conflict_diagnostic(graph: &BondGraph, conflict: &Conflict) -> Diagnostic
         }
         diagnostic
     };
+
     for root in conflict.sides.iter().rev().filter_map(|s| s.first()) {
         // A line of a library says less than the line that makes the part.
         if let Some((span, label)) = part_label(graph, *root) {
             diagnostic = point(diagnostic, span, label);
         }
     }
+
     for root in conflict.sides.iter().rev().filter_map(|s| s.first()) {
         let (span, label) = (root_span(graph, *root), root_label(graph, *root));
         diagnostic = point(diagnostic, span, label);
@@ -327,7 +338,7 @@ fn part_label(graph: &BondGraph, root: Hop) -> Option<(Span, String)> {
         Reason::Source(_) => "sets a flow",
         Reason::Law(_) => "works in one direction only",
         Reason::Last { .. } => "has no other bond",
-        _ => "takes part in it",
+        _ => "part of it",
     };
     Some((span, format!("{name} of this part {what}")))
 }
@@ -354,7 +365,7 @@ fn root_label(graph: &BondGraph, root: Hop) -> String {
         Reason::Source(_) => "this source sets a flow".to_owned(),
         Reason::Law(_) => "this law works in one direction only".to_owned(),
         Reason::Ring(_) => "this closes a ring of bonds".to_owned(),
-        Reason::Forced => "this stroke is demanded".to_owned(),
+        Reason::Forced => "this stroke is forced".to_owned(),
         Reason::Last { element } => format!("{} has no other bond", describe(graph, element)),
         Reason::Assumed => "neither stroke is possible here".to_owned(),
         _ => sentence(graph, root),
@@ -368,11 +379,15 @@ fn help(graph: &BondGraph, conflict: &Conflict) -> Option<String> {
         .filter_map(|s| s.first().copied())
         .collect();
     if roots.iter().any(|r| r.reason == Reason::Forced) {
-        return Some("take the demanded stroke away, or turn it round".to_owned());
+        return Some("remove the forced stroke, or reverse it".to_owned());
     }
     if only_cause(&roots).is_some() {
-        return Some("open the ring: take one of the two ways away, or put an element into it that gives way (a resistance)".to_owned());
+        return Some(
+            "open the ring: remove one of the two paths, or put a resistance or compliance into it"
+                .to_owned(),
+        );
     }
+
     let has_law = roots.iter().any(|r| matches!(r.reason, Reason::Law(_)));
     Some(match conflict.kind {
         ConflictKind::Twice(e) if graph.element(e).kind == ElementKind::One => {
@@ -390,12 +405,21 @@ fn help(graph: &BondGraph, conflict: &Conflict) -> Option<String> {
             }
         }
         ConflictKind::Never(e) if graph.element(e).kind == ElementKind::One => {
-            format!("join an I or R to {}, or make one of the sources a source of flow", describe(graph, e))
+            format!(
+                "join an I or R to {}, or make one of the sources a source of flow",
+                describe(graph, e)
+            )
         }
         ConflictKind::Never(e) if graph.element(e).kind == ElementKind::Zero => {
-            format!("join a C or R to {}, or make one of the sources a source of effort", describe(graph, e))
+            format!(
+                "join a C or R to {}, or make one of the sources a source of effort",
+                describe(graph, e)
+            )
         }
-        ConflictKind::Together => "join a storage or a resistor to one of these junctions, or take one of the sources away".to_owned(),
+        ConflictKind::Together => {
+            "join a storage or a resistor to one of these junctions, or remove one of the sources"
+                .to_owned()
+        }
         _ => "put a storage or a resistor between the two".to_owned(),
     })
 }

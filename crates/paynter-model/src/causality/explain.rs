@@ -98,6 +98,7 @@ pub fn sentence(graph: &BondGraph, hop: Hop) -> String {
     };
     let name = |e: ElementId| describe(graph, e);
     let effort = || format!("effort goes from {} to {}", name(giver), name(taker));
+
     // What `element` does on this bond, seen from it.
     let act = |element: ElementId| {
         if element == giver {
@@ -106,6 +107,7 @@ pub fn sentence(graph: &BondGraph, hop: Hop) -> String {
             format!("gives flow to {}", name(giver))
         }
     };
+
     let other_end = |b: BondId, element: ElementId| {
         let bond = graph.bond(b);
         if bond.tail.element == element {
@@ -114,6 +116,7 @@ pub fn sentence(graph: &BondGraph, hop: Hop) -> String {
             bond.tail.element
         }
     };
+
     match hop.reason {
         Reason::Open => "it has no stroke".to_owned(),
         Reason::Source(e) => {
@@ -135,7 +138,7 @@ pub fn sentence(graph: &BondGraph, hop: Hop) -> String {
             shared(graph, end.element),
             act(end.element)
         ),
-        Reason::Forced => format!("the text demands it: {}", effort()),
+        Reason::Forced => format!("the text forces it: {}", effort()),
         Reason::Modulus(e) => {
             format!(
                 "the modulus of {} can vanish, so its law is used as written: it {}",

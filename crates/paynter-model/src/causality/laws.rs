@@ -107,6 +107,7 @@ pub(super) fn evaluate(
         Node::Symbol(s) => return symbol(s),
         _ => {}
     }
+
     fold::<Option<f64>>(pool, e, |e, of| {
         let truth = |b: bool| Some(f64::from(u8::from(b)));
         match pool.node(e) {

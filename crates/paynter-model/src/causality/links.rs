@@ -409,6 +409,7 @@ impl Writer<'_> {
             .iter()
             .filter_map(|e| signals.pool.as_symbol(e.left))
             .collect();
+
         for bond in &self.graph.bonds {
             defined.extend([bond.effort, bond.flow]);
         }
@@ -433,6 +434,7 @@ impl Writer<'_> {
                 }
             }
         }
+
         let mut coordinates = Vec::new();
         for index in 0..signals.symbols.len() as u32 {
             let symbol = SymbolId(index);
@@ -446,6 +448,7 @@ impl Writer<'_> {
                 _ => {}
             }
         }
+
         for (target, e) in signals
             .clocks
             .iter()
@@ -455,6 +458,7 @@ impl Writer<'_> {
                 .into_iter()
                 .for_each(|s| self.link(s, target, Kind::Sampled, None));
         }
+
         for when in &signals.whens {
             let condition = self.varying(when.condition);
             for action in &when.actions {

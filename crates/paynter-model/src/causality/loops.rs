@@ -69,6 +69,7 @@ pub(super) fn find_loops(
             });
         }
     }
+
     loops.sort_by_key(|l| {
         owner
             .get(&l.tearing)
@@ -114,11 +115,13 @@ impl Knot {
             (None, None) => natural(&graph.signals.name_of(*a), &graph.signals.name_of(*b)),
             (x, y) => x.is_none().cmp(&y.is_none()),
         });
+
         let place: FxHashMap<SymbolId, u32> = symbols
             .iter()
             .enumerate()
             .map(|(i, &s)| (s, i as u32))
             .collect();
+
         let mut successors = vec![Vec::new(); symbols.len()];
         let mut predecessors = vec![Vec::new(); symbols.len()];
         for (i, &symbol) in symbols.iter().enumerate() {
@@ -133,6 +136,7 @@ impl Knot {
                 .for_each(|&j| predecessors[j as usize].push(i as u32));
             successors[i] = to;
         }
+
         Knot {
             symbols,
             successors,
@@ -148,11 +152,13 @@ impl Knot {
             .iter()
             .map(|s| s.iter().copied().collect())
             .collect();
+
         let mut last: Vec<BTreeSet<u32>> = self
             .predecessors
             .iter()
             .map(|s| s.iter().copied().collect())
             .collect();
+
         let mut is_gone = vec![false; n];
         let mut queue: VecDeque<u32> = (0..n as u32).collect();
         let mut tears = Vec::new();
@@ -232,6 +238,7 @@ impl Knot {
                 at = v;
             }
         };
+
         let only = |list: &Vec<u32>| {
             if let [one] = list.as_slice() {
                 Some(*one as usize)

@@ -91,6 +91,7 @@ impl Witness {
                 }
             }
         }
+
         let n = at.len();
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_by_key(|&v| {
@@ -105,6 +106,7 @@ impl Witness {
                 ),
             }
         });
+
         Witness {
             edges,
             at,

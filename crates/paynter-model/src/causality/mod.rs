@@ -331,6 +331,7 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
             .windows(2)
             .any(|pair| table.stroke(pair[0]) != table.stroke(pair[1]))
     };
+
     let mut causality = Causality {
         strokes: bonds.clone().map(|b| table.stroke(b)).collect(),
         reasons: bonds.map(|b| table.reason(b)).collect(),
@@ -354,6 +355,7 @@ pub fn assign_causality(graph: &BondGraph) -> Causality {
         conflicts: granted.conflicts,
         ..Causality::default()
     };
+
     analyse(graph, &ranking, &mut causality);
     causality
 }
@@ -425,6 +427,7 @@ fn analyse(graph: &BondGraph, ranking: &ranking::Ranking, causality: &mut Causal
             }
         }
     }
+
     causality
         .free
         .sort_by_key(|f| ranking.element[f.junction.0 as usize]);
@@ -445,6 +448,7 @@ fn analyse(graph: &BondGraph, ranking: &ranking::Ranking, causality: &mut Causal
             });
         }
     }
+
     for found in &causality.loops {
         if let Some(class) = found.class {
             let elements = elements_along(&links, &found.path, true);

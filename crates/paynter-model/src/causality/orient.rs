@@ -231,6 +231,7 @@ fn read_matrix(graph: &BondGraph, members: &[ElementId]) -> Option<Matrix> {
             by: By::TwoPort(id, modulus),
         });
     }
+
     for (column, &input) in inputs.iter().enumerate() {
         for &b in &graph.element(input).ports {
             if let Some(row) = place(&outputs, graph.bond(b).head.element) {
@@ -242,6 +243,7 @@ fn read_matrix(graph: &BondGraph, members: &[ElementId]) -> Option<Matrix> {
             }
         }
     }
+
     // A side that is left open has no bond of its own there: turned round it would be closed.
     let is_bonded =
         |id: ElementId, n_entries: usize| graph.element(id).ports.len() == n_entries + 1;

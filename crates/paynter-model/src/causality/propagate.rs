@@ -72,6 +72,7 @@ impl Network {
             .iter()
             .map(|e| matches!(e.kind, ElementKind::Tf | ElementKind::Gy) && e.ports.len() == 2)
             .collect();
+
         // A two-port that is left out passes nothing on.
         for element in rings.iter().filter_map(Ring::left_out) {
             is_two_port[element.0 as usize] = false;
@@ -82,6 +83,7 @@ impl Network {
             .zip(&is_two_port)
             .map(|(e, &two)| e.kind.is_junction() || two)
             .collect();
+
         // A port that is left out belongs to no node: it is as if another element stood there.
         let left_out: FxHashSet<End> = rings.iter().filter_map(Ring::left_out_port).collect();
         let nobody = ElementId(graph.elements.len() as u32);
@@ -99,11 +101,13 @@ impl Network {
                 _ => true,
             },
         };
+
         let ends: Vec<[Port; 2]> = graph
             .bonds
             .iter()
             .map(|b| [port(b.tail), port(b.head)])
             .collect();
+
         let mut offsets = vec![0u32; is_node.len() + 1];
         let node_ends = |b: BondId| {
             ends[b.0 as usize]
@@ -111,6 +115,7 @@ impl Network {
                 .map(|p| p.element.0 as usize)
                 .filter(|&e| is_node[e])
         };
+
         for &b in &ranking.bonds {
             node_ends(b).for_each(|e| offsets[e + 1] += 1);
         }
@@ -119,6 +124,7 @@ impl Network {
         }
         let mut fill = offsets.clone();
         let mut bonds = vec![BondId(0); offsets[is_node.len()] as usize];
+
         // In order of rank, so that the bonds of each element come out sorted.
         for &b in &ranking.bonds {
             for e in node_ends(b) {
@@ -126,6 +132,7 @@ impl Network {
                 fill[e] += 1;
             }
         }
+
         Network {
             ends,
             bonds,
@@ -277,6 +284,7 @@ impl Table {
             Some(_) => return Err(Clash::Bond(bond)),
             None => {}
         }
+
         let b = bond.0 as usize;
         self.stroke[b] = Some(stroke);
         self.reason[b] = reason;
@@ -301,6 +309,7 @@ impl Table {
                 }
             }
         }
+
         // Only now are both counters right, whichever end is looked at first.
         for side in 0..2 {
             let element = network.ends(bond)[side].element;

@@ -33,6 +33,7 @@ pub(super) fn rank(graph: &BondGraph) -> Ranking {
         element_key(graph, ElementId(i as u32), &mut text);
         keys.push(&text);
     }
+
     let heads = (0..n_elements).map(|i| keys.head(i)).collect();
     let element = inverse(&sorted(heads, |a, b| keys.get(a).cmp(keys.get(b))));
     let bond_key = |bond: &Bond| {
@@ -54,12 +55,14 @@ pub(super) fn rank(graph: &BondGraph) -> Ranking {
             .into_iter()
             .fold(0, |key, part| key << 32 | u128::from(part))
     };
+
     let name = |i: usize| {
         graph.bonds[i]
             .name
             .map(|p| graph.signals.names.display(p))
             .unwrap_or_default()
     };
+
     let order = sorted(graph.bonds.iter().map(bond_key).collect(), |a, b| {
         natural(&name(a), &name(b))
     });

@@ -74,6 +74,7 @@ impl<'g> VariableNames<'g> {
                     ElementKind::Zero
                 }
         };
+
         let ends = [bond.tail.element, bond.head.element];
         let owner = ends
             .into_iter()
@@ -172,6 +173,7 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             "no state of the dynamics: nothing reads it back".to_owned(),
         ));
     }
+
     coordinates.sort_by(|a, b| natural(&a.0, &b.0));
     section(&mut out, "coordinates", coordinates);
     let loops = causality.loops.iter().map(|l| {
@@ -186,6 +188,7 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             format!("{class}: {} →", cut_path(&path)),
         )
     });
+
     let through_storages = causality.storage_loops.iter().map(|l| {
         let way: Vec<String> = l.elements.iter().map(|&e| plain(graph, e)).collect();
         let with: Vec<String> = l.together_with.iter().map(|&e| rate(graph, e)).collect();
@@ -198,11 +201,13 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             format!("class 1{with}: {} and back", cut_path(&way)),
         )
     });
+
     section(
         &mut out,
         "algebraic loops",
         loops.chain(through_storages).collect(),
     );
+
     let paths = causality.zero_order_paths.iter().map(|p| {
         let names: Vec<String> = p.elements.iter().map(|&e| plain(graph, e)).collect();
         (format!("class {}", p.class.number()), cut_path(&names))
@@ -213,12 +218,13 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
     }
     let name_of = |&e: &ElementId| {
         let text = if solved.harmless_moduli.contains(&e) {
-            "turned round by the strokes; the equations are solved without dividing by its modulus"
+            "reversed by the strokes; the equations are solved without dividing by its modulus"
         } else {
             "divides by a modulus that can vanish"
         };
         (plain(graph, e), text.to_owned())
     };
+
     section(&mut out, "used against the written direction", {
         let mut lines: Vec<(String, String)> =
             causality.reversed_moduli.iter().map(name_of).collect();
@@ -230,6 +236,7 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
         }));
         lines
     });
+
     let split = causality.split_multibonds.iter().filter_map(|bonds| {
         let first = *bonds.first()?;
         Some((
@@ -262,6 +269,7 @@ fn order_text(graph: &BondGraph, causality: &Causality) -> String {
             )
             .all(|is| is)
     };
+
     let mut parts = Vec::new();
     let n_all = causality.independent.len() + causality.free.len();
     if !causality.free.is_empty() && kinds(ElementKind::I, ElementKind::One) {
@@ -275,10 +283,12 @@ fn order_text(graph: &BondGraph, causality: &Causality) -> String {
             parts.push(plural(n, "independent junction", "independent junctions"));
         }
     }
+
     if !causality.coordinates.is_empty() {
         let n = causality.coordinates.len();
         parts.push(plural(n, "coordinate", "coordinates"));
     }
+
     match parts.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => parts.concat(),
@@ -350,6 +360,7 @@ fn storage_lines(graph: &BondGraph, causality: &Causality) -> Vec<(String, Strin
         .iter()
         .map(|&end| (port_name(graph, end), "integral".to_owned()))
         .collect();
+
     for free in &causality.free {
         let what = if graph.element(free.junction).kind == ElementKind::One {
             "an independent velocity: its flow is a state"
@@ -361,6 +372,7 @@ fn storage_lines(graph: &BondGraph, causality: &Causality) -> Vec<(String, Strin
             format!("junction, {what}, so that no modulus that can vanish is divided by"),
         ));
     }
+
     for (number, dependent) in causality.dependent.iter().enumerate() {
         let mut text = "derivative".to_owned();
         // Beyond what is printed anyway the paths are not drawn.
@@ -373,6 +385,7 @@ fn storage_lines(graph: &BondGraph, causality: &Causality) -> Vec<(String, Strin
         }
         lines.push((port_name(graph, dependent.storage), text));
     }
+
     lines.sort_by(|a, b| natural(&a.0, &b.0));
     lines
 }
@@ -437,6 +450,7 @@ pub fn to_json(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             ("set_by", array(on)),
         ])
     });
+
     let loops = causality.loops.iter().map(|l| {
         object(&[
             ("tearing", text(&names_of.name(l.tearing))),
@@ -448,6 +462,7 @@ pub fn to_json(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             ("path", names(&l.path)),
         ])
     });
+
     let through_storages = causality.storage_loops.iter().map(|l| {
         object(&[
             ("tearing", text(&rate(graph, l.independent))),
@@ -463,12 +478,14 @@ pub fn to_json(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             ),
         ])
     });
+
     let paths = causality.zero_order_paths.iter().map(|p| {
         object(&[
             ("class", p.class.number().to_string()),
             ("elements", elements(&p.elements)),
         ])
     });
+
     let bonds = rank(graph).bonds.into_iter().map(|b| {
         let ends = graph.bond(b);
         let stroke = match causality.stroke(b) {
@@ -498,6 +515,7 @@ pub fn to_json(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             ("reason", reason.map_or("null".to_owned(), |r| text(&r))),
         ])
     });
+
     let conflicts = causality.conflicts.iter().map(|c| {
         let sides = c
             .sides
@@ -509,6 +527,7 @@ pub fn to_json(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             ("chains", array(sides)),
         ])
     });
+
     let split = causality.split_multibonds.iter().map(|bonds| {
         array(
             bonds
@@ -516,6 +535,7 @@ pub fn to_json(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
                 .map(|&b| text(&stroke_text(graph, causality, b))),
         )
     });
+
     object(&[
         ("complete", causality.is_complete().to_string()),
         ("order", causality.order().to_string()),

@@ -5,7 +5,7 @@
 //!
 //! Some variables are multiples of each other whatever happens: all flows of a 1-junction, the two
 //! flows of a transformer. A ring of such relations demands x = K x. If K is not 1, x is zero for ever:
-//! gears in a circle whose ratios disagree do not turn. If K is 1, one relation of the ring says nothing
+//! gears in a ring whose ratios disagree do not turn. If K is 1, one relation of the ring says nothing
 //! new, and what circulates in it (the torque in a closed gear train) is not determined; the two-port that closes the
 //! ring is then left out: it passes on neither effort nor flow of the other sort. Two bonds between the same two
 //! 0-junctions are the smallest such ring: only the sum of their flows is determined. There is no two-port to
@@ -107,6 +107,7 @@ pub(super) fn find_rings(graph: &BondGraph, ranking: &Ranking) -> Vec<Ring> {
         .map(ElementId)
         .filter(|&e| is_plain_two_port(graph, e))
         .collect();
+
     let mut junctions: Vec<ElementId> = (0..graph.elements.len() as u32)
         .map(ElementId)
         .filter(|&e| graph.element(e).kind.is_junction())
@@ -117,12 +118,14 @@ pub(super) fn find_rings(graph: &BondGraph, ranking: &Ranking) -> Vec<Ring> {
     two_ports.sort_by_key(|e| ranking.element[e.0 as usize]);
     junctions.sort_by_key(|e| ranking.element[e.0 as usize]);
     let mut forest = Forest::new(2 * graph.bonds.len());
+
     // What passes through a junction of two bonds first: rings are then closed where a junction branches.
     for &id in &junctions {
         if let Some(relation) = passed_through(graph, id) {
             forest.join(relation);
         }
     }
+
     let mut rings: Vec<Ring> = Vec::new();
     for &id in &junctions {
         for (relation, port) in shared_at(graph, id, ranking) {
@@ -136,6 +139,7 @@ pub(super) fn find_rings(graph: &BondGraph, ranking: &Ranking) -> Vec<Ring> {
             }
         }
     }
+
     let n_junction_rings = rings.len();
     for id in two_ports {
         for relation in of_two_port(graph, id) {
@@ -146,6 +150,7 @@ pub(super) fn find_rings(graph: &BondGraph, ranking: &Ranking) -> Vec<Ring> {
             rings.extend(ring(graph, relation, &way));
         }
     }
+
     // A ring of which nothing can be said is none.
     rings.retain(|r| !r.members.is_empty());
     rings
@@ -318,6 +323,7 @@ fn of_two_port(graph: &BondGraph, id: ElementId) -> Vec<Relation> {
         (Law::InverseGain(g), _) => [(*g, effort(two), flow(one)), (*g, effort(one), flow(two))],
         _ => return Vec::new(),
     };
+
     // A ratio of zero relates nothing.
     let is_zero =
         |e: ExprId| evaluate(&graph.signals.pool, e, &|s| parameter(graph, s)) == Some(0.0);
@@ -430,6 +436,7 @@ fn ring(graph: &BondGraph, closing: Relation, way: &[(Relation, bool)]) -> Optio
             }
         }
     }
+
     members.rotate_left(1);
     let product = product(graph, &ratios, sign)?;
     let is_flow = |v: u32| v % 2 == 1;
@@ -441,6 +448,7 @@ fn ring(graph: &BondGraph, closing: Relation, way: &[(Relation, bool)]) -> Optio
             .find(|&&v| v / 2 == element.ports[port].0);
         mine.is_some_and(|&v| is_flow(v))
     };
+
     Some(Ring {
         is_of_flows: is_flow(closing.ends[0]),
         members,
@@ -471,6 +479,7 @@ fn product(graph: &BondGraph, ratios: &[(ExprId, bool)], sign: f64) -> Option<Pr
             .filter_map(|e| pool.as_symbol(e.left));
         left.collect()
     };
+
     let varying: Vec<SymbolId> = ratios
         .iter()
         .flat_map(|&(e, _)| reads(pool, e))
@@ -490,6 +499,7 @@ fn product(graph: &BondGraph, ratios: &[(ExprId, bool)], sign: f64) -> Option<Pr
         }
         values.push(k);
     }
+
     let first = *values.first()?;
     let noise = RATIO_NOISE * ratios.len() as f64;
     let is_one = |k: &f64| (k - 1.0).abs() <= noise;
@@ -499,6 +509,7 @@ fn product(graph: &BondGraph, ratios: &[(ExprId, bool)], sign: f64) -> Option<Pr
     if varying.is_empty() || values.iter().all(is_one) {
         return Some(Product::Constant(first));
     }
+
     // What other equations define may make the ratios agree after all.
     let is_free = varying.iter().all(|s| !defined.contains(s));
     is_free.then_some(Product::Varies)

@@ -48,6 +48,7 @@ pub(super) fn trace_dependents(
             giver.insert(state, end.element);
         }
     }
+
     for (index, element) in graph.elements.iter().enumerate() {
         if let (ElementKind::Se | ElementKind::Sf, Some(&b)) = (element.kind, element.ports.first())
         {
@@ -60,6 +61,7 @@ pub(super) fn trace_dependents(
             giver.insert(given, ElementId(index as u32));
         }
     }
+
     for free in &causality.free {
         giver.insert(free.symbol, free.junction);
     }
@@ -96,6 +98,7 @@ fn trace(
     else {
         return Vec::new();
     };
+
     // Along power only: a modulus changes how much, not on what.
     let mut towards: FxHashMap<SymbolId, SymbolId> = FxHashMap::default();
     let mut queue = VecDeque::from([state]);
@@ -153,6 +156,7 @@ pub(super) fn loops_through_storages(
         }
         i
     }
+
     for dependent in &causality.dependent {
         let mut first = None;
         for on in dependent
@@ -183,6 +187,7 @@ pub(super) fn loops_through_storages(
             first = Some(low);
         }
     }
+
     let roots: Vec<usize> = (0..loops.len()).map(|i| root(&mut set, i)).collect();
     let mut members: Vec<Vec<ElementId>> = vec![Vec::new(); loops.len()];
     for (i, &r) in roots.iter().enumerate() {
@@ -198,6 +203,7 @@ pub(super) fn loops_through_storages(
             .take(MAX_TOGETHER)
             .collect();
     }
+
     loops.sort_by_key(|l| ranking.element[l.independent.0 as usize]);
     loops
 }
@@ -230,6 +236,7 @@ pub(super) fn sort_coordinates(
             outside: Vec::new(),
         };
     }
+
     let n = graph.signals.symbols.len();
     let found = components(n, |v| links.out_of(SymbolId(v)).map(|l| l.to.0).collect());
     // Components are numbered sinks first, so what follows from a component is known before it.
@@ -239,6 +246,7 @@ pub(super) fn sort_coordinates(
             is_dynamic[found.of[state.0 as usize] as usize] = true;
         }
     }
+
     for free in &causality.free {
         is_dynamic[found.of[free.symbol.0 as usize] as usize] = true;
     }
@@ -252,6 +260,7 @@ pub(super) fn sort_coordinates(
         });
         is_dynamic[c] |= acts;
     }
+
     let (states, outside) = candidates
         .into_iter()
         .partition(|s| is_dynamic[found.of[s.0 as usize] as usize]);

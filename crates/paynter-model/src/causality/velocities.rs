@@ -112,6 +112,7 @@ fn junctions_around(graph: &BondGraph, problem: &Problem, start: ElementId) -> V
         );
         queue.extend(around);
     }
+
     found.truncate(MAX_CANDIDATES);
     found
 }

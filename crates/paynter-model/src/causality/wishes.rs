@@ -132,6 +132,7 @@ pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking, rings: &[Ring
         free: Vec::new(),
         switching: Vec::new(),
     };
+
     for (index, bond) in graph.bonds.iter().enumerate() {
         if let Some(stroke) = bond.forced {
             let bond = BondId(index as u32);
@@ -146,10 +147,12 @@ pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking, rings: &[Ring
             ));
         }
     }
+
     let left_out: FxHashMap<ElementId, Closing> = rings
         .iter()
         .filter_map(|r| Some((r.left_out()?, r.closes)))
         .collect();
+
     for (index, element) in graph.elements.iter().enumerate() {
         let id = ElementId(index as u32);
         match left_out.get(&id) {
@@ -157,6 +160,7 @@ pub(super) fn collect_wishes(graph: &BondGraph, ranking: &Ranking, rings: &[Ring
             None => (element.kind.describe().ask)(&mut c, id, element),
         }
     }
+
     for end in rings.iter().filter_map(Ring::left_out_port) {
         let takes_effort = graph.element(end.element).kind == ElementKind::Zero;
         c.demand(end, takes_effort, Reason::Ring(end));
@@ -209,6 +213,7 @@ impl Collector<'_> {
             }
             moduli[place].push(wish);
         }
+
         let by_name = |graph: &BondGraph, ranking: &Ranking, mut wishes: Vec<Wish>| {
             wishes.sort_by_key(|w| {
                 let element = w
@@ -223,6 +228,7 @@ impl Collector<'_> {
             });
             wishes
         };
+
         Wishes {
             demands: self.demands.into_iter().map(|(_, _, w)| w).collect(),
             moduli,

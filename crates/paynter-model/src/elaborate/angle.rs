@@ -4,7 +4,7 @@
 //! Out: a question for `[deg]` or `[rad]` behind a bare number that stands for an angle.
 
 use paynter_symbolic::ExprId;
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::data::*;
 use super::value::Value;
@@ -22,7 +22,7 @@ impl<'a> Elaborator<'a> {
 
     /// Asks for the unit of `30` in `sin(30)`.
     pub(super) fn ask_for_angle_in(&mut self, args: &[ast::Arg], file: u32) {
-        let is_strict = self.files[file as usize].is_strict;
+        let is_strict = self.texts.files[file as usize].is_strict;
         if let [arg] = args
             && is_strict
             && self.is_bare_number(arg.value.span)
@@ -39,14 +39,9 @@ impl<'a> Elaborator<'a> {
 
     fn report_angle(&mut self, span: Span) {
         let text = self.project.sources.text(span).trim().to_owned();
-        self.report.add(code::BARE_NUMBER, span, || {
-            Diagnostic::error(
-                code::BARE_NUMBER,
-                "a number without a unit where an angle is expected",
-            )
-            .primary(span, "degrees or radians?")
-            .help(format!("write `{text} [deg]` or `{text} [rad]`"))
-        });
+        report!(self, code::BARE_NUMBER, span, "a number without a unit where an angle is expected";
+            "degrees or radians?";
+            help: "write `{text} [deg]` or `{text} [rad]`");
     }
 
     /// Tells whether a symbol is known to be an angle: the displacement of a C on a bond whose
@@ -57,23 +52,23 @@ impl<'a> Elaborator<'a> {
             return false;
         };
         let path = signals.symbol(symbol).name;
-        if let Entity::Def(def) = self.value_entity(path) {
-            let d = &self.defs[def.at()];
+        if let Entity::Def(def) = self.tables.value_entity(path) {
+            let d = &self.tables.defs[def.at()];
             let unit = d.decl.and_then(|d| d.unit.as_ref()).or(d.unit);
             let text = unit.map_or("", |u| self.project.sources.text(u.span));
             return matches!(text.trim_matches(['[', ']', ' ']), "rad" | "deg" | "rev");
         }
-        let of = signals.names.parent(path).map(|p| self.entity(p));
+        let of = signals.names.parent(path).map(|p| self.tables.entity(p));
         let Some(Entity::Thing(thing)) = of else {
             return false;
         };
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         if t.kind != ElementKind::C || !t.states.contains(&symbol) {
             return false;
         }
         let domain = t.bonds.first().and_then(|b| self.bond_domain(b.1));
         match domain {
-            Some(domain) => self.domains.get(domain).displacement.unit.text == "rad",
+            Some(domain) => self.texts.domains.get(domain).displacement.unit.text == "rad",
             // Nothing but its law tells what it is.
             None => {
                 let laws = t.written.and_then(|kind| kind.law.as_ref());

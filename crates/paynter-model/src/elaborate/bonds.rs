@@ -18,7 +18,10 @@ impl<'a> Elaborator<'a> {
     /// Says that an element that takes power would give it, and what was meant: `r -> c` means a
     /// series connection, which is a junction that both hang on.
     fn report_arrow_out(&mut self, tail: ThingId, head: ThingId, span: Span) {
-        let (t, h) = (&self.things[tail.at()], &self.things[head.at()]);
+        let (t, h) = (
+            &self.tables.things[tail.at()],
+            &self.tables.things[head.at()],
+        );
         let (letters, at) = (t.kind.letters(), t.span);
         let text = match t.name {
             Some(_) => format!(
@@ -30,20 +33,15 @@ impl<'a> Elaborator<'a> {
         };
         let (name, other) = (self.as_written(tail), self.as_written(head));
         let help = match h.kind.is_junction() {
-            true => format!("turn the arrow: `{other} -> {name}`"),
+            true => format!("reverse the arrow: `{other} -> {name}`"),
             false => format!(
                 "elements meet at junctions: write `… -> j: 1 -> {name}, {other}` where they share the flow (in series), and `j: 0` where they share the effort (in parallel)"
             ),
         };
-        self.report.add(code::ARROW_OUT, span, || {
-            Diagnostic::error(code::ARROW_OUT, text)
-                .primary(
-                    span,
-                    "power flows along the arrow, and this element takes power",
-                )
-                .secondary(at, format!("the {letters}"))
-                .help(help)
-        });
+        report!(self, code::ARROW_OUT, span, "{text}";
+            "power flows along the arrow, and this element takes power";
+            beside at => "the {letters}";
+            help: "{help}");
     }
 
     /// Makes a scalar bond with its effort and flow.
@@ -69,17 +67,19 @@ impl<'a> Elaborator<'a> {
         else {
             return None;
         };
-        if takes_power(&self.things[tail.at()]) {
+
+        if takes_power(&self.tables.things[tail.at()]) {
             self.report_arrow_out(tail, head, span);
-            if takes_power(&self.things[head.at()]) {
+            if takes_power(&self.tables.things[head.at()]) {
                 return None;
             }
             // Go on as if it were right, so that nothing else is reported for it.
             (tail, head) = (head, tail);
             (tail_port, head_port) = (head_port, tail_port);
         }
+
         for (thing, port) in [(tail, tail_port), (head, head_port)] {
-            let t = &self.things[thing.at()];
+            let t = &self.tables.things[thing.at()];
             if !t.kind.is_junction()
                 && let Some(&(_, first)) = t.bonds.iter().find(|(p, _)| *p == port)
             {
@@ -101,19 +101,21 @@ impl<'a> Elaborator<'a> {
                 return None;
             }
         }
+
         let id = self.graph.bonds.len() as u32;
         let origin = self.origin(span);
-        let bond_name = named.map(|n| self.named_bonds[n.at()].path);
+        let bond_name = named.map(|n| self.tables.named_bonds[n.at()].path);
         let (effort, flow) = self.bond_symbols(tail, head, tail_port, head_port, bond_name, span);
-        self.things[tail.at()].bonds.push((tail_port, id));
-        self.things[head.at()].bonds.push((head_port, id));
+        self.tables.things[tail.at()].bonds.push((tail_port, id));
+        self.tables.things[head.at()].bonds.push((head_port, id));
         if let Some(named) = named {
-            self.named_bonds[named.at()].bonds.push(id);
+            self.tables.named_bonds[named.at()].bonds.push(id);
         }
         let end = |thing: ThingId, port: u32| End {
             element: ElementId(thing.0),
             port,
         };
+
         self.graph.bonds.push(Bond {
             // Things stand in for elements until these are made.
             tail: end(tail, tail_port),
@@ -173,7 +175,7 @@ impl<'a> Elaborator<'a> {
         let ends = [(head, head_port), (tail, tail_port)];
         // An element's own bond is named after it.
         for (thing, port) in ends {
-            let t = &self.things[thing.at()];
+            let t = &self.tables.things[thing.at()];
             let (Some(name), false) = (t.name, t.kind.is_junction()) else {
                 continue;
             };
@@ -187,22 +189,28 @@ impl<'a> Elaborator<'a> {
                 names.child(name, letter, index)
             };
         }
+
         // The variable that all bonds of a junction share is named after the junction.
         for (thing, port) in ends {
-            let t = &self.things[thing.at()];
+            let t = &self.tables.things[thing.at()];
             if let (Some(name), true) = (t.name, t.kind == shared_at) {
                 let index = t.is_vector.then(|| i64::from(port) + 1);
                 return self.graph.signals.names.child(name, letter, index);
             }
         }
+
         // Otherwise: what leaves a junction towards something, `turn.to.along.e`.
-        let (from, to) = (self.things[tail.at()].name, self.things[head.at()].name);
-        let letters = |this: &Self, thing: ThingId| this.things[thing.at()].kind.letters();
+        let (from, to) = (
+            self.tables.things[tail.at()].name,
+            self.tables.things[head.at()].name,
+        );
+        let letters = |this: &Self, thing: ThingId| this.tables.things[thing.at()].kind.letters();
         let (base, word, other) = match (from, to) {
             (Some(from), _) => (from, "to", (to, letters(self, head), tail_port)),
             (None, Some(to)) => (to, "from", (None, letters(self, tail), head_port)),
             (None, None) => (Names::ROOT, "bond", (None, letters(self, head), tail_port)),
         };
+
         let names = &mut self.graph.signals.names;
         let way = names.child(base, word, None);
         let towards = match other.0 {
@@ -214,8 +222,9 @@ impl<'a> Elaborator<'a> {
             None => names.child(way, other.1, None),
         };
         let name = names.child(towards, letter, None);
+
         // Unnamed elements between the same two nodes are numbered.
-        let count = self.unnamed_bonds.entry(name).or_insert(0);
+        let count = self.wiring.unnamed_bonds.entry(name).or_insert(0);
         *count += 1;
         match (*count, names.parent(towards)) {
             (1, _) | (_, None) => name,
@@ -230,7 +239,7 @@ impl<'a> Elaborator<'a> {
     /// Names a thing for messages.
     /// The name of a thing, or the letters of one that has none.
     fn as_written(&self, thing: ThingId) -> String {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         match t.name {
             Some(name) => self.graph.signals.names.last(name).0.to_owned(),
             None => format!("{}(…)", t.kind.letters()),
@@ -238,7 +247,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn thing_name(&self, thing: ThingId) -> String {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         match t.name {
             Some(name) => format!("`{}`", self.graph.signals.names.display(name)),
             None => format!("the {} without a name", t.kind.letters()),

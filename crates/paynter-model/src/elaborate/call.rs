@@ -33,8 +33,8 @@ impl<'a> Elaborator<'a> {
         span: Span,
         ctx: Ctx<'_>,
     ) -> Lowered {
-        let file = self.scopes[ctx.scope.at()].file;
-        match self.find_item(function, file) {
+        let file = self.tables.scopes[ctx.scope.at()].file;
+        match self.texts.find_item(function, file) {
             Some(Item::Function(item, item_file)) => {
                 return self.call_function(item, item_file, args, span, ctx);
             }
@@ -43,18 +43,18 @@ impl<'a> Elaborator<'a> {
             Some(Item::Missing(_)) => {}
             Some(_) => {
                 let text = self.project.sources.text(function.span);
-                self.report.add(code::WRONG_TYPE, function.span, || {
-                    Diagnostic::error(code::WRONG_TYPE, format!("`{text}` is not a function"))
-                        .primary(function.span, "cannot be called for a value")
-                });
+                report!(self, code::WRONG_TYPE, function.span, "`{text}` is not a function";
+                    "cannot be called for a value");
                 return Err(Stop::Reported);
             }
             None => {}
         }
+
         let [name] = function.segments.as_slice() else {
             self.report_no_function(function, file);
             return Err(Stop::Reported);
         };
+
         match &*name.text {
             "der" => self.der(self.only(args), span, ctx),
             "pre" => self.pre(self.only(args), span, ctx),
@@ -111,10 +111,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn one_argument(&mut self, name: &str, span: Span) -> Stop {
-        self.report.add(code::ARGUMENTS, span, || {
-            Diagnostic::error(code::ARGUMENTS, format!("`{name}` takes one argument"))
-                .primary(span, "called with something else")
-        });
+        report!(self, code::ARGUMENTS, span, "`{name}` takes one argument"; "called with something else");
         Stop::Reported
     }
 
@@ -125,7 +122,7 @@ impl<'a> Elaborator<'a> {
         } else {
             text
         };
-        let mut names: Vec<String> = self.files[file as usize]
+        let mut names: Vec<String> = self.texts.files[file as usize]
             .names
             .iter()
             .filter(|(_, item)| matches!(item, Item::Function(..)))
@@ -137,6 +134,7 @@ impl<'a> Elaborator<'a> {
                 .chain(SPECIAL.iter().copied())
                 .map(str::to_owned),
         );
+
         self.report
             .add(crate::code::UNKNOWN_FUNCTION, function.span, || {
                 let message = Diagnostic::error(
@@ -165,16 +163,12 @@ impl<'a> Elaborator<'a> {
     ) -> Lowered {
         if ctx.calls >= MAX_CALLS {
             let place = function.name.span;
-            self.report.add(code::RECURSION, place, || {
-                Diagnostic::error(
-                    code::RECURSION,
-                    format!("function `{}` calls itself", function.name.text),
-                )
-                .primary(place, format!("more than {MAX_CALLS} calls inside each other"))
-                .help("functions are formulas without repetition; use `sum(… for …)`, a matrix, or a model with states")
-            });
+            report!(self, code::RECURSION, place, "function `{}` calls itself", function.name.text;
+                "more than {MAX_CALLS} calls inside each other";
+                help: "functions are formulas without repetition; use `sum(… for …)`, a matrix, or a model with states");
             return Err(Stop::Reported);
         }
+
         if matches!(function.body, ast::FunctionBody::External) {
             let name = &*function.name.text;
             if functions::is_built_in(name) {
@@ -190,7 +184,8 @@ impl<'a> Elaborator<'a> {
             });
             return Err(Stop::Reported);
         }
-        let scope = self.file_scopes[file as usize];
+
+        let scope = self.texts.scopes[file as usize];
         let frame = self.bind_arguments(function, scope, args, span, ctx)?;
         let inner = Ctx {
             scope,
@@ -198,6 +193,7 @@ impl<'a> Elaborator<'a> {
             calls: ctx.calls + 1,
             means_part: false,
         };
+
         match &function.body {
             ast::FunctionBody::Expr(e) => self.lower(e, inner),
             ast::FunctionBody::External => unreachable!("handled above"),
@@ -219,13 +215,8 @@ impl<'a> Elaborator<'a> {
                     };
                     if local.names.iter().any(|(n, _)| *n == &*part.name.text) {
                         let place = part.name.span;
-                        self.report.add(code::DUPLICATE_NAME, place, || {
-                            Diagnostic::error(
-                                code::DUPLICATE_NAME,
-                                format!("`{}` is defined twice", part.name.text),
-                            )
-                            .primary(place, "defined again")
-                        });
+                        report!(self, code::DUPLICATE_NAME, place, "`{}` is defined twice", part.name.text;
+                            "defined again");
                         return Err(Stop::Reported);
                     }
                     local.names.push((&part.name.text, value));
@@ -252,10 +243,7 @@ impl<'a> Elaborator<'a> {
                 Some(name) => named.push((name.text.clone(), value)),
                 None => {
                     let span = e.span;
-                    self.report.add(code::ARGUMENTS, span, || {
-                        Diagnostic::error(code::ARGUMENTS, "one of several results has no name")
-                            .primary(span, "write `name = …`")
-                    });
+                    report!(self, code::ARGUMENTS, span, "one of several results has no name"; "write `name = …`");
                     return Err(Stop::Reported);
                 }
             }
@@ -296,6 +284,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         let mut frame = Locals::default();
         for (param, slot) in function.params.iter().zip(slots) {
             let value = match (slot, &param.value) {
@@ -401,7 +390,7 @@ impl<'a> Elaborator<'a> {
         }
         for k in 0..value.elements.len() {
             let e = value.elements[k];
-            if self.constants.value(&self.graph.signals, e).is_some() {
+            if self.fixed.constants.value(&self.graph.signals, e).is_some() {
                 let x = self.structural(e, span).ok_or(Stop::Reported)?;
                 value.elements[k] = self.pool().number(x);
             }
@@ -416,7 +405,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
         ctx: Ctx<'_>,
     ) -> Lowered {
-        let file = self.scopes[ctx.scope.at()].file as usize;
+        let file = self.tables.scopes[ctx.scope.at()].file as usize;
         let data = &self.project.files[file].data;
         let read_file = |path: &str| match data.get(path) {
             Some(found) => found.clone(),
@@ -483,6 +472,7 @@ impl<'a> Elaborator<'a> {
             }
             terms.push(term);
         }
+
         let dimension = with_unit.and_then(|t| t.dimension);
         if name == "sum" {
             let shape = terms.first().map_or(Shape::Scalar, |t| t.shape);
@@ -495,6 +485,7 @@ impl<'a> Elaborator<'a> {
             }
             return Ok(Value::array(shape, total).measured(dimension, Some(body.span)));
         }
+
         let mut elements = Vec::with_capacity(terms.len());
         for term in &terms {
             elements.push(self.scalar_of(term, body.span)?);
@@ -506,6 +497,7 @@ impl<'a> Elaborator<'a> {
             value: to_function_value(&list).expect("numbers"),
             span: body.span,
         };
+
         if functions::is_built_in(name) {
             return self.apply(name, &[arg], function.span, ctx);
         }
@@ -534,7 +526,7 @@ impl<'a> Elaborator<'a> {
         let mut elements = Vec::with_capacity(value.elements.len());
         for &e in &value.elements {
             elements.push(match self.graph.signals.pool.as_symbol(e) {
-                _ if self.constants.value(&self.graph.signals, e).is_some() => {
+                _ if self.fixed.constants.value(&self.graph.signals, e).is_some() => {
                     self.pool().number(0.0)
                 }
                 Some(s) if Some(s) == self.graph.signals.time => self.pool().number(1.0),
@@ -543,11 +535,9 @@ impl<'a> Elaborator<'a> {
                     self.pool().symbol(d)
                 }
                 None => {
-                    self.report.add(code::WRONG_TYPE, of.span, || {
-                        Diagnostic::error(code::WRONG_TYPE, "`der` takes the derivative of a name")
-                            .primary(of.span, "this is an expression")
-                            .help("give the expression a name first: `x = …`, then `der(x)`")
-                    });
+                    report!(self, code::WRONG_TYPE, of.span, "`der` takes the derivative of a name";
+                        "this is an expression";
+                        help: "give the expression a name first: `x = …`, then `der(x)`");
                     return Err(Stop::Reported);
                 }
             });
@@ -558,7 +548,7 @@ impl<'a> Elaborator<'a> {
 
     /// Gives the symbol of the time derivative of another one.
     pub(super) fn derivative_symbol(&mut self, of: SymbolId) -> SymbolId {
-        if let Some(&d) = self.derivatives.get(&of) {
+        if let Some(&d) = self.readings.derivatives.get(&of) {
             return d;
         }
         let Symbol { name, origin, .. } = *self.graph.signals.symbol(of);
@@ -568,7 +558,7 @@ impl<'a> Elaborator<'a> {
             nominal: 0.0,
             origin,
         });
-        self.derivatives.insert(of, d);
+        self.readings.derivatives.insert(of, d);
         d
     }
 
@@ -580,13 +570,11 @@ impl<'a> Elaborator<'a> {
         let mut elements = Vec::with_capacity(value.elements.len());
         for &e in &value.elements {
             let Some(s) = self.graph.signals.pool.as_symbol(e) else {
-                self.report.add(code::WRONG_TYPE, of.span, || {
-                    Diagnostic::error(code::WRONG_TYPE, "`pre` is the last value of a name")
-                        .primary(of.span, "this is not a name that varies")
-                });
+                report!(self, code::WRONG_TYPE, of.span, "`pre` is the last value of a name";
+                    "this is not a name that varies");
                 return Err(Stop::Reported);
             };
-            let before = match self.befores.get(&s) {
+            let before = match self.readings.befores.get(&s) {
                 Some(&b) => b,
                 None => {
                     let Symbol { name, origin, .. } = *self.graph.signals.symbol(s);
@@ -596,7 +584,7 @@ impl<'a> Elaborator<'a> {
                         nominal: 0.0,
                         origin,
                     });
-                    self.befores.insert(s, b);
+                    self.readings.befores.insert(s, b);
                     b
                 }
             };
@@ -614,10 +602,10 @@ impl<'a> Elaborator<'a> {
         let origin = self.origin(span);
         let mut elements = Vec::with_capacity(value.elements.len());
         for &e in &value.elements {
-            let symbol = match self.integrals.get(&e) {
+            let symbol = match self.readings.integrals.get(&e) {
                 Some(&symbol) => symbol,
                 None => {
-                    let number = self.integrals.len() as i64 + 1;
+                    let number = self.readings.integrals.len() as i64 + 1;
                     let names = &mut self.graph.signals.names;
                     let name = names.child(paynter_symbolic::Names::ROOT, "integral", Some(number));
                     let symbol = self.graph.signals.add_symbol(Symbol {
@@ -626,7 +614,7 @@ impl<'a> Elaborator<'a> {
                         nominal: 0.0,
                         origin,
                     });
-                    self.integrals.insert(e, symbol);
+                    self.readings.integrals.insert(e, symbol);
                     let what = ReadingKind::Integral(e);
                     self.graph.readings.push(Reading { symbol, what });
                     symbol
@@ -634,6 +622,7 @@ impl<'a> Elaborator<'a> {
             };
             elements.push(self.pool().symbol(symbol));
         }
+
         let dimension = value.dimension.map(|d| d.times(Dimension::TIME));
         Ok(Value::array(value.shape, elements).measured(dimension, Some(span)))
     }
@@ -650,28 +639,27 @@ impl<'a> Elaborator<'a> {
             };
             if slot > 2 || parts[slot].is_some() {
                 let at = arg.value.span;
-                self.report.add(code::ARGUMENTS, at, || {
-                    Diagnostic::error(code::ARGUMENTS, "`tf` is called with the wrong arguments")
-                        .primary(at, "not expected")
-                        .help("it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`")
-                });
+                report!(self, code::ARGUMENTS, at, "`tf` is called with the wrong arguments";
+                    "not expected";
+                    help: "it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`");
                 return Err(Stop::Reported);
             }
             parts[slot] = Some((self.lower(&arg.value, ctx)?, arg.value.span));
         }
+
         let [Some((num, _)), Some((den, _)), Some((u, u_span))] = parts else {
-            self.report.add(code::ARGUMENTS, span, || {
-                Diagnostic::error(code::ARGUMENTS, "`tf` is called with the wrong arguments")
-                    .primary(span, "an argument is missing")
-                    .help("it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`")
-            });
+            report!(self, code::ARGUMENTS, span, "`tf` is called with the wrong arguments";
+                "an argument is missing";
+                help: "it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`");
             return Err(Stop::Reported);
         };
+
         let input = self.scalar_of(&u, u_span)?;
         let key = (span, ctx.scope, input);
-        if let Some(known) = self.transfers.get(&key) {
+        if let Some(known) = self.readings.transfers.get(&key) {
             return Ok(known.clone());
         }
+
         // Coefficients without a unit belong to time in seconds, also in a strict file.
         let quantities = |value: &Value| -> Vec<functions::Quantity> {
             let dimension = value.dimension.filter(|d| !d.is_one());
@@ -687,16 +675,18 @@ impl<'a> Elaborator<'a> {
                 return Err(Stop::Reported);
             }
         };
+
         let origin = self.origin(span);
-        let parent = self.scopes[ctx.scope.at()]
+        let parent = self.tables.scopes[ctx.scope.at()]
             .instance
             .map_or(paynter_symbolic::Names::ROOT, |i| {
-                self.instances[i.at()].path
+                self.tables.instances[i.at()].path
             });
+
         let mut states = Vec::new();
         for _ in 0..transfer.order() {
-            self.n_transfer_states += 1;
-            let number = self.n_transfer_states;
+            self.readings.n_transfer_states += 1;
+            let number = self.readings.n_transfer_states;
             let name = self.graph.signals.names.child(parent, "tf", Some(number));
             states.push(self.graph.signals.add_symbol(Symbol {
                 name,
@@ -705,6 +695,7 @@ impl<'a> Elaborator<'a> {
                 origin,
             }));
         }
+
         let exprs: Vec<ExprId> = states.iter().map(|&s| self.pool().symbol(s)).collect();
         let u = functions::Quantity {
             expr: input,
@@ -721,9 +712,10 @@ impl<'a> Elaborator<'a> {
                 origin,
             });
         }
+
         let value =
             Value::scalar(realised.output.expr).measured(realised.output.dimension, Some(span));
-        self.transfers.insert(key, value.clone());
+        self.readings.transfers.insert(key, value.clone());
         Ok(value)
     }
 }

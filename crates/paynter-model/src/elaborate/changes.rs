@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** a change that no declaration took is reported, at the change.
 
-use paynter_symbolic::{Names, PathId};
+use paynter_symbolic::Names;
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::data::*;
@@ -48,61 +48,40 @@ impl<'a> Elaborator<'a> {
                             ] => Some(*value as i64),
                             [index, ..] => {
                                 let span = index.span;
-                                self.report.add(code::BAD_OVERRIDE, span, || {
-                                    Diagnostic::error(
-                                        code::BAD_OVERRIDE,
-                                        "an index here must be a number",
-                                    )
-                                    .primary(span, "not a number")
-                                });
+                                report!(self, code::BAD_OVERRIDE, span, "an index here must be a number";
+                                    "not a number");
                                 None
                             }
                         };
                         path = self.graph.signals.names.child(path, &part.name.text, index);
                     }
                     let span = assign.target.span;
-                    if let Some(first) = self.changes.get(&path) {
+                    if let Some(first) = self.asked.changes.get(&path) {
                         let first = first.span;
                         let text = self.project.sources.text(span);
-                        self.report.add(code::DUPLICATE_NAME, span, || {
-                            Diagnostic::error(
-                                code::DUPLICATE_NAME,
-                                format!("the experiment gives `{text}` twice"),
-                            )
-                            .primary(span, "given again")
-                            .secondary(first, "first here")
-                            .help("write one experiment for each value, or a `sweep`")
-                        });
+                        report!(self, code::DUPLICATE_NAME, span, "the experiment gives `{text}` twice";
+                            "given again";
+                            beside first => "first here";
+                            help: "write one experiment for each value, or a `sweep`");
                     }
-                    self.add_change(path, &assign.value, scope, span);
+                    self.asked.add_change(path, &assign.value, scope, span);
                 }
             }
         }
+
         for change in &request.overrides {
             let mut path = Names::ROOT;
             for (name, index) in &change.path {
                 path = self.graph.signals.names.child(path, name, *index);
             }
-            self.add_change(path, &change.value, scope, change.span);
+            self.asked
+                .add_change(path, &change.value, scope, change.span);
         }
     }
 
-    fn add_change(&mut self, path: PathId, value: &'a ast::Expr, scope: ScopeId, span: Span) {
-        self.changes.insert(
-            path,
-            Change {
-                value,
-                scope,
-                span,
-                is_used: false,
-            },
-        );
-        self.changes_in_order.push(path);
-    }
-
     pub(super) fn report_unused_changes(&mut self) {
-        for path in std::mem::take(&mut self.changes_in_order) {
-            let Some(change) = self.changes.get(&path) else {
+        for path in std::mem::take(&mut self.asked.changes_in_order) {
+            let Some(change) = self.asked.changes.get(&path) else {
                 continue;
             };
             if change.is_used {
@@ -110,26 +89,26 @@ impl<'a> Elaborator<'a> {
             }
             let span = change.span;
             let name = self.graph.signals.names.display(path);
-            let is_other = self.entity(path) != Entity::Nothing;
-            let defined = self.entity_span(self.entity(path));
+            let is_other = self.tables.entity(path) != Entity::Nothing;
+            let defined = self.tables.entity_span(self.tables.entity(path));
             let parent = self.graph.signals.names.parent(path).unwrap_or(Names::ROOT);
-            let owner = match (parent == Names::ROOT, self.entity(parent)) {
+            let owner = match (parent == Names::ROOT, self.tables.entity(parent)) {
                 (true, _) => Some(InstanceId(0)),
                 (false, Entity::Instance(part)) => Some(part),
                 _ => None,
             };
             let (last, _) = self.graph.signals.names.last(path);
-            let near = owner.and_then(|o| nearest(last, self.names_in(o)));
+            let near = owner.and_then(|o| nearest(last, self.tables.names_in(o)));
             // A long list helps nobody.
             const MAX_SHOWN: usize = 12;
-            let mut known = owner.map_or(Vec::new(), |o| self.declared_names(o));
+            let mut known = owner.map_or(Vec::new(), |o| self.tables.declared_names(o));
             known.truncate(MAX_SHOWN);
             // `r1.R = 5`: the value of an element that the model did not make a parameter.
-            let element = match (self.entity(path), self.entity(parent)) {
+            let element = match (self.tables.entity(path), self.tables.entity(parent)) {
                 (Entity::Thing(thing), _) | (_, Entity::Thing(thing)) => Some(thing),
                 _ => None,
             };
-            if let Some(thing) = element.filter(|t| self.things[t.at()].written.is_some()) {
+            if let Some(thing) = element.filter(|t| self.tables.things[t.at()].written.is_some()) {
                 self.report_element_change(thing, span);
                 continue;
             }
@@ -161,7 +140,7 @@ impl<'a> Elaborator<'a> {
 
     /// Reports a change of an element's value, and how to make it one that can be changed.
     fn report_element_change(&mut self, thing: ThingId, span: Span) {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let names = &self.graph.signals.names;
         let Some(name) = t.name.map(|n| names.last(n).0.to_owned()) else {
             return;

@@ -22,20 +22,20 @@ codes! {
     DUPLICATE_NAME = "E0202", "a name is given twice",
         "Inside one model, and inside one file, a name means one thing.";
     UNKNOWN_MODEL = "E0203", "unknown model or element",
-        "Behind the colon stands `0`, `1`, an element kind or the name of a model.";
+        "After the colon comes `0`, `1`, an element kind or the name of a model.";
     ARGUMENTS = "E0205", "wrong arguments",
         "A function, element or model is given too few, too many or unknown arguments.";
     SHAPES = "E0206", "shapes do not agree",
         "Vectors and matrices can be combined only if their sizes fit.";
     NO_VALUE = "E0207", "a parameter or input has no value",
         "A parameter without a default must be given by the part that uses the model, or by an experiment.";
-    WRONG_TYPE = "E0208", "a value of the wrong sort",
-        "A number was given where a truth value, a text or a part is needed, or the other way round.";
+    WRONG_TYPE = "E0208", "a value of the wrong type",
+        "A number was given where a truth value, a string or a part is needed, or the other way round.";
     NOT_CONSTANT = "E0209", "a value that must be fixed varies",
         "Sizes, ranges of `for`, conditions of `if { }`, sample rates and parameters must follow from parameters alone.";
-    PARAMETER_CYCLE = "E0210", "parameters depend on each other in a circle",
+    PARAMETER_CYCLE = "E0210", "parameters depend on each other in a cycle",
         "The value of a parameter must follow from others in the end.";
-    SIGNAL_CYCLE = "E0211", "signals depend on each other in a circle",
+    SIGNAL_CYCLE = "E0211", "signals depend on each other in a cycle",
         "A signal may not depend on itself unless a state, a sample or a bond lies between. An equation to be solved is written with `solve`.";
     OUT_OF_RANGE = "E0212", "a value lies outside its declared range",
         "The declaration of the parameter allows only values in a range.";
@@ -51,8 +51,8 @@ codes! {
         "No library of this name is installed.";
     MISSING_FILE = "E0218", "a file cannot be read",
         "The file named in quotes is looked for beside the file that uses it, within the project: the nearest folder above the model with a `paynter.toml` or a `.git`; else the working folder, if the model lies below it; else the model's own.";
-    IMPORT_CYCLE = "E0219", "files use each other in a circle",
-        "What two files need from each other belongs into a third.";
+    IMPORT_CYCLE = "E0219", "files use each other in a cycle",
+        "What two files need from each other belongs in a third.";
     UNKNOWN_IMPORT = "E0220", "unknown name in a library",
         "The file that is used has no item of this name.";
     BAD_OVERRIDE = "E0221", "a change that cannot be made",
@@ -61,26 +61,26 @@ codes! {
         "What replaces a part must extend the model that the part promises.";
     NO_MODEL = "E0223", "no such model or experiment",
         "The request names a model or experiment that the file does not have, or the file has none.";
-    NOT_DEFINED = "E0224", "an output without definition",
+    NOT_DEFINED = "E0224", "an output without a definition",
         "An output that a model declares must be defined in the model or in one that extends it.";
-    NO_OUTER = "E0225", "no enclosing part of this name",
+    NO_OUTER = "E0225", "no enclosing part has this name",
         "`outer` looks for a part of that name in the parts around, nearest first.";
-    UNSOLVABLE = "E0226", "as many unknowns as equations are needed",
+    UNSOLVABLE = "E0226", "the numbers of unknowns and equations differ",
         "A `solve` block has one scalar equation for each scalar unknown.";
     BAD_SIZE = "E0227", "not a size",
         "The number of components is a whole number from 1 on.";
-    BAD_LAW = "E0228", "a law that does not fit its element",
+    BAD_LAW = "E0228", "a law that does not suit its element",
         "Laws in braces give one variable of each port from the others: e or f of an R, e or q of a C, f or p of an I, one of e1 f1 e2 f2 of a two-port.";
     NOT_SETTABLE = "E0229", "something that cannot be set",
         "`reinit`, `start` and definitions act on states, discrete values and open inputs.";
-    TOO_LARGE = "E0230", "too many things",
+    TOO_LARGE = "E0230", "the model is too large",
         "The model grows beyond what one run can hold.";
     TOO_DEEP = "E0232", "an expression is too deep",
-        "Functions that call functions make the expression higher than can be worked on.";
+        "Functions that call functions nest the expression deeper than can be processed.";
     STALE_LAYOUT = "W0233", "a layout names something that does not exist",
-        "The layout block keeps places of things for the editor; this name is gone.";
-    PLACED_TWICE = "W0234", "a layout gives one thing two places",
-        "The later place counts; delete one of the two.";
+        "The layout block stores positions for the editor; nothing has this name any more.";
+    PLACED_TWICE = "W0234", "a layout places one thing twice",
+        "The later position is used; delete one of the two.";
     UNIT_MISMATCH = "E0320", "units do not agree",
         "Two known units meet that measure different things.";
     BARE_NUMBER = "E0321", "a number without a unit",
@@ -97,13 +97,13 @@ codes! {
         "Every port of an element is on exactly one bond. Junctions join several.";
     SIZE_MISMATCH = "E0407", "a bond between different sizes",
         "A multibond `=>` joins things of equal size, a bond `->` joins single components.";
-    NOT_A_NODE = "E0408", "not something a bond can join",
+    NOT_A_NODE = "E0408", "not something a bond can connect",
         "Bonds join junctions, elements, parts and their ports.";
-    AGAINST_ARROW = "E0409", "arrows of a port point against each other",
+    AGAINST_ARROW = "E0409", "arrows at a port point in opposite directions",
         "The bond inside and the bond outside of a port become one bond, so their arrows are in line.";
     NO_PORT = "E0410", "a part without a port for this bond",
         "An arrow into a part uses its first port, an arrow out of it the second.";
-    GIVERS = "E0411", "a signal of a port has no giver, or two",
+    GIVERS = "E0411", "a signal of a port has no source, or two",
         "Each signal of a composite port is given by exactly one of the ports that are joined, and read by the others.";
     STROKES = "E0413", "strokes forced against each other",
         "A port that joins two bonds passes one stroke.";
@@ -112,9 +112,9 @@ codes! {
     FMU_OF_ANOTHER_KIND = "E0911", "an FMU that cannot be run here",
         "An FMU holds libraries for some platforms, for Model Exchange, Co-Simulation or both. A part without `period` needs Model Exchange, a part with `period` Co-Simulation, and both a library for this platform.";
     FMU_NOT_SUPPORTED = "E0912", "an FMU that needs something that is not implemented",
-        "Inputs that are arrays, texts or clocks, inputs of Model Exchange that may only change at events, and FMUs that start another program cannot be parts.";
+        "Inputs that are arrays, strings or clocks, inputs of Model Exchange that may only change at events, and FMUs that start another program cannot be parts.";
     FMU_ARGUMENTS = "E0913", "an FMU without its file",
         "The first argument of `Fmu` is the file in quotes; all others are named.";
     FMU_UNIT = "W0862", "a unit of an FMU that is not known",
-        "The FMU does not say what the unit means, and its name is no unit of ours. The numbers are taken as they are.";
+        "The FMU does not say what the unit means, and its name is not a unit that Paynter knows. The numbers are used unchanged.";
 }

@@ -47,7 +47,7 @@ pub(super) enum Direction {
 impl<'a> Elaborator<'a> {
     /// Makes all bonds.
     pub(super) fn connect(&mut self) {
-        let chains = std::mem::take(&mut self.chains);
+        let chains = std::mem::take(&mut self.pending.chains);
         for (scope, chain, name) in chains {
             self.connect_chain(scope, chain, name);
         }
@@ -59,7 +59,7 @@ impl<'a> Elaborator<'a> {
     fn connect_chain(&mut self, scope: ScopeId, chain: &'a ast::Chain, name: Option<NamedBondId>) {
         let mut last: Vec<(Joined, Span)> = Vec::new();
         let mut is_last_complete = true;
-        self.is_port_told = false;
+        self.told.is_port_told = false;
         for (position, group) in chain.groups.iter().enumerate() {
             let mut joined = Vec::with_capacity(group.len());
             for node in group {
@@ -72,11 +72,11 @@ impl<'a> Elaborator<'a> {
                 let arrow = chain.arrows[position - 1];
                 for (tail, tail_span) in &last {
                     for (head, head_span) in &joined {
-                        let before = (self.graph.bonds.len(), self.edges.len());
-                        self.followed.clear();
+                        let before = (self.graph.bonds.len(), self.wiring.edges.len());
+                        self.wiring.followed.clear();
                         self.arrow(scope, (tail, *tail_span), (head, *head_span), arrow, name);
                         self.note_followed(before);
-                        if before == (self.graph.bonds.len(), self.edges.len()) {
+                        if before == (self.graph.bonds.len(), self.wiring.edges.len()) {
                             self.excuse(tail);
                             self.excuse(head);
                         }
@@ -98,13 +98,13 @@ impl<'a> Elaborator<'a> {
     fn excuse(&mut self, joined: &Joined) {
         match joined {
             Joined::Target(Target::Thing { thing, .. }) => {
-                self.things[thing.at()].is_excused = true;
+                self.tables.things[thing.at()].is_excused = true;
             }
             Joined::Target(Target::Instance(part)) => {
-                self.incomplete.insert(*part);
+                self.excused.incomplete_parts.insert(*part);
             }
             Joined::Target(Target::Port(port)) => {
-                self.excused_ports.insert(*port);
+                self.excused.ports.insert(*port);
             }
             Joined::Tuple(parts) => parts.iter().for_each(|(j, _)| self.excuse(j)),
             _ => {}
@@ -124,18 +124,20 @@ impl<'a> Elaborator<'a> {
             }
             ast::NodeKind::Anonymous(kind) => self.anonymous(scope, kind, node.span),
             ast::NodeKind::Thing { name, index, .. } => {
-                let instance = self.scopes[scope.at()].instance?;
-                let parent = self.instances[instance.at()].path;
+                let instance = self.tables.scopes[scope.at()].instance?;
+                let parent = self.tables.instances[instance.at()].path;
                 let path = self.indexed_path(parent, scope, &name.text, index)?;
-                match self.entity(path) {
+                match self.tables.entity(path) {
                     // A second thing of that name was refused where it is made.
-                    Entity::Thing(thing) if self.things[thing.at()].span == name.span => {
+                    Entity::Thing(thing) if self.tables.things[thing.at()].span == name.span => {
                         Some(Joined::Target(Target::Thing {
                             thing,
                             component: None,
                         }))
                     }
-                    Entity::Instance(part) if self.instances[part.at()].span == name.span => {
+                    Entity::Instance(part)
+                        if self.tables.instances[part.at()].span == name.span =>
+                    {
                         Some(Joined::Target(Target::Instance(part)))
                     }
                     _ => None,
@@ -162,41 +164,36 @@ impl<'a> Elaborator<'a> {
         let [first, port] = r.parts.as_slice() else {
             return false;
         };
-        let Some(instance) = self.scopes[scope.at()].instance else {
+        let Some(instance) = self.tables.scopes[scope.at()].instance else {
             return false;
         };
-        let parent = self.instances[instance.at()].path;
+        let parent = self.tables.instances[instance.at()].path;
         let Some(path) = self.indexed_path(parent, scope, &first.name.text, &first.index) else {
             return false;
         };
-        let Entity::Thing(thing) = self.entity(path) else {
+        let Entity::Thing(thing) = self.tables.entity(path) else {
             return false;
         };
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let is_component = t.is_vector && super::lower::letter_component(&port.name.text).is_some();
         if is_component || t.kind.is_junction() && t.is_vector {
             return false;
         }
-        self.things[thing.at()].is_excused = true;
-        let is_told = std::mem::replace(&mut self.is_port_told, true);
+        self.tables.things[thing.at()].is_excused = true;
+        let is_told = std::mem::replace(&mut self.told.is_port_told, true);
         if is_told {
             return true;
         }
-        let (span, kind) = (r.span, in_words(&self.things[thing.at()]));
+        let (span, kind) = (r.span, in_words(&self.tables.things[thing.at()]));
         let before = Span {
             end: port.name.span.start,
             ..span
         };
         let name = self.project.sources.text(before).trim();
         let name = name.trim_end_matches('.');
-        self.report.add(code::NOT_A_NODE, span, || {
-            Diagnostic::error(
-                code::NOT_A_NODE,
-                format!("a bond cannot end at `{name}.{}`", port.name.text),
-            )
-            .primary(span, format!("the ports of {kind} have no names"))
-            .help(format!("write the name alone: `{name}`"))
-        });
+        report!(self, code::NOT_A_NODE, span, "a bond cannot end at `{name}.{}`", port.name.text;
+            "the ports of {kind} have no names";
+            help: "write the name alone: `{name}`");
         true
     }
 
@@ -205,16 +202,14 @@ impl<'a> Elaborator<'a> {
             ast::KindHead::Zero(_) => ElementKind::Zero,
             ast::KindHead::One(_) => ElementKind::One,
             ast::KindHead::Named(path) => {
-                let file = self.scopes[scope.at()].file;
+                let file = self.tables.scopes[scope.at()].file;
                 match self.made(path, file, kind.law.is_some()) {
                     Some(Made::Element(kind)) => kind,
                     None => return None,
                     Some(Made::Model(..)) => {
-                        self.report.add(code::NOT_A_NODE, span, || {
-                            Diagnostic::error(code::NOT_A_NODE, "a part needs a name")
-                                .primary(span, "made here without one")
-                                .help("write `name: Model(…)`")
-                        });
+                        report!(self, code::NOT_A_NODE, span, "a part needs a name";
+                            "made here without one";
+                            help: "write `name: Model(…)`");
                         return None;
                     }
                 }
@@ -254,7 +249,7 @@ impl<'a> Elaborator<'a> {
         match joined {
             Joined::Fixed => {
                 let thing = self.add_thing(None, ElementKind::Sf, None, scope, span);
-                self.things[thing.at()].is_fixed = true;
+                self.tables.things[thing.at()].is_fixed = true;
                 Some(Endpoint::One(Terminal::Thing { thing, port: 0 }))
             }
             Joined::Tuple(parts) => {
@@ -265,13 +260,8 @@ impl<'a> Elaborator<'a> {
                         Endpoint::Many(list) => all.extend(list),
                         Endpoint::Flexible { .. } | Endpoint::Composite(_) => {
                             let at = *part_span;
-                            self.report.add(code::NOT_A_NODE, at, || {
-                                Diagnostic::error(
-                                    code::NOT_A_NODE,
-                                    "a tuple holds junctions, one-ports and their components",
-                                )
-                                .primary(at, "cannot be one of several components")
-                            });
+                            report!(self, code::NOT_A_NODE, at, "a tuple holds junctions, one-ports and their components";
+                                "cannot be one of several components");
                             return None;
                         }
                     }
@@ -293,52 +283,18 @@ impl<'a> Elaborator<'a> {
     ) -> Option<Endpoint> {
         match *target {
             Target::Thing { thing, component } => {
-                let t = &self.things[thing.at()];
-                if is_two_port(t) {
-                    let side = u32::from(direction == Direction::OutOf);
-                    return Some(Endpoint::Flexible { thing, side });
-                }
-                Some(match component {
-                    Some(k) => Endpoint::One(Terminal::Thing { thing, port: k }),
-                    None if t.is_vector => Endpoint::Many(
-                        (0..t.size)
-                            .map(|port| Terminal::Thing { thing, port })
-                            .collect(),
-                    ),
-                    None => Endpoint::One(Terminal::Thing { thing, port: 0 }),
-                })
+                Some(self.thing_endpoint(thing, component, direction))
             }
-            Target::Instance(part) => {
-                let ports = &self.instances[part.at()].ports;
-                let port = match direction {
-                    Direction::Into => ports.first(),
-                    Direction::OutOf => ports.get(1).or(ports.first()),
-                };
-                match port.copied() {
-                    Some(port) => self.target_endpoint(&Target::Port(port), span, direction),
-                    None => {
-                        let model = self.instances[part.at()].model;
-                        self.report.add(code::NO_PORT, span, || {
-                            Diagnostic::error(
-                                code::NO_PORT,
-                                format!("`{}` has no port", model.name.text),
-                            )
-                            .primary(span, "nothing a bond could join")
-                            .secondary(model.name.span, "declare one here: `port name: domain`")
-                        });
-                        None
-                    }
-                }
-            }
+            Target::Instance(part) => self.part_endpoint(part, span, direction),
             Target::Port(port) => {
                 if let Some(bound) = self.settled(|this| this.follow_port(port))? {
-                    self.followed.push(port);
+                    self.wiring.followed.push(port);
                     return self.target_endpoint(&bound, span, direction);
                 }
-                if self.ports[port.at()].members.is_some() {
+                if self.tables.ports[port.at()].members.is_some() {
                     return Some(Endpoint::Composite(port));
                 }
-                Some(self.slot_endpoint(port, WHOLE_PORT, None))
+                Some(self.tables.slot_endpoint(port, WHOLE_PORT, None))
             }
             Target::Member {
                 port,
@@ -348,7 +304,7 @@ impl<'a> Elaborator<'a> {
                 if member != WHOLE_PORT
                     && let Some(bound) = self.settled(|this| this.bound_member(port, member))?
                 {
-                    self.followed.push(port);
+                    self.wiring.followed.push(port);
                     let endpoint = self.target_endpoint(&bound, span, direction)?;
                     return match (endpoint, component) {
                         (Endpoint::Many(list), Some(k)) => {
@@ -357,16 +313,54 @@ impl<'a> Elaborator<'a> {
                         (endpoint, _) => Some(endpoint),
                     };
                 }
-                Some(self.slot_endpoint(port, member, component))
+                Some(self.tables.slot_endpoint(port, member, component))
             }
             Target::Value(_) | Target::Side { .. } | Target::Bond(_) | Target::System => {
-                self.report.add(code::NOT_A_NODE, span, || {
-                    Diagnostic::error(code::NOT_A_NODE, "a bond cannot end here")
-                        .primary(span, "not a junction, element, part or port")
-                });
+                report!(self, code::NOT_A_NODE, span, "a bond cannot end here"; "not a junction, element, part or port");
                 None
             }
         }
+    }
+
+    fn thing_endpoint(
+        &self,
+        thing: ThingId,
+        component: Option<u32>,
+        direction: Direction,
+    ) -> Endpoint {
+        let t = &self.tables.things[thing.at()];
+        if is_two_port(t) {
+            let side = u32::from(direction == Direction::OutOf);
+            return Endpoint::Flexible { thing, side };
+        }
+        let terminal = |port| Terminal::Thing { thing, port };
+        match component {
+            Some(k) => Endpoint::One(terminal(k)),
+            None if t.is_vector => Endpoint::Many((0..t.size).map(terminal).collect()),
+            None => Endpoint::One(terminal(0)),
+        }
+    }
+
+    /// An arrow into a part uses its first port, one out of it the second.
+    fn part_endpoint(
+        &mut self,
+        part: InstanceId,
+        span: Span,
+        direction: Direction,
+    ) -> Option<Endpoint> {
+        let ports = &self.tables.instances[part.at()].ports;
+        let port = match direction {
+            Direction::Into => ports.first(),
+            Direction::OutOf => ports.get(1).or(ports.first()),
+        };
+        if let Some(&port) = port {
+            return self.target_endpoint(&Target::Port(port), span, direction);
+        }
+        let model = self.tables.instances[part.at()].model;
+        report!(self, code::NO_PORT, span, "`{}` has no port", model.name.text;
+            "nothing a bond could join";
+            beside model.name.span => "declare one here: `port name: domain`");
+        None
     }
 
     /// Repeats something that may wait for definitions.
@@ -380,17 +374,6 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn slot_endpoint(&self, port: PortId, member: u32, component: Option<u32>) -> Endpoint {
-        let (first, size, is_vector) = self.slots_of(port, member);
-        match component {
-            Some(k) => Endpoint::One(Terminal::Slot(first + k)),
-            None if is_vector => {
-                Endpoint::Many((first..first + size).map(Terminal::Slot).collect())
-            }
-            None => Endpoint::One(Terminal::Slot(first)),
-        }
-    }
-
     pub(super) fn join_endpoints(
         &mut self,
         scope: ScopeId,
@@ -400,20 +383,15 @@ impl<'a> Elaborator<'a> {
         name: Option<NamedBondId>,
     ) {
         use Endpoint as E;
-        let (tails, heads) = match (tail, head) {
+        let terminals = match (tail, head) {
             (E::Composite(a), E::Composite(b)) => {
                 self.join_composites(scope, (a, tail_span), (b, head_span), arrow, name);
                 return;
             }
             (E::Composite(_), _) | (_, E::Composite(_)) => {
-                self.report.add(code::SIZE_MISMATCH, arrow.span, || {
-                    Diagnostic::error(
-                        code::SIZE_MISMATCH,
-                        "a composite port can only be joined to one of its kind",
-                    )
-                    .primary(arrow.span, "this bond would join one to something else")
-                    .help("join its members one by one: `port.rot => …`")
-                });
+                report!(self, code::SIZE_MISMATCH, arrow.span, "a composite port can only be joined to one of its kind";
+                    "this bond would join one to something else";
+                    help: "join its members one by one: `port.rot => …`");
                 return;
             }
             // The commonest case by far, so it comes without lists.
@@ -421,74 +399,15 @@ impl<'a> Elaborator<'a> {
                 self.add_edge(scope, tail, head, arrow, None, name);
                 return;
             }
-            (
-                E::Flexible {
-                    thing: a,
-                    side: a_side,
-                },
-                E::Flexible {
-                    thing: b,
-                    side: b_side,
-                },
-            ) => {
-                let n = if arrow.multi {
-                    self.size_between(a, b)
-                } else {
-                    Some(1)
-                };
-                let Some(n) = n else {
-                    self.report.add(code::SIZE_MISMATCH, arrow.span, || {
-                        Diagnostic::error(
-                            code::SIZE_MISMATCH,
-                            "the size of this multibond is not known",
-                        )
-                        .primary(arrow.span, "both ends follow the other")
-                        .help("put a junction with a size between them: `=> j: 0[3] =>`")
-                    });
-                    return;
-                };
-                (
-                    self.two_port_side(a, a_side, n, arrow),
-                    self.two_port_side(b, b_side, n, arrow),
-                )
-            }
-            (E::Flexible { thing, side }, other) => {
-                let heads = terminals(other);
-                (
-                    self.two_port_side(thing, side, heads.len() as u32, arrow),
-                    Some(heads),
-                )
-            }
-            (other, E::Flexible { thing, side }) => {
-                let tails = terminals(other);
-                let n = tails.len() as u32;
-                (Some(tails), self.two_port_side(thing, side, n, arrow))
-            }
-            (a, b) => (Some(terminals(a)), Some(terminals(b))),
+            (tail, head) => self.matching_terminals(tail, head, arrow),
         };
-        let (Some(tails), Some(heads)) = (tails, heads) else {
+
+        let Some((tails, heads)) = terminals else {
             return;
         };
+
         if tails.len() != heads.len() || (!arrow.multi && tails.len() != 1) {
-            let (n, m) = (tails.len(), heads.len());
-            self.report.add(code::SIZE_MISMATCH, arrow.span, || {
-                let message = Diagnostic::error(
-                    code::SIZE_MISMATCH,
-                    if n == m {
-                        format!("a bond of {n} components is written `=>`")
-                    } else {
-                        format!("a bond joins {n} to {m} components")
-                    },
-                )
-                .primary(arrow.span, "this bond")
-                .secondary(tail_span, components(n))
-                .secondary(head_span, components(m));
-                if n == m {
-                    message.help("write `=>`")
-                } else {
-                    message
-                }
-            });
+            self.report_sizes(arrow, (tails.len(), tail_span), (heads.len(), head_span));
             return;
         }
         let group = arrow
@@ -500,11 +419,81 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// Lists the scalar ends of a bond; a two-port has as many as what it is joined to.
+    fn matching_terminals(
+        &mut self,
+        tail: Endpoint,
+        head: Endpoint,
+        arrow: ast::Arrow,
+    ) -> Option<(Vec<Terminal>, Vec<Terminal>)> {
+        use Endpoint::Flexible;
+        match (tail, head) {
+            (
+                Flexible {
+                    thing: a,
+                    side: a_side,
+                },
+                Flexible {
+                    thing: b,
+                    side: b_side,
+                },
+            ) => {
+                let n = match arrow.multi {
+                    true => self.size_between(a, b),
+                    false => Some(1),
+                };
+                let Some(n) = n else {
+                    report!(self, code::SIZE_MISMATCH, arrow.span, "the size of this multibond is not known";
+                        "both ends follow the other";
+                        help: "put a junction with a size between them: `=> j: 0[3] =>`");
+                    return None;
+                };
+                // Both are looked at, so that both are reported.
+                let tails = self.two_port_side(a, a_side, n, arrow);
+                let heads = self.two_port_side(b, b_side, n, arrow);
+                tails.zip(heads)
+            }
+            (Flexible { thing, side }, other) => {
+                let heads = terminals(other);
+                let tails = self.two_port_side(thing, side, heads.len() as u32, arrow)?;
+                Some((tails, heads))
+            }
+            (other, Flexible { thing, side }) => {
+                let tails = terminals(other);
+                let heads = self.two_port_side(thing, side, tails.len() as u32, arrow)?;
+                Some((tails, heads))
+            }
+            (a, b) => Some((terminals(a), terminals(b))),
+        }
+    }
+
+    fn report_sizes(
+        &mut self,
+        arrow: ast::Arrow,
+        (n, tail): (usize, Span),
+        (m, head): (usize, Span),
+    ) {
+        self.report.add(code::SIZE_MISMATCH, arrow.span, || {
+            let text = match n == m {
+                true => format!("a bond of {n} components is written `=>`"),
+                false => format!("a bond joins {n} to {m} components"),
+            };
+            let message = Diagnostic::error(code::SIZE_MISMATCH, text)
+                .primary(arrow.span, "this bond")
+                .secondary(tail, components(n))
+                .secondary(head, components(m));
+            match n == m {
+                true => message.help("write `=>`"),
+                false => message,
+            }
+        });
+    }
+
     /// Gives the size of a multibond between two two-ports from the shape of their matrices.
     fn size_between(&mut self, tail: ThingId, head: ThingId) -> Option<u32> {
         let shape = |this: &mut Self, thing: ThingId| {
             let (written, scope) = {
-                let t = &this.things[thing.at()];
+                let t = &this.tables.things[thing.at()];
                 (t.written, t.scope)
             };
             let arg = written?.args.as_ref()?.first()?;
@@ -527,14 +516,14 @@ impl<'a> Elaborator<'a> {
         n: u32,
         arrow: ast::Arrow,
     ) -> Option<Vec<Terminal>> {
-        let t = &mut self.things[thing.at()];
+        let t = &mut self.tables.things[thing.at()];
         let known = if side == 0 {
             &mut t.size
         } else {
             &mut t.size_out
         };
-        let is_taken =
-            t.bonds.iter().any(|(p, _)| p % 2 == side) || self.taken_sides.contains(&(thing, side));
+        let is_taken = t.bonds.iter().any(|(p, _)| p % 2 == side)
+            || self.wiring.taken_sides.contains(&(thing, side));
         if is_taken || (*known != 0 && *known != n && t.written.is_none_or(|w| w.size.is_none())) {
             let (span, kind) = (t.span, t.kind);
             self.report.add(code::PORT_TWICE, arrow.span, || {
@@ -548,11 +537,12 @@ impl<'a> Elaborator<'a> {
             });
             return None;
         }
+
         *known = n;
         if arrow.multi {
             t.is_vector = true;
         }
-        self.taken_sides.insert((thing, side));
+        self.wiring.taken_sides.insert((thing, side));
         Some(
             (0..n)
                 .map(|k| Terminal::Thing {

@@ -9,7 +9,7 @@ use paynter_symbolic::{PathId, SymbolId};
 use paynter_syntax::{Span, ast};
 use std::sync::Arc;
 
-use super::Lineage;
+use super::tables::Lineage;
 use super::value::Value;
 use crate::graph::{DomainId, ElementKind, GroupId, Law, Memory};
 

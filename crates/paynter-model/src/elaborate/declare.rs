@@ -10,101 +10,112 @@ use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::data::*;
 use super::lower::Ctx;
-use super::{Elaborator, PendingClock, PendingSolve, PendingWhen, code};
+use super::pending::{PendingClock, PendingSolve, PendingWhen};
+use super::tables::Outer;
+use super::{Elaborator, code};
 use crate::suggest::nearest;
 
 impl<'a> Elaborator<'a> {
     pub(super) fn collect_values(&mut self, id: InstanceId, scope: ScopeId, body: &'a [ast::Stmt]) {
+        use ast::StmtKind as S;
         for stmt in body {
             match &stmt.kind {
-                ast::StmtKind::Param(decls) => {
+                S::Param(decls) => {
                     for decl in decls {
                         self.declare_value(id, scope, decl, DefKind::Param);
                     }
                 }
-                ast::StmtKind::Input(decls) => {
+                S::Input(decls) => {
                     for decl in decls {
                         self.declare_value(id, scope, decl, DefKind::Input);
                     }
                 }
-                ast::StmtKind::Output(decls) => {
+                S::Output(decls) => {
                     for decl in decls {
                         let def = self.declare_value(id, scope, decl, DefKind::Output);
-                        if let (Some(def), None) = (def, self.instances[id.at()].parent) {
-                            self.top_outputs.push(def);
+                        if let (Some(def), None) = (def, self.tables.instances[id.at()].parent) {
+                            self.pending.top_outputs.push(def);
                         }
                     }
                 }
-                ast::StmtKind::Define(define) => self.collect_define(id, scope, define),
-                ast::StmtKind::Solve {
-                    unknowns,
-                    equations,
-                } => {
-                    let mut sought = Vec::new();
-                    for name in unknowns {
-                        let path = self.instances[id.at()].path;
-                        let path = self.child(path, &name.text, None);
-                        sought.extend(self.define_value(
-                            id,
-                            scope,
-                            path,
-                            DefKind::Sought,
-                            None,
-                            None,
-                            name.span,
-                        ));
-                    }
-                    self.solves.push(PendingSolve {
-                        scope,
-                        sought,
-                        equations,
-                        span: stmt.span,
-                    });
-                }
-                ast::StmtKind::Invariant(demand) => self.invariants.push((scope, demand)),
-                ast::StmtKind::Start(list) => {
-                    self.starts.extend(list.iter().map(|a| (scope, a, false)));
-                }
-                ast::StmtKind::Guess(list) => {
-                    self.starts.extend(list.iter().map(|a| (scope, a, true)));
-                }
-                ast::StmtKind::Sample { rate, body } => {
-                    let mut defs = Vec::new();
-                    for define in body {
-                        defs.extend(self.discrete(id, scope, define));
-                    }
-                    self.clocks.push(PendingClock {
-                        scope,
-                        rate,
-                        defs,
-                        span: stmt.span,
-                    });
-                }
-                ast::StmtKind::When {
-                    name,
-                    condition,
-                    actions,
-                } => {
-                    self.collect_when(id, scope, name.as_ref(), condition, actions, stmt.span);
-                }
-                ast::StmtKind::Layout(places) => {
-                    self.layouts.extend(places.iter().map(|p| (scope, p)));
-                }
-                ast::StmtKind::Outer { name, path } => {
-                    let at = self.instances[id.at()].path;
-                    let own = self.child(at, &name.text, None);
-                    let outer = Entity::Outer(self.outers.len() as u32);
-                    self.outers.push(super::Outer {
-                        instance: id,
-                        name,
-                        path,
-                        scope,
-                    });
-                    self.declare(own, outer, name.span);
-                }
-                _ => {}
+                S::Define(define) => self.collect_define(id, scope, define),
+                S::Outer { name, path } => self.collect_outer(id, scope, name, path),
+                _ => self.collect_pending(id, scope, stmt),
             }
         }
+    }
+
+    /// Notes what later passes have to do, and declares the values that it defines.
+    fn collect_pending(&mut self, id: InstanceId, scope: ScopeId, stmt: &'a ast::Stmt) {
+        use ast::StmtKind as S;
+        let pending = &mut self.pending;
+        match &stmt.kind {
+            S::Invariant(demand) => pending.invariants.push((scope, demand)),
+            S::Start(list) => {
+                let starts = list.iter().map(|a| (scope, a, false));
+                pending.starts.extend(starts);
+            }
+            S::Guess(list) => pending.starts.extend(list.iter().map(|a| (scope, a, true))),
+            S::Layout(places) => pending.layouts.extend(places.iter().map(|p| (scope, p))),
+            S::Solve {
+                unknowns,
+                equations,
+            } => {
+                let mut sought = Vec::new();
+                for name in unknowns {
+                    let path = self.tables.instances[id.at()].path;
+                    let path = self.child(path, &name.text, None);
+                    let kind = DefKind::Sought;
+                    let def = self.define_value(id, scope, path, kind, None, None, name.span);
+                    sought.extend(def);
+                }
+                self.pending.solves.push(PendingSolve {
+                    scope,
+                    sought,
+                    equations,
+                    span: stmt.span,
+                });
+            }
+            S::Sample { rate, body } => {
+                let mut defs = Vec::new();
+                for define in body {
+                    defs.extend(self.discrete(id, scope, define));
+                }
+                self.pending.clocks.push(PendingClock {
+                    scope,
+                    rate,
+                    defs,
+                    span: stmt.span,
+                });
+            }
+            S::When {
+                name,
+                condition,
+                actions,
+            } => {
+                self.collect_when(id, scope, name.as_ref(), condition, actions, stmt.span);
+            }
+            _ => {}
+        }
+    }
+
+    fn collect_outer(
+        &mut self,
+        id: InstanceId,
+        scope: ScopeId,
+        name: &'a ast::Ident,
+        path: &'a ast::Path,
+    ) {
+        let at = self.tables.instances[id.at()].path;
+        let own = self.child(at, &name.text, None);
+        let outer = Entity::Outer(self.tables.outers.len() as u32);
+        self.tables.outers.push(Outer {
+            instance: id,
+            name,
+            path,
+            scope,
+        });
+        self.declare(own, outer, name.span);
     }
 
     /// Declares a parameter, input or output, with its value from outside if one is given.
@@ -115,32 +126,19 @@ impl<'a> Elaborator<'a> {
         decl: &'a ast::Decl,
         kind: DefKind,
     ) -> Option<DefId> {
-        let parent = self.instances[id.at()].path;
+        let parent = self.tables.instances[id.at()].path;
         let path = self.child(parent, &decl.name.text, None);
         let mut value = decl.value.as_ref().map(|v| (v, scope));
         if kind != DefKind::Output {
-            if let Some(given) = self.take_given(id, &decl.name.text) {
+            if let Some(given) = self.tables.take_given(id, &decl.name.text) {
                 value = Some((given.value, given.scope));
             }
-            if let Some(change) = self.changes.get_mut(&path) {
+            if let Some(change) = self.asked.changes.get_mut(&path) {
                 change.is_used = true;
                 value = Some((change.value, change.scope));
             }
         }
         self.define_value(id, scope, path, kind, Some(decl), value, decl.name.span)
-    }
-
-    /// Finds an argument by name and marks it as used.
-    pub(super) fn take_given(&mut self, id: InstanceId, name: &str) -> Option<Given<'a>> {
-        let instance = &mut self.instances[id.at()];
-        let mut found = None;
-        for (at, given) in instance.given.iter().enumerate() {
-            if &*given.name.text == name {
-                instance.used |= 1 << at.min(63);
-                found = found.or(Some(*given));
-            }
-        }
-        found
     }
 
     /// Makes a named value, or completes one that was left open.
@@ -154,8 +152,8 @@ impl<'a> Elaborator<'a> {
         value: Option<(&'a ast::Expr, ScopeId)>,
         span: Span,
     ) -> Option<DefId> {
-        if let Entity::Def(open) = self.value_entity(path) {
-            let def = &mut self.defs[open.at()];
+        if let Entity::Def(open) = self.tables.value_entity(path) {
+            let def = &mut self.tables.defs[open.at()];
             let may_complete = def.value.is_none()
                 && (def.kind == DefKind::Output || decl.is_some_and(|_| def.kind == kind))
                 || (def.decl.is_none() && kind == DefKind::Output && value.is_none());
@@ -173,11 +171,12 @@ impl<'a> Elaborator<'a> {
                 return Some(open);
             }
         }
-        let def = DefId(self.defs.len() as u32);
+
+        let def = DefId(self.tables.defs.len() as u32);
         if !self.declare(path, Entity::Def(def), span) {
             return None;
         }
-        self.defs.push(Def {
+        self.tables.defs.push(Def {
             path,
             kind,
             instance: Some(id),
@@ -193,7 +192,7 @@ impl<'a> Elaborator<'a> {
 
     fn collect_define(&mut self, id: InstanceId, scope: ScopeId, define: &'a ast::Define) {
         let [part] = define.target.parts.as_slice() else {
-            self.remote_defines.push((scope, define));
+            self.pending.remote_defines.push((scope, define));
             return;
         };
         let kind = if define.is_derivative {
@@ -206,7 +205,7 @@ impl<'a> Elaborator<'a> {
         };
         let value = Some((&define.value, scope));
         if let Some(def) = self.define_value(id, scope, path, kind, None, value, part.name.span) {
-            self.defs[def.at()].unit = define.unit.as_ref();
+            self.tables.defs[def.at()].unit = define.unit.as_ref();
         }
     }
 
@@ -223,6 +222,7 @@ impl<'a> Elaborator<'a> {
             );
             return None;
         };
+
         if define.is_derivative {
             self.report_bad_target(
                 define.span,
@@ -230,6 +230,7 @@ impl<'a> Elaborator<'a> {
             );
             return None;
         }
+
         let path = self.target_path(id, scope, part)?;
         let value = Some((&define.value, scope));
         let def = self.define_value(
@@ -241,14 +242,12 @@ impl<'a> Elaborator<'a> {
             value,
             part.name.span,
         )?;
-        self.defs[def.at()].unit = define.unit.as_ref();
+        self.tables.defs[def.at()].unit = define.unit.as_ref();
         Some(def)
     }
 
     fn report_bad_target(&mut self, span: Span, text: &str) {
-        self.report.add(code::NOT_SETTABLE, span, || {
-            Diagnostic::error(code::NOT_SETTABLE, "this cannot be defined here").primary(span, text)
-        });
+        report!(self, code::NOT_SETTABLE, span, "this cannot be defined here"; "{text}");
     }
 
     /// Gives the path of `x` or `x[i]` in a part.
@@ -258,7 +257,7 @@ impl<'a> Elaborator<'a> {
         scope: ScopeId,
         part: &'a ast::RefPart,
     ) -> Option<PathId> {
-        let parent = self.instances[id.at()].path;
+        let parent = self.tables.instances[id.at()].path;
         self.indexed_path(parent, scope, &part.name.text, &part.index)
     }
 
@@ -284,10 +283,7 @@ impl<'a> Elaborator<'a> {
             }
             [_, _, extra, ..] => {
                 let span = extra.span;
-                self.report.add(code::BAD_INDEX, span, || {
-                    Diagnostic::error(code::BAD_INDEX, "a name has at most two indices")
-                        .primary(span, "one too many")
-                });
+                report!(self, code::BAD_INDEX, span, "a name has at most two indices"; "one too many");
                 None
             }
         }
@@ -302,7 +298,7 @@ impl<'a> Elaborator<'a> {
         actions: &'a [ast::Action],
         span: Span,
     ) {
-        let parent = self.instances[id.at()].path;
+        let parent = self.tables.instances[id.at()].path;
         let path = match name {
             Some(name) => {
                 let path = self.child(parent, &name.text, None);
@@ -311,14 +307,15 @@ impl<'a> Elaborator<'a> {
             }
             None => self.child(parent, "when", None),
         };
+
         let mut defs = Vec::new();
         for action in actions {
             if let ast::Action::Define(define) = action {
                 // Two events may set the same discrete value.
                 let shared = match define.target.parts.as_slice() {
                     [part] => self.target_path(id, scope, part).and_then(|path| {
-                        match self.value_entity(path) {
-                            Entity::Def(def) if self.when_defs.contains(&def) => Some(def),
+                        match self.tables.value_entity(path) {
+                            Entity::Def(def) if self.pending.when_defs.contains(&def) => Some(def),
                             _ => None,
                         }
                     }),
@@ -330,15 +327,16 @@ impl<'a> Elaborator<'a> {
                 };
                 let Some(def) = def else { continue };
                 if defs.iter().any(|(d, _)| *d == def) {
-                    let first = self.defs[def.at()].span;
+                    let first = self.tables.defs[def.at()].span;
                     self.report_set_twice(&define.target, first);
                     continue;
                 }
-                self.when_defs.insert(def);
+                self.pending.when_defs.insert(def);
                 defs.push((def, &define.value));
             }
         }
-        self.whens.push(PendingWhen {
+
+        self.pending.whens.push(PendingWhen {
             scope,
             path,
             condition,
@@ -368,18 +366,19 @@ impl<'a> Elaborator<'a> {
 
     /// Reports arguments that no declaration took.
     pub(super) fn check_given(&mut self, id: InstanceId) {
-        let instance = &self.instances[id.at()];
+        let instance = &self.tables.instances[id.at()];
         let n = instance.given.len();
         if n == 0 || n < 64 && instance.used == (1 << n) - 1 {
             return;
         }
-        let names = self.declared_names(id);
+        let names = self.tables.declared_names(id);
         let is_used = |at: usize| match n < 64 {
             true => instance.used & (1 << at) != 0,
             false => names
                 .iter()
                 .any(|name| **name == *instance.given[at].name.text),
         };
+
         let unused: Vec<Given<'a>> = (0..n)
             .filter(|&at| !is_used(at))
             .map(|at| instance.given[at])
@@ -388,7 +387,7 @@ impl<'a> Elaborator<'a> {
         for given in unused {
             let span = given.name.span;
             let own = self.graph.signals.names.find(path, &given.name.text, None);
-            let defined = own.and_then(|path| self.entity_span(self.entity(path)));
+            let defined = own.and_then(|path| self.tables.entity_span(self.tables.entity(path)));
             self.report.add(code::ARGUMENTS, span, || {
                 let message = Diagnostic::error(
                     code::ARGUMENTS,
@@ -399,7 +398,7 @@ impl<'a> Elaborator<'a> {
                 )
                 .primary(span, "not declared there");
                 if let Some(defined) = defined {
-                    return message.secondary(defined, "this is no parameter").help(
+                    return message.secondary(defined, "this is not a parameter").help(
                         "only what is declared by `param`, `input` or `replaceable` can be given",
                     );
                 }
@@ -411,32 +410,10 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Lists parameters, inputs and replaceable parts of a part, for messages.
-    pub(super) fn declared_names(&self, id: InstanceId) -> Vec<String> {
-        let mut names = Vec::new();
-        for level in &self.instances[id.at()].lineage.levels {
-            for stmt in &level.model.body {
-                match &stmt.kind {
-                    ast::StmtKind::Param(decls) | ast::StmtKind::Input(decls) => {
-                        names.extend(decls.iter().map(|d| d.name.text.to_string()));
-                    }
-                    ast::StmtKind::Replaceable { name, .. } => names.push(name.text.to_string()),
-                    _ => {}
-                }
-            }
-        }
-        names
-    }
-
     pub(super) fn report_unnamed_argument(&mut self, value: &ast::Expr, model: &str) {
         let span = value.span;
-        self.report.add(code::ARGUMENTS, span, || {
-            Diagnostic::error(
-                code::ARGUMENTS,
-                format!("an argument of `{model}` has no name"),
-            )
-            .primary(span, "which parameter is this?")
-            .help("arguments of a model are named: `Gimbal(Ix = 2 [kg*m^2])`")
-        });
+        report!(self, code::ARGUMENTS, span, "an argument of `{model}` has no name";
+            "which parameter is this?";
+            help: "arguments of a model are named: `Gimbal(Ix = 2 [kg*m^2])`");
     }
 }

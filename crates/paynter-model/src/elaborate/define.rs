@@ -25,7 +25,7 @@ const MAX_NESTED: u32 = 16;
 impl<'a> Elaborator<'a> {
     /// Gives the value of a definition, resolving it if need be.
     pub(super) fn read_def(&mut self, def: DefId) -> Lowered {
-        match &self.defs[def.at()].progress {
+        match &self.tables.defs[def.at()].progress {
             Progress::Done(value) => return Ok(value.clone()),
             Progress::Failed => return Err(Stop::Reported),
             Progress::Started => {
@@ -34,11 +34,11 @@ impl<'a> Elaborator<'a> {
             }
             Progress::Open => {}
         }
-        if self.nested >= MAX_NESTED {
+        if self.budget.nested >= MAX_NESTED {
             return Err(Stop::Blocked(def));
         }
         self.resolve(def)?;
-        match &self.defs[def.at()].progress {
+        match &self.tables.defs[def.at()].progress {
             Progress::Done(value) => Ok(value.clone()),
             _ => Err(Stop::Reported),
         }
@@ -46,7 +46,7 @@ impl<'a> Elaborator<'a> {
 
     /// Resolves a definition and everything it waits for; errors are reported.
     pub(super) fn settle(&mut self, def: DefId) {
-        let nested = std::mem::take(&mut self.nested);
+        let nested = std::mem::take(&mut self.budget.nested);
         let mut stack = vec![def];
         while let Some(&top) = stack.last() {
             match self.resolve(top) {
@@ -56,11 +56,11 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
-        self.nested = nested;
+        self.budget.nested = nested;
     }
 
     fn resolve(&mut self, def: DefId) -> Result<(), Stop> {
-        match self.defs[def.at()].progress {
+        match self.tables.defs[def.at()].progress {
             Progress::Done(_) => return Ok(()),
             Progress::Failed => return Err(Stop::Reported),
             Progress::Started => {
@@ -69,13 +69,13 @@ impl<'a> Elaborator<'a> {
             }
             Progress::Open => {}
         }
-        self.defs[def.at()].progress = Progress::Started;
-        self.being_resolved.push(def);
-        self.nested += 1;
+        self.tables.defs[def.at()].progress = Progress::Started;
+        self.readings.being_resolved.push(def);
+        self.budget.nested += 1;
         let result = self.compute(def);
-        self.nested -= 1;
-        self.being_resolved.pop();
-        self.defs[def.at()].progress = match &result {
+        self.budget.nested -= 1;
+        self.readings.being_resolved.pop();
+        self.tables.defs[def.at()].progress = match &result {
             Ok(value) => Progress::Done(value.clone()),
             Err(Stop::Reported) => Progress::Failed,
             Err(Stop::Blocked(_)) => Progress::Open,
@@ -85,57 +85,69 @@ impl<'a> Elaborator<'a> {
 
     fn report_circle(&mut self, def: DefId) {
         let from = self
+            .readings
             .being_resolved
             .iter()
             .position(|&d| d == def)
             .unwrap_or(0);
-        let circle: Vec<DefId> = self.being_resolved[from..].to_vec();
+        let circle: Vec<DefId> = self.readings.being_resolved[from..].to_vec();
         let names: Vec<String> = circle
             .iter()
             .chain([&def])
             .map(|d| {
                 format!(
                     "`{}`",
-                    self.graph.signals.names.display(self.defs[d.at()].path)
+                    self.graph
+                        .signals
+                        .names
+                        .display(self.tables.defs[d.at()].path)
                 )
             })
             .collect();
+
         let all_params = circle
             .iter()
-            .all(|d| self.defs[d.at()].kind == DefKind::Param);
+            .all(|d| self.tables.defs[d.at()].kind == DefKind::Param);
+
         // The circle is the same wherever it was entered: report it at its first member.
         let place = circle
             .iter()
-            .map(|d| self.defs[d.at()].span)
+            .map(|d| self.tables.defs[d.at()].span)
             .min()
             .unwrap_or_default();
+
         let own = circle
             .iter()
-            .find(|d| self.defs[d.at()].span == place)
+            .find(|d| self.tables.defs[d.at()].span == place)
             .map_or(String::new(), |d| {
-                self.graph.signals.names.display(self.defs[d.at()].path)
+                self.graph
+                    .signals
+                    .names
+                    .display(self.tables.defs[d.at()].path)
             });
+
         let (code, headline, help) = if all_params {
             (
                 code::PARAMETER_CYCLE,
-                "parameters depend on each other in a circle",
+                "parameters depend on each other in a cycle",
                 None,
             )
         } else {
             (
                 code::SIGNAL_CYCLE,
-                "signals depend on each other in a circle",
+                "signals depend on each other in a cycle",
                 Some(match own.contains('.') {
                     false => format!(
-                        "to have the circle solved, write `solve {own} {{ {own} == … }}` instead of `{own} = …`"
+                        "to have the loop solved, write `solve {own} {{ {own} == … }}` instead of `{own} = …`"
                     ),
                     true => "break it where the signal passes a storage or a `sample` block, or solve it: `solve x { x == … }`".to_owned(),
                 }),
             )
         };
+
         self.report.add(code, place, || {
             let mut message = Diagnostic::error(code, headline)
-                .primary(place, "part of the circle")
+                .primary(place, "part of the cycle")
                 .fact(names.join(" reads "));
             if let Some(help) = help {
                 message = message.help(help);
@@ -145,7 +157,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn compute(&mut self, def: DefId) -> Lowered {
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         match d.kind {
             DefKind::State => self.state(def),
             DefKind::Discrete => self.discrete_value(def),
@@ -154,7 +166,7 @@ impl<'a> Elaborator<'a> {
                 let dimension = decl
                     .and_then(|u| self.unit(u))
                     .map(|u| u.dimension)
-                    .or_else(|| self.hints.get(&def).copied());
+                    .or_else(|| self.units.hints.get(&def).copied());
                 let value = self.fresh(def, Shape::Scalar, |_| Role::Unknown);
                 Ok(value.measured(dimension, None))
             }
@@ -173,7 +185,7 @@ impl<'a> Elaborator<'a> {
     /// Lowers the value of a definition and compares it with what its declaration says.
     fn declared_value(&mut self, def: DefId) -> Lowered {
         let (value, decl, decl_scope, unit) = {
-            let d = &self.defs[def.at()];
+            let d = &self.tables.defs[def.at()];
             (d.value, d.decl, d.decl_scope, d.unit)
         };
         let Some((expr, scope)) = value else {
@@ -186,10 +198,8 @@ impl<'a> Elaborator<'a> {
             }
             if let Some(kind) = &decl.kind {
                 let span = kind.span;
-                self.report.add(code::WRONG_TYPE, span, || {
-                    Diagnostic::error(code::WRONG_TYPE, "a value has a shape, not a type name")
-                        .primary(span, "write a shape such as `[3]`, or nothing")
-                });
+                report!(self, code::WRONG_TYPE, span, "a value has a shape, not a type name";
+                    "write a shape such as `[3]`, or nothing");
             }
         }
         let unit = unit
@@ -205,23 +215,26 @@ impl<'a> Elaborator<'a> {
     }
 
     fn without_value(&mut self, def: DefId) -> Lowered {
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         let (kind, path, span) = (d.kind, d.path, d.span);
-        if self.is_lenient
+        if self.asked.is_lenient
             && d.instance
-                .is_none_or(|i| self.instances[i.at()].parent.is_none())
+                .is_none_or(|i| self.tables.instances[i.at()].parent.is_none())
         {
             return self.placeholder(def);
         }
-        if kind == DefKind::Input && self.free_inputs.contains(&path) {
+        if kind == DefKind::Input && self.asked.free_inputs.contains(&path) {
             return self.free_input(def);
         }
+
         // What is wrong with the arguments of the part was reported.
-        if d.instance.is_some_and(|i| self.misused.contains(&i)) {
+        if d.instance
+            .is_some_and(|i| self.excused.misused_parts.contains(&i))
+        {
             return Err(Stop::Reported);
         }
         let name = self.graph.signals.names.display(path);
-        let owner = d.instance.map(|i| &self.instances[i.at()]);
+        let owner = d.instance.map(|i| &self.tables.instances[i.at()]);
         let at = owner.filter(|o| o.parent.is_some()).map(|o| o.span);
         let short = self.graph.signals.names.last(path).0.to_owned();
         let (code, headline, help) = match kind {
@@ -253,11 +266,13 @@ impl<'a> Elaborator<'a> {
                 },
             ),
         };
+
         let place = at.unwrap_or(span);
         // One message for each missing value of a part, so the declaration is part of the key.
-        if !self.told_missing.insert((place, span)) {
+        if !self.told.missing_bonds.insert((place, span)) {
             return Err(Stop::Reported);
         }
+
         // `sensor.T_yaw = …` that lost its dot defines a signal of the model around.
         let misread = match (kind, self.graph.signals.names.parent(path)) {
             (DefKind::Input, Some(part)) => {
@@ -266,13 +281,14 @@ impl<'a> Elaborator<'a> {
                 names
                     .parent(part)
                     .and_then(|around| names.find(around, &joined, None))
-                    .and_then(|path| match self.value_entity(path) {
-                        Entity::Def(def) => Some(self.defs[def.at()].span),
+                    .and_then(|path| match self.tables.value_entity(path) {
+                        Entity::Def(def) => Some(self.tables.defs[def.at()].span),
                         _ => None,
                     })
             }
             _ => None,
         };
+
         if let Some(misread) = misread {
             let message = Diagnostic::error(code, headline)
                 .primary(misread, format!("is `{name}` meant here?"))
@@ -280,6 +296,7 @@ impl<'a> Elaborator<'a> {
             self.report.list.push(message.help(help));
             return Err(Stop::Reported);
         }
+
         let mut message = Diagnostic::error(code, headline);
         message = match at {
             Some(at) => message
@@ -287,13 +304,14 @@ impl<'a> Elaborator<'a> {
                 .secondary(span, "declared here"),
             None => message.primary(span, "no value"),
         };
+
         self.report.list.push(message.help(help));
         Err(Stop::Reported)
     }
 
     /// An input that an experiment linearizes from rests at zero unless it is given.
     fn free_input(&mut self, def: DefId) -> Lowered {
-        let decl = self.defs[def.at()].decl;
+        let decl = self.tables.defs[def.at()].decl;
         let zero = self.pool().number(0.0);
         let dimension = match decl.and_then(|d| d.unit.as_ref()) {
             Some(unit) => self.unit(unit).map(|u| u.dimension),
@@ -301,7 +319,7 @@ impl<'a> Elaborator<'a> {
         };
         let shape = match decl {
             Some(decl) => self
-                .declared_shape(decl, self.defs[def.at()].decl_scope)?
+                .declared_shape(decl, self.tables.defs[def.at()].decl_scope)?
                 .unwrap_or(Shape::Scalar),
             None => Shape::Scalar,
         };
@@ -311,7 +329,7 @@ impl<'a> Elaborator<'a> {
     /// When a model is checked alone, what it leaves open is an unknown number.
     fn placeholder(&mut self, def: DefId) -> Lowered {
         let (kind, decl, decl_scope) = {
-            let d = &self.defs[def.at()];
+            let d = &self.tables.defs[def.at()];
             (d.kind, d.decl, d.decl_scope)
         };
         let shape = match decl {
@@ -324,7 +342,7 @@ impl<'a> Elaborator<'a> {
             .and_then(|d| d.unit.as_ref())
             .and_then(|u| self.unit(u))
             .map(|u| u.dimension);
-        self.has_placeholder = true;
+        self.fixed.has_placeholder = true;
         let role = match kind {
             DefKind::Param => Role::Parameter {
                 value: f64::NAN,
@@ -345,14 +363,9 @@ impl<'a> Elaborator<'a> {
         };
         if sizes.is_empty() {
             let span = decl.span;
-            self.report.add(code::BAD_SIZE, span, || {
-                Diagnostic::error(
-                    code::BAD_SIZE,
-                    format!("the shape of `{}` has no size", decl.name.text),
-                )
-                .primary(span, "empty brackets")
-                .help("write `[3]` for a vector, `[3,3]` for a matrix, and nothing for one number")
-            });
+            report!(self, code::BAD_SIZE, span, "the shape of `{}` has no size", decl.name.text;
+                "empty brackets";
+                help: "write `[3]` for a vector, `[3,3]` for a matrix, and nothing for one number");
             return Err(Stop::Reported);
         }
         let mut numbers = Vec::new();
@@ -379,14 +392,9 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let (found, wanted) = (value.describe(), shape.describe());
-        self.report.add(code::SHAPES, span, || {
-            Diagnostic::error(
-                code::SHAPES,
-                format!("`{}` must be {wanted}", decl.name.text),
-            )
-            .primary(span, format!("this is {found}"))
-            .secondary(decl.span, "declared here")
-        });
+        report!(self, code::SHAPES, span, "`{}` must be {wanted}", decl.name.text;
+            "this is {found}";
+            beside decl.span => "declared here");
         Err(Stop::Reported)
     }
 
@@ -404,15 +412,10 @@ impl<'a> Elaborator<'a> {
             && (parsed.factor != 1.0 || parsed.offset != 0.0)
         {
             let (span, text, number) = (expr.span, parsed.text.clone(), *number);
-            self.report.add(code::BARE_NUMBER, span, || {
-                Diagnostic::error(
-                    code::BARE_NUMBER,
-                    format!("{number} has no unit, and {text} is not the SI unit"),
-                )
-                .primary(span, "no unit")
-                .secondary(unit.span, format!("declared in {text}"))
-                .help(format!("write `{number} [{text}]`"))
-            });
+            report!(self, code::BARE_NUMBER, span, "{number} has no unit, and {text} is not the SI unit";
+                "no unit";
+                beside unit.span => "declared in {text}";
+                help: "write `{number} [{text}]`");
         } else if let Some(found) = value.dimension
             && found != wanted
         {
@@ -428,38 +431,36 @@ impl<'a> Elaborator<'a> {
         if !value.is_numeric() {
             return Ok(value);
         }
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         let (span, decl) = (d.value.map_or(d.span, |(e, _)| e.span), d.decl);
         let name = d.path;
         for &e in &value.elements {
-            let Some(x) = self.constants.value(&self.graph.signals, e) else {
+            let Some(x) = self.fixed.constants.value(&self.graph.signals, e) else {
                 let name = self.graph.signals.names.display(name);
-                self.report.add(code::NOT_CONSTANT, span, || {
-                    Diagnostic::error(
-                        code::NOT_CONSTANT,
-                        format!("the parameter `{name}` varies in time"),
-                    )
-                    .primary(span, "reads a signal")
-                    .help("make it an `input`")
-                });
+                report!(self, code::NOT_CONSTANT, span, "the parameter `{name}` varies in time";
+                    "reads a signal";
+                    help: "make it an `input`");
                 return Err(Stop::Reported);
             };
-            if !(x.is_finite() || x.is_nan() && self.has_placeholder) {
+            if !(x.is_finite() || x.is_nan() && self.fixed.has_placeholder) {
                 let name = self.graph.signals.names.display(name);
-                self.report.add(code::NOT_FINITE, span, || {
-                    Diagnostic::error(code::NOT_FINITE, format!("the value of `{name}` is {x}"))
-                        .primary(span, "not a finite number")
-                });
+                report!(self, code::NOT_FINITE, span, "the value of `{name}` is {x}"; "not a finite number");
                 return Err(Stop::Reported);
             }
         }
+
         let limits = decl
             .and_then(|d| d.range.as_ref())
             .and_then(|range| self.check_range(def, &value, range, span));
         let bound = self.bound_parameters(def, value);
         if let Some((low, high, unit)) = limits {
-            let name = self.graph.signals.names.display(self.defs[def.at()].path);
-            self.limits
+            let name = self
+                .graph
+                .signals
+                .names
+                .display(self.tables.defs[def.at()].path);
+            self.fixed
+                .limits
                 .extend(bound.elements.iter().map(|&value| Limit {
                     name: name.clone(),
                     value,
@@ -479,7 +480,7 @@ impl<'a> Elaborator<'a> {
         range: &'a ast::Range,
         span: Span,
     ) -> Option<(Option<ExprId>, Option<ExprId>, String)> {
-        let scope = self.defs[def.at()].decl_scope;
+        let scope = self.tables.defs[def.at()].decl_scope;
         let ctx = Ctx::of(scope);
         let low_value = self.lower_or_report(&range.from, ctx)?;
         let high_value = match &range.to {
@@ -495,7 +496,7 @@ impl<'a> Elaborator<'a> {
             high_value.and_then(|v| v.as_scalar()),
         );
         let [low, high] = [low_end, high_end]
-            .map(|end| end.and_then(|e| self.constants.value(&self.graph.signals, e)));
+            .map(|end| end.and_then(|e| self.fixed.constants.value(&self.graph.signals, e)));
         let unit = value.dimension.map_or(String::new(), |d| {
             if d.is_one() {
                 String::new()
@@ -503,21 +504,21 @@ impl<'a> Elaborator<'a> {
                 format!(" {}", super::lower::unit_to_write(d))
             }
         });
+
         for &e in &value.elements {
-            let Some(x) = self.constants.value(&self.graph.signals, e) else {
+            let Some(x) = self.fixed.constants.value(&self.graph.signals, e) else {
                 continue;
             };
             if low.is_some_and(|low| x < low) || high.is_some_and(|high| x > high) {
-                let name = self.graph.signals.names.display(self.defs[def.at()].path);
+                let name = self
+                    .graph
+                    .signals
+                    .names
+                    .display(self.tables.defs[def.at()].path);
                 let shown = |x: Option<f64>| x.map_or("…".to_owned(), format_number);
-                self.report.add(code::OUT_OF_RANGE, span, || {
-                    Diagnostic::error(code::OUT_OF_RANGE, out_of_range(&name, x, &unit))
-                        .primary(span, "this value")
-                        .secondary(
-                            range.span,
-                            format!("must lie in {} .. {}{unit}", shown(low), shown(high)),
-                        )
-                });
+                report!(self, code::OUT_OF_RANGE, span, "{}", out_of_range(&name, x, &unit);
+                    "this value";
+                    beside range.span => "must lie in {} .. {}{unit}", shown(low), shown(high));
                 return None;
             }
         }
@@ -527,7 +528,7 @@ impl<'a> Elaborator<'a> {
     /// Gives fixed numbers their own symbols. Zeros inside vectors and matrices stay numbers:
     /// they say that something is not there.
     fn bound_parameters(&mut self, def: DefId, value: Value) -> Value {
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         let (path, kind) = (d.path, d.kind);
         // A value given from outside of the part is what a message about it points at.
         let span = match d.value {
@@ -543,6 +544,7 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             let x = self
+                .fixed
                 .constants
                 .value(&self.graph.signals, e)
                 .unwrap_or(f64::NAN);
@@ -563,9 +565,9 @@ impl<'a> Elaborator<'a> {
     }
 
     fn note_input(&mut self, def: DefId, symbol: SymbolId) {
-        let is_top = self.defs[def.at()]
+        let is_top = self.tables.defs[def.at()]
             .instance
-            .is_some_and(|i| self.instances[i.at()].parent.is_none());
+            .is_some_and(|i| self.tables.instances[i.at()].parent.is_none());
         if is_top {
             self.graph.inputs.push(symbol);
         }
@@ -579,12 +581,13 @@ impl<'a> Elaborator<'a> {
         let is_fixed = value
             .elements
             .iter()
-            .all(|&e| self.constants.value(&self.graph.signals, e).is_some());
-        let kind = self.defs[def.at()].kind;
+            .all(|&e| self.fixed.constants.value(&self.graph.signals, e).is_some());
+        let kind = self.tables.defs[def.at()].kind;
         if is_fixed {
             self.need_finite(def, &value)?;
             return Ok(self.bound_parameters(def, value));
         }
+
         // What a port passes on as it is needs no name of its own.
         if kind == DefKind::PortGiven
             && value
@@ -594,11 +597,11 @@ impl<'a> Elaborator<'a> {
         {
             return Ok(value);
         }
-        if self.defs[def.at()].value.is_none() && self.is_lenient {
+        if self.tables.defs[def.at()].value.is_none() && self.asked.is_lenient {
             // A placeholder is its own symbol.
             return Ok(value);
         }
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         let (path, span) = (d.path, d.span);
         let origin = self.origin(span);
         let mut elements = Vec::with_capacity(value.elements.len());
@@ -619,8 +622,8 @@ impl<'a> Elaborator<'a> {
             }
             let left = self.pool().symbol(symbol);
             elements.push(left);
-            if let Some(&counter) = self.turn_counters.get(&e) {
-                self.turn_counters.insert(left, counter);
+            if let Some(&counter) = self.readings.turn_counters.get(&e) {
+                self.readings.turn_counters.insert(left, counter);
             }
             self.graph.signals.equations.push(Equation {
                 left,
@@ -634,13 +637,13 @@ impl<'a> Elaborator<'a> {
 
     fn need_finite(&mut self, def: DefId, value: &Value) -> Result<(), Stop> {
         for &e in &value.elements {
-            if let Some(x) = self.constants.value(&self.graph.signals, e)
+            if let Some(x) = self.fixed.constants.value(&self.graph.signals, e)
                 && !x.is_finite()
-                && !(x.is_nan() && self.has_placeholder)
+                && !(x.is_nan() && self.fixed.has_placeholder)
             {
                 let message = self.not_finite(def, x);
                 let span = message.primary.as_ref().map(|p| p.span);
-                let span = span.unwrap_or(self.defs[def.at()].span);
+                let span = span.unwrap_or(self.tables.defs[def.at()].span);
                 self.report.add(code::NOT_FINITE, span, || message);
                 return Err(Stop::Reported);
             }
@@ -651,15 +654,15 @@ impl<'a> Elaborator<'a> {
     /// Says that a value is no number: at the line of the user that makes the part, where it is one of a part from another file. A vector of
     /// the part that is zero is nearly always the cause: an axis has a direction, and a quaternion a length.
     fn not_finite(&mut self, def: DefId, x: f64) -> Diagnostic {
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         let own = d.value.map_or(d.span, |(e, _)| e.span);
         let names = &self.graph.signals.names;
         let text = format!("the value of `{}` is {x}", names.display(d.path));
         let message = Diagnostic::error(code::NOT_FINITE, text);
         let owner = d.instance;
-        let mut part = owner.map(|id| &self.instances[id.at()]);
+        let mut part = owner.map(|id| &self.tables.instances[id.at()]);
         while let Some(outer) = part.filter(|p| p.depth > 1).and_then(|p| p.parent) {
-            part = Some(&self.instances[outer.at()]);
+            part = Some(&self.tables.instances[outer.at()]);
         }
         let is_elsewhere = |p: &&Instance<'_>| p.depth == 1 && p.span.file != own.file;
         let Some(part) = part.filter(is_elsewhere) else {
@@ -669,6 +672,7 @@ impl<'a> Elaborator<'a> {
             .primary(part.span, "what is given here leads to no finite number")
             .secondary(own, "in this line of the part");
         let beside: Vec<(PathId, Value)> = self
+            .tables
             .defs
             .iter()
             .filter(|d| d.kind == DefKind::Param && d.instance == owner)
@@ -677,8 +681,9 @@ impl<'a> Elaborator<'a> {
                 _ => None,
             })
             .collect();
+
         let signals = &self.graph.signals;
-        let constants = &mut self.constants;
+        let constants = &mut self.fixed.constants;
         let mut is_zero = |value: &Value| {
             (value.elements.iter()).all(|&e| constants.value(signals, e) == Some(0.0))
         };
@@ -718,7 +723,7 @@ impl<'a> Elaborator<'a> {
 
     /// Makes symbols for a value that is defined elsewhere.
     fn fresh(&mut self, def: DefId, shape: Shape, role: impl Fn(usize) -> Role) -> Value {
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         let (path, span) = (d.path, d.span);
         let origin = self.origin(span);
         let elements = (0..shape.len())
@@ -741,7 +746,7 @@ impl<'a> Elaborator<'a> {
     // -------------------------------------------------------------------------------
 
     fn state(&mut self, def: DefId) -> Lowered {
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         let (path, unit, value) = (d.path, d.unit, d.value);
         let mut guess = Guess::default();
         if let Some((e, scope)) = value {
@@ -753,27 +758,31 @@ impl<'a> Elaborator<'a> {
             .and_then(|u| self.unit(u))
             .map(|u| u.dimension)
             .or(guess.dimension)
-            .or_else(|| self.hints.get(&def).copied());
+            .or_else(|| self.units.hints.get(&def).copied());
         let shape = guess.shape.unwrap_or(Shape::Scalar);
-        let from = unit.map_or(self.defs[def.at()].span, |u| u.span);
+        let from = unit.map_or(self.tables.defs[def.at()].span, |u| u.span);
         let value = self.fresh(def, shape, |_| Role::Unknown);
         Ok(value.measured(dimension, Some(from)))
     }
 
     fn discrete_value(&mut self, def: DefId) -> Lowered {
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         let (path, unit, value) = (d.path, d.unit, d.value);
         let mut guess = Guess::default();
         if let Some((e, scope)) = value {
             guess = self.guess(e, scope, 0);
         }
         self.guess_from_starts(path, &mut guess);
-        let unit = unit.or_else(|| self.defs[def.at()].decl.and_then(|d| d.unit.as_ref()));
+        let unit = unit.or_else(|| {
+            self.tables.defs[def.at()]
+                .decl
+                .and_then(|d| d.unit.as_ref())
+        });
         let dimension = unit
             .and_then(|u| self.unit(u))
             .map(|u| u.dimension)
             .or(guess.dimension)
-            .or_else(|| self.hints.get(&def).copied());
+            .or_else(|| self.units.hints.get(&def).copied());
         let shape = guess.shape.unwrap_or(Shape::Scalar);
         let mut value = self
             .fresh(def, shape, |_| Role::Discrete { start: 0.0 })
@@ -789,10 +798,11 @@ impl<'a> Elaborator<'a> {
         if guess.shape.is_some() && guess.dimension.is_some() {
             return;
         }
-        if self.starts_by_path.is_none() {
+        if self.pending.starts_by_path.is_none() {
             self.index_starts();
         }
         let found = self
+            .pending
             .starts_by_path
             .as_ref()
             .and_then(|map| map.get(&path))
@@ -806,10 +816,10 @@ impl<'a> Elaborator<'a> {
 
     fn index_starts(&mut self) {
         let mut map = rustc_hash::FxHashMap::default();
-        for &(scope, assign, _) in &self.starts {
-            let Some(mut at) = self.scopes[scope.at()]
+        for &(scope, assign, _) in &self.pending.starts {
+            let Some(mut at) = self.tables.scopes[scope.at()]
                 .instance
-                .map(|i| self.instances[i.at()].path)
+                .map(|i| self.tables.instances[i.at()].path)
             else {
                 continue;
             };
@@ -827,14 +837,14 @@ impl<'a> Elaborator<'a> {
                 map.entry(at).or_insert((&assign.value, scope));
             }
         }
-        self.starts_by_path = Some(map);
+        self.pending.starts_by_path = Some(map);
     }
 
     /// Takes a signal of a composite port from the port that gives it.
     fn taken(&mut self, port: PortId, member: u32) -> Lowered {
         // A port that stands for another one has its signals there.
         if let Some(super::lower::Target::Port(other)) = self.follow_port(port)? {
-            let members = self.ports[other.at()].members.as_ref();
+            let members = self.tables.ports[other.at()].members.as_ref();
             if let Some(MemberKind::Signal(def)) = members
                 .and_then(|m| m.get(member as usize))
                 .map(|m| m.what.clone())
@@ -843,25 +853,26 @@ impl<'a> Elaborator<'a> {
             }
             return Err(Stop::Reported);
         }
+
         // That the port leaves this signal open was reported.
-        if self.incomplete_ports.contains(&port) {
+        if self.excused.incomplete_ports.contains(&port) {
             return Err(Stop::Reported);
         }
-        let net = self.net_of(port);
-        let giver = self.net_givers.get(&net).copied();
+        let net = self.tables.net_of(port);
+        let giver = self.wiring.net_givers.get(&net).copied();
         if let Some(giver) = giver
-            && let Some(members) = &self.ports[giver.at()].members
+            && let Some(members) = &self.tables.ports[giver.at()].members
             && let Some(MemberKind::Signal(def)) =
                 members.get(member as usize).map(|m| m.what.clone())
         {
             return self.read_def(def);
         }
-        let decl = self.ports[port.at()].decl;
-        let is_top = self.instances[self.ports[port.at()].instance.at()]
+        let decl = self.tables.ports[port.at()].decl;
+        let is_top = self.tables.instances[self.tables.ports[port.at()].instance.at()]
             .parent
             .is_none();
-        if self.is_lenient && is_top {
-            let def = match &self.ports[port.at()].members {
+        if self.asked.is_lenient && is_top {
+            let def = match &self.tables.ports[port.at()].members {
                 Some(members) => match members[member as usize].what {
                     MemberKind::Signal(def) => def,
                     MemberKind::Power { .. } => return Err(Stop::Reported),
@@ -870,70 +881,63 @@ impl<'a> Elaborator<'a> {
             };
             return self.placeholder(def);
         }
+
         if self.phase < super::Phase::Connected {
-            self.report.add(code::NOT_CONSTANT, decl.span, || {
-                Diagnostic::error(
-                    code::NOT_CONSTANT,
-                    "the shape of a model cannot depend on a port",
-                )
-                .primary(decl.span, "a signal of this port is read")
-            });
+            report!(self, code::NOT_CONSTANT, decl.span, "the shape of a model cannot depend on a port";
+                "a signal of this port is read");
             return Err(Stop::Reported);
         }
-        let instance = self.ports[port.at()].instance;
-        if self.incomplete.contains(&instance) || self.excused_nets.contains(&net) {
+
+        let instance = self.tables.ports[port.at()].instance;
+        if self.excused.incomplete_parts.contains(&instance) || self.excused.nets.contains(&net) {
             return Err(Stop::Reported);
         }
-        let name = self.graph.signals.names.display(self.ports[port.at()].path);
-        let part = self.instances[self.ports[port.at()].instance.at()].span;
-        self.report.add(code::GIVERS, part, || {
-            Diagnostic::error(
-                code::GIVERS,
-                format!("nothing gives the signals of port `{name}`"),
-            )
-            .primary(part, "its port is joined to no port that gives them")
-            .secondary(decl.span, "declared here")
-            .help("join it to a body or to the world")
-        });
+        let name = self
+            .graph
+            .signals
+            .names
+            .display(self.tables.ports[port.at()].path);
+
+        let part = self.tables.instances[self.tables.ports[port.at()].instance.at()].span;
+        report!(self, code::GIVERS, part, "nothing gives the signals of port `{name}`";
+            "its port is joined to no port that gives them";
+            beside decl.span => "declared here";
+            help: "join it to a body or to the world");
         Err(Stop::Reported)
     }
 
     /// Gives the value of a constant of a file.
     pub(super) fn constant(&mut self, define: &'a ast::Define, file: u32) -> Lowered {
-        match self.file_constants.get(&define.span) {
+        match self.texts.constants.get(&define.span) {
             Some(Progress::Done(value)) => return Ok(value.clone()),
             Some(Progress::Failed) => return Err(Stop::Reported),
             Some(Progress::Started) => {
-                self.report.add(code::PARAMETER_CYCLE, define.span, || {
-                    Diagnostic::error(code::PARAMETER_CYCLE, "a constant depends on itself")
-                        .primary(define.span, "part of the circle")
-                });
+                report!(self, code::PARAMETER_CYCLE, define.span, "a constant depends on itself"; "part of the cycle");
                 return Err(Stop::Reported);
             }
             _ => {}
         }
-        self.file_constants.insert(define.span, Progress::Started);
-        let scope = self.file_scopes[file as usize];
+
+        self.texts.constants.insert(define.span, Progress::Started);
+        let scope = self.texts.scopes[file as usize];
         let result = self.lower(&define.value, Ctx::of(scope)).and_then(|value| {
             let fixed = value
                 .elements
                 .iter()
-                .all(|&e| self.constants.value(&self.graph.signals, e).is_some());
+                .all(|&e| self.fixed.constants.value(&self.graph.signals, e).is_some());
             if fixed {
                 return Ok(value);
             }
             let span = define.span;
-            self.report.add(code::NOT_CONSTANT, span, || {
-                Diagnostic::error(code::NOT_CONSTANT, "a constant of a file cannot vary")
-                    .primary(span, "reads time")
-            });
+            report!(self, code::NOT_CONSTANT, span, "a constant of a file cannot vary"; "reads time");
             Err(Stop::Reported)
         });
+
         let progress = match &result {
             Ok(value) => Progress::Done(value.clone()),
             Err(_) => Progress::Failed,
         };
-        self.file_constants.insert(define.span, progress);
+        self.texts.constants.insert(define.span, progress);
         result
     }
 }

@@ -14,7 +14,6 @@ use super::data::*;
 use super::read::is_two_port;
 use super::{Elaborator, code};
 use crate::graph::{DomainId, ElementKind, Variable};
-use crate::units::Dimension;
 
 impl<'a> Elaborator<'a> {
     /// Finds the domain of every bond.
@@ -22,7 +21,7 @@ impl<'a> Elaborator<'a> {
         let mut classes = Classes {
             parent: (0..self.graph.bonds.len() as u32).collect(),
         };
-        for thing in &self.things {
+        for thing in &self.tables.things {
             if thing.kind.is_junction() && thing.size == 1 {
                 for pair in thing.bonds.windows(2) {
                     classes.union(pair[0].1, pair[1].1);
@@ -51,7 +50,7 @@ impl<'a> Elaborator<'a> {
     fn set_domains(&mut self, classes: &mut Classes, known: &[Option<(DomainId, Span)>]) {
         for bond in 0..self.graph.bonds.len() {
             let class = classes.find(bond as u32) as usize;
-            let is_mixed = self.mixed_classes.contains(&(class as u32));
+            let is_mixed = self.wiring.mixed_classes.contains(&(class as u32));
             self.graph.bonds[bond].domain = known[class].map(|k| k.0).filter(|_| !is_mixed);
         }
     }
@@ -62,8 +61,8 @@ impl<'a> Elaborator<'a> {
         loop {
             self.set_domains(classes, known);
             let mut has_learned = false;
-            for at in 0..self.things.len() {
-                let t = &self.things[at];
+            for at in 0..self.tables.things.len() {
+                let t = &self.tables.things[at];
                 if t.bonds.len() > 1 && t.kind.is_storage() {
                     let found = self.domain_of_energy(ThingId(at as u32), classes, known);
                     if let Some((class, found)) = found {
@@ -97,7 +96,7 @@ impl<'a> Elaborator<'a> {
         classes: &mut Classes,
         known: &[Option<(DomainId, Span)>],
     ) -> Option<(usize, (DomainId, Span))> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (scope, memories) = (t.scope, t.memories.clone());
         let [law] = t.written?.law.as_ref()?.as_slice() else {
             return None;
@@ -116,17 +115,17 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let mut found = None;
-        let domains: Vec<DomainId> = self.domains.iter().map(|(id, _)| id).collect();
+        let domains: Vec<DomainId> = self.texts.domains.iter().map(|(id, _)| id).collect();
         for id in domains {
             let mut dimensions = vec![None; memories.len()];
             for &(port, class) in &class_of {
                 let domain = known[class].map_or(id, |k| k.0);
                 let kind = super::read::holder(memories.get(port).copied());
-                dimensions[port] = Some(self.dimension_in(domain, Variable::Stored, kind));
+                dimensions[port] = Some(self.texts.dimension_in(domain, Variable::Stored, kind));
             }
-            self.guessed_field = Some(dimensions);
+            self.units.guessed_field = Some(dimensions);
             let dimension = self.guess(&law.value, scope, 0).dimension;
-            self.guessed_field = None;
+            self.units.guessed_field = None;
             if dimension? == crate::units::Dimension::ENERGY && found.is_none() {
                 found = Some(id);
             } else if dimension? == crate::units::Dimension::ENERGY {
@@ -138,11 +137,13 @@ impl<'a> Elaborator<'a> {
 
     /// The only domain in which the value or the law of a one-port has the right units.
     fn domain_of_law(&mut self, thing: ThingId) -> Option<(DomainId, Span)> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, scope, written) = (t.kind, t.scope, t.written?);
         if let Some(arg) = first_value(written) {
             let dimension = self.guess(&arg.value, scope, 0).dimension?;
-            let domain = self.domain_with(kind, dimension, arg.name.is_some())?;
+            let domain = self
+                .texts
+                .domain_with(kind, dimension, arg.name.is_some())?;
             return Some((domain, arg.value.span));
         }
         let [law] = written.law.as_ref()?.as_slice() else {
@@ -150,12 +151,12 @@ impl<'a> Elaborator<'a> {
         };
         let variable = variable_called(&law.target.text)?;
         let mut found = None;
-        let domains: Vec<DomainId> = self.domains.iter().map(|(id, _)| id).collect();
+        let domains: Vec<DomainId> = self.texts.domains.iter().map(|(id, _)| id).collect();
         for id in domains {
-            self.guessed_law = Some((id, kind));
+            self.units.guessed_law = Some((id, kind));
             let dimension = self.guess(&law.value, scope, 0).dimension;
-            self.guessed_law = None;
-            if dimension? == self.dimension_in(id, variable, kind) {
+            self.units.guessed_law = None;
+            if dimension? == self.texts.dimension_in(id, variable, kind) {
                 if found.is_some() {
                     return None;
                 }
@@ -171,13 +172,13 @@ impl<'a> Elaborator<'a> {
         classes: &mut Classes,
         known: &mut [Option<(DomainId, Span)>],
     ) -> bool {
-        let Some(thermal) = self.domains.find("thermal") else {
+        let Some(thermal) = self.texts.domains.find("thermal") else {
             return false;
         };
         let mut has_found = false;
-        let temperature = self.domains.get(thermal).effort.unit.dimension;
-        for at in 0..self.things.len() {
-            let t = &self.things[at];
+        let temperature = self.texts.domains.get(thermal).effort.unit.dimension;
+        for at in 0..self.tables.things.len() {
+            let t = &self.tables.things[at];
             let second = t.bonds.iter().find(|(port, _)| port % 2 == 1);
             let (true, Some(&(_, bond))) = (t.kind == ElementKind::Rs, second) else {
                 continue;
@@ -185,7 +186,7 @@ impl<'a> Elaborator<'a> {
             let span = t.span;
             let class = classes.find(bond) as usize;
             let is_heat = known[class].is_some_and(|(id, _)| {
-                let domain = self.domains.get(id);
+                let domain = self.texts.domains.get(id);
                 domain.is_pseudo && domain.effort.unit.dimension == temperature
             });
             if !is_heat {
@@ -209,10 +210,12 @@ impl<'a> Elaborator<'a> {
             None => known[class] = Some((domain, span)),
             Some((other, _)) if other == domain => {}
             // One message for each net of bonds is enough.
-            Some(_) if !self.mixed_classes.insert(class as u32) => {}
+            Some(_) if !self.wiring.mixed_classes.insert(class as u32) => {}
             Some((other, first)) => {
-                let (first_domain, second_domain) =
-                    (self.domains.get(other), self.domains.get(domain));
+                let (first_domain, second_domain) = (
+                    self.texts.domains.get(other),
+                    self.texts.domains.get(domain),
+                );
                 let (a, b) = (first_domain.name.clone(), second_domain.name.clone());
                 let measured = |d: &crate::domains::Domain| {
                     format!(
@@ -221,27 +224,22 @@ impl<'a> Elaborator<'a> {
                     )
                 };
                 let (in_a, in_b) = (measured(first_domain), measured(second_domain));
-                self.report.add(code::DOMAIN_MISMATCH, span, || {
-                    Diagnostic::error(
-                        code::DOMAIN_MISMATCH,
-                        format!("a bond joins {a} and {b} things"),
-                    )
-                    .primary(span, format!("this is {b}: {in_b}"))
-                    .secondary(first, format!("this is {a}: {in_a}"))
-                    .help("a TF or GY leads from one domain to another")
-                });
+                report!(self, code::DOMAIN_MISMATCH, span, "a bond joins {a} and {b} things";
+                    "this is {b}: {in_b}";
+                    beside first => "this is {a}: {in_a}";
+                    help: "a TF or GY leads from one domain to another");
             }
         }
     }
 
     fn domains_of_ports(&mut self, classes: &mut Classes, known: &mut [Option<(DomainId, Span)>]) {
-        for at in 0..self.ports.len() {
+        for at in 0..self.tables.ports.len() {
             let port = PortId(at as u32);
-            let p = &self.ports[at];
+            let p = &self.tables.ports[at];
             let span = p.decl.span;
             if let (None, true, Some(domain)) = (&p.members, p.decl.binding.is_none(), p.domain) {
                 for slot in p.first_slot..p.first_slot + p.size.unwrap_or(1) {
-                    if let Some(bond) = self.slots[slot as usize].bond {
+                    if let Some(bond) = self.wiring.slots[slot as usize].bond {
                         self.note_domain(classes, known, bond, domain, span);
                     }
                 }
@@ -273,7 +271,7 @@ impl<'a> Elaborator<'a> {
                 let Some(domain) = domain else { continue };
                 if is_open {
                     for slot in first_slot..first_slot + size {
-                        if let Some(bond) = self.slots[slot as usize].bond {
+                        if let Some(bond) = self.wiring.slots[slot as usize].bond {
                             self.note_domain(classes, known, bond, domain, span);
                         }
                     }
@@ -284,9 +282,9 @@ impl<'a> Elaborator<'a> {
                     member => self.bound_member(port, member),
                 };
                 if let Ok(Some(super::lower::Target::Port(other))) = target
-                    && self.ports[other.at()].members.is_none()
+                    && self.tables.ports[other.at()].members.is_none()
                 {
-                    let other = &self.ports[other.at()];
+                    let other = &self.tables.ports[other.at()];
                     let (found, at) = (other.size.unwrap_or(1), other.decl.span);
                     if found != size {
                         self.report_port_size(span, at, found, size);
@@ -294,21 +292,26 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 if let Ok(Some(super::lower::Target::Thing { thing, component })) = target {
-                    if is_two_port(&self.things[thing.at()]) {
+                    if is_two_port(&self.tables.things[thing.at()]) {
                         self.report_port_at_two_port(span, thing);
                         continue;
                     }
                     let found = match component {
                         Some(_) => 1,
-                        None => self.things[thing.at()].size,
+                        None => self.tables.things[thing.at()].size,
                     };
                     if found != size {
-                        self.report_port_size(span, self.things[thing.at()].span, found, size);
+                        self.report_port_size(
+                            span,
+                            self.tables.things[thing.at()].span,
+                            found,
+                            size,
+                        );
                         continue;
                     }
-                    let bonds = self.things[thing.at()].bonds.clone();
+                    let bonds = self.tables.things[thing.at()].bonds.clone();
                     // One bond per component is enough: the junction passes it on.
-                    let mut seen = vec![false; self.things[thing.at()].size as usize];
+                    let mut seen = vec![false; self.tables.things[thing.at()].size as usize];
                     for (port, bond) in bonds {
                         let is_wanted = component.is_none_or(|k| k == port);
                         if is_wanted && !std::mem::replace(&mut seen[port as usize], true) {
@@ -323,7 +326,7 @@ impl<'a> Elaborator<'a> {
     /// A two-port has a bond on either side: a port would not say which is meant.
     fn report_port_at_two_port(&mut self, port: Span, thing: ThingId) {
         let (at, letters) = {
-            let thing = &self.things[thing.at()];
+            let thing = &self.tables.things[thing.at()];
             (thing.span, thing.kind.letters())
         };
         self.report.add(code::NOT_A_NODE, port, || {
@@ -352,7 +355,7 @@ impl<'a> Elaborator<'a> {
             .secondary(thing, components(found as usize))
             .help(match found {
                 1 => "write the port without a size, or give the junction one: `1[3]`".to_owned(),
-                n => format!("write the size behind the domain: `[{n}]`"),
+                n => format!("write the size after the domain: `[{n}]`"),
             })
         });
     }
@@ -364,8 +367,8 @@ impl<'a> Elaborator<'a> {
     ) {
         // The same few values stand in most elements.
         let mut tried = FxHashMap::default();
-        for at in 0..self.things.len() {
-            let t = &self.things[at];
+        for at in 0..self.tables.things.len() {
+            let t = &self.tables.things[at];
             let (kind, scope, written) = (t.kind, t.scope, t.written);
             if kind.is_junction() || is_two_port(t) || t.bonds.is_empty() {
                 continue;
@@ -379,40 +382,15 @@ impl<'a> Elaborator<'a> {
             let is_inverse = arg.name.is_some();
             let found = *tried
                 .entry((kind, dimension, is_inverse))
-                .or_insert_with(|| self.domain_with(kind, dimension, is_inverse));
+                .or_insert_with(|| self.texts.domain_with(kind, dimension, is_inverse));
             if let Some(domain) = found {
                 let span = arg.value.span;
-                for k in 0..self.things[at].bonds.len() {
-                    let (_, bond) = self.things[at].bonds[k];
+                for k in 0..self.tables.things[at].bonds.len() {
+                    let (_, bond) = self.tables.things[at].bonds[k];
                     self.note_domain(classes, known, bond, domain, span);
                 }
             }
         }
-    }
-
-    /// Finds the only domain in which an element of this kind has a value of this dimension.
-    fn domain_with(
-        &self,
-        kind: ElementKind,
-        dimension: Dimension,
-        is_inverse: bool,
-    ) -> Option<DomainId> {
-        let mut found = None;
-        for (id, d) in self.domains.iter() {
-            let dim = |v| d.dimension(v, kind);
-            let value = match kind.describe().value? {
-                (given, None) => dim(given),
-                (given, Some(each)) => dim(given).per(dim(each)),
-            };
-            let value = if is_inverse { value.pow(-1, 1) } else { value };
-            if value == dimension {
-                if found.is_some() {
-                    return None;
-                }
-                found = Some(id);
-            }
-        }
-        found
     }
 }
 

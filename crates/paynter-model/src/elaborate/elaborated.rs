@@ -58,8 +58,8 @@ impl<'a> Elaborated<'a> {
 
     /// The graph as it is without anything around: none of a model that may wait for parts around it, whose graph
     /// lacks what those would give. `before` is the graph before more was read.
-    pub(super) fn alone(self, before: Option<BondGraph>) -> Option<BondGraph> {
-        if self.elaborator.is_lenient && !self.elaborator.outers.is_empty() {
+    pub(crate) fn alone(self, before: Option<BondGraph>) -> Option<BondGraph> {
+        if self.elaborator.asked.is_lenient && !self.elaborator.tables.outers.is_empty() {
             return None;
         }
         let mut graph = before.unwrap_or(self.elaborator.graph);
@@ -69,7 +69,7 @@ impl<'a> Elaborated<'a> {
 
     /// Gives the energy domains with their units.
     pub fn domains(&self) -> &Domains {
-        &self.elaborator.domains
+        &self.elaborator.texts.domains
     }
 
     /// Lowers an expression in the scope of the top model, as seen from the file of the
@@ -79,15 +79,15 @@ impl<'a> Elaborated<'a> {
     ///
     /// The messages about it.
     pub fn lower(&mut self, e: &ast::Expr) -> Result<Value, Vec<Diagnostic>> {
-        let scope = self.elaborator.reading_scope();
+        let scope = self.elaborator.asked.reading_scope();
         with_stack(|| self.reporting(|this| this.lower_or_report(e, Ctx::of(scope))))
     }
 
     /// Tells whether an expression can be read, without a message and without a trace: the next one that cannot be read is reported.
     pub fn can_read(&mut self, e: &ast::Expr) -> bool {
-        let reported = self.elaborator.told_unknown.clone();
+        let reported = self.elaborator.told.unknown_names.clone();
         let is_read = self.lower(e).is_ok();
-        self.elaborator.told_unknown = reported;
+        self.elaborator.told.unknown_names = reported;
         is_read
     }
 
@@ -97,7 +97,7 @@ impl<'a> Elaborated<'a> {
     ///
     /// The messages about it.
     pub fn lower_ref(&mut self, r: &ast::Ref) -> Result<Value, Vec<Diagnostic>> {
-        let scope = self.elaborator.reading_scope();
+        let scope = self.elaborator.asked.reading_scope();
         self.reporting(|this| this.read_ref(r, scope))
     }
 
@@ -120,7 +120,10 @@ impl<'a> Elaborated<'a> {
     /// structural: the value is built into the plan.
     pub fn constant(&mut self, e: ExprId) -> Option<f64> {
         let elaborator = &mut self.elaborator;
-        let value = elaborator.constants.value(&elaborator.graph.signals, e)?;
+        let value = elaborator
+            .fixed
+            .constants
+            .value(&elaborator.graph.signals, e)?;
         elaborator.mark_structural(e);
         self.structural = elaborator.structural_closure();
         Some(value)
@@ -129,7 +132,10 @@ impl<'a> Elaborated<'a> {
     /// Tells whether an expression reads only numbers and parameters.
     pub fn is_constant(&mut self, e: ExprId) -> bool {
         let elaborator = &mut self.elaborator;
-        let value = elaborator.constants.value(&elaborator.graph.signals, e);
+        let value = elaborator
+            .fixed
+            .constants
+            .value(&elaborator.graph.signals, e);
         value.is_some()
     }
 
@@ -162,10 +168,12 @@ impl<'a> Elaborated<'a> {
                 .names
                 .find(at, &part.name.text, index)?;
         }
-        let Entity::Def(def) = elaborator.entity(at) else {
+
+        let Entity::Def(def) = elaborator.tables.entity(at) else {
             return None;
         };
-        let d = &elaborator.defs[def.at()];
+        let d = &elaborator.tables.defs[def.at()];
+
         // `input cmd = 0 [deg]` says as much as `input cmd [deg] = 0`.
         let of_literal = |e: &'a ast::Expr| match &e.kind {
             ast::ExprKind::Number { unit, .. } | ast::ExprKind::Matrix { unit, .. } => {
@@ -173,6 +181,7 @@ impl<'a> Elaborated<'a> {
             }
             _ => None,
         };
+
         let of_decl = |d: &'a ast::Decl| {
             d.unit
                 .as_ref()
@@ -193,7 +202,7 @@ impl<'a> Elaborated<'a> {
             for (port, &state) in element.states.iter().enumerate() {
                 let bond = element.ports.get(port).map(|&b| elaborator.graph.bond(b));
                 let own = bond.and_then(|b| b.domain).or(element.domain);
-                let Some(domain) = own.map(|d| elaborator.domains.get(d)) else {
+                let Some(domain) = own.map(|d| elaborator.texts.domains.get(d)) else {
                     continue;
                 };
                 let quantity = match element.memory(port) {
@@ -203,8 +212,9 @@ impl<'a> Elaborated<'a> {
                 units.extend(quantity.map(|q| (state, q.unit.clone())));
             }
         }
-        for at in 0..elaborator.defs.len() {
-            let d = &elaborator.defs[at];
+
+        for at in 0..elaborator.tables.defs.len() {
+            let d = &elaborator.tables.defs[at];
             let (DefKind::State, Progress::Done(value)) = (d.kind, &d.progress) else {
                 continue;
             };
@@ -249,9 +259,9 @@ impl<'a> Elaborated<'a> {
                 .names
                 .find(at, &part.name.text, index)?;
         }
-        match self.elaborator.entity(at) {
+        match self.elaborator.tables.entity(at) {
             Entity::Def(def) => {
-                let kind = self.elaborator.defs[def.at()].kind;
+                let kind = self.elaborator.tables.defs[def.at()].kind;
                 matches!(kind, DefKind::Param | DefKind::Input).then_some(false)
             }
             Entity::Instance(_) => Some(true),

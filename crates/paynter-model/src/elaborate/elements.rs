@@ -12,16 +12,17 @@ use paynter_syntax::{Diagnostic, Span};
 use super::data::*;
 use super::law::Laws;
 use super::read::is_two_port;
+use super::readings::Quantity;
 use super::value::{Shape, Value};
-use super::{Elaborator, Quantity, code};
+use super::{Elaborator, code};
 use crate::graph::{BondId, Element, ElementId, ElementKind, End, Law, Reading, ReadingKind};
 
 impl<'a> Elaborator<'a> {
     /// Expands matrix two-ports: a junction for every input and output, a scalar two-port for
     /// every entry that is not zero.
     pub(super) fn expand_matrices(&mut self) {
-        for at in 0..self.things.len() {
-            let t = &self.things[at];
+        for at in 0..self.tables.things.len() {
+            let t = &self.tables.things[at];
             if !is_two_port(t) || t.kind == ElementKind::Rs || t.preset.is_some() {
                 continue;
             }
@@ -34,15 +35,16 @@ impl<'a> Elaborator<'a> {
 
     pub(super) fn expand_matrix(&mut self, thing: ThingId) {
         let (kind, n_in, n_out, span, scope, name) = {
-            let t = &self.things[thing.at()];
+            let t = &self.tables.things[thing.at()];
             (t.kind, t.size, t.size_out, t.span, t.scope, t.name)
         };
         if n_in == 0 || n_out == 0 {
             // One side is open; reported with the elements.
             return;
         }
+
         let Some((modulus, is_inverse)) = self.modulus(thing) else {
-            self.things[thing.at()].is_expanded = true;
+            self.tables.things[thing.at()].is_expanded = true;
             return;
         };
         let modulus = match (modulus.as_scalar(), n_in == n_out) {
@@ -61,18 +63,15 @@ impl<'a> Elaborator<'a> {
             }
             _ => modulus,
         };
+
         if modulus.shape.rows_columns() != (n_out, n_in) {
             let what = modulus.describe();
-            self.report.add(code::SHAPES, span, || {
-                Diagnostic::error(
-                    code::SHAPES,
-                    format!("the matrix of this {} has the wrong shape", kind.letters()),
-                )
-                .primary(span, format!("this is {what}; it leads from {n_in} to {n_out} components, so [{n_out},{n_in}] is needed"))
-            });
-            self.things[thing.at()].is_expanded = true;
+            report!(self, code::SHAPES, span, "the matrix of this {} has the wrong shape", kind.letters();
+                "this is {what}; it leads from {n_in} to {n_out} components, so [{n_out},{n_in}] is needed");
+            self.tables.things[thing.at()].is_expanded = true;
             return;
         }
+
         let group = self.add_group(name, Some(kind), n_in.max(n_out), span);
         // Flows add up at a 0-junction, efforts at a 1-junction.
         let (at_input, at_output) = match (kind, is_inverse) {
@@ -81,9 +80,10 @@ impl<'a> Elaborator<'a> {
             (_, false) => (ElementKind::One, ElementKind::One),
             (_, true) => (ElementKind::Zero, ElementKind::Zero),
         };
+
         let junction = |this: &mut Self, kind: ElementKind, part: u32| {
             let id = this.add_thing(None, kind, None, scope, span);
-            let t = &mut this.things[id.at()];
+            let t = &mut this.tables.things[id.at()];
             (t.group, t.part) = (Some(group), part);
             id
         };
@@ -91,10 +91,10 @@ impl<'a> Elaborator<'a> {
         let outputs: Vec<ThingId> = (0..n_out)
             .map(|k| junction(self, at_output, n_in + k))
             .collect();
-        for (port, bond) in std::mem::take(&mut self.things[thing.at()].bonds) {
+        for (port, bond) in std::mem::take(&mut self.tables.things[thing.at()].bonds) {
             let (side, k) = (port % 2, (port / 2) as usize);
             let new = if side == 0 { inputs[k] } else { outputs[k] };
-            self.things[new.at()].bonds.push((0, bond));
+            self.tables.things[new.at()].bonds.push((0, bond));
             let bond = &mut self.graph.bonds[bond as usize];
             let end = if bond.head.element.0 == thing.0 {
                 &mut bond.head
@@ -106,6 +106,7 @@ impl<'a> Elaborator<'a> {
                 port: 0,
             };
         }
+
         let mut part = n_in + n_out;
         for (i, &output) in outputs.iter().enumerate() {
             for (j, &input) in inputs.iter().enumerate() {
@@ -127,7 +128,7 @@ impl<'a> Elaborator<'a> {
                 part += 1;
             }
         }
-        self.things[thing.at()].is_expanded = true;
+        self.tables.things[thing.at()].is_expanded = true;
     }
 
     pub(super) fn entry_between(
@@ -140,9 +141,13 @@ impl<'a> Elaborator<'a> {
         is_plain: bool,
         (group, part): (crate::graph::GroupId, u32),
     ) {
-        let (span, scope) = (self.things[input.at()].span, self.things[input.at()].scope);
+        let (span, scope) = (
+            self.tables.things[input.at()].span,
+            self.tables.things[input.at()].scope,
+        );
+
         let domain_of = |this: &Self, thing: ThingId| {
-            this.things[thing.at()]
+            this.tables.things[thing.at()]
                 .bonds
                 .first()
                 .and_then(|b| this.bond_domain(b.1))
@@ -155,17 +160,19 @@ impl<'a> Elaborator<'a> {
                 this.graph.bonds[bond as usize].domain = domain;
             }
         };
+
         if is_plain {
             bond(self, end(input, 0), end(output, 0), first);
             return;
         }
         let two_port = self.add_thing(None, kind, None, scope, span);
-        let t = &mut self.things[two_port.at()];
+        let t = &mut self.tables.things[two_port.at()];
         t.preset = Some(Box::new(if is_inverse {
             Law::InverseGain(entry)
         } else {
             Law::Gain(entry)
         }));
+
         (t.size, t.size_out, t.group, t.part) = (1, 1, Some(group), part);
         bond(self, end(input, 0), end(two_port, 0), first);
         bond(self, end(two_port, 1), end(output, 0), second);
@@ -187,14 +194,14 @@ impl<'a> Elaborator<'a> {
             port: 0,
         };
         let mut ends: Vec<[End; 2]> = vec![[unset; 2]; self.graph.bonds.len()];
-        self.graph.elements.reserve(self.things.len());
-        for at in 0..self.things.len() {
-            if !self.things[at].is_expanded {
+        self.graph.elements.reserve(self.tables.things.len());
+        for at in 0..self.tables.things.len() {
+            if !self.tables.things[at].is_expanded {
                 self.make_element(ThingId(at as u32), &mut ends);
             }
         }
         // A bond whose element could not be made: errors were reported, or a model is checked alone.
-        self.is_incomplete |= ends.iter().flatten().any(|end| end.element.0 == u32::MAX);
+        self.excused.lacks_elements |= ends.iter().flatten().any(|end| end.element.0 == u32::MAX);
         for (bond, [tail, head]) in self.graph.bonds.iter_mut().zip(ends) {
             (bond.tail, bond.head) = (tail, head);
         }
@@ -202,16 +209,16 @@ impl<'a> Elaborator<'a> {
 
     pub(super) fn make_element(&mut self, thing: ThingId, ends: &mut [[End; 2]]) {
         let first = self.graph.elements.len() as u32;
-        self.things[thing.at()].first = first;
-        let kind = self.things[thing.at()].kind;
+        self.tables.things[thing.at()].first = first;
+        let kind = self.tables.things[thing.at()].kind;
         if kind.is_junction() {
             self.make_junctions(thing, ends);
-        } else if is_two_port(&self.things[thing.at()]) {
+        } else if is_two_port(&self.tables.things[thing.at()]) {
             self.make_two_port(thing, ends);
         } else {
             self.make_one_ports(thing, ends);
         }
-        self.things[thing.at()].n_elements = self.graph.elements.len() as u32 - first;
+        self.tables.things[thing.at()].n_elements = self.graph.elements.len() as u32 - first;
     }
 
     pub(super) fn new_element(
@@ -220,13 +227,14 @@ impl<'a> Elaborator<'a> {
         component: Option<u32>,
         law: Law,
     ) -> Element {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (name, kind, span, scope) = (t.name, t.kind, t.span, t.scope);
         let part_of = match (t.group, component) {
             (Some(group), Some(k)) => Some((group, k)),
             (Some(group), None) => Some((group, t.part)),
             _ => None,
         };
+
         let is_unpowered = t
             .written
             .is_some_and(|w| w.flags.iter().any(|f| &*f.text == "unpowered"));
@@ -237,11 +245,13 @@ impl<'a> Elaborator<'a> {
             }
             (name, _) => name,
         };
-        let instance = self.scopes[scope.at()].instance;
+
+        let instance = self.tables.scopes[scope.at()].instance;
         let (depth, part) = instance.map_or((0, Names::ROOT), |i| {
-            let instance = &self.instances[i.at()];
+            let instance = &self.tables.instances[i.at()];
             (instance.depth, instance.path)
         });
+
         Element {
             name,
             kind,
@@ -297,7 +307,7 @@ impl<'a> Elaborator<'a> {
             }
         }
         for e in exprs {
-            if self.constants.value(&self.graph.signals, e).is_some() {
+            if self.fixed.constants.value(&self.graph.signals, e).is_some() {
                 continue;
             }
             element.is_modulated |= paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, e)
@@ -312,20 +322,20 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn make_junctions(&mut self, thing: ThingId, ends: &mut [[End; 2]]) {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (is_vector, size) = (t.is_vector, t.size);
-        let bonds = std::mem::take(&mut self.things[thing.at()].bonds);
+        let bonds = std::mem::take(&mut self.tables.things[thing.at()].bonds);
         if !is_vector {
             let element = self.new_element(thing, None, Law::Junction);
             self.add_element(thing, element, bonds.iter().copied(), ends);
-            self.things[thing.at()].bonds = bonds;
+            self.tables.things[thing.at()].bonds = bonds;
             return;
         }
         let mut by_component: Vec<Vec<(u32, u32)>> = vec![Vec::new(); size as usize];
         for &(port, bond) in &bonds {
             by_component[port as usize].push((port, bond));
         }
-        self.things[thing.at()].bonds = bonds;
+        self.tables.things[thing.at()].bonds = bonds;
         for (k, bonds) in by_component.into_iter().enumerate() {
             let element = self.new_element(thing, Some(k as u32), Law::Junction);
             self.add_element(thing, element, bonds.into_iter(), ends);
@@ -333,7 +343,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn make_two_port(&mut self, thing: ThingId, ends: &mut [[End; 2]]) {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, preset) = (t.kind, t.preset.clone());
         let find = |side: u32| t.bonds.iter().find(|(p, _)| p % 2 == side).copied();
         let (Some(entrance), Some(exit)) = (find(0), find(1)) else {
@@ -342,12 +352,11 @@ impl<'a> Elaborator<'a> {
             if t.is_excused {
                 return;
             }
-            self.report.add(code::PORT_OPEN, span, || {
-                Diagnostic::error(code::PORT_OPEN, format!("{name} has no bond {which} it"))
-                    .primary(span, "a two-port has one bond in and one bond out")
-            });
+            report!(self, code::PORT_OPEN, span, "{name} has no bond {which} it";
+                "a two-port has one bond in and one bond out");
             return;
         };
+
         let law = match (preset, kind) {
             (Some(law), _) => Some(*law),
             (None, ElementKind::Rs) => loop {
@@ -361,7 +370,7 @@ impl<'a> Elaborator<'a> {
                 let Some((modulus, is_inverse)) = self.modulus(thing) else {
                     return;
                 };
-                let span = self.things[thing.at()].span;
+                let span = self.tables.things[thing.at()].span;
                 let Ok(e) = self.scalar_of(&modulus, span) else {
                     return;
                 };
@@ -372,13 +381,14 @@ impl<'a> Elaborator<'a> {
                 })
             }
         };
+
         let Some(law) = law else { return };
         let element = self.new_element(thing, None, law);
         self.add_element(thing, element, [entrance, exit].into_iter(), ends);
     }
 
     pub(super) fn make_one_ports(&mut self, thing: ThingId, ends: &mut [[End; 2]]) {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (size, is_vector) = (t.size, t.is_vector);
         let mut bonds: Vec<(u32, u32)> = t.bonds.clone();
         bonds.sort_unstable();
@@ -401,6 +411,7 @@ impl<'a> Elaborator<'a> {
             }
             // Its values may hold errors of their own.
         }
+
         let laws = loop {
             match self.one_port_laws(thing) {
                 Ok(laws) => break laws,
@@ -408,21 +419,22 @@ impl<'a> Elaborator<'a> {
                 Err(super::lower::Stop::Blocked(def)) => self.settle(def),
             }
         };
+
         if bonds.len() < size as usize {
             return;
         }
         match laws {
             Laws::Field(law) => {
                 let mut element = self.new_element(thing, None, law);
-                element.states = self.things[thing.at()].states.clone();
-                self.things[thing.at()].expansion = Expansion::Field;
+                element.states = self.tables.things[thing.at()].states.clone();
+                self.tables.things[thing.at()].expansion = Expansion::Field;
                 self.add_element(thing, element, bonds.into_iter(), ends);
             }
             Laws::Scalars(list) => {
                 for (k, law) in list.into_iter().enumerate() {
                     let component = is_vector.then_some(k as u32);
                     let mut element = self.new_element(thing, component, law);
-                    element.states = self.things[thing.at()]
+                    element.states = self.tables.things[thing.at()]
                         .states
                         .get(k)
                         .copied()
@@ -435,9 +447,9 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn define_quantities(&mut self) {
-        let wanted = std::mem::take(&mut self.undefined_quantities);
+        let wanted = std::mem::take(&mut self.readings.undefined_of_things);
         for ((thing, what), symbol) in wanted {
-            let t = &self.things[thing.at()];
+            let t = &self.tables.things[thing.at()];
             let elements: Vec<ElementId> =
                 (t.first..t.first + t.n_elements).map(ElementId).collect();
             let span = t.span;
@@ -455,9 +467,10 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
-        let wanted = std::mem::take(&mut self.undefined_bond_quantities);
+
+        let wanted = std::mem::take(&mut self.readings.undefined_of_bonds);
         for ((bond, what), symbol) in wanted {
-            let named = &self.named_bonds[bond.at()];
+            let named = &self.tables.named_bonds[bond.at()];
             let (bonds, span) = (named.bonds.clone(), named.span);
             match what {
                 Quantity::Power => {
@@ -537,7 +550,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn bond_power(&mut self, bond: BondId) -> ExprId {
         let b = self.graph.bond(bond);
         let (e, f, domain) = (b.effort, b.flow, b.domain);
-        if domain.is_some_and(|d| self.domains.get(d).is_pseudo) {
+        if domain.is_some_and(|d| self.texts.domains.get(d).is_pseudo) {
             return self.pool().symbol(f);
         }
         let e = self.pool().symbol(e);

@@ -59,14 +59,9 @@ impl<'a> Elaborator<'a> {
                     && !kind.describe().yields_to_models
                 {
                     let span = name.span;
-                    self.report.add(code::DUPLICATE_NAME, span, || {
-                        Diagnostic::error(
-                            code::DUPLICATE_NAME,
-                            format!("`{}` is the name of an element", kind.letters()),
-                        )
-                        .primary(span, "a model cannot have it, too")
-                        .help("give the model another name")
-                    });
+                    report!(self, code::DUPLICATE_NAME, span, "`{}` is the name of an element", kind.letters();
+                        "a model cannot have it, too";
+                        help: "give the model another name");
                 }
                 let entry = match &item.kind {
                     ast::ItemKind::Model(m) => Item::Model(m, at),
@@ -89,7 +84,7 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 if let ast::ItemKind::Domain(domain) = &item.kind
-                    && let Err(messages) = self.domains.define(domain)
+                    && let Err(messages) = self.texts.domains.define(domain)
                 {
                     messages.into_iter().for_each(|m| self.report.push(m));
                 }
@@ -97,6 +92,7 @@ impl<'a> Elaborator<'a> {
             }
             files.push(names);
         }
+
         for (at, file) in self.project.files.iter().enumerate() {
             for item in &file.ast.items {
                 let ast::ItemKind::Use(used) = &item.kind else {
@@ -131,32 +127,14 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
-        self.files = Arc::new(files);
+        self.texts.files = Arc::new(files);
     }
 
     fn report_same_item(&mut self, name: &ast::Ident, first: Span) {
         let span = name.span;
-        self.report.add(code::DUPLICATE_NAME, span, || {
-            Diagnostic::error(
-                code::DUPLICATE_NAME,
-                format!("two items of this file are called `{}`", name.text),
-            )
-            .primary(span, "defined again")
-            .secondary(first, "first defined here")
-        });
-    }
-
-    /// Finds `Name` or `library.Name`.
-    pub(super) fn find_item(&self, path: &ast::Path, file: u32) -> Option<Item<'a>> {
-        let names = &self.files[file as usize];
-        match path.segments.as_slice() {
-            [name] => names.names.get(&*name.text).copied(),
-            [prefix, name] => {
-                let from = *names.prefixes.get(&*prefix.text)?;
-                self.files[from].names.get(&*name.text).copied()
-            }
-            _ => None,
-        }
+        report!(self, code::DUPLICATE_NAME, span, "two items of this file are called `{}`", name.text;
+            "defined again";
+            beside first => "first defined here");
     }
 
     /// Finds the model and experiment of a request.
@@ -168,12 +146,14 @@ impl<'a> Elaborator<'a> {
                 _ => None,
             })
         };
+
         let experiments = || {
             main.ast.items.iter().filter_map(|i| match &i.kind {
                 ast::ItemKind::Experiment(e) => Some(e),
                 _ => None,
             })
         };
+
         let missing = |this: &mut Self, what: &str, name: &str, known: Vec<&str>| {
             let mut message =
                 Diagnostic::error(code::NO_MODEL, format!("the file has no {what} `{name}`"));
@@ -184,8 +164,10 @@ impl<'a> Elaborator<'a> {
             };
             this.report.list.push(message);
         };
+
         if let Some(name) = &request.experiment {
-            let Some(experiment) = self.files[0].experiments.get(name.as_str()).copied() else {
+            let Some(experiment) = self.texts.files[0].experiments.get(name.as_str()).copied()
+            else {
                 let known = experiments().map(|e| &*e.name.text).collect();
                 missing(self, "experiment", name, known);
                 return None;
@@ -212,8 +194,9 @@ impl<'a> Elaborator<'a> {
             }
             return Some((model, file, Some((experiment, 0))));
         }
+
         if let Some(name) = &request.model {
-            let found = match self.files[0].names.get(name.as_str()).copied() {
+            let found = match self.texts.files[0].names.get(name.as_str()).copied() {
                 Some(Item::Model(model, file)) => Some((model, file)),
                 _ => None,
             };
@@ -226,6 +209,7 @@ impl<'a> Elaborator<'a> {
                 }
             };
         }
+
         // The last model is usually the whole system; those above are its parts.
         match models().next_back() {
             Some(model) => Some((model, 0, None)),
@@ -253,7 +237,7 @@ impl Item<'_> {
     }
 }
 
-pub(super) fn no_model() -> Diagnostic {
+pub(crate) fn no_model() -> Diagnostic {
     Diagnostic::error(code::NO_MODEL, "the file has no model")
         .help("a model begins with `model Name {`")
 }

@@ -24,29 +24,33 @@ fn plural(n: usize) -> &'static str {
 impl<'a> Elaborator<'a> {
     /// Gives values to inputs of parts: `ctrl.cmd = …`.
     pub(super) fn bind_remote(&mut self) {
-        for (scope, define) in std::mem::take(&mut self.remote_defines) {
+        for (scope, define) in std::mem::take(&mut self.pending.remote_defines) {
             self.bind_one(scope, define);
         }
     }
 
     fn bind_one(&mut self, scope: ScopeId, define: &'a ast::Define) {
         let parts = &define.target.parts;
-        let Some(instance) = self.scopes[scope.at()].instance else {
+        let Some(instance) = self.tables.scopes[scope.at()].instance else {
             return;
         };
         let mut at = instance;
         let n = parts.len();
         for part in &parts[..n - 1] {
-            let parent = self.instances[at.at()].path;
+            let parent = self.tables.instances[at.at()].path;
             let Some(path) = self.indexed_path(parent, scope, &part.name.text, &part.index) else {
                 return;
             };
-            match self.entity(path) {
+            match self.tables.entity(path) {
                 Entity::Instance(part) => at = part,
-                _ if self.broken_paths.contains(&path) || self.incomplete.contains(&at) => return,
+                _ if self.excused.paths.contains(&path)
+                    || self.excused.incomplete_parts.contains(&at) =>
+                {
+                    return;
+                }
                 _ => {
                     let span = part.name.span;
-                    let near = crate::suggest::nearest(&part.name.text, self.names_in(at));
+                    let near = crate::suggest::nearest(&part.name.text, self.tables.names_in(at));
                     self.report.add(code::UNKNOWN_NAME, span, || {
                         let message = Diagnostic::error(
                             code::UNKNOWN_NAME,
@@ -62,17 +66,18 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         let last = &parts[n - 1];
-        let parent = self.instances[at.at()].path;
+        let parent = self.tables.instances[at.at()].path;
         let Some(path) = self.indexed_path(parent, scope, &last.name.text, &last.index) else {
             return;
         };
         let span = define.target.span;
-        match self.value_entity(path) {
+        match self.tables.value_entity(path) {
             Entity::Def(def)
-                if self.defs[def.at()].kind == DefKind::Input && !define.is_derivative =>
+                if self.tables.defs[def.at()].kind == DefKind::Input && !define.is_derivative =>
             {
-                let d = &mut self.defs[def.at()];
+                let d = &mut self.tables.defs[def.at()];
                 let default = d.decl.and_then(|decl| decl.value.as_ref());
                 let is_default = d
                     .value
@@ -82,34 +87,21 @@ impl<'a> Elaborator<'a> {
                     return;
                 }
                 let first = d.value.map_or(span, |(v, _)| v.span);
-                self.report.add(code::DUPLICATE_NAME, span, || {
-                    Diagnostic::error(
-                        code::DUPLICATE_NAME,
-                        format!("the input `{}` is given twice", last.name.text),
-                    )
-                    .primary(span, "given again")
-                    .secondary(first, "first here")
-                });
+                report!(self, code::DUPLICATE_NAME, span, "the input `{}` is given twice", last.name.text;
+                    "given again";
+                    beside first => "first here");
             }
             _ => {
-                let model = self.instances[at.at()].model;
-                self.report.add(code::NOT_SETTABLE, span, || {
-                    Diagnostic::error(
-                        code::NOT_SETTABLE,
-                        format!(
-                            "`{}` is not an input of `{}`",
-                            last.name.text, model.name.text
-                        ),
-                    )
-                    .primary(span, "only inputs of a part can be given a signal")
-                });
+                let model = self.tables.instances[at.at()].model;
+                report!(self, code::NOT_SETTABLE, span, "`{}` is not an input of `{}`", last.name.text, model.name.text;
+                    "only inputs of a part can be given a signal");
             }
         }
     }
 
     /// Lowers all that remains and makes the graph.
     pub(super) fn finish(&mut self) {
-        for at in 0..self.defs.len() {
+        for at in 0..self.tables.defs.len() {
             self.settle(DefId(at as u32));
         }
         self.state_equations();
@@ -121,46 +113,32 @@ impl<'a> Elaborator<'a> {
         self.lower_outputs();
         self.expand_matrices();
         self.make_elements();
-        if !self.is_incomplete {
+        if !self.excused.lacks_elements {
             self.define_quantities();
         }
         self.lower_layout();
-        self.graph.domains = self.domains.to_graph();
+        self.graph.domains = self.texts.domains.to_graph();
     }
 
     fn lowered(&mut self, e: &ast::Expr, scope: ScopeId) -> Option<Value> {
         self.lower_or_report(e, Ctx::of(scope))
     }
 
-    pub(super) fn def_value(&self, def: DefId) -> Option<Value> {
-        match &self.defs[def.at()].progress {
-            Progress::Done(value) => Some(value.clone()),
-            _ => None,
-        }
-    }
-
-    /// Notes the unit of a value that was read before its equation was known.
-    fn learn(&mut self, def: DefId, own: &Value, value: &Value) {
-        if let (None, Some(found)) = (own.dimension, value.dimension) {
-            self.learned.insert(def, found);
-        }
-    }
-
     fn state_equations(&mut self) {
-        for at in 0..self.defs.len() {
-            if self.defs[at].kind != DefKind::State {
+        for at in 0..self.tables.defs.len() {
+            if self.tables.defs[at].kind != DefKind::State {
                 continue;
             }
-            let Some((expr, scope)) = self.defs[at].value else {
+            let Some((expr, scope)) = self.tables.defs[at].value else {
                 continue;
             };
-            let Some(own) = self.def_value(DefId(at as u32)) else {
+            let Some(own) = self.tables.def_value(DefId(at as u32)) else {
                 continue;
             };
             let Some(rate) = self.lowered(expr, scope) else {
                 continue;
             };
-            let span = self.defs[at].span;
+            let span = self.tables.defs[at].span;
             if !self.fits(&own, &rate, span, expr.span) {
                 continue;
             }
@@ -174,7 +152,7 @@ impl<'a> Elaborator<'a> {
                 }
                 (None, Some(found)) => {
                     let learned = found.times(Dimension::TIME);
-                    self.learned.insert(DefId(at as u32), learned);
+                    self.units.learned.insert(DefId(at as u32), learned);
                 }
                 _ => {}
             }
@@ -201,17 +179,15 @@ impl<'a> Elaborator<'a> {
             return true;
         }
         let (a, b) = (own.describe(), value.describe());
-        self.report.add(code::SHAPES, span, || {
-            Diagnostic::error(code::SHAPES, "shapes do not agree")
-                .primary(span, format!("this is {b}"))
-                .secondary(own_span, format!("this is {a}"))
-                .help("a `start` or `guess` value tells the shape of a state: `start Q = [1, 0, 0, 0]`")
-        });
+        report!(self, code::SHAPES, span, "shapes do not agree";
+            "this is {b}";
+            beside own_span => "this is {a}";
+            help: "a `start` or `guess` value tells the shape of a state: `start Q = [1, 0, 0, 0]`");
         false
     }
 
     fn solve_blocks(&mut self) {
-        for block in std::mem::take(&mut self.solves) {
+        for block in std::mem::take(&mut self.pending.solves) {
             let origin = self.origin(block.span);
             let n_unknowns = block.sought.len();
             let mut n_equations = 0;
@@ -251,41 +227,32 @@ impl<'a> Elaborator<'a> {
             }
             if is_complete && n_equations != n_unknowns {
                 let span = block.span;
-                self.report.add(code::UNSOLVABLE, span, || {
-                    Diagnostic::error(
-                        code::UNSOLVABLE,
-                        format!(
-                            "{n_unknowns} unknown{} and {n_equations} equation{}",
-                            plural(n_unknowns),
-                            plural(n_equations)
-                        ),
-                    )
-                    .primary(span, "a `solve` block needs as many equations as unknowns")
-                });
+                report!(self, code::UNSOLVABLE, span, "{n_unknowns} unknown{} and {n_equations} equation{}", plural(n_unknowns), plural(n_equations);
+                    "a `solve` block needs as many equations as unknowns");
             }
         }
     }
 
     fn sampled_blocks(&mut self) {
-        for block in std::mem::take(&mut self.clocks) {
+        for block in std::mem::take(&mut self.pending.clocks) {
             let rate = self.rate(block.rate, block.scope);
             let mut equations = Vec::new();
             for def in block.defs {
-                let Some((expr, scope)) = self.defs[def.at()].value else {
+                let Some((expr, scope)) = self.tables.defs[def.at()].value else {
                     continue;
                 };
-                let Some(own) = self.def_value(def) else {
+                let Some(own) = self.tables.def_value(def) else {
                     continue;
                 };
                 let Some(value) = self.lowered(expr, scope) else {
                     continue;
                 };
-                let span = self.defs[def.at()].span;
+                let span = self.tables.defs[def.at()].span;
                 if !self.fits(&own, &value, span, expr.span) {
                     continue;
                 }
                 self.agree(&own, &value, span, expr.span, Ctx::of(scope));
-                self.learn(def, &own, &value);
+                self.units.learn(def, &own, &value);
                 for (&x, &value) in own.elements.iter().zip(&value.elements) {
                     if let Some(x) = self.graph.signals.pool.as_symbol(x) {
                         equations.push((x, value));
@@ -311,6 +278,7 @@ impl<'a> Elaborator<'a> {
             .enumerate()
             .map(|(k, (s, _))| (*s, k))
             .collect();
+
         let pool = &self.graph.signals.pool;
         let reads: Vec<Vec<usize>> = equations
             .iter()
@@ -321,6 +289,7 @@ impl<'a> Elaborator<'a> {
                     .collect()
             })
             .collect();
+
         // Take away what depends on nothing left, again and again; a circle remains.
         let mut n_reads: Vec<usize> = reads.iter().map(Vec::len).collect();
         let mut readers: Vec<Vec<usize>> = vec![Vec::new(); equations.len()];
@@ -329,6 +298,7 @@ impl<'a> Elaborator<'a> {
                 readers[r].push(k);
             }
         }
+
         let mut ready: Vec<usize> = (0..equations.len()).filter(|&k| n_reads[k] == 0).collect();
         let mut n_done = 0;
         while let Some(k) = ready.pop() {
@@ -340,9 +310,11 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         if n_done == equations.len() {
             return;
         }
+
         // What only reads the circle is no part of it: it goes, until everything left is read by the rest.
         let mut is_left: Vec<bool> = n_reads.iter().map(|&n| n > 0).collect();
         while let Some(k) = (0..equations.len())
@@ -354,15 +326,11 @@ impl<'a> Elaborator<'a> {
             .filter(|&k| is_left[k])
             .map(|k| format!("`{}`", self.graph.signals.name_of(equations[k].0)))
             .collect();
-        self.report.add(code::SIGNAL_CYCLE, span, || {
-            Diagnostic::error(
-                code::SIGNAL_CYCLE,
-                "sampled values depend on each other in a circle",
-            )
-            .primary(span, "in this block")
-            .fact(format!("the circle is among {}", names.join(", ")))
-            .help("read the value of the last tick somewhere: `pre(x)`")
-        });
+
+        report!(self, code::SIGNAL_CYCLE, span, "sampled values depend on each other in a cycle";
+            "in this block";
+            fact: "the cycle runs through {}", names.join(", ");
+            help: "read the value of the last tick somewhere: `pre(x)`");
     }
 
     /// Evaluates a sample rate to an exact fraction.
@@ -393,18 +361,12 @@ impl<'a> Elaborator<'a> {
                     "for a tick every {number} {unit} write `sample at 1/{number}*1 [1/{unit}]`"
                 ),
             };
-            self.report.add(code::UNIT_MISMATCH, span, || {
-                Diagnostic::error(
-                    code::UNIT_MISMATCH,
-                    format!(
-                        "this is a tick every {number} {unit}, since the unit belongs to the {number}"
-                    ),
-                )
-                .primary(span, "a rate is written in Hz")
-                .help(help)
-            });
+            report!(self, code::UNIT_MISMATCH, span, "this is a tick every {number} {unit}, since the unit belongs to the {number}";
+                "a rate is written in Hz";
+                help: "{help}");
             return None;
         }
+
         if let Some(d) = value.dimension
             && d != Dimension::FREQUENCY
         {
@@ -428,24 +390,20 @@ impl<'a> Elaborator<'a> {
             });
             return None;
         }
+
         let x = self.number_of(rate, Ctx::of(scope))?;
         match fraction(x) {
             Some(rate) => Some(rate),
             None => {
-                self.report.add(code::OUT_OF_RANGE, span, || {
-                    Diagnostic::error(
-                        code::OUT_OF_RANGE,
-                        format!("{x} Hz is not a usable sample rate"),
-                    )
-                    .primary(span, "must be positive, and a fraction of whole numbers")
-                });
+                report!(self, code::OUT_OF_RANGE, span, "{x} Hz is not a usable sample rate";
+                    "must be positive, and a fraction of whole numbers");
                 None
             }
         }
     }
 
     fn events(&mut self) {
-        for event in std::mem::take(&mut self.whens) {
+        for event in std::mem::take(&mut self.pending.whens) {
             let origin = self.origin(event.span);
             let Some(condition) = self.lowered(event.condition, event.scope) else {
                 continue;
@@ -453,11 +411,9 @@ impl<'a> Elaborator<'a> {
             let span = event.condition.span;
             if condition.kind != ValueKind::Truth {
                 let what = condition.describe();
-                self.report.add(code::WRONG_TYPE, span, || {
-                    Diagnostic::error(code::WRONG_TYPE, "`when` needs a condition")
-                        .primary(span, format!("this is {what}"))
-                        .help("compare: `when x > limit { … }`")
-                });
+                report!(self, code::WRONG_TYPE, span, "`when` needs a condition";
+                    "this is {what}";
+                    help: "compare: `when x > limit {{ … }}`");
                 continue;
             }
             let Some(condition) = condition.as_scalar() else {
@@ -485,19 +441,19 @@ impl<'a> Elaborator<'a> {
                         let Some(&(def, expr)) = defs.next() else {
                             continue;
                         };
-                        let Some(own) = self.def_value(def) else {
+                        let Some(own) = self.tables.def_value(def) else {
                             continue;
                         };
                         let Some(value) = self.lowered(expr, event.scope) else {
                             continue;
                         };
-                        let span = self.defs[def.at()].span;
+                        let span = self.tables.defs[def.at()].span;
                         let origin = self.origin(expr.span);
                         if !self.fits(&own, &value, span, expr.span) {
                             continue;
                         }
                         self.agree(&own, &value, span, expr.span, Ctx::of(event.scope));
-                        self.learn(def, &own, &value);
+                        self.units.learn(def, &own, &value);
                         for (&x, &value) in own.elements.iter().zip(&value.elements) {
                             if let Some(target) = self.graph.signals.pool.as_symbol(x) {
                                 actions.push(Action::Assign {
@@ -539,11 +495,9 @@ impl<'a> Elaborator<'a> {
                 }
                 _ => {
                     let span = assign.target.span;
-                    self.report.add(code::NOT_SETTABLE, span, || {
-                        Diagnostic::error(code::NOT_SETTABLE, "`reinit` sets a continuous quantity")
-                            .primary(span, "this is not one")
-                            .help("a parameter is fixed; a discrete value is set by `name = …`")
-                    });
+                    report!(self, code::NOT_SETTABLE, span, "`reinit` sets a continuous quantity";
+                        "this is not one";
+                        help: "a parameter is fixed; a discrete value is set by `name = …`");
                 }
             }
         }
@@ -560,11 +514,9 @@ impl<'a> Elaborator<'a> {
         };
         let Target::Value(target) = target else {
             let span = assign.target.span;
-            self.report.add(code::NOT_SETTABLE, span, || {
-                Diagnostic::error(code::NOT_SETTABLE, "this is not a quantity")
-                    .primary(span, "name a quantity of it")
-                    .help("write its effort, flow or state, such as `c1.e`, `mesh.f`, `mass.p`")
-            });
+            report!(self, code::NOT_SETTABLE, span, "this is not a quantity";
+                "name a quantity of it";
+                help: "write its effort, flow or state, such as `c1.e`, `mesh.f`, `mass.p`");
             return None;
         };
         let value = self.lowered(&assign.value, scope)?;
@@ -584,7 +536,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn lower_invariants(&mut self) {
-        for (scope, demand) in std::mem::take(&mut self.invariants) {
+        for (scope, demand) in std::mem::take(&mut self.pending.invariants) {
             let (Some(left), Some(right)) = (
                 self.lowered(&demand.left, scope),
                 self.lowered(&demand.right, scope),
@@ -612,12 +564,12 @@ impl<'a> Elaborator<'a> {
         // surrounding model replaces what a part has for a default: who uses a part knows where it is.
         let mut position: rustc_hash::FxHashMap<(ExprId, bool), (usize, usize)> =
             Default::default();
-        for (scope, assign, is_guess) in std::mem::take(&mut self.starts) {
+        for (scope, assign, is_guess) in std::mem::take(&mut self.pending.starts) {
             let Some((target, value)) = self.assigned(assign, scope) else {
                 continue;
             };
             let origin = self.origin(assign.span);
-            let is_from_experiment = Some(scope) == self.experiment_scope;
+            let is_from_experiment = Some(scope) == self.asked.experiment_scope;
             let depth = self.depth_of(scope);
             for (&target, &value) in target.elements.iter().zip(&value.elements) {
                 if let Some(symbol) = self.graph.signals.pool.as_symbol(target) {
@@ -628,13 +580,8 @@ impl<'a> Elaborator<'a> {
                         }
                         Role::Parameter { .. } | Role::Time => {
                             let span = assign.target.span;
-                            self.report.add(code::NOT_SETTABLE, span, || {
-                                Diagnostic::error(
-                                    code::NOT_SETTABLE,
-                                    "this does not vary, so it has no start",
-                                )
-                                .primary(span, "fixed during a run")
-                            });
+                            report!(self, code::NOT_SETTABLE, span, "this does not vary, so it has no start";
+                                "fixed during a run");
                             continue;
                         }
                         _ => {}
@@ -665,33 +612,30 @@ impl<'a> Elaborator<'a> {
 
     /// How deep the part that a scope belongs to lies inside of others.
     fn depth_of(&self, scope: ScopeId) -> usize {
-        let instance = self.scopes[scope.at()].instance;
-        let path = instance.map(|i| self.instances[i.at()].path);
+        let instance = self.tables.scopes[scope.at()].instance;
+        let path = instance.map(|i| self.tables.instances[i.at()].path);
         std::iter::successors(path, |&p| self.graph.signals.names.parent(p)).count()
     }
 
     fn start_discrete(&mut self, symbol: SymbolId, value: ExprId, span: Span) {
-        match self.constants.value(&self.graph.signals, value) {
+        match self.fixed.constants.value(&self.graph.signals, value) {
             Some(start) => {
                 self.mark_structural(value);
                 self.graph.signals.symbols[symbol.0 as usize].role = Role::Discrete { start };
             }
-            None => self.report.add(code::NOT_CONSTANT, span, || {
-                Diagnostic::error(
-                    code::NOT_CONSTANT,
-                    "the start of a discrete value must be fixed",
-                )
-                .primary(span, "reads something that varies")
-            }),
+            None => {
+                report!(self, code::NOT_CONSTANT, span, "the start of a discrete value must be fixed";
+                "reads something that varies")
+            }
         }
     }
 
     fn lower_outputs(&mut self) {
-        for def in std::mem::take(&mut self.top_outputs) {
-            let Some(value) = self.def_value(def) else {
+        for def in std::mem::take(&mut self.pending.top_outputs) {
+            let Some(value) = self.tables.def_value(def) else {
                 continue;
             };
-            let path = self.defs[def.at()].path;
+            let path = self.tables.defs[def.at()].path;
             let unit = self.shown_unit(def, value.dimension);
             for (k, &e) in value.elements.iter().enumerate() {
                 let name = self.component_path(path, value.shape, k);
@@ -711,7 +655,7 @@ impl<'a> Elaborator<'a> {
         const MAX_PASSED: usize = 16;
         let mut at = def;
         for _ in 0..MAX_PASSED {
-            let d = &self.defs[at.at()];
+            let d = &self.tables.defs[at.at()];
             let declared = d.decl.and_then(|d| d.unit.as_ref()).or(d.unit);
             let value = d.value;
             let literal = match value.map(|(e, _)| &e.kind) {
@@ -726,18 +670,18 @@ impl<'a> Elaborator<'a> {
             let Some((e, scope)) = value else { break };
             if let ast::ExprKind::Field { name, .. } = &e.kind
                 && let Some(dimension) = dimension
-                && let Some(unit) = self.domains.unit_of(&name.text, dimension)
+                && let Some(unit) = self.texts.domains.unit_of(&name.text, dimension)
             {
                 return Some(unit.clone());
             }
             let (ast::ExprKind::Name(name), Some(instance)) =
-                (&e.kind, self.scopes[scope.at()].instance)
+                (&e.kind, self.tables.scopes[scope.at()].instance)
             else {
                 break;
             };
-            let parent = self.instances[instance.at()].path;
+            let parent = self.tables.instances[instance.at()].path;
             let path = self.graph.signals.names.find(parent, &name.text, None);
-            match path.map(|p| self.value_entity(p)) {
+            match path.map(|p| self.tables.value_entity(p)) {
                 Some(Entity::Def(next)) => at = next,
                 _ => break,
             }
@@ -747,11 +691,11 @@ impl<'a> Elaborator<'a> {
 
     fn lower_layout(&mut self) {
         let mut placed: rustc_hash::FxHashMap<PathId, Span> = Default::default();
-        for (scope, place) in std::mem::take(&mut self.layouts) {
-            let Some(instance) = self.scopes[scope.at()].instance else {
+        for (scope, place) in std::mem::take(&mut self.pending.layouts) {
+            let Some(instance) = self.tables.scopes[scope.at()].instance else {
                 continue;
             };
-            let mut at = self.instances[instance.at()].path;
+            let mut at = self.tables.instances[instance.at()].path;
             let mut is_found = true;
             for part in &place.target.parts {
                 let index = match part.index.as_slice() {
@@ -760,7 +704,7 @@ impl<'a> Elaborator<'a> {
                     _ => None,
                 };
                 match self.graph.signals.names.find(at, &part.name.text, index) {
-                    Some(next) if self.entity(next) != Entity::Nothing => at = next,
+                    Some(next) if self.tables.entity(next) != Entity::Nothing => at = next,
                     _ => {
                         is_found = false;
                         break;
@@ -772,7 +716,7 @@ impl<'a> Elaborator<'a> {
                     self.placed_twice(first, place.target.span);
                 }
                 self.graph.layout.push((at, place.x, place.y));
-            } else if !self.incomplete.contains(&instance) {
+            } else if !self.excused.incomplete_parts.contains(&instance) {
                 let span = place.target.span;
                 let text = self.project.sources.text(span);
                 self.report.add(code::STALE_LAYOUT, span, || {
@@ -794,7 +738,7 @@ impl Elaborator<'_> {
         self.report.add(code::PLACED_TWICE, second, || {
             Diagnostic::warning(
                 code::PLACED_TWICE,
-                format!("the layout gives `{text}` two places"),
+                format!("the layout places `{text}` twice"),
             )
             .primary(second, "this one counts")
             .secondary(first, "placed here before")

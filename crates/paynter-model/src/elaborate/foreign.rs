@@ -23,20 +23,15 @@ fn is_foreign_kind(kind: &ast::Kind) -> bool {
         && args.first().is_some_and(|a| a.name.is_none() && is_text(a))
 }
 
-fn is_word(path: &ast::Path) -> bool {
+pub(super) fn is_word(path: &ast::Path) -> bool {
     matches!(path.segments.as_slice(), [only] if &*only.text == WORD)
 }
 
 impl<'a> Elaborator<'a> {
-    /// Tells whether a kind means an FMU: the word, unless a model of the file is called so.
-    pub(super) fn is_foreign(&self, path: &ast::Path, file: u32) -> bool {
-        is_word(path) && self.find_item(path, file).is_none()
-    }
-
     /// Tells whether the first argument of a kind is the file of an FMU.
     pub(super) fn names_file(&self, kind: &ast::Kind, scope: ScopeId) -> bool {
-        let file = self.scopes[scope.at()].file;
-        let is_fmu = |path: &ast::Path| self.is_foreign(path, file);
+        let file = self.tables.scopes[scope.at()].file;
+        let is_fmu = |path: &ast::Path| self.texts.is_foreign(path, file);
         is_foreign_kind(kind) && matches!(&kind.head, ast::KindHead::Named(path) if is_fmu(path))
     }
 
@@ -49,9 +44,9 @@ impl<'a> Elaborator<'a> {
         span: Span,
         kind: &'a ast::Kind,
     ) {
-        let file = self.scopes[scope.at()].file;
+        let file = self.tables.scopes[scope.at()].file;
         let Some((model, warnings)) = self.foreign_model(kind, file) else {
-            self.broken_paths.insert(path);
+            self.excused.paths.insert(path);
             return;
         };
         for warning in warnings {
@@ -72,13 +67,12 @@ impl<'a> Elaborator<'a> {
         let found = known.iter().find(|f| f.place.start == word.span.start);
         let Some(found) = found.filter(|_| is_foreign_kind(kind)) else {
             let at = kind.span;
-            self.report.add(code::FMU_ARGUMENTS, at, || {
-                Diagnostic::error(code::FMU_ARGUMENTS, format!("`{WORD}` needs a file"))
-                    .primary(at, "its first argument is no text in quotes")
-                    .help(format!("write `{WORD}(\"motor.fmu\")`"))
-            });
+            report!(self, code::FMU_ARGUMENTS, at, "`{WORD}` needs a file";
+                "its first argument is not a string in quotes";
+                help: "write `{WORD}(\"motor.fmu\")`");
             return None;
         };
+
         let args = kind.args.as_deref().unwrap_or(&[]);
         let is_period = |a: &ast::Arg| a.name.as_ref().is_some_and(|n| &*n.text == PERIOD);
         let outcome = match args.iter().any(is_period) {
@@ -114,14 +108,14 @@ impl<'a> Elaborator<'a> {
             found.ok_or(Stop::Reported).map(|x| x as usize)
         };
         let (function, place) = (number(self, 0)?, number(self, 1)?);
-        let external = match self.foreign_ids.get(&(span.file, function)) {
+        let external = match self.texts.foreign_ids.get(&(span.file, function)) {
             Some(&known) => known,
             None => {
                 let files = self.project.files.iter().flat_map(|f| &f.foreign);
                 let all = functions(files, span.file).unwrap_or(&[]);
                 let one = all.get(function).cloned().ok_or(Stop::Reported)?;
                 let id = self.pool().add_external(Arc::clone(&one));
-                self.foreign_ids.insert((span.file, function), id);
+                self.texts.foreign_ids.insert((span.file, function), id);
                 id
             }
         };

@@ -6,7 +6,7 @@
 //! **Invariant:** what is right passes, whatever it will be called with: shapes and units depend on
 //! the arguments and are checked at each call. Expressions are as high as the parser lets them be.
 
-use paynter_syntax::{Diagnostic, ast};
+use paynter_syntax::ast;
 
 use super::call::is_built_in_call;
 use super::{Elaborator, Item, code};
@@ -60,15 +60,10 @@ impl<'a> Elaborator<'a> {
     fn add_local(&mut self, name: &'a ast::Ident, known: &mut Known<'a>) {
         if let Some(first) = known.above.iter().find(|n| n.text == name.text) {
             let (first, span) = (first.span, name.span);
-            self.report.add(code::DUPLICATE_NAME, span, || {
-                Diagnostic::error(
-                    code::DUPLICATE_NAME,
-                    format!("`{}` is defined twice", name.text),
-                )
-                .primary(span, "defined again")
-                .secondary(first, "first here")
-                .help("each name of a function has one value: give this one another name")
-            });
+            report!(self, code::DUPLICATE_NAME, span, "`{}` is defined twice", name.text;
+                "defined again";
+                beside first => "first here";
+                help: "each name of a function has one value: give this one another name");
         }
         known.above.push(name);
     }
@@ -129,29 +124,27 @@ impl<'a> Elaborator<'a> {
 
     fn check_read(&mut self, name: &'a ast::Ident, known: &Known<'a>, file: u32) {
         let text = &*name.text;
-        let scope = self.file_scopes[file as usize];
+        let scope = self.texts.scopes[file as usize];
         if known.above.iter().any(|n| n.text == name.text)
-            || self.files[file as usize].names.contains_key(text)
+            || self.texts.files[file as usize].names.contains_key(text)
             || self.built_in_name(text, scope).is_some()
         {
             return;
         }
         let Some(later) = known.below.iter().find(|n| n.text == name.text) else {
-            return self.report_unknown(name, self.scopes[scope.at()]);
+            return self.report_unknown(name, self.tables.scopes[scope.at()]);
         };
         let (later, span) = (later.span, name.span);
-        self.report.add(code::UNKNOWN_NAME, span, || {
-            Diagnostic::error(code::UNKNOWN_NAME, format!("`{text}` has no value yet"))
-                .primary(span, "read here")
-                .secondary(later, "defined only here")
-                .help("the lines of a function are read from top to bottom: move the definition up")
-        });
+        report!(self, code::UNKNOWN_NAME, span, "`{text}` has no value yet";
+            "read here";
+            beside later => "defined only here";
+            help: "the lines of a function are read from top to bottom: move the definition up");
     }
 
     fn check_called(&mut self, function: &'a ast::Path, file: u32) {
         let is_known = is_built_in_call(function)
             || matches!(
-                self.find_item(function, file),
+                self.texts.find_item(function, file),
                 Some(Item::Function(..) | Item::Missing(_))
             );
         if !is_known {

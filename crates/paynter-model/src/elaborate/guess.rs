@@ -6,6 +6,7 @@
 //! **Invariant:** nothing is resolved, so guessing never runs in circles; a guess that is
 //! made is right, since lowering would give the same.
 
+use paynter_symbolic::PathId;
 use paynter_syntax::ast;
 
 use super::Elaborator;
@@ -145,9 +146,12 @@ impl<'a> Elaborator<'a> {
             match &e.kind {
                 ast::ExprKind::Name(_) => {
                     if let Some(def) = self.sought_called(e, scope, sought)
-                        && self.def_value(def).is_some_and(|v| v.dimension.is_none())
+                        && self
+                            .tables
+                            .def_value(def)
+                            .is_some_and(|v| v.dimension.is_none())
                     {
-                        self.learned.insert(def, dimension);
+                        self.units.learned.insert(def, dimension);
                     }
                 }
                 ast::ExprKind::Unary {
@@ -193,115 +197,103 @@ impl<'a> Elaborator<'a> {
             return None;
         };
         let mut root = scope;
-        while let Some(parent) = self.scopes[root.at()].parent {
+        while let Some(parent) = self.tables.scopes[root.at()].parent {
             root = parent;
         }
-        let instance = self.scopes[root.at()].instance?;
+        let instance = self.tables.scopes[root.at()].instance?;
         let names = &self.graph.signals.names;
-        let path = names.find(self.instances[instance.at()].path, &name.text, None)?;
-        match self.value_entity(path) {
+        let path = names.find(self.tables.instances[instance.at()].path, &name.text, None)?;
+        match self.tables.value_entity(path) {
             Entity::Def(def) if sought.contains(&def) => Some(def),
             _ => None,
         }
     }
 
     pub(super) fn guess_name(&mut self, e: &ast::Expr, scope: ScopeId, depth: u32) -> Guess {
-        // `x`, `part.x`, `thing.f`: follow paths by name only.
-        let mut segments: Vec<(&str, bool)> = Vec::new();
-        let mut at = e;
-        let mut is_indexed = false;
-        let mut port = None;
-        loop {
-            match &at.kind {
-                ast::ExprKind::Name(name) => {
-                    segments.push((&name.text, is_indexed));
-                    break;
-                }
-                ast::ExprKind::Field { of, name } => {
-                    segments.push((&name.text, is_indexed));
-                    is_indexed = false;
-                    at = of;
-                }
-                ast::ExprKind::Index { of, index } => {
-                    is_indexed = true;
-                    port = super::mixed::port_number(index);
-                    at = of;
-                }
-                _ => return Guess::default(),
-            }
-        }
-        segments.reverse();
-        if let ([("p" | "q", true)], Some(field)) = (&segments[..], &self.guessed_field) {
-            let place = port.and_then(|k| usize::try_from(k - 1).ok());
-            return Guess {
-                shape: Some(Shape::Scalar),
-                dimension: place.and_then(|k| field.get(k).copied().flatten()),
-                is_truth: false,
-            };
-        }
-        if let ([(letter, false)], Some((domain, kind))) = (&segments[..], self.guessed_law)
-            && let Some(variable) = super::domain::variable_called(letter)
-        {
-            return Guess {
-                shape: Some(Shape::Scalar),
-                dimension: Some(self.dimension_in(domain, variable, kind)),
-                is_truth: false,
-            };
-        }
-        let mut root = scope;
-        while let Some(parent) = self.scopes[root.at()].parent {
-            root = parent;
-        }
-        let Some(instance) = self.scopes[root.at()].instance else {
+        let Some((segments, port)) = path_of(e) else {
             return Guess::default();
         };
-        let mut path = self.instances[instance.at()].path;
+        if let Some(guess) = self.guess_letter(&segments, port) {
+            return guess;
+        }
+        let mut root = scope;
+        while let Some(parent) = self.tables.scopes[root.at()].parent {
+            root = parent;
+        }
+        let Some(instance) = self.tables.scopes[root.at()].instance else {
+            return Guess::default();
+        };
+
+        let mut path = self.tables.instances[instance.at()].path;
         for (position, &(text, indexed)) in segments.iter().enumerate() {
             let rest = &segments[position + 1..];
+            let found = self.graph.signals.names.find(path, text, None);
             if indexed {
-                let last = rest.is_empty();
-                let guess = match self.graph.signals.names.find(path, text, None) {
-                    Some(p) if last => match self.value_entity(p) {
-                        Entity::Def(def) => self.guess_def(def, depth),
-                        _ => Guess::default(),
-                    },
+                return match found {
+                    Some(found) if rest.is_empty() => self.guess_entry(found, depth),
                     _ => Guess::default(),
                 };
-                return Guess {
-                    shape: last
-                        .then_some(Shape::Scalar)
-                        .filter(|_| guess.shape.is_some()),
-                    ..guess
-                };
             }
-            let Some(next) = self.graph.signals.names.find(path, text, None) else {
-                if segments.len() == 1 {
-                    return self.guess_global(text, root);
-                }
-                return Guess::default();
+            let Some(next) = found else {
+                return match segments.len() {
+                    1 => self.guess_global(text, root),
+                    _ => Guess::default(),
+                };
             };
             let named = match rest.is_empty() {
-                true => self.value_entity(next),
-                false => self.entity(next),
+                true => self.tables.value_entity(next),
+                false => self.tables.entity(next),
             };
             match named {
                 Entity::Def(def) if rest.is_empty() => return self.guess_def(def, depth),
                 Entity::Thing(thing) => return self.guess_thing(thing, rest),
                 Entity::Port(port) => {
-                    let target = match self.follow_port(port) {
+                    return match self.follow_port(port) {
                         Ok(Some(super::lower::Target::Thing {
                             thing,
                             component: None,
-                        })) => thing,
-                        _ => return Guess::default(),
+                        })) => self.guess_thing(thing, rest),
+                        _ => Guess::default(),
                     };
-                    return self.guess_thing(target, rest);
                 }
-                Entity::Instance(part) => path = self.instances[part.at()].path,
+                Entity::Instance(part) => path = self.tables.instances[part.at()].path,
                 _ => return Guess::default(),
             }
         }
         Guess::default()
+    }
+
+    /// The letters of a law whose unit is looked for: `p[k]` of a field, `e`, `f`, `q`, `p` of an element.
+    fn guess_letter(&self, segments: &[(&str, bool)], port: Option<i64>) -> Option<Guess> {
+        if let ([("p" | "q", true)], Some(field)) = (segments, &self.units.guessed_field) {
+            let place = port.and_then(|k| usize::try_from(k - 1).ok());
+            return Some(Guess {
+                shape: Some(Shape::Scalar),
+                dimension: place.and_then(|k| field.get(k).copied().flatten()),
+                is_truth: false,
+            });
+        }
+        let ([(letter, false)], Some((domain, kind))) = (segments, self.units.guessed_law) else {
+            return None;
+        };
+        let variable = super::domain::variable_called(letter)?;
+        Some(Guess {
+            shape: Some(Shape::Scalar),
+            dimension: Some(self.texts.dimension_in(domain, variable, kind)),
+            is_truth: false,
+        })
+    }
+
+    /// One entry of a value: a number, if anything is known of the value.
+    fn guess_entry(&mut self, path: PathId, depth: u32) -> Guess {
+        let guess = match self.tables.value_entity(path) {
+            Entity::Def(def) => self.guess_def(def, depth),
+            _ => Guess::default(),
+        };
+        Guess {
+            shape: guess.shape.map(|_| Shape::Scalar),
+            ..guess
+        }
     }
 
     pub(super) fn guess_global(&mut self, text: &str, scope: ScopeId) -> Guess {
@@ -315,8 +307,8 @@ impl<'a> Elaborator<'a> {
             "pi" => scalar(Some(Dimension::ONE)),
             "g0" => scalar(Some(Dimension::si(0, 1, -2, 0))),
             _ => {
-                let file = self.scopes[scope.at()].file as usize;
-                match self.files[file].names.get(text).copied() {
+                let file = self.tables.scopes[scope.at()].file as usize;
+                match self.texts.files[file].names.get(text).copied() {
                     Some(super::Item::Constant(define, file)) => {
                         match self.constant(define, file) {
                             Ok(value) => Guess {
@@ -334,7 +326,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn guess_def(&mut self, def: DefId, depth: u32) -> Guess {
-        let d = &self.defs[def.at()];
+        let d = &self.tables.defs[def.at()];
         if let Progress::Done(value) = &d.progress {
             return Guess {
                 shape: Some(value.shape),
@@ -342,6 +334,7 @@ impl<'a> Elaborator<'a> {
                 is_truth: value.kind == ValueKind::Truth,
             };
         }
+
         let (decl, unit, value, is_state, decl_scope) = (
             d.decl,
             d.unit,
@@ -364,12 +357,14 @@ impl<'a> Elaborator<'a> {
                 is_truth: false,
             };
         }
+
         // Each name read again costs a walk of its definition, so this is bounded more tightly.
         const COST_OF_NAME: u32 = 8;
         let own = match value {
             Some((e, scope)) if !is_state => self.guess(e, scope, depth + COST_OF_NAME),
             _ => Guess::default(),
         };
+
         Guess {
             shape: shape.or(own.shape),
             dimension: dimension.or(own.dimension),
@@ -378,7 +373,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn guess_thing(&mut self, thing: ThingId, rest: &[(&str, bool)]) -> Guess {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let letter = match rest {
             [(letter, false)] => *letter,
             _ => return Guess::default(),
@@ -396,7 +391,7 @@ impl<'a> Elaborator<'a> {
             _ => return Guess::default(),
         };
         let domain = bond.and_then(|b| self.bond_domain(b));
-        let dimension = domain.map(|d| self.dimension_in(d, variable, kind));
+        let dimension = domain.map(|d| self.texts.dimension_in(d, variable, kind));
         Guess {
             shape: Some(shape),
             dimension,
@@ -499,4 +494,32 @@ fn guess_call(name: &str, first: Guess) -> Guess {
         | "floor" | "unwrap" | "step" | "pulse" | "ramp" | "pwm" => scalar,
         _ => Guess::default(),
     }
+}
+
+/// Takes `x`, `part.x`, `thing.p[1]` apart: the names, each with whether it has an index, and the last index if it is
+/// a number. None for anything else.
+fn path_of(e: &ast::Expr) -> Option<(Vec<(&str, bool)>, Option<i64>)> {
+    let mut segments: Vec<(&str, bool)> = Vec::new();
+    let (mut at, mut is_indexed, mut port) = (e, false, None);
+    loop {
+        match &at.kind {
+            ast::ExprKind::Name(name) => {
+                segments.push((&name.text, is_indexed));
+                break;
+            }
+            ast::ExprKind::Field { of, name } => {
+                segments.push((&name.text, is_indexed));
+                is_indexed = false;
+                at = of;
+            }
+            ast::ExprKind::Index { of, index } => {
+                is_indexed = true;
+                port = super::mixed::port_number(index);
+                at = of;
+            }
+            _ => return None,
+        }
+    }
+    segments.reverse();
+    Some((segments, port))
 }

@@ -37,7 +37,7 @@ struct Given<'e> {
 impl<'a> Elaborator<'a> {
     /// Lowers the law of a one-port (or n-port) thing.
     pub(super) fn one_port_laws(&mut self, thing: ThingId) -> Result<Laws, Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, written, size) = (t.kind, t.written, t.size);
         let Some(written) = written else {
             // `_`, and what stands in for the world around a model checked alone.
@@ -47,6 +47,7 @@ impl<'a> Elaborator<'a> {
                 position: None,
             }]));
         };
+
         match kind {
             ElementKind::Se | ElementKind::Sf => self.source(thing, written, size),
             ElementKind::Ic => self.mixed(thing, written),
@@ -76,10 +77,7 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn bad_law(&mut self, span: Span, text: &str) -> Stop {
-        self.report.add(code::BAD_LAW, span, || {
-            Diagnostic::error(code::BAD_LAW, "this law does not fit the element")
-                .primary(span, text)
-        });
+        report!(self, code::BAD_LAW, span, "this law does not fit the element"; "{text}");
         Stop::Reported
     }
 
@@ -94,19 +92,15 @@ impl<'a> Elaborator<'a> {
             value: None,
             named: Vec::new(),
         };
+
         for arg in written.args.as_deref().unwrap_or(&[]) {
             let span = arg.value.span;
             match &arg.name {
                 None if given.value.is_none() => given.value = Some(&arg.value),
                 None => {
-                    self.report.add(code::ARGUMENTS, span, || {
-                        Diagnostic::error(
-                            code::ARGUMENTS,
-                            format!("{} takes one value", kind.letters()),
-                        )
-                        .primary(span, "one too many")
-                        .help(named_help(allowed))
-                    });
+                    report!(self, code::ARGUMENTS, span, "{} takes one value", kind.letters();
+                        "one too many";
+                        help: "{}", named_help(allowed));
                     return Err(Stop::Reported);
                 }
                 Some(name) if allowed.contains(&&*name.text) => {
@@ -122,7 +116,9 @@ impl<'a> Elaborator<'a> {
                         match nearest(&name.text, allowed.iter()) {
                             Some(near) => message.help(format!("did you mean `{near}`?")),
                             None if &*name.text == "start" || &*name.text == "initial" => message
-                                .help("start values stand in a line of their own: `start c.e = 5 [V]`"),
+                                .help(
+                                    "start values go on a line of their own: `start c.e = 5 [V]`",
+                                ),
                             None => message.help(named_help(allowed)),
                         }
                     });
@@ -130,6 +126,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         if let (Some(law), false) = (&written.law, allowed.contains(&"law")) {
             let span = law.first().map_or(written.span, |l| l.span);
             return Err(self.bad_law(span, "this element takes no law in braces"));
@@ -150,7 +147,7 @@ impl<'a> Elaborator<'a> {
 
     /// Lowers a value of an element in the scope of its thing.
     fn element_value(&mut self, thing: ThingId, e: &ast::Expr) -> Result<Value, Stop> {
-        let scope = self.things[thing.at()].scope;
+        let scope = self.tables.things[thing.at()].scope;
         let value = self.lower(e, Ctx::of(scope))?;
         self.need_numbers(&value, e.span)?;
         Ok(value)
@@ -169,23 +166,15 @@ impl<'a> Elaborator<'a> {
             shape if shape.rows_columns() == (size, 1) => Ok(value.elements.clone()),
             _ => {
                 let what = value.describe();
-                self.report.add(code::SHAPES, span, || {
-                    Diagnostic::error(
-                        code::SHAPES,
-                        format!("the value of this {} has the wrong shape", kind.letters()),
-                    )
-                    .primary(
-                        span,
-                        format!("this is {what}, and it has {size} components"),
-                    )
-                });
+                report!(self, code::SHAPES, span, "the value of this {} has the wrong shape", kind.letters();
+                    "this is {what}, and it has {size} components");
                 Err(Stop::Reported)
             }
         }
     }
 
     fn source(&mut self, thing: ThingId, written: &'a ast::Kind, size: u32) -> Result<Laws, Stop> {
-        let kind = self.things[thing.at()].kind;
+        let kind = self.tables.things[thing.at()].kind;
         let allowed: &[&str] = if kind == ElementKind::Sf {
             &["position"]
         } else {
@@ -201,8 +190,9 @@ impl<'a> Elaborator<'a> {
         } else {
             Variable::Flow
         };
+
         self.check_element_unit(thing, &value, e, |this, d| {
-            this.dimension_in(d, variable, kind)
+            this.texts.dimension_in(d, variable, kind)
         });
         let values = self.components(&value, size, e.span, kind)?;
         let positions = match given.named.first() {
@@ -212,6 +202,7 @@ impl<'a> Elaborator<'a> {
                 Some(self.components(&value, size, e.span, kind)?)
             }
         };
+
         Ok(Laws::Scalars(
             values
                 .into_iter()
@@ -225,30 +216,30 @@ impl<'a> Elaborator<'a> {
     }
 
     fn valued(&mut self, thing: ThingId, written: &'a ast::Kind, size: u32) -> Result<Laws, Stop> {
-        let kind = self.things[thing.at()].kind;
+        let kind = self.tables.things[thing.at()].kind;
         let given = self.arguments(written, kind, &["inverse"])?;
         let (e, is_inverse) = match (given.value, given.named.first()) {
             (Some(e), None) => (e, false),
             (None, Some((_, e))) => (*e, true),
             (Some(_), Some((name, _))) => {
                 let span = name.span;
-                self.report.add(code::ARGUMENTS, span, || {
-                    Diagnostic::error(code::ARGUMENTS, "a value and its inverse are both given")
-                        .primary(span, "one of them is enough")
-                });
+                report!(self, code::ARGUMENTS, span, "a value and its inverse are both given";
+                    "one of them is enough");
                 return Err(Stop::Reported);
             }
             (None, None) => return Err(self.missing_value(written, kind)),
         };
+
         let value = self.element_value(thing, e)?;
         self.check_element_unit(thing, &value, e, |this, d| {
-            let dim = |v| this.dimension_in(d, v, kind);
+            let dim = |v| this.texts.dimension_in(d, v, kind);
             let gain = match kind.describe().value {
                 Some((given, Some(each))) => dim(given).per(dim(each)),
                 _ => unreachable!("a value relates two variables of a resistor or storage"),
             };
             if is_inverse { gain.pow(-1, 1) } else { gain }
         });
+
         let gain = |e| {
             if is_inverse {
                 Law::InverseGain(e)
@@ -256,6 +247,7 @@ impl<'a> Elaborator<'a> {
                 Law::Gain(e)
             }
         };
+
         let n = size as usize;
         match value.shape {
             Shape::Scalar => Ok(Laws::Scalars(vec![gain(value.elements[0]); n])),
@@ -317,11 +309,9 @@ impl<'a> Elaborator<'a> {
         let given = self.arguments(written, ElementKind::D, &["Ron", "Roff", "threshold"])?;
         if let Some(e) = given.value {
             let span = e.span;
-            self.report.add(code::ARGUMENTS, span, || {
-                Diagnostic::error(code::ARGUMENTS, "D takes no value without a name")
-                    .primary(span, "what is this?")
-                    .help(named_help(&["Ron", "Roff", "threshold"]))
-            });
+            report!(self, code::ARGUMENTS, span, "D takes no value without a name";
+                "what is this?";
+                help: "{}", named_help(&["Ron", "Roff", "threshold"]));
             return Err(Stop::Reported);
         }
         let (r_on, g_off) = self.resistances(thing, &given)?;
@@ -351,14 +341,14 @@ impl<'a> Elaborator<'a> {
             }
             let value = self.element_value(thing, e)?;
             self.check_element_unit(thing, &value, e, |this, d| {
-                let dim = |v| this.dimension_in(d, v, ElementKind::R);
+                let dim = |v| this.texts.dimension_in(d, v, ElementKind::R);
                 dim(Variable::Effort).per(dim(Variable::Flow))
             });
             let r = self.scalar_of(&value, e.span)?;
             match &*name.text {
                 "Ron" => r_on = r,
                 // 0 stands for an ideal switch, which lets nothing through.
-                _ if self.constants.value(&self.graph.signals, r) == Some(0.0) => {
+                _ if self.fixed.constants.value(&self.graph.signals, r) == Some(0.0) => {
                     self.structural(r, e.span);
                 }
                 _ => {
@@ -378,7 +368,7 @@ impl<'a> Elaborator<'a> {
         e: &ast::Expr,
         expected: impl FnOnce(&Self, DomainId) -> Dimension,
     ) {
-        let bond = self.things[thing.at()].bonds.first().map(|b| b.1);
+        let bond = self.tables.things[thing.at()].bonds.first().map(|b| b.1);
         let Some(domain) = bond.and_then(|b| self.bond_domain(b)) else {
             return;
         };
@@ -410,12 +400,13 @@ impl<'a> Elaborator<'a> {
             self.report_units(wanted, None, span, found, from, span);
             return;
         }
-        if self.is_blamed(from, span) {
+
+        if self.told.is_blamed(from, span) {
             self.report.is_silent = true;
             return;
         }
-        let kind = self.things[thing.at()].kind;
-        let domain = domain.map(|d| self.domains.get(d).name.clone());
+        let kind = self.tables.things[thing.at()].kind;
+        let domain = domain.map(|d| self.texts.domains.get(d).name.clone());
         let given = self.project.sources.text(span).trim().to_owned();
         let help = match found == wanted.pow(-1, 1) {
             true => format!(
@@ -426,6 +417,7 @@ impl<'a> Elaborator<'a> {
             ),
             false => format!("give it in `[{}]`", unit_to_write(wanted)),
         };
+
         self.report.add(code::UNIT_NOT_OF_DOMAIN, span, || {
             let place = domain.map_or(String::new(), |d| {
                 format!(" on {} {d} bond", article_of(&d))
@@ -459,18 +451,6 @@ impl<'a> Elaborator<'a> {
     // Laws in braces
     // -------------------------------------------------------------------------------
 
-    fn bond_of(&mut self, thing: ThingId, port: u32) -> Result<u32, Stop> {
-        match self.things[thing.at()]
-            .bonds
-            .iter()
-            .find(|(p, _)| *p == port)
-        {
-            Some(&(_, bond)) => Ok(bond),
-            // Reported as an open port.
-            None => Err(Stop::Reported),
-        }
-    }
-
     /// Gives one variable of all components as a local name.
     fn letter(
         &mut self,
@@ -478,7 +458,7 @@ impl<'a> Elaborator<'a> {
         variable: Variable,
         side: Option<u32>,
     ) -> Result<Value, Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, is_vector) = (t.kind, t.is_vector);
         let n = match side {
             Some(1) => t.size_out.max(1),
@@ -488,22 +468,26 @@ impl<'a> Elaborator<'a> {
         let mut dimensions = Vec::with_capacity(n as usize);
         for k in 0..n {
             let port = side.map_or(k, |side| 2 * k + side);
-            let bond = self.bond_of(thing, port)?;
+            let bond = self.tables.bond_of(thing, port)?;
             let domain = self.bond_domain(bond);
             let kind = match variable {
-                Variable::Stored => {
-                    holder(self.things[thing.at()].memories.get(k as usize).copied())
-                }
+                Variable::Stored => holder(
+                    self.tables.things[thing.at()]
+                        .memories
+                        .get(k as usize)
+                        .copied(),
+                ),
                 _ => kind,
             };
-            dimensions.push(domain.map(|d| self.dimension_in(d, variable, kind)));
+            dimensions.push(domain.map(|d| self.texts.dimension_in(d, variable, kind)));
             let b = &self.graph.bonds[bond as usize];
             symbols.push(match variable {
                 Variable::Effort => b.effort,
                 Variable::Flow => b.flow,
-                Variable::Stored => self.things[thing.at()].states[k as usize],
+                Variable::Stored => self.tables.things[thing.at()].states[k as usize],
             });
         }
+
         let shape = if is_vector {
             Shape::Vector(n)
         } else {
@@ -519,13 +503,14 @@ impl<'a> Elaborator<'a> {
         thing: ThingId,
         law: &'a [ast::LawEquation],
     ) -> Result<Laws, Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, size, scope, span) = (t.kind, t.size, t.scope, t.span);
         let mut locals = Locals::default();
         for &(letter, variable) in kind.describe().letters_of_law {
             let value = self.letter(thing, variable, None)?;
             locals.names.push((letter, value));
         }
+
         let ctx = Ctx {
             scope,
             locals: Some(&locals),
@@ -549,6 +534,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         if let Some(port) = outputs.iter().position(Option::is_none) {
             let text = match size {
                 1 => "the braces are empty: a law says what follows, such as `e = …`".to_owned(),
@@ -563,6 +549,7 @@ impl<'a> Elaborator<'a> {
             let scalars = scalars.map(|(v, e)| Law::Explicit(vec![(0, v, e)]));
             return Ok(Laws::Scalars(scalars.collect()));
         }
+
         let rows = outputs.into_iter().enumerate();
         let rows = rows.map(|(k, (v, e))| (k as u32, v, e));
         Ok(Laws::Field(Law::Explicit(rows.collect())))
@@ -575,7 +562,7 @@ impl<'a> Elaborator<'a> {
         equation: &'a ast::LawEquation,
         ctx: Ctx<'_>,
     ) -> Result<(Variable, usize, Vec<ExprId>), Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, size, is_vector) = (t.kind, t.size, t.is_vector);
         let row = kind.describe();
         let target = &*equation.target.text;
@@ -636,7 +623,7 @@ impl<'a> Elaborator<'a> {
         if reads_itself {
             return Err(self.bad_law(
                 equation.span,
-                "the variable on the left also stands on the right",
+                "the variable on the left appears on the right as well",
             ));
         }
         Ok((variable, first, value.elements))
@@ -644,7 +631,7 @@ impl<'a> Elaborator<'a> {
 
     /// Tells whether the components of a law do not see each other: then they are so many scalars.
     fn are_separate(&self, thing: ThingId, outputs: &[(Variable, ExprId)]) -> bool {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let own_symbols = |port: u32| -> Vec<SymbolId> {
             let mut own: Vec<SymbolId> = t.states.get(port as usize).copied().into_iter().collect();
             if let Some(&(_, bond)) = t.bonds.iter().find(|(p, _)| *p == port) {
@@ -679,7 +666,8 @@ impl<'a> Elaborator<'a> {
             let target = equation.target.span;
             self.report_units(Dimension::ENERGY, Some(target), target, found, from, span);
         }
-        let t = &self.things[thing.at()];
+
+        let t = &self.tables.things[thing.at()];
         let (kind, states) = (t.kind, t.states.clone());
         let memories = t.memories.clone();
         let bonds: Vec<u32> = t.bonds.iter().map(|b| b.1).collect();
@@ -697,6 +685,7 @@ impl<'a> Elaborator<'a> {
             };
             return Err(self.bad_law(equation.value.span, text));
         }
+
         let pool = &mut self.graph.signals.pool;
         let slopes = paynter_symbolic::calculus::gradient(pool, energy, &states);
         let given = |memory: &Memory| match memory {
@@ -709,47 +698,24 @@ impl<'a> Elaborator<'a> {
 
     /// Lowers the modulus of a TF or GY; true if it is of the inverse form.
     pub(super) fn two_port_modulus(&mut self, thing: ThingId) -> Result<(Value, bool), Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, written, scope) = (t.kind, t.written, t.scope);
         let written = written.ok_or(Stop::Reported)?;
-        if written.law.is_none() {
-            let given = self.arguments(written, kind, &[])?;
-            let Some(e) = given.value else {
-                let span = written.span;
-                self.report.add(code::ARGUMENTS, span, || {
-                    let l = kind.letters();
-                    Diagnostic::error(code::ARGUMENTS, format!("this {l} has no ratio"))
-                        .primary(span, "no value and no law")
-                        .help(kind.describe().needs)
-                });
-                return Err(Stop::Reported);
-            };
-            let value = self.lower(e, Ctx::of(scope))?;
-            self.need_numbers(&value, e.span)?;
-            self.check_ratio_unit(thing, &value, false, e.span);
+        let Some(law) = written.law.as_deref() else {
+            let value = self.given_ratio(thing, written)?;
             return Ok((value, false));
-        }
-        let law = written.law.as_deref().unwrap_or(&[]);
+        };
         let [equation] = law else {
             return Err(self.bad_law(
                 written.span,
                 "one equation is enough: the other follows, since power is kept",
             ));
         };
-        // (what is given, from what, in the inverse form)
-        let (output, input, is_inverse) = match (kind, &*equation.target.text) {
-            (ElementKind::Tf, "f2") => ("f2", "f1", false),
-            (ElementKind::Tf, "e1") => ("e1", "e2", false),
-            (ElementKind::Tf, "e2") => ("e2", "e1", true),
-            (ElementKind::Tf, "f1") => ("f1", "f2", true),
-            (_, "e1") => ("e1", "f2", false),
-            (_, "e2") => ("e2", "f1", false),
-            (_, "f1") => ("f1", "e2", true),
-            (_, "f2") => ("f2", "e1", true),
-            _ => {
-                return Err(self.bad_law(equation.target.span, "a two-port gives e1, f1, e2 or f2"));
-            }
+
+        let Some((output, input, is_inverse)) = two_port_form(kind, &equation.target.text) else {
+            return Err(self.bad_law(equation.target.span, "a two-port gives e1, f1, e2 or f2"));
         };
+
         let locals = self.two_port_letters(thing)?;
         let ctx = Ctx {
             scope,
@@ -759,60 +725,81 @@ impl<'a> Elaborator<'a> {
         };
         let value = self.lower(&equation.value, ctx)?;
         self.need_numbers(&value, equation.value.span)?;
+        let modulus = self.modulus_of_law(&value, &locals, (output, input), equation.value.span)?;
+
+        // M is written from the first side to the second; a law that gives the first side has Mᵀ.
+        let modulus = match output.ends_with('1') {
+            true => super::lower::transpose(&modulus),
+            false => modulus,
+        };
+        Ok((modulus, is_inverse))
+    }
+
+    /// Lowers the ratio in parentheses.
+    fn given_ratio(&mut self, thing: ThingId, written: &'a ast::Kind) -> Result<Value, Stop> {
+        let t = &self.tables.things[thing.at()];
+        let (kind, scope) = (t.kind, t.scope);
+        let given = self.arguments(written, kind, &[])?;
+        let Some(e) = given.value else {
+            report!(self, code::ARGUMENTS, written.span, "this {} has no ratio", kind.letters();
+                "no value and no law";
+                help: "{}", kind.describe().needs);
+            return Err(Stop::Reported);
+        };
+        let value = self.lower(e, Ctx::of(scope))?;
+        self.need_numbers(&value, e.span)?;
+        self.check_ratio_unit(thing, &value, false, e.span);
+        Ok(value)
+    }
+
+    /// Reads M off `output = M*input`: each row must be linear in the inputs and read nothing else of the two-port.
+    fn modulus_of_law(
+        &mut self,
+        value: &Value,
+        locals: &Locals<'_>,
+        (output, input): (&str, &str),
+        span: Span,
+    ) -> Result<Value, Stop> {
         let find = |name: &str| {
             let found = locals.names.iter().find(|(l, _)| *l == name);
             found.map_or(Vec::new(), |(_, v)| v.elements.clone())
         };
         let (outs, ins) = (find(output), find(input));
-        let pool = &self.graph.signals.pool;
-        let symbols: Vec<SymbolId> = ins.iter().filter_map(|&e| pool.as_symbol(e)).collect();
-        let own: Vec<SymbolId> = locals
-            .names
-            .iter()
-            .flat_map(|(_, v)| v.elements.iter().filter_map(|&e| pool.as_symbol(e)))
-            .filter(|s| !symbols.contains(s))
-            .collect();
         if value.elements.len() != outs.len() {
             let text = format!("this is {}, and `{output}` is not", value.describe());
-            return Err(self.bad_law(equation.value.span, &text));
+            return Err(self.bad_law(span, &text));
         }
-        let mut rows: Vec<Vec<ExprId>> = Vec::new();
+
+        let pool = &mut self.graph.signals.pool;
+        let symbols: Vec<SymbolId> = ins.iter().filter_map(|&e| pool.as_symbol(e)).collect();
+        let letters = locals.names.iter().flat_map(|(_, v)| &v.elements);
+        let others: Vec<SymbolId> = letters
+            .filter_map(|&e| pool.as_symbol(e))
+            .filter(|s| !symbols.contains(s))
+            .collect();
+
+        let mut elements: Vec<ExprId> = Vec::new();
         for &e in &value.elements {
-            let reads_other = own
+            let reads_other = others
                 .iter()
-                .any(|&s| paynter_symbolic::walk::depends_on(&self.graph.signals.pool, e, s));
-            let linear = linear_in(&mut self.graph.signals.pool, e, &symbols);
-            match linear {
-                Some((coefficients, rest))
-                    if !reads_other && self.graph.signals.pool.as_number(rest) == Some(0.0) =>
-                {
-                    rows.push(coefficients);
+                .any(|&s| paynter_symbolic::walk::depends_on(pool, e, s));
+            match linear_in(pool, e, &symbols) {
+                Some((row, rest)) if !reads_other && pool.as_number(rest) == Some(0.0) => {
+                    elements.extend(row);
                 }
                 _ => {
                     let text = format!(
                         "`{output}` must be something times `{input}`, so that power is kept"
                     );
-                    return Err(self.bad_law(equation.value.span, &text));
+                    return Err(self.bad_law(span, &text));
                 }
             }
         }
-        let is_scalar = outs.len() == 1 && ins.len() == 1;
-        let elements: Vec<ExprId> = rows.concat();
-        let modulus = if is_scalar {
-            Value::scalar(elements[0])
-        } else {
-            Value::array(Shape::Matrix(outs.len() as u32, ins.len() as u32), elements)
-        };
-        // M is written from the first side to the second; a law that gives the first side has Mᵀ.
-        let gives_first = output.ends_with('1');
-        Ok((
-            if gives_first {
-                super::lower::transpose(&modulus)
-            } else {
-                modulus
-            },
-            is_inverse,
-        ))
+
+        Ok(match (outs.len(), ins.len()) {
+            (1, 1) => Value::scalar(elements[0]),
+            (rows, columns) => Value::array(Shape::Matrix(rows as u32, columns as u32), elements),
+        })
     }
 
     fn two_port_letters(&mut self, thing: ThingId) -> Result<Locals<'static>, Stop> {
@@ -830,7 +817,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn check_ratio_unit(&mut self, thing: ThingId, value: &Value, is_inverse: bool, span: Span) {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let side = |side: u32| {
             t.bonds
                 .iter()
@@ -841,7 +828,7 @@ impl<'a> Elaborator<'a> {
             return;
         };
         let kind = t.kind;
-        let dim = |d, v| self.dimension_in(d, v, kind);
+        let dim = |d, v| self.texts.dimension_in(d, v, kind);
         let wanted = match kind {
             ElementKind::Tf => dim(second, Variable::Flow).per(dim(first, Variable::Flow)),
             _ => dim(first, Variable::Effort).per(dim(second, Variable::Flow)),
@@ -858,7 +845,7 @@ impl<'a> Elaborator<'a> {
 
     /// Lowers the law of an RS.
     pub(super) fn heating_law(&mut self, thing: ThingId) -> Result<Law, Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (written, scope) = (t.written, t.scope);
         let written = written.ok_or(Stop::Reported)?;
         let Some(law) = &written.law else {
@@ -868,18 +855,20 @@ impl<'a> Elaborator<'a> {
             };
             let value = self.lower(e, Ctx::of(scope))?;
             let r = self.scalar_of(&value, e.span)?;
-            let bond = self.bond_of(thing, 0)?;
+            let bond = self.tables.bond_of(thing, 0)?;
             let flow = self.graph.bonds[bond as usize].flow;
             let flow = self.pool().symbol(flow);
             let effort = self.pool().mul(r, flow);
             return Ok(Law::Explicit(vec![(0, Variable::Effort, effort)]));
         };
+
         let [equation] = law.as_slice() else {
             return Err(self.bad_law(
                 written.span,
                 "one equation is enough: all loss becomes entropy at the second port",
             ));
         };
+
         let variable = match &*equation.target.text {
             "e1" => Variable::Effort,
             "f1" => Variable::Flow,
@@ -887,6 +876,7 @@ impl<'a> Elaborator<'a> {
                 return Err(self.bad_law(equation.target.span, "a law of RS gives `e1` or `f1`"));
             }
         };
+
         let locals = self.two_port_letters(thing)?;
         let ctx = Ctx {
             scope,
@@ -916,4 +906,19 @@ fn named_help(allowed: &[&str]) -> String {
         [] => "a second value has no meaning here: delete it".to_owned(),
         names => format!("its named arguments are `{}`", names.join("`, `")),
     }
+}
+
+/// What a law of a two-port gives, from what, and whether that is the inverse of its ratio.
+fn two_port_form(kind: ElementKind, target: &str) -> Option<(&'static str, &'static str, bool)> {
+    Some(match (kind, target) {
+        (ElementKind::Tf, "f2") => ("f2", "f1", false),
+        (ElementKind::Tf, "e1") => ("e1", "e2", false),
+        (ElementKind::Tf, "e2") => ("e2", "e1", true),
+        (ElementKind::Tf, "f1") => ("f1", "f2", true),
+        (_, "e1") => ("e1", "f2", false),
+        (_, "e2") => ("e2", "f1", false),
+        (_, "f1") => ("f1", "e2", true),
+        (_, "f2") => ("f2", "e1", true),
+        _ => return None,
+    })
 }

@@ -109,9 +109,6 @@ pub(super) enum Target {
     System,
 }
 
-/// Messages in which one declaration is named as the origin of a wrong unit.
-pub(super) const ENOUGH_BLAME: u32 = 2;
-
 /// Terms that one expression may be written out to, with everything it reads: a few seconds of work.
 const MAX_WORK: u64 = 20_000_000;
 
@@ -121,38 +118,34 @@ const MAX_HEIGHT: u32 = 4_000;
 impl<'a> Elaborator<'a> {
     /// Lowers an expression.
     pub(super) fn lower(&mut self, e: &ast::Expr, ctx: Ctx<'_>) -> Lowered {
-        if self.height == 0 {
-            (self.work, self.work_at) = (0, e.span);
+        if self.budget.height == 0 {
+            (self.budget.work, self.budget.work_at) = (0, e.span);
         }
         self.spend(1)?;
-        self.height += 1;
-        let result = if self.height > MAX_HEIGHT {
+        self.budget.height += 1;
+        let result = if self.budget.height > MAX_HEIGHT {
             let span = e.span;
-            self.report.add(code::TOO_DEEP, span, || {
-                Diagnostic::error(code::TOO_DEEP, "this expression is too deep to work on")
-                    .primary(span, "functions call functions too many times here")
-            });
+            report!(self, code::TOO_DEEP, span, "this expression is too deep";
+                "functions call functions too many times here");
             Err(Stop::Reported)
         } else {
             self.lower_here(e, ctx)
         };
-        self.height -= 1;
+        self.budget.height -= 1;
         result
     }
 
     /// Counts steps of the present expression; stops where functions that call functions, sums or
     /// large matrices would never come to an end.
     pub(super) fn spend(&mut self, n_steps: u64) -> Result<(), Stop> {
-        self.work = self.work.saturating_add(n_steps);
-        if self.work <= MAX_WORK {
+        self.budget.work = self.budget.work.saturating_add(n_steps);
+        if self.budget.work <= MAX_WORK {
             return Ok(());
         }
-        let span = self.work_at;
-        self.report.add(code::TOO_LARGE, span, || {
-            Diagnostic::error(code::TOO_LARGE, "this is too much to be written out")
-                .primary(span, format!("more than {MAX_WORK} terms"))
-                .help("sums, functions and products of matrices are written out term by term: make them smaller")
-        });
+        let span = self.budget.work_at;
+        report!(self, code::TOO_LARGE, span, "this expression is too large";
+            "more than {MAX_WORK} terms";
+            help: "sums, functions and products of matrices are written out term by term: make them smaller");
         Err(Stop::Reported)
     }
 
@@ -222,19 +215,19 @@ impl<'a> Elaborator<'a> {
         // A large file writes the same few units again and again.
         let written = self.project.sources.text(unit.span);
         let is_text = written.starts_with('[');
-        if is_text && let Some(known) = self.units.get(written) {
+        if is_text && let Some(known) = self.units.parsed.get(written) {
             return Some(known.clone());
         }
         match Unit::parse(unit) {
             Ok(parsed) => {
                 let parsed = Arc::new(parsed);
                 if is_text {
-                    self.units.insert(written, parsed.clone());
+                    self.units.parsed.insert(written, parsed.clone());
                 }
                 Some(parsed)
             }
             Err(error) => {
-                if self.told_units.insert(unit.span) {
+                if self.told.units.insert(unit.span) {
                     self.report.push(error.to_diagnostic());
                 }
                 None
@@ -243,7 +236,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn is_strict(&self, ctx: Ctx<'_>) -> bool {
-        self.files[self.scopes[ctx.scope.at()].file as usize].is_strict
+        self.texts.files[self.tables.scopes[ctx.scope.at()].file as usize].is_strict
     }
 
     fn number(
@@ -280,13 +273,12 @@ impl<'a> Elaborator<'a> {
         let mut elements = Vec::new();
         let mut shared: Option<Value> = None;
         let mut is_mixed = false;
+
         // A column of vectors or matrices is stacked; most matrices hold numbers.
         for row in rows {
             if row.len() != columns {
-                self.report.add(code::SHAPES, span, || {
-                    Diagnostic::error(code::SHAPES, "the rows of a matrix have different lengths")
-                        .primary(span, format!("the first row has {columns} entries"))
-                });
+                report!(self, code::SHAPES, span, "the rows of a matrix have different lengths";
+                    "the first row has {columns} entries");
                 return Err(Stop::Reported);
             }
             for entry in row {
@@ -313,10 +305,8 @@ impl<'a> Elaborator<'a> {
                 };
                 let Some(e) = value.as_scalar() else {
                     let what = value.describe();
-                    self.report.add(code::SHAPES, entry.span, || {
-                        Diagnostic::error(code::SHAPES, "an entry of a matrix must be one number")
-                            .primary(entry.span, format!("this is {what}"))
-                    });
+                    report!(self, code::SHAPES, entry.span, "an entry of a matrix must be one number";
+                        "this is {what}");
                     return Err(Stop::Reported);
                 };
                 elements.push(e);
@@ -330,15 +320,15 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         let n = elements.len() as u32;
         let shape = match rows.len() {
             0 | 1 => Shape::Vector(n),
             rows => Shape::Matrix(rows as u32, columns as u32),
         };
+
         if n == 0 {
-            self.report.add(code::SHAPES, span, || {
-                Diagnostic::error(code::SHAPES, "a matrix without entries").primary(span, "empty")
-            });
+            report!(self, code::SHAPES, span, "a matrix without entries"; "empty");
             return Err(Stop::Reported);
         }
         let value = Value::array(shape, elements);
@@ -363,12 +353,11 @@ impl<'a> Elaborator<'a> {
         let Some(unit) = unit else { return Ok(value) };
         if value.dimension.is_some_and(|d| !d.is_one()) {
             let text = unit.text.clone();
-            self.report.add(code::UNIT_MISMATCH, entry.span, || {
-                Diagnostic::error(code::UNIT_MISMATCH, "an entry has a unit of its own")
-                    .primary(entry.span, format!("the whole matrix is already in {text}"))
-            });
+            report!(self, code::UNIT_MISMATCH, entry.span, "an entry has a unit of its own";
+                "the whole matrix is already in {text}");
             return Err(Stop::Reported);
         }
+
         let (factor, offset) = (unit.factor, unit.offset);
         let elements = value
             .elements
@@ -380,6 +369,7 @@ impl<'a> Elaborator<'a> {
                 self.pool().add(scaled, offset)
             })
             .collect();
+
         Ok(Value {
             elements,
             dimension: None,
@@ -398,14 +388,11 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let what = value.describe();
-        self.report.add(code::WRONG_TYPE, span, || {
-            Diagnostic::error(code::WRONG_TYPE, "a number is needed here")
-                .primary(span, format!("this is {what}"))
-        });
+        report!(self, code::WRONG_TYPE, span, "a number is needed here"; "this is {what}");
         Err(Stop::Reported)
     }
 
-    /// Refuses what cannot be meant as true or false. A name may stand for a condition, since an input
+    /// Refuses what cannot be meant as true or false. A name may be a condition, since an input
     /// or a parameter gets its value elsewhere; a calculation may not.
     pub(super) fn need_truth(&mut self, value: &Value, e: &ast::Expr) -> Result<(), Stop> {
         let may_be_meant = match &e.kind {
@@ -420,11 +407,9 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let (span, what) = (e.span, value.describe());
-        self.report.add(code::WRONG_TYPE, span, || {
-            Diagnostic::error(code::WRONG_TYPE, "a condition is needed here")
-                .primary(span, format!("this is {what}"))
-                .help("compare it: `x > limit`, or `n != 0`")
-        });
+        report!(self, code::WRONG_TYPE, span, "a condition is needed here";
+            "this is {what}";
+            help: "compare it: `x > limit`, or `n != 0`");
         Err(Stop::Reported)
     }
 
@@ -434,14 +419,13 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let span = e.span;
-        self.report.add(code::WRONG_TYPE, span, || {
-            Diagnostic::error(code::WRONG_TYPE, "a number is needed here")
-                .primary(span, "this is a condition, true or false")
-                .help(match is_compared {
-                    true => "a value between two others is written `a < x and x < b`",
-                    false => "to count with it, write `if … then 1 else 0`",
-                })
-        });
+        let help = match is_compared {
+            true => "a value between two others is written `a < x and x < b`",
+            false => "to calculate with it, write `if … then 1 else 0`",
+        };
+        report!(self, code::WRONG_TYPE, span, "a number is needed here";
+            "this is a condition, true or false";
+            help: "{help}");
         Err(Stop::Reported)
     }
 
@@ -456,10 +440,7 @@ impl<'a> Elaborator<'a> {
             Some(e) => Ok(e),
             None => {
                 let what = value.describe();
-                self.report.add(code::SHAPES, span, || {
-                    Diagnostic::error(code::SHAPES, "one number is needed here")
-                        .primary(span, format!("this is {what}"))
-                });
+                report!(self, code::SHAPES, span, "one number is needed here"; "this is {what}");
                 Err(Stop::Reported)
             }
         }
@@ -478,11 +459,9 @@ impl<'a> Elaborator<'a> {
             return Ok(());
         }
         let (left, right) = (a.describe(), b.describe());
-        self.report.add(code::SHAPES, b_span, || {
-            Diagnostic::error(code::SHAPES, "shapes do not agree")
-                .primary(b_span, format!("this is {right}"))
-                .secondary(a_span, format!("this is {left}"))
-        });
+        report!(self, code::SHAPES, b_span, "shapes do not agree";
+            "this is {right}";
+            beside a_span => "this is {left}");
         Err(Stop::Reported)
     }
 
@@ -530,17 +509,6 @@ impl<'a> Elaborator<'a> {
         })
     }
 
-    /// Tells whether a declaration has been blamed for a wrong unit often enough: a parameter
-    /// with a wrong unit is wrong wherever it is read.
-    pub(super) fn is_blamed(&mut self, from: Option<Span>, span: Span) -> bool {
-        let Some(from) = from.filter(|&from| from != span && !covers(span, from)) else {
-            return false;
-        };
-        let times = self.blamed.entry(from).or_insert(0);
-        *times += 1;
-        *times > ENOUGH_BLAME
-    }
-
     /// Reports two units that meet and differ.
     pub(super) fn report_units(
         &mut self,
@@ -576,12 +544,14 @@ impl<'a> Elaborator<'a> {
                 return;
             }
         }
-        let is_known =
-            [(x_from, x_span), (y_from, y_span)].map(|(from, span)| self.is_blamed(from, span));
+
+        let is_known = [(x_from, x_span), (y_from, y_span)]
+            .map(|(from, span)| self.told.is_blamed(from, span));
         if is_known.contains(&true) {
             self.report.is_silent = true;
             return;
         }
+
         self.report.add(code::UNIT_MISMATCH, y_span, || {
             let mut message = Diagnostic::error(
                 code::UNIT_MISMATCH,
@@ -646,6 +616,7 @@ impl<'a> Elaborator<'a> {
                 Op::Eq | Op::Ne => {}
             }
         }
+
         match op {
             Op::Add | Op::Sub => {
                 self.need_same_shape(&a, &b, left.span, right.span)?;
@@ -716,6 +687,7 @@ impl<'a> Elaborator<'a> {
                 .collect();
             Value::array(of.shape, elements)
         };
+
         let value = match (a.as_scalar(), b.as_scalar()) {
             (Some(x), Some(y)) => Value::scalar(self.pool().mul(x, y)),
             (Some(x), None) => scale(self, x, b),
@@ -753,10 +725,8 @@ impl<'a> Elaborator<'a> {
         if let Some(d) = b.dimension
             && !d.is_one()
         {
-            self.report.add(code::UNIT_MISMATCH, b_span, || {
-                Diagnostic::error(code::UNIT_MISMATCH, "an exponent must be a plain number")
-                    .primary(b_span, format!("this is in {}", d.describe()))
-            });
+            report!(self, code::UNIT_MISMATCH, b_span, "an exponent must be a plain number";
+                "this is in {}", d.describe());
         }
         let dimension = match (a.dimension, self.graph.signals.pool.as_number(y)) {
             (Some(d), _) if d.is_one() => Some(d),
@@ -858,6 +828,6 @@ pub(super) fn unit_to_write(dimension: Dimension) -> String {
     }
 }
 
-fn covers(outer: Span, inner: Span) -> bool {
+pub(super) fn covers(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }

@@ -49,6 +49,7 @@ pub(super) fn memories(written: Option<&ast::Kind>, size: u32) -> Result<Vec<Mem
             Some(known) => *known = Some(memory),
         }
     });
+
     if let Some(fault) = fault {
         return Err(fault);
     }
@@ -132,23 +133,9 @@ impl<'a> Elaborator<'a> {
             let text = "a law in braces takes no value in parentheses";
             return Err(self.bad_law(arg.value.span, text));
         }
-        if let Err((span, text)) = memories(Some(written), self.things[thing.at()].size) {
+        if let Err((span, text)) = memories(Some(written), self.tables.things[thing.at()].size) {
             return Err(self.bad_law(span, &text));
         }
         self.explicit(thing, law)
-    }
-
-    /// Tells whether this is `p[k]` or `q[k]` of an IC.
-    pub(super) fn is_mixed_state(
-        &self,
-        thing: ThingId,
-        name: &ast::Ident,
-        index: &[ast::Expr],
-    ) -> bool {
-        let t = &self.things[thing.at()];
-        t.kind == ElementKind::Ic
-            && t.is_vector
-            && !index.is_empty()
-            && matches!(&*name.text, "p" | "q")
     }
 }

@@ -10,14 +10,23 @@
 //! | 2 | `connect`, `composites`, `splice`, `bonds`, `domain` | makes scalar bonds, splices ports, finds domains |
 //! | 3 | `finish`, `law`, `elements` | lowers everything that is left and makes the elements |
 //!
+//! What the passes share is an [`Elaborator`], made of one value for each job: `texts` (what files name), `asked` (who
+//! asks, and what is changed), `tables` (who is there), `pending` (what is left to do), `wiring` (how chains become
+//! bonds), `readings` (what was read), `known_units`, `fixed` (values that are), `budget`, and `report` with `excuses`.
+//!
 //! `lower`, `names`, `call`, `read` and `define` turn expressions into values at any time;
 //! definitions are resolved when first read. [`Elaborated`] reads more when all is done.
 //!
 //! **Invariant:** the order of lines in a model changes no value and no connection. Cost is
 //! linear in the size of the flat graph.
 
+#[macro_use]
+mod report;
+
 mod angle;
+mod asked;
 mod bonds;
+mod budget;
 mod call;
 mod changes;
 pub mod code;
@@ -31,47 +40,65 @@ mod define;
 mod domain;
 mod elaborated;
 mod elements;
+mod excuses;
 mod files;
 mod finish;
+mod fixed;
 mod foreign;
 mod formulas;
 mod guess;
+mod known_units;
 mod law;
 mod limit;
 mod lower;
 mod mixed;
 mod models;
 mod names;
+mod pending;
 mod ports;
 mod read;
-mod report;
+mod readings;
 mod splice;
 mod structure;
+mod tables;
 mod temperature;
+mod texts;
 mod things;
 mod unwrap;
 pub mod value;
+mod wiring;
 
-use paynter_symbolic::expr::ExternalId;
-use paynter_symbolic::{ExprId, Names, Origin, PathId, Role, Symbol, SymbolId};
-use paynter_syntax::{Diagnostic, FileId, Span, ast};
+use paynter_symbolic::{Names, Origin, Role, Symbol, SymbolId};
+use paynter_syntax::{Diagnostic, Span, ast};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::domains::Domains;
 use crate::graph::BondGraph;
 use crate::laws::check_graph;
 use crate::project::{Project, Request};
-use crate::units::{Dimension, Unit};
+use asked::Asked;
+use budget::Budget;
 pub(crate) use call::SPECIAL as SPECIAL_FUNCTIONS;
-use changes::Change;
 use data::*;
 pub use elaborated::Elaborated;
-use files::{FileNames, Item, is_whole, no_model};
+use excuses::Excuses;
+pub(crate) use files::no_model;
+use files::{FileNames, Item, is_whole};
 pub(crate) use finish::fraction;
+use fixed::Fixed;
+use known_units::KnownUnits;
 pub use limit::Limit;
 use lower::{Ctx, Stop, Target};
+use pending::Pending;
+use readings::Readings;
+use report::Told;
+pub(crate) use report::{ENOUGH_BLAME, Report};
+use tables::Tables;
+use texts::Texts;
 use value::Value;
+use wiring::Wiring;
 
 /// What elaboration gives.
 #[derive(Debug)]
@@ -109,6 +136,58 @@ impl<'a> Prepared<'a> {
             elaborate_from(elaborator, request)
         })
     }
+
+    pub(crate) fn project(&self) -> &'a Project {
+        self.0.project
+    }
+
+    /// Tells whether files name things in a way that makes other messages doubtful.
+    pub fn is_misnamed(&self) -> bool {
+        self.0.report.has_errors()
+    }
+
+    /// The messages about names.
+    pub(crate) fn messages(&self) -> &[Diagnostic] {
+        &self.0.report.list
+    }
+
+    /// Elaborates a model of the main file for a check: parameters, inputs and ports may be open.
+    pub(crate) fn elaborate_alone(
+        &self,
+        model: &'a ast::Model,
+        request: &'a Request,
+    ) -> Elaboration<'a> {
+        let mut elaborator = self.for_check();
+        elaborator.asked.is_lenient = true;
+        elaborator.asked.is_whole = is_whole(&self.0.project.files[0], model);
+        elaborate_until_known(elaborator, |e| e.run(model, 0, None, request)).complete(model, None)
+    }
+
+    /// Elaborates the model of an experiment of the main file.
+    pub(crate) fn elaborate_experiment(
+        &self,
+        experiment: &'a ast::Experiment,
+        request: &'a Request,
+    ) -> Elaboration<'a> {
+        let mut elaborator = self.for_check();
+        let Some((model, file)) = elaborator.find_model(&experiment.of, 0) else {
+            return Elaboration {
+                elaborated: None,
+                diagnostics: elaborator.report.list,
+            };
+        };
+        elaborate_until_known(elaborator, |e| {
+            e.run(model, file, Some((experiment, 0)), request);
+        })
+        .complete(model, Some(experiment))
+    }
+
+    /// Begins anew; where names are wrong, what follows from them is not reported again.
+    fn for_check(&self) -> Elaborator<'a> {
+        let mut elaborator = self.0.afresh();
+        elaborator.report.is_silent = self.is_misnamed();
+        elaborator
+    }
 }
 
 /// Elaborates a model of the main file that may wait for bonds, values and inputs: for a picture of a part.
@@ -122,22 +201,36 @@ pub fn sketch(project: &Project, model: &str) -> Option<BondGraph> {
         if names.report.has_errors() {
             return None;
         }
-        let Some(Item::Model(model, file)) = names.files.first()?.names.get(model).copied() else {
+        let Some(Item::Model(model, file)) = names.texts.files.first()?.names.get(model).copied()
+        else {
             return None;
         };
         let mut elaborator = names.afresh();
-        elaborator.is_lenient = true;
+        elaborator.asked.is_lenient = true;
         elaborator.run(model, file, None, &request);
-        let is_right = !elaborator.report.has_errors() && !elaborator.is_incomplete;
+        let is_right = !elaborator.report.has_errors() && !elaborator.excused.lacks_elements;
         is_right.then_some(elaborator.graph)
     })
 }
 
-fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+thread_local! {
+    /// This thread was started by [`with_stack`].
+    static HAS_STACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something that may call itself very often on a thread with a large stack: this one, if it is such a thread already. Starting one takes as long as
+/// reading a short expression, of which an experiment has dozens.
+pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if HAS_STACK.get() {
+        return work();
+    }
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new()
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, work);
+            .spawn_scoped(scope, || {
+                HAS_STACK.set(true);
+                work()
+            });
         match worker.expect("a thread can be started").join() {
             Ok(done) => done,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -174,185 +267,18 @@ fn elaborate_until_known<'a>(
     let mut elaborator = first;
     run(&mut elaborator);
     for _ in 1..MAX_ROUNDS {
-        if elaborator.learned.is_empty() || elaborator.report.has_errors() {
+        if elaborator.units.learned.is_empty() || elaborator.report.has_errors() {
             break;
         }
         let mut again = elaborator.afresh();
-        (again.is_lenient, again.is_whole) = (elaborator.is_lenient, elaborator.is_whole);
-        again.hints = elaborator.hints;
-        again.hints.extend(elaborator.learned);
+        (again.asked.is_lenient, again.asked.is_whole) =
+            (elaborator.asked.is_lenient, elaborator.asked.is_whole);
+        again.units.hints = elaborator.units.hints;
+        again.units.hints.extend(elaborator.units.learned);
         run(&mut again);
         elaborator = again;
     }
     elaborator
-}
-
-/// Checks every model and experiment of the main file.
-///
-/// A model that leaves parameters, inputs or ports open is checked with these as unknown
-/// numbers; what would only go wrong for some values is not reported then.
-pub fn check(project: &Project) -> Vec<Diagnostic> {
-    check_whole(project).0
-}
-
-/// Checks as [`check`] does, and hands out the graphs of models and experiments that elaborate alone, each with the
-/// place of its item in the main file: whoever looks further need not elaborate again.
-///
-/// A graph is what [`elaborate`] gives for the same model or experiment, or it is left out.
-pub fn check_whole(project: &Project) -> (Vec<Diagnostic>, Vec<(usize, BondGraph)>) {
-    with_stack(|| {
-        let mut graphs = Vec::new();
-        let messages = check_here(project, &mut graphs);
-        (messages, graphs)
-    })
-}
-
-fn check_here(project: &Project, graphs: &mut Vec<(usize, BondGraph)>) -> Vec<Diagnostic> {
-    let mut report = report::Report::default();
-    let Some(main) = project.files.first() else {
-        return report.list;
-    };
-    let is_empty = main.ast.items.is_empty() && main.ast.units_strict.is_none();
-    if is_empty && !main.is_broken {
-        report.list.push(no_model());
-    }
-    let request = Request::default();
-    let names = Elaborator::new(project);
-    let is_misnamed = names.report.has_errors();
-    report.merge(names.report.list.clone());
-    // What is wrong in a model is wrong in every experiment of it, and reported once; so is a name
-    // that several experiments of one model read in vain.
-    let mut told = FxHashSet::default();
-    let mut blamed: FxHashMap<Span, Vec<Span>> = FxHashMap::default();
-    for (place, item) in main.ast.items.iter().enumerate() {
-        let mut elaborator = names.afresh();
-        elaborator.report.is_silent = is_misnamed;
-        let elaboration = match &item.kind {
-            ast::ItemKind::Model(model) => {
-                elaborator.is_lenient = true;
-                elaborator.is_whole = is_whole(main, model);
-                elaborate_until_known(elaborator, |e| e.run(model, 0, None, &request))
-                    .complete(model, None)
-            }
-            ast::ItemKind::Experiment(experiment) => {
-                match elaborator.find_model(&experiment.of, 0) {
-                    Some((model, file)) => elaborate_until_known(elaborator, |e| {
-                        e.run(model, file, Some((experiment, 0)), &request);
-                    })
-                    .complete(model, Some(experiment)),
-                    None => Elaboration {
-                        elaborated: None,
-                        diagnostics: elaborator.report.list,
-                    },
-                }
-            }
-            _ => Elaboration {
-                elaborated: None,
-                diagnostics: elaborator.report.list,
-            },
-        };
-        let mut messages = elaboration.diagnostics;
-        if let Some(mut elaborated) = elaboration.elaborated {
-            // What an experiment reads adds to the graph, so a copy is taken before.
-            let before = elaborated.experiment.map(|_| elaborated.graph().clone());
-            messages.extend(messages_of_plan(&mut elaborated));
-            graphs.extend(elaborated.alone(before).map(|graph| (place, graph)));
-        }
-        if let ast::ItemKind::Experiment(experiment) = &item.kind {
-            let model: Vec<&str> = experiment.of.segments.iter().map(|s| &*s.text).collect();
-            let model = model.join(".");
-            messages.retain(|m| {
-                !matches!(m.code, code::UNKNOWN_NAME | code::BAD_OVERRIDE)
-                    || told.insert((model.clone(), m.message.clone()))
-            });
-        }
-        // So is what is too large or too deep, wherever it is met.
-        messages.retain(|m| {
-            !matches!(m.code, code::TOO_LARGE | code::RECURSION)
-                || told.insert((String::new(), m.message.clone()))
-        });
-        let is_too_large = messages.iter().any(|m| m.code == code::TOO_LARGE);
-        // A declaration with a wrong unit is wrong in every experiment that gives it a value.
-        messages.retain(|m| match (m.code, m.secondary.first()) {
-            (code::UNIT_MISMATCH | code::UNIT_NOT_OF_DOMAIN, Some(origin)) => {
-                let times: &mut Vec<Span> = blamed.entry(origin.span).or_default();
-                let place = m.primary.as_ref().map_or(origin.span, |l| l.span);
-                if !times.contains(&place) {
-                    times.push(place);
-                }
-                times.len() <= lower::ENOUGH_BLAME as usize
-            }
-            _ => true,
-        });
-        report.merge(messages);
-        // What is left may be as large, and take as long to find out.
-        if is_too_large {
-            break;
-        }
-    }
-    report.in_text_order()
-}
-
-/// Checks what an experiment asks for. Messages about settings, columns and measures.
-fn messages_of_plan(model: &mut Elaborated<'_>) -> Vec<Diagnostic> {
-    match model.experiment {
-        Some(experiment) => crate::experiment::plan(experiment, model).1,
-        None => Vec::new(),
-    }
-}
-
-/// A model and those it extends, itself first.
-#[derive(Debug)]
-struct Lineage<'a> {
-    levels: Vec<Level<'a>>,
-}
-
-impl Lineage<'_> {
-    /// Tells whether the model is, or extends, `model`.
-    fn has(&self, model: &ast::Model) -> bool {
-        self.levels.iter().any(|l| std::ptr::eq(l.model, model))
-    }
-}
-
-#[derive(Debug)]
-struct Level<'a> {
-    model: &'a ast::Model,
-    file: u32,
-    extends_args: &'a [ast::Arg],
-}
-
-#[derive(Debug)]
-struct Outer<'a> {
-    instance: InstanceId,
-    name: &'a ast::Ident,
-    path: &'a ast::Path,
-    scope: ScopeId,
-}
-
-#[derive(Debug)]
-struct PendingSolve<'a> {
-    scope: ScopeId,
-    sought: Vec<DefId>,
-    equations: &'a [ast::Demand],
-    span: Span,
-}
-
-#[derive(Debug)]
-struct PendingClock<'a> {
-    scope: ScopeId,
-    rate: &'a ast::Expr,
-    defs: Vec<DefId>,
-    span: Span,
-}
-
-#[derive(Debug)]
-struct PendingWhen<'a> {
-    scope: ScopeId,
-    path: PathId,
-    condition: &'a ast::Expr,
-    actions: &'a [ast::Action],
-    defs: Vec<(DefId, &'a ast::Expr)>,
-    span: Span,
 }
 
 /// How far elaboration has come.
@@ -363,156 +289,50 @@ enum Phase {
     Finished,
 }
 
-/// Quantities of things and bonds that are defined when laws are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Quantity {
-    Power,
-    Energy,
-    Stored,
-}
-
-impl Quantity {
-    fn letters(self) -> &'static str {
-        match self {
-            Quantity::Power => "power",
-            Quantity::Energy => "energy",
-            Quantity::Stored => "stored",
-        }
-    }
-
-    fn dimension(self) -> Dimension {
-        match self {
-            Quantity::Power => Dimension::POWER,
-            Quantity::Energy | Quantity::Stored => Dimension::ENERGY,
-        }
-    }
-}
-
-/// The state of the work; see `data` for the tables.
+/// The state of the work: one value for each job.
 #[derive(Debug)]
 struct Elaborator<'a> {
     project: &'a Project,
-    graph: BondGraph,
-    domains: Domains,
-    files: Arc<Vec<FileNames<'a>>>,
-    file_scopes: Vec<ScopeId>,
-    scopes: Vec<Scope<'a>>,
-    instances: Vec<Instance<'a>>,
-    defs: Vec<Def<'a>>,
-    things: Vec<Thing<'a>>,
-    ports: Vec<Port<'a>>,
-    slots: Vec<Slot>,
-    edges: Vec<Edge>,
-    named_bonds: Vec<NamedBond>,
-    outers: Vec<Outer<'a>>,
-    /// What each path names, by [`PathId`].
-    entity_of: Vec<Entity>,
-    /// Names whose making failed: reading them is not another error.
-    broken_paths: FxHashSet<PathId>,
-    /// Parts whose arguments could not be understood: what they lack is no news.
-    misused: FxHashSet<InstanceId>,
-    /// Composite ports that leave a member open, which was reported.
-    incomplete_ports: FxHashSet<PortId>,
-    /// Ports that a bond was meant for which could not be made, which was reported.
-    excused_ports: FxHashSet<PortId>,
-    /// Nets of these.
-    excused_nets: FxHashSet<PortId>,
-    /// Parts with a block that was skipped because its condition or range failed.
-    incomplete: FxHashSet<InstanceId>,
-    lineages: FxHashMap<Span, Option<Arc<Lineage<'a>>>>,
-    /// Functions of FMUs that something calls: the text and the number.
-    foreign_ids: FxHashMap<(FileId, usize), ExternalId>,
-    /// Values that have the name of an element or part as well.
-    namesakes: FxHashMap<PathId, DefId>,
-    changes: FxHashMap<PathId, Change<'a>>,
-    changes_in_order: Vec<PathId>,
-    // Work of later passes.
-    chains: Vec<(ScopeId, &'a ast::Chain, Option<NamedBondId>)>,
-    remote_defines: Vec<(ScopeId, &'a ast::Define)>,
-    solves: Vec<PendingSolve<'a>>,
-    clocks: Vec<PendingClock<'a>>,
-    whens: Vec<PendingWhen<'a>>,
-    when_defs: FxHashSet<DefId>,
-    invariants: Vec<(ScopeId, &'a ast::Demand)>,
-    starts: Vec<(ScopeId, &'a ast::Assign, bool)>,
-    starts_by_path: Option<FxHashMap<PathId, (&'a ast::Expr, ScopeId)>>,
-    layouts: Vec<(ScopeId, &'a ast::Place)>,
-    top_outputs: Vec<DefId>,
-    // What was read.
-    quantities: FxHashMap<(ThingId, Quantity), SymbolId>,
-    bond_quantities: FxHashMap<(NamedBondId, Quantity), SymbolId>,
-    /// Read, but not yet defined by an equation or a reading of the graph.
-    undefined_quantities: Vec<((ThingId, Quantity), SymbolId)>,
-    undefined_bond_quantities: Vec<((NamedBondId, Quantity), SymbolId)>,
-    system_readings: [Option<SymbolId>; 4],
-    integrals: FxHashMap<ExprId, SymbolId>,
-    /// Angles that count turns, by angle and rate.
-    unwrapped: FxHashMap<(ExprId, ExprId), Value>,
-    /// The state that counts the turns of an angle.
-    turn_counters: FxHashMap<ExprId, SymbolId>,
-    derivatives: FxHashMap<SymbolId, SymbolId>,
-    befores: FxHashMap<SymbolId, SymbolId>,
-    transfers: FxHashMap<(Span, ScopeId, ExprId), Value>,
-    n_transfer_states: i64,
-    ratios_started: FxHashSet<ThingId>,
-    taken_sides: FxHashSet<(ThingId, u32)>,
-    /// The bond by which the effort or flow of a junction is read, by component.
-    shared_bonds: FxHashMap<(ThingId, u32), u32>,
-    /// How many bonds without a name of their own have been given this one.
-    unnamed_bonds: FxHashMap<PathId, i64>,
-    net_givers: FxHashMap<PortId, PortId>,
-    file_constants: FxHashMap<Span, Progress>,
-    /// Parts inside of parts have no end, which was reported.
-    has_endless_parts: bool,
-    structural_symbols: Vec<SymbolId>,
-    limits: Vec<Limit>,
-    structural_seen: FxHashSet<SymbolId>,
-    constants: constants::Constants,
-    /// By their text.
-    units: FxHashMap<&'a str, Arc<Unit>>,
-    /// Places of units that are not known; reported once each.
-    told_units: FxHashSet<Span>,
-    origins: FxHashMap<Span, Origin>,
-    being_resolved: Vec<DefId>,
-    /// Units of states and discrete values that an earlier elaboration found in their equations.
-    hints: FxHashMap<DefId, Dimension>,
-    /// The same, found now: they come too late for those who have read the value.
-    learned: FxHashMap<DefId, Dimension>,
-    nested: u32,
-    height: u32,
-    iterations: u64,
-    /// Steps spent on the present expression, and where it stands.
-    work: u64,
-    work_at: Span,
+    /// What the files name.
+    texts: Texts<'a>,
+    /// Who asks, and what they change.
+    asked: Asked<'a>,
     phase: Phase,
-    is_lenient: bool,
-    /// It was reported for this chain that elements have no named ports.
-    is_port_told: bool,
-    /// Ports that stand for something else and that the arrow at hand ends at.
-    followed: Vec<PortId>,
-    /// The same for the edges made so far: (edge, port).
-    edge_ports: Vec<(u32, PortId)>,
-    /// The model is no part of another one, as far as its file tells.
-    is_whole: bool,
-    /// A model checked alone has values that nobody knows.
-    has_placeholder: bool,
-    /// Nets of bonds in which two domains meet.
-    mixed_classes: FxHashSet<u32>,
-    /// While the unit of a law is guessed: the domain that is tried, and the kind of its element.
-    guessed_law: Option<(crate::graph::DomainId, crate::graph::ElementKind)>,
-    /// While the domain of one port of a field is looked for: the dimensions of `p[k]` and `q[k]`.
-    guessed_field: Option<Vec<Option<crate::units::Dimension>>>,
-    /// Some element could not be made.
-    is_incomplete: bool,
-    experiment_scope: Option<ScopeId>,
-    /// Inputs of the top model that an experiment linearizes from.
-    free_inputs: FxHashSet<PathId>,
-    told_missing: FxHashSet<(Span, Span)>,
-    /// Names that nothing has, by model; reported once each.
-    told_unknown: FxHashSet<(Span, Box<str>)>,
-    /// How often a declaration was named as the origin of a wrong unit.
-    blamed: FxHashMap<Span, u32>,
-    report: report::Report,
+    /// Who is there.
+    tables: Tables<'a>,
+    /// What later passes have to do.
+    pending: Pending<'a>,
+    /// How chains become bonds.
+    wiring: Wiring,
+    /// What was read, each once.
+    readings: Readings,
+    units: KnownUnits<'a>,
+    /// Values that are fixed, and those that shape the model.
+    fixed: Fixed,
+    budget: Budget,
+    /// What is made.
+    graph: BondGraph,
+    /// Places that have an origin in the graph.
+    origins: FxHashMap<Span, Origin>,
+    /// The messages, and what keeps them from being repeated.
+    report: Report,
+    told: Told,
+    excused: Excuses,
+}
+
+/// A graph that has nothing but time.
+fn graph_with_time() -> BondGraph {
+    let mut graph = BondGraph::default();
+    let name = graph.signals.names.child(Names::ROOT, "time", None);
+    graph.origins.push(Span::default());
+    let time = graph.signals.add_symbol(Symbol {
+        name,
+        role: Role::Time,
+        nominal: 0.0,
+        origin: Origin(0),
+    });
+    graph.signals.time = Some(time);
+    graph
 }
 
 impl<'a> Elaborator<'a> {
@@ -526,118 +346,40 @@ impl<'a> Elaborator<'a> {
 
     /// Begins anew with the names that this one has read, and without its messages.
     fn afresh(&self) -> Self {
-        Elaborator::blank(self.project, self.files.clone(), self.domains.clone())
+        Elaborator::blank(
+            self.project,
+            self.texts.files.clone(),
+            self.texts.domains.clone(),
+        )
     }
 
     fn blank(project: &'a Project, files: Arc<Vec<FileNames<'a>>>, domains: Domains) -> Self {
-        let mut graph = BondGraph::default();
-        let name = graph.signals.names.child(Names::ROOT, "time", None);
-        graph.origins.push(Span::default());
-        let time = graph.signals.add_symbol(Symbol {
-            name,
-            role: Role::Time,
-            nominal: 0.0,
-            origin: Origin(0),
-        });
-        graph.signals.time = Some(time);
         let mut elaborator = Elaborator {
             project,
-            graph,
-            domains,
-            files,
-            file_scopes: Vec::new(),
-            scopes: Vec::new(),
-            instances: Vec::new(),
-            defs: Vec::new(),
-            things: Vec::new(),
-            ports: Vec::new(),
-            slots: Vec::new(),
-            edges: Vec::new(),
-            named_bonds: Vec::new(),
-            outers: Vec::new(),
-            entity_of: Vec::new(),
-            broken_paths: FxHashSet::default(),
-            misused: FxHashSet::default(),
-            incomplete_ports: FxHashSet::default(),
-            excused_ports: FxHashSet::default(),
-            excused_nets: FxHashSet::default(),
-            incomplete: FxHashSet::default(),
-            lineages: FxHashMap::default(),
-            foreign_ids: FxHashMap::default(),
-            namesakes: FxHashMap::default(),
-            changes: FxHashMap::default(),
-            changes_in_order: Vec::new(),
-            chains: Vec::new(),
-            remote_defines: Vec::new(),
-            solves: Vec::new(),
-            clocks: Vec::new(),
-            whens: Vec::new(),
-            when_defs: FxHashSet::default(),
-            invariants: Vec::new(),
-            starts: Vec::new(),
-            starts_by_path: None,
-            layouts: Vec::new(),
-            top_outputs: Vec::new(),
-            quantities: FxHashMap::default(),
-            bond_quantities: FxHashMap::default(),
-            undefined_quantities: Vec::new(),
-            undefined_bond_quantities: Vec::new(),
-            system_readings: [None; 4],
-            integrals: FxHashMap::default(),
-            unwrapped: FxHashMap::default(),
-            turn_counters: FxHashMap::default(),
-            derivatives: FxHashMap::default(),
-            befores: FxHashMap::default(),
-            transfers: FxHashMap::default(),
-            n_transfer_states: 0,
-            ratios_started: FxHashSet::default(),
-            taken_sides: FxHashSet::default(),
-            unnamed_bonds: FxHashMap::default(),
-            shared_bonds: FxHashMap::default(),
-            net_givers: FxHashMap::default(),
-            file_constants: FxHashMap::default(),
-            has_endless_parts: false,
-            structural_symbols: Vec::new(),
-            limits: Vec::new(),
-            structural_seen: FxHashSet::default(),
-            constants: constants::Constants::default(),
-            units: FxHashMap::default(),
-            told_units: FxHashSet::default(),
-            origins: FxHashMap::default(),
-            being_resolved: Vec::new(),
-            hints: FxHashMap::default(),
-            learned: FxHashMap::default(),
-            nested: 0,
-            height: 0,
-            iterations: 0,
-            work: 0,
-            work_at: Span::default(),
+            texts: Texts::new(files, domains),
+            asked: Asked::default(),
             phase: Phase::Collecting,
-            is_lenient: false,
-            is_port_told: false,
-            followed: Vec::new(),
-            edge_ports: Vec::new(),
-            is_whole: false,
-            has_placeholder: false,
-            mixed_classes: FxHashSet::default(),
-            guessed_law: None,
-            guessed_field: None,
-            is_incomplete: false,
-            experiment_scope: None,
-            free_inputs: FxHashSet::default(),
-            told_missing: FxHashSet::default(),
-            told_unknown: FxHashSet::default(),
-            blamed: FxHashMap::default(),
-            report: report::Report::default(),
+            tables: Tables::default(),
+            pending: Pending::default(),
+            wiring: Wiring::default(),
+            readings: Readings::default(),
+            units: KnownUnits::default(),
+            fixed: Fixed::default(),
+            budget: Budget::default(),
+            graph: graph_with_time(),
+            origins: FxHashMap::default(),
+            report: Report::default(),
+            told: Told::default(),
+            excused: Excuses::default(),
         };
         for file in 0..project.files.len() {
-            let scope = elaborator.add_scope(Scope {
+            let scope = elaborator.tables.add_scope(Scope {
                 instance: None,
                 file: file as u32,
                 parent: None,
                 variable: None,
             });
-            elaborator.file_scopes.push(scope);
+            elaborator.texts.scopes.push(scope);
         }
         elaborator
     }
@@ -653,16 +395,22 @@ impl<'a> Elaborator<'a> {
         // The top part is instance 0; what an experiment says is read in its scope, but with
         // the names that the file of the experiment knows.
         let experiment_file = experiment.map_or(0, |e| e.1);
-        let outside = self.add_scope(Scope {
+        let outside = self.tables.add_scope(Scope {
             instance: Some(InstanceId(0)),
             file: experiment_file,
             parent: None,
             variable: None,
         });
-        self.experiment_scope = Some(outside);
+        self.asked.experiment_scope = Some(outside);
         self.read_changes(experiment.map(|e| e.0), request, outside);
         if self
-            .instantiate(model, file, Names::ROOT, None, Vec::new(), model.name.span)
+            .instantiate(
+                (model, file),
+                Names::ROOT,
+                None,
+                Vec::new(),
+                model.name.span,
+            )
             .is_none()
         {
             return;
@@ -671,17 +419,21 @@ impl<'a> Elaborator<'a> {
             for stmt in experiment.statements() {
                 match &stmt.kind {
                     ast::ExperimentKind::Start(list) => {
-                        self.starts.extend(list.iter().map(|a| (outside, a, false)));
+                        self.pending
+                            .starts
+                            .extend(list.iter().map(|a| (outside, a, false)));
                     }
                     ast::ExperimentKind::Guess(list) => {
-                        self.starts.extend(list.iter().map(|a| (outside, a, true)));
+                        self.pending
+                            .starts
+                            .extend(list.iter().map(|a| (outside, a, true)));
                     }
                     ast::ExperimentKind::Linearize { from, .. } => {
                         for input in from {
                             if let [part] = input.parts.as_slice() {
                                 let names = &mut self.graph.signals.names;
                                 let path = names.child(Names::ROOT, &part.name.text, None);
-                                self.free_inputs.insert(path);
+                                self.asked.free_inputs.insert(path);
                             }
                         }
                     }
@@ -689,9 +441,10 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+
         for name in &request.free_inputs {
             let path = self.graph.signals.names.child(Names::ROOT, name, None);
-            self.free_inputs.insert(path);
+            self.asked.free_inputs.insert(path);
         }
         self.report_unused_changes();
         self.check_outers();
@@ -709,11 +462,12 @@ impl<'a> Elaborator<'a> {
         experiment: Option<&'a ast::Experiment>,
     ) -> Elaboration<'a> {
         // A part that is checked alone waits for bonds at its ports.
-        let waits = |p: &Port<'_>| self.instances[p.instance.at()].parent.is_none();
-        let is_part = self.is_lenient && self.ports.iter().any(waits);
-        let is_open = self.has_placeholder || self.is_incomplete || is_part;
+        let waits = |p: &Port<'_>| self.tables.instances[p.instance.at()].parent.is_none();
+        let is_part = self.asked.is_lenient && self.tables.ports.iter().any(waits);
+        let is_open = self.fixed.has_placeholder || self.excused.lacks_elements || is_part;
+
         // Messages about the physics of a part point at the line that makes it.
-        let parts = self.instances.iter().filter(|i| i.depth == 1);
+        let parts = self.tables.instances.iter().filter(|i| i.depth == 1);
         self.graph.parts = parts.map(|i| (i.path, i.span)).collect();
         self.graph.parts.sort_unstable_by_key(|&(path, _)| path);
         if !self.report.has_errors() && !is_open {
@@ -721,13 +475,14 @@ impl<'a> Elaborator<'a> {
                 self.report.push(message);
             }
         }
+
         let is_right = !self.report.has_errors() && !is_open;
         let diagnostics = std::mem::take(&mut self.report).in_text_order();
-        let inner = self.instances.iter().filter(|i| i.depth > 0);
+        let inner = self.tables.instances.iter().filter(|i| i.depth > 0);
         self.graph.instances = inner.map(|i| i.path).collect();
         self.graph.instances.sort_unstable();
         let structural = self.structural_closure();
-        let limits = std::mem::take(&mut self.limits);
+        let limits = std::mem::take(&mut self.fixed.limits);
         let elaborated = is_right.then_some(Elaborated {
             elaborator: self,
             model,
@@ -735,6 +490,7 @@ impl<'a> Elaborator<'a> {
             structural,
             limits,
         });
+
         Elaboration {
             elaborated,
             diagnostics,
@@ -748,11 +504,6 @@ impl<'a> Elaborator<'a> {
             origins.push(span);
             Origin((origins.len() - 1) as u32)
         })
-    }
-
-    /// The scope in which experiments read the top model.
-    fn reading_scope(&self) -> ScopeId {
-        self.experiment_scope.unwrap_or(ScopeId(0))
     }
 
     fn read_ref(&mut self, r: &ast::Ref, scope: ScopeId) -> Option<Value> {
@@ -775,7 +526,7 @@ impl<'a> Elaborator<'a> {
 
     /// Lists structural parameters and those they are bound to.
     pub(super) fn structural_closure(&self) -> Vec<SymbolId> {
-        let mut found = self.structural_symbols.clone();
+        let mut found = self.fixed.structural.clone();
         let mut seen: FxHashSet<SymbolId> = found.iter().copied().collect();
         let mut at = 0;
         while at < found.len() {

@@ -9,7 +9,8 @@ use paynter_syntax::{Diagnostic, ast};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-use super::{Elaborator, Item, Level, Lineage, code};
+use super::tables::{Level, Lineage};
+use super::{Elaborator, Item, code};
 use crate::graph::ElementKind;
 use crate::suggest::nearest;
 
@@ -26,11 +27,11 @@ pub(super) enum Made<'a> {
 impl<'a> Elaborator<'a> {
     /// Lists a model and those it extends, the model itself first.
     pub(super) fn lineage(&mut self, model: &'a ast::Model, file: u32) -> Option<Arc<Lineage<'a>>> {
-        if let Some(known) = self.lineages.get(&model.name.span) {
+        if let Some(known) = self.texts.lineages.get(&model.name.span) {
             return known.clone();
         }
         let made = self.make_lineage(model, file).map(Arc::new);
-        self.lineages.insert(model.name.span, made.clone());
+        self.texts.lineages.insert(model.name.span, made.clone());
         made
     }
 
@@ -40,25 +41,15 @@ impl<'a> Elaborator<'a> {
         let mut next = Some((model, file));
         while let Some((model, file)) = next {
             if !seen.insert(model.name.span) {
-                self.report.add(code::RECURSION, model.name.span, || {
-                    Diagnostic::error(
-                        code::RECURSION,
-                        format!("`{}` extends itself", model.name.text),
-                    )
-                    .primary(model.name.span, "comes back to this model")
-                });
+                report!(self, code::RECURSION, model.name.span, "`{}` extends itself", model.name.text;
+                    "comes back to this model");
                 return None;
             }
             if levels.len() > MAX_LEVELS {
                 let span = levels[0].model.name.span;
-                self.report.add(code::RECURSION, span, || {
-                    Diagnostic::error(
-                        code::RECURSION,
-                        format!("a model extends more than {MAX_LEVELS} others"),
-                    )
-                    .primary(span, "they stand one above the other")
-                    .help("let a part do what the models above have in common")
-                });
+                report!(self, code::RECURSION, span, "a model extends more than {MAX_LEVELS} others";
+                    "one extends the other in turn";
+                    help: "let a part do what the models above have in common");
                 return None;
             }
             levels.push(Level {
@@ -84,7 +75,7 @@ impl<'a> Elaborator<'a> {
         path: &'a ast::Path,
         file: u32,
     ) -> Option<(&'a ast::Model, u32)> {
-        match self.find_item(path, file) {
+        match self.texts.find_item(path, file) {
             Some(Item::Model(model, file)) => Some((model, file)),
             Some(Item::Missing(_)) => None,
             found => {
@@ -105,12 +96,13 @@ impl<'a> Elaborator<'a> {
         let Some(last) = path.segments.last() else {
             return;
         };
-        let models: Vec<&str> = self.files[file as usize]
+        let models: Vec<&str> = self.texts.files[file as usize]
             .names
             .iter()
             .filter(|(_, item)| matches!(item, Item::Model(..)))
             .map(|(name, _)| *name)
             .collect();
+
         self.report.add(code::UNKNOWN_MODEL, path.span, || {
             let what = if is_other {
                 "is not a model"
@@ -181,7 +173,7 @@ impl<'a> Elaborator<'a> {
         has_law: bool,
     ) -> Option<Made<'a>> {
         // A model called like an element was reported, or may be called so; where it is, it is meant.
-        match (self.find_item(path, file), self.element_kind(path)) {
+        match (self.texts.find_item(path, file), self.element_kind(path)) {
             (_, Some(kind)) if has_law && kind.describe().yields_to_models => {
                 Some(Made::Element(kind))
             }

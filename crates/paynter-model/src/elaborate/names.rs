@@ -75,7 +75,7 @@ impl<'a> Elaborator<'a> {
         }
         let mut at = ctx.scope;
         loop {
-            let scope = self.scopes[at.at()];
+            let scope = self.tables.scopes[at.at()];
             if let Some((variable, value)) = scope.variable
                 && variable == text
             {
@@ -87,19 +87,29 @@ impl<'a> Elaborator<'a> {
                 None => break,
             }
         }
-        let scope = self.scopes[at.at()];
+
+        let scope = self.tables.scopes[at.at()];
         if let Some(instance) = scope.instance {
-            let parent = self.instances[instance.at()].path;
+            let parent = self.tables.instances[instance.at()].path;
             if let Some(found) = self.part_name(parent, name, index, ctx)? {
                 return Ok(found);
             }
         }
-        let target = match self.files[scope.file as usize].names.get(text).copied() {
+
+        let target = match self.texts.files[scope.file as usize]
+            .names
+            .get(text)
+            .copied()
+        {
             Some(Item::Constant(define, file)) => Target::Value(self.constant(define, file)?),
             Some(Item::Missing(_)) => return Err(Stop::Reported),
             Some(_) => {
                 let span = name.span;
-                let own = self.instances.first().map(|top| &*top.model.name.text);
+                let own = self
+                    .tables
+                    .instances
+                    .first()
+                    .map(|top| &*top.model.name.text);
                 let is_own = own == Some(text);
                 self.report.add(code::WRONG_TYPE, span, || {
                     let message =
@@ -127,8 +137,8 @@ impl<'a> Elaborator<'a> {
 
     /// Seconds in a strict file. Elsewhere a model that mentions no units just works, so `sin(time)` must.
     pub(super) fn dimension_of_time(&self, scope: ScopeId) -> Option<Dimension> {
-        let file = self.scopes[scope.at()].file as usize;
-        self.files[file].is_strict.then_some(Dimension::TIME)
+        let file = self.tables.scopes[scope.at()].file as usize;
+        self.texts.files[file].is_strict.then_some(Dimension::TIME)
     }
 
     pub(super) fn built_in_name(&mut self, text: &str, scope: ScopeId) -> Option<Target> {
@@ -168,13 +178,14 @@ impl<'a> Elaborator<'a> {
         if let Some(path) = whole {
             // Of a vector `k` and elements `k[i]`, chains and dots mean the elements.
             let is_element = ctx.means_part && !index.is_empty();
-            if !is_element || !matches!(self.entity(path), Entity::Def(_)) {
+            if !is_element || !matches!(self.tables.entity(path), Entity::Def(_)) {
                 let target = self.named_target(path, name, ctx)?;
                 if let Some(target) = target {
                     return self.index(target, index, ctx).map(Some);
                 }
             }
         }
+
         if index.is_empty() {
             return Ok(None);
         }
@@ -185,6 +196,7 @@ impl<'a> Elaborator<'a> {
                 None => return Err(Stop::Reported),
             }
         }
+
         let names = &self.graph.signals.names;
         let path = match numbers.as_slice() {
             [i] => names.find(parent, text, Some(*i)),
@@ -204,13 +216,8 @@ impl<'a> Elaborator<'a> {
         if let Some((first, last)) = self.array_range(parent, text) {
             let span = name.span;
             let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            self.report.add(code::BAD_INDEX, span, || {
-                Diagnostic::error(
-                    code::BAD_INDEX,
-                    format!("there is no `{text}[{}]`", shown.join(",")),
-                )
-                .primary(span, format!("`{text}` goes from {first} to {last}"))
-            });
+            report!(self, code::BAD_INDEX, span, "there is no `{text}[{}]`", shown.join(",");
+                "`{text}` goes from {first} to {last}");
             return Err(Stop::Reported);
         }
         Ok(None)
@@ -223,10 +230,10 @@ impl<'a> Elaborator<'a> {
         name: &ast::Ident,
         ctx: Ctx<'_>,
     ) -> Result<Option<Target>, Stop> {
-        let is_broken = self.broken_paths.contains(&path);
+        let is_broken = self.excused.paths.contains(&path);
         let entity = match ctx.means_part {
-            true => self.entity(path),
-            false => self.value_entity(path),
+            true => self.tables.entity(path),
+            false => self.tables.value_entity(path),
         };
         let is_value = matches!(entity, Entity::Def(_));
         match entity {
@@ -242,7 +249,7 @@ impl<'a> Elaborator<'a> {
         let names = &self.graph.signals.names;
         let is_there = |i: i64| {
             let path = names.find(parent, name, Some(i));
-            path.is_some_and(|p| self.entity(p) != Entity::Nothing)
+            path.is_some_and(|p| self.tables.entity(p) != Entity::Nothing)
         };
         let first = [1, 0].into_iter().find(|&i| is_there(i))?;
         let mut last = first;
@@ -256,14 +263,13 @@ impl<'a> Elaborator<'a> {
     /// Says that an array was named where one of its members is meant.
     fn report_array(&mut self, name: &ast::Ident, (first, last): (i64, i64)) {
         let (span, text) = (name.span, &name.text);
-        self.report.add(code::BAD_INDEX, span, || {
-            Diagnostic::error(code::BAD_INDEX, format!("`{text}` is an array"))
-                .primary(span, "which of them is meant?")
-                .help(match first == last {
-                    true => format!("write `{text}[{first}]`"),
-                    false => format!("write one of `{text}[{first}]` to `{text}[{last}]`"),
-                })
-        });
+        let help = match first == last {
+            true => format!("write `{text}[{first}]`"),
+            false => format!("write one of `{text}[{first}]` to `{text}[{last}]`"),
+        };
+        report!(self, code::BAD_INDEX, span, "`{text}` is an array";
+            "which of them is meant?";
+            help: "{help}");
     }
 
     pub(super) fn entity_target(
@@ -283,13 +289,7 @@ impl<'a> Elaborator<'a> {
             Entity::Bond(bond) => Target::Bond(bond),
             Entity::Event(_) => {
                 let span = name.span;
-                self.report.add(code::NOT_READABLE, span, || {
-                    Diagnostic::error(
-                        code::NOT_READABLE,
-                        format!("`{}` is the name of an event", name.text),
-                    )
-                    .primary(span, "has no value")
-                });
+                report!(self, code::NOT_READABLE, span, "`{}` is the name of an event", name.text; "has no value");
                 return Err(Stop::Reported);
             }
             Entity::Outer(outer) => Target::Instance(self.outer(outer)?),
@@ -299,69 +299,54 @@ impl<'a> Elaborator<'a> {
     /// Finds the enclosing part that an `outer` means.
     pub(super) fn outer(&mut self, outer: u32) -> Result<InstanceId, Stop> {
         let (instance, name, scope, path) = {
-            let o = &self.outers[outer as usize];
+            let o = &self.tables.outers[outer as usize];
             (o.instance, o.name, o.scope, o.path)
         };
-        let mut at = self.instances[instance.at()].parent;
+        let mut at = self.tables.instances[instance.at()].parent;
         while let Some(id) = at {
-            let around = &self.instances[id.at()];
+            let around = &self.tables.instances[id.at()];
             let found = self.graph.signals.names.find(around.path, &name.text, None);
-            match found.map(|path| self.entity(path)) {
+            match found.map(|path| self.tables.entity(path)) {
                 Some(Entity::Instance(part)) => {
-                    let file = self.scopes[scope.at()].file;
+                    let file = self.tables.scopes[scope.at()].file;
                     let Some((promise, _)) = self.find_model(path, file) else {
                         return Err(Stop::Reported);
                     };
-                    let part_data = &self.instances[part.at()];
+                    let part_data = &self.tables.instances[part.at()];
                     if part_data.lineage.has(promise) {
                         return Ok(part);
                     }
                     let (own, at_part) = (part_data.model, part_data.span);
                     let span = name.span;
-                    self.report.add(code::NO_OUTER, span, || {
-                        Diagnostic::error(
-                            code::NO_OUTER,
-                            format!(
-                                "the enclosing `{}` is not a `{}`",
-                                name.text, promise.name.text
-                            ),
-                        )
-                        .primary(span, "looked for here")
-                        .secondary(at_part, format!("this one is made of `{}`", own.name.text))
-                    });
+                    report!(self, code::NO_OUTER, span, "the enclosing `{}` is not a `{}`", name.text, promise.name.text;
+                        "looked for here";
+                        beside at_part => "this one is made of `{}`", own.name.text);
                     return Err(Stop::Reported);
                 }
                 _ => at = around.parent,
             }
         }
+
         // A part checked alone may get it from a model around it that this file does not show.
-        let is_whole = self.is_whole && self.instances[instance.at()].parent.is_some();
-        if !self.is_lenient || is_whole {
+        let is_whole = self.asked.is_whole && self.tables.instances[instance.at()].parent.is_some();
+        if !self.asked.is_lenient || is_whole {
             let span = name.span;
             let model = path.segments.last().map_or("", |s| &*s.text);
-            self.report.add(code::NO_OUTER, span, || {
-                Diagnostic::error(
-                    code::NO_OUTER,
-                    format!("no enclosing part is called `{}`", name.text),
-                )
-                .primary(span, "looked for in the parts around")
-                .help(format!(
-                    "add `{}: {model}()` to the model that holds this part",
-                    name.text
-                ))
-            });
+            report!(self, code::NO_OUTER, span, "no enclosing part is called `{}`", name.text;
+                "looked for in the parts around";
+                help: "add `{}: {model}()` to the model that holds this part", name.text);
         }
         Err(Stop::Reported)
     }
 
     /// Looks for every enclosing part that an `outer` asks for, read or not.
     pub(super) fn check_outers(&mut self) {
-        for outer in 0..self.outers.len() as u32 {
+        for outer in 0..self.tables.outers.len() as u32 {
             let (scope, path) = {
-                let o = &self.outers[outer as usize];
+                let o = &self.tables.outers[outer as usize];
                 (o.scope, o.path)
             };
-            let file = self.scopes[scope.at()].file;
+            let file = self.tables.scopes[scope.at()].file;
             if self.find_model(path, file).is_some() {
                 // What is wrong with it was reported; nothing waits for the answer here.
                 let _ = self.outer(outer);
@@ -370,35 +355,41 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn report_unknown(&mut self, name: &ast::Ident, scope: Scope<'a>) {
-        if scope.instance.is_some_and(|i| self.incomplete.contains(&i)) {
+        if scope
+            .instance
+            .is_some_and(|i| self.excused.incomplete_parts.contains(&i))
+        {
             return;
         }
-        let parent = scope.instance.map(|i| self.instances[i.at()].path);
+        let parent = scope.instance.map(|i| self.tables.instances[i.at()].path);
         if let Some(range) = parent.and_then(|parent| self.array_range(parent, &name.text)) {
             self.report_array(name, range);
             return;
         }
         let span = name.span;
+
         // A name that is missing is missing wherever it is read: once for a model is enough.
-        let model = scope
-            .instance
-            .map_or_else(Span::default, |i| self.instances[i.at()].model.name.span);
-        if !self.told_unknown.insert((model, name.text.clone())) {
+        let model = scope.instance.map_or_else(Span::default, |i| {
+            self.tables.instances[i.at()].model.name.span
+        });
+        if !self.told.unknown_names.insert((model, name.text.clone())) {
             self.report.is_silent = true;
             return;
         }
         let mut candidates: Vec<String> = Vec::new();
+
         // Where this much is wrong, one cause is behind it all, and no slip of the finger.
-        let is_slip = self.told_unknown.len() <= MAX_SLIPS;
+        let is_slip = self.told.unknown_names.len() <= MAX_SLIPS;
         if let Some(instance) = scope.instance.filter(|_| is_slip) {
-            candidates.extend(self.names_in(instance));
+            candidates.extend(self.tables.names_in(instance));
         }
         candidates.extend(
-            self.files[scope.file as usize]
+            self.texts.files[scope.file as usize]
                 .names
                 .keys()
                 .map(|n| (*n).to_owned()),
         );
+
         candidates.extend(["time", "pi", "g0", "system"].map(str::to_owned));
         candidates.sort_unstable();
         self.report.add(code::UNKNOWN_NAME, span, || {
@@ -411,24 +402,6 @@ impl<'a> Elaborator<'a> {
         });
     }
 
-    /// Lists the names that a part declares, for messages.
-    pub(super) fn names_in(&self, instance: InstanceId) -> Vec<String> {
-        let mut found = Vec::new();
-        for level in &self.instances[instance.at()].lineage.levels {
-            let mut blocks: Vec<&[ast::Stmt]> = vec![&level.model.body];
-            while let Some(body) = blocks.pop() {
-                for stmt in body {
-                    names_of(stmt, &mut found, &mut blocks);
-                }
-                // A list this long helps nobody to find a slip of the finger.
-                if found.len() > 5_000 {
-                    return found;
-                }
-            }
-        }
-        found
-    }
-
     /// Reads `target.name[index]`.
     pub(super) fn field(
         &mut self,
@@ -439,7 +412,7 @@ impl<'a> Elaborator<'a> {
     ) -> Result<Target, Stop> {
         let found = match target {
             Target::Instance(instance) => {
-                let parent = self.instances[instance.at()].path;
+                let parent = self.tables.instances[instance.at()].path;
                 return match self.part_name(parent, name, index, ctx)? {
                     Some(found) => Ok(found),
                     None => {
@@ -450,7 +423,7 @@ impl<'a> Elaborator<'a> {
             }
             Target::Value(value) => Target::Value(self.value_field(&value, name)?),
             // `field.p[2]` is `field[2].p`: the ports of an IC have different letters.
-            Target::Thing { thing, .. } if self.is_mixed_state(thing, name, index) => {
+            Target::Thing { thing, .. } if self.tables.is_mixed_state(thing, name, index) => {
                 let port = self.index(target, index, ctx)?;
                 return self.field(port, name, &[], ctx);
             }
@@ -469,15 +442,16 @@ impl<'a> Elaborator<'a> {
     }
 
     pub(super) fn report_unknown_in(&mut self, instance: InstanceId, name: &ast::Ident) {
-        if self.incomplete.contains(&instance) {
+        if self.excused.incomplete_parts.contains(&instance) {
             return;
         }
-        if let Some(range) = self.array_range(self.instances[instance.at()].path, &name.text) {
+        if let Some(range) = self.array_range(self.tables.instances[instance.at()].path, &name.text)
+        {
             self.report_array(name, range);
             return;
         }
-        let (span, model) = (name.span, self.instances[instance.at()].model);
-        let candidates = self.names_in(instance);
+        let (span, model) = (name.span, self.tables.instances[instance.at()].model);
+        let candidates = self.tables.names_in(instance);
         self.report.add(code::UNKNOWN_NAME, span, || {
             let message = Diagnostic::error(
                 code::UNKNOWN_NAME,
@@ -496,14 +470,9 @@ impl<'a> Elaborator<'a> {
             }
             let names: Vec<String> = results.iter().map(|(n, _)| n.to_string()).collect();
             let span = name.span;
-            self.report.add(code::UNKNOWN_NAME, span, || {
-                Diagnostic::error(
-                    code::UNKNOWN_NAME,
-                    format!("no result is called `{}`", name.text),
-                )
-                .primary(span, "unknown result")
-                .help(format!("the function gives `{}`", names.join("`, `")))
-            });
+            report!(self, code::UNKNOWN_NAME, span, "no result is called `{}`", name.text;
+                "unknown result";
+                help: "the function gives `{}`", names.join("`, `"));
             return Err(Stop::Reported);
         }
         if let Some(k) = letter_component(&name.text)
@@ -513,13 +482,7 @@ impl<'a> Elaborator<'a> {
             return Ok(value.clone().entry(k as usize));
         }
         let (span, what) = (name.span, value.describe());
-        self.report.add(code::NOT_READABLE, span, || {
-            Diagnostic::error(
-                code::NOT_READABLE,
-                format!("there is no `.{}` here", name.text),
-            )
-            .primary(span, format!("this is read from {what}"))
-        });
+        report!(self, code::NOT_READABLE, span, "there is no `.{}` here", name.text; "this is read from {what}");
         Err(Stop::Reported)
     }
 
@@ -530,99 +493,89 @@ impl<'a> Elaborator<'a> {
         index: &[ast::Expr],
         ctx: Ctx<'_>,
     ) -> Result<Target, Stop> {
-        if index.is_empty() {
+        let [first, ..] = index else {
             return Ok(target);
-        }
+        };
+        let at = first.span;
         let mut numbers = Vec::with_capacity(index.len());
         for i in index {
-            match self.whole_number(i, ctx.of_value()) {
-                Some(n) => numbers.push(n),
-                None => return Err(Stop::Reported),
-            }
+            let n = self.whole_number(i, ctx.of_value());
+            numbers.push(n.ok_or(Stop::Reported)?);
         }
+
         match target {
-            Target::Value(value) => {
-                let (rows, columns) = value.shape.rows_columns();
-                let n = i64::from(rows) * i64::from(columns);
-                let at = match (value.shape, numbers.as_slice()) {
-                    (Shape::Vector(_), [i]) => inside(*i, n),
-                    // One index runs along a matrix that is a single row or column.
-                    (Shape::Matrix(1, _) | Shape::Matrix(_, 1), [i]) => inside(*i, n),
-                    (Shape::Matrix(..), [i, j]) => inside(*i, i64::from(rows)).and_then(|i| {
-                        inside(*j, i64::from(columns)).map(|j| i * columns as usize + j)
-                    }),
-                    _ => None,
-                };
-                match at {
-                    Some(at) if value.is_numeric() => Ok(Target::Value(value.entry(at))),
-                    _ => {
-                        let what = value.describe();
-                        let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-                        let at = index[0].span;
-                        self.report.add(code::BAD_INDEX, at, || {
-                            Diagnostic::error(
-                                code::BAD_INDEX,
-                                format!("there is no entry [{}]", shown.join(",")),
-                            )
-                            .primary(at, format!("this is an index into {what}"))
-                        });
-                        Err(Stop::Reported)
-                    }
-                }
-            }
+            Target::Value(value) => self.entry_of(value, &numbers, at).map(Target::Value),
             Target::Thing {
                 thing,
                 component: None,
             } => {
-                let size = self.things[thing.at()].size;
-                match numbers.as_slice() {
-                    [i] if (1..=i64::from(size)).contains(i) => Ok(Target::Thing {
-                        thing,
-                        component: Some((*i - 1) as u32),
-                    }),
-                    _ => {
-                        self.report_component(index[0].span, size);
-                        Err(Stop::Reported)
-                    }
-                }
+                let size = self.tables.things[thing.at()].size;
+                let component = Some(self.component(&numbers, size, at)?);
+                Ok(Target::Thing { thing, component })
             }
             Target::Member {
                 port,
                 member,
                 component: None,
             } => {
-                let size = match &self.ports[port.at()].members {
+                let size = match &self.tables.ports[port.at()].members {
                     Some(members) => match members[member as usize].what {
                         MemberKind::Power { size, .. } => size,
                         MemberKind::Signal(_) => 1,
                     },
                     None => 1,
                 };
-                match numbers.as_slice() {
-                    [i] if (1..=i64::from(size)).contains(i) => Ok(Target::Member {
-                        port,
-                        member,
-                        component: Some((*i - 1) as u32),
-                    }),
-                    _ => {
-                        self.report_component(index[0].span, size);
-                        Err(Stop::Reported)
-                    }
-                }
+                let component = Some(self.component(&numbers, size, at)?);
+                Ok(Target::Member {
+                    port,
+                    member,
+                    component,
+                })
             }
             Target::Port(port) => match self.follow_port(port)? {
                 Some(target) => self.index(target, index, ctx),
                 None => {
-                    self.report_component(index[0].span, 1);
+                    self.report_component(at, 1);
                     Err(Stop::Reported)
                 }
             },
             _ => {
-                let at = index[0].span;
-                self.report.add(code::BAD_INDEX, at, || {
-                    Diagnostic::error(code::BAD_INDEX, "this has no components")
-                        .primary(at, "cannot be indexed")
-                });
+                report!(self, code::BAD_INDEX, at, "this has no components"; "cannot be indexed");
+                Err(Stop::Reported)
+            }
+        }
+    }
+
+    /// Counts the component of a thing or port from 0.
+    fn component(&mut self, numbers: &[i64], size: u32, at: Span) -> Result<u32, Stop> {
+        match numbers {
+            [i] if (1..=i64::from(size)).contains(i) => Ok((*i - 1) as u32),
+            _ => {
+                self.report_component(at, size);
+                Err(Stop::Reported)
+            }
+        }
+    }
+
+    /// Reads an entry of a vector or matrix.
+    fn entry_of(&mut self, value: Value, numbers: &[i64], at: Span) -> Result<Value, Stop> {
+        let (rows, columns) = value.shape.rows_columns();
+        let n = i64::from(rows) * i64::from(columns);
+        let place = match (value.shape, numbers) {
+            (Shape::Vector(_), [i]) => inside(*i, n),
+            // One index runs along a matrix that is a single row or column.
+            (Shape::Matrix(1, _) | Shape::Matrix(_, 1), [i]) => inside(*i, n),
+            (Shape::Matrix(..), [i, j]) => inside(*i, i64::from(rows))
+                .zip(inside(*j, i64::from(columns)))
+                .map(|(i, j)| i * columns as usize + j),
+            _ => None,
+        };
+        match place {
+            Some(place) if value.is_numeric() => Ok(value.entry(place)),
+            _ => {
+                let what = value.describe();
+                let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                report!(self, code::BAD_INDEX, at, "there is no entry [{}]", shown.join(","); "this is an index into {what}");
                 Err(Stop::Reported)
             }
         }
@@ -643,7 +596,7 @@ impl<'a> Elaborator<'a> {
         let (what, help) = match target {
             Target::Value(value) => return Ok(value),
             Target::Instance(_) => ("a part", "read one of its outputs or parts: `part.name`"),
-            Target::Thing { thing, .. } => match self.things[thing.at()].kind.letters() {
+            Target::Thing { thing, .. } => match self.tables.things[thing.at()].kind.letters() {
                 "0" => ("a 0-junction", "its effort is `.e`"),
                 "1" => ("a 1-junction", "its flow is `.f`"),
                 "TF" | "GY" | "RS" => ("a two-port", "read `.in.e`, `.out.f` and so on"),
@@ -654,11 +607,7 @@ impl<'a> Elaborator<'a> {
             Target::Bond(_) => ("a bond", "read its `.e`, `.f`, `.power` or `.energy`"),
             Target::System => ("the whole model", "read `system.energy` and so on"),
         };
-        self.report.add(code::NOT_READABLE, span, || {
-            Diagnostic::error(code::NOT_READABLE, format!("{what} is not a value"))
-                .primary(span, "a value is needed here")
-                .help(help)
-        });
+        report!(self, code::NOT_READABLE, span, "{what} is not a value"; "a value is needed here"; help: "{help}");
         Err(Stop::Reported)
     }
 }
@@ -687,45 +636,4 @@ fn with_hint(message: Diagnostic, name: &str, candidates: Vec<String>) -> Diagno
 
 fn inside(i: i64, n: i64) -> Option<usize> {
     (1..=n).contains(&i).then(|| (i - 1) as usize)
-}
-
-fn names_of<'s>(stmt: &'s ast::Stmt, found: &mut Vec<String>, blocks: &mut Vec<&'s [ast::Stmt]>) {
-    let mut add = |ident: &ast::Ident| found.push(ident.text.to_string());
-    match &stmt.kind {
-        ast::StmtKind::Param(list) | ast::StmtKind::Input(list) | ast::StmtKind::Output(list) => {
-            list.iter().for_each(|d| add(&d.name));
-        }
-        ast::StmtKind::Port(list) => list.iter().for_each(|d| add(&d.name)),
-        ast::StmtKind::Outer { name, .. }
-        | ast::StmtKind::Replaceable { name, .. }
-        | ast::StmtKind::NamedBond { name, .. } => add(name),
-        ast::StmtKind::Chain(chain) => {
-            for node in chain.groups.iter().flatten() {
-                if let ast::NodeKind::Thing { name, .. } = &node.kind {
-                    add(name);
-                }
-            }
-        }
-        ast::StmtKind::Define(define) => {
-            if let [part] = define.target.parts.as_slice() {
-                add(&part.name);
-            }
-        }
-        ast::StmtKind::Solve { unknowns, .. } => unknowns.iter().for_each(add),
-        ast::StmtKind::Sample { body, .. } => {
-            for define in body {
-                if let [part] = define.target.parts.as_slice() {
-                    add(&part.name);
-                }
-            }
-        }
-        ast::StmtKind::For { body, .. } => blocks.push(body),
-        ast::StmtKind::If {
-            then, otherwise, ..
-        } => {
-            blocks.push(then);
-            blocks.push(otherwise);
-        }
-        _ => {}
-    }
 }

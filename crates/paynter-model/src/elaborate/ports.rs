@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** the slots of a port stand side by side, in the order of its members.
 
-use paynter_syntax::{Diagnostic, ast};
+use paynter_syntax::ast;
 
 use super::data::*;
 use super::{Elaborator, Item, code};
@@ -22,9 +22,9 @@ impl<'a> Elaborator<'a> {
     }
 
     fn collect_port(&mut self, id: InstanceId, scope: ScopeId, decl: &'a ast::PortDecl) {
-        let parent = self.instances[id.at()].path;
+        let parent = self.tables.instances[id.at()].path;
         let path = self.child(parent, &decl.name.text, None);
-        let port = PortId(self.ports.len() as u32);
+        let port = PortId(self.tables.ports.len() as u32);
         if !self.declare(path, Entity::Port(port), decl.name.span) {
             return;
         }
@@ -33,6 +33,7 @@ impl<'a> Elaborator<'a> {
             .size
             .as_ref()
             .map(|size| self.size(size, scope).unwrap_or(1));
+
         let mut entry = Port {
             path,
             instance: id,
@@ -45,16 +46,17 @@ impl<'a> Elaborator<'a> {
             net: port,
             is_followed: false,
         };
-        let file = self.scopes[scope.at()].file;
-        match self.find_item(&decl.kind, file) {
+
+        let file = self.tables.scopes[scope.at()].file;
+        match self.texts.find_item(&decl.kind, file) {
             Some(Item::PortType(port_type, type_file)) => {
-                self.ports.push(entry);
+                self.tables.ports.push(entry);
                 let members = self.collect_members(port, port_type, type_file);
-                self.ports[port.at()].members = Some(members);
+                self.tables.ports[port.at()].members = Some(members);
             }
             _ => {
                 let name = decl.kind.segments.last().map_or("", |s| &*s.text);
-                entry.domain = match self.domains.require(name, decl.kind.span) {
+                entry.domain = match self.texts.domains.require(name, decl.kind.span) {
                     Ok(domain) => Some(domain),
                     Err(message) => {
                         self.report.push(*message);
@@ -62,24 +64,12 @@ impl<'a> Elaborator<'a> {
                     }
                 };
                 if is_open {
-                    entry.first_slot = self.add_slots(port, size.unwrap_or(1));
+                    entry.first_slot = self.wiring.add_slots(port, size.unwrap_or(1));
                 }
-                self.ports.push(entry);
+                self.tables.ports.push(entry);
             }
         }
-        self.instances[id.at()].ports.push(port);
-    }
-
-    fn add_slots(&mut self, port: PortId, n: u32) -> u32 {
-        let first = self.slots.len() as u32;
-        let slot = Slot {
-            port,
-            inside: None,
-            outside: None,
-            bond: None,
-        };
-        self.slots.resize(self.slots.len() + n as usize, slot);
-        first
+        self.tables.instances[id.at()].ports.push(port);
     }
 
     fn collect_members(
@@ -88,133 +78,144 @@ impl<'a> Elaborator<'a> {
         port_type: &'a ast::PortType,
         type_file: u32,
     ) -> Vec<Member<'a>> {
-        let (decl, scope, id, path) = {
-            let p = &self.ports[port.at()];
-            (p.decl, p.scope, p.instance, p.path)
-        };
-        let type_scope = self.file_scopes[type_file as usize];
+        let decl = self.tables.ports[port.at()].decl;
         let bindings: &'a [(ast::Ident, ast::Expr)] = match &decl.binding {
             Some(ast::PortBinding::Members(list)) => list,
             _ => &[],
         };
         let is_listed = matches!(decl.binding, Some(ast::PortBinding::Members(_)));
-        let mut members = Vec::new();
+        let type_scope = self.texts.scopes[type_file as usize];
+
+        let mut members: Vec<Member<'a>> = Vec::new();
         for member in &port_type.members {
             let name = match member {
                 ast::PortMember::Power { name, .. } => name,
                 ast::PortMember::Signal(decl) => &decl.name,
             };
-            let bound = bindings
-                .iter()
-                .find(|(n, _)| n.text == name.text)
-                .map(|(_, e)| e);
-            if let Some(first) = members
-                .iter()
-                .find(|m: &&Member<'_>| m.name.text == name.text)
-            {
-                let (first, span) = (first.name.span, name.span);
-                self.report.add(code::DUPLICATE_NAME, span, || {
-                    Diagnostic::error(
-                        code::DUPLICATE_NAME,
-                        format!(
-                            "two members of `{}` are called `{}`",
-                            port_type.name.text, name.text
-                        ),
-                    )
-                    .primary(span, "named again")
-                    .secondary(first, "first named here")
-                });
+            if let Some(first) = members.iter().find(|m| m.name.text == name.text) {
+                report!(self, code::DUPLICATE_NAME, name.span, "two members of `{}` are called `{}`", port_type.name.text, name.text;
+                    "named again";
+                    beside first.name.span => "first named here");
                 continue;
             }
+            let bound = bindings.iter().find(|(n, _)| n.text == name.text);
+            let bound = bound.map(|(_, e)| e);
             if is_listed && bound.is_none() {
-                self.incomplete_ports.insert(port);
-                self.report.add(code::ARGUMENTS, decl.span, || {
-                    Diagnostic::error(
-                        code::ARGUMENTS,
-                        format!(
-                            "port `{}` leaves its member `{}` open",
-                            decl.name.text, name.text
-                        ),
-                    )
-                    .primary(decl.span, format!("needs `{} = …`", name.text))
-                    .help(match member {
-                        ast::PortMember::Power { .. } => format!(
-                            "name the junction that it stands for: `{} = junction`",
-                            name.text
-                        ),
-                        ast::PortMember::Signal(_) => format!(
-                            "give it here, or let the port be open and read `{}.{}`: `port {}: {}`",
-                            decl.name.text, name.text, decl.name.text, port_type.name.text
-                        ),
-                    })
-                });
+                self.excused.incomplete_ports.insert(port);
+                self.report_open_member(decl, port_type, member);
             }
             let what = match member {
                 ast::PortMember::Power { domain, size, .. } => {
-                    let domain_name = domain.segments.last().map_or("", |s| &*s.text);
-                    let domain = match self.domains.require(domain_name, domain.span) {
-                        Ok(domain) => Some(domain),
-                        Err(message) => {
-                            self.report.push(*message);
-                            None
-                        }
-                    };
-                    let n = match size {
-                        None => 1,
-                        Some(size) => self.size(size, type_scope).unwrap_or(1),
-                    };
-                    let first_slot = if decl.binding.is_none() {
-                        self.add_slots(port, n)
-                    } else {
-                        0
-                    };
-                    MemberKind::Power {
-                        domain,
-                        size: n,
-                        is_vector: size.is_some(),
-                        first_slot,
-                        bound,
-                    }
+                    self.power_member(port, domain, (size.as_ref(), type_scope), bound)
                 }
                 ast::PortMember::Signal(signal) => {
-                    let own = self.child(path, &signal.name.text, None);
-                    let (kind, value) = match bound {
-                        Some(value) => (DefKind::PortGiven, Some((value, scope))),
-                        None => {
-                            let member = members.len() as u32;
-                            (DefKind::PortTaken { port, member }, None)
-                        }
-                    };
-                    let def = DefId(self.defs.len() as u32);
-                    self.set_entity(own, Entity::Def(def));
-                    self.defs.push(Def {
-                        path: own,
-                        kind,
-                        instance: Some(id),
-                        decl: Some(signal),
-                        decl_scope: type_scope,
-                        value,
-                        unit: None,
-                        span: bound.map_or(decl.span, |b| b.span),
-                        progress: Progress::Open,
-                    });
-                    MemberKind::Signal(def)
+                    let place = members.len() as u32;
+                    self.signal_member(port, place, (signal, type_scope), bound)
                 }
             };
             members.push(Member { name, what });
         }
+
         for (name, _) in bindings {
             if !members.iter().any(|m| m.name.text == name.text) {
-                let span = name.span;
-                self.report.add(code::ARGUMENTS, span, || {
-                    Diagnostic::error(
-                        code::ARGUMENTS,
-                        format!("`{}` has no member `{}`", port_type.name.text, name.text),
-                    )
-                    .primary(span, "not a member")
-                });
+                report!(self, code::ARGUMENTS, name.span, "`{}` has no member `{}`", port_type.name.text, name.text;
+                    "not a member");
             }
         }
         members
+    }
+
+    fn report_open_member(
+        &mut self,
+        decl: &ast::PortDecl,
+        port_type: &ast::PortType,
+        member: &ast::PortMember,
+    ) {
+        let (port, kind) = (&decl.name.text, &port_type.name.text);
+        let (name, help) = match member {
+            ast::PortMember::Power { name, .. } => (
+                &name.text,
+                format!(
+                    "name the junction that it stands for: `{} = junction`",
+                    name.text
+                ),
+            ),
+            ast::PortMember::Signal(signal) => {
+                let name = &signal.name.text;
+                let read = format!("`{port}.{name}`: `port {port}: {kind}`");
+                (
+                    name,
+                    format!("give it here, or let the port be open and read {read}"),
+                )
+            }
+        };
+        report!(self, code::ARGUMENTS, decl.span, "port `{port}` leaves its member `{name}` open"; "needs `{name} = …`"; help: "{help}");
+    }
+
+    /// Makes a member that carries power; an open port gets a slot for each of its bonds.
+    fn power_member(
+        &mut self,
+        port: PortId,
+        domain: &ast::Path,
+        (size, type_scope): (Option<&'a ast::Expr>, ScopeId),
+        bound: Option<&'a ast::Expr>,
+    ) -> MemberKind<'a> {
+        let domain_name = domain.segments.last().map_or("", |s| &*s.text);
+        let domain = match self.texts.domains.require(domain_name, domain.span) {
+            Ok(domain) => Some(domain),
+            Err(message) => {
+                self.report.push(*message);
+                None
+            }
+        };
+
+        let n = match size {
+            None => 1,
+            Some(size) => self.size(size, type_scope).unwrap_or(1),
+        };
+        let is_open = self.tables.ports[port.at()].decl.binding.is_none();
+        let first_slot = match is_open {
+            true => self.wiring.add_slots(port, n),
+            false => 0,
+        };
+
+        MemberKind::Power {
+            domain,
+            size: n,
+            is_vector: size.is_some(),
+            first_slot,
+            bound,
+        }
+    }
+
+    /// Makes a member that is a signal: given here, or taken from what the port is joined to.
+    fn signal_member(
+        &mut self,
+        port: PortId,
+        member: u32,
+        (signal, type_scope): (&'a ast::Decl, ScopeId),
+        bound: Option<&'a ast::Expr>,
+    ) -> MemberKind<'a> {
+        let p = &self.tables.ports[port.at()];
+        let (decl, scope, id, path) = (p.decl, p.scope, p.instance, p.path);
+        let own = self.child(path, &signal.name.text, None);
+        let (kind, value) = match bound {
+            Some(value) => (DefKind::PortGiven, Some((value, scope))),
+            None => (DefKind::PortTaken { port, member }, None),
+        };
+        let def = DefId(self.tables.defs.len() as u32);
+        self.tables.set_entity(own, Entity::Def(def));
+        self.tables.defs.push(Def {
+            path: own,
+            kind,
+            instance: Some(id),
+            decl: Some(signal),
+            decl_scope: type_scope,
+            value,
+            unit: None,
+            span: bound.map_or(decl.span, |b| b.span),
+            progress: Progress::Open,
+        });
+        MemberKind::Signal(def)
     }
 }

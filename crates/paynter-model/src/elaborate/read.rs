@@ -6,12 +6,13 @@
 //! **Invariant:** each quantity has one symbol, however often it is read.
 
 use paynter_symbolic::{Names, PathId, Role, Symbol, SymbolId};
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::data::*;
 use super::lower::{Ctx, Lowered, Stop, Target, letter_component};
+use super::readings::Quantity;
 use super::value::{Shape, Value};
-use super::{Elaborator, Phase, Quantity, code};
+use super::{Elaborator, Phase, code};
 use crate::graph::{DomainId, ElementKind, Memory, ReadingKind, Variable};
 use crate::units::Dimension;
 
@@ -33,7 +34,7 @@ impl<'a> Elaborator<'a> {
         component: Option<u32>,
         name: &ast::Ident,
     ) -> Result<Target, Stop> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (kind, is_vector, size) = (t.kind, t.is_vector, t.size);
         let is_two_port = is_two_port(t);
         if let (Some(k), true, None) = (letter_component(&name.text), is_vector, component) {
@@ -46,6 +47,7 @@ impl<'a> Elaborator<'a> {
             self.report_component(name.span, size);
             return Err(Stop::Reported);
         }
+
         let letter = &*name.text;
         match (kind, letter) {
             (ElementKind::One, "f") => self.across(thing, component, Variable::Flow, name.span),
@@ -80,7 +82,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn not_readable(&mut self, thing: ThingId, name: &ast::Ident) -> Stop {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let row = t.kind.describe();
         let help = match (t.kind, &*name.text) {
             (ElementKind::One, "e") => {
@@ -103,19 +105,13 @@ impl<'a> Elaborator<'a> {
     /// Says that a thing has no quantity of this name, and which it has.
     fn has_no(&mut self, name: &ast::Ident, what: &str, help: &str) -> Stop {
         let span = name.span;
-        self.report.add(code::NOT_READABLE, span, || {
-            Diagnostic::error(
-                code::NOT_READABLE,
-                format!("{what} has no `.{}`", name.text),
-            )
-            .primary(span, "cannot be read")
-            .help(match letter_of(&name.text) {
-                Some(letter) if help.contains(letter) => {
-                    format!("what you mean is `{letter}`: {help}")
-                }
-                _ => help.to_owned(),
-            })
-        });
+        let help = match letter_of(&name.text) {
+            Some(letter) if help.contains(letter) => format!("what you mean is `{letter}`: {help}"),
+            _ => help.to_owned(),
+        };
+        report!(self, code::NOT_READABLE, span, "{what} has no `.{}`", name.text;
+            "cannot be read";
+            help: "{help}");
         Stop::Reported
     }
 
@@ -124,14 +120,9 @@ impl<'a> Elaborator<'a> {
         if self.phase >= Phase::Connected {
             return Ok(());
         }
-        self.report.add(code::NOT_CONSTANT, span, || {
-            Diagnostic::error(
-                code::NOT_CONSTANT,
-                "the shape of a model cannot depend on its motion",
-            )
-            .primary(span, "this varies in time")
-            .help("sizes, `for` and `if { }` may read parameters only")
-        });
+        report!(self, code::NOT_CONSTANT, span, "the shape of a model cannot depend on its motion";
+            "this varies in time";
+            help: "sizes, `for` and `if {{ }}` may read parameters only");
         Err(Stop::Reported)
     }
 
@@ -144,7 +135,7 @@ impl<'a> Elaborator<'a> {
         span: Span,
     ) -> Lowered {
         self.need_bonds(span)?;
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (size, is_vector) = (t.size, t.is_vector);
         let range = match component {
             Some(k) => k..k + 1,
@@ -175,7 +166,7 @@ impl<'a> Elaborator<'a> {
             };
             elements.push(self.bond_symbol(bond, variable));
             let domain = self.bond_domain(bond);
-            dimensions.push(domain.map(|d| self.dimension_in(d, variable, ElementKind::C)));
+            dimensions.push(domain.map(|d| self.texts.dimension_in(d, variable, ElementKind::C)));
         }
         let elements = elements
             .into_iter()
@@ -187,7 +178,7 @@ impl<'a> Elaborator<'a> {
     /// Chooses the bond whose variable is read. All bonds of a junction share it, so the
     /// choice is by name: the order of lines must not show.
     fn bond_to_read(&mut self, thing: ThingId, port: u32, variable: Variable) -> Option<u32> {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let mut own = t
             .bonds
             .iter()
@@ -196,7 +187,7 @@ impl<'a> Elaborator<'a> {
         if !t.kind.is_junction() {
             return own.next();
         }
-        if let Some(&known) = self.shared_bonds.get(&(thing, port)) {
+        if let Some(&known) = self.wiring.shared_bonds.get(&(thing, port)) {
             return Some(known);
         }
         let name_of = |bond: u32| {
@@ -209,7 +200,7 @@ impl<'a> Elaborator<'a> {
             (!is_own, self.graph.signals.names.display(name))
         };
         let chosen = own.min_by_key(|&bond| name_of(bond))?;
-        self.shared_bonds.insert((thing, port), chosen);
+        self.wiring.shared_bonds.insert((thing, port), chosen);
         Some(chosen)
     }
 
@@ -225,15 +216,6 @@ impl<'a> Elaborator<'a> {
         self.graph.bonds[bond as usize].domain
     }
 
-    pub(super) fn dimension_in(
-        &self,
-        domain: DomainId,
-        variable: Variable,
-        kind: ElementKind,
-    ) -> Dimension {
-        self.domains.get(domain).dimension(variable, kind)
-    }
-
     /// Reads p or q of one port of an IC.
     fn mixed_state(
         &mut self,
@@ -241,7 +223,7 @@ impl<'a> Elaborator<'a> {
         component: Option<u32>,
         name: &ast::Ident,
     ) -> Lowered {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let port = component.or((t.size == 1).then_some(0));
         let memory = port.and_then(|k| t.memories.get(k as usize).copied());
         match (port, memory) {
@@ -262,7 +244,7 @@ impl<'a> Elaborator<'a> {
 
     /// Reads q or p.
     fn states(&mut self, thing: ThingId, component: Option<u32>) -> Value {
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let (symbols, shape) = match component {
             Some(k) => (vec![t.states[k as usize]], Shape::Scalar),
             None if t.is_vector => (t.states.clone(), Shape::Vector(t.size)),
@@ -277,7 +259,7 @@ impl<'a> Elaborator<'a> {
             let (_, bond) = t.bonds.iter().find(|(p, _)| *p == port)?;
             let domain = self.bond_domain(*bond)?;
             let kind = holder(memories.get(port as usize).copied());
-            Some(self.dimension_in(domain, Variable::Stored, kind))
+            Some(self.texts.dimension_in(domain, Variable::Stored, kind))
         });
         let dimensions: Vec<Option<Dimension>> = dimensions.collect();
         let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
@@ -287,14 +269,14 @@ impl<'a> Elaborator<'a> {
     /// Reads a quantity that is defined when all bonds and laws are known.
     fn quantity(&mut self, thing: ThingId, what: Quantity) -> Value {
         let key = (thing, what);
-        let symbol = match self.quantities.get(&key) {
+        let symbol = match self.readings.of_things.get(&key) {
             Some(&symbol) => symbol,
             None => {
-                let t = &self.things[thing.at()];
+                let t = &self.tables.things[thing.at()];
                 let (parent, span) = (t.name.unwrap_or(Names::ROOT), t.span);
                 let symbol = self.new_unknown(parent, what.letters(), span);
-                self.quantities.insert(key, symbol);
-                self.undefined_quantities.push((key, symbol));
+                self.readings.of_things.insert(key, symbol);
+                self.readings.undefined_of_things.push((key, symbol));
                 symbol
             }
         };
@@ -326,7 +308,7 @@ impl<'a> Elaborator<'a> {
             _ => return Err(self.not_readable(thing, name)),
         };
         self.need_bonds(name.span)?;
-        let t = &self.things[thing.at()];
+        let t = &self.tables.things[thing.at()];
         let n = if side == 0 { t.size } else { t.size_out }.max(1);
         let shape = if t.is_vector {
             Shape::Vector(n)
@@ -340,63 +322,50 @@ impl<'a> Elaborator<'a> {
 
     /// Reads the modulus of a TF or GY.
     fn ratio(&mut self, thing: ThingId) -> Lowered {
-        if let Some(value) = &self.things[thing.at()].ratio {
+        if let Some(value) = &self.tables.things[thing.at()].ratio {
             return Ok((**value).clone());
         }
-        if !self.ratios_started.insert(thing) {
-            let span = self.things[thing.at()].span;
-            self.report.add(code::SIGNAL_CYCLE, span, || {
-                Diagnostic::error(code::SIGNAL_CYCLE, "a ratio depends on itself")
-                    .primary(span, "its value reads its own ratio")
-            });
+        if !self.readings.ratios_started.insert(thing) {
+            let span = self.tables.things[thing.at()].span;
+            report!(self, code::SIGNAL_CYCLE, span, "a ratio depends on itself"; "its value reads its own ratio");
             return Err(Stop::Reported);
         }
         let result = self.two_port_modulus(thing).map(|(value, _)| value);
-        self.ratios_started.remove(&thing);
+        self.readings.ratios_started.remove(&thing);
         let value = result?;
-        self.things[thing.at()].ratio = Some(Box::new(value.clone()));
+        self.tables.things[thing.at()].ratio = Some(Box::new(value.clone()));
         Ok(value)
     }
 
     /// Finds what a bound port stands for; none for an open one.
     pub(super) fn follow_port(&mut self, port: PortId) -> Result<Option<Target>, Stop> {
         let (decl, scope) = {
-            let p = &self.ports[port.at()];
+            let p = &self.tables.ports[port.at()];
             (p.decl, p.scope)
         };
         let Some(ast::PortBinding::Node(node)) = &decl.binding else {
             return Ok(None);
         };
-        if self.ports[port.at()].is_followed {
+        if self.tables.ports[port.at()].is_followed {
             let span = decl.span;
-            self.report.add(code::RECURSION, span, || {
-                Diagnostic::error(
-                    code::RECURSION,
-                    format!("port `{}` stands for itself", decl.name.text),
-                )
-                .primary(span, "comes back to this port")
-            });
+            report!(self, code::RECURSION, span, "port `{}` stands for itself", decl.name.text;
+                "comes back to this port");
             return Err(Stop::Reported);
         }
-        self.ports[port.at()].is_followed = true;
+        self.tables.ports[port.at()].is_followed = true;
         let target = self.ref_target(node, Ctx::of_part(scope));
-        self.ports[port.at()].is_followed = false;
+        self.tables.ports[port.at()].is_followed = false;
         target.map(Some)
     }
 
     pub(super) fn port_field(&mut self, port: PortId, name: &ast::Ident) -> Result<Target, Stop> {
-        if let Some(members) = &self.ports[port.at()].members {
+        if let Some(members) = &self.tables.ports[port.at()].members {
             let Some(at) = members.iter().position(|m| m.name.text == name.text) else {
                 let names: Vec<String> = members.iter().map(|m| m.name.text.to_string()).collect();
                 let span = name.span;
-                self.report.add(code::UNKNOWN_NAME, span, || {
-                    Diagnostic::error(
-                        code::UNKNOWN_NAME,
-                        format!("the port has no member `{}`", name.text),
-                    )
-                    .primary(span, "unknown member")
-                    .help(format!("its members are `{}`", names.join("`, `")))
-                });
+                report!(self, code::UNKNOWN_NAME, span, "the port has no member `{}`", name.text;
+                    "unknown member";
+                    help: "its members are `{}`", names.join("`, `"));
                 return Err(Stop::Reported);
             };
             let what = members[at].what.clone();
@@ -413,9 +382,10 @@ impl<'a> Elaborator<'a> {
                 component: None,
             });
         }
+
         match self.follow_port(port)? {
             Some(target) => {
-                let scope = self.ports[port.at()].scope;
+                let scope = self.tables.ports[port.at()].scope;
                 self.field(target, name, &[], Ctx::of(scope))
             }
             None => self.member_field(port, WHOLE_PORT, None, name),
@@ -428,7 +398,7 @@ impl<'a> Elaborator<'a> {
         port: PortId,
         member: u32,
     ) -> Result<Option<Target>, Stop> {
-        let p = &self.ports[port.at()];
+        let p = &self.tables.ports[port.at()];
         let scope = p.scope;
         let bound = match &p.members {
             Some(members) => match members[member as usize].what {
@@ -443,23 +413,6 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Gives the scalar slots of an open port or member: (first, number, written as a vector).
-    pub(super) fn slots_of(&self, port: PortId, member: u32) -> (u32, u32, bool) {
-        let p = &self.ports[port.at()];
-        match &p.members {
-            Some(members) if member != WHOLE_PORT => match members[member as usize].what {
-                MemberKind::Power {
-                    first_slot,
-                    size,
-                    is_vector,
-                    ..
-                } => (first_slot, size, is_vector),
-                MemberKind::Signal(_) => (0, 0, false),
-            },
-            _ => (p.first_slot, p.size.unwrap_or(1), p.size.is_some()),
-        }
-    }
-
     pub(super) fn member_field(
         &mut self,
         port: PortId,
@@ -467,7 +420,7 @@ impl<'a> Elaborator<'a> {
         component: Option<u32>,
         name: &ast::Ident,
     ) -> Result<Target, Stop> {
-        let scope = self.ports[port.at()].scope;
+        let scope = self.tables.ports[port.at()].scope;
         if member != WHOLE_PORT
             && let Some(target) = self.bound_member(port, member)?
         {
@@ -480,7 +433,8 @@ impl<'a> Elaborator<'a> {
             };
             return self.field(target, name, &[], Ctx::of(scope));
         }
-        let (first, size, is_vector) = self.slots_of(port, member);
+
+        let (first, size, is_vector) = self.tables.slots_of(port, member);
         if let (Some(k), None, true) = (letter_component(&name.text), component, is_vector) {
             if k < size {
                 return Ok(Target::Member {
@@ -492,6 +446,7 @@ impl<'a> Elaborator<'a> {
             self.report_component(name.span, size);
             return Err(Stop::Reported);
         }
+
         let variable = match &*name.text {
             "e" => Variable::Effort,
             "f" => Variable::Flow,
@@ -503,11 +458,13 @@ impl<'a> Elaborator<'a> {
                 ));
             }
         };
+
         self.need_bonds(name.span)?;
         let range = match component {
             Some(k) => k..k + 1,
             None => 0..size,
         };
+
         let shape = if is_vector && component.is_none() {
             Shape::Vector(size)
         } else {
@@ -516,14 +473,15 @@ impl<'a> Elaborator<'a> {
         let mut elements = Vec::new();
         let mut domain = None;
         for k in range {
-            let Some(bond) = self.slots[(first + k) as usize].bond else {
+            let Some(bond) = self.wiring.slots[(first + k) as usize].bond else {
                 return Err(Stop::Reported);
             };
             let symbol = self.bond_symbol(bond, variable);
             domain = domain.or(self.bond_domain(bond));
             elements.push(self.pool().symbol(symbol));
         }
-        let dimension = domain.map(|d| self.dimension_in(d, variable, ElementKind::C));
+
+        let dimension = domain.map(|d| self.texts.dimension_in(d, variable, ElementKind::C));
         Ok(Target::Value(
             Value::array(shape, elements).measured(dimension, None),
         ))
@@ -531,7 +489,7 @@ impl<'a> Elaborator<'a> {
 
     pub(super) fn bond_field(&mut self, bond: NamedBondId, name: &ast::Ident) -> Lowered {
         self.need_bonds(name.span)?;
-        let bonds = self.named_bonds[bond.at()].bonds.clone();
+        let bonds = self.tables.named_bonds[bond.at()].bonds.clone();
         if bonds.is_empty() {
             return Err(Stop::Reported);
         }
@@ -549,16 +507,18 @@ impl<'a> Elaborator<'a> {
                 } else {
                     Quantity::Energy
                 };
-                let symbol = match self.bond_quantities.get(&(bond, what)) {
+                let symbol = match self.readings.of_bonds.get(&(bond, what)) {
                     Some(&symbol) => symbol,
                     None => {
                         let (path, span) = {
-                            let b = &self.named_bonds[bond.at()];
+                            let b = &self.tables.named_bonds[bond.at()];
                             (b.path, b.span)
                         };
                         let symbol = self.new_unknown(path, what.letters(), span);
-                        self.bond_quantities.insert((bond, what), symbol);
-                        self.undefined_bond_quantities.push(((bond, what), symbol));
+                        self.readings.of_bonds.insert((bond, what), symbol);
+                        self.readings
+                            .undefined_of_bonds
+                            .push(((bond, what), symbol));
                         symbol
                     }
                 };
@@ -569,12 +529,13 @@ impl<'a> Elaborator<'a> {
                 return Err(self.has_no(name, "a bond", "`.e .f .power .energy` can be read"));
             }
         };
+
         let symbols: Vec<SymbolId> = bonds
             .iter()
             .map(|&b| self.bond_symbol(b, variable))
             .collect();
         let elements = symbols.into_iter().map(|s| self.pool().symbol(s)).collect();
-        let dimension = domain.map(|d| self.dimension_in(d, variable, ElementKind::C));
+        let dimension = domain.map(|d| self.texts.dimension_in(d, variable, ElementKind::C));
         Ok(Value::array(shape, elements).measured(dimension, None))
     }
 
@@ -592,22 +553,24 @@ impl<'a> Elaborator<'a> {
                 ));
             }
         };
+
         let at = ["energy", "supplied", "dissipated", "residual"]
             .iter()
             .position(|n| *n == &*name.text)
             .expect("matched above");
-        let symbol = match self.system_readings[at] {
+        let symbol = match self.readings.of_system[at] {
             Some(symbol) => symbol,
             None => {
                 let system = self.graph.signals.names.child(Names::ROOT, "system", None);
                 let symbol = self.new_unknown(system, &name.text, name.span);
-                self.system_readings[at] = Some(symbol);
+                self.readings.of_system[at] = Some(symbol);
                 self.graph
                     .readings
                     .push(crate::graph::Reading { symbol, what });
                 symbol
             }
         };
+
         let e = self.pool().symbol(symbol);
         Ok(Value::scalar(e).measured(Some(Dimension::ENERGY), None))
     }

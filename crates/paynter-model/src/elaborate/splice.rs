@@ -26,21 +26,22 @@ impl<'a> Elaborator<'a> {
             self.make_bond(tail, head, forced, arrow.span, group, name);
             return;
         }
-        let edge = self.edges.len() as u32;
-        let instance = self.scopes[scope.at()].instance;
+
+        let edge = self.wiring.edges.len() as u32;
+        let instance = self.tables.scopes[scope.at()].instance;
         for end in [tail, head] {
             let Terminal::Slot(slot) = end else { continue };
-            let port = self.slots[slot as usize].port;
-            let is_inside = instance == Some(self.ports[port.at()].instance);
-            let slot = &mut self.slots[slot as usize];
+            let port = self.wiring.slots[slot as usize].port;
+            let is_inside = instance == Some(self.tables.ports[port.at()].instance);
+            let slot = &mut self.wiring.slots[slot as usize];
             let place = if is_inside {
                 &mut slot.inside
             } else {
                 &mut slot.outside
             };
             if let Some(first) = *place {
-                let first = self.edges[first as usize].arrow.span;
-                let decl = self.ports[port.at()].decl;
+                let first = self.wiring.edges[first as usize].arrow.span;
+                let decl = self.tables.ports[port.at()].decl;
                 self.report.add(code::PORT_TWICE, arrow.span, || {
                     let place = if is_inside { "inside" } else { "outside" };
                     Diagnostic::error(
@@ -58,8 +59,9 @@ impl<'a> Elaborator<'a> {
             }
             *place = Some(edge);
         }
-        let depth = instance.map_or(0, |i| self.instances[i.at()].depth);
-        self.edges.push(Edge {
+
+        let depth = instance.map_or(0, |i| self.tables.instances[i.at()].depth);
+        self.wiring.edges.push(Edge {
             tail,
             head,
             arrow,
@@ -71,17 +73,17 @@ impl<'a> Elaborator<'a> {
 
     /// Notes the ports that stand for junctions with the bonds and edges made since then.
     pub(super) fn note_followed(&mut self, (bonds, edges): (usize, usize)) {
-        for port in std::mem::take(&mut self.followed) {
+        for port in std::mem::take(&mut self.wiring.followed) {
             for bond in bonds..self.graph.bonds.len() {
                 self.note_passage(bond as u32, port);
             }
-            let made = edges as u32..self.edges.len() as u32;
-            self.edge_ports.extend(made.map(|edge| (edge, port)));
+            let made = edges as u32..self.wiring.edges.len() as u32;
+            self.wiring.edge_ports.extend(made.map(|edge| (edge, port)));
         }
     }
 
     fn note_passage(&mut self, bond: u32, port: PortId) {
-        let p = &self.ports[port.at()];
+        let p = &self.tables.ports[port.at()];
         let is_signal = |m: &Member<'_>| matches!(m.what, MemberKind::Signal(_));
         self.graph.passages.push(Passage {
             bond: BondId(bond),
@@ -92,13 +94,13 @@ impl<'a> Elaborator<'a> {
 
     /// Notes the ports of every spliced bond, open ones and those that stand for junctions.
     fn note_passages(&mut self, bond_of_edge: &[Option<u32>]) {
-        for slot in 0..self.slots.len() {
-            let Slot { bond, port, .. } = self.slots[slot];
+        for slot in 0..self.wiring.slots.len() {
+            let Slot { bond, port, .. } = self.wiring.slots[slot];
             if let Some(bond) = bond {
                 self.note_passage(bond, port);
             }
         }
-        for (edge, port) in std::mem::take(&mut self.edge_ports) {
+        for (edge, port) in std::mem::take(&mut self.wiring.edge_ports) {
             if let Some(bond) = bond_of_edge[edge as usize] {
                 self.note_passage(bond, port);
             }
@@ -109,16 +111,16 @@ impl<'a> Elaborator<'a> {
 
     /// Contracts every path through open ports to one bond.
     pub(super) fn splice_ports(&mut self) {
-        let mut is_used = vec![false; self.edges.len()];
-        if self.is_lenient {
+        let mut is_used = vec![false; self.wiring.edges.len()];
+        if self.asked.is_lenient {
             self.close_top_ports(&mut is_used);
         }
-        let mut bond_of_edge = vec![None; self.edges.len()];
-        for start in 0..self.edges.len() {
+        let mut bond_of_edge = vec![None; self.wiring.edges.len()];
+        for start in 0..self.wiring.edges.len() {
             if is_used[start] {
                 continue;
             }
-            let edge = self.edges[start];
+            let edge = self.wiring.edges[start];
             let forward = match (edge.tail, edge.head) {
                 (Terminal::Thing { .. }, _) => true,
                 (_, Terminal::Thing { .. }) => false,
@@ -138,17 +140,18 @@ impl<'a> Elaborator<'a> {
 
     /// Follows an edge from part to part and makes its bond; gives the edges on the way.
     fn splice_from(&mut self, start: usize, forward: bool, is_used: &mut [bool]) -> Vec<usize> {
-        let first = self.edges[start];
+        let first = self.wiring.edges[start];
         let begin = if forward { first.tail } else { first.head };
         let mut at = start;
         let (mut passed, mut way) = (Vec::new(), Vec::new());
         let (mut forced, mut name, mut group) = (None, None, None);
+
         // The bond stands where a reader looks first: in the outermost part.
         let mut outermost = first;
         loop {
             is_used[at] = true;
             way.push(at);
-            let edge = self.edges[at];
+            let edge = self.wiring.edges[at];
             if edge.depth < outermost.depth {
                 outermost = edge;
             }
@@ -157,10 +160,8 @@ impl<'a> Elaborator<'a> {
             if let Some(stroke) = edge.arrow.stroke.map(stroke_of) {
                 if forced.is_some_and(|f| f != stroke) {
                     let span = edge.arrow.span;
-                    self.report.add(code::STROKES, span, || {
-                        Diagnostic::error(code::STROKES, "two strokes are forced on one bond")
-                            .primary(span, "against the stroke on the other side of the port")
-                    });
+                    report!(self, code::STROKES, span, "two strokes are forced on one bond";
+                        "against the stroke on the other side of the port");
                 }
                 forced = forced.or(Some(stroke));
             }
@@ -171,7 +172,7 @@ impl<'a> Elaborator<'a> {
                     self.make_bond(tail, head, forced, outermost.arrow.span, group, name)
                 {
                     for slot in passed {
-                        self.slots[slot as usize].bond = Some(bond);
+                        self.wiring.slots[slot as usize].bond = Some(bond);
                     }
                 }
                 return way;
@@ -182,7 +183,7 @@ impl<'a> Elaborator<'a> {
                 outside,
                 port,
                 ..
-            } = self.slots[slot as usize];
+            } = self.wiring.slots[slot as usize];
             let next = if inside == Some(at as u32) {
                 outside
             } else {
@@ -190,27 +191,19 @@ impl<'a> Elaborator<'a> {
             };
             // An open end is reported with the slots.
             let Some(next) = next else { return way };
-            let onward = self.edges[next as usize];
+            let onward = self.wiring.edges[next as usize];
             let entered = if forward { onward.tail } else { onward.head };
             if entered != end {
-                let decl = self.ports[port.at()].decl;
+                let decl = self.tables.ports[port.at()].decl;
                 let (span, other) = (onward.arrow.span, edge.arrow.span);
-                self.report.add(code::AGAINST_ARROW, span, || {
-                    Diagnostic::error(
-                        code::AGAINST_ARROW,
-                        format!(
-                            "the arrows at port `{}` point against each other",
-                            decl.name.text
-                        ),
-                    )
-                    .primary(span, "this bond")
-                    .secondary(other, "and this one become one bond")
-                    .help("turn one of the arrows, or let the port stand for a junction")
-                });
+                report!(self, code::AGAINST_ARROW, span, "the arrows at port `{}` point in opposite directions", decl.name.text;
+                    "this bond";
+                    beside other => "and this one become one bond";
+                    help: "reverse one of the arrows, or let the port stand for a junction");
                 is_used[next as usize] = true;
                 for end in [edge.tail, edge.head, onward.tail, onward.head, begin] {
                     if let Terminal::Thing { thing, .. } = end {
-                        self.things[thing.at()].is_excused = true;
+                        self.tables.things[thing.at()].is_excused = true;
                     }
                 }
                 return way;
@@ -225,28 +218,28 @@ impl<'a> Elaborator<'a> {
     /// A model checked alone has ports that nothing joins from outside: a source of unknown
     /// effort stands in for the rest of the world.
     fn close_top_ports(&mut self, is_used: &mut Vec<bool>) {
-        for slot in 0..self.slots.len() {
+        for slot in 0..self.wiring.slots.len() {
             let Slot {
                 port,
                 inside,
                 outside,
                 ..
-            } = self.slots[slot];
-            let instance = self.ports[port.at()].instance;
+            } = self.wiring.slots[slot];
+            let instance = self.tables.ports[port.at()].instance;
             let (Some(inside), None) = (inside, outside) else {
                 continue;
             };
-            if self.instances[instance.at()].parent.is_some() {
+            if self.tables.instances[instance.at()].parent.is_some() {
                 continue;
             }
             let (span, scope) = (
-                self.ports[port.at()].decl.name.span,
-                self.ports[port.at()].scope,
+                self.tables.ports[port.at()].decl.name.span,
+                self.tables.ports[port.at()].scope,
             );
             let thing = self.add_thing(None, ElementKind::Se, None, scope, span);
-            self.things[thing.at()].is_fixed = true;
+            self.tables.things[thing.at()].is_fixed = true;
             let end = Terminal::Thing { thing, port: 0 };
-            let edge = self.edges[inside as usize];
+            let edge = self.wiring.edges[inside as usize];
             let here = Terminal::Slot(slot as u32);
             let arrow = ast::Arrow {
                 stroke: None,
@@ -257,8 +250,8 @@ impl<'a> Elaborator<'a> {
             } else {
                 (here, end)
             };
-            self.slots[slot].outside = Some(self.edges.len() as u32);
-            self.edges.push(Edge {
+            self.wiring.slots[slot].outside = Some(self.wiring.edges.len() as u32);
+            self.wiring.edges.push(Edge {
                 tail,
                 head,
                 arrow,
@@ -271,38 +264,38 @@ impl<'a> Elaborator<'a> {
     }
 
     fn report_open_slots(&mut self) {
-        for slot in 0..self.slots.len() {
+        for slot in 0..self.wiring.slots.len() {
             let Slot {
                 port,
                 inside,
                 outside,
                 ..
-            } = self.slots[slot];
+            } = self.wiring.slots[slot];
             if inside.is_some() && outside.is_some() {
                 continue;
             }
-            let p = &self.ports[port.at()];
+            let p = &self.tables.ports[port.at()];
             let (decl, instance) = (p.decl, p.instance);
-            let is_top = self.instances[instance.at()].parent.is_none();
+            let is_top = self.tables.instances[instance.at()].parent.is_none();
             // A part alone leaves its ports open, and a base model may leave joining them to those that extend it.
-            if is_top && self.is_lenient {
+            if is_top && self.asked.is_lenient {
                 continue;
             }
-            let is_excused = inside.is_some() && self.excused_ports.contains(&port);
-            if is_excused || self.incomplete.contains(&instance) {
+            let is_excused = inside.is_some() && self.excused.ports.contains(&port);
+            if is_excused || self.excused.incomplete_parts.contains(&instance) {
                 continue;
             }
             if let Some(edge) = inside.or(outside) {
                 for end in [
-                    self.edges[edge as usize].tail,
-                    self.edges[edge as usize].head,
+                    self.wiring.edges[edge as usize].tail,
+                    self.wiring.edges[edge as usize].head,
                 ] {
                     if let Terminal::Thing { thing, .. } = end {
-                        self.things[thing.at()].is_excused = true;
+                        self.tables.things[thing.at()].is_excused = true;
                     }
                 }
             }
-            let part = &self.instances[instance.at()];
+            let part = &self.tables.instances[instance.at()];
             let name = &decl.name.text;
             let (span, text, help) = match inside {
                 None => (
@@ -324,7 +317,7 @@ impl<'a> Elaborator<'a> {
                 ),
             };
             let code = code::PORT_OPEN;
-            if self.told_missing.insert((span, decl.name.span)) {
+            if self.told.missing_bonds.insert((span, decl.name.span)) {
                 let mut message =
                     Diagnostic::error(code, format!("port `{name}` is not connected"))
                         .primary(span, text)

@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** a number that shapes the model is finite and fixed.
 
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::data::*;
 use super::lower::{Ctx, Stop};
@@ -45,19 +45,19 @@ impl<'a> Elaborator<'a> {
                         continue;
                     };
                     for value in values {
-                        self.iterations += 1;
-                        if self.iterations > MAX_ITERATIONS {
+                        self.budget.iterations += 1;
+                        if self.budget.iterations > MAX_ITERATIONS {
                             // The loops around this one end, too, and need not say so.
-                            if self.iterations == MAX_ITERATIONS + 1 {
+                            if self.budget.iterations == MAX_ITERATIONS + 1 {
                                 self.report_too_many(range.span);
                             }
                             break;
                         }
                         let (instance, file) = {
-                            let s = &self.scopes[scope.at()];
+                            let s = &self.tables.scopes[scope.at()];
                             (s.instance, s.file)
                         };
-                        let inner = self.add_scope(Scope {
+                        let inner = self.tables.add_scope(Scope {
                             instance,
                             file,
                             parent: Some(scope),
@@ -80,16 +80,12 @@ impl<'a> Elaborator<'a> {
 
     /// Remembers that a block was skipped, so that reading its names is not a second error.
     pub(super) fn skipped(&mut self, id: InstanceId) {
-        self.incomplete.insert(id);
+        self.excused.incomplete_parts.insert(id);
     }
 
     pub(super) fn report_too_many(&mut self, span: Span) {
-        self.report.add(code::TOO_LARGE, span, || {
-            Diagnostic::error(code::TOO_LARGE, "this repeats too often").primary(
-                span,
-                format!("more than {MAX_ITERATIONS} repetitions in all"),
-            )
-        });
+        report!(self, code::TOO_LARGE, span, "this repeats too often";
+            "more than {MAX_ITERATIONS} repetitions in all");
     }
 
     /// Evaluates the values of a `for` range.
@@ -107,6 +103,7 @@ impl<'a> Elaborator<'a> {
             }
             return Some(values);
         };
+
         let from = self.number_of(&range.from, ctx)?;
         let to = self.number_of(to, ctx)?;
         let by = match &range.by {
@@ -115,12 +112,10 @@ impl<'a> Elaborator<'a> {
         };
         if by == 0.0 {
             let span = range.span;
-            self.report.add(code::BAD_SIZE, span, || {
-                Diagnostic::error(code::BAD_SIZE, "a range with steps of zero never ends")
-                    .primary(span, "the step is 0")
-            });
+            report!(self, code::BAD_SIZE, span, "a range with steps of zero never ends"; "the step is 0");
             return None;
         }
+
         // The last value counts although the division is rounded.
         const ROUNDING: f64 = 1e-9;
         let n = ((to - from) / by + ROUNDING).floor();
@@ -129,27 +124,15 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let n = if n < 0.0 { 0 } else { n as u64 + 1 };
+
         // `1 .. 2.5` has no value at its end: more likely a slip than a wish to stop at 2.
         let reached = from + (n as f64 - 1.0) * by;
         if n > 0 && (to - reached).abs() > ROUNDING * by.abs() * n as f64 {
             let span = range.span;
             let shown = |x: f64| crate::units::format_number(x);
-            self.report.add(code::BAD_SIZE, span, || {
-                Diagnostic::error(
-                    code::BAD_SIZE,
-                    format!(
-                        "steps of {} from {} do not lead to {}",
-                        shown(by),
-                        shown(from),
-                        shown(to)
-                    ),
-                )
-                .primary(span, format!("the last value would be {}", shown(reached)))
-                .help(format!(
-                    "end at {}, or write `floor(…)` around the end",
-                    shown(reached)
-                ))
-            });
+            report!(self, code::BAD_SIZE, span, "steps of {} from {} do not lead to {}", shown(by), shown(from), shown(to);
+                "the last value would be {}", shown(reached);
+                help: "end at {}, or write `floor(…)` around the end", shown(reached));
             return None;
         }
         Some((0..n).map(|k| from + k as f64 * by).collect())
@@ -160,13 +143,8 @@ impl<'a> Elaborator<'a> {
         let n = self.number_of(size, Ctx::of(scope))?;
         if n.fract() != 0.0 || !(1.0..=MAX_SIZE).contains(&n) {
             let span = size.span;
-            self.report.add(code::BAD_SIZE, span, || {
-                Diagnostic::error(code::BAD_SIZE, format!("{n} is not a number of components"))
-                    .primary(
-                        span,
-                        format!("a whole number from 1 to {MAX_SIZE} is needed"),
-                    )
-            });
+            report!(self, code::BAD_SIZE, span, "{n} is not a number of components";
+                "a whole number from 1 to {MAX_SIZE} is needed");
             return None;
         }
         Some(n as u32)
@@ -179,10 +157,7 @@ impl<'a> Elaborator<'a> {
         const LARGEST: f64 = 9_007_199_254_740_992.0;
         if n.fract() != 0.0 || n.abs() > LARGEST {
             let span = e.span;
-            self.report.add(code::BAD_INDEX, span, || {
-                Diagnostic::error(code::BAD_INDEX, format!("{n} is not a whole number"))
-                    .primary(span, "an index is a whole number")
-            });
+            report!(self, code::BAD_INDEX, span, "{n} is not a whole number"; "an index is a whole number");
             return None;
         }
         Some(n as i64)
@@ -198,10 +173,7 @@ impl<'a> Elaborator<'a> {
             Some(id) => self.structural(id, e.span),
             None => {
                 let (span, what) = (e.span, value.describe());
-                self.report.add(code::WRONG_TYPE, span, || {
-                    Diagnostic::error(code::WRONG_TYPE, "one number is needed here")
-                        .primary(span, format!("this is {what}"))
-                });
+                report!(self, code::WRONG_TYPE, span, "one number is needed here"; "this is {what}");
                 None
             }
         }
@@ -220,26 +192,18 @@ impl<'a> Elaborator<'a> {
         if let Some(x) = self.graph.signals.pool.as_number(e) {
             return Some(x);
         }
-        let Some(x) = self.constants.value(&self.graph.signals, e) else {
-            self.report.add(code::NOT_CONSTANT, span, || {
-                Diagnostic::error(
-                    code::NOT_CONSTANT,
-                    "the shape of a model cannot vary in time",
-                )
-                .primary(span, "reads something that varies")
-                .help("use parameters here, or signals made of parameters only")
-            });
+        let Some(x) = self.fixed.constants.value(&self.graph.signals, e) else {
+            report!(self, code::NOT_CONSTANT, span, "the shape of a model cannot vary in time";
+                "reads something that varies";
+                help: "use parameters here, or signals made of parameters only");
             return None;
         };
         self.mark_structural(e);
-        if x.is_nan() && self.has_placeholder {
+        if x.is_nan() && self.fixed.has_placeholder {
             return None;
         }
         if !x.is_finite() {
-            self.report.add(code::NOT_FINITE, span, || {
-                Diagnostic::error(code::NOT_FINITE, format!("the value is {x}"))
-                    .primary(span, "not a finite number")
-            });
+            report!(self, code::NOT_FINITE, span, "the value is {x}"; "not a finite number");
             return None;
         }
         Some(x)
@@ -248,8 +212,8 @@ impl<'a> Elaborator<'a> {
     /// Notes that the value of an expression is built into the model: other values make another one.
     pub(super) fn mark_structural(&mut self, e: paynter_symbolic::ExprId) {
         for s in paynter_symbolic::walk::symbols_of(&self.graph.signals.pool, e) {
-            if self.structural_seen.insert(s) {
-                self.structural_symbols.push(s);
+            if self.fixed.seen.insert(s) {
+                self.fixed.structural.push(s);
             }
         }
     }

@@ -71,15 +71,10 @@ impl<'a> Elaborator<'a> {
         }
         let text = self.project.sources.text(unit.span);
         let (span, at) = (unit.span, e.span);
-        self.report.add(code::UNIT_MISMATCH, span, || {
-            Diagnostic::error(
-                code::UNIT_MISMATCH,
-                format!("a difference of temperatures cannot be shown in {text}"),
-            )
-            .primary(span, "this scale has a zero of its own")
-            .secondary(at, "this is a difference")
-            .help("write `[K]`")
-        });
+        report!(self, code::UNIT_MISMATCH, span, "a difference of temperatures cannot be shown in {text}";
+            "this scale has a zero of its own";
+            beside at => "this is a difference";
+            help: "write `[K]`");
     }
 
     fn is_written_point(&mut self, e: &ast::Expr) -> bool {
@@ -122,7 +117,7 @@ impl<'a> Elaborator<'a> {
                 let Some(def) = self.def_named(e, scope) else {
                     return Unknown;
                 };
-                let d = &self.defs[def.at()];
+                let d = &self.tables.defs[def.at()];
                 let unit = d.unit.or_else(|| d.decl.and_then(|d| d.unit.as_ref()));
                 let (value, is_state) = (d.value, d.kind == DefKind::State);
                 if let Some(unit) = unit {
@@ -157,14 +152,14 @@ impl<'a> Elaborator<'a> {
             }
         }
         let mut root = scope;
-        while let Some(parent) = self.scopes[root.at()].parent {
+        while let Some(parent) = self.tables.scopes[root.at()].parent {
             root = parent;
         }
-        let mut path = self.instances[self.scopes[root.at()].instance?.at()].path;
+        let mut path = self.tables.instances[self.tables.scopes[root.at()].instance?.at()].path;
         for name in names.iter().rev() {
             path = self.graph.signals.names.find(path, &name.text, None)?;
         }
-        match self.value_entity(path) {
+        match self.tables.value_entity(path) {
             Entity::Def(def) => Some(def),
             _ => None,
         }

@@ -6,7 +6,7 @@
 //! **Invariant:** only what has a name in the text is made here; unnamed nodes are made in `connect`.
 
 use paynter_symbolic::{Names, PathId, Role, Symbol};
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::data::*;
 use super::models::Made;
@@ -20,21 +20,21 @@ impl<'a> Elaborator<'a> {
                 ast::StmtKind::Chain(chain) => {
                     self.collect_chain(id, scope, chain);
                     if !chain.arrows.is_empty() {
-                        self.chains.push((scope, chain, None));
+                        self.pending.chains.push((scope, chain, None));
                     }
                 }
                 ast::StmtKind::NamedBond { name, chain } => {
                     self.collect_chain(id, scope, chain);
-                    let parent = self.instances[id.at()].path;
+                    let parent = self.tables.instances[id.at()].path;
                     let path = self.child(parent, &name.text, None);
-                    let bond = NamedBondId(self.named_bonds.len() as u32);
+                    let bond = NamedBondId(self.tables.named_bonds.len() as u32);
                     if self.declare(path, Entity::Bond(bond), name.span) {
-                        self.named_bonds.push(NamedBond {
+                        self.tables.named_bonds.push(NamedBond {
                             path,
                             span: name.span,
                             bonds: Vec::new(),
                         });
-                        self.chains.push((scope, chain, Some(bond)));
+                        self.pending.chains.push((scope, chain, Some(bond)));
                     }
                 }
                 ast::StmtKind::Replaceable {
@@ -65,7 +65,7 @@ impl<'a> Elaborator<'a> {
                 }
             }
             ast::NodeKind::Thing { name, index, kind } => {
-                let parent = self.instances[id.at()].path;
+                let parent = self.tables.instances[id.at()].path;
                 let Some(path) = self.indexed_path(parent, scope, &name.text, index) else {
                     return;
                 };
@@ -87,15 +87,15 @@ impl<'a> Elaborator<'a> {
             ast::KindHead::Zero(_) => ElementKind::Zero,
             ast::KindHead::One(_) => ElementKind::One,
             ast::KindHead::Named(name) => {
-                let file = self.scopes[scope.at()].file;
-                if self.is_foreign(name, file) {
+                let file = self.tables.scopes[scope.at()].file;
+                if self.texts.is_foreign(name, file) {
                     self.make_foreign(id, scope, path, span, kind);
                     return;
                 }
                 match self.made(name, file, kind.law.is_some()) {
                     None => {
                         // Whoever reads the name is not to blame.
-                        self.broken_paths.insert(path);
+                        self.excused.paths.insert(path);
                         return;
                     }
                     Some(Made::Element(element)) => element,
@@ -106,7 +106,8 @@ impl<'a> Elaborator<'a> {
                 }
             }
         };
-        let next = ThingId(self.things.len() as u32);
+
+        let next = ThingId(self.tables.things.len() as u32);
         if self.declare(path, Entity::Thing(next), span) {
             self.add_thing(Some(path), element, Some(kind), scope, span);
         }
@@ -138,7 +139,7 @@ impl<'a> Elaborator<'a> {
             (_, memory) => memory.map_or(Vec::new(), |m| vec![m; size as usize]),
         };
         let states = self.add_states(name, &memories, size_expr.is_some(), span);
-        self.things.push(Thing {
+        self.tables.things.push(Thing {
             name,
             kind,
             size,
@@ -161,7 +162,7 @@ impl<'a> Elaborator<'a> {
             is_fixed: false,
             is_excused: false,
         });
-        ThingId((self.things.len() - 1) as u32)
+        ThingId((self.tables.things.len() - 1) as u32)
     }
 
     pub(super) fn add_group(
@@ -217,30 +218,30 @@ impl<'a> Elaborator<'a> {
     ) {
         if let Some(size) = &kind.size {
             let at = size.span;
-            self.report.add(code::BAD_SIZE, at, || {
-                Diagnostic::error(code::BAD_SIZE, "a part has no number of components")
-                    .primary(at, "a size belongs to junctions and elements")
-                    .help("an array of parts has its index on the name: `link[i]: Rod(…)` inside `for`")
-            });
+            report!(self, code::BAD_SIZE, at, "a part has no number of components";
+                "a size belongs to junctions and elements";
+                help: "an array of parts has its index on the name: `link[i]: Rod(…)` inside `for`");
         }
+
         if let Some(law) = kind.law.as_ref().and_then(|law| law.first()) {
             let at = law.span;
-            self.report.add(code::BAD_LAW, at, || {
-                Diagnostic::error(code::BAD_LAW, "a part cannot be given a law in braces")
-                    .primary(at, "laws belong to elements")
-            });
+            report!(self, code::BAD_LAW, at, "a part cannot be given a law in braces"; "laws belong to elements");
         }
         let args = kind.args.as_deref().unwrap_or(&[]);
+
         // The file of an FMU is not an argument of its model.
         let args = &args[usize::from(self.names_file(kind, scope))..];
         let given = self.named_arguments(args, scope, model);
         if args.iter().any(|arg| arg.name.is_none()) {
-            self.misused.insert(InstanceId(self.instances.len() as u32));
+            self.excused
+                .misused_parts
+                .insert(InstanceId(self.tables.instances.len() as u32));
         }
-        if let Some(part) = self.instantiate(model, file, path, Some(id), given, span) {
+
+        if let Some(part) = self.instantiate((model, file), path, Some(id), given, span) {
             self.declare(path, Entity::Instance(part), span);
         } else {
-            self.broken_paths.insert(path);
+            self.excused.paths.insert(path);
         }
     }
 
@@ -258,14 +259,9 @@ impl<'a> Elaborator<'a> {
             };
             if let Some(first) = given.iter().find(|g| g.name.text == name.text) {
                 let (first, span) = (first.name.span, name.span);
-                self.report.add(code::DUPLICATE_NAME, span, || {
-                    Diagnostic::error(
-                        code::DUPLICATE_NAME,
-                        format!("`{}` is given twice", name.text),
-                    )
-                    .primary(span, "given again")
-                    .secondary(first, "first here")
-                });
+                report!(self, code::DUPLICATE_NAME, span, "`{}` is given twice", name.text;
+                    "given again";
+                    beside first => "first here");
                 continue;
             }
             given.push(Given {
@@ -285,18 +281,23 @@ impl<'a> Elaborator<'a> {
         bound: &'a ast::Path,
         default: Option<&'a ast::Instantiation>,
     ) {
-        let parent = self.instances[id.at()].path;
+        let parent = self.tables.instances[id.at()].path;
         let path = self.child(parent, &name.text, None);
-        let file = self.scopes[scope.at()].file;
+        let file = self.tables.scopes[scope.at()].file;
         let Some((promise, _)) = self.find_model(bound, file) else {
-            self.broken_paths.insert(path);
+            self.excused.paths.insert(path);
             return;
         };
-        let mut chosen = self.take_given(id, &name.text).map(|g| (g.value, g.scope));
-        if let Some(change) = self.changes.get_mut(&path) {
+        let mut chosen = self
+            .tables
+            .take_given(id, &name.text)
+            .map(|g| (g.value, g.scope));
+
+        if let Some(change) = self.asked.changes.get_mut(&path) {
             change.is_used = true;
             chosen = Some((change.value, change.scope));
         }
+
         let (model_path, args, from, span) = match (chosen, default) {
             (Some((value, from)), _) => match &value.kind {
                 ast::ExprKind::Call { function, args } => {
@@ -304,18 +305,10 @@ impl<'a> Elaborator<'a> {
                 }
                 _ => {
                     let at = value.span;
-                    self.report.add(code::WRONG_TYPE, at, || {
-                        Diagnostic::error(
-                            code::WRONG_TYPE,
-                            format!("`{}` is a part, so it is replaced by a part", name.text),
-                        )
-                        .primary(at, "not a part")
-                        .help(format!(
-                            "write a model with parentheses: `{} = NL2()`",
-                            name.text
-                        ))
-                    });
-                    self.broken_paths.insert(path);
+                    report!(self, code::WRONG_TYPE, at, "`{}` is a part, so it is replaced by a part", name.text;
+                        "not a part";
+                        help: "write a model with parentheses: `{} = NL2()`", name.text);
+                    self.excused.paths.insert(path);
                     return;
                 }
             },
@@ -325,40 +318,31 @@ impl<'a> Elaborator<'a> {
                 (bound, &[][..], scope, name.span)
             }
         };
-        let from_file = self.scopes[from.at()].file;
+
+        let from_file = self.tables.scopes[from.at()].file;
         let Some((model, model_file)) = self.find_model(model_path, from_file) else {
-            self.broken_paths.insert(path);
+            self.excused.paths.insert(path);
             return;
         };
         let fits = self
             .lineage(model, model_file)
             .is_none_or(|l| l.has(promise));
         if !fits {
-            self.report.add(code::NOT_A_REPLACEMENT, span, || {
-                Diagnostic::error(
-                    code::NOT_A_REPLACEMENT,
-                    format!(
-                        "`{}` does not extend `{}`",
-                        model.name.text, promise.name.text
-                    ),
-                )
-                .primary(span, format!("cannot stand for `{}`", name.text))
-                .secondary(bound.span, "what every replacement must extend")
-                .help(format!(
-                    "write `model {} extends {} {{ … }}`",
-                    model.name.text, promise.name.text
-                ))
-            });
-            self.broken_paths.insert(path);
+            report!(self, code::NOT_A_REPLACEMENT, span, "`{}` does not extend `{}`", model.name.text, promise.name.text;
+                "cannot stand for `{}`", name.text;
+                beside bound.span => "what every replacement must extend";
+                help: "write `model {} extends {} {{ … }}`", model.name.text, promise.name.text);
+            self.excused.paths.insert(path);
             return;
         }
+
         let given = self.named_arguments(args, from, model);
-        match self.instantiate(model, model_file, path, Some(id), given, name.span) {
+        match self.instantiate((model, model_file), path, Some(id), given, name.span) {
             Some(part) => {
                 self.declare(path, Entity::Instance(part), name.span);
             }
             None => {
-                self.broken_paths.insert(path);
+                self.excused.paths.insert(path);
             }
         }
     }

@@ -9,7 +9,7 @@
 
 use paynter_symbolic::dae::Start;
 use paynter_symbolic::{ExprId, Names, Role, Symbol, SymbolId};
-use paynter_syntax::{Diagnostic, Span, ast};
+use paynter_syntax::{Span, ast};
 
 use super::lower::{Ctx, Lowered, Stop};
 use super::value::Value;
@@ -20,13 +20,13 @@ use crate::units::Dimension;
 impl<'a> Elaborator<'a> {
     pub(super) fn unwrap(&mut self, args: &[ast::Arg], span: Span, ctx: Ctx<'_>) -> Lowered {
         let (angle, rate) = self.unwrap_arguments(args, span, ctx)?;
-        if let Some(known) = self.unwrapped.get(&(angle, rate)) {
+        if let Some(known) = self.readings.unwrapped.get(&(angle, rate)) {
             return Ok(known.clone());
         }
 
-        let parent = self.scopes[ctx.scope.at()].instance;
-        let parent = parent.map_or(Names::ROOT, |i| self.instances[i.at()].path);
-        let number = self.unwrapped.len() as i64 + 1;
+        let parent = self.tables.scopes[ctx.scope.at()].instance;
+        let parent = parent.map_or(Names::ROOT, |i| self.tables.instances[i.at()].path);
+        let number = self.readings.unwrapped.len() as i64 + 1;
         let name = self.child(parent, "unwrap", Some(number));
         let origin = self.origin(span);
         let state = self.graph.signals.add_symbol(Symbol {
@@ -42,24 +42,42 @@ impl<'a> Elaborator<'a> {
 
         let total = self.whole_angle(angle, state);
         self.graph.signals.late_starts.push((state, total));
-        self.turn_counters.insert(total, state);
+        self.readings.turn_counters.insert(total, state);
 
         let value = Value::scalar(total).measured(Some(Dimension::ONE), Some(span));
-        self.unwrapped.insert((angle, rate), value.clone());
+        self.readings.unwrapped.insert((angle, rate), value.clone());
         Ok(value)
     }
 
     /// s + δ with δ = angle − s, brought between −π and π.
+    ///
+    /// δ is twice the angle at the rim, tan(δ/2) = sin δ/(1 + cos δ): written as `atan2` it would have a cut to be watched
+    /// along the run, which it never comes near.
     fn whole_angle(&mut self, angle: ExprId, state: SymbolId) -> ExprId {
-        use paynter_symbolic::{Function1, Function2};
+        use paynter_symbolic::{Function1, Function2, Node};
         let pool = self.pool();
         let s = pool.symbol(state);
-        let beyond = pool.sub(angle, s);
-        let (sin, cos) = (
-            pool.call1(Function1::Sin, beyond),
-            pool.call1(Function1::Cos, beyond),
-        );
-        let small = pool.call2(Function2::Atan2, sin, cos);
+        let (sin, cos, radius) = match pool.node(angle) {
+            // The point itself, turned back by s: the jump of its own angle is not met.
+            Node::Call2(Function2::Atan2, y, x) => {
+                let (sin_s, cos_s) = (pool.call1(Function1::Sin, s), pool.call1(Function1::Cos, s));
+                let (y_cos, x_sin) = (pool.mul(y, cos_s), pool.mul(x, sin_s));
+                let (x_cos, y_sin) = (pool.mul(x, cos_s), pool.mul(y, sin_s));
+                let (sin, cos) = (pool.sub(y_cos, x_sin), pool.add(x_cos, y_sin));
+                (sin, cos, pool.call2(Function2::Hypot, y, x))
+            }
+            _ => {
+                let beyond = pool.sub(angle, s);
+                let sin = pool.call1(Function1::Sin, beyond);
+                let cos = pool.call1(Function1::Cos, beyond);
+                (sin, cos, pool.number(1.0))
+            }
+        };
+        let rim = pool.add(radius, cos);
+        let slope = pool.div(sin, rim);
+        let half = pool.call1(Function1::Atan, slope);
+        let two = pool.number(2.0);
+        let small = pool.mul(two, half);
         pool.add(s, small)
     }
 
@@ -91,6 +109,7 @@ impl<'a> Elaborator<'a> {
             }
             found[slot] = Some(self.scalar_of(&value, arg.value.span)?);
         }
+
         match found {
             [Some(angle), Some(rate)] => Ok((angle, rate)),
             _ => Err(self.report_unwrap(span, "an argument is missing")),
@@ -98,20 +117,15 @@ impl<'a> Elaborator<'a> {
     }
 
     fn report_unwrap(&mut self, span: Span, label: &str) -> Stop {
-        self.report.add(code::ARGUMENTS, span, || {
-            Diagnostic::error(
-                code::ARGUMENTS,
-                "`unwrap` is called with the wrong arguments",
-            )
-            .primary(span, label)
-            .help("it is called as `unwrap(atan2(y, x), rate = w)`, with an angle and its rate")
-        });
+        report!(self, code::ARGUMENTS, span, "`unwrap` is called with the wrong arguments";
+            "{label}";
+            help: "it is called as `unwrap(atan2(y, x), rate = w)`, with an angle and its rate");
         Stop::Reported
     }
 
     /// Lets a demand or hint on an angle that counts turns choose the turn on which the search begins.
     pub(super) fn choose_turn(&mut self, start: Start) {
-        if let Some(&state) = self.turn_counters.get(&start.target) {
+        if let Some(&state) = self.readings.turn_counters.get(&start.target) {
             let target = self.pool().symbol(state);
             let is_guess = true;
             self.graph.signals.starts.push(Start {

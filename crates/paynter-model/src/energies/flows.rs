@@ -84,6 +84,7 @@ impl Flows<'_> {
                 candidates.push((self.rank(element, id), id));
             }
         }
+
         candidates.sort();
         self.sources()?;
         self.spread()?;
@@ -111,6 +112,7 @@ impl Flows<'_> {
             }
             self.spread()?;
         }
+
         if self.coordinates.is_empty() {
             return Err("no 1-junction of the graph is free to move".to_owned());
         }
@@ -172,6 +174,7 @@ impl Flows<'_> {
                 return Some(of);
             }
         }
+
         let springs = graph.elements.iter().filter(|e| e.kind == ElementKind::C);
         for spring in springs {
             for (&state, bond) in spring.states.iter().zip(&spring.ports) {
@@ -282,6 +285,7 @@ impl Flows<'_> {
             (None, Some(f)) => (f, a, false),
             _ => return Ok(()),
         };
+
         let (modulus, is_inverse) = match &element.law {
             Law::Gain(n) => (*n, false),
             Law::InverseGain(m) => (*m, true),
@@ -292,6 +296,7 @@ impl Flows<'_> {
                 ));
             }
         };
+
         let multiplies = is_forward != is_inverse;
         // Where the modulus can vanish it is not divided by: another junction is found first.
         if !multiplies && element.can_vanish {
@@ -305,6 +310,7 @@ impl Flows<'_> {
                 self.pool.div(e, n)
             }
         };
+
         let flow = Flow {
             over: from.over.iter().map(|(&i, &e)| (i, scale(e))).collect(),
             free: scale(from.free),
@@ -326,6 +332,7 @@ impl Flows<'_> {
             over: BTreeMap::new(),
             free: self.pool.number(0.0),
         };
+
         for &bond in ports.iter().filter(|&&b| b != last) {
             let Some(flow) = self.flows[bond.0 as usize].clone() else {
                 return;
@@ -361,6 +368,7 @@ impl Flows<'_> {
                 found.extend(flow.map(|flow| (state, flow)));
             }
         }
+
         for equation in &dae.equations {
             let Some(left) = dae.pool.as_symbol(equation.left) else {
                 continue;
@@ -371,14 +379,17 @@ impl Flows<'_> {
                 found.push((of, flow));
             }
         }
+
         for c in &self.coordinates {
             let acceleration = self.pool.symbol(c.acceleration);
             self.rates.insert(c.rate, acceleration);
         }
+
         if let Some(time) = dae.time {
             let one = self.pool.number(1.0);
             self.rates.insert(time, one);
         }
+
         for (state, mut flow) in found {
             for e in flow.over.values_mut() {
                 *e = simplify(&mut self.pool, *e);

@@ -50,6 +50,7 @@ pub fn hamiltonian(energies: &mut Energies) -> Result<Hamiltonian, Refusal> {
             lock.name
         ));
     }
+
     if let Some(name) = energies.left_out.first() {
         return Err(format!("the energy of `{name}` has no closed form"));
     }
@@ -72,6 +73,7 @@ pub fn hamiltonian(energies: &mut Energies) -> Result<Hamiltonian, Refusal> {
             .own_names
             .insert(p, format!("p_{}", c.name.replace(['.', '[', ']'], "_")));
     }
+
     let gyroscopic = blocks(energies, |e, i| e.extra[i], -1.0)?;
     let losses = gradient(&mut energies.pool, energies.loss, &rates);
     let mut resistive = Vec::new();
@@ -86,6 +88,7 @@ pub fn hamiltonian(energies: &mut Energies) -> Result<Hamiltonian, Refusal> {
             }
         }
     }
+
     let ports = ports(energies);
     let hamiltonian = (n <= MAX_INVERTED).then(|| total(energies, &inertia, &momenta));
     let (n_casimirs, is_poisson) = structure(energies, &gyroscopic);

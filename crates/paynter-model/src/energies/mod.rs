@@ -220,6 +220,7 @@ impl Builder<'_> {
             .iter()
             .map(|&s| flows.pool.symbol(s))
             .collect();
+
         let mut efforts = vec![None; n];
         match &element.law {
             Law::Gain(c) if n == 1 => {
@@ -250,6 +251,7 @@ impl Builder<'_> {
             }
             _ => {}
         }
+
         let efforts: Option<Vec<ExprId>> = efforts.into_iter().collect();
         let efforts = efforts.ok_or_else(|| other_law(self.graph, id))?;
         for (&bond, &effort) in element.ports.iter().zip(&efforts) {
@@ -288,6 +290,7 @@ impl Builder<'_> {
             },
             _ => return Err(other_law(self.graph, id)),
         };
+
         let own = flows.flow(bond);
         let map = FxHashMap::from_iter([(flow, own)]);
         match antiderivative(&mut flows.pool, effort, flow) {
@@ -297,6 +300,7 @@ impl Builder<'_> {
             }
             None => self.left_out.push(self.graph.element_name(id)),
         }
+
         let effort = flows.substitute(effort, &map);
         load(flows, &mut self.loads, bond, effort, 1.0);
         Ok(())
@@ -392,6 +396,7 @@ fn finish(mut flows: Flows, builder: Builder<'_>) -> Result<Energies, Refusal> {
         loads.push(simplify(&mut flows.pool, all));
         extra.push(wanted);
     }
+
     let kinetic_loads = kinetic_loads(&mut flows, &builder)?;
     for i in 0..n {
         let own = flows.pool.add(kinetic_loads[i], builder.gyrations[i]);
@@ -402,6 +407,7 @@ fn finish(mut flows: Flows, builder: Builder<'_>) -> Result<Energies, Refusal> {
             simplify(&mut flows.pool, difference)
         };
     }
+
     let forces: Vec<ExprId> = builder
         .forces
         .iter()

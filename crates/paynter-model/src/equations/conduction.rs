@@ -138,6 +138,7 @@ pub fn build_equations_conducting(
             };
         }
     }
+
     prefer_states(&mut writer);
     Contacts {
         dae: writer.dae,
@@ -178,6 +179,7 @@ fn watch(w: &mut Writer, contact: &Contact, conducts: bool) {
             pool.if_else(chosen, runs_back, lets_through)
         }
     };
+
     w.dae.whens.push(When {
         name,
         condition,
@@ -223,6 +225,7 @@ pub(crate) fn diode(w: &mut Writer, id: ElementId, element: &Element, side: Side
     else {
         unreachable!("D has a diode law")
     };
+
     let (r_on, g_off) = (folded(w, r_on), folded(w, g_off));
     let s_symbol = w.hidden_unknown(id, "s");
     let band = hidden_parameter(w, id, "band", 0.0);
@@ -256,6 +259,7 @@ pub(crate) fn diode(w: &mut Writer, id: ElementId, element: &Element, side: Side
             }
         }
     };
+
     w.define(e, effort, false, element.origin);
     w.define(f, flow, false, element.origin);
     w.contacts.push(Contact {

@@ -322,6 +322,7 @@ impl Writer<'_> {
                 .into_iter()
                 .fold(zero, |sum, q| self.dae.pool.add(sum, q));
         }
+
         match &element.law {
             Law::Explicit(entries) => explicit_energy(self, element, entries),
             Law::Gain(gain) if element.ports.len() == 1 => {
@@ -408,6 +409,7 @@ fn work_along_run(w: &mut Writer, element: &Element, laws: &[PortLaw]) -> ExprId
             origin: element.origin,
         })
     };
+
     let anchor: Vec<SymbolId> = (1..=laws.len())
         .map(|k| held("anchor", Some(k as i64)))
         .collect();

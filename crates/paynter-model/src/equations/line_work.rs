@@ -259,11 +259,13 @@ impl<'a> Line<'a> {
                 depth: 0,
             });
         }
+
         let mut total = Integral {
             value: 0.0,
             n_panels: 0,
             doubt: 0.0,
         };
+
         let mut n_empty = 0;
         while let Some(panel) = open.pop() {
             let middle = 0.5 * (panel.from + panel.to);
@@ -291,6 +293,7 @@ impl<'a> Line<'a> {
                 });
             }
         }
+
         if !total.value.is_finite() || n_empty > MOST_EMPTY_PANELS {
             total.value = f64::NAN;
             total.doubt = f64::INFINITY;

@@ -29,6 +29,7 @@ pub(crate) fn relate(
             (Variable::Stored, _) => gives_effort,
         })
     };
+
     match &element.law {
         Law::Gain(gain) => linear(w, element, outputs, inputs, &[*gain], |w, port| {
             solved(w, port, kinds.0)

@@ -22,6 +22,7 @@ pub(super) fn freeze_all(dae: &mut Dae) {
             )
         })
         .collect();
+
     let mut freezer = Freezer::new();
     for index in 0..dae.equations.len() {
         let equation = dae.equations[index];
@@ -42,6 +43,7 @@ pub(super) fn freeze_all(dae: &mut Dae) {
         dae.equations[index].left = left;
         dae.equations[index].right = right;
     }
+
     for index in 0..dae.whens.len() {
         let (condition, origin) = (dae.whens[index].condition, dae.whens[index].origin);
         dae.whens[index].condition = freeze(&mut freezer, dae, &is_constant, condition, origin);
@@ -62,6 +64,7 @@ fn freeze(
         names,
         ..
     } = dae;
+
     let is_constant = |s: SymbolId| is_constant.get(s.0 as usize).copied().unwrap_or(false);
     let mut new_mode = |_: &mut Pool, switch: Switch| {
         let symbol = SymbolId(u32::try_from(symbols.len()).expect("fewer than 2^32 symbols"));

@@ -62,6 +62,7 @@ pub(super) fn columns_of(graph: &mut BondGraph, units: &FxHashMap<SymbolId, Unit
             })
             .collect();
     }
+
     let mut states: Vec<SymbolId> = graph
         .elements
         .iter()
@@ -95,10 +96,12 @@ impl Planner<'_> {
                 None => return,
             },
         };
+
         let name = match &record.alias {
             Some(alias) => alias.text.to_string(),
             None => self.scope.text(record.value.span).trim().to_owned(),
         };
+
         for (ending, value) in read.entries {
             let column = Column {
                 name: format!("{name}{ending}"),
@@ -161,7 +164,7 @@ impl Planner<'_> {
                 _ => {
                     let diagnostic = Diagnostic::error(
                         code::SETTING_VALUE,
-                        "a plot has one quantity to the right",
+                        "a plot has one quantity on the horizontal axis",
                     )
                     .primary(e.span, "this is not one number");
                     self.report(diagnostic);

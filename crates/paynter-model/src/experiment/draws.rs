@@ -137,6 +137,7 @@ impl Planner<'_> {
                 }
             }
         }
+
         let Some(n) = slots[0] else {
             self.report(wrong_call(span));
             return None;
@@ -168,6 +169,7 @@ impl Planner<'_> {
                 return None;
             }
         };
+
         Some(Drawn {
             spread,
             seed: seed? as u64,
@@ -190,6 +192,7 @@ impl Planner<'_> {
             p.report(Diagnostic::error(code::SWEEP_VALUES, message).primary(at.span, label));
             None
         };
+
         match (from, to, mean, deviation, median, factor, top) {
             (Some(from), Some(to), None, None, None, None, None) => {
                 let (low, high) = (self.value_of(from, variable), self.value_of(to, variable));
@@ -203,7 +206,7 @@ impl Planner<'_> {
                     false => refuse(
                         self,
                         top,
-                        "the top lies outside of the bounds",
+                        "the top lies outside the bounds",
                         format!("is {at}"),
                     ),
                 }
@@ -271,6 +274,7 @@ impl Planner<'_> {
                 return;
             }
         }
+
         let mut parts = sample(&leader, axes.len());
         if axes.iter().any(|a| a.1.correlated.is_some()) {
             let Some(factor) = self.correlations(&axes) else {
@@ -278,6 +282,7 @@ impl Planner<'_> {
             };
             parts.iter_mut().for_each(|p| together(p, &factor));
         }
+
         for (column, (k, axis)) in axes.iter().enumerate() {
             let values: Vec<SweepValue> = (0..axis.n)
                 .map(|i| self.shown(axis.law.quantile(parts[i][column]), &axis.like))
@@ -303,7 +308,7 @@ impl Planner<'_> {
             };
             let other = names.iter().position(|name| *name == asked.with);
             let Some(j) = other.filter(|&j| j != i) else {
-                let message = format!("`{}` is no other axis that is drawn", asked.with);
+                let message = format!("`{}` is not another axis that is drawn", asked.with);
                 let message = Diagnostic::error(code::SWEEP_VALUES, message);
                 self.report(message.primary(asked.span, "correlated with it"));
                 return None;
@@ -311,6 +316,7 @@ impl Planner<'_> {
             matrix[(i, j)] = asked.by;
             matrix[(j, i)] = asked.by;
         }
+
         // Correlations of one are a limit: a hair of freedom keeps the factor.
         for k in 0..n {
             matrix[(k, k)] += 1e-14;

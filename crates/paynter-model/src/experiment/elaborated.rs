@@ -8,7 +8,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::{Column, Plan, Quantity, Read, Scope, Variable, plan_in, replace_sweeps};
 use crate::elaborate::value::{Shape, Value};
-use crate::elaborate::{Elaborated, code};
+use crate::elaborate::{Elaborated, code, with_stack};
 use crate::graph::{ElementKind, Law};
 use crate::units::{Dimension, Unit};
 
@@ -16,14 +16,16 @@ use crate::units::{Dimension, Unit};
 ///
 /// Every independent mistake is in the list; the plan holds the rest.
 pub fn plan(experiment: &ast::Experiment, model: &mut Elaborated<'_>) -> (Plan, Vec<Diagnostic>) {
-    let mut scope = ModelScope {
-        model,
-        found: Vec::new(),
-    };
-    let plan = plan_in(experiment, &mut scope);
-    let mut found = std::mem::take(&mut scope.found);
-    tell_columns(experiment, &scope, &mut found);
-    (plan, found)
+    with_stack(|| {
+        let mut scope = ModelScope {
+            model,
+            found: Vec::new(),
+        };
+        let plan = plan_in(experiment, &mut scope);
+        let mut found = std::mem::take(&mut scope.found);
+        tell_columns(experiment, &scope, &mut found);
+        (plan, found)
+    })
 }
 
 /// Puts sweeps given outside of any experiment in the place of those of a plan.
@@ -97,6 +99,7 @@ pub fn default_inputs(model: &mut Elaborated<'_>, span: Span) -> Vec<Quantity> {
         let unit = model.display_unit(&name);
         found.push((name, symbol, unit));
     }
+
     if found.is_empty() {
         let graph = model.graph();
         for element in &graph.elements {
@@ -123,6 +126,7 @@ pub fn default_inputs(model: &mut Elaborated<'_>, span: Span) -> Vec<Quantity> {
             found.push((format!("{path}.{letter}"), symbol, unit));
         }
     }
+
     let pool = &mut model.graph_mut().signals.pool;
     let quantity = |(name, symbol, unit): (String, SymbolId, Option<Unit>)| Quantity {
         column: Column {

@@ -21,11 +21,13 @@ impl Planner<'_> {
             self.report(refuse("an experiment is fitted once"));
             return;
         }
+
         if data.is_empty() {
             self.report(
                 refuse("this fit has no data").help("write `data \"run.csv\"` between its braces"),
             );
         }
+
         let mut fit = Fit {
             over: Vec::new(),
             data: data
@@ -39,6 +41,7 @@ impl Planner<'_> {
             sigmas: Vec::new(),
             span,
         };
+
         for (target, range) in over {
             let Some(varied) = self.varied(target, range) else {
                 continue;
@@ -54,6 +57,7 @@ impl Planner<'_> {
             }
             fit.over.push(varied);
         }
+
         for (name, value) in sigmas {
             fit.sigmas.extend(self.sigma(name, value));
         }

@@ -163,6 +163,7 @@ impl Planner<'_> {
             let (meant, _) = self.as_recorded(e);
             return self.measure_of(&meant, 1);
         }
+
         if depth > DEEPEST {
             let diagnostic =
                 Diagnostic::error(code::NOT_A_MEASURE, "this measure is nested too deep")
@@ -170,6 +171,7 @@ impl Planner<'_> {
             self.report(diagnostic);
             return None;
         }
+
         match &e.kind {
             ast::ExprKind::Name(name) => {
                 let position = self.plan.measures.iter().position(|m| m.name == *name.text);
@@ -239,6 +241,7 @@ impl Planner<'_> {
                 unit,
             });
         }
+
         if !crate::functions::is_built_in(&name.text)
             && let Some(meant) = nearest(&name.text, ROWS.iter().map(|row| row.name))
         {
@@ -265,6 +268,7 @@ impl Planner<'_> {
             row.name,
             row.parameters.join(", ").replace('?', "")
         );
+
         let refuse = |span: Span, label: String| {
             Diagnostic::error(
                 code::MEASURE_ARGUMENTS,
@@ -273,6 +277,7 @@ impl Planner<'_> {
             .primary(span, label)
             .help(format!("it is called as `{usage}`"))
         };
+
         let mut slots: Vec<Option<&ast::Expr>> = vec![None; row.parameters.len()];
         for (position, arg) in args.iter().enumerate() {
             let slot = match &arg.name {
@@ -294,6 +299,7 @@ impl Planner<'_> {
                 slots[slot] = Some(&arg.value);
             }
         }
+
         for (slot, parameter) in slots.iter().zip(row.parameters) {
             if slot.is_none() && !parameter.ends_with('?') {
                 self.report(refuse(span, format!("`{parameter}` is missing")));
@@ -317,7 +323,7 @@ impl Planner<'_> {
             let text = text.trim();
             let diagnostic = Diagnostic::error(
                 code::NOT_A_MEASURE,
-                format!("`{text}` changes during the run, so it is no single number"),
+                format!("`{text}` changes during the run, so it is not a single number"),
             )
             .primary(e.span, "which of its values?")
             .help(format!(
@@ -357,6 +363,7 @@ impl Planner<'_> {
             ),
             Operation::Power => (self.power(&a, &b), None),
         };
+
         let value = Measure::Arithmetic(operation, Box::new(a.value), Box::new(b.value));
         Some(Known {
             value,
@@ -652,6 +659,7 @@ fn efficiency(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Optio
         text: text.into(),
         span,
     };
+
     let field = |of: &ast::Expr, name: &str| ast::Expr {
         span: of.span,
         kind: ast::ExprKind::Field {
@@ -659,12 +667,14 @@ fn efficiency(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Optio
             name: ident(name),
         },
     };
+
     let (from, to) = (args[0]?, args[1]?);
     // Below a microjoule nothing was given yet; the bound keeps the quotient finite at the start.
     let joule = ast::UnitFactor {
         name: ident("J"),
         exponent: (1, 1),
     };
+
     let least = ast::Expr {
         span,
         kind: ast::ExprKind::Number {
@@ -675,6 +685,7 @@ fn efficiency(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Optio
             }),
         },
     };
+
     let argument = |value: ast::Expr| ast::Arg { name: None, value };
     let given = ast::Expr {
         span,
@@ -686,6 +697,7 @@ fn efficiency(p: &mut Planner, args: &[Option<&ast::Expr>], span: Span) -> Optio
             args: vec![argument(field(from, "energy")), argument(least)],
         },
     };
+
     let quotient = ast::Expr {
         span,
         kind: ast::ExprKind::Binary {

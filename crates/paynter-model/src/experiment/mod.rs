@@ -108,7 +108,7 @@ pub struct Plan {
     pub output_start: Option<f64>,
     /// Largest step, s.
     pub max_step: Option<f64>,
-    /// Steps after which a run is given up.
+    /// Steps after which a run is stopped.
     pub max_steps: Option<usize>,
     /// First step, s.
     pub initial_step: Option<f64>,
@@ -116,7 +116,7 @@ pub struct Plan {
     pub constraints: Constraints,
     /// States of the storages that `delayed(…)` names; empty means all that depend on others.
     pub delayed: Vec<SymbolId>,
-    /// The gain at which quantisers of sampled blocks count in linear models.
+    /// The gain to use for quantisers of sampled blocks in linear models.
     pub quantiser_gain: Option<f64>,
     /// Recorded columns; empty means the default of [`default_columns`].
     pub columns: Vec<Column>,
@@ -878,6 +878,7 @@ fn expression_of(reference: &ast::Ref) -> ast::Expr {
             },
         },
     };
+
     let name = ast::ExprKind::Name(first.name.clone());
     let mut e = indexed(
         ast::Expr {
@@ -886,6 +887,7 @@ fn expression_of(reference: &ast::Ref) -> ast::Expr {
         },
         first,
     );
+
     for part in parts {
         let field = ast::ExprKind::Field {
             of: Box::new(e),

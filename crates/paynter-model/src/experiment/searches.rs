@@ -25,6 +25,7 @@ impl Planner<'_> {
         else {
             return;
         };
+
         let span = statement.span;
         if self.plan.optimize.is_some() {
             let diagnostic = Diagnostic::error(code::OPTIMIZE, "an experiment searches once")
@@ -33,6 +34,7 @@ impl Planner<'_> {
             self.report(diagnostic);
             return;
         }
+
         let mut search = Optimize {
             over: Vec::new(),
             aims: Vec::new(),
@@ -40,6 +42,7 @@ impl Planner<'_> {
             cases: Cases::Alone,
             span,
         };
+
         for (target, range) in over {
             if let Some(first) = search.over.iter().find(|v| same(&v.target, target)) {
                 let path = &first.variable.path;
@@ -52,17 +55,20 @@ impl Planner<'_> {
             }
             search.over.extend(self.varied(target, range));
         }
+
         for (aims, is_small) in [(minimize, true), (maximize, false)] {
             for aim in aims {
                 search.aims.extend(self.aim(aim, is_small));
             }
         }
+
         if minimize.is_empty() && maximize.is_empty() {
-            let diagnostic = Diagnostic::error(code::OPTIMIZE, "this search has no aim")
+            let diagnostic = Diagnostic::error(code::OPTIMIZE, "this search has no objective")
                 .primary(span, "what is to become small or large?")
                 .help("write `minimize name` with the name of a measure");
             self.report(diagnostic);
         }
+
         for condition in subject {
             search.conditions.extend(self.condition(condition));
         }

@@ -50,6 +50,7 @@ impl Planner<'_> {
             self.report(diagnostic);
             return;
         }
+
         self.given.push((text.to_owned(), name.span));
         let positive: fn(f64) -> bool = |x| x > 0.0;
         match text {
@@ -349,11 +350,12 @@ impl Planner<'_> {
                 .or(span_of(&self.given, "start"))
                 .unwrap_or_default();
             let diagnostic = Diagnostic::error(code::STOP_BEFORE_START, message)
-                .primary(place, "the end must lie behind the start")
+                .primary(place, "the end must come after the start")
                 .help("write how long to run, such as `stop = 10 [s]`");
             self.report(diagnostic);
             return;
         }
+
         if let Some(first) = self.plan.output_start
             && !(start..=stop).contains(&first)
         {
@@ -363,6 +365,7 @@ impl Planner<'_> {
                 .primary(place, format!("the run goes from {start} s to {stop} s"));
             self.report(diagnostic);
         }
+
         // A file of more rows is a slip of units (1 ms for 1 h) rather than a wish.
         const MOST_ROWS: f64 = 1e8;
         if let Some(step) = self.plan.output_step
@@ -401,7 +404,7 @@ pub(super) fn wrong_unit(
         true => "write it without a unit".to_owned(),
         false => {
             let unit = expected.unit().text;
-            format!("write its unit behind the number, such as `5 [{unit}]`")
+            format!("write its unit after the number, such as `5 [{unit}]`")
         }
     })
 }
@@ -409,7 +412,7 @@ pub(super) fn wrong_unit(
 fn unknown_constraints(text: &str, span: Span) -> Diagnostic {
     Diagnostic::error(
         code::UNKNOWN_CONSTRAINTS,
-        format!("`{text}` is no way to enforce constraints"),
+        format!("`{text}` is not a way to enforce constraints"),
     )
     .primary(
         span,

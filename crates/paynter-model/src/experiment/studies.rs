@@ -56,6 +56,7 @@ impl Planner<'_> {
             }
             _ => self.sweep_variable(target, over),
         };
+
         let Some((target, values, drawn)) = found else {
             return;
         };
@@ -65,6 +66,7 @@ impl Planner<'_> {
             self.report(diagnostic);
             return;
         }
+
         self.plan.sweeps.push(Sweep {
             target,
             values,
@@ -122,6 +124,7 @@ impl Planner<'_> {
             let variable = variable.clone();
             self.list(over, move |p, e| p.sweep_number(e, &variable))?
         };
+
         Some((
             SweepTarget::Variable {
                 target: target.clone(),
@@ -150,6 +153,7 @@ impl Planner<'_> {
             self.report(diagnostic);
             return None;
         }
+
         let ast::ExprKind::Matrix { rows, unit } = &over.from.kind else {
             return Some(read(self, &over.from).into_iter().collect());
         };
@@ -255,6 +259,7 @@ impl Planner<'_> {
                 return None;
             }
         };
+
         let steps = (to - from) / by;
         if by == 0.0 || steps.is_nan() || steps < 0.0 {
             self.report(refuse(format!(
@@ -262,10 +267,12 @@ impl Planner<'_> {
             )));
             return None;
         }
+
         if steps > MOST_VALUES {
             self.report(refuse(format!("would be {steps:.1e} values")));
             return None;
         }
+
         // 1e-9 of a step: the last value is meant even if rounding puts it just beyond the end.
         let n = (steps + 1e-9).floor() as usize;
         Some(

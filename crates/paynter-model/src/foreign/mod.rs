@@ -172,6 +172,7 @@ fn make(shared: &Shared, kind: Kind, path: &str, place: Span, sources: &mut Sour
             ast::ItemKind::Model(model) => Some(model),
             _ => None,
         });
+
     Ok(Arc::new(ForeignModel {
         model: model.expect("the text of an FMU is a model"),
         functions: part.functions.clone(),
@@ -225,6 +226,7 @@ fn refuse(
             None => message,
         }))
     };
+
     if interface.needs_tool {
         return no("it starts another program".to_owned(), None);
     }
@@ -236,13 +238,14 @@ fn refuse(
             None,
         );
     }
+
     for input in variables.iter().filter(|v| v.causality == Causality::Input) {
         let name = &input.name;
         if input.is_array {
             return no(format!("its input `{name}` is an array"), None);
         }
         if !input.sort.is_number() {
-            return no(format!("its input `{name}` is a text or a clock"), None);
+            return no(format!("its input `{name}` is a string or a clock"), None);
         }
         let jumps = !input.sort.is_real() || input.variability != Variability::Continuous;
         if kind == Kind::Exchange && jumps {
@@ -263,7 +266,7 @@ fn warnings(shared: &Shared, path: &str, place: Span) -> Vec<Diagnostic> {
                 code::FMU_UNIT,
                 format!("the unit `{unit}` of `{variable}` in `{path}` is not known"),
             )
-            .primary(place, "its numbers are taken as they are")
+            .primary(place, "its numbers are used unchanged")
             .help("multiply what is given to it and what it gives by the right factor")
         })
         .collect()

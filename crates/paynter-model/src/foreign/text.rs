@@ -279,6 +279,7 @@ impl Writer<'_> {
             .chain(&inputs)
             .cloned()
             .collect();
+
         let _ = writeln!(out, "    der({START}) = 0");
         let _ = writeln!(out, "    start {START} = {}", self.call(2, 0, &start));
         let mut step = vec![format!("pre({EPOCH})"), START.to_owned(), "time".to_owned()];
@@ -298,6 +299,7 @@ impl Writer<'_> {
             let _ = writeln!(out, "        {own} = {value}");
             shown.push((output.variable, own));
         }
+
         out.push_str("    }\n");
         for (variable, own) in shown {
             self.output(out, variable, &own);

@@ -185,6 +185,7 @@ impl External for Care {
                 .map(|i| f64::from(u8::from(i == k)))
                 .collect::<Vec<f64>>()
         };
+
         let scaled = |v: Vec<f64>, by: f64| v.into_iter().map(|x| x * by).collect::<Vec<f64>>();
         let mut outer: Vec<(Vec<f64>, Vec<f64>)> = Vec::with_capacity(n_inputs);
         for k in 0..n {
@@ -282,6 +283,7 @@ impl Riccati {
         let mut scaled = self.clone();
         // x = D z turns A into D⁻¹AD, G into D⁻¹GD⁻¹, H into DHD, and P = D⁻¹P̂D⁻¹.
         let mut scale = vec![1.0; n];
+
         // Cost in other units: H/s, sG, P/s.
         let (g, h) = (norm(&self.g), norm(&self.h));
         if g > 0.0 && h > 0.0 {
@@ -292,6 +294,7 @@ impl Riccati {
             scaled.h.iter_mut().for_each(|x| *x /= root * root);
             scale.fill(root);
         }
+
         // Few sweeps come near the optimum (Parlett & Reinsch 1969 stop when a sweep gains < 5 %).
         for _ in 0..10 {
             let mut changed = false;
@@ -340,12 +343,14 @@ impl Riccati {
             .collect();
         let a_lu = Lu::new(&a_shifted, n)?;
         let a_inv_g = a_lu.solve_columns(&self.g, n);
+
         // W = A_γ' + H A_γ⁻¹ G
         let w = add(
             &transpose(&a_shifted, n, n),
             &product(&self.h, &a_inv_g, n, n, n),
         );
         let w_inv = Lu::new(&w, n)?.inverse();
+
         // A₀ = I + 2γ (W⁻¹)', G₀ = 2γ A_γ⁻¹ G W⁻¹, H₀ = 2γ W⁻¹ H A_γ⁻¹
         let twice = 2.0 * shift;
         let mut a: Vec<f64> = transpose(&w_inv, n, n)
@@ -353,6 +358,7 @@ impl Riccati {
             .zip(&identity)
             .map(|(w, one)| one + twice * w)
             .collect();
+
         let mut g = scale(&product(&a_inv_g, &w_inv, n, n, n), twice);
         let w_inv_h = product(&w_inv, &self.h, n, n, n);
         let mut h = scale(&product(&w_inv_h, &a_lu.inverse(), n, n, n), twice);

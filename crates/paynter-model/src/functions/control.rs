@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "lqr",
         parameters: &["A", "B", "Q", "R", "S?"],
-        summary: "K of u = -K*x that makes the integral of x'*Q*x + 2*x'*S*u + u'*R*u least",
+        summary: "K of u = -K*x that minimizes the integral of x'*Q*x + 2*x'*S*u + u'*R*u",
         lower: regulator,
     },
     Row {
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "lqi",
         parameters: &["A", "B", "C", "Q", "R"],
-        summary: "K of u = -K*[x; s] with der(s) = r - C*x: an optimal controller without steady error",
+        summary: "K of u = -K*[x; s] with der(s) = r - C*x: an optimal controller without steady-state error",
         lower: servo,
     },
     Row {
@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "dlqr",
         parameters: &["A", "B", "Q", "R", "S?"],
-        summary: "K of u = -K*x that makes the sum of x'*Q*x + 2*x'*S*u + u'*R*u over all steps least",
+        summary: "K of u = -K*x that minimizes the sum of x'*Q*x + 2*x'*S*u + u'*R*u over all steps",
         lower: steps_regulator,
     },
     Row {

@@ -145,6 +145,7 @@ fn adjugate(pool: &mut Pool, a: &[ExprId], n: usize) -> (Vec<ExprId>, ExprId) {
         let (left, right) = (pool.mul(a[p], a[q]), pool.mul(a[r], a[s]));
         pool.sub(left, right)
     };
+
     match n {
         1 => (vec![pool.number(1.0)], a[0]),
         2 => {
@@ -225,6 +226,7 @@ impl Lu {
                 exchanges,
             });
         }
+
         // Each column is judged by its own size, so that units do not decide.
         let column_size: Vec<f64> = (0..n)
             .map(|j| (0..n).fold(0.0f64, |m, i| m.max(a[n * i + j].abs())))
@@ -254,6 +256,7 @@ impl Lu {
                 }
             }
         }
+
         Some(Lu {
             n,
             factors,

@@ -227,6 +227,7 @@ fn lower(call: &mut Call) -> Result<Value, Refusal> {
             (table, x, y, 2)
         }
     };
+
     let u = match (call.is_given(u_slot), call.context.time) {
         (true, _) => match x_dimension {
             Some(dimension) => call.number_in(u_slot, dimension)?,
@@ -240,6 +241,7 @@ fn lower(call: &mut Call) -> Result<Value, Refusal> {
         },
         (false, None) => return Err(call.wrong_shape(u_slot, "a number")),
     };
+
     let pool = call.pool();
     let function = pool.add_external(Arc::new(table));
     let expr = pool.call_external(function, &[u.expr], 0);
@@ -277,6 +279,7 @@ fn from_vectors(call: &mut Call) -> Result<WithDimensions, Refusal> {
         }
         Ok((numbers, dimension))
     };
+
     let (x, x_dimension) = read(0)?;
     let (y, y_dimension) = read(1)?;
     let table = Table::new(OF_VECTORS, x, y).map_err(|why| bad_data(call, why))?;
@@ -313,8 +316,9 @@ fn from_file(call: &mut Call, path: &str) -> Result<WithDimensions, Refusal> {
                 },
             )
         })?,
-        Some(_) => return Err(call.wrong_shape(3, "a text, such as \"theta\"")),
+        Some(_) => return Err(call.wrong_shape(3, "a string, such as \"theta\"")),
     };
+
     if column >= csv.headers.len() {
         return Err(bad_data(call, "the file has one column only".to_owned()));
     }
@@ -325,6 +329,7 @@ fn from_file(call: &mut Call, path: &str) -> Result<WithDimensions, Refusal> {
             .map(|x| unit.map_or(x, |unit| unit.to_si(x)))
             .collect()
     };
+
     let dimension = |column: usize| csv.headers[column].unit.as_ref().map(|u| u.dimension);
     let table = Table::new(path, read(0), read(column)).map_err(|why| bad_data(call, why))?;
     Ok((table, dimension(0), dimension(column)))

@@ -67,6 +67,7 @@ impl Transfer {
                 "no coefficient but zero",
             ));
         };
+
         if num.len() > den.len() {
             let label = format!("degree {} over degree {}", num.len() - 1, den.len() - 1);
             return Err(Box::new(
@@ -78,22 +79,26 @@ impl Transfer {
                 .help("give the denominator a fast pole, or read the rate itself as a signal"),
             ));
         }
+
         let gain = match (shared_dimension(num, span)?, shared_dimension(den, span)?) {
             (Some(above), Some(below)) => Some(above.per(below)),
             (None, None) => Some(Dimension::ONE),
             _ => None,
         };
+
         let order = den.len() - 1;
         let denominator: Vec<ExprId> = den[1..]
             .iter()
             .rev()
             .map(|q| pool.div(q.expr, leading.expr))
             .collect();
+
         let mut numerator: Vec<ExprId> = num
             .iter()
             .rev()
             .map(|q| pool.div(q.expr, leading.expr))
             .collect();
+
         let zero = pool.number(0.0);
         numerator.resize(order + 1, zero);
         Ok(Transfer {
@@ -116,6 +121,7 @@ impl Transfer {
             n,
             "one symbol for each state of the transfer function"
         );
+
         let mut rates: Vec<ExprId> = states.iter().skip(1).copied().collect();
         if n > 0 {
             let mut last = u.expr;
@@ -125,6 +131,7 @@ impl Transfer {
             }
             rates.push(last);
         }
+
         let direct = self.numerator[n];
         let mut output = pool.mul(direct, u.expr);
         for i in 0..n {
@@ -133,6 +140,7 @@ impl Transfer {
             let term = pool.mul(gain, states[i]);
             output = pool.add(output, term);
         }
+
         let dimension = super::times(u.dimension, self.gain);
         Realisation {
             rates,

@@ -101,6 +101,7 @@ fn junction(w: &mut Writer, id: ElementId, element: &Element) {
             w.dae.pool.add(sum, summed)
         };
     }
+
     let bond = w.graph.bond(reference_bond);
     let summed = if shares_effort {
         bond.flow

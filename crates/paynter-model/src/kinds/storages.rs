@@ -113,6 +113,7 @@ fn ask_storage(c: &mut Collector, element: &Element, end: End) {
         },
         _ => {}
     }
+
     let rank = c.ranking.element[end.element.0 as usize];
     let value = value.filter(|v| v.is_finite()).unwrap_or(0.0).abs();
     let key = StorageKey {
@@ -122,6 +123,7 @@ fn ask_storage(c: &mut Collector, element: &Element, end: End) {
         rank,
         port: end.port,
     };
+
     if let Some(wish) = c.wish(end, integral, Reason::Integral(end)) {
         c.storages.push((key, wish));
     }
@@ -145,6 +147,7 @@ fn storage(w: &mut Writer, id: ElementId, element: &Element) {
         });
         w.equation(left, right, solves, element.origin);
     }
+
     // The ports of an IC answer in different ways, each as its law says.
     let answer = match element.kind {
         ElementKind::C => Variable::Effort,

@@ -60,6 +60,7 @@ fn ask_two_port(c: &mut Collector, id: ElementId, element: &Element) {
             .collect(),
         _ => Vec::new(),
     };
+
     // A two-port passes power on; the ports of a powerless n-port all take it in.
     let passes_on = is_scalar_two_port
         && !c.graph.points_in(
@@ -69,6 +70,7 @@ fn ask_two_port(c: &mut Collector, id: ElementId, element: &Element) {
                 port: 1,
             },
         );
+
     if !is_scalar_two_port
         || element.kind == ElementKind::Gy && !passes_on && matches!(element.law, Law::Explicit(_))
     {
@@ -79,6 +81,7 @@ fn ask_two_port(c: &mut Collector, id: ElementId, element: &Element) {
         }
         return;
     }
+
     let is_dead =
         matches!(&element.law, Law::Gain(g) | Law::InverseGain(g) if is_zero(c.graph, *g));
     let Some(&(port, effort_is_input)) = rows.first() else {
@@ -132,6 +135,7 @@ fn transformer(w: &mut Writer, id: ElementId, element: &Element) {
         w.graph.bond(element.ports[0]),
         w.graph.bond(element.ports[1]),
     );
+
     // Port 1 (out) gives effort exactly if the flow enters there.
     let effort_leaves_at_two = w.gives_effort(id, 1);
     match &element.law {
@@ -171,6 +175,7 @@ fn gyrator(w: &mut Writer, id: ElementId, element: &Element) {
         explicit(w, id, element, entries);
         return;
     }
+
     let (one, two) = (
         w.graph.bond(element.ports[0]),
         w.graph.bond(element.ports[1]),

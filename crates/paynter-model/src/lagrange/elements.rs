@@ -384,7 +384,7 @@ fn damper(
         return Ok(());
     }
     let [rate] = moving.as_slice() else {
-        return Err(wrong("it is no sum of squares, and reads several rates"));
+        return Err(wrong("it is not a sum of squares, and reads several rates"));
     };
     let letter = system.add("f", Role::Constant);
     let own = system.pool.symbol(letter);

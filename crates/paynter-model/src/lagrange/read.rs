@@ -424,7 +424,7 @@ impl<'a> Reader<'a> {
                     "a coordinate has no value of its own",
                 )
                 .primary(value.span, "the equations of motion decide it")
-                .help("write `start` for where it begins, or `given` for a motion that is known"),
+                .help("write `start` for where it begins, or `given` for a prescribed motion"),
             );
         }
     }
@@ -436,7 +436,7 @@ impl<'a> Reader<'a> {
                     code::LAGRANGIAN_NAME,
                     format!("`{}` has no value", decl.name.text),
                 )
-                .primary(decl.span, "write `= …` behind it"),
+                .primary(decl.span, "write `= …` after it"),
             );
             return None;
         };

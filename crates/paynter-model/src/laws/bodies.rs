@@ -59,6 +59,7 @@ impl Checker<'_> {
         let mut moments = eigenvalues(matrix);
         moments.sort_by(f64::total_cmp);
         let [a, b, c] = moments;
+
         // What is not positive has a message of its own.
         if a <= 0.0 || c <= (1.0 + ROUNDED) * (a + b) {
             return;
@@ -72,7 +73,7 @@ impl Checker<'_> {
         self.report_at(
             Diagnostic::warning(
                 code::IMPOSSIBLE_INERTIA,
-                format!("no body has the moments of inertia of {body}"),
+                format!("the moments of inertia of {body} are impossible for a rigid body"),
             )
             .fact(format!(
                 "principal moments: {}, {} and {} kg·m²",

@@ -17,7 +17,7 @@ use crate::graph::{Element, ElementId, ElementKind, Law, Variable};
 const ROUNDING: f64 = 1e-9;
 
 /// An active element is fine where it is meant: Chua's diode, a negative resistance of an oscillator.
-const UNPOWERED_HELP: &str = "if an active element is meant, write `unpowered` behind it; the audit then lists what it gives as a source";
+const UNPOWERED_HELP: &str = "if an active element is meant, write `unpowered` after it; the audit then lists what it gives as a source";
 
 impl Checker<'_> {
     pub(super) fn check_resistor(&mut self, id: ElementId, element: &Element) {
@@ -56,7 +56,7 @@ impl Checker<'_> {
                         format!("the resistance of {name} is negative, so it would create power"),
                     )
                     .primary(self.span(id), format!("is {value} in SI units"))
-                    .help("use a source if power is to come in here, or write `unpowered` behind it, as in `R(-5 [ohm]) unpowered`: it may then give power, and the audit lists it as a source"),
+                    .help("use a source if power is to come in here, or write `unpowered` after it, as in `R(-5 [ohm]) unpowered`: it may then give power, and the audit lists it as a source"),
                 );
             }
             Some(_) => {}
@@ -77,7 +77,7 @@ impl Checker<'_> {
                 format!("{name} may create power"),
             )
             .primary(self.span(id), label)
-            .help("a resistor takes power whatever happens: e·f must not be negative; behind `unpowered`, as in `R { … } unpowered`, it may give power, and the audit lists it as a source"),
+            .help("a resistor takes power whatever happens: e·f must not be negative; with `unpowered`, as in `R { … } unpowered`, it may give power, and the audit lists it as a source"),
         );
     }
 
@@ -91,10 +91,12 @@ impl Checker<'_> {
         else {
             return;
         };
+
         if matrix.len() != n * n {
             return;
         }
         let size = matrix.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+
         // Lifted by rounding, because a matrix that loses nothing in some direction is fine.
         let lifted: Vec<f64> = (0..n * n)
             .map(|at| {
@@ -137,6 +139,7 @@ impl Checker<'_> {
             _ => entries.to_vec(),
         };
         let is_complete = element.kind == ElementKind::Rs || entries.len() == element.ports.len();
+
         // Heat that is conducted may flow either way, and still makes entropy: only a loss that
         // does not know the temperature must be positive.
         let knows_temperature = element.kind == ElementKind::Rs
@@ -160,12 +163,14 @@ impl Checker<'_> {
                 gives_at = gives_at.or(Some(point));
             }
         }
+
         let Some(point) = gives_at else { return };
         let (port, variable, _) = entries[0];
         let (letter, input) = match variable {
             Variable::Effort => ("f", self.flow(element, port as usize)),
             _ => ("e", self.effort(element, port as usize)),
         };
+
         let at = format!(
             "{letter} = {:.3e} in SI units",
             self.points.symbol(input, point)
@@ -181,7 +186,7 @@ impl Checker<'_> {
                     self.span(id),
                     format!("e·f is negative, for instance at {at}"),
                 )
-                .help("turn the sign of the law around, use a source, or write `unpowered` behind the law, `R { … } unpowered`: it may then give power, and the audit lists it as a source"),
+                .help("reverse the sign of the law, use a source, or write `unpowered` after the law, `R { … } unpowered`: it may then give power, and the audit lists it as a source"),
             );
         } else if !element.is_modulated && element.kind.memory().is_none() {
             // What is remembered is like a signal: it may never come to where the law gives power. A run in which it

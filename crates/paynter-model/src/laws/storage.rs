@@ -93,7 +93,7 @@ impl Checker<'_> {
             )
             .primary(self.span(id), "a storage that is changed from outside")
             .help("give it a second port through which the change does its work, such as `C[2] { … }`")
-            .help("or write `unpowered` behind the law; the audit then lists it as a source"),
+            .help("or write `unpowered` after the law; the audit then lists it as a source"),
         );
     }
 
@@ -123,6 +123,7 @@ impl Checker<'_> {
                 "would give energy without end",
             ),
         };
+
         let diagnostic = Diagnostic::error(code::STORAGE_SIZE, message);
         let diagnostic = match self.cause(gain, value) {
             // One wrong number is reported once, however many storages it makes.
@@ -138,6 +139,7 @@ impl Checker<'_> {
             }
             None => diagnostic.primary(self.span(id), label),
         };
+
         self.report(match value == 0.0 {
             true => diagnostic.help("leave the element out, or give it a size greater than zero"),
             false => diagnostic.fact(format!("its value is {value} in SI units")),
@@ -268,6 +270,7 @@ impl Checker<'_> {
         if matrix.len() != n * n || !self.check_symmetric(id, &matrix, n) {
             return;
         }
+
         // A singular stiffness is fine (a free motion); rounding must not make it negative.
         let size = matrix.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let lifted: Vec<f64> = (0..n * n)
@@ -280,6 +283,7 @@ impl Checker<'_> {
                     }
             })
             .collect();
+
         if size > 0.0 && !is_positive_definite(&lifted, n) {
             let name = self.name(id);
             self.report(
@@ -316,6 +320,7 @@ impl Checker<'_> {
                 }
             })
             .collect();
+
         let jacobian: Vec<Vec<ExprId>> = entries
             .iter()
             .map(|&(_, _, e)| gradient(&mut self.pool, e, &inputs))

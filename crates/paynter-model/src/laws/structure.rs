@@ -64,7 +64,7 @@ impl Checker<'_> {
                         format!("{name} is a junction without bonds"),
                     )
                     .primary(self.span(id), "joins nothing")
-                    .help("join it to something with `->`, or remove it"),
+                    .help("connect it with `->`, or remove it"),
                 );
             }
             // A component of a vector junction may well be idle.
@@ -101,18 +101,19 @@ impl Checker<'_> {
             }
             _ if beside == idle => (format!("holds the {zero} of that bond at zero"), None),
             _ if beside == kind && self.is_idle_name(id) => (
-                "nothing hangs on it, so it changes nothing".to_owned(),
+                "nothing else is connected to it, so it changes nothing".to_owned(),
                 Some("join the element that is missing here, or remove the junction"),
             ),
             ElementKind::Zero | ElementKind::One if beside != kind && self.is_idle_name(id) => (
                 format!(
-                    "nothing hangs on it, so it holds the {zero} of {} at zero",
+                    "nothing else is connected to it, so it holds the {zero} of {} at zero",
                     self.name(neighbour)
                 ),
                 Some("join the element that is missing here, or remove the junction"),
             ),
             _ => return,
         };
+
         let name = self.name(id);
         let text = format!("{name} is a junction with one bond only");
         let message = Diagnostic::warning(code::JUNCTION_IDLE, text).primary(self.span(id), label);

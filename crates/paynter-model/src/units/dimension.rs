@@ -296,6 +296,7 @@ fn familiar(dimension: Dimension) -> Option<&'static str> {
         (D::ENERGY.per(D::AMOUNT), "J/mol"),
         (D::ENERGY.per(D::MASS.times(D::TEMPERATURE)), "J/(kg*K)"),
     ];
+
     table
         .iter()
         .find(|(d, _)| *d == dimension)

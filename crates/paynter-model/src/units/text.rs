@@ -17,6 +17,7 @@ pub(super) fn split_text(text: &str) -> Result<ast::Unit, UnitError> {
         kind: UnitErrorKind::Unknown(text[from..to].to_owned()),
         suggestion: None,
     };
+
     let mut factors = Vec::new();
     // The sign in force outside each open parenthesis, and the one for the next factor.
     let mut outer: Vec<i32> = Vec::new();
@@ -76,6 +77,7 @@ pub(super) fn split_text(text: &str) -> Result<ast::Unit, UnitError> {
             c => return Err(bad(at, at + c.len_utf8())),
         }
     }
+
     Ok(ast::Unit {
         factors,
         span: span(0, text.len()),

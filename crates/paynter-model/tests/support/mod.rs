@@ -1,7 +1,8 @@
 //! One helper knows the API; the facts use it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use paynter_model::elaborate::{check, elaborate};
+use paynter_model::check::check;
+use paynter_model::elaborate::elaborate;
 use paynter_model::graph::{BondGraph, BondId, ElementId, Law};
 use paynter_model::project::{Loader, NoFiles, Project, Request, load};
 use paynter_symbolic::{ExprId, Node, Pool};

@@ -581,7 +581,7 @@ fn places_read(
         for name in algebra.varying(t) {
             let Some(place) = places.get(&name) else {
                 return Err(format!(
-                    "a modulus reads `{name}`, whose rate is no flow of this graph: the field would need a port where it moves (`der({name}) = junction.f`)"
+                    "a modulus reads `{name}`, whose rate is not a flow of this graph: the field would need a port where it moves (`der({name}) = junction.f`)"
                 ));
             };
             if algebra.slope(t, &name).is_none() {

@@ -79,7 +79,7 @@ fn pair(net: &mut Net, first: ThingId) -> Option<Step> {
         net.refuse(
             "chain",
             &format!(
-                "{x} and {y} stay: `{b}` is no constant, and the ratio of both would divide by it"
+                "{x} and {y} stay: `{b}` is not a constant, and the ratio of both would divide by it"
             ),
         );
         return None;

@@ -21,7 +21,7 @@ pub fn merge(net: &mut Net) -> Option<Step> {
             let (x, y) = (net.label(b.tail), net.label(b.head));
             net.refuse(
                 "merge",
-                &format!("{x} and {y} are bonded twice: what flows in a circle there is open"),
+                &format!("{x} and {y} are bonded twice: what circulates there is not determined"),
             );
             continue;
         }

@@ -58,7 +58,7 @@ fn move_over(net: &mut Net, element: ThingId, two_port: ThingId) -> Option<Step>
         };
         net.refuse(
             "over",
-            &format!("{label} stays: `{modulus}` is no constant, and {why}"),
+            &format!("{label} stays: `{modulus}` is not a constant, and {why}"),
         );
         return None;
     }

@@ -266,7 +266,7 @@ pub fn set_kind(draft: &mut Draft<'_>, id: &str, kind: &str) -> Result<(), Refus
     // A two-port without a name needs a bond on either side, where it is written.
     if draft.read().view.unresolved.len() > n_unresolved {
         return Err(Refusal::new(format!(
-            "a {kind} cannot stand where `{id}` stands"
+            "a {kind} cannot take the place of `{id}`"
         )));
     }
     // A junction has neither value nor law.

@@ -109,7 +109,7 @@ fn text_of(node: &Node, port: Option<&str>) -> Result<String, Refusal> {
     match (node.sort, &node.name, port) {
         (NodeSort::For | NodeSort::If, _, Some(port)) => Ok(port.to_owned()),
         (NodeSort::For | NodeSort::If, _, None) => Err(Refusal::new(
-            "name a node inside of the block, such as `link[1].b`",
+            "name a node inside the block, such as `link[1].b`",
         )),
         (NodeSort::Tuple | NodeSort::Fixed, ..) => Err(Refusal::new(
             "a tuple belongs to the bond it stands in; join its members",

@@ -134,7 +134,7 @@ fn mention(draft: &Draft<'_>, id: &str) -> Result<Option<(usize, usize, usize)>,
                     && members.iter().any(|m| means(m) || makes(m))
                 {
                     return Err(Refusal::new(format!(
-                        "`{id}` is one component of a tuple; take it out of the tuple first"
+                        "`{id}` is one component of a tuple; remove it from the tuple first"
                     )));
                 }
                 if means(node) {

@@ -75,7 +75,7 @@ impl<'a> Inside<'a> {
         let analysis = draft.analysis;
         let kind = kind_of(draft, part)?;
         let ast::KindHead::Named(path) = &kind.head else {
-            return Err(Refusal::new(format!("`{name}` is no part")));
+            return Err(Refusal::new(format!("`{name}` is not a part")));
         };
         let found = analysis.find_model(path, 0);
         let (file, model) =
@@ -462,7 +462,7 @@ impl Ports {
         }
         if bond.forced.is_some() || bond.name.is_some() {
             return Err(Refusal::new(format!(
-                "the bond at `{}.{port}` has a stroke or a name of its own; take that away first",
+                "the bond at `{}.{port}` has a stroke or a name of its own; remove that first",
                 inside.name
             )));
         }

@@ -147,7 +147,7 @@ pub fn gains(subject: &Subject<'_>) -> (String, Value) {
         Err(why) => {
             let why = match why {
                 NoFlow::Strokes => "the strokes leave open what is computed from which equation",
-                NoFlow::TooLarge => "the model is too large for a list of paths",
+                NoFlow::TooLarge => "the model is too large to list its paths",
             };
             let _ = writeln!(out, "no path gains: {why}");
             return (out, json!({ "no_gains": why }));
@@ -162,7 +162,7 @@ pub fn gains(subject: &Subject<'_>) -> (String, Value) {
             );
             let _ = writeln!(out, "gains from `{input}` to `{output}`");
             let Some(found) = mason(&mut flow, j, i) else {
-                let _ = writeln!(out, "  more paths or loops than anybody reads\n");
+                let _ = writeln!(out, "  too many paths or loops to list\n");
                 all.push(json!({ "input": input, "output": output, "too_many": true }));
                 continue;
             };

@@ -174,7 +174,7 @@ fn cures_text(out: &mut String, found: &SideFindings) {
         Side::Control => "sources",
         Side::Observe => "sensors",
     };
-    let _ = writeln!(out, "  cured by additional {what}, best first:");
+    let _ = writeln!(out, "  fixed by additional {what}, best first:");
     for cure in &found.cures {
         let margin = match cure.margin {
             Some(m) if m < 1e-12 => "  (not with these numbers: they hide a mode)".to_owned(),

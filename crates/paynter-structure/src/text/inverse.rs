@@ -9,9 +9,9 @@ pub fn inverse_text(found: &Inverse) -> String {
     let mut out = String::new();
     let times: Vec<String> = found.differentiations.iter().map(i64::to_string).collect();
     let (curves, s) = match &found.differentiations[..] {
-        [1] => ("the wanted curve is", ""),
-        [_] => ("the wanted curve is", "s"),
-        _ => ("wanted curves are", "s"),
+        [1] => ("the target curve is", ""),
+        [_] => ("the target curve is", "s"),
+        _ => ("target curves are", "s"),
     };
     let _ = writeln!(out, "{curves} differentiated {} time{s}", times.join(", "));
     let upper = found.zeros.iter().filter(|z| z.im >= 0.0);

@@ -232,7 +232,7 @@ fn optimum(found: &Optimum) -> Answer {
         ]);
     }
     let mut aim = Sheet::new(
-        "Aim, conditions and measures",
+        "Objective, conditions and measures",
         &["what", "value", "unit", "note"],
     );
     if let Some(a) = &found.aim {
@@ -247,7 +247,7 @@ fn optimum(found: &Optimum) -> Answer {
     for c in &found.conditions {
         let note = match (c.is_met, c.price) {
             (false, _) => "does not hold",
-            (_, Some(_)) => "holds, limits the aim",
+            (_, Some(_)) => "holds, limits the objective",
             _ => "holds",
         };
         aim.rows.push(vec![

@@ -57,6 +57,7 @@ pub(super) fn lines(
         }
         runs.extend(open.into_values());
     }
+
     let mut lines: Vec<(usize, Line)> = Vec::new();
     for run in runs {
         // Of a loop the first line is enough.
@@ -77,6 +78,7 @@ pub(super) fn lines(
             ));
         }
     }
+
     lines.sort_by_key(|(at, _)| *at);
     lines.into_iter().map(|(_, line)| line).collect()
 }
@@ -214,6 +216,7 @@ impl Run {
                 Read::Number(_) => None,
             })
             .collect();
+
         let variable = ["i", "j", "k", "m"]
             .into_iter()
             .find(|v| !taken.contains(v))
@@ -228,6 +231,7 @@ impl Run {
                 );
             }
         }
+
         Loop {
             variable: variable.to_owned(),
             from,

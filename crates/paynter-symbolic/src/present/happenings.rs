@@ -89,6 +89,7 @@ impl Presenter<'_> {
                 effects,
             });
         }
+
         for when in &reduced.dae.whens {
             let condition = self.read(when.condition, needed);
             let effects = when

@@ -47,6 +47,7 @@ fn place(line: &str, room: usize) -> Option<usize> {
         column: usize,
         bracket: Option<usize>,
     }
+
     let mut signs: Vec<Sign> = Vec::new();
     // Columns at which brackets open, with those at which they close.
     let mut brackets: Vec<(usize, usize)> = Vec::new();
@@ -77,6 +78,7 @@ fn place(line: &str, room: usize) -> Option<usize> {
             _ => {}
         }
     }
+
     let is_long =
         |k: usize| k != CHOICE && brackets[k].1.saturating_sub(brackets[k].0) > SHORT_BRACKETS;
     signs.retain(|s| s.column >= SHORTEST && s.bracket.is_none_or(is_long));
@@ -114,6 +116,7 @@ pub(super) fn latex(tree: &Tree, name: &dyn Fn(SymbolId) -> String) -> String {
             line.push(term.clone());
         }
     }
+
     let mut out = String::new();
     for (k, line) in lines.into_iter().enumerate() {
         if k > 0 {

@@ -77,6 +77,7 @@ impl Presentation {
             let unknowns: Vec<String> = matrix.unknowns.iter().map(|&s| name(s)).collect();
             let _ = writeln!(out, "{m}*[{}] = {h}", unknowns.join(", "));
         }
+
         for system in &self.implicit {
             let unknowns: Vec<String> = system.unknowns.iter().map(|&s| name(s)).collect();
             for (k, residual) in system.residuals.iter().enumerate() {
@@ -89,6 +90,7 @@ impl Presentation {
                 let _ = writeln!(out, "{}", wrap::text(&line, ""));
             }
         }
+
         for line in &self.outputs {
             let _ = writeln!(out, "{}", wrap::text(&text_line(line, name), ""));
         }
@@ -172,6 +174,7 @@ impl Presentation {
             .iter()
             .map(|line| latex_line(line, name))
             .collect();
+
         let mut entries: Vec<String> = Vec::new();
         for (matrix, names) in self.matrices.iter().zip(self.matrix_names(name)) {
             let (m, h) = (latex_name(&names.0), latex_name(&names.1));
@@ -186,6 +189,7 @@ impl Presentation {
             ));
             entries.extend(latex_entries(matrix, &names, name));
         }
+
         for system in &self.implicit {
             lines.extend(
                 system
@@ -194,6 +198,7 @@ impl Presentation {
                     .map(|r| format!("0 &= {}", wrap::latex(r, name))),
             );
         }
+
         lines.extend(self.outputs.iter().map(|line| latex_line(line, name)));
         entries.extend(self.where_lines.iter().map(|line| latex_line(line, name)));
         let mut out = align(&lines);

@@ -7,6 +7,7 @@
 //! LaTeX with amsmath are used, whatever characters a name holds.
 
 use crate::expr::{Comparison, Function1, SymbolId};
+use crate::print::letters::{name_of, spelled, split_subscript};
 use crate::print::text::{function_name, number, pi_multiple};
 use crate::print::tree::Tree;
 use crate::print::typeset::{Around, binding_of, starts_with_digit};
@@ -25,6 +26,7 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: &dyn Fn(SymbolId) 
         out.push_str("\\right)");
         return;
     }
+
     match tree {
         Tree::Number(x) => out.push_str(&latex_number(*x)),
         Tree::Symbol(s) => out.push_str(&latex_name(&name(*s))),
@@ -166,6 +168,7 @@ fn write_function(
         out.push_str(if f == Function1::Exp { "}" } else { "" });
         return;
     }
+
     out.push_str(&match f {
         Function1::Sin
         | Function1::Cos
@@ -180,6 +183,7 @@ fn write_function(
         Function1::Log10 => "\\log_{10}".to_owned(),
         _ => format!("\\operatorname{{{}}}", function_name(f)),
     });
+
     if let Some(n) = power {
         out.push_str(&format!("^{{{n}}}"));
     }
@@ -238,6 +242,7 @@ pub fn latex_name(name: &str) -> String {
         2 => return format!("\\ddot{{{}}}", latex_name(inside)),
         n => return format!("{{{}}}^{{({n})}}", latex_name(inside)),
     }
+
     if let Some(inside) = name
         .strip_prefix("der(")
         .and_then(|rest| rest.strip_suffix(')'))
@@ -271,26 +276,11 @@ pub fn latex_name(name: &str) -> String {
     }
 }
 
-/// Parts a name before its first underscore or before its trailing digits.
-fn split_subscript(name: &str) -> (&str, Option<&str>) {
-    if let Some((letter, rest)) = name.split_once('_')
-        && !letter.is_empty()
-        && !rest.is_empty()
-    {
-        return (letter, Some(rest));
-    }
-    let letter = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    if letter.is_empty() || letter.len() == name.len() {
-        return (name, None);
-    }
-    (letter, Some(&name[letter.len()..]))
-}
-
 /// Digits stay as they are, Greek names are letters, words are upright.
 fn upright(text: &str) -> String {
     if text.chars().all(|c| c.is_ascii_digit()) {
         text.to_owned()
-    } else if GREEK.iter().any(|(_, word)| *word == text) {
+    } else if spelled(text).is_some() {
         format!("\\{text}")
     } else {
         format!("\\mathrm{{{}}}", escape(text))
@@ -302,55 +292,12 @@ fn letter_name(name: &str) -> String {
     let mut chars = name.chars();
     match (chars.next(), chars.next()) {
         (Some(c), None) if c.is_ascii_alphabetic() => c.to_string(),
-        (Some(c), None) if greek_letter(c).is_some() => {
-            greek_letter(c).map_or_else(String::new, |word| format!("\\{word}"))
+        (Some(c), None) if name_of(c).is_some() => {
+            name_of(c).map_or_else(String::new, |word| format!("\\{word}"))
         }
-        _ if GREEK.iter().any(|(_, word)| *word == name) => format!("\\{name}"),
+        _ if spelled(name).is_some() => format!("\\{name}"),
         _ => format!("\\mathit{{{}}}", escape(name)),
     }
-}
-
-/// Greek letters that LaTeX has a command for.
-const GREEK: [(char, &str); 32] = [
-    ('α', "alpha"),
-    ('β', "beta"),
-    ('γ', "gamma"),
-    ('δ', "delta"),
-    ('ε', "epsilon"),
-    ('ζ', "zeta"),
-    ('η', "eta"),
-    ('θ', "theta"),
-    ('ι', "iota"),
-    ('κ', "kappa"),
-    ('λ', "lambda"),
-    ('μ', "mu"),
-    ('ν', "nu"),
-    ('ξ', "xi"),
-    ('π', "pi"),
-    ('ρ', "rho"),
-    ('σ', "sigma"),
-    ('τ', "tau"),
-    ('υ', "upsilon"),
-    ('φ', "phi"),
-    ('χ', "chi"),
-    ('ψ', "psi"),
-    ('ω', "omega"),
-    ('Γ', "Gamma"),
-    ('Δ', "Delta"),
-    ('Θ', "Theta"),
-    ('Λ', "Lambda"),
-    ('Ξ', "Xi"),
-    ('Σ', "Sigma"),
-    ('Φ', "Phi"),
-    ('Ψ', "Psi"),
-    ('Ω', "Omega"),
-];
-
-fn greek_letter(letter: char) -> Option<&'static str> {
-    GREEK
-        .iter()
-        .find(|(c, _)| *c == letter)
-        .map(|(_, word)| *word)
 }
 
 /// Writes any text so that LaTeX takes it literally inside `\mathrm` or `\mathit`.
@@ -366,7 +313,7 @@ fn escape(text: &str) -> String {
             '^' => out.push_str("\\wedge "),
             '~' => out.push_str("\\sim "),
             c if c.is_ascii() && !c.is_ascii_control() => out.push(c),
-            c => match greek_letter(c) {
+            c => match name_of(c) {
                 Some(word) => {
                     out.push('\\');
                     out.push_str(word);
@@ -396,7 +343,7 @@ pub fn latex_text(text: &str) -> String {
             '>' => out.push_str("\\textgreater{}"),
             '|' => out.push_str("\\textbar{}"),
             c if c.is_ascii() && !c.is_ascii_control() => out.push(c),
-            c => match greek_letter(c) {
+            c => match name_of(c) {
                 Some(word) => out.push_str(&format!("\\(\\{word}\\)")),
                 // pdflatex stops at characters it has no glyph for.
                 None => out.push('?'),

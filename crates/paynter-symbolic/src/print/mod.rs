@@ -9,6 +9,7 @@
 
 pub mod json;
 pub mod latex;
+pub mod letters;
 pub mod order;
 pub mod text;
 pub mod tree;

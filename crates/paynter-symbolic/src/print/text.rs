@@ -57,6 +57,7 @@ fn write(out: &mut String, tree: &Tree, around: Binding, name: &dyn Fn(SymbolId)
         out.push(')');
         return;
     }
+
     match tree {
         Tree::Number(x) => out.push_str(&readable_number(*x)),
         Tree::Symbol(s) => out.push_str(&name(*s)),

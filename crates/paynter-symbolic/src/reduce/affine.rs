@@ -178,6 +178,7 @@ fn make_definite(
             return false;
         }
     }
+
     let pool = &mut system.dae.pool;
     for (_, _, e) in matrix.iter_mut().filter(|e| negative[e.0 as usize]) {
         *e = pool.neg(*e);
@@ -238,6 +239,7 @@ fn is_never_regular(
         };
         entries_of(&forms)
     };
+
     solver
         .dependence
         .update(&system.dae.pool, &system.dae.symbols);
@@ -307,6 +309,7 @@ fn is_singular(n: usize, a: &mut [f64]) -> bool {
         }
         (0..n).for_each(|j| a[i * n + j] /= size);
     }
+
     for j in 0..n {
         let size = largest(&mut (0..n).map(|i| a[i * n + j]));
         if size == 0.0 {
@@ -314,6 +317,7 @@ fn is_singular(n: usize, a: &mut [f64]) -> bool {
         }
         (0..n).for_each(|i| a[i * n + j] /= size);
     }
+
     let mut rows: Vec<usize> = (0..n).collect();
     let mut columns: Vec<usize> = (0..n).collect();
     while !rows.is_empty() {

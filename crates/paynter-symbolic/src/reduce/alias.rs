@@ -67,6 +67,7 @@ pub(crate) fn remove_aliases(
         .enumerate()
         .map(|(i, e)| (e, i))
         .collect();
+
     let mut redundant = Vec::new();
     let mut terms = Vec::new();
     for _ in 0..MAX_ROUNDS {
@@ -255,6 +256,7 @@ impl Classes {
                 return Ok(Taken::NotYet);
             }
         }
+
         unknowns.retain(|&(_, n)| n != 0);
         let has_derivative =
             |(s, _): &(SymbolId, i32)| matches!(dae.symbol(*s).role, Role::Derivative { .. });
@@ -305,6 +307,7 @@ impl Classes {
             };
             size + dae.pool.as_number(e).map_or(0.0, f64::abs)
         });
+
         let is_rounding = |x: f64| x.abs() <= CONSTANT_ROUNDING * size;
         if dae.pool.as_number(rest).is_some_and(is_rounding) {
             return Ok(Taken::Implied);
@@ -315,6 +318,7 @@ impl Classes {
             let &(value, earlier) = self.constant.get(&root.0)?;
             Some((symbol, value, sign, negated, earlier))
         });
+
         let number = |e: ExprId| dae.pool.as_number(e);
         match (earlier, number(rest)) {
             (Some((symbol, value, sign, negated, earlier)), Some(residual)) => {
@@ -428,12 +432,14 @@ impl Classes {
                 None => Known::Alias { of: root, negated },
             });
         }
+
         let mut derivative = self.derivative;
         for (s, d) in derivative.iter_mut().enumerate() {
             if known[s] != Known::Itself {
                 *d = None;
             }
         }
+
         Ok(Kept {
             rows,
             known,

@@ -22,6 +22,7 @@ pub(crate) fn sort_blocks(
     let mut low = vec![0u32; n];
     let mut is_open = vec![false; n];
     let mut open: Vec<u32> = Vec::new();
+
     // (row, next of its columns)
     let mut calls: Vec<(u32, u32)> = Vec::new();
     let mut blocks = Vec::new();

@@ -87,6 +87,7 @@ pub(crate) fn combine(
             return Err(dependent(&mut system, &origins[row as usize], is_zero));
         }
     }
+
     decided_by.sort_unstable();
     decided_by.dedup();
     let system = system.restarted(&FxHashMap::default());
@@ -216,6 +217,7 @@ fn combine_group(
         .copied()
         .filter(|&e| is_constant(e))
         .collect();
+
     let mut arithmetic = Symbolic {
         pool: &mut system.dae.pool,
         constant,
@@ -230,6 +232,7 @@ fn combine_group(
             .filter_map(|s| integrated(system, s, count))
             .collect()
     };
+
     let mut found = Vec::new();
     for weights in combinations {
         // The row itself is the last to have got a weight, and has the smallest offset.
@@ -329,6 +332,7 @@ fn values_of(
             values.entry(e).or_insert([f64::NAN; N_POINTS])[number] = value;
         }
     }
+
     for (&e, values) in &mut values {
         let pool = &system.dae.pool;
         let is_number = pool.as_number(e).is_some();
@@ -385,6 +389,7 @@ fn add_up(
         );
         parts.push((None, weight, rest));
     }
+
     parts.retain(|&(s, _, e)| {
         let is_cancelled = s.is_some_and(|s| cancelled.contains(&s));
         !is_cancelled && system.dae.pool.as_number(e) != Some(0.0)
@@ -428,6 +433,7 @@ fn sum_parts(
             }
         }
     }
+
     let residual = pool.add(total, constant);
     let read = symbols_of(&system.dae.pool, residual);
     let has_unknown = read.iter().any(|s| system.is_unknown[s.0 as usize]);

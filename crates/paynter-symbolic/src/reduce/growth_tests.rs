@@ -62,6 +62,7 @@ fn ladder(n: usize, cell: Cell) -> Dae {
         dae: Dae::default(),
         has_hints: cell != Cell::Bare,
     };
+
     let parameter = |value| Role::Parameter {
         value,
         binding: None,
@@ -126,6 +127,7 @@ fn ladder(n: usize, cell: Cell) -> Dae {
         u_before = copy;
         before = Some((s_fc, fc, f));
     }
+
     if let Some((s, fc, f)) = before {
         l.equation(fc, f, s);
     }

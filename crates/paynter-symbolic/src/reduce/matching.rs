@@ -89,6 +89,7 @@ fn pair_forced(graph: &Incidence, matching: &mut Matching) {
                 .count() as u32
         })
         .collect();
+
     let mut queue: Vec<u32> = (0..graph.n_rows() as u32)
         .filter(|&r| n_free[r as usize] == 1 && matching.column_of[r as usize] == NONE)
         .collect();
@@ -234,6 +235,7 @@ pub(crate) fn unpaired(
         }
         (numbers(&seen_rows), numbers(&seen_columns))
     };
+
     let under = {
         let users = graph.transposed(n_columns);
         let mut seen_rows = vec![false; graph.n_rows()];

@@ -93,6 +93,7 @@ impl Table {
                 }
             }
         }
+
         for column in &mut table.columns {
             column.sort_by_key(|e| (!e.is_constant, e.row));
         }
@@ -164,6 +165,7 @@ impl Table {
             unmatched: Vec::new(),
             dynamic_rows: Vec::new(),
         };
+
         let mut candidates: Vec<usize> = (0..self.chains.len()).collect();
         for stage in 1..=n_stages {
             candidates.retain(|&k| self.chains[k].symbols.len() > stage);
@@ -185,6 +187,7 @@ impl Table {
             candidates.retain(|&k| minor.row_of[k] != NONE);
             candidates.iter().for_each(|&k| choice.depth[k] = stage);
         }
+
         choice.dynamic_rows.sort_unstable();
         choice.dynamic_rows.dedup();
         choice
@@ -249,6 +252,7 @@ impl Table {
             }
             Some(column)
         };
+
         let mut is_regular = true;
         for &k in candidates.iter().filter(|&&k| minor.row_of[k] != NONE) {
             is_regular &= basis.add(column_at(k)?);
@@ -342,6 +346,7 @@ fn determinant(mut a: Vec<Vec<f64>>) -> f64 {
         }
         row.iter_mut().for_each(|x| *x /= size);
     }
+
     for k in 0..n {
         let pivot = (k..n)
             .max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))
@@ -451,6 +456,7 @@ impl<'a> Minor<'a> {
                     .for_each(|e| lists[e.row as usize].push(k as u32));
             }
         }
+
         let mut graph = Incidence::default();
         for (row, list) in lists.into_iter().enumerate() {
             let is_in_minor = self.column_of[row] != NONE;
@@ -514,6 +520,7 @@ impl<'a> Minor<'a> {
                 determinants.push(determinant(a));
             }
         }
+
         let is_near_zero = |d: &f64| d.abs() <= NEARLY_ZERO;
         let has_both_signs =
             determinants.iter().any(|d| *d > 0.0) && determinants.iter().any(|d| *d < 0.0);

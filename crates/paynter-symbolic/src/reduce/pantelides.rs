@@ -35,6 +35,7 @@ pub(crate) fn check_structure(
         }
         base[s] = at.0;
     }
+
     let mut merged = Incidence::default();
     let mut row: Vec<u32> = Vec::new();
     for r in 0..system.rows.len() as u32 {
@@ -44,6 +45,7 @@ pub(crate) fn check_structure(
         row.dedup();
         merged.push(row.iter().copied());
     }
+
     let mut matching = Matching::new(system.rows.len(), n_columns);
     for (r, row) in system.rows.iter().enumerate() {
         if let Some(s) = row.equation.solves {
@@ -53,6 +55,7 @@ pub(crate) fn check_structure(
             }
         }
     }
+
     maximize(&merged, &mut matching);
     system.work += matching.work;
     let counts = |c: u32| system.is_unknown[c as usize] && base[c as usize] == c;
@@ -119,6 +122,7 @@ pub(crate) fn differentiate(system: &mut System) -> Vec<u32> {
             row = derived_row(system, row);
         }
     }
+
     system.work += matching.work + search.work;
     let mut row_of = matching.row_of;
     for (s, row) in row_of.iter_mut().enumerate() {

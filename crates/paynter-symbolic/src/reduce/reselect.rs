@@ -198,6 +198,7 @@ fn pick_by_size(
             }
         }
     }
+
     (picked.len() == rows.len()).then(|| Picked {
         columns: picked,
         ratio: (pivots.0 / pivots.1).max(1.0),

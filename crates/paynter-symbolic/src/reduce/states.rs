@@ -80,6 +80,7 @@ pub(crate) fn select(
         picked = choice.depth;
         unmatched = choice.unmatched;
     }
+
     let mut sets = StateSets {
         is_dynamic,
         ..StateSets::default()
@@ -90,6 +91,7 @@ pub(crate) fn select(
         sets.is_dropped[row as usize] = true;
         sets.constraints.push(system.residual(row));
     }
+
     let positions = system.dae.constraints.clone();
     for position in positions {
         sets.constraints.push(resolved(system, position.position));
@@ -100,6 +102,7 @@ pub(crate) fn select(
             sets.hidden.push(e);
         }
     }
+
     sets.structural_index = structural_index(system, &levels);
     collect_states(system, &wishes, &table, &picked, &mut sets);
     sets.selector = table.into_selector();

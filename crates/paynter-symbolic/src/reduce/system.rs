@@ -58,6 +58,7 @@ impl System {
                     && matches!(dae.symbols[s].role, Role::Unknown | Role::Derivative { .. })
             })
             .collect();
+
         for quadrature in &dae.quadratures {
             is_unknown[quadrature.symbol.0 as usize] = false;
         }
@@ -74,6 +75,7 @@ impl System {
             symbols: Vec::new(),
             dae,
         };
+
         for (equation, source) in kept.rows {
             system.push(Row {
                 equation,
@@ -100,6 +102,7 @@ impl System {
                 row.equation.solves = None;
             }
         }
+
         let made = self.made_derivatives(&rows);
 
         let n = self.n_given_symbols;
@@ -119,6 +122,7 @@ impl System {
                 (old, new)
             })
             .collect();
+
         for mut row in rows {
             row.equation = self.renamed(row.equation, &new);
             self.push(row);

@@ -129,6 +129,7 @@ impl Solver {
                 _ => f64::NAN,
             })
             .collect();
+
         Solver {
             dependence,
             is_state_derivative: vec![false; n],
@@ -162,6 +163,7 @@ impl Solver {
             rows: rows.to_vec(),
             ..Torn::default()
         };
+
         if rows.len() == 1 {
             return self.finish(system, whole());
         }
@@ -207,6 +209,7 @@ impl Solver {
                 value: equation.right,
             });
         }
+
         let mut terms = Vec::new();
         terms_of(&system.dae.pool, &equation, &mut terms);
         let mut plain = None;
@@ -219,6 +222,7 @@ impl Solver {
                 n_reading += 1;
             }
         }
+
         let pool = &mut system.dae.pool;
         if let Some(i) = plain
             && n_reading == 1
@@ -232,12 +236,14 @@ impl Solver {
                 value: sum_nicely(pool, others),
             });
         }
+
         if inversion == Inversion::Affine {
             let residual = pool.sub(equation.left, equation.right);
             if !is_affine(pool, residual, &[symbol]) {
                 return None;
             }
         }
+
         let solution = solve_for(pool, equation.left, equation.right, symbol)?;
         let is_safe = solution
             .divisor
@@ -378,6 +384,7 @@ impl Solver {
             group.tear(v, &mut torn);
             group.follow(&mut torn);
         }
+
         while group.n_open > 0 {
             if is_large {
                 return None;
@@ -386,6 +393,7 @@ impl Solver {
             group.tear(v, &mut torn);
             group.follow(&mut torn);
         }
+
         torn.residuals = group.residuals(&torn);
         Some(torn)
     }
@@ -410,6 +418,7 @@ impl Solver {
             is_sparse: true,
             ..Torn::default()
         };
+
         for v in reactions {
             group.tear(v, &mut torn);
         }
@@ -431,6 +440,7 @@ impl Solver {
             }
             residuals[i] = rows[at];
         }
+
         torn.residuals = residuals;
         Some(torn)
     }
@@ -482,6 +492,7 @@ impl Group {
                     .collect()
             })
             .collect();
+
         let mut users = vec![Vec::new(); unknowns.len()];
         for (row, reads) in reads.iter().enumerate() {
             reads.iter().for_each(|&v| users[v].push(row));
@@ -495,6 +506,7 @@ impl Group {
                     .and_then(|s| place.get(&s.0).copied())
             })
             .collect();
+
         Group {
             rows: rows.to_vec(),
             unknowns: unknowns.to_vec(),
@@ -641,6 +653,7 @@ impl Group {
                 laws.push((v, row, rates));
             }
         }
+
         laws.sort_by_key(|(v, _, rates)| (rates.clone(), key(self.unknowns[*v])));
         for field in laws.chunk_by(|a, b| a.2 == b.2) {
             let values: Option<Vec<Explicit>> = field

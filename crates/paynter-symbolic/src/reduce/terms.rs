@@ -105,6 +105,7 @@ fn cancel(terms: &mut Vec<Term>) -> bool {
         }
         at = end;
     }
+
     let n_before = terms.len();
     let mut i = 0;
     terms.retain(|_| {

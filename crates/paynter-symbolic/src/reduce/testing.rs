@@ -42,6 +42,7 @@ fn dae_from_lines(lines: &[&str], order: &[usize]) -> Dae {
         dae: Dae::default(),
         symbols: HashMap::new(),
     };
+
     // Roles that are declared must be known before equations use the names, but symbols are
     // made in the order of the lines.
     for &i in order {
@@ -65,6 +66,7 @@ fn dae_from_lines(lines: &[&str], order: &[usize]) -> Dae {
             _ => {}
         }
     }
+
     // Lists of wishes keep their own order.
     for line in lines {
         let mut words = line.split_whitespace();
@@ -84,6 +86,7 @@ fn dae_from_lines(lines: &[&str], order: &[usize]) -> Dae {
             _ => {}
         }
     }
+
     for &i in order {
         let first = lines[i].split_whitespace().next().unwrap_or_default();
         if ["param", "mode", "discrete", "prefer", "tear"].contains(&first) {
@@ -207,6 +210,7 @@ impl Reader {
             *at += 1;
             return e;
         }
+
         let start = *at;
         while text
             .get(*at)
@@ -302,6 +306,7 @@ fn run_block(reduced: &Reduced, block: &Block, values: &mut [f64]) {
             values[s.0 as usize] = value(reduced, e, values);
         }
     };
+
     match block {
         Block::Assign { symbol, value: e } => {
             values[symbol.0 as usize] = value(reduced, *e, values);
@@ -429,6 +434,7 @@ pub(crate) fn run_dense(dae: &Dae, states: &[SymbolId], given: &[(&str, f64)]) -
             values[s] = *value;
         }
     }
+
     let equations = dae.equations.clone();
     let rows: Vec<(ExprId, Vec<ExprId>)> = equations
         .iter()
@@ -437,6 +443,7 @@ pub(crate) fn run_dense(dae: &Dae, states: &[SymbolId], given: &[(&str, f64)]) -
             (residual, gradient(&mut dae.pool, residual, &unknowns))
         })
         .collect();
+
     for _ in 0..100 {
         let at = |e: ExprId| evaluate(&dae.pool, e, &|s| values[s.0 as usize]).expect("finite");
         let r: Vec<f64> = rows.iter().map(|(e, _)| at(*e)).collect();
@@ -450,6 +457,7 @@ pub(crate) fn run_dense(dae: &Dae, states: &[SymbolId], given: &[(&str, f64)]) -
             .zip(step)
             .for_each(|(s, d)| values[s.0 as usize] -= d);
     }
+
     (0..values.len())
         .map(|s| (dae.name_of(SymbolId(s as u32)), values[s]))
         .collect()

@@ -87,7 +87,7 @@ impl Parser<'_> {
         self.fail(
             Diagnostic::error(code::UNEXPECTED, "`**` is not an operator")
                 .primary(span, "a power is written with `^`")
-                .help("write `a^2`"),
+                .help("write `^` instead"),
         );
     }
 
@@ -139,10 +139,34 @@ impl Parser<'_> {
         Some(self.complete_expr(mark, NodeKind::Unary, ExprKind::Unary { op, of }))
     }
 
+    /// Reads what is true or false. `x = 0` is reported and read as the comparison that is meant.
+    pub(super) fn condition(&mut self) -> Option<Expr> {
+        let mark = self.mark();
+        let left = self.expr()?;
+        if self.kind() != T::Eq {
+            return Some(left);
+        }
+        let height = self.height;
+        self.report(
+            Diagnostic::error(code::UNEXPECTED, "two values are compared with `==`")
+                .primary(self.span_here(), "`=` would give a name its value")
+                .help("write `==` instead"),
+        );
+        self.bump();
+        let right = self.expr()?;
+        self.grow(height.max(self.height))?;
+        let kind = ExprKind::Binary {
+            op: BinaryOp::Eq,
+            left: Box::new(left),
+            right: Box::new(right),
+        };
+        Some(self.complete_expr(mark, NodeKind::Binary, kind))
+    }
+
     fn if_expr(&mut self) -> Option<Expr> {
         let mark = self.mark();
         self.bump();
-        let condition = Box::new(self.expr()?);
+        let condition = Box::new(self.condition()?);
         let mut height = self.height;
         self.expect(T::Then, "`then`")?;
         let then = Box::new(self.expr()?);
@@ -171,7 +195,7 @@ impl Parser<'_> {
             match self.kind() {
                 T::Dot => {
                     self.bump();
-                    let name = self.name("a name behind the dot")?;
+                    let name = self.name("a name after the dot")?;
                     let kind = ExprKind::Field {
                         of: Box::new(expr),
                         name,
@@ -237,7 +261,7 @@ impl Parser<'_> {
         diagnostic = match self.name_being_defined() {
             _ if !is_short => diagnostic,
             Some(defined) => diagnostic.help(format!(
-                "the unit goes behind the name that is defined: `{defined} {unit} = …`"
+                "the unit goes after the name that is defined: `{defined} {unit} = …`"
             )),
             None => diagnostic.help(format!(
                 "leave it out; where `{name}` is a plain number, write `{name}*1 {unit}`, and for an index `{name}{unit}`"
@@ -310,7 +334,7 @@ impl Parser<'_> {
                     self.fail(
                         Diagnostic::error(
                             code::UNEXPECTED,
-                            "a `for` may stand only in a call of one argument",
+                            "a `for` is allowed only in a call with one argument",
                         )
                         .primary(variable.span, "this one runs over one of several arguments"),
                     );
@@ -394,7 +418,7 @@ impl Parser<'_> {
             T::LBracket => self.matrix(),
             T::LParen => {
                 let open = self.open();
-                let inner = self.expr()?;
+                let inner = self.condition()?;
                 self.close(open, T::RParen)?;
                 Some(self.complete_expr(mark, NodeKind::Paren, inner.kind))
             }
@@ -405,9 +429,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a text in quotes and gives what is between them.
+    /// Reads a string in quotes and gives what is between them.
     pub(super) fn quoted(&mut self) -> Option<(String, crate::Span)> {
-        let i = self.expect(T::Text, "a text in quotes")?;
+        let i = self.expect(T::Text, "a string in quotes")?;
         let text = self.text_at(i).trim_end_matches('\r');
         let inner = text.strip_prefix('"').unwrap_or(text);
         let inner = inner.strip_suffix('"').unwrap_or(inner);
@@ -486,7 +510,7 @@ impl Parser<'_> {
             let name = self.name(if parts.is_empty() {
                 what
             } else {
-                "a name behind the dot"
+                "a name after the dot"
             })?;
             let is_index = self.kind() == T::LBracket && self.is_adjacent();
             let index = if is_index { self.index()? } else { Vec::new() };
@@ -507,7 +531,7 @@ impl Parser<'_> {
         let mark = self.mark();
         let mut segments = vec![self.name(what)?];
         while self.eat(T::Dot) {
-            segments.push(self.name("a name behind the dot")?);
+            segments.push(self.name("a name after the dot")?);
         }
         self.complete(mark, NodeKind::Path);
         Some(ast::Path {

@@ -135,7 +135,7 @@ impl Parser<'_> {
         if let Some(meant) = super::model::similar(word, &KEYWORDS) {
             diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
         } else if matches!(self.second_kind(), T::Colon) || self.second_kind().is_arrow() {
-            diagnostic = diagnostic.help("bonds and signals stand inside `model Name { … }`");
+            diagnostic = diagnostic.help("bonds and signals go inside `model Name { … }`");
         }
         self.fail(diagnostic);
     }

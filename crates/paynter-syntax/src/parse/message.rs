@@ -116,7 +116,7 @@ impl Parser<'_> {
             TokenKind::End if self.pos as usize >= self.raw.len() => "the end of the file".into(),
             TokenKind::End if self.is_at_line_end() => "the end of the line".into(),
             TokenKind::End => "the end of the block".into(),
-            TokenKind::Text => "a text in quotes".into(),
+            TokenKind::Text => "a string in quotes".into(),
             _ => {
                 // A hostile name may have megabytes.
                 let text = self.text_at(self.pos);
@@ -159,7 +159,7 @@ impl Parser<'_> {
                 self.report(unknown_character(text, span));
             } else if text.len() < 2 || !text.ends_with('"') {
                 self.report(
-                    Diagnostic::error(code::UNFINISHED_TEXT, "a text has no closing quote")
+                    Diagnostic::error(code::UNFINISHED_TEXT, "a string has no closing quote")
                         .primary(span, "it begins here and reaches to the end of the line")
                         .help("close it with `\"`"),
                 );

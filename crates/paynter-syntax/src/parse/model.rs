@@ -434,15 +434,19 @@ impl Parser<'_> {
                 span,
             }),
             _ if matches!(self.kind(), T::End | T::Semicolon | T::Eq) => {
-                let span = if self.kind() == T::Eq {
+                let is_definition = self.kind() == T::Eq;
+                let span = if is_definition {
                     self.span_here()
                 } else {
                     span
                 };
-                self.fail(
-                    Diagnostic::error(code::NOT_A_DEMAND, "a demand is written with `==`")
-                        .primary(span, "`=` would define a name; `==` demands agreement"),
-                );
+                let mut diagnostic =
+                    Diagnostic::error(code::NOT_A_DEMAND, "an equation is written with `==`")
+                        .primary(span, "`=` would define a name; `==` states an equation");
+                if is_definition {
+                    diagnostic = diagnostic.help("write `==` instead");
+                }
+                self.fail(diagnostic);
                 None
             }
             _ => {
@@ -516,7 +520,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        let condition = self.expr();
+        let condition = self.condition();
         let actions = self.block("`{`", NodeKind::Block, Self::action)?;
         Some(StmtKind::When {
             name,
@@ -580,7 +584,7 @@ impl Parser<'_> {
 
     fn if_inside(&mut self) -> Option<StmtKind> {
         self.bump();
-        let condition = self.expr();
+        let condition = self.condition();
         if self.kind() == T::Then {
             let diagnostic = self
                 .expected_message("`{`")
@@ -671,7 +675,7 @@ impl Parser<'_> {
         let mut diagnostic = self.expected_message("`:`, `=` or an arrow");
         if ["lagrangian", "model", "experiment"].contains(&name.as_str()) {
             diagnostic = diagnostic.help(format!(
-                "a `{name}` stands beside models, not inside of one: move it behind the `}}`"
+                "a `{name}` goes beside models, not inside one: move it after the `}}`"
             ));
         }
         let short = |text: &str| -> String { text.chars().take(40).collect() };
@@ -680,7 +684,7 @@ impl Parser<'_> {
         if name.starts_with(char::is_uppercase) && self.kind() == T::Ident {
             let thing = short(self.text_at(self.pos));
             diagnostic = diagnostic.help(format!(
-                "the name comes first: `{thing}: {shown}`, with its value behind in parentheses"
+                "the name comes first: `{thing}: {shown}`, followed by its value in parentheses"
             ));
         }
         self.fail(diagnostic.secondary(self.span_at(self.pos - 1), format!("behind `{shown}`")));

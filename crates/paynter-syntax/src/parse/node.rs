@@ -63,10 +63,10 @@ impl Parser<'_> {
         self.fail(
             Diagnostic::error(
                 code::LIST_INSIDE_CHAIN,
-                "a list may stand only at the start or at the end of a chain",
+                "a list is allowed only at the start or at the end of a chain",
             )
             .primary(arrow.span, "the chain goes on here")
-            .secondary(first.span.to(last.span), "behind this list")
+            .secondary(first.span.to(last.span), "after this list")
             .help("write a node before this arrow, on a line of its own"),
         );
     }
@@ -177,7 +177,7 @@ impl Parser<'_> {
         if is_there {
             let span = self.span_at(self.pos - 1).to(self.span_at(self.pos));
             self.fail(
-                Diagnostic::error(code::UNEXPECTED, "`:=` is not a sign of the language")
+                Diagnostic::error(code::UNEXPECTED, "`:=` is not an operator of the language")
                     .primary(span, "a value is given with `=`")
                     .help("write `x = 3` for a value, and `x: R(3)` for an element"),
             );
@@ -196,7 +196,7 @@ impl Parser<'_> {
             size = index.next();
             if let Some(wrong) = if i + 1 < n { size.take() } else { index.next() } {
                 self.fail(
-                    Diagnostic::error(code::UNEXPECTED, "a kind has one size, behind its name")
+                    Diagnostic::error(code::UNEXPECTED, "a kind has one size, after its name")
                         .primary(wrong.span, "this is not a size"),
                 );
                 return None;

@@ -206,20 +206,20 @@ fn parameters_of(
     for quantity in over {
         let name = &quantity.name;
         let mut refuse = |label: &str, help: &str| {
-            let message = format!("`{name}` is no parameter that could vary smoothly");
+            let message = format!("`{name}` is not a parameter that can vary smoothly");
             let message = Diagnostic::error(code::NO_SENSITIVITY, message);
             refused.push(message.primary(quantity.span, label).help(help));
         };
         let Some(symbol) = quantity.symbol else {
             refuse(
-                "this is no single parameter",
+                "this is not a single parameter",
                 "name a `param` or an `input` with a constant value",
             );
             continue;
         };
         match dae.symbol(symbol).role {
             Role::Parameter { .. } if design.structural.contains(&symbol) => {
-                refuse("it decides on the structure of the model", "use a sweep");
+                refuse("it determines the structure of the model", "use a sweep");
             }
             Role::Parameter { .. } if compiled.reduced.decided_by.contains(&symbol) => {
                 refuse("with its present value terms cancel", "use a sweep");

@@ -97,7 +97,7 @@ impl Model {
             return Err(model_error(
                 Diagnostic::error(
                     code::NO_SENSITIVITY,
-                    "the demands on the start leave open which state follows a parameter",
+                    "the start values do not determine which state follows a parameter",
                 )
                 .primary(self.asked, "asked for here")
                 .help("give the start of each state by itself, such as `start spring.q = …`"),

@@ -122,7 +122,7 @@ pub fn sensitivities_to_text(found: &Sensitivities) -> String {
     let width = found.parameters.iter().map(|p| p.name.chars().count());
     let width = width.max().unwrap_or(0);
     for output in &found.outputs {
-        let _ = writeln!(out, "\n{}: what 1 % more of each does at most", output.name);
+        let _ = writeln!(out, "\n{}: largest effect of 1 % more of each", output.name);
         for effect in found.ranking(output) {
             let parameter = &found.parameters[effect.parameter];
             if effect.change == 0.0 {

@@ -63,7 +63,7 @@ pub fn answer(workspace: &Workspace, method: &str, params: &Value) -> Result<Val
         uri.map(path_of).ok_or_else(|| {
             (
                 ErrorCode::InvalidParams as i32,
-                "no text is named".to_owned(),
+                "no document is named".to_owned(),
             )
         })
     };
@@ -128,7 +128,7 @@ pub fn answer(workspace: &Workspace, method: &str, params: &Value) -> Result<Val
         }
         _ => Err((
             ErrorCode::MethodNotFound as i32,
-            format!("`{method}` is not known"),
+            format!("`{method}` is not supported"),
         )),
     }
 }

@@ -73,9 +73,8 @@ pub fn start_run(workspace: Workspace, arguments: &[Value], run: &Run, events: S
                 &events,
             )
         };
-        let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-            Err("the run failed for a reason of its own; please report it".to_owned())
-        });
+        let result = catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|_| Err("the run failed unexpectedly; please report it".to_owned()));
         let _ = events.send(Event::RunDone { id, token, result });
     });
 }

@@ -90,7 +90,7 @@ pub fn serve() -> Result<(), String> {
     };
     server
         .run(&events)
-        .map_err(|e| format!("the editor cannot be answered: {e}"))
+        .map_err(|e| format!("the editor cannot be reached: {e}"))
 }
 
 /// How far the greeting went.
@@ -219,7 +219,7 @@ impl Server {
                     Ok(Err((code, message))) => Response::new_err(request.id, code, message),
                     Err(_) => refuse(
                         ErrorCode::InternalError,
-                        "this is our error; please report it",
+                        "this is a bug in paynter; please report it",
                     ),
                 }
             }

@@ -29,7 +29,7 @@ pub enum Incoming {
 pub fn read(input: &mut dyn BufRead) -> Incoming {
     let length = match read_header(input) {
         Ok(Some(Some(length))) => length,
-        Ok(Some(None)) => return Incoming::Nonsense("a message without its length".to_owned()),
+        Ok(Some(None)) => return Incoming::Nonsense("a message without Content-Length".to_owned()),
         Ok(None) | Err(_) => return Incoming::End,
     };
     if length > MAX_BYTES {

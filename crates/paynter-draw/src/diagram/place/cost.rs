@@ -63,6 +63,7 @@ impl Board {
                 }
             }
         }
+
         if cost > limit {
             return cost;
         }
@@ -137,6 +138,7 @@ impl Board {
                 price::SLANTED
             };
         }
+
         let (tail_role, head_role) = (self.roles[edge.tail], self.roles[edge.head]);
         if tail_role == Role::Source {
             if dy != 0 || dx < 0 {
@@ -154,6 +156,7 @@ impl Board {
         } else if dx < 0 {
             cost += price::BACKWARDS;
         }
+
         if edge.is_main && dy != 0 {
             cost += price::BENT;
         }
@@ -224,6 +227,7 @@ impl Board {
                 n += 1;
             }
         }
+
         let dot = |a: (i32, i32), b: (i32, i32)| {
             f64::from(a.0) * f64::from(b.0) + f64::from(a.1) * f64::from(b.1)
         };
@@ -240,6 +244,7 @@ impl Board {
                 is_straight = cosine < 0.0 && cosine * cosine >= 0.99 * 0.99 * lengths;
             }
         }
+
         if self.roles[node] == Role::TwoPort && n == 2 && !is_straight {
             cost += price::CORNER;
         }
@@ -281,6 +286,7 @@ impl Board {
             spans.push(span);
             self.work += self.cells.len() as u64 / 4;
         }
+
         self.spans = spans;
         cost
     }

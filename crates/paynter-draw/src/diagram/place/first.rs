@@ -73,6 +73,7 @@ impl Board {
         }
         starts.sort_unstable();
         starts.dedup();
+
         // A handful of starts is enough to find a long line; each costs a walk over the graph.
         starts.truncate(24);
         let mut best: Vec<usize> = Vec::new();
@@ -82,6 +83,7 @@ impl Board {
                 best = line;
             }
         }
+
         // Power goes from left to right, for most of the line.
         let goes_on = |a: usize, b: usize| {
             self.edges_at[a]
@@ -192,6 +194,7 @@ impl Board {
             }
             radius *= 2;
         }
+
         if let Some((_, cell)) = best {
             self.put(node, cell);
         }

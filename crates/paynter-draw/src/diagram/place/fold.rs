@@ -66,6 +66,7 @@ fn turn_at(view: &View, cells: &[Cell], column: i32) -> Option<Turn> {
         let is_at = |e: &crate::diagram::view::ViewEdge| e.tail == node || e.head == node;
         own.next().is_some_and(is_at) && own.next().is_none()
     };
+
     let beyond = |node: usize, sign: i32| {
         let at = cells[node];
         let is_beyond = move |k: &usize| {
@@ -74,6 +75,7 @@ fn turn_at(view: &View, cells: &[Cell], column: i32) -> Option<Turn> {
         };
         (0..cells.len()).filter(is_beyond).collect::<Vec<usize>>()
     };
+
     let mut in_the_way = [None, None];
     for (k, sign) in [(0, 1), (1, -1)] {
         match beyond(ends[k], sign)[..] {
@@ -82,6 +84,7 @@ fn turn_at(view: &View, cells: &[Cell], column: i32) -> Option<Turn> {
             _ => return None,
         }
     }
+
     Some(Turn {
         column,
         ends,
@@ -111,6 +114,7 @@ fn lay_rows(cells: &mut [Cell], turns: &[Turn]) {
             (low.min(c.1), high.max(c.1))
         })
     };
+
     // Where each row starts: its first column, where that is drawn, and the height above it.
     let (mut first, mut x, mut below) = (0, 0, 0);
     let old = cells.to_vec();
@@ -130,6 +134,7 @@ fn lay_rows(cells: &mut [Cell], turns: &[Turn]) {
             first = turn.column + 1;
         }
     }
+
     for (k, turn) in turns.iter().enumerate() {
         let outwards = if k % 2 == 0 { 1 } else { -1 };
         for (end, one_port) in turn.ends.iter().zip(turn.in_the_way) {

@@ -1,0 +1,240 @@
+//! Four treatments of locks on one model: minimal coordinates, dependent storages, reactions, springs.
+//!
+//! In:  an open chain and closed loops, each one text.
+//! Out: the same motion, with as many states as each treatment means, and locks that hold.
+
+use crate::kit::{Seeded, assert_close, column, design, distance, run_design, size};
+use paynter::compile::Treatment;
+use paynter::exec::Engine;
+use paynter::experiment::Outcome;
+use paynter::methods::{MethodResult, all_methods, compare_methods};
+use paynter::model::experiment::{Constraints, Parasitic};
+use paynter::model::graph::ElementKind;
+use paynter::simulate::Ending;
+use std::ops::ControlFlow;
+
+/// A crank, a rod and a piston in a plane, with masses, lengths and a start of their own.
+fn slider_crank(random: &mut Seeded) -> String {
+    let (crank, rod) = (random.between(0.1, 0.2), random.between(0.35, 0.6));
+    let (m1, m2, m3) = (
+        random.between(0.5, 2.0),
+        random.between(0.5, 2.0),
+        random.between(0.5, 2.0),
+    );
+    let angle = random.between(0.4, 1.2);
+    format!(
+        "use mechanics2d: Ground, Bar, Plate, Pin, Slider
+        model M {{
+            ground: Ground()
+            crank: Bar(m = {m1} [kg], l = {crank} [m])
+            rod: Bar(m = {m2} [kg], l = {rod} [m])
+            piston: Plate(m = {m3} [kg], J = 0.01 [kg*m^2])
+            ground.fixed => main: Pin => crank.a
+            crank.b => big: Pin => rod.a
+            rod.b => small: Pin => piston.cg
+            ground.fixed => guide: Slider => piston.cg
+            weight: Se[2]([0, -20] [N]) => rod.v
+            start main.angle = {angle} [rad], main.rate = 0 [rad/s]
+            guess guide.distance = {reach} [m], rod.r = [{reach}/2, 0.05] [m]
+        }}
+        experiment x of M {{ stop = 1.5 [s]; rtol = 1e-9; output_step = 0.05 [s]
+            record main.angle as phi, guide.distance as s, main.force[1] as fx }}",
+        reach = crank + rod - 0.05,
+    )
+}
+
+/// Two cranks on the ground that a pair of bars joins: two freedoms.
+const FIVE_BAR: &str = "use mechanics2d: Ground, Bar, Pin
+    model M {
+        left: Ground(r = [0, 0] [m])
+        right: Ground(r = [1, 0] [m])
+        a: Bar(m = 1 [kg], l = 0.5 [m])
+        b: Bar(m = 2 [kg], l = 0.8 [m])
+        c: Bar(m = 1.5 [kg], l = 0.7 [m])
+        d: Bar(m = 1 [kg], l = 0.4 [m])
+        left.fixed => j1: Pin => a.a
+        a.b => j2: Pin => b.a
+        right.fixed => j3: Pin => d.a
+        d.b => j4: Pin => c.a
+        b.b => j5: Pin => c.b
+        Se(1.3 [N*m]) -> a.w
+        start j1.angle = 1.9 [rad], j3.angle = 1.2 [rad], j1.rate = 0 [rad/s], j3.rate = 0.5 [rad/s]
+        guess a.r = [-0.1, 0.25] [m], b.r = [0.2, 0.7] [m], b.angle = 0.9 [rad], c.r = [0.9, 0.7] [m], c.angle = 2 [rad], d.r = [1.1, 0.2] [m]
+    }
+    experiment x of M { stop = 1 [s]; rtol = 1e-9; output_step = 0.05 [s]
+        record j1.angle as phi, j3.angle as psi, j5.force[1] as fx }";
+
+fn run_as(text: &str, constraints: Constraints) -> Outcome {
+    let mut design = design(text);
+    design.plan.constraints = constraints;
+    let outcome = run_design(&design, Engine::Auto).expect("the model has no errors");
+    assert!(matches!(outcome.run.ending, Ending::Reached), "{text}");
+    outcome
+}
+
+fn figures(text: &str) -> Vec<MethodResult> {
+    let design = design(text);
+    let methods = all_methods(&design);
+    let runs = compare_methods(&design, &methods, &mut |_| ControlFlow::Continue(()));
+    let results = runs.into_iter().map(|run| run.result);
+    results.map(|r| r.expect("every method runs")).collect()
+}
+
+#[test]
+fn four_methods_give_one_motion_of_random_slider_cranks() {
+    for seed in 1..5 {
+        let text = slider_crank(&mut Seeded(seed));
+        let [minimal, implicit, multiplier, parasitic] = &figures(&text)[..] else {
+            panic!("four methods");
+        };
+        // Two rates and positions of three bodies: one freedom is an angle and its momentum.
+        assert_eq!(minimal.states, 2, "{text}");
+        assert_eq!(multiplier.states, 18, "{text}");
+        // A spring for each of eight locks.
+        assert_eq!(parasitic.states, 26, "{text}");
+        for other in [implicit, multiplier] {
+            assert!(other.failure.is_none());
+            let worst = other.worst_difference().expect("columns");
+            assert!(worst.relative < 1e-6, "{worst:?}\n{text}");
+        }
+        for result in [minimal, implicit, multiplier] {
+            assert!(
+                result.gaps.iter().all(|g| g.size < 1e-9),
+                "{:?}",
+                result.gaps
+            );
+            assert!(
+                result.residual.is_some_and(|r| r < 1e-7),
+                "{:?}",
+                result.residual
+            );
+        }
+        // Springs give way by far less than a thousandth of the lengths.
+        for difference in &parasitic.differences[..2] {
+            assert!(difference.relative < 1e-3, "{difference:?}\n{text}");
+        }
+        assert!(parasitic.gaps.iter().all(|g| g.size < 1e-4));
+        let slides = parasitic.gaps.iter().find(|g| !g.is_turning);
+        assert!(slides.is_some_and(|g| g.size > 0.0));
+    }
+}
+
+#[test]
+fn minimal_coordinates_are_as_many_as_freedoms_and_do_not_drift() {
+    let minimal = run_as(FIVE_BAR, Constraints::Minimal);
+    assert_eq!(minimal.run.states.len(), 4, "{:?}", minimal.run.states);
+    let multiplier = run_as(FIVE_BAR, Constraints::Multiplier);
+    for name in ["phi", "psi", "fx"] {
+        let (a, b) = (column(&minimal, name), column(&multiplier, name));
+        assert!(distance(a, b) < 1e-6 * (1.0 + size(a)), "{name}");
+    }
+}
+
+#[test]
+fn stiffer_springs_come_nearer_in_proportion() {
+    let text = slider_crank(&mut Seeded(11));
+    let rigid = run_as(&text, Constraints::Multiplier);
+    let error = |k: f64| {
+        let springs = Parasitic {
+            k: Some(k),
+            b: Some(0.02 * k.sqrt() * 30.0),
+            ..Parasitic::default()
+        };
+        let soft = run_as(&text, Constraints::Parasitic(springs));
+        distance(column(&rigid, "s"), column(&soft, "s"))
+    };
+    let (soft, stiff) = (error(1e5), error(1e6));
+    let ratio = soft / stiff;
+    assert!((4.0..25.0).contains(&ratio), "{soft:e} {stiff:e}");
+}
+
+#[test]
+fn a_pendulum_swings_with_the_known_period_under_every_method() {
+    // A rod of 1 m let go horizontally (SYSTEMS S5: two integrations apart from this program).
+    let text = "use mechanics3d: World, Rod, Revolute, ez
+        model M {
+            world: World(gravity = [0, -9.81, 0] [m/s^2])
+            rod: Rod(m = 1 [kg], l = 1 [m])
+            world => hinge: Revolute(axis = ez) => rod.a
+            start hinge.angle = 0 [rad], hinge.rate = 0 [rad/s]
+        }
+        experiment x of M { stop = 5 [s]; rtol = 1e-9; record hinge.angle as phi }";
+    for constraints in [
+        Constraints::Minimal,
+        Constraints::Implicit,
+        Constraints::Multiplier,
+    ] {
+        let phi = *column(&run_as(text, constraints), "phi")
+            .last()
+            .expect("rows");
+        assert_close(phi, -2.937_510_900_034_762, 1e-6);
+    }
+    let springs = Constraints::Parasitic(Parasitic::default());
+    let phi = *column(&run_as(text, springs), "phi").last().expect("rows");
+    assert_close(phi, -2.937_510_900_034_762, 1e-3);
+}
+
+#[test]
+fn strokes_show_what_stands_in_the_place_of_locks() {
+    let text = slider_crank(&mut Seeded(3));
+    let kinds = |constraints: Constraints| {
+        let mut design = design(&text);
+        design.plan.constraints = constraints;
+        let strokes = design.strokes();
+        let count = |kind: ElementKind| {
+            let elements = strokes.graph.elements.iter();
+            elements.filter(|e| e.kind == kind).count()
+        };
+        let (sf, se, c) = (
+            count(ElementKind::Sf),
+            count(ElementKind::Se),
+            count(ElementKind::C),
+        );
+        (sf, se, c, strokes.causality.dependent.len())
+    };
+    // Flows of the ground and weights stay; eight locks are something else each time.
+    let (sf, se, c, dependent) = kinds(Constraints::Implicit);
+    assert_eq!(c, 0);
+    assert!(dependent > 0);
+    let multiplier = kinds(Constraints::Multiplier);
+    assert_eq!(multiplier, (sf - 8, se + 8, 0, 0));
+    let parasitic = kinds(Constraints::Parasitic(Parasitic::default()));
+    assert_eq!(parasitic, (sf - 8, se, 8, 0));
+}
+
+#[test]
+fn springs_are_chosen_from_the_masses() {
+    // A mass of 2 kg on a guide: across it the lock moves 2 kg, and the spring swings within 1 ms.
+    let text = "use mechanics2d: Ground, Plate, Slider
+        model M {
+            ground: Ground()
+            plate: Plate(m = 2 [kg], J = 0.5 [kg*m^2])
+            ground.fixed => guide: Slider => plate.cg
+            weight: Se[2]([0, -20] [N]) => plate.v
+        }
+        experiment x of M { stop = 1 [s]; constraints = parasitic(time = 1 [ms]) }";
+    let design = design(text);
+    let compiled = design.compile().expect("no errors");
+    assert!(matches!(
+        compiled.settings.treatment,
+        Treatment::Parasitic(..)
+    ));
+    let value = |name: &str| {
+        let dae = &compiled.reduced.dae;
+        let symbol = dae
+            .symbols
+            .iter()
+            .find(|s| dae.names.display(s.name) == name);
+        match symbol.expect("the parameter is there").role {
+            paynter::symbolic::Role::Parameter { value, .. } => value,
+            _ => f64::NAN,
+        }
+    };
+    assert_close(value("guide.lock_across.k"), 2e6, 1e-6);
+    assert_close(value("guide.lock_turn.k"), 5e5, 1e-6);
+    let outcome = run_design(&design, Engine::Auto).expect("no errors");
+    // At rest the lock has sunk by 20 N / k.
+    let across = outcome.gaps.iter().find(|g| g.lock == "guide.lock_across");
+    let across = across.expect("the lock was looked at");
+    assert!((1e-5..2.1e-5).contains(&across.size), "{across:?}");
+}
