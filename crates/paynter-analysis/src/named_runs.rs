@@ -10,7 +10,7 @@ use crate::layout::{Named, lay_out};
 use crate::simulate::Ending;
 use paynter_design::code;
 use paynter_design::design::{Choice, Design, DesignError};
-use paynter_model::experiment::{Functional, Measure, NamedRun};
+use paynter_model::experiment::{Functional, Measure, NamedRun, Plan};
 use paynter_syntax::{Diagnostic, ast};
 
 /// Runs an experiment by itself.
@@ -48,31 +48,14 @@ fn read_in(
     name: &ast::Ident,
     readings: &[&NamedRun],
 ) -> Result<Vec<Named>, Vec<Diagnostic>> {
-    let refuse = |message: String, label: &str, help: &str| {
-        let message = Diagnostic::error(code::NO_NAMED_RUN, message);
-        vec![message.primary(name.span, label).help(help)]
-    };
-    if design.plan.name.as_deref() == Some(&*name.text) {
-        let message = format!("`{}` is compared with itself", name.text);
-        let help = "name another experiment of this file";
-        return Err(refuse(message, "this experiment", help));
-    }
-    if !design.experiments.iter().any(|e| **e == *name.text) {
-        let message = format!("there is no experiment `{}` to compare with", name.text);
-        let known: Vec<String> = design
-            .experiments
-            .iter()
-            .map(|e| format!("`{e}`"))
-            .collect();
-        let help = format!("this file has {}", known.join(", "));
-        return Err(refuse(message, "not in this file", &help));
-    }
+    check_name(design, name)?;
     let mut other = with_readings(design, name, readings)?;
     if !other.plan.named_runs.is_empty() {
         let message = format!("`{}` compares with another run itself", name.text);
         let help = "compare with an experiment that stands by itself";
-        return Err(refuse(message, "this chain has no end", help));
+        return Err(refuse(name, message, ("this chain has no end", help)));
     }
+
     let first = other.plan.measures.len() - readings.len();
     for (measured, reading) in other.plan.measures[first..].iter_mut().zip(readings) {
         if let Measure::Of(Functional::Final(x)) = measured.value
@@ -84,39 +67,57 @@ fn read_in(
     // Its own references are not looked at here.
     other.plan.comparisons.clear();
     other.references.clear();
+
     let outcome = run(&other)?;
-    let about = |m: &Diagnostic| {
-        let message = format!("the run of `{}` fails: {}", name.text, m.message);
-        refuse(
-            message,
-            "compared with here",
-            "run that experiment by itself",
-        )
-    };
-    match &outcome.run.ending {
-        Ending::Failed { why, .. } => return Err(why.iter().flat_map(about).collect()),
-        Ending::Cancelled { .. } => unreachable!("nothing breaks this run off"),
-        Ending::Reached | Ending::Stopped { .. } => {}
+    if let Ending::Failed { why, .. } = &outcome.run.ending {
+        let about = |m: &Diagnostic| {
+            let message = format!("the run of `{}` fails: {}", name.text, m.message);
+            let help = "run that experiment by itself";
+            refuse(name, message, ("compared with here", help))
+        };
+        return Err(why.iter().flat_map(about).collect());
     }
-    let layout = lay_out(&other.plan);
-    let named = (first..).zip(readings).map(|(k, _)| {
-        match other.plan.measures[k].value {
-            Measure::Of(Functional::Kept(x)) => {
-                let at = layout
-                    .measured
-                    .iter()
-                    .position(|m| m.0 == x && m.1.at.is_none());
-                let at = at.expect("what a measure reads is laid out");
-                Named::Curve(outcome.run.traces[at].clone())
-            }
-            // In SI, as measures compare.
-            _ => Named::Number(outcome.measures[k].value.map(|v| {
-                let unit = &other.plan.measures[k].unit;
-                unit.as_ref().map_or(v, |u| u.to_si(v))
-            })),
+    Ok(read_off(&other.plan, &outcome, first))
+}
+
+fn refuse(name: &ast::Ident, message: String, (label, help): (&str, &str)) -> Vec<Diagnostic> {
+    let message = Diagnostic::error(code::NO_NAMED_RUN, message);
+    vec![message.primary(name.span, label).help(help)]
+}
+
+/// Refuses what is no other experiment of the file.
+fn check_name(design: &Design, name: &ast::Ident) -> Result<(), Vec<Diagnostic>> {
+    if design.plan.name.as_deref() == Some(&*name.text) {
+        let message = format!("`{}` is compared with itself", name.text);
+        let help = "name another experiment of this file";
+        return Err(refuse(name, message, ("this experiment", help)));
+    }
+    if design.experiments.iter().any(|e| **e == *name.text) {
+        return Ok(());
+    }
+    let message = format!("there is no experiment `{}` to compare with", name.text);
+    let known = design.experiments.iter().map(|e| format!("`{e}`"));
+    let help = format!("this file has {}", known.collect::<Vec<_>>().join(", "));
+    Err(refuse(name, message, ("not in this file", &help)))
+}
+
+/// The measures of a run from this one on, in SI, and the curves that were kept.
+fn read_off(plan: &Plan, outcome: &Outcome, first: usize) -> Vec<Named> {
+    let layout = lay_out(plan);
+    let of = |k: usize| match plan.measures[k].value {
+        Measure::Of(Functional::Kept(x)) => {
+            let mut measured = layout.measured.iter();
+            let at = measured.position(|m| m.0 == x && m.1.at.is_none());
+            let at = at.expect("what a measure reads is laid out");
+            Named::Curve(outcome.run.traces[at].clone())
         }
-    });
-    Ok(named.collect())
+        _ => {
+            let unit = plan.measures[k].unit.as_ref();
+            let value = outcome.measures[k].value;
+            Named::Number(value.map(|v| unit.map_or(v, |u| u.to_si(v))))
+        }
+    };
+    (first..plan.measures.len()).map(of).collect()
 }
 
 /// The design of another experiment, with further measures behind its own.
