@@ -8,7 +8,7 @@
 //! value of the original one. Equal switches share a mode, and so do opposite ones
 //! (`x < 0` and `x >= 0`). What is under `smooth` is not frozen.
 
-use std::f64::consts::PI;
+use std::f64::consts::FRAC_PI_4;
 
 use crate::dae::Switch;
 use crate::expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};
@@ -268,9 +268,9 @@ impl Freezer {
         }
     }
 
-    /// Freezes `atan2(y, x)`, which jumps by a turn where the point crosses the negative x-axis. A mode says whether it
-    /// last came from above; where x is negative, the angle is that of the opposite point and half a turn, which does
-    /// not jump. Where x is positive nothing is changed, and no mode either.
+    /// Freezes `atan2(y, x)`, which jumps by a turn where the point crosses the negative x-axis. A mode says whether the
+    /// point is in the third quadrant; either way, the angle is measured from the middle of where the point is, and goes
+    /// on smoothly a quarter of a turn beyond. Where x is positive nothing is changed.
     fn freeze_angle(
         &mut self,
         pool: &mut Pool,
@@ -292,11 +292,11 @@ impl Freezer {
         let zero = pool.number(0.0);
         let height = above_the_cut(pool, y, x);
         let not_below = self.relation(pool, Comparison::GreaterEqual, (height, zero), new_mode);
-        let (half, minus_half) = (pool.number(PI), pool.number(-PI));
-        let turn = pool.if_else(not_below, half, minus_half);
-        let beyond = from_opposite_point(pool, (y, x), turn);
+        let outside = angle_from(pool, (y, x), FRAC_PI_4);
+        let inside = angle_from(pool, (y, x), -3.0 * FRAC_PI_4);
+        let behind = pool.if_else(not_below, outside, inside);
         let is_in_front = pool.compare(Comparison::GreaterEqual, x, zero);
-        pool.if_else(is_in_front, angle, beyond)
+        pool.if_else(is_in_front, angle, behind)
     }
 
     fn floor(
@@ -402,24 +402,26 @@ fn above_the_cut(pool: &mut Pool, y: ExprId, x: ExprId) -> ExprId {
     pool.add(sum, radius)
 }
 
-/// `turn + atan2(-y, -x)`.
-fn from_opposite_point(pool: &mut Pool, (y, x): (ExprId, ExprId), turn: ExprId) -> ExprId {
-    let (y, x) = (pool.neg(y), pool.neg(x));
-    let opposite = pool.call2(Function2::Atan2, y, x);
-    pool.add(turn, opposite)
+/// The angle of a point, measured from the direction `from`, which is π/4 or −3π/4: it jumps opposite of that.
+fn angle_from(pool: &mut Pool, (y, x): (ExprId, ExprId), from: f64) -> ExprId {
+    // Turned back by `from`, and made larger by √2.
+    let (mut aside, mut along) = (pool.sub(y, x), pool.add(x, y));
+    if from < 0.0 {
+        (aside, along) = (pool.neg(aside), pool.neg(along));
+    }
+    let beyond = pool.call2(Function2::Atan2, aside, along);
+    let from = pool.number(from);
+    pool.add(from, beyond)
 }
 
-/// `if x >= 0 then atan2(y, x) else turn + atan2(-y, -x)`, which only frozen angles have.
+/// `if x >= 0 then atan2(y, x) else …`, which only frozen angles have.
 fn angle_of_choice(pool: &mut Pool, a: ExprId, b: ExprId) -> Option<ExprId> {
-    let Node::Call2(Function2::Atan2, y, x) = pool.node(a) else {
-        return None;
-    };
-    let (Node::Add(first, second), (minus_y, minus_x)) = (pool.node(b), (pool.neg(y), pool.neg(x)))
+    let (Node::Call2(Function2::Atan2, y, x), Node::If(_, yes, no)) = (pool.node(a), pool.node(b))
     else {
         return None;
     };
-    let opposite = pool.call2(Function2::Atan2, minus_y, minus_x);
-    (first == opposite || second == opposite).then_some(a)
+    let outside = angle_from(pool, (y, x), FRAC_PI_4);
+    (yes == outside || no == outside).then_some(a)
 }
 
 /// The argument of a root, a logarithm or a broken power: what must not be negative.

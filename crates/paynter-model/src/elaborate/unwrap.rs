@@ -8,7 +8,8 @@
 //! **Invariant:** s starts where δ is 0, as far from the jumps of δ as can be.
 
 use paynter_symbolic::dae::Start;
-use paynter_symbolic::{ExprId, Names, Role, Symbol, SymbolId};
+use paynter_symbolic::walk::below;
+use paynter_symbolic::{ExprId, Names, Pool, Role, Symbol, SymbolId};
 use paynter_syntax::{Span, ast};
 
 use super::lower::{Ctx, Lowered, Stop};
@@ -50,34 +51,30 @@ impl<'a> Elaborator<'a> {
     }
 
     /// s + δ with δ = angle − s, brought between −π and π.
-    ///
-    /// δ is twice the angle at the rim, tan(δ/2) = sin δ/(1 + cos δ): written as `atan2` it would have a cut to be watched
-    /// along the run, which it never comes near.
     fn whole_angle(&mut self, angle: ExprId, state: SymbolId) -> ExprId {
         use paynter_symbolic::{Function1, Function2, Node};
         let pool = self.pool();
         let s = pool.symbol(state);
-        let (sin, cos, radius) = match pool.node(angle) {
+        let (sin, cos) = match pool.node(angle) {
             // The point itself, turned back by s: the jump of its own angle is not met.
             Node::Call2(Function2::Atan2, y, x) => {
                 let (sin_s, cos_s) = (pool.call1(Function1::Sin, s), pool.call1(Function1::Cos, s));
                 let (y_cos, x_sin) = (pool.mul(y, cos_s), pool.mul(x, sin_s));
                 let (x_cos, y_sin) = (pool.mul(x, cos_s), pool.mul(y, sin_s));
-                let (sin, cos) = (pool.sub(y_cos, x_sin), pool.add(x_cos, y_sin));
-                (sin, cos, pool.call2(Function2::Hypot, y, x))
+                (pool.sub(y_cos, x_sin), pool.add(x_cos, y_sin))
             }
             _ => {
                 let beyond = pool.sub(angle, s);
                 let sin = pool.call1(Function1::Sin, beyond);
-                let cos = pool.call1(Function1::Cos, beyond);
-                (sin, cos, pool.number(1.0))
+                (sin, pool.call1(Function1::Cos, beyond))
             }
         };
-        let rim = pool.add(radius, cos);
-        let slope = pool.div(sin, rim);
-        let half = pool.call1(Function1::Atan, slope);
-        let two = pool.number(2.0);
-        let small = pool.mul(two, half);
+
+        // δ stays far from its jump at ±π, which need not be watched along the run; switches inside of it must be.
+        let mut small = pool.call2(Function2::Atan2, sin, cos);
+        if !has_switches(pool, small) {
+            small = pool.smooth(small);
+        }
         pool.add(s, small)
     }
 
@@ -135,4 +132,22 @@ impl<'a> Elaborator<'a> {
             });
         }
     }
+}
+
+/// Tells whether an expression holds something that switches, other than angles.
+fn has_switches(pool: &Pool, e: ExprId) -> bool {
+    use paynter_symbolic::{Function1, Function2, Node};
+    below(pool, &[e]).into_iter().any(|id| match pool.node(id) {
+        Node::Compare(..) | Node::If(..) => true,
+        Node::Call1(f, _) => matches!(
+            f,
+            Function1::Abs
+                | Function1::Sign
+                | Function1::Floor
+                | Function1::Ceil
+                | Function1::Round
+        ),
+        Node::Call2(f, ..) => matches!(f, Function2::Min | Function2::Max | Function2::Mod),
+        _ => false,
+    })
 }
