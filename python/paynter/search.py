@@ -116,8 +116,8 @@ class Fit(_Found):
         )
 
 
-class TradeOff(Columns):
-    """What one objective costs in terms of another: one row for each point of the curve, objectives and values by name."""
+class _Drawn(Columns):
+    """Columns with a text for reading and a picture of their own."""
 
     def __init__(self, text: str, json_text: str, svg: str, table: _paynter.Table) -> None:
         super().__init__(table)
@@ -125,10 +125,11 @@ class TradeOff(Columns):
         self.text = text
         #: Everything as plain objects.
         self.facts: dict[str, Any] = json.loads(json_text)
+        #: The picture.
         self.svg = svg
 
     def plot(self, *columns: str, **options: Any) -> Plot:
-        """The curve, the second aim over the first; with names of columns those, as a result draws them."""
+        """The picture; with names of columns those, as a result draws them."""
         return super().plot(*columns, **options) if columns or options else Plot(self.svg)
 
     def __repr__(self) -> str:
@@ -138,26 +139,18 @@ class TradeOff(Columns):
         return self.svg
 
 
-class Sensitivities(Columns):
-    """Quantities over time, and their derivatives: the column ``"d(w)/d(R1)"`` is that of w by R1."""
+class TradeOff(_Drawn):
+    """What one aim costs in terms of another: one row for each point of the curve, aims and values by name.
 
-    def __init__(self, text: str, json_text: str, svg: str, table: _paynter.Table) -> None:
-        super().__init__(table)
-        #: The ranking, for reading.
-        self.text = text
-        #: Everything as plain objects.
-        self.facts: dict[str, Any] = json.loads(json_text)
-        self.svg = svg
+    The picture is that curve, the second aim over the first.
+    """
 
-    def plot(self, *columns: str, **options: Any) -> Plot:
-        """What 1 % of each parameter does; with names of columns those, as a result draws them."""
-        return super().plot(*columns, **options) if columns or options else Plot(self.svg)
 
-    def __repr__(self) -> str:
-        return self.text.rstrip()
+class Sensitivities(_Drawn):
+    """Quantities over time, and their derivatives: the column ``"d(w)/d(R1)"`` is that of w by R1.
 
-    def _repr_svg_(self) -> str:
-        return self.svg
+    The text is their ranking; the picture shows what 1 % of each parameter does.
+    """
 
 
 class Screening:

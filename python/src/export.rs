@@ -29,7 +29,7 @@ pub fn export_fmu(
     may_write(&design, &path, "fmu")?;
     let inner = &design.inner;
     let made = py.detach(|| {
-        let export = paynter_export::export(inner)?;
+        let export = paynter_export::export_audited(inner, &design.choice)?;
         let options = fmu::Options {
             version,
             is_sources_only: sources_only,

@@ -9,6 +9,7 @@ use paynter::experiment::Outcome;
 use paynter::outcome_json::outcome_facts;
 use paynter::report::report;
 use paynter::run::{Ready, RunChoice, ready, run_staged};
+use paynter::scene::film;
 use paynter::simulate::Ending;
 use paynter::syntax::{Diagnostic, render};
 use paynter::table;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "paynter._paynter")]
 pub struct Run {
     design: Arc<paynter::Design>,
+    choice: paynter::Choice,
     whole: Arc<Whole>,
 }
 
@@ -76,10 +78,15 @@ impl Run {
         py.detach(|| self.whole.0.plots.iter().map(|p| p.to_svg()).collect())
     }
 
-    /// The report page.
-    fn report(&self, py: Python<'_>) -> String {
+    /// The report page; bodies are shown in motion.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
         let design = &self.design;
-        py.detach(|| report(design, &design.causality(), &self.whole.0))
+        let watch = Watch::new(None);
+        let page = py.detach(|| {
+            let film = film(design, &self.choice, &mut |_| watch.look(0.0)).ok();
+            report(design, &design.causality(), &self.whole.0, film)
+        });
+        watch.stopped().map_or(Ok(page), Err)
     }
 }
 
@@ -116,6 +123,7 @@ pub fn run(
     };
     let run = Run {
         design: inner.clone(),
+        choice: design.choice.clone(),
         whole: Arc::new(Whole(outcome)),
     };
     if let Some(error) = watch.stopped() {

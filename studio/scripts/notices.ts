@@ -34,7 +34,8 @@ function packageOf(id: string): string | undefined {
   return first?.startsWith("@") ? `${first}/${second}` : first;
 }
 
-function noticeOf(name: string): string {
+/** The name, version and licence text of a package. */
+export function noticeOf(name: string): string {
   const folder = path.join(import.meta.dirname, "../node_modules", name);
   const manifest = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8")) as {
     version: string;

@@ -137,6 +137,26 @@ fn the_reports_of_gyroscope_and_servo_work_in_a_browser() {
 }
 
 #[test]
+fn bodies_move_in_the_report_of_a_mechanism() {
+    let folder = folder("bodies-model");
+    let file = folder.join("m.bond");
+    let text = "use mechanics3d: World, Rod, Revolute, ez
+        model M {
+            world: World(gravity = [0, -9.81, 0] [m/s^2])
+            rod: Rod(m = 1 [kg], l = 1 [m])
+            world => hinge: Revolute(axis = ez) => rod.a
+            start hinge.angle = 30 [deg], hinge.rate = 0 [rad/s]
+        }
+        experiment swing of M { stop = 2 [s]; record hinge.angle; plot hinge.angle }";
+    std::fs::write(&file, text).expect("just made");
+    let seen = check("bodies", &[&file.display().to_string()]);
+    std::fs::remove_dir_all(&folder).expect("made above");
+    if let Some(seen) = seen {
+        assert_eq!(seen["bodies"], 1, "{seen}");
+    }
+}
+
+#[test]
 fn a_run_that_fails_still_has_a_page_with_its_message() {
     let folder = folder("failing-model");
     let file = folder.join("m.bond");

@@ -6,14 +6,15 @@
 use crate::code;
 use crate::compile::{self, Settings, compile};
 use crate::design::{Failed, open};
+use crate::memo::{Memo, Movable, Move, Texts};
 use paynter_model::causality::{Causality, assign_causality};
-use paynter_model::check::check_whole;
-use paynter_model::elaborate::{Elaborated, prepare};
+use paynter_model::check::CheckedItem;
+use paynter_model::elaborate::{Elaborated, Prepared, elaborate, prepare, with_stack};
 use paynter_model::graph::BondGraph;
 use paynter_model::project::{Loader, Project, Request, load};
 use paynter_syntax::{Diagnostic, Span, ast};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Checks every model and experiment of a file.
 ///
@@ -37,7 +38,7 @@ fn check_project(
     project: Project,
     diagnostics: Vec<Diagnostic>,
 ) -> Failed {
-    let inspected = inspect(loader, path, &project, diagnostics);
+    let inspected = inspect(loader, path, &project, diagnostics, &Remembered::default());
     Failed {
         sources: project.sources,
         diagnostics: inspected.diagnostics,
@@ -55,41 +56,170 @@ pub struct Inspected {
 }
 
 /// A model with its strokes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shown {
     /// Its name.
     pub model: String,
     /// Its graph.
     pub graph: Arc<BondGraph>,
     /// Its strokes.
-    pub causality: Causality,
+    pub causality: Arc<Causality>,
 }
 
-/// Looks through a project that was opened with these messages.
+/// What was found of the items of a file before, for as long as it holds.
+#[derive(Debug, Default)]
+pub struct Remembered {
+    items: Mutex<Memo<Found>>,
+    compiled: Mutex<Memo<Arc<CompiledItem>>>,
+}
+
+/// What was found of an item.
+type Found = Arc<CheckedItem>;
+
+impl Movable for CheckedItem {
+    fn moved(&self, by: &Move<'_>) -> Option<Self> {
+        Some(CheckedItem {
+            messages: self.messages.moved(by)?,
+            graph: self.graph.moved(by)?,
+        })
+    }
+}
+
+/// What compiling an item gave.
+#[derive(Clone, Debug, Default)]
+struct CompiledItem {
+    messages: Vec<Diagnostic>,
+    shown: Option<Shown>,
+}
+
+impl Movable for CompiledItem {
+    fn moved(&self, by: &Move<'_>) -> Option<Self> {
+        Some(CompiledItem {
+            messages: self.messages.moved(by)?,
+            shown: self.shown.moved(by)?,
+        })
+    }
+}
+
+impl Movable for Shown {
+    fn moved(&self, by: &Move<'_>) -> Option<Self> {
+        Some(Shown {
+            graph: self.graph.moved(by)?,
+            ..self.clone()
+        })
+    }
+}
+
+/// Looks through a project that was opened with these messages. What is remembered of the same file is not looked at
+/// again, and changes no answer.
 pub fn inspect(
     loader: &mut dyn Loader,
     path: &str,
     project: &Project,
     mut diagnostics: Vec<Diagnostic>,
+    remembered: &Remembered,
 ) -> Inspected {
     // After a syntax error things are missing, and everything that names them would be reported.
-    let mut graphs = BTreeMap::new();
+    let mut looked_at = None;
     if !diagnostics.iter().any(Diagnostic::is_error) {
-        let (messages, found) = check_whole(project);
-        diagnostics.extend(messages);
-        graphs.extend(found);
+        let prepared = prepare(project);
+        let texts = Texts::of(project, &prepared);
+        let items = look_at_items(&prepared, &texts, &remembered.items);
+        let found = items.iter().map(|item| CheckedItem::clone(item));
+        diagnostics.extend(prepared.whole(found.collect()));
+        looked_at = Some((prepared, texts, items));
     }
     diagnostics.extend(crate::unsupported::in_experiments(project));
     diagnostics.extend(missing_references(loader, path, project));
     let mut shown = Vec::new();
-    if !diagnostics.iter().any(Diagnostic::is_error) {
-        for message in check_graphs(project, graphs, &mut shown) {
-            if !diagnostics.contains(&message) {
-                diagnostics.push(message);
+    if let Some((prepared, texts, items)) = looked_at
+        && !diagnostics.iter().any(Diagnostic::is_error)
+    {
+        let graphs = Graphs {
+            project,
+            prepared: &prepared,
+            items: &items,
+        };
+        for compiled in graphs.compiled(&texts, &remembered.compiled) {
+            shown.extend(compiled.shown.clone());
+            for message in &compiled.messages {
+                if !diagnostics.contains(message) {
+                    diagnostics.push(message.clone());
+                }
             }
         }
     }
     Inspected { diagnostics, shown }
+}
+
+/// Looks at all items up to one that is too large.
+fn look_at_items(prepared: &Prepared<'_>, texts: &Texts, memo: &Mutex<Memo<Found>>) -> Vec<Found> {
+    let is_over = AtomicBool::new(false);
+    let places: Vec<usize> = (0..prepared.n_items()).collect();
+    remembering(texts, memo, &places, |place| {
+        if is_over.load(Ordering::Relaxed) {
+            return None;
+        }
+        let found = prepared.item(place);
+        is_over.fetch_or(found.is_too_large(), Ordering::Relaxed);
+        Some(Arc::new(found))
+    })
+}
+
+/// Gives what is found at each of these places: as remembered, or by working, on all cores; none ends the list.
+fn remembering<T: Movable + Send>(
+    texts: &Texts,
+    memo: &Mutex<Memo<T>>,
+    places: &[usize],
+    work: impl Fn(usize) -> Option<T> + Sync,
+) -> Vec<T> {
+    let memo = || memo.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut found: Vec<Option<T>> = {
+        let mut memo = memo();
+        memo.renew(texts);
+        places.iter().map(|&p| memo.find(texts, p)).collect()
+    };
+    let open: Vec<usize> = (0..places.len()).filter(|&k| found[k].is_none()).collect();
+    let made = on_all_cores(open.len(), |j| work(places[open[j]]));
+    let mut memo = memo();
+    for (k, made) in open.into_iter().zip(made) {
+        if let Some(made) = made {
+            memo.keep(texts, places[k], made.clone());
+            found[k] = Some(made);
+        }
+    }
+    found.into_iter().map_while(|f| f).collect()
+}
+
+/// Does pieces of work, each once, in order of their numbers but several at a time.
+fn on_all_cores<T: Send>(n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let take = || {
+        with_stack(|| {
+            let mut done = Vec::new();
+            loop {
+                let k = next.fetch_add(1, Ordering::Relaxed);
+                if k >= n {
+                    return done;
+                }
+                done.push((k, work(k)));
+            }
+        })
+    };
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let helpers: Vec<_> = (1..cores.min(n)).map(|_| scope.spawn(take)).collect();
+        let mut done = take();
+        for helper in helpers {
+            match helper.join() {
+                Ok(part) => done.extend(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(k, _)| *k);
+    done.into_iter().map(|(_, made)| made).collect()
 }
 
 /// Tables that experiments of the main file are compared with, and that are not there.
@@ -113,7 +243,7 @@ fn missing_references(loader: &mut dyn Loader, from: &str, project: &Project) ->
                 _ => Vec::new(),
             };
             for (path, span) in files {
-                if let Err(error) = loader.bytes(path, Some(from)) {
+                if let Err(error) = loader.can_read(path, Some(from)) {
                     found.push(unreadable_reference(format!("{path}: {error}"), span));
                 }
             }
@@ -132,55 +262,77 @@ pub fn unreadable_reference(why: String, span: Span) -> Diagnostic {
     .help("paths begin at the folder of the model")
 }
 
-/// Looks for conflicts of causality and for equations without a unique solution, in every model
-/// that stands alone and in every experiment. `graphs` are those known already, by the place of the item.
-fn check_graphs(
-    project: &Project,
-    mut graphs: BTreeMap<usize, BondGraph>,
-    shown: &mut Vec<Shown>,
-) -> Vec<Diagnostic> {
-    let Some(main) = project.files.first() else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    let mut prepared = None;
-    for (place, item) in main.ast.items.iter().enumerate() {
+/// The graphs of all items.
+struct Graphs<'g> {
+    project: &'g Project,
+    prepared: &'g Prepared<'g>,
+    items: &'g [Found],
+}
+
+impl Graphs<'_> {
+    /// Looks for conflicts of causality and for equations without a unique solution, in every model that stands alone
+    /// and in every experiment.
+    fn compiled(
+        &self,
+        texts: &Texts,
+        memo: &Mutex<Memo<Arc<CompiledItem>>>,
+    ) -> Vec<Arc<CompiledItem>> {
+        let n_items = self.prepared.n_items();
+        let places: Vec<usize> = (0..n_items)
+            .filter(|&p| self.request(p).is_some())
+            .collect();
+        remembering(texts, memo, &places, |place| {
+            Some(Arc::new(self.compile_item(place)))
+        })
+    }
+
+    /// What elaborates the item at a place; none if it need not be compiled.
+    fn request(&self, place: usize) -> Option<Request> {
+        let main = self.project.files.first()?;
         let mut request = Request::default();
-        match &item.kind {
-            ast::ItemKind::Model(model) if !is_part(project, model) => {
+        match &main.ast.items[place].kind {
+            ast::ItemKind::Model(model) if !is_part(self.project, model) => {
                 request.model = Some(model.name.text.to_string());
             }
-            ast::ItemKind::Experiment(e) if !is_as_its_model(project, e) => {
+            ast::ItemKind::Experiment(e) if !is_as_its_model(self.project, e) => {
                 request.experiment = Some(e.name.text.to_string());
             }
-            _ => continue,
+            _ => return None,
         }
-        let graph = graphs.remove(&place).or_else(|| {
-            let prepared = prepared.get_or_insert_with(|| prepare(project));
-            let elaborated = prepared.elaborate(&request).elaborated;
-            elaborated.map(Elaborated::into_graph)
-        });
+        Some(request)
+    }
+
+    fn compile_item(&self, place: usize) -> CompiledItem {
+        let request = self.request(place).unwrap_or_default();
+        let known = self.items.get(place).and_then(|item| item.graph.clone());
+        let graph = known.or_else(|| elaborated_graph(self.project, &request));
         // A part with open ports or parameters does not elaborate alone; `model::check` has looked at it.
-        let Some(graph) = graph else { continue };
-        let graph = Arc::new(graph);
+        let Some(graph) = graph else {
+            return CompiledItem::default();
+        };
         let compiled = compile(graph.clone(), Settings::default());
-        if let Some(model) = request.model {
+        let shown = request.model.map(|model| {
             let (graph, causality) = match &compiled {
                 Ok(compiled) => compile::shown(compiled),
                 Err(_) => (graph.clone(), assign_causality(&graph)),
             };
-            shown.push(Shown {
+            Shown {
                 model,
                 graph,
-                causality,
-            });
-        }
-        match compiled {
-            Ok(compiled) => found.extend(compiled.warnings),
-            Err(messages) => found.extend(messages),
-        }
+                causality: Arc::new(causality),
+            }
+        });
+        let messages = match compiled {
+            Ok(compiled) => compiled.warnings,
+            Err(messages) => messages,
+        };
+        CompiledItem { messages, shown }
     }
-    found
+}
+
+fn elaborated_graph(project: &Project, request: &Request) -> Option<Arc<BondGraph>> {
+    let elaborated = elaborate(project, request).elaborated;
+    elaborated.map(|whole| Arc::new(Elaborated::into_graph(whole)))
 }
 
 /// Tells whether an experiment has the graph of its model, which is looked at itself: it only says what to run and to show.

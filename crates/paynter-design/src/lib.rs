@@ -19,6 +19,7 @@ pub mod inputs;
 pub mod lagrangian;
 pub mod library;
 pub mod loader;
+mod memo;
 pub mod mobility;
 pub mod names;
 pub mod output;

@@ -38,6 +38,10 @@ impl Loader for DiskLoader {
         read_bytes(&self.find(path, from)?, Sort::named_by(from))
     }
 
+    fn can_read(&mut self, path: &str, from: Option<&str>) -> Result<(), String> {
+        open_file(&self.find(path, from)?, Sort::named_by(from)).map(drop)
+    }
+
     fn libraries(&self) -> Vec<String> {
         library::library_names().map(str::to_owned).collect()
     }
@@ -139,20 +143,9 @@ impl Sort {
 ///
 /// Why it cannot be read, in a few words.
 pub fn read_bytes(path: &Path, sort: Sort) -> Result<Vec<u8>, String> {
-    let facts = fs::metadata(path).map_err(|e| plain(&e))?;
-    if facts.is_dir() {
-        return Err("is a folder, not a file".to_owned());
-    }
-    if sort == Sort::Regular && !facts.is_file() {
-        return Err("is a device or pipe; a model reads files only".to_owned());
-    }
-    let too_large = || format!("is larger than {} MB", MAX_FILE_BYTES >> 20);
-    if facts.len() > MAX_FILE_BYTES {
-        return Err(too_large());
-    }
+    let file = open_file(path, sort)?;
     // What has no size, or grows meanwhile, is cut off here.
     let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(|e| plain(&e))?;
     file.take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(|e| plain(&e))?;
@@ -160,6 +153,25 @@ pub fn read_bytes(path: &Path, sort: Sort) -> Result<Vec<u8>, String> {
         true => Err(too_large()),
         false => Ok(bytes),
     }
+}
+
+/// Opens a file that may be read.
+fn open_file(path: &Path, sort: Sort) -> Result<fs::File, String> {
+    let facts = fs::metadata(path).map_err(|e| plain(&e))?;
+    if facts.is_dir() {
+        return Err("is a folder, not a file".to_owned());
+    }
+    if sort == Sort::Regular && !facts.is_file() {
+        return Err("is a device or pipe; a model reads files only".to_owned());
+    }
+    if facts.len() > MAX_FILE_BYTES {
+        return Err(too_large());
+    }
+    fs::File::open(path).map_err(|e| plain(&e))
+}
+
+fn too_large() -> String {
+    format!("is larger than {} MB", MAX_FILE_BYTES >> 20)
 }
 
 fn plain(error: &std::io::Error) -> String {

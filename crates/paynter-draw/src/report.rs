@@ -6,6 +6,10 @@
 //! **Invariant:** every word of the model is escaped; only drawings and equations, which this crate
 //! made, go in as they are. Curves are thinned so that the data stays below a megabyte.
 
+mod bodies;
+
+pub use bodies::Film;
+
 use crate::mathml::Equations;
 use crate::plot::{Panel, Side};
 use crate::sankey::{Energy, joules_text, sankey};
@@ -30,6 +34,8 @@ pub struct Report {
     pub tables: Vec<Table>,
     /// Curves.
     pub plots: Vec<Panel>,
+    /// Bodies in motion.
+    pub film: Option<Film>,
     /// The first-law audit.
     pub audit: Option<Energy>,
     /// Errors, warnings, notes.
@@ -107,6 +113,7 @@ pub fn report_html(report: &Report) -> String {
         }
         body.push_str("</dl>\n");
     }
+    bodies::write_bodies(&mut body, report.film.as_ref());
     write_plots(&mut body, &report.plots);
     if !report.diagram_svg.is_empty() {
         let _ = writeln!(
@@ -126,9 +133,10 @@ pub fn report_html(report: &Report) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n{}</body>\n</html>\n",
+         <link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n{}{}</body>\n</html>\n",
         escape(&report.title),
-        script(&report.plots)
+        script(&report.plots),
+        bodies::script(report.film.as_ref())
     )
 }
 

@@ -203,6 +203,28 @@ pub(crate) fn run(steps: &[Step], memory: &mut Memory) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Runs steps in order, also past a block without a solution: what it would give is no number, and neither is anything
+/// that depends on it.
+pub(crate) fn run_past_faults(steps: &[Step], memory: &mut Memory) {
+    for step in steps {
+        if run(std::slice::from_ref(step), memory).is_ok() {
+            continue;
+        }
+        let results = match step {
+            Step::Linear(block) => &block.unknowns[..],
+            Step::Newton(block) => &block.unknowns[..],
+            _ => &[],
+        };
+        for &slot in results {
+            memory.slots[slot as usize] = f64::NAN;
+        }
+        if let Step::External(call) = step {
+            let first = call.first_output as usize;
+            memory.slots[first..first + call.n_outputs as usize].fill(f64::NAN);
+        }
+    }
+}
+
 /// Runs instructions by interpretation.
 pub(crate) fn run_straight(instrs: &[Instr], slots: &mut [f64]) {
     for i in instrs {

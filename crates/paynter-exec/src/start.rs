@@ -17,7 +17,7 @@ mod search;
 use paynter_solve::Projection;
 use paynter_symbolic::SymbolId;
 
-use crate::code::run;
+use crate::code::{run, run_past_faults};
 use crate::dense::{PivotedQr, pivoted_qr};
 use crate::events::{ROUNDS_TOGETHER, mode_at, rounds_allowed};
 use crate::failure::{Failure, Fault};
@@ -170,6 +170,9 @@ impl Machine {
             }
             // The very first modes are guesses: a block may be singular under them.
             let settled = self.evaluate_modes(t0, &y, round >= ROUNDS_TOGETHER);
+            if round == 0 && settled.is_err() {
+                self.guess_modes(t0, &y);
+            }
             if matches!(settled, Ok(false)) && round > 0 {
                 break;
             }
@@ -265,6 +268,31 @@ impl Machine {
             Ok(set_by)
         } else {
             Err(StartError::Conflict { pairs })
+        }
+    }
+
+    /// Sets the modes that are known whatever the equations give. With all of them at zero an equation may have no
+    /// solution: with its `floor` at 0, `exp((x - floor(x))^2)` overflows for an x of 30.
+    fn guess_modes(&mut self, t: f64, y: &[f64]) {
+        let image = self.image.clone();
+        for _ in 0..ROUNDS_TOGETHER {
+            run_past_faults(&image.events.switches.steps, &mut self.memory);
+            let mut has_changed = false;
+            for mode in &image.events.modes {
+                let Decider::State { output, .. } = mode.decider else {
+                    continue;
+                };
+                let value = self.memory.slots[image.events.switches.outputs[output] as usize];
+                if value.is_finite() {
+                    let new = mode_at(mode.kind, value, None);
+                    let held = &mut self.memory.slots[mode.slot as usize];
+                    has_changed |= std::mem::replace(held, new) != new;
+                }
+            }
+            // A fault that stays is reported when the modes are settled.
+            if !has_changed || self.evaluate_modes(t, y, false).is_ok() {
+                return;
+            }
         }
     }
 

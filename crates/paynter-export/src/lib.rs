@@ -7,6 +7,7 @@
 //!
 //! **Invariant:** what a format cannot carry is refused with the reason, never left out in silence.
 
+mod audit;
 pub mod c;
 pub mod code;
 pub mod fmu;
@@ -14,6 +15,7 @@ mod names;
 mod seam;
 mod sizes;
 
+pub use audit::export_audited;
 pub use seam::{Export, Input, Output, Parameter, State, export, wanted_expressions};
 
 /// The formats: name as typed, what it is.

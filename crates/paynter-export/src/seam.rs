@@ -13,13 +13,16 @@ use paynter::driven::{DriveError, Driven, drive, machine_for_export};
 use paynter::exec::program::{Aim, Program, Step};
 use paynter::model::elaborate::Limit;
 use paynter::model::equations::ideal_contacts;
-use paynter::model::units::Unit;
+use paynter::model::units::{Dimension, Unit};
 use paynter::names::names_of_integrals;
 use paynter::symbolic::expr::{Node, Recipe};
 use paynter::symbolic::walk::below;
 use paynter::symbolic::{ExprId, Role, SymbolId, evaluate};
 use paynter::syntax::{Diagnostic, Span};
 use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// What the balance of energy is called.
+const AUDIT: &str = "system.residual";
 
 /// A model ready to be written in another language.
 #[derive(Clone, Debug)]
@@ -48,6 +51,9 @@ pub struct Export {
     pub rtol: f64,
     /// Distance of output points, s.
     pub output_step: Option<f64>,
+    /// The place among the outputs of the balance of energy: what sources gave and resistors did not take, less what
+    /// is stored.
+    pub audit: Option<usize>,
     /// Names of all symbols.
     names: HashMap<SymbolId, String>,
     /// What the user should know.
@@ -131,6 +137,14 @@ impl Export {
 ///
 /// What cannot be exported, and why.
 pub fn export(design: &Design) -> Result<Export, Vec<Diagnostic>> {
+    export_with(design, None)
+}
+
+/// Makes the seam with the given balance of energy among its outputs.
+pub(crate) fn export_with(
+    design: &Design,
+    balance: Option<ExprId>,
+) -> Result<Export, Vec<Diagnostic>> {
     refuse_contacts(design)?;
     refuse_trim(design)?;
     refuse_foreign(design)?;
@@ -139,7 +153,21 @@ pub fn export(design: &Design) -> Result<Export, Vec<Diagnostic>> {
         DriveError::Refused(messages) => messages,
         DriveError::RateIsRead(input) => vec![rate_of_input(design, input)],
     })?;
-    let (names, wanted) = wanted(design);
+    let (mut names, mut wanted) = wanted(design);
+    let audit = balance.map(|balance| {
+        // A recorded quantity of this name makes room for the one that knows of events.
+        if let Some(k) = names.iter().position(|o| o.name == AUDIT) {
+            names[k].name = format!("recorded.{AUDIT}");
+        }
+        names.push(Output {
+            name: AUDIT.to_owned(),
+            unit: Some(Dimension::ENERGY.unit()),
+            is_declared: false,
+            start: 0.0,
+        });
+        wanted.push(balance);
+        wanted.len() - 1
+    });
     let (mut machine, start) = machine_for_export(design, &driven, &wanted)?;
     let program = machine.program();
     let sizes = sizes(&machine, &start.y0, (design.plan.start, design.plan.stop));
@@ -170,6 +198,7 @@ pub fn export(design: &Design) -> Result<Export, Vec<Diagnostic>> {
         span: (design.plan.start, design.plan.stop),
         rtol: design.plan.rtol,
         output_step: design.plan.output_step,
+        audit,
         names,
         warnings,
         program,

@@ -22,7 +22,7 @@ fn messages(name: &str) -> (Vec<Diagnostic>, String) {
         Err(DesignError::Unreadable(message)) => panic!("{message}"),
         Err(DesignError::Model(failed)) => (failed.diagnostics, failed.sources),
         Ok(design) => {
-            let found = match paynter_export::export(&design) {
+            let found = match paynter_export::export_audited(&design, &kit::choice()) {
                 Ok(export) => export.warnings,
                 Err(messages) => messages,
             };

@@ -236,6 +236,95 @@ fn an_fmu_of_fmi_3_ticks_looks_ahead_and_returns_early() {
     );
 }
 
+/// Runs an FMU with its audit in `n` and in one communication steps; what it prints.
+fn audited(name: &str, text: &str, output: &str, (stop, rtol, n): (f64, f64, usize)) -> String {
+    let design = design_of_text(name, text);
+    let export = paynter_export::export_audited(&design, &kit::choice()).expect("exported");
+    assert!(export.audit.is_some(), "{:?}", export.warnings);
+    let options = Options {
+        version: Version::Two,
+        is_sources_only: true,
+    };
+    let fmu = write(&export, &options).expect("it can be written");
+    let d = &fmu.description;
+    let reference = |name: &str| attribute(d, &format!("name=\"{name}\""), "valueReference");
+    assert!(d.contains("name=\"system.residual\""), "{d}");
+    let defines = [
+        format!(
+            "-DGUID=\"{}\"",
+            attribute(d, "<fmiModelDescription", "guid")
+        ),
+        format!("-DOUTPUT={}", reference(output)),
+        format!("-DRESIDUAL={}", reference("system.residual")),
+        format!("-DSTOP={stop:?}"),
+        format!("-DRTOL={rtol:?}"),
+        format!("-DN={n}"),
+    ];
+    let files = paynter_export::c::write(&export, &paynter_export::c::Options::default());
+    drive(
+        name,
+        &fmu,
+        &files.header,
+        include_str!("kit/steps2.c"),
+        &defines,
+    )
+}
+
+/// What bounces lose is the model's own; what the integration errs by is not, and grows with its tolerance.
+#[test]
+fn an_fmu_audits_its_own_integration() {
+    if !has_compiler() {
+        return;
+    }
+    let residual = |rtol: f64| {
+        let printed = audited("ball", BALL, "height", (1.5, rtol, 30));
+        number(&printed, "many", 2).abs()
+    };
+    // The ball has 9.81 J at first and loses a third of that in its first bounce.
+    assert!(residual(1e-10) < 1e-7, "{}", residual(1e-10));
+
+    let swing = "model Swing {
+        s: Se(0) -> j: 1 -> m: I(1), k: C { e = sin(q) }, r: R(0.01)
+        start k.q = 2
+        output x = k.q
+    }";
+    let errs = |rtol: f64| {
+        let printed = audited("swing", swing, "x", (60.0, rtol, 7));
+        number(&printed, "one", 2).abs()
+    };
+    let (rough, fine) = (errs(1e-4), errs(1e-9));
+    assert!(
+        fine < 1e-7 && rough > 20.0 * fine && rough < 1e-2,
+        "{rough} and {fine}"
+    );
+}
+
+/// A stiff model takes hardly more steps where it is asked for a thousand points than where it is asked for one.
+#[test]
+fn stiff_steps_reach_over_communication_points() {
+    if !has_compiler() {
+        return;
+    }
+    // A fast valve before a slow tank: rates of 10⁵ and 1 per second, driven by a slow wave.
+    let stiff = "model Stiff {
+        s: Se(1 + sin(time)) -> j: 1 -> fast: I(1e-5), r: R(1)
+        j -> n: 0 -> tank: C(1), leak: R(3)
+        output level = tank.e
+    }";
+    let printed = audited("stiff", stiff, "level", (20.0, 1e-6, 2000));
+    let (many, one) = (number(&printed, "many", 3), number(&printed, "one", 3));
+    assert!(many < 1.5 * one + 20.0 && many < 1000.0, "{printed}");
+    let (a, b) = (number(&printed, "many", 1), number(&printed, "one", 1));
+    // A slow first-order lag within 10⁻⁴: x' = (u − x)·1 − x/3 with u = 1 + sin t.
+    let w = 4.0_f64 / 3.0;
+    let wave = (w * 20.0_f64.sin() - 20.0_f64.cos()) / (w * w + 1.0);
+    let level = 0.75 + wave - (0.75 - 1.0 / (w * w + 1.0)) * (-w * 20.0).exp();
+    assert!(
+        (a - level).abs() < 1e-4 && (a - b).abs() < 1e-5,
+        "{printed}{level}"
+    );
+}
+
 #[test]
 fn descriptions_say_what_the_model_says() {
     for version in [Version::Two, Version::Three] {

@@ -1,78 +1,127 @@
-//! Checks every model and experiment of the main file, each as far as it stands alone.
+//! Looks through all models and experiments of the main file, without running anything.
 //!
-//! In:  a [`Project`].
-//! Out: messages in the order of the text, each cause once; and the graphs that were made on the way.
+//! In:  a [`Prepared`] project.
+//! Out: for each item what is wrong with it and its graph ([`CheckedItem`]); of all items together the messages in the
+//!      order of the text, each cause once.
 //!
 //! A model that leaves parameters, inputs or ports open is checked with these as unknown
 //! numbers; what would only go wrong for some values is not reported then.
+//!
+//! **Invariant:** what is found of an item depends on that item and what it names, not on other items or the order in
+//! which they are looked at; only [`Prepared::whole`] compares them.
+
+use std::sync::Arc;
 
 use paynter_syntax::{Diagnostic, Span, ast};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::elaborate::{
-    ENOUGH_BLAME, Elaborated, Elaboration, Report, code, no_model, prepare, with_stack,
+    ENOUGH_BLAME, Elaborated, Elaboration, Prepared, Report, code, no_model, prepare, with_stack,
 };
 use crate::graph::BondGraph;
 use crate::project::{Project, Request};
 
+/// What was found of one item.
+#[derive(Clone, Debug, Default)]
+pub struct CheckedItem {
+    /// Messages, in which one cause may stand that another item has as well.
+    pub messages: Vec<Diagnostic>,
+    /// The graph of a model or experiment that elaborates alone, as [`crate::elaborate::elaborate`] gives it.
+    pub graph: Option<Arc<BondGraph>>,
+}
+
+impl CheckedItem {
+    /// Tells whether the item is too large to be elaborated: items behind it are not looked at.
+    pub fn is_too_large(&self) -> bool {
+        self.messages.iter().any(|m| m.code == code::TOO_LARGE)
+    }
+}
+
 /// Checks every model and experiment of the main file.
 pub fn check(project: &Project) -> Vec<Diagnostic> {
-    check_whole(project).0
-}
-
-/// Checks as [`check`] does, and hands out the graphs of models and experiments that elaborate alone, each with the
-/// place of its item in the main file: whoever looks further need not elaborate again.
-///
-/// A graph is what [`crate::elaborate::elaborate`] gives for the same model or experiment, or it is left out.
-pub fn check_whole(project: &Project) -> (Vec<Diagnostic>, Vec<(usize, BondGraph)>) {
-    with_stack(|| check_here(project))
-}
-
-fn check_here(project: &Project) -> (Vec<Diagnostic>, Vec<(usize, BondGraph)>) {
-    let (mut report, mut graphs) = (Report::default(), Vec::new());
-    let Some(main) = project.files.first() else {
-        return (Vec::new(), graphs);
-    };
-    let is_empty = main.ast.items.is_empty() && main.ast.units_strict.is_none();
-    if is_empty && !main.is_broken {
-        report.list.push(no_model());
-    }
-
-    let request = Request::default();
-    let names = prepare(project);
-    report.merge(names.messages().to_vec());
-    let mut repeated = Repeated::default();
-    for (place, item) in main.ast.items.iter().enumerate() {
-        let elaboration = match &item.kind {
-            ast::ItemKind::Model(model) => names.elaborate_alone(model, &request),
-            ast::ItemKind::Experiment(experiment) => {
-                names.elaborate_experiment(experiment, &request)
+    with_stack(|| {
+        let prepared = prepare(project);
+        let mut items = Vec::new();
+        for place in 0..prepared.n_items() {
+            items.push(prepared.item(place));
+            // What is left may be as large, and take as long to find out.
+            if items[place].is_too_large() {
+                break;
             }
-            _ => continue,
-        };
-        let (mut messages, graph) = check_plan(elaboration);
-        graphs.extend(graph.map(|graph| (place, graph)));
-        let is_too_large = repeated.remove(&mut messages, item);
-        report.merge(messages);
-        // What is left may be as large, and take as long to find out.
-        if is_too_large {
-            break;
         }
-    }
-    (report.in_text_order(), graphs)
+        prepared.whole(items)
+    })
 }
+
+impl Prepared<'_> {
+    /// Number of items of the main file.
+    pub fn n_items(&self) -> usize {
+        let main = self.project().files.first();
+        main.map_or(0, |main| main.ast.items.len())
+    }
+
+    /// Looks at one item of the main file.
+    pub fn item(&self, place: usize) -> CheckedItem {
+        let Some(main) = self.project().files.first() else {
+            return CheckedItem::default();
+        };
+        with_stack(|| match &main.ast.items[place].kind {
+            ast::ItemKind::Model(model) => {
+                check_plan(self.elaborate_alone(model, &NOTHING_CHANGED))
+            }
+            ast::ItemKind::Experiment(experiment) => {
+                check_plan(self.elaborate_experiment(experiment, &NOTHING_CHANGED))
+            }
+            _ => CheckedItem::default(),
+        })
+    }
+
+    /// Puts together what was found of the items, in their order: what several have in common is reported once.
+    pub fn whole(&self, items: Vec<CheckedItem>) -> Vec<Diagnostic> {
+        let mut report = Report::default();
+        let Some(main) = self.project().files.first() else {
+            return report.list;
+        };
+        let is_empty = main.ast.items.is_empty() && main.ast.units_strict.is_none();
+        if is_empty && !main.is_broken {
+            report.list.push(no_model());
+        }
+
+        report.merge(self.messages().to_vec());
+        let mut repeated = Repeated::default();
+        for (item, mut found) in main.ast.items.iter().zip(items) {
+            let is_too_large = found.is_too_large();
+            repeated.remove(&mut found.messages, item);
+            report.merge(found.messages);
+            if is_too_large {
+                break;
+            }
+        }
+        report.in_text_order()
+    }
+}
+
+/// No value is changed.
+static NOTHING_CHANGED: Request = Request {
+    model: None,
+    experiment: None,
+    overrides: Vec::new(),
+    free_inputs: Vec::new(),
+};
 
 /// Adds the messages about what the experiment asks for, if there is one. The graph is the one before its
 /// expressions were read.
-fn check_plan(elaboration: Elaboration<'_>) -> (Vec<Diagnostic>, Option<BondGraph>) {
+fn check_plan(elaboration: Elaboration<'_>) -> CheckedItem {
     let mut messages = elaboration.diagnostics;
     let Some(mut elaborated) = elaboration.elaborated else {
-        return (messages, None);
+        let graph = None;
+        return CheckedItem { messages, graph };
     };
     // What an experiment reads adds to the graph, so a copy is taken before.
     let before = elaborated.experiment.map(|_| elaborated.graph().clone());
     messages.extend(messages_of_plan(&mut elaborated));
-    (messages, elaborated.alone(before))
+    let graph = elaborated.alone(before).map(Arc::new);
+    CheckedItem { messages, graph }
 }
 
 /// Checks what an experiment asks for. Messages about settings, columns and measures.
@@ -93,8 +142,8 @@ struct Repeated {
 }
 
 impl Repeated {
-    /// Takes away the messages that were reported for an earlier item. Tells whether the item is too large.
-    fn remove(&mut self, messages: &mut Vec<Diagnostic>, item: &ast::Item) -> bool {
+    /// Takes away the messages that were reported for an earlier item.
+    fn remove(&mut self, messages: &mut Vec<Diagnostic>, item: &ast::Item) {
         if let ast::ItemKind::Experiment(experiment) = &item.kind {
             let model: Vec<&str> = experiment.of.segments.iter().map(|s| &*s.text).collect();
             let model = model.join(".");
@@ -107,9 +156,7 @@ impl Repeated {
             !matches!(m.code, code::TOO_LARGE | code::RECURSION)
                 || self.told.insert((String::new(), m.message.clone()))
         });
-        let is_too_large = messages.iter().any(|m| m.code == code::TOO_LARGE);
         messages.retain(|m| !self.is_blamed_enough(m));
-        is_too_large
     }
 
     /// Tells whether a declaration with a wrong unit was named often enough: it is wrong in every experiment that gives

@@ -19,6 +19,7 @@ pub mod graph;
 pub mod kinds;
 pub mod lagrange;
 pub mod laws;
+mod lookup;
 pub mod project;
 pub mod relax;
 pub mod suggest;

@@ -7,8 +7,9 @@
 //! and files never import each other in a circle.
 
 use paynter_fmi::Problem;
-use paynter_syntax::{Diagnostic, FileId, SourceMap, Span, ast};
+use paynter_syntax::{Diagnostic, FileId, SourceMap, Span, Tree, ast};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use crate::elaborate::code;
 use crate::foreign::{self, Foreign, Shared};
@@ -45,9 +46,51 @@ pub trait Loader {
         self.data(path, from).map(String::into_bytes)
     }
 
+    /// Tells whether [`Loader::bytes`] would give something.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read, in a few words.
+    fn can_read(&mut self, path: &str, from: Option<&str>) -> Result<(), String> {
+        self.bytes(path, from).map(drop)
+    }
+
     /// Lists the names of libraries, for "did you mean".
     fn libraries(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Reads a text that becomes this file of a project. A loader that keeps what it has read gives that.
+    fn read(&mut self, file: FileId, _name: &str, text: &str) -> Arc<ReadText> {
+        Arc::new(ReadText::new(file, text))
+    }
+}
+
+/// A text that was read: its tree, its meaning and the messages about it.
+#[derive(Debug)]
+pub struct ReadText {
+    /// The text as a tree, nothing left out.
+    pub tree: Tree,
+    /// What it means. Parts with errors are missing.
+    pub ast: Arc<ast::File>,
+    /// In text order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl ReadText {
+    /// Reads a text.
+    pub fn new(file: FileId, text: &str) -> Self {
+        let parsed = paynter_syntax::parse(file, text);
+        ReadText {
+            tree: parsed.tree,
+            ast: Arc::new(parsed.ast),
+            diagnostics: parsed.diagnostics,
+        }
+    }
+
+    /// Tells whether the file cannot be used.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }
 
@@ -82,7 +125,7 @@ pub struct LoadedFile {
     /// Equal for equal files: `library:control`, or what the loader says.
     pub canonical_name: String,
     /// Its meaning.
-    pub ast: ast::File,
+    pub ast: Arc<ast::File>,
     /// What it uses, in text order.
     pub imports: Vec<Import>,
     /// The text did not parse without errors, so that things may be missing from `ast`.
@@ -176,9 +219,9 @@ struct Reading<'l> {
 impl Reading<'_> {
     fn add(&mut self, canonical_name: String, shown_name: &str, text: &str) -> usize {
         let file = self.project.sources.add(shown_name, text);
-        let parsed = paynter_syntax::parse(file, text);
-        let is_broken = parsed.has_errors();
-        self.diagnostics.extend(parsed.diagnostics);
+        let read = self.loader.read(file, &canonical_name, text);
+        let is_broken = read.has_errors();
+        self.diagnostics.extend(read.diagnostics.iter().cloned());
         let mut data = FxHashMap::default();
         for path in data_files(text) {
             let text = self.loader.data(path, Some(&canonical_name));
@@ -190,7 +233,7 @@ impl Reading<'_> {
         self.project.files.push(LoadedFile {
             file,
             canonical_name,
-            ast: parsed.ast,
+            ast: read.ast.clone(),
             imports: Vec::new(),
             is_broken,
             data,
@@ -260,7 +303,7 @@ impl Reading<'_> {
             .add_derived(name, text.as_str(), origins);
         let parsed = paynter_syntax::parse(source, &text);
         self.diagnostics.extend(parsed.diagnostics);
-        let items = &mut self.project.files[at].ast.items;
+        let items = &mut Arc::make_mut(&mut self.project.files[at].ast).items;
         let doc = items[k].doc.clone();
         let models = parsed.ast.items.into_iter();
         items.extend(models.map(|model| ast::Item {
@@ -385,7 +428,7 @@ fn is_built_in(name: &str) -> bool {
 }
 
 /// Gives the name of a top-level item.
-pub(crate) fn item_name(item: &ast::Item) -> Option<&ast::Ident> {
+pub fn item_name(item: &ast::Item) -> Option<&ast::Ident> {
     match &item.kind {
         // The derived model has the name of the block.
         ast::ItemKind::Use(_) | ast::ItemKind::Lagrangian(_) => None,
@@ -444,7 +487,7 @@ impl Project {
             lagrangian,
             files: std::iter::once(own)
                 .chain(imported)
-                .map(|f| &f.ast)
+                .map(|f| &*f.ast)
                 .collect(),
             sources: &self.sources,
             is_strict: own.ast.units_strict.is_some(),

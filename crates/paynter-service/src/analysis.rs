@@ -6,12 +6,13 @@
 //! **Invariant:** it holds as long as every text that was asked for has its stamp.
 
 use crate::world::{Asked, Stamp, World};
-use paynter::check::inspect;
+use paynter::check::{Remembered, inspect};
 use paynter::compile::{Settings, strokes};
 use paynter::design::open;
 use paynter::model::causality::{Causality, assign_causality};
 use paynter::model::elaborate::{elaborate, sketch};
 use paynter::model::graph::BondGraph;
+pub use paynter::model::project::item_name;
 use paynter::model::project::{Project, Request};
 use paynter::syntax::{Diagnostic, ast};
 use std::collections::BTreeMap;
@@ -43,10 +44,11 @@ pub struct Checked {
 
 impl Checked {
     /// Checks a text that was read. The graphs met on the way are kept with the analysis.
-    pub fn new(world: &World, analysis: Arc<Analysis>) -> Self {
+    pub fn new(world: &World, analysis: Arc<Analysis>, remembered: &Remembered) -> Self {
         let mut asked = Asked::new(world);
         let told = analysis.told.clone();
-        let found = inspect(&mut asked, &analysis.path, &analysis.project, told);
+        let project = &analysis.project;
+        let found = inspect(&mut asked, &analysis.path, project, told, remembered);
         for shown in found.shown {
             let flat = Flat {
                 graph: shown.graph,
@@ -80,7 +82,7 @@ pub struct Flat {
     /// The graph.
     pub graph: Arc<BondGraph>,
     /// Its strokes.
-    pub causality: Causality,
+    pub causality: Arc<Causality>,
     /// The model waits for bonds, values or inputs: strokes may turn out otherwise where it is used.
     pub is_open: bool,
 }
@@ -133,13 +135,13 @@ impl Analysis {
             let shown = strokes(Arc::new(whole.into_graph()), Settings::default());
             return Some(Flat {
                 graph: shown.graph,
-                causality: shown.causality,
+                causality: Arc::new(shown.causality),
                 is_open: false,
             });
         }
         let graph = sketch(&self.project, model)?;
         Some(Flat {
-            causality: assign_causality(&graph),
+            causality: Arc::new(assign_causality(&graph)),
             graph: Arc::new(graph),
             is_open: true,
         })
@@ -147,38 +149,12 @@ impl Analysis {
 
     /// Finds the item that a path names in a file of the project: its file and itself.
     pub fn find<'a>(&'a self, path: &ast::Path, file: usize) -> Option<(usize, &'a ast::Item)> {
-        match path.segments.as_slice() {
-            [name] => self.find_name(&name.text, file),
-            [prefix, name] => {
-                let imports = &self.project.files[file].imports;
-                let import = imports
-                    .iter()
-                    .find(|i| i.prefix.as_deref() == Some(&*prefix.text))?;
-                self.own_item(&name.text, import.file)
-            }
-            _ => None,
-        }
+        self.project.find(path, file)
     }
 
     /// Finds the item of this name that a file knows.
     pub fn find_name<'a>(&'a self, name: &str, file: usize) -> Option<(usize, &'a ast::Item)> {
-        if let Some(own) = self.own_item(name, file) {
-            return Some(own);
-        }
-        let imports = &self.project.files.get(file)?.imports;
-        let mut wanted = imports
-            .iter()
-            .filter(|i| i.names.is_empty() || i.names.iter().any(|n| &*n.text == name));
-        wanted.find_map(|i| self.own_item(name, i.file))
-    }
-
-    fn own_item<'a>(&'a self, name: &str, file: usize) -> Option<(usize, &'a ast::Item)> {
-        let items = &self.project.files.get(file)?.ast.items;
-        let found = items.iter().find(|item| {
-            !matches!(item.kind, ast::ItemKind::Experiment(_))
-                && item_name(item).is_some_and(|n| &*n.text == name)
-        });
-        found.map(|item| (file, item))
+        self.project.find_name(name, file)
     }
 
     /// Finds a model by path.
@@ -187,16 +163,7 @@ impl Analysis {
         path: &ast::Path,
         file: usize,
     ) -> Option<(usize, &'a ast::Model)> {
-        match self.find(path, file)? {
-            (
-                file,
-                ast::Item {
-                    kind: ast::ItemKind::Model(model),
-                    ..
-                },
-            ) => Some((file, model)),
-            _ => None,
-        }
+        self.project.find_model(path, file)
     }
 
     /// Lists a model and those it extends, the model itself first, each with its file.
@@ -205,20 +172,7 @@ impl Analysis {
         model: &'a ast::Model,
         file: usize,
     ) -> Vec<(usize, &'a ast::Model)> {
-        // More levels than this are a circle, which elaboration reports.
-        const MAX_LEVELS: usize = 64;
-        let mut levels = vec![(file, model)];
-        while levels.len() < MAX_LEVELS {
-            let (file, model) = levels[levels.len() - 1];
-            let Some(base) = &model.extends else { break };
-            match self.find_model(&base.path, file) {
-                Some(next) if !levels.iter().any(|l| std::ptr::eq(l.1, next.1)) => {
-                    levels.push(next)
-                }
-                _ => break,
-            }
-        }
-        levels
+        self.project.lineage(model, file)
     }
 
     /// Lists the declared ports of a model, those of the models it extends first.
@@ -230,19 +184,5 @@ impl Analysis {
             _ => None,
         });
         ports.flatten().collect()
-    }
-}
-
-/// Gives the name of a top-level item.
-pub fn item_name(item: &ast::Item) -> Option<&ast::Ident> {
-    match &item.kind {
-        // The model derived from a Lagrangian has its name.
-        ast::ItemKind::Use(_) | ast::ItemKind::Lagrangian(_) => None,
-        ast::ItemKind::Domain(d) => Some(&d.name),
-        ast::ItemKind::PortType(p) => Some(&p.name),
-        ast::ItemKind::Model(m) => Some(&m.name),
-        ast::ItemKind::Function(f) => Some(&f.name),
-        ast::ItemKind::Experiment(e) => Some(&e.name),
-        ast::ItemKind::Constant(c) => c.target.parts.first().map(|p| &p.name),
     }
 }

@@ -6,7 +6,8 @@
 //! **Invariant:** nothing here depends on another text.
 
 use crate::place::{LineIndex, Range};
-use paynter::syntax::{FileId, Parsed, Span, ast, parse};
+use paynter::model::project::ReadText;
+use paynter::syntax::{FileId, Span, ast};
 use std::sync::Arc;
 
 /// A text that was read.
@@ -15,7 +16,7 @@ pub struct Document {
     /// The text.
     pub text: Arc<str>,
     /// Tree, meaning and messages; spans are of file 0.
-    pub parsed: Parsed,
+    pub parsed: Arc<ReadText>,
     /// Its lines.
     pub lines: LineIndex,
 }
@@ -23,8 +24,14 @@ pub struct Document {
 impl Document {
     /// Reads a text.
     pub fn new(text: Arc<str>) -> Self {
+        let parsed = Arc::new(ReadText::new(FileId(0), &text));
+        Document::of(text, parsed)
+    }
+
+    /// Takes over a text that was read as file 0.
+    pub fn of(text: Arc<str>, parsed: Arc<ReadText>) -> Self {
         Document {
-            parsed: parse(FileId(0), &text),
+            parsed,
             lines: LineIndex::new(&text),
             text,
         }

@@ -171,3 +171,40 @@ fn word_position(text: &str, word: &str) -> Option<usize> {
     let first = places.next()?.0;
     places.next().is_none().then_some(first)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text after the first fix of its first message.
+    fn fixed(text: &str) -> Option<String> {
+        let document = Document::new(text.into());
+        let diagnostic = document.parsed.diagnostics.first()?;
+        let fix = fixes_of(&document, diagnostic).into_iter().next()?;
+        let mut text = text.to_owned();
+        for (range, new) in fix.edits {
+            text.replace_range(range.bytes.0..range.bytes.1, &new);
+        }
+        Some(text)
+    }
+
+    #[test]
+    fn a_comparison_written_as_a_definition_gets_its_second_sign() {
+        for condition in ["if x = 0 then 1 else 2", "if (x = 0) then 1 else 2"] {
+            let text = format!("model A {{ y = {condition} }}");
+            let expected = text.replace("x = 0", "x == 0");
+            assert_eq!(fixed(&text), Some(expected));
+        }
+        let demand = "model A { solve x { x = 2 } }";
+        assert_eq!(
+            fixed(demand).as_deref(),
+            Some("model A { solve x { x == 2 } }")
+        );
+    }
+
+    #[test]
+    fn a_power_with_stars_becomes_one_with_a_hat() {
+        let text = "model A { y = a**2 }";
+        assert_eq!(fixed(text).as_deref(), Some("model A { y = a^2 }"));
+    }
+}

@@ -15,7 +15,9 @@ use crate::message::{Message, messages_of};
 use crate::place::Range;
 use crate::view::{View, view_of};
 use crate::world::{Asked, LIBRARY, Stamp, World, plain};
+use paynter::check::Remembered;
 use paynter::model::project::Loader;
+use paynter::syntax::FileId;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,12 +37,17 @@ struct Kept {
     documents: BTreeMap<String, (Stamp, Arc<Document>)>,
     analyses: BTreeMap<String, Arc<Analysis>>,
     checked: BTreeMap<String, Arc<Checked>>,
+    /// Parts of what was checked that hold by the content of items, whatever else of the text changes.
+    remembered: BTreeMap<String, Arc<Remembered>>,
     /// Messages, each with what they were made from.
     messages: BTreeMap<String, (Arc<Checked>, Arc<[Message]>)>,
 }
 
 /// Texts whose answers are kept at a time: more than anyone has open, and few enough to stay small.
 const MAX_KEPT: usize = 64;
+
+/// Texts of which items are remembered: those that somebody types in.
+const MAX_REMEMBERED: usize = 8;
 
 /// Folders below a root that are looked into for models.
 const MAX_FOLDER_DEPTH: usize = 8;
@@ -150,7 +157,9 @@ impl Workspace {
         {
             return Some(document.clone());
         }
-        let document = Arc::new(Document::new(self.world.text(&path)?));
+        let text = self.world.text(&path)?;
+        let parsed = self.world.read(FileId(0), &path, &text);
+        let document = Arc::new(Document::of(text, parsed));
         if kept.documents.len() >= MAX_KEPT {
             kept.documents.clear();
         }
@@ -187,13 +196,27 @@ impl Workspace {
         if let Some(known) = known.filter(|c| c.holds(&self.world)) {
             return Some(known);
         }
-        let checked = Arc::new(Checked::new(&self.world, self.analysis(&path)?));
+        let remembered = self.remembered(&path);
+        let checked = Arc::new(Checked::new(
+            &self.world,
+            self.analysis(&path)?,
+            &remembered,
+        ));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.checked.len() >= MAX_KEPT {
             kept.checked.clear();
         }
         kept.checked.insert(path, checked.clone());
         Some(checked)
+    }
+
+    /// What is remembered of the items of a text from before it was changed.
+    fn remembered(&self, path: &str) -> Arc<Remembered> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.remembered.len() >= MAX_REMEMBERED && !kept.remembered.contains_key(path) {
+            kept.remembered.clear();
+        }
+        kept.remembered.entry(path.to_owned()).or_default().clone()
     }
 
     /// Tells by what a text is known to be the same.

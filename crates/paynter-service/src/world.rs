@@ -7,10 +7,11 @@
 //! these stamps holds as long as the stamps do.
 
 use paynter::loader::{DiskLoader, beside};
-use paynter::model::project::Loader;
+use paynter::model::project::{Loader, ReadText};
+use paynter::syntax::FileId;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// Texts in memory, each with the number of the change that made it.
@@ -18,7 +19,15 @@ use std::time::SystemTime;
 pub struct World {
     texts: BTreeMap<String, (u64, Arc<str>)>,
     n_changes: u64,
+    /// Texts that were read, by their number in a project and their name. Copies share them: a text is what it is.
+    read: Arc<Mutex<BTreeMap<(u32, String), Known>>>,
 }
+
+/// A text and what reading it gave.
+type Known = (Arc<str>, Arc<ReadText>);
+
+/// Texts that are kept as read: those of a few projects with their libraries.
+const MAX_READ: usize = 256;
 
 /// By what it is known that a text has not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +64,24 @@ impl World {
         }
         let text = paynter::loader::read_text(Path::new(&path)).ok()?;
         Some(text.into())
+    }
+
+    /// Reads a text that is this file of a project, or gives what reading the same text gave before.
+    pub fn read(&self, file: FileId, name: &str, text: &str) -> Arc<ReadText> {
+        let key = (file.0, name.to_owned());
+        let kept = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, read)) = kept().get(&key)
+            && **known == *text
+        {
+            return read.clone();
+        }
+        let read = Arc::new(ReadText::new(file, text));
+        let mut kept = kept();
+        if kept.len() >= MAX_READ {
+            kept.clear();
+        }
+        kept.insert(key, (Arc::from(text), read.clone()));
+        read
     }
 
     /// Lists the paths of texts in memory.
@@ -166,7 +193,23 @@ impl Loader for Asked<'_> {
         }
     }
 
+    fn can_read(&mut self, path: &str, from: Option<&str>) -> Result<(), String> {
+        if path.starts_with(LIBRARY) {
+            return self.bytes(path, from).map(drop);
+        }
+        let full = Self::full(path, from);
+        self.note(&full);
+        match self.world.texts.contains_key(&full) {
+            true => Ok(()),
+            false => self.disk.can_read(&full, from),
+        }
+    }
+
     fn libraries(&self) -> Vec<String> {
         self.disk.libraries()
+    }
+
+    fn read(&mut self, file: FileId, name: &str, text: &str) -> Arc<ReadText> {
+        self.world.read(file, name, text)
     }
 }

@@ -274,6 +274,88 @@ fn random_edits_end_with_the_answers_of_a_fresh_start() {
     }
 }
 
+/// Models that use each other, experiments that extend each other, and messages of all stages: of causality, of units, of
+/// plans.
+const FAMILY: &str = "use control: PID
+ground = 0.5
+model Coil { port p: electrical; param L = 2 [H]; p -> i: I(L) }
+model Load { r: R(3 [ohm]) }
+model Rig {
+    param k = 4 [ohm]
+    s: Se(10 [V]) -> j: 1 -> r: R(k), i: I(1 [H])
+    j -> c: C(ground*1 [F])
+}
+model Wide extends Rig { j -> more: R(5 [ohm]) }
+model Locked { a: Sf(1 [A]) -> j: 1 -> i: I(1 [H]), b: R(1 [ohm]) }
+// Between two items.
+experiment first of Rig { with k = 7 [ohm]; stop = 1 [s]; record i.f, r.e }
+experiment second extends first { with k = 8 [ohm]; measure top = max(i.f) }
+experiment third of Wide { stop = 2 [s]; record nothing_here }
+experiment fourth of Rig { stop = 1 [s]; with k = 3 [V] }
+";
+
+/// Types here and there, as people do: digits mostly, now and then a line, a name, a letter less.
+fn type_somewhere(text: &mut String, random: &mut Random) {
+    let pieces = [
+        "1", "7", "0", "\n", " ", "x", "// w\n", "[V]", "second", "Rig",
+    ];
+    let mut at = random.below(text.len() + 1);
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    match random.below(5) {
+        0 if at < text.len() => {
+            text.remove(at);
+        }
+        1 => text.insert_str(at, pieces[random.below(pieces.len())]),
+        _ => {
+            let digits: Vec<usize> = text
+                .match_indices(|c: char| c.is_ascii_digit())
+                .map(|d| d.0)
+                .collect();
+            let at = digits
+                .get(random.below(digits.len().max(1)))
+                .copied()
+                .unwrap_or(0);
+            text.insert_str(at, pieces[random.below(3)]);
+        }
+    }
+}
+
+/// The law of what is remembered of single items: after every edit the answers are those of a fresh start.
+#[test]
+fn what_is_remembered_changes_no_answer() {
+    let mut texts = vec![FAMILY.to_owned(); 12];
+    let files = all_files();
+    let some = files
+        .iter()
+        .filter(|f| std::fs::metadata(f).is_ok_and(|m| m.len() < 5000) && f.contains("gallery"));
+    texts.extend(some.map(|f| std::fs::read_to_string(f).expect("it was listed")));
+    for (k, text) in texts.into_iter().enumerate() {
+        let mut random = Random((k as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let mut workspace = Workspace::new([]);
+        let mut now = text.clone();
+        for step in 0..16 {
+            workspace.open("/nowhere/m.bond", now.clone());
+            let mut fresh = Workspace::new([]);
+            fresh.open("/nowhere/m.bond", now.clone());
+            assert_eq!(
+                ask_whole(&workspace, "/nowhere/m.bond"),
+                ask_whole(&fresh, "/nowhere/m.bond"),
+                "text {k}, step {step}\n{now}"
+            );
+            // A text with an error in its grammar is mended by undo, mostly.
+            let is_broken = fresh
+                .document("/nowhere/m.bond")
+                .is_some_and(|d| d.parsed.has_errors());
+            if is_broken && random.below(3) > 0 {
+                now.clone_from(&text);
+            }
+            type_somewhere(&mut now, &mut random);
+        }
+    }
+}
+
 #[test]
 fn memory_stays_flat_over_ten_thousand_edits() {
     let mut random = Random(5);

@@ -6,7 +6,8 @@
 //!
 //! **Invariant:** every point sent is a point of the curve; a peak is never lost, however narrow.
 
-use serde_json::Value;
+use paynter::scene::Film;
+use serde_json::{Value, json};
 
 /// A curve to be sent.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +37,21 @@ pub fn frame(head: &Value, curves: &[Curve]) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// Writes the film of a file's bodies: time, then its columns.
+pub fn film_frame(film: Film, path: &str) -> Vec<u8> {
+    let mut head = film.head;
+    head["purpose"] = json!("scene");
+    head["path"] = json!(path);
+    head["panels"] = json!([]);
+    let column = |values: Vec<f64>| Curve {
+        x: values,
+        y: Vec::new(),
+    };
+    let all = std::iter::once(film.time).chain(film.columns);
+    let curves: Vec<Curve> = all.map(column).collect();
+    frame(&head, &curves)
 }
 
 /// The points of a curve over time that are seen between two times: with one more at each side, so that the

@@ -27,7 +27,6 @@ mod library;
 mod page;
 mod result;
 mod runner;
-mod scene;
 mod server;
 mod session;
 mod study;

@@ -101,7 +101,7 @@ pub fn picture(kind: &str) -> Option<String> {
         Some(flat) => {
             let options = DiagramOptions::default();
             // What its ports are given decides the strokes of a part that is alone.
-            let strokes = (!flat.is_open).then_some(&flat.causality);
+            let strokes = (!flat.is_open).then_some(&*flat.causality);
             to_svg(&diagram(&flat.graph, strokes, &options))
         }
         None => NO_GRAPH.to_owned(),

@@ -7,13 +7,13 @@
 
 use crate::bonds::{want_powers, want_signals};
 use crate::export::{Format, file, file_frame};
-use crate::frame::Curve;
+use crate::frame::{Curve, film_frame};
 use crate::hub::{Hub, Out};
 use crate::result::{Made, Shown};
-use crate::scene::{SceneAsk, scene};
 use crate::wire::{Focus, RunAsk};
 use paynter::draw::plot::Plot;
 use paynter::run::{RunChoice, run};
+use paynter::scene::film;
 use paynter::simulate::Ending;
 use paynter::syntax::Diagnostic;
 use paynter::table::Table;
@@ -300,19 +300,10 @@ impl Runner {
             let last = last.as_ref().ok_or("run an experiment first")?;
             last.ask.clone()
         };
-        let full = hub.full(&ask.path)?;
-        let analysis = hub
-            .workspace()
-            .analysis(&full)
-            .ok_or("the file cannot be read")?;
+        let (design, choice) = (design_of(hub, &ask)?, choice_of(&ask));
         let newest = self.newest.load(Ordering::SeqCst);
-        let mut progress = |_: f64| self.is_wanted(newest);
-        let ask = SceneAsk {
-            path: ask.path.clone(),
-            full,
-            choice: choice_of(&ask),
-        };
-        scene(&analysis, &mut hub.world(), &ask, &mut progress)
+        let film = film(&design, &choice, &mut |_| self.is_wanted(newest))?;
+        Ok(film_frame(film, &ask.path))
     }
 
     /// Side runs end when a newer run waits.

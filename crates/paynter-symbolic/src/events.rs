@@ -8,6 +8,8 @@
 //! value of the original one. Equal switches share a mode, and so do opposite ones
 //! (`x < 0` and `x >= 0`). What is under `smooth` is not frozen.
 
+use std::f64::consts::FRAC_PI_4;
+
 use crate::dae::Switch;
 use crate::expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};
 use crate::walk::{below, for_each_argument, rebuild, substitute};
@@ -153,15 +155,7 @@ impl Freezer {
                 let a = frozen[&a];
                 self.freeze_function(pool, f, a, new_mode)
             }
-            Node::Call2(Function2::Atan2, y, x) => {
-                // On its cut, the sign of a zero is half a turn.
-                let is_upper = frozen[&y] != y && is_never_negative(pool, y);
-                let (mut y, x) = (frozen[&y], frozen[&x]);
-                if is_upper {
-                    y = pool.call1(Function1::Abs, y);
-                }
-                pool.call2(Function2::Atan2, y, x)
-            }
+            Node::Call2(Function2::Atan2, y, x) => self.freeze_angle(pool, (y, x), new_mode),
             Node::Call2(f, a, b) => {
                 let (a, b) = (frozen[&a], frozen[&b]);
                 self.freeze_function2(pool, f, (a, b), new_mode)
@@ -274,6 +268,37 @@ impl Freezer {
         }
     }
 
+    /// Freezes `atan2(y, x)`, which jumps by a turn where the point crosses the negative x-axis. A mode says whether the
+    /// point is in the third quadrant; either way, the angle is measured from the middle of where the point is, and goes
+    /// on smoothly a quarter of a turn beyond. Where x is positive nothing is changed.
+    fn freeze_angle(
+        &mut self,
+        pool: &mut Pool,
+        (y, x): (ExprId, ExprId),
+        new_mode: &mut dyn FnMut(&mut Pool, Switch) -> SymbolId,
+    ) -> ExprId {
+        // On its cut, the sign of a zero is half a turn.
+        let is_upper = is_never_negative(pool, y);
+        let is_right = is_never_negative(pool, x);
+        let is_frozen = self.frozen[&y] != y;
+        let (mut y, x) = (self.frozen[&y], self.frozen[&x]);
+        if is_upper && is_frozen {
+            y = pool.call1(Function1::Abs, y);
+        }
+        let angle = pool.call2(Function2::Atan2, y, x);
+        if is_upper || is_right || pool.as_number(angle).is_some() {
+            return angle;
+        }
+        let zero = pool.number(0.0);
+        let height = above_the_cut(pool, y, x);
+        let not_below = self.relation(pool, Comparison::GreaterEqual, (height, zero), new_mode);
+        let outside = angle_from(pool, (y, x), FRAC_PI_4);
+        let inside = angle_from(pool, (y, x), -3.0 * FRAC_PI_4);
+        let behind = pool.if_else(not_below, outside, inside);
+        let is_in_front = pool.compare(Comparison::GreaterEqual, x, zero);
+        pool.if_else(is_in_front, angle, behind)
+    }
+
     fn floor(
         &mut self,
         pool: &mut Pool,
@@ -362,6 +387,41 @@ impl Freezer {
         };
         pool.symbol(symbol)
     }
+}
+
+/// An angle this little beyond its cut, in radians, is on it: what rests there must not switch at every rounding.
+const ON_THE_CUT: f64 = 1e-12;
+
+/// Negative where x and y both are, that is, between the cut of `atan2` and the negative y-axis: x + y + |(x, y)|, which
+/// bends nowhere but at the origin.
+fn above_the_cut(pool: &mut Pool, y: ExprId, x: ExprId) -> ExprId {
+    let sum = pool.add(x, y);
+    let radius = pool.call2(Function2::Hypot, x, y);
+    let slack = pool.number(1.0 + ON_THE_CUT);
+    let radius = pool.mul(slack, radius);
+    pool.add(sum, radius)
+}
+
+/// The angle of a point, measured from the direction `from`, which is π/4 or −3π/4: it jumps opposite of that.
+fn angle_from(pool: &mut Pool, (y, x): (ExprId, ExprId), from: f64) -> ExprId {
+    // Turned back by `from`, and made larger by √2.
+    let (mut aside, mut along) = (pool.sub(y, x), pool.add(x, y));
+    if from < 0.0 {
+        (aside, along) = (pool.neg(aside), pool.neg(along));
+    }
+    let beyond = pool.call2(Function2::Atan2, aside, along);
+    let from = pool.number(from);
+    pool.add(from, beyond)
+}
+
+/// `if x >= 0 then atan2(y, x) else …`, which only frozen angles have.
+fn angle_of_choice(pool: &mut Pool, a: ExprId, b: ExprId) -> Option<ExprId> {
+    let (Node::Call2(Function2::Atan2, y, x), Node::If(_, yes, no)) = (pool.node(a), pool.node(b))
+    else {
+        return None;
+    };
+    let outside = angle_from(pool, (y, x), FRAC_PI_4);
+    (yes == outside || no == outside).then_some(a)
 }
 
 /// The argument of a root, a logarithm or a broken power: what must not be negative.
@@ -497,7 +557,8 @@ pub fn restore_functions(pool: &mut Pool, e: ExprId) -> ExprId {
         let new = match pool.node(new) {
             Node::If(condition, a, b) => {
                 let (condition, a, b) = plain_condition(pool, condition, a, b);
-                if let Some(x) = mirror_image(pool, a, b) {
+                let of_frozen = mirror_image(pool, a, b).or_else(|| angle_of_choice(pool, a, b));
+                if let Some(x) = of_frozen {
                     restored.insert(id, x);
                     continue;
                 }
@@ -603,9 +664,12 @@ mod tests {
         // Without symbols it is a constant that could not be folded, such as floor(1/0).
         let roots: Vec<ExprId> = below(pool, &[e])
             .into_iter()
-            .filter_map(|id| match pool.node(id) {
-                Node::Call2(Function2::Atan2, y, _) => Some(y),
-                _ => root_argument(pool, id),
+            .flat_map(|id| match pool.node(id) {
+                Node::Call2(Function2::Atan2, y, _) => vec![y],
+                Node::If(c, a, _) if matches!(pool.node(a), Node::Call2(Function2::Atan2, ..)) => {
+                    vec![c]
+                }
+                _ => root_argument(pool, id).into_iter().collect(),
             })
             .collect();
         let mirrors = below(pool, &roots);

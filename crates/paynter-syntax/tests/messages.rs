@@ -28,6 +28,18 @@ const FIXTURES: &[(&str, &str)] = &[
         "2: E0101 expected `{`, found `then`",
     ),
     (
+        "model A {\n    y = if x = 0 then 1 else 2\n}",
+        "2: E0101 two values are compared with `==`",
+    ),
+    (
+        "model A {\n    when (x = 0) { y = 1 }\n}",
+        "2: E0101 two values are compared with `==`",
+    ),
+    (
+        "model A {\n    if n = 2 { r: R(1) }\n}",
+        "2: E0101 two values are compared with `==`",
+    ),
+    (
         "model A {\n    tilt 1 -> i: I(2)\n}",
         "2: E0101 expected `:`, `=` or an arrow, found `1`",
     ),

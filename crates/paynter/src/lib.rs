@@ -9,16 +9,17 @@ pub mod listing;
 pub mod outcome_json;
 pub mod readable;
 pub mod report;
+pub mod scene;
 pub mod summary;
 
 pub use paynter_analysis::{
-    compare, control, delayed, driven, experiment, fit, linear, methods, noise, optimize, power,
-    run, screening, shards, simulate, spectrum, statistics, sweep, sweep_curves, sweep_pictures,
-    sweep_table, typed_sweeps,
+    compare, control, delayed, driven, experiment, fit, linear, measure_slopes, methods, noise,
+    optimize, power, run, screening, shards, simulate, spectrum, statistics, sweep, sweep_curves,
+    sweep_pictures, sweep_table, typed_sweeps,
 };
 pub use paynter_design::{
     assumed, check, code, compile, design, digits, disk, lagrangian, library, loader, mobility,
-    names, output, overlay,
+    names, output, overlay, sweeps,
 };
 pub use paynter_run::{audit, gaps, measure, table, trace};
 

@@ -1,15 +1,16 @@
 //! The report page of a run.
 //!
-//! In:  a design and what its run gave.
-//! Out: one HTML file with picture, equations, tables, audit and curves; nothing is asked from outside.
+//! In:  a design, what its run gave, and the film of its bodies if it has any.
+//! Out: one HTML file with pictures, equations, tables, audit and curves; nothing is asked from outside.
 
 use crate::readable::readable;
+use crate::scene::Film;
 use paynter_analysis::experiment::Outcome;
 use paynter_analysis::simulate::Ending;
 use paynter_design::design::Design;
 use paynter_draw::diagram::{DiagramOptions, diagram, to_svg};
 use paynter_draw::mathml::{self, Equations};
-use paynter_draw::report::{Message, Report, Severity, Table, report_html};
+use paynter_draw::report::{self as page, Message, Report, Severity, Table, report_html};
 use paynter_draw::sankey::Energy;
 use paynter_model::causality::report::stroke_text;
 use paynter_model::causality::{Causality, StorageForm};
@@ -24,8 +25,13 @@ const MOST_ROWS: usize = 300;
 /// Beyond this many states the printed equations are longer than any report.
 const MOST_STATES: usize = 200;
 
-/// Writes the page.
-pub fn report(design: &Design, causality: &Causality, outcome: &Outcome) -> String {
+/// Writes the page; bodies are shown if there is a film of them.
+pub fn report(
+    design: &Design,
+    causality: &Causality,
+    outcome: &Outcome,
+    film: Option<Film>,
+) -> String {
     let run = &outcome.run;
     let statistics = &run.statistics;
     let mut summary = vec![
@@ -103,6 +109,11 @@ pub fn report(design: &Design, causality: &Causality, outcome: &Outcome) -> Stri
             .iter()
             .flat_map(|p| p.panels.clone())
             .collect(),
+        film: film.map(|film| page::Film {
+            head: film.head.to_string(),
+            time: film.time,
+            columns: film.columns,
+        }),
         audit: run.audit.as_ref().map(energy),
         messages: messages(design, outcome),
     })

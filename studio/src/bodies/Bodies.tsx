@@ -8,14 +8,12 @@ import { get, useStudio } from "../store/store";
 import type { Film } from "../wire/protocol";
 import { forceAt, pictureAt, roomOf, stripTimes, vectorAt } from "./film";
 import { PlayBar } from "./PlayBar";
-import { Stage, type Look, type Tag, type ViewName } from "./stage";
+import { Stage, VIEWS, type Look } from "./stage";
+import { MOST_TAGS, moveTags } from "./tags";
 
-const VIEWS: [ViewName, string][] = [["front", "Front"], ["top", "Top"], ["iso", "Iso"]];
 const STEP = Math.PI / 24;
 /** Pictures of a film strip. */
 const STRIP = 5;
-/** With more than these the words hide the bodies. */
-const MOST_TAGS = 12;
 
 export default function Bodies({ film }: { film: Film }) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -100,32 +98,6 @@ export default function Bodies({ film }: { film: Film }) {
 function choose(name: string | null): void {
   const isNode = get().analysis?.view?.nodes.some((n) => n.id === name);
   select(name && isNode ? [{ kind: "node", id: name }] : []);
-}
-
-/** Words follow their joints without React: at every picture. */
-function moveTags(place: HTMLElement, tags: Tag[]): void {
-  const taken: [number, number][] = [];
-  for (const tag of tags) {
-    const word = place.querySelector<HTMLElement>(`[data-tag="${CSS.escape(tag.name)}"]`);
-    if (!word) continue;
-    const [x, y] = freePlace(taken, tag.x + 14, tag.y - 36);
-    word.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
-    word.style.visibility = tag.isHidden ? "hidden" : "visible";
-    const small = word.querySelector("small");
-    if (small && tag.force !== null) small.textContent = `${number(tag.force, 3)} N`;
-  }
-}
-
-const TAG_WIDTH = 120;
-const TAG_HEIGHT = 36;
-
-/** Words that would cover others stand below or above them. */
-function freePlace(taken: [number, number][], x: number, y: number): [number, number] {
-  const isFree = (at: number): boolean => taken.every(([u, v]) => Math.abs(u - x) > TAG_WIDTH || Math.abs(v - at) > TAG_HEIGHT);
-  const tries = [0, 1, -1, 2, -2, 3, -3].map((k) => y + k * (TAG_HEIGHT + 2));
-  const found = tries.find(isFree) ?? y;
-  taken.push([x, found]);
-  return [x, found];
 }
 
 /** The same in words: every joint with its force, every body with its place. */

@@ -14,6 +14,8 @@ import { Arrow, bodyMesh, jointMesh, layBar, slides, stretchBar, Y, Z } from "./
 
 export type ViewName = "front" | "top" | "iso";
 
+export const VIEWS: [ViewName, string][] = [["front", "Front"], ["top", "Top"], ["iso", "Iso"]];
+
 /** A word beside a joint or body, moved with it. */
 export interface Tag {
   name: string;

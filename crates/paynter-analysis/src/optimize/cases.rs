@@ -8,6 +8,7 @@ use paynter_design::design::{Choice, Design, DesignError};
 use paynter_model::experiment::Cases;
 use paynter_model::project::Project;
 use paynter_syntax::{Diagnostic, ast};
+use std::sync::Arc;
 
 /// One experiment of a search.
 pub(super) struct Case {
@@ -69,7 +70,8 @@ fn read_in(design: &Design, choice: &Choice, name: &ast::Ident) -> Result<Design
     let mut with_search = design.clone();
     let statement = statement(&design.project, design.plan.name.as_deref());
     let statement = statement.expect("the plan has its search from there");
-    for item in &mut with_search.project.files[0].ast.items {
+    let own = Arc::make_mut(&mut with_search.project.files[0].ast);
+    for item in &mut own.items {
         if let ast::ItemKind::Experiment(e) = &mut item.kind
             && e.name.text == name.text
         {

@@ -71,7 +71,11 @@ pub fn export(args: &ExportArgs) -> u8 {
             return call_error(message);
         }
     }
-    let export = match paynter_export::export(&design) {
+    let made = match args.format {
+        Format::C => paynter_export::export(&design),
+        Format::Fmu => paynter_export::export_audited(&design, &choice),
+    };
+    let export = match made {
         Ok(export) => export,
         Err(messages) => {
             show(&design.failed(messages), args.model.json);

@@ -2,7 +2,8 @@
 
 use crate::commands::outputs::{Outputs, PICTURES};
 use crate::console::{
-    MODEL_WRONG, OK, RUN_FAILED, call_error, design, interruption, progress_bar, show, wants_colour,
+    MODEL_WRONG, OK, RUN_FAILED, call_error, choice as model_choice, interruption, open,
+    progress_bar, show, wants_colour,
 };
 use crate::{ModelArgs, say};
 use clap::Args;
@@ -11,12 +12,18 @@ use paynter::experiment::Outcome;
 use paynter::outcome_json::outcome_json;
 use paynter::report::report;
 use paynter::run::{RunChoice, run_staged};
+use paynter::scene::{self, Film};
 use paynter::simulate::Ending;
 use paynter::table::Table;
-use paynter::{Design, exec::Engine};
+use paynter::{Choice, Design, exec::Engine};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A film of bodies is made by a second run. Where nobody asked for the page by name, it may take this long.
+const SHORT: Duration = Duration::from_secs(3);
 
 /// What to run and where to put it.
 #[derive(Args)]
@@ -67,7 +74,11 @@ impl EngineName {
 
 /// Runs the experiment; a failed run still writes what it computed.
 pub fn run(args: &RunArgs) -> u8 {
-    let design = match design(&args.model) {
+    let asked = match model_choice(&args.model) {
+        Ok(asked) => asked,
+        Err(message) => return call_error(message),
+    };
+    let design = match open(&args.model, &asked) {
         Ok(design) => design,
         Err(status) => return status,
     };
@@ -95,14 +106,20 @@ pub fn run(args: &RunArgs) -> u8 {
         return call_error(message);
     }
 
-    let (compiled, outcome) = match run_with_progress(&design, &choice) {
+    let is_cancelled = interruption();
+    let begin = Instant::now();
+    let (compiled, outcome) = match run_with_progress(&design, &choice, &is_cancelled) {
         Ok(done) => done,
         Err(messages) => {
             show(&design.failed(messages), args.model.json);
             return MODEL_WRONG;
         }
     };
-    let page = || report(&design, &compiled.causality, &outcome);
+    let wants_film = args.report.is_some() || begin.elapsed() < SHORT;
+    let page = || {
+        let film = wants_film.then(|| film(&design, &asked, &is_cancelled));
+        report(&design, &compiled.causality, &outcome, film.flatten())
+    };
     let written = [
         args.out
             .as_ref()
@@ -140,6 +157,16 @@ pub fn run(args: &RunArgs) -> u8 {
         status = call_error(failed);
     }
     status
+}
+
+/// The film of the bodies of a design, if it has any. What keeps it from being made keeps the run from its end as
+/// well, and was reported.
+fn film(design: &Design, asked: &Choice, is_cancelled: &AtomicBool) -> Option<Film> {
+    let mut go_on = |_: f64| match is_cancelled.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    scene::film(design, asked, &mut go_on).ok()
 }
 
 /// Where the report goes, if one is wanted.
@@ -193,8 +220,8 @@ fn ending_status(design: &Design, outcome: &Outcome, json: bool) -> u8 {
 fn run_with_progress(
     design: &Design,
     choice: &RunChoice,
+    is_cancelled: &Arc<AtomicBool>,
 ) -> Result<(Compiled, Outcome), Vec<paynter::syntax::Diagnostic>> {
-    let is_cancelled = interruption();
     let (start, stop) = (design.plan.start, design.plan.stop);
     let bar = progress_bar(1000, "{bar:40} {percent}%  {elapsed}, {eta} left");
     let result = run_staged(design, choice, &mut |t| {

@@ -45,6 +45,17 @@
     first.dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
     if (ink(first) !== before) fail("a double click does not show all again");
   }
+  var stage = document.getElementById("bodies-stage");
+  if (stage) {
+    var slider = stage.querySelector("input"), clock = stage.querySelector(".clock"), was = clock ? clock.textContent : "";
+    seen.bodies = stage.querySelectorAll("canvas").length;
+    if (slider) {
+      slider.value = String((Number(slider.min) + Number(slider.max)) / 2);
+      slider.dispatchEvent(new Event("input"));
+      if (clock.textContent === was) fail("the slider does not move the time");
+      if (canvases.length && !values(canvases[0].parentElement)) fail("the curves do not follow the time of the bodies");
+    }
+  }
   var height = function (selector) {
     var element = document.querySelector(selector);
     return element ? element.getBoundingClientRect().height : 0;

@@ -2,7 +2,7 @@
 (function () {
   var plots = JSON.parse(document.getElementById("plot-data").textContent);
   var colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#b8a800"];
-  var L = 64, T = 8, B = 38, MARKERS = 8;
+  var L = 64, T = 8, B = 38, MARKERS = 8, TIME = "time [s]";
   // Corners of markers, as in plot.rs: curves are told apart without colour, too.
   var shapes = [null, [-0.8, -0.8, 0.8, -0.8, 0.8, 0.8, -0.8, 0.8], [0, -1.1, 1, 0.8, -1, 0.8], [0, -1.2, 1.2, 0, 0, 1.2, -1.2, 0],
     [0, 1.1, 1, -0.8, -1, -0.8], [1.1, 0, -0.8, 1, -0.8, -1]];
@@ -190,6 +190,15 @@
 
   function redraw() { views.forEach(draw); }
 
+  // Bodies on the same page show the time that is looked at, and tell theirs.
+  function tell(time) { window.dispatchEvent(new CustomEvent("paynter-time", { detail: { time: time, by: "plots" } })); }
+  window.addEventListener("paynter-time", function (e) {
+    if (e.detail.by === "plots") return;
+    var timed = plots.find(function (p) { return p.x_label === TIME; });
+    cursor = timed ? { x: e.detail.time, label: TIME } : null;
+    redraw();
+  });
+
   plots.forEach(function (plot, number) {
     plot.zoom = null;
     plot.is_over_time = plot.series.every(function (s) {
@@ -227,6 +236,7 @@
     canvas.addEventListener("pointermove", function (e) {
       if (view.drag) view.drag[1] = at(e);
       cursor = { x: time(at(e)), label: plot.x_label };
+      if (plot.x_label === TIME) tell(cursor.x);
       redraw();
     });
     canvas.addEventListener("pointerup", function () {

@@ -44,7 +44,7 @@ pub(crate) struct Search {
 
 /// Rows too many for a dense factor.
 #[derive(Clone, Debug)]
-struct SparseRows {
+pub(super) struct SparseRows {
     least: LeastNorm,
     /// For each row the free columns it reads: (place among them, place in the row).
     places: Vec<Vec<(u32, u32)>>,

@@ -151,7 +151,7 @@ fn token(texts: &[&str]) -> String {
 fn tables(export: &Export, variables: &Variables, token: &str) -> String {
     let mut out = String::from(
         "\n/* ---- tables of the FMU ------------------------------------------------------------------------------ */\n\n\
-         enum { OF_TIME, OF_STATE, OF_RATE, OF_INPUT, OF_OUTPUT, OF_PARAMETER, OF_BOUND, OF_NUMBER, OF_DISCRETE, OF_GUARD, OF_CLOCK };\n\
+         enum { OF_TIME, OF_STATE, OF_RATE, OF_INPUT, OF_OUTPUT, OF_PARAMETER, OF_BOUND, OF_NUMBER, OF_DISCRETE, OF_GUARD, OF_CLOCK, OF_AUDIT };\n\
          typedef struct { int kind, index; double low, high; const char *name; } variable_row;\n\
          static const variable_row references[] = {\n",
     );
@@ -174,6 +174,7 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
             Kind::Discrete(k) => ("OF_DISCRETE", k),
             Kind::Guard(k) => ("OF_GUARD", k),
             Kind::Clock(k) => ("OF_CLOCK", k),
+            Kind::Audit(k) => ("OF_AUDIT", k),
         };
         // Of a state: whether its start is calculated; of a number: the number.
         let low = match variable.kind {
@@ -203,10 +204,12 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
     };
     let _ = write!(
         out,
-        "}};\nenum {{ N_REFERENCES = {} }};\nstatic const double state_nominal[] = {{{nominals}}};\n\
+        "}};\n#define HAS_AUDIT {}\nenum {{ N_REFERENCES = {}, AUDIT = {} }};\nstatic const double state_nominal[] = {{{nominals}}};\n\
          static const double default_tolerance = {:?}, default_start = {:?};\n\
          static const char instantiation_token[] = \"{token}\";\n",
+        u8::from(export.audit.is_some()),
         variables.all.len(),
+        export.audit.unwrap_or(0),
         export.rtol,
         export.span.0
     );

@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Guard(usize),
     /// A clock of sampled equations; a variable in FMI 3 only.
     Clock(usize),
+    /// What the balance of energy is off, by its place among the outputs.
+    Audit(usize),
 }
 
 /// One variable.
@@ -111,6 +113,16 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
     }
 
     for (k, output) in export.outputs.iter().enumerate() {
+        if export.audit == Some(k) {
+            list.add(
+                Kind::Audit(k),
+                &output.name,
+                output.unit.clone(),
+                0.0,
+                "energy that the integration has lost or found",
+            );
+            continue;
+        }
         let what = if output.is_declared {
             "output"
         } else {

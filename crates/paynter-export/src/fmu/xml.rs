@@ -58,7 +58,7 @@ pub(super) fn roles(export: &Export, variable: &Variable) -> (String, String) {
         Kind::Bound(_) => ("calculatedParameter", "fixed", Some("calculated")),
         Kind::Number => ("local", "constant", Some("exact")),
         Kind::Discrete(_) => ("local", "discrete", Some("calculated")),
-        Kind::Guard(_) => ("local", "continuous", Some("calculated")),
+        Kind::Guard(_) | Kind::Audit(_) => ("local", "continuous", Some("calculated")),
         Kind::Clock(_) => ("output", "discrete", None),
     };
     let mut out = format!(" causality=\"{causality}\" variability=\"{variability}\"");

@@ -71,6 +71,7 @@ mod wiring;
 use paynter_symbolic::{Names, Origin, Role, Symbol, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::domains::Domains;
@@ -136,6 +137,15 @@ impl<'a> Prepared<'a> {
         })
     }
 
+    pub(crate) fn project(&self) -> &'a Project {
+        self.0.project
+    }
+
+    /// Tells whether files name things in a way that makes other messages doubtful.
+    pub fn is_misnamed(&self) -> bool {
+        self.0.report.has_errors()
+    }
+
     /// The messages about names.
     pub(crate) fn messages(&self) -> &[Diagnostic] {
         &self.0.report.list
@@ -175,7 +185,7 @@ impl<'a> Prepared<'a> {
     /// Begins anew; where names are wrong, what follows from them is not reported again.
     fn for_check(&self) -> Elaborator<'a> {
         let mut elaborator = self.0.afresh();
-        elaborator.report.is_silent = self.0.report.has_errors();
+        elaborator.report.is_silent = self.is_misnamed();
         elaborator
     }
 }
@@ -203,12 +213,24 @@ pub fn sketch(project: &Project, model: &str) -> Option<BondGraph> {
     })
 }
 
-/// Does something that may call itself very often.
-pub(crate) fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+thread_local! {
+    /// This thread was started by [`with_stack`].
+    static HAS_STACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something that may call itself very often on a thread with a large stack: this one, if it is such a thread already. Starting one takes as long as
+/// reading a short expression, of which an experiment has dozens.
+pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if HAS_STACK.get() {
+        return work();
+    }
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new()
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, work);
+            .spawn_scoped(scope, || {
+                HAS_STACK.set(true);
+                work()
+            });
         match worker.expect("a thread can be started").join() {
             Ok(done) => done,
             Err(panic) => std::panic::resume_unwind(panic),

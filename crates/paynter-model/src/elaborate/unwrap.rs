@@ -8,7 +8,8 @@
 //! **Invariant:** s starts where δ is 0, as far from the jumps of δ as can be.
 
 use paynter_symbolic::dae::Start;
-use paynter_symbolic::{ExprId, Names, Role, Symbol, SymbolId};
+use paynter_symbolic::walk::below;
+use paynter_symbolic::{ExprId, Names, Pool, Role, Symbol, SymbolId};
 use paynter_syntax::{Span, ast};
 
 use super::lower::{Ctx, Lowered, Stop};
@@ -51,15 +52,29 @@ impl<'a> Elaborator<'a> {
 
     /// s + δ with δ = angle − s, brought between −π and π.
     fn whole_angle(&mut self, angle: ExprId, state: SymbolId) -> ExprId {
-        use paynter_symbolic::{Function1, Function2};
+        use paynter_symbolic::{Function1, Function2, Node};
         let pool = self.pool();
         let s = pool.symbol(state);
-        let beyond = pool.sub(angle, s);
-        let (sin, cos) = (
-            pool.call1(Function1::Sin, beyond),
-            pool.call1(Function1::Cos, beyond),
-        );
-        let small = pool.call2(Function2::Atan2, sin, cos);
+        let (sin, cos) = match pool.node(angle) {
+            // The point itself, turned back by s: the jump of its own angle is not met.
+            Node::Call2(Function2::Atan2, y, x) => {
+                let (sin_s, cos_s) = (pool.call1(Function1::Sin, s), pool.call1(Function1::Cos, s));
+                let (y_cos, x_sin) = (pool.mul(y, cos_s), pool.mul(x, sin_s));
+                let (x_cos, y_sin) = (pool.mul(x, cos_s), pool.mul(y, sin_s));
+                (pool.sub(y_cos, x_sin), pool.add(x_cos, y_sin))
+            }
+            _ => {
+                let beyond = pool.sub(angle, s);
+                let sin = pool.call1(Function1::Sin, beyond);
+                (sin, pool.call1(Function1::Cos, beyond))
+            }
+        };
+
+        // δ stays far from its jump at ±π, which need not be watched along the run; switches inside of it must be.
+        let mut small = pool.call2(Function2::Atan2, sin, cos);
+        if !has_switches(pool, small) {
+            small = pool.smooth(small);
+        }
         pool.add(s, small)
     }
 
@@ -117,4 +132,22 @@ impl<'a> Elaborator<'a> {
             });
         }
     }
+}
+
+/// Tells whether an expression holds something that switches, other than angles.
+fn has_switches(pool: &Pool, e: ExprId) -> bool {
+    use paynter_symbolic::{Function1, Function2, Node};
+    below(pool, &[e]).into_iter().any(|id| match pool.node(id) {
+        Node::Compare(..) | Node::If(..) => true,
+        Node::Call1(f, _) => matches!(
+            f,
+            Function1::Abs
+                | Function1::Sign
+                | Function1::Floor
+                | Function1::Ceil
+                | Function1::Round
+        ),
+        Node::Call2(f, ..) => matches!(f, Function2::Min | Function2::Max | Function2::Mod),
+        _ => false,
+    })
 }

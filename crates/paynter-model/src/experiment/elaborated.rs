@@ -8,7 +8,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::{Column, Plan, Quantity, Read, Scope, Variable, plan_in, replace_sweeps};
 use crate::elaborate::value::{Shape, Value};
-use crate::elaborate::{Elaborated, code};
+use crate::elaborate::{Elaborated, code, with_stack};
 use crate::graph::{ElementKind, Law};
 use crate::units::{Dimension, Unit};
 
@@ -16,14 +16,16 @@ use crate::units::{Dimension, Unit};
 ///
 /// Every independent mistake is in the list; the plan holds the rest.
 pub fn plan(experiment: &ast::Experiment, model: &mut Elaborated<'_>) -> (Plan, Vec<Diagnostic>) {
-    let mut scope = ModelScope {
-        model,
-        found: Vec::new(),
-    };
-    let plan = plan_in(experiment, &mut scope);
-    let mut found = std::mem::take(&mut scope.found);
-    tell_columns(experiment, &scope, &mut found);
-    (plan, found)
+    with_stack(|| {
+        let mut scope = ModelScope {
+            model,
+            found: Vec::new(),
+        };
+        let plan = plan_in(experiment, &mut scope);
+        let mut found = std::mem::take(&mut scope.found);
+        tell_columns(experiment, &scope, &mut found);
+        (plan, found)
+    })
 }
 
 /// Puts sweeps given outside of any experiment in the place of those of a plan.

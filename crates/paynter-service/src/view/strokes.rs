@@ -25,7 +25,7 @@ const MAX_BONDS_WITH_REASONS: usize = 500;
 
 /// Fills in what the flat graph knows.
 pub fn add_strokes(reading: &mut Reading<'_>, flat: &Flat) {
-    let (graph, causality) = (&*flat.graph, &flat.causality);
+    let (graph, causality) = (&*flat.graph, &*flat.causality);
     let homes = find_homes(reading, graph);
     let in_conflict = bonds_in_conflict(causality);
     let mut at_arrow: BTreeMap<Span, Vec<BondId>> = BTreeMap::new();

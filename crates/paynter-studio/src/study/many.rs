@@ -7,7 +7,8 @@ use paynter::exec::Engine;
 use paynter::methods::{MethodResult, all_methods, compare_methods};
 use paynter::optimize::{Optimum, Progress, SearchRequest};
 use paynter::statistics::{Statistics, statistics};
-use paynter::sweep::{CANCELLED, Point, Sweeper};
+use paynter::sweep::{CANCELLED, Keep, Point, Sweeper};
+use paynter::sweeps::target_name;
 use paynter::table::Table;
 use paynter::{Choice, Design};
 use serde_json::{Value, json};
@@ -27,13 +28,20 @@ pub fn sweep(design: &Design, choice: &Choice, watch: Watch<'_>) -> Result<Answe
         );
     }
     let n = design.plan.n_points();
-    let sweeper = Sweeper::new(design, choice, Engine::Auto).map_err(|m| words(&m))?;
+    let keep = Keep {
+        curves: n <= MAX_OVERLAID,
+        ..Keep::default()
+    };
+    let sweeper = Sweeper::keeping(design, choice, Engine::Auto, keep).map_err(|m| words(&m))?;
     let points = sweeper.run(0..n, jobs(), &|done| watch(done as f64 / n.max(1) as f64));
     let table = paynter::sweep_table::to_table(design, &points);
     let mut sheet = Sheet::of("Runs", &table);
     with_labels(design, &points, &mut sheet);
     let mut answer = Answer {
-        plots: curves(design, &table).into_iter().collect(),
+        plots: curves(design, &table)
+            .into_iter()
+            .chain(overlaid(design, &points))
+            .collect(),
         ..Answer::default()
     };
     let n_cancelled = points
@@ -122,6 +130,46 @@ fn curves(design: &Design, table: &Table) -> Option<Plot> {
         panels: shown.map(panel).collect(),
         ..Plot::default()
     })
+}
+
+/// More runs over one another than this cannot be told apart.
+const MAX_OVERLAID: usize = 24;
+/// Recorded quantities whose curves are shown for every run.
+const MAX_QUANTITIES: usize = 4;
+
+/// What was recorded over time, the runs over one another.
+fn overlaid(design: &Design, points: &[Point]) -> Option<Plot> {
+    let runs: Vec<(&Point, &Table)> = points
+        .iter()
+        .filter_map(|p| Some((p, p.curves.as_ref()?)))
+        .collect();
+    let (_, first) = runs.first()?;
+    let panel = |k: usize| {
+        let series = runs.iter().map(|(point, table)| Series {
+            name: run_name(design, point),
+            x: table.time.clone(),
+            y: table.columns[k].values.clone(),
+            ..Series::default()
+        });
+        Panel {
+            x_label: "time [s]".to_owned(),
+            y_label: in_unit(&first.columns[k].name, &first.columns[k].unit),
+            series: series.collect(),
+            ..Panel::default()
+        }
+    };
+    let n = first.columns.len().min(MAX_QUANTITIES);
+    Some(Plot {
+        panels: (0..n).map(panel).collect(),
+        ..Plot::default()
+    })
+}
+
+/// The values of a run: `R = 10 [ohm], C = 2 [F]`.
+fn run_name(design: &Design, point: &Point) -> String {
+    let sweeps = design.plan.sweeps.iter().zip(&point.labels);
+    let values = sweeps.map(|(sweep, label)| format!("{} = {label}", target_name(&sweep.target)));
+    values.collect::<Vec<_>>().join(", ")
 }
 
 fn in_unit(name: &str, unit: &str) -> String {

@@ -418,6 +418,12 @@ mod tests {
         let seen = found.sheets[0].rows[1][end].as_f64().expect("given");
         assert!((seen - top).abs() < 1e-5, "{seen} {top}");
         assert!(found.plots[0].panels[0].series[0].x.len() == 3);
+        // The runs over one another, each with its value.
+        let runs = &found.plots[1].panels[0].series;
+        assert!(
+            runs.len() == 3 && runs[1].name.starts_with("k = 4"),
+            "{runs:?}"
+        );
     }
 
     #[test]

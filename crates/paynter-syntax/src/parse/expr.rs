@@ -87,7 +87,7 @@ impl Parser<'_> {
         self.fail(
             Diagnostic::error(code::UNEXPECTED, "`**` is not an operator")
                 .primary(span, "a power is written with `^`")
-                .help("write `a^2`"),
+                .help("write `^` instead"),
         );
     }
 
@@ -139,10 +139,34 @@ impl Parser<'_> {
         Some(self.complete_expr(mark, NodeKind::Unary, ExprKind::Unary { op, of }))
     }
 
+    /// Reads what is true or false. `x = 0` is reported and read as the comparison that is meant.
+    pub(super) fn condition(&mut self) -> Option<Expr> {
+        let mark = self.mark();
+        let left = self.expr()?;
+        if self.kind() != T::Eq {
+            return Some(left);
+        }
+        let height = self.height;
+        self.report(
+            Diagnostic::error(code::UNEXPECTED, "two values are compared with `==`")
+                .primary(self.span_here(), "`=` would give a name its value")
+                .help("write `==` instead"),
+        );
+        self.bump();
+        let right = self.expr()?;
+        self.grow(height.max(self.height))?;
+        let kind = ExprKind::Binary {
+            op: BinaryOp::Eq,
+            left: Box::new(left),
+            right: Box::new(right),
+        };
+        Some(self.complete_expr(mark, NodeKind::Binary, kind))
+    }
+
     fn if_expr(&mut self) -> Option<Expr> {
         let mark = self.mark();
         self.bump();
-        let condition = Box::new(self.expr()?);
+        let condition = Box::new(self.condition()?);
         let mut height = self.height;
         self.expect(T::Then, "`then`")?;
         let then = Box::new(self.expr()?);
@@ -394,7 +418,7 @@ impl Parser<'_> {
             T::LBracket => self.matrix(),
             T::LParen => {
                 let open = self.open();
-                let inner = self.expr()?;
+                let inner = self.condition()?;
                 self.close(open, T::RParen)?;
                 Some(self.complete_expr(mark, NodeKind::Paren, inner.kind))
             }

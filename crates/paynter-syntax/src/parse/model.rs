@@ -434,15 +434,19 @@ impl Parser<'_> {
                 span,
             }),
             _ if matches!(self.kind(), T::End | T::Semicolon | T::Eq) => {
-                let span = if self.kind() == T::Eq {
+                let is_definition = self.kind() == T::Eq;
+                let span = if is_definition {
                     self.span_here()
                 } else {
                     span
                 };
-                self.fail(
+                let mut diagnostic =
                     Diagnostic::error(code::NOT_A_DEMAND, "an equation is written with `==`")
-                        .primary(span, "`=` would define a name; `==` states an equation"),
-                );
+                        .primary(span, "`=` would define a name; `==` states an equation");
+                if is_definition {
+                    diagnostic = diagnostic.help("write `==` instead");
+                }
+                self.fail(diagnostic);
                 None
             }
             _ => {
@@ -516,7 +520,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        let condition = self.expr();
+        let condition = self.condition();
         let actions = self.block("`{`", NodeKind::Block, Self::action)?;
         Some(StmtKind::When {
             name,
@@ -580,7 +584,7 @@ impl Parser<'_> {
 
     fn if_inside(&mut self) -> Option<StmtKind> {
         self.bump();
-        let condition = self.expr();
+        let condition = self.condition();
         if self.kind() == T::Then {
             let diagnostic = self
                 .expected_message("`{`")

@@ -522,3 +522,50 @@ fn a_ball_that_is_put_a_hair_above_the_floor_bounces_again() {
     assert_close(last(&outcome, "h"), h, 1e-8);
     assert_eq!(last(&outcome, "n"), 2.0);
 }
+
+#[test]
+fn an_angle_switches_at_its_cut_and_nowhere_else() {
+    // Eleven turns and a bit, either way round: of a state, of time, and of a point on a circle that grows.
+    for method in ["tsit5", "dop853", "rodas5p", "bdf"] {
+        for way in ["", "-"] {
+            for point in [
+                "sin(x), cos(x)",
+                "sin(w*time), cos(w*time)",
+                "x*sin(x), x*cos(x)",
+            ] {
+                // Where x counts down, x sin(x) and x cos(x) are a point on the other side.
+                let is_opposite = way == "-" && point.starts_with("x*");
+                let point = if is_opposite {
+                    "-x*sin(x), -x*cos(x)"
+                } else {
+                    point
+                };
+                let outcome = run_text(&format!(
+                    "model M {{
+                        param w = {way}7
+                        der(x) = w
+                        start x = 1e-3*w
+                        angle = atan2({point})
+                        der(open) = if angle > 1 then 1 else 0
+                        der(sum) = angle
+                        when high: angle > 1 {{ n = pre(n) + 1 }}
+                        when low: angle > -1 {{ m = pre(m) + 1 }}
+                    }}
+                    experiment e of M {{ stop = 10; method = {method}; rtol = 1e-8; record open, sum, n, m }}"
+                ));
+                let name = format!("{method}, atan2({point}) at {way}7 rad/s");
+                assert_eq!(last(&outcome, "n"), 11.0, "{name}");
+                // It holds from the start on: forwards until the cut, backwards until −1.
+                assert_eq!(last(&outcome, "m"), 11.0, "{name}");
+                let open = 11.0 * (std::f64::consts::PI - 1.0) / 7.0;
+                assert!((last(&outcome, "open") - open).abs() < 1e-6, "{name}");
+                // Whole turns cancel; what is left is the last part of a turn.
+                let start = if point.contains("time") { 0.0 } else { 7e-3 };
+                let end = 70.0 + start - 22.0 * std::f64::consts::PI;
+                let sign = if way.is_empty() { 1.0 } else { -1.0 };
+                let sum = sign * (end * end - start * start) / 14.0;
+                assert!((last(&outcome, "sum") - sum).abs() < 1e-5, "{name}");
+            }
+        }
+    }
+}

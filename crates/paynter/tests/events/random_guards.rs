@@ -138,7 +138,8 @@ impl E {
                     "abs" => a.abs(),
                     "floor" => a.floor(),
                     "ceil" => a.ceil(),
-                    "round" => a.round(),
+                    // Without the sign of a zero, which `atan2` would take for half a turn.
+                    "round" => a.round() + 0.0,
                     "sign" => match a {
                         a if a > 0.0 => 1.0,
                         a if a < 0.0 => -1.0,

@@ -298,6 +298,21 @@ fn start_may_ask_for_what_other_states_give() {
 }
 
 #[test]
+fn switches_that_keep_an_equation_from_overflowing_are_set_before_it_is_solved() {
+    // With its whole number at 0, the saw would be 30.25 and its exponential infinite.
+    let outcome = run_text(
+        "model M {
+            der(x) = -1
+            start x = 30.25
+            solve w { w + w^3 == exp((2*(x - floor(x)) - 1)^2 - 1) + (if w > 5 then 1/(x - 30) else 0) }
+        }
+        experiment e of M { stop = 0.1; record w, x }",
+    );
+    let w = column(&outcome, "w")[0];
+    assert_close(w + w.powi(3), (-0.75_f64).exp(), 1e-12);
+}
+
+#[test]
 fn a_guess_moves_no_state_that_nothing_searches_for() {
     // The demand on d is linear, so that d is no unknown of a search: only a could meet the hint.
     for guess in ["guess d = 0", "guess d = 5", ""] {

@@ -1,5 +1,5 @@
-//! Crates depend on lower layers only, the modules of the façade do not import each other in circles, and
-//! ARCHITECTURE.md shows the crates as they are.
+//! Crates depend on lower layers only, the modules of the façade do not import each other in circles,
+//! ARCHITECTURE.md shows the crates as they are, and no file of tests is forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -160,4 +160,31 @@ fn the_architecture_page_shows_the_crates_as_they_are() {
     });
     let expected = format!("\n```text\n{}\n```\n", lines.collect::<Vec<_>>().join("\n"));
     assert_eq!(shown, expected, "copy the second text into ARCHITECTURE.md");
+}
+
+/// A file beside a `main.rs` of tests that does not name it would be neither compiled nor run.
+#[test]
+fn every_file_of_tests_is_named_by_its_program() {
+    let mut forgotten = Vec::new();
+    for package in fs::read_dir(root().join("crates")).expect("the workspace has crates") {
+        let tests = package.expect("it was listed").path().join("tests");
+        let Ok(groups) = fs::read_dir(tests) else {
+            continue;
+        };
+        for group in groups.map(|g| g.expect("it was listed").path()) {
+            let Ok(program) = fs::read_to_string(group.join("main.rs")) else {
+                continue;
+            };
+            for file in fs::read_dir(&group).expect("it holds a program") {
+                let file = file.expect("it was listed").path();
+                let name = file.file_stem().expect("a file has a name").display();
+                let is_source = file.extension().is_some_and(|e| e == "rs");
+                let names_it = program.lines().any(|line| line == format!("mod {name};"));
+                if is_source && !file.ends_with("main.rs") && !names_it {
+                    forgotten.push(file);
+                }
+            }
+        }
+    }
+    assert_eq!(forgotten, Vec::<PathBuf>::new());
 }

@@ -83,7 +83,8 @@ static int find_consistent_start(component *c)
 {
     if (!c->needs_start)
         return 1;
-    if (!explain(c, "start", @P@_init(&c->m, c->start)) || !explain(c, "start", project(&c->m)))
+    if (!explain(c, "start", @P@_init(&c->m, c->start)) || !explain(c, "start", project(&c->m)) ||
+        !explain(c, "start", balance_of_energy(&c->m, &c->in.balance)))
         return 0;
     c->needs_start = 0;
     c->is_stale = 1;
@@ -135,6 +136,10 @@ static int get_value(component *c, unsigned reference, double *value)
             if (!explain(c, "event indicators", @P@_guards(&c->m, c->z)))
                 return 0;
             *value = c->z[v->index];
+            return 1;
+        }
+        if (v->kind == OF_AUDIT) {
+            *value = c->y[v->index] - c->in.balance;
             return 1;
         }
         *value = v->kind == OF_RATE ? c->dx[v->index] : (v->kind == OF_DISCRETE ? c->m.d[v->index] : c->y[v->index]);
@@ -204,7 +209,7 @@ static int handle_event(component *c, int *has_moved, int *has_ended)
     if (c->needs_projection && !explain(c, "constraints", project(&c->m)))
         return 0;
     c->needs_projection = 0;
-    status = react(&c->m, (const signed char *)0);
+    status = react_and_balance(&c->m, &c->in, (const signed char *)0);
     *has_ended = status == STATUS_STOP;
     if (*has_ended)
         complain(c, LOG_INFO, "%s", @P@_message(&c->m, status));
@@ -305,6 +310,14 @@ static int communication_step(component *c, double point, double step, int *has_
         return 0;
     }
     return 1;
+}
+
+/* Says at the end what Co-Simulation has done. */
+static void tell_work(component *c)
+{
+    if (c->is_cosimulation)
+        complain(c, LOG_INFO, "%lu steps, %lu rejected, %lu evaluations, %lu events", c->in.steps, c->in.rejected,
+                 c->m.evaluations, c->m.events);
 }
 
 static component *make_component(const char *name, const char *token, int is_cosimulation, log_function log,

@@ -103,6 +103,7 @@ FMI_EXPORT fmi2Status FMI2(fmi2ExitInitializationMode)(fmi2Component instance)
 FMI_EXPORT fmi2Status FMI2(fmi2Terminate)(fmi2Component instance)
 {
     NEEDS(EVENT_MODE | CONTINUOUS | STEPPING, "fmi2Terminate");
+    tell_work(c);
     c->phase = TERMINATED;
     return fmi2OK;
 }

@@ -143,6 +143,7 @@ FMI_EXPORT fmi3Status FMI3(fmi3EnterEventMode)(fmi3Instance instance)
 FMI_EXPORT fmi3Status FMI3(fmi3Terminate)(fmi3Instance instance)
 {
     NEEDS(EVENT_MODE | CONTINUOUS | STEPPING, "fmi3Terminate");
+    tell_work(c);
     c->phase = TERMINATED;
     return fmi3OK;
 }

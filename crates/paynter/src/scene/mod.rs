@@ -1,20 +1,19 @@
 //! Bodies in motion: where every body is and how it is turned over a run.
 //!
-//! In:  the texts, and which experiment with which values.
-//! Out: a frame: what the bodies, joints and forces are, and their places as columns over even times.
+//! In:  a design, and the choice that made it.
+//! Out: a [`Film`]: what the bodies, joints and forces are, and their places as columns over even times. Studio and the
+//!      report page show the same film.
 //!
 //! **Invariant:** every number is one of the run; nothing is computed twice by other formulas.
 
 mod parts;
 mod shape;
 
-use crate::frame::{Curve, frame};
 use parts::{ForceAsk, Link, Part, Role, ShapeAsk, links, parts};
-use paynter::model::experiment::Column;
-use paynter::model::project::Loader;
-use paynter::run::{RunChoice, run_staged};
-use paynter::{Choice, Design, DesignError, LinearChoice, design_in};
-use paynter_service::analysis::Analysis;
+use paynter_analysis::run::{RunChoice, run_staged};
+use paynter_design::design::{Choice, Design, DesignError, LinearChoice};
+use paynter_design::mobility::Mobility;
+use paynter_model::experiment::Column;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
@@ -23,30 +22,33 @@ const N_FRAMES: usize = 601;
 /// More bodies than this are no picture any more.
 const MAX_PARTS: usize = 2_000;
 
-/// What is to be shown.
-#[derive(Clone, Debug)]
-pub struct SceneAsk {
-    /// The file, below the folder.
-    pub path: String,
-    /// The file, with its folder.
-    pub full: String,
-    /// The experiment and the values.
-    pub choice: Choice,
+/// The bodies of a model over a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Film {
+    /// What there is, and which columns each thing has: plain JSON, read by the pages.
+    pub head: Value,
+    /// Even times, s.
+    pub time: Vec<f64>,
+    /// Numbers in SI units at these times.
+    pub columns: Vec<Vec<f64>>,
 }
 
-/// Runs the experiment and gives the film of its bodies.
+/// Tells whether a design has bodies to show.
+pub fn has_bodies(design: &Design) -> bool {
+    Stage::of(design).is_ok()
+}
+
+/// Runs the experiment of a design once more and gives the film of its bodies.
 ///
 /// # Errors
 ///
 /// Why there is none: no bodies, errors, or a run that does not start.
-pub fn scene(
-    analysis: &Analysis,
-    loader: &mut dyn Loader,
-    ask: &SceneAsk,
+pub fn film(
+    design: &Design,
+    choice: &Choice,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
-) -> Result<Vec<u8>, String> {
-    let plain = design_in(loader, &ask.full, &ask.choice).map_err(first_words)?;
-    let stage = Stage::of(analysis, &plain)?;
+) -> Result<Film, String> {
+    let stage = Stage::of(design)?;
     let mut wanted = Wanted::default();
     let cast = stage.cast(&mut wanted);
     let choice = Choice {
@@ -54,9 +56,9 @@ pub fn scene(
             to: Some(wanted.texts.join(", ")),
             ..LinearChoice::default()
         }),
-        ..ask.choice.clone()
+        ..choice.clone()
     };
-    let mut design = design_in(loader, &ask.full, &choice).map_err(first_words)?;
+    let mut design = design.varied(&choice, &[]).map_err(first_words)?;
     want(&mut design, wanted.texts.len())?;
     let (start, stop) = (design.plan.start, design.plan.stop);
     let times = (0..N_FRAMES).map(|i| start + (stop - start) * i as f64 / (N_FRAMES - 1) as f64);
@@ -71,28 +73,20 @@ pub fn scene(
     if table.time.is_empty() || columns.len() != wanted.texts.len() {
         return Err("the run has no point to show".to_owned());
     }
-    let mobility = staged
-        .mobility
-        .as_ref()
-        .map(paynter::mobility::Mobility::summary);
+    let mobility = staged.mobility.as_ref().map(Mobility::summary);
     let head = json!({
-        "purpose": "scene", "path": ask.path, "model": design.model,
-        "experiment": design.plan.name.clone().unwrap_or_default(),
+        "model": design.model, "experiment": design.plan.name.clone().unwrap_or_default(),
         "from": table.time[0], "to": table.time[table.time.len() - 1],
-        "n": table.time.len(), "columns": columns.len(), "panels": [],
+        "n": table.time.len(), "columns": columns.len(),
         "up": stage.up(&cast, &columns), "mobility": mobility.unwrap_or_default(),
         "isPlanar": stage.is_planar(),
         "bodies": stage.bodies(&cast, &columns), "joints": stage.joints(&cast), "pushes": stage.pushes(&cast),
     });
-    let column = |values: Vec<f64>| Curve {
-        x: values,
-        y: Vec::new(),
-    };
-    let all: Vec<Curve> = std::iter::once(table.time)
-        .chain(columns)
-        .map(column)
-        .collect();
-    Ok(frame(&head, &all))
+    Ok(Film {
+        head,
+        time: table.time,
+        columns,
+    })
 }
 
 fn first_words(error: DesignError) -> String {
@@ -179,12 +173,12 @@ struct Columns {
 }
 
 impl Stage {
-    fn of(analysis: &Analysis, design: &Design) -> Result<Self, String> {
+    fn of(design: &Design) -> Result<Self, String> {
         let names = &design.graph.signals.names;
         let all = design.graph.instances.iter().take(MAX_PARTS);
         let all: Vec<String> = all.map(|&p| names.display(p)).collect();
         let experiment = design.plan.name.as_deref();
-        let found = parts(analysis, &design.model, &all, experiment);
+        let found = parts(&design.project, &design.model, &all, experiment);
         if !found.iter().any(|p| matches!(p.role, Role::Body { .. })) {
             return Err(format!(
                 "{} has no bodies: parts with a place `r`, a turn, a mass `m` and an inertia `J`, such as those of mechanics3d and mechanics2d",
@@ -193,7 +187,7 @@ impl Stage {
         }
         Ok(Stage {
             parts: found,
-            links: links(analysis, &design.model, &all, experiment),
+            links: links(&design.project, &design.model, &all, experiment),
         })
     }
 
@@ -412,29 +406,15 @@ fn shape_of(part: &Part, c: &Columns, mass: f64, columns: &[Vec<f64>]) -> Value 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paynter_service::Workspace;
+    use paynter_design::design::design_in;
+    use paynter_design::overlay::{LibraryOnly, Overlay};
 
-    fn film(text: &str) -> Result<(Value, Vec<Vec<f64>>), String> {
-        let mut workspace = Workspace::new([]);
-        workspace.open("/m.bond", text);
-        let analysis = workspace.analysis("/m.bond").expect("given");
-        let ask = SceneAsk {
-            path: "m.bond".to_owned(),
-            full: "/m.bond".to_owned(),
-            choice: Choice::default(),
-        };
-        let bytes = workspace.with_loader(|loader| {
-            scene(&analysis, loader, &ask, &mut |_| ControlFlow::Continue(()))
-        })?;
-        let length = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
-        let head: Value = serde_json::from_slice(&bytes[4..4 + length]).expect("given");
-        let start = (4 + length).div_ceil(8) * 8;
-        let numbers: Vec<f64> = bytes[start..]
-            .chunks_exact(8)
-            .map(|b| f64::from_le_bytes(b.try_into().expect("given")))
-            .collect();
-        let n = head["n"].as_u64().expect("given") as usize;
-        Ok((head, numbers.chunks(n).map(<[f64]>::to_vec).collect()))
+    fn film_of(text: &str) -> Result<Film, String> {
+        let mut texts = Overlay::new(LibraryOnly);
+        texts.set("/m.bond", text);
+        let choice = Choice::default();
+        let design = design_in(&mut texts, "/m.bond", &choice).map_err(first_words)?;
+        film(&design, &choice, &mut |_| ControlFlow::Continue(()))
     }
 
     const PENDULUM: &str = "use mechanics3d: World, Body, Rod, Revolute, Weld, ez\n\
@@ -445,7 +425,7 @@ mod tests {
 
     #[test]
     fn bodies_turn_about_their_hinge() {
-        let (head, columns) = film(PENDULUM).expect("given");
+        let Film { head, columns, .. } = film_of(PENDULUM).expect("given");
         let body = |name: &str| {
             head["bodies"]
                 .as_array()
@@ -461,8 +441,8 @@ mod tests {
         let joint = &head["joints"][0];
         assert_eq!(joint["holds"], json!(["world", "rod"]));
         assert_eq!(head["joints"][1]["holds"], json!(["rod", "bob"]));
-        // The first column is time. The centre of the rod stays half a metre from the hinge, and its x axis points there.
-        let first = |v: &Value| 1 + v.as_u64().expect("given") as usize;
+        // The centre of the rod stays half a metre from the hinge, and its x axis points there.
+        let first = |v: &Value| v.as_u64().expect("given") as usize;
         let (r, a) = (first(&rod["r"]), first(&rod["turn"]));
         for i in 0..columns[0].len() {
             let (x, y) = (columns[r][i], columns[r + 1][i]);
@@ -481,7 +461,7 @@ mod tests {
             model Arm {\n    port at: Cut\n    low: Bar(m = 1 [kg], l = 1 [m])\n    at => h: Pin => low.a\n    w: Weight(m = 1 [kg]) => low.cg\n}\n\
             model M {\n    ground: Ground()\n    for i in 1 .. 2 { arm[i]: Arm(); ground => arm[i].at }\n}\n\
             experiment e of M { stop = 0.5 [s]; record arm[1].low.angle }\n";
-        let (head, columns) = film(text).expect("given");
+        let Film { head, columns, .. } = film_of(text).expect("given");
         assert_eq!(head["bodies"].as_array().expect("given").len(), 2);
         assert_eq!(head["bodies"][1]["name"], "arm[2].low");
         assert_eq!(head["joints"][1]["name"], "arm[2].h");
@@ -493,7 +473,8 @@ mod tests {
 
     #[test]
     fn a_model_without_bodies_says_so() {
-        let why = film("model M { s: Se(1) -> j: 1 -> r: R(1), i: I(1) }\n").expect_err("refused");
+        let why =
+            film_of("model M { s: Se(1) -> j: 1 -> r: R(1), i: I(1) }\n").expect_err("refused");
         assert!(why.contains("no bodies"), "{why}");
     }
 }

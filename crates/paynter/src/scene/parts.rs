@@ -6,8 +6,8 @@
 //! A body is a part with a place `r` that changes and a turn, `A` in space or `angle` in a plane. A joint is a part
 //! between two cuts `a` and `b` of bodies. Nothing here asks for names of the library, but for shapes.
 
-use paynter::syntax::ast;
-use paynter_service::analysis::Analysis;
+use paynter_model::project::Project;
+use paynter_syntax::ast;
 
 /// What a part is on the stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,14 +83,13 @@ struct Class<'a> {
 
 /// Finds the parts that have a place, in the order of `names`.
 pub fn parts(
-    analysis: &Analysis,
+    project: &Project,
     model: &str,
     names: &[String],
     experiment: Option<&str>,
 ) -> Vec<Part> {
-    let Some((file, ast::ItemKind::Model(top))) = analysis
-        .find_name(model, 0)
-        .map(|(f, item)| (f, &item.kind))
+    let Some((file, ast::ItemKind::Model(top))) =
+        project.find_name(model, 0).map(|(f, item)| (f, &item.kind))
     else {
         return Vec::new();
     };
@@ -99,10 +98,10 @@ pub fn parts(
         model: top,
         args: &[],
     };
-    let swapped = swapped(analysis, experiment);
+    let swapped = swapped(project, experiment);
     let place = |name: &String| {
-        let class = class_of(analysis, top, name, &swapped)?;
-        let (role, is_planar) = role(&Declared::of(analysis, class))?;
+        let class = class_of(project, top, name, &swapped)?;
+        let (role, is_planar) = role(&Declared::of(project, class))?;
         Some(Part {
             name: name.clone(),
             class: class.model.name.text.to_string(),
@@ -115,14 +114,13 @@ pub fn parts(
 
 /// Lists the arrows of a model and of all its parts, by full names.
 pub fn links(
-    analysis: &Analysis,
+    project: &Project,
     model: &str,
     names: &[String],
     experiment: Option<&str>,
 ) -> Vec<Link> {
-    let Some((file, ast::ItemKind::Model(top))) = analysis
-        .find_name(model, 0)
-        .map(|(f, item)| (f, &item.kind))
+    let Some((file, ast::ItemKind::Model(top))) =
+        project.find_name(model, 0).map(|(f, item)| (f, &item.kind))
     else {
         return Vec::new();
     };
@@ -131,10 +129,10 @@ pub fn links(
         model: top,
         args: &[],
     };
-    let swapped = swapped(analysis, experiment);
+    let swapped = swapped(project, experiment);
     let mut found = Vec::new();
     let mut add = |class: Class<'_>, prefix: &str| {
-        for (_, level) in analysis.lineage(class.model, class.file) {
+        for (_, level) in project.lineage(class.model, class.file) {
             each_chain(&level.body, &mut |chain| {
                 for pair in chain.groups.windows(2) {
                     let [left, right] = pair else { continue };
@@ -149,7 +147,7 @@ pub fn links(
     };
     add(top, "");
     for name in names {
-        if let Some(class) = class_of(analysis, top, name, &swapped) {
+        if let Some(class) = class_of(project, top, name, &swapped) {
             add(class, &format!("{name}."));
         }
     }
@@ -193,8 +191,8 @@ fn indices(index: &[ast::Expr]) -> Option<String> {
 }
 
 /// Parts that the experiment replaces: (full name, model).
-fn swapped<'a>(analysis: &'a Analysis, experiment: Option<&str>) -> Vec<(String, &'a ast::Path)> {
-    let Some(file) = analysis.project.files.first() else {
+fn swapped<'a>(project: &'a Project, experiment: Option<&str>) -> Vec<(String, &'a ast::Path)> {
+    let Some(file) = project.files.first() else {
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -205,7 +203,7 @@ fn swapped<'a>(analysis: &'a Analysis, experiment: Option<&str>) -> Vec<(String,
         if Some(&*own.name.text) != experiment {
             continue;
         }
-        for statement in &own.body {
+        for statement in own.statements() {
             let ast::ExperimentKind::With(assigns) = &statement.kind else {
                 continue;
             };
@@ -223,7 +221,7 @@ fn swapped<'a>(analysis: &'a Analysis, experiment: Option<&str>) -> Vec<(String,
 
 /// The class of a part, by its full name.
 fn class_of<'a>(
-    analysis: &'a Analysis,
+    project: &'a Project,
     top: Class<'a>,
     name: &str,
     swapped: &[(String, &'a ast::Path)],
@@ -237,7 +235,7 @@ fn class_of<'a>(
         }
         way.push_str(bare);
         if let Some((_, path)) = swapped.iter().find(|(n, _)| *n == way) {
-            let (file, model) = analysis.find_model(path, 0)?;
+            let (file, model) = project.find_model(path, 0)?;
             class = Class {
                 file,
                 model,
@@ -245,14 +243,14 @@ fn class_of<'a>(
             };
             continue;
         }
-        class = inner(analysis, class, bare)?;
+        class = inner(project, class, bare)?;
     }
     Some(class)
 }
 
 /// The class of a part of a class.
-fn inner<'a>(analysis: &'a Analysis, class: Class<'a>, name: &str) -> Option<Class<'a>> {
-    let levels = analysis.lineage(class.model, class.file);
+fn inner<'a>(project: &'a Project, class: Class<'a>, name: &str) -> Option<Class<'a>> {
+    let levels = project.lineage(class.model, class.file);
     // What the maker puts in the place of a replaceable part comes before what the model says.
     let given = class.args.iter().chain(
         levels
@@ -263,21 +261,21 @@ fn inner<'a>(analysis: &'a Analysis, class: Class<'a>, name: &str) -> Option<Cla
     let given = given.filter(|a| a.name.as_ref().is_some_and(|n| &*n.text == name));
     for arg in given {
         if let ast::ExprKind::Call { function, args } = &arg.value.kind {
-            let (file, model) = find_anywhere(analysis, function)?;
+            let (file, model) = find_anywhere(project, function)?;
             return Some(Class { file, model, args });
         }
     }
     for (file, level) in levels {
         if let Some((path, args)) = made(&level.body, name) {
-            let (file, model) = analysis.find_model(path, file)?;
+            let (file, model) = project.find_model(path, file)?;
             return Some(Class { file, model, args });
         }
     }
     None
 }
 
-fn find_anywhere<'a>(analysis: &'a Analysis, path: &ast::Path) -> Option<(usize, &'a ast::Model)> {
-    (0..analysis.project.files.len()).find_map(|file| analysis.find_model(path, file))
+fn find_anywhere<'a>(project: &'a Project, path: &ast::Path) -> Option<(usize, &'a ast::Model)> {
+    (0..project.files.len()).find_map(|file| project.find_model(path, file))
 }
 
 /// The model and arguments of the part of this name.
@@ -345,9 +343,9 @@ struct Declared<'a> {
 }
 
 impl<'a> Declared<'a> {
-    fn of(analysis: &'a Analysis, class: Class<'a>) -> Self {
+    fn of(project: &'a Project, class: Class<'a>) -> Self {
         let mut all = Declared::default();
-        for (_, level) in analysis.lineage(class.model, class.file) {
+        for (_, level) in project.lineage(class.model, class.file) {
             all.names.push(&level.name.text);
             for statement in &level.body {
                 all.add(&statement.kind);
