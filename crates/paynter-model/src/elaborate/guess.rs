@@ -496,10 +496,12 @@ fn guess_call(name: &str, first: Guess) -> Guess {
     }
 }
 
-/// Takes `x`, `part.x`, `thing.p[1]` apart: the names, each with whether it has an index, and the last index if it is
-/// a number. None for anything else.
-fn path_of(e: &ast::Expr) -> Option<(Vec<(&str, bool)>, Option<i64>)> {
-    let mut segments: Vec<(&str, bool)> = Vec::new();
+/// A name of a path, and whether it has an index.
+type Segment<'e> = (&'e str, bool);
+
+/// Takes `x`, `part.x`, `thing.p[1]` apart: the names, and the last index if it is a number. None for anything else.
+fn path_of(e: &ast::Expr) -> Option<(Vec<Segment<'_>>, Option<i64>)> {
+    let mut segments: Vec<Segment<'_>> = Vec::new();
     let (mut at, mut is_indexed, mut port) = (e, false, None);
     loop {
         match &at.kind {
