@@ -9,7 +9,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use paynter_model::elaborate::{check, elaborate};
+use paynter_model::check::check;
+use paynter_model::elaborate::elaborate;
 use paynter_model::project::{Loader, Request, load};
 use paynter_syntax::{FileId, format, parse_bytes, render};
 
