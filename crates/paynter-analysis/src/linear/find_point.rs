@@ -137,7 +137,7 @@ impl Finder {
 }
 
 fn no_value(value: f64, asked: Span) -> LinearError {
-    let message = format!("{value} is no value for a parameter");
+    let message = format!("{value} is not a value for a parameter");
     let message = Diagnostic::error(code::BAD_SETTING, message);
     model_error(message.primary(asked, "asked for here"))
 }
