@@ -131,6 +131,12 @@ impl std::fmt::Display for ControlError {
                     "these poles cannot be reached: some mode is moved by none of the inputs, or a pole is repeated too often"
                 )
             }
+            ControlError::Place(NotPlaced::Rounding) => {
+                write!(
+                    f,
+                    "these poles need gains with more than sixteen digits: they lie far from those of the model; choose poles nearer to its own, or leave out what is much faster"
+                )
+            }
             ControlError::Steps(NoSteps::Improper) => write!(
                 f,
                 "an output follows the rate of an input: such a model has no form in steps"

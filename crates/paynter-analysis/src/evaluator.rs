@@ -8,11 +8,17 @@
 //!
 //! **Invariant:** what a run with some values gives depends on them alone, not on what ran before.
 
+mod slopes;
+
+pub(crate) use slopes::{Gradients, Here, SearchSlopes};
+
 use crate::experiment::{
     Measurement, Outcome, Read, SearchValues, kept_limits, measure_all, search_values,
 };
 use crate::explain::explain;
 use crate::layout::{Layout, lay_out, run_spec};
+use crate::linear::{LinearError, LoopSites};
+use crate::named_runs::named_runs;
 use crate::physics::Physics;
 use crate::simulate::{Ending, RunSpec, prepare};
 use paynter_design::code;
@@ -47,6 +53,8 @@ pub(crate) struct Shared {
     limits: Vec<Limit>,
     /// What was found about the model with its own values.
     physics: Physics,
+    /// The loops whose margins are measured.
+    loops: LoopSites,
     /// What ideal contacts and sliding switches made necessary so far.
     store: ConfigurationStore,
     /// Every row is wanted, not only the last.
@@ -76,7 +84,7 @@ impl Shared {
         engine: Engine,
     ) -> Result<Option<Shared>, Vec<Diagnostic>> {
         // A point at rest is searched anew for each value.
-        if crate::linear::is_asked(&design.plan) {
+        if !crate::linear::asks_margins_only(&design.plan) {
             return Ok(None);
         }
         let compiled = design.compile()?;
@@ -87,7 +95,12 @@ impl Shared {
         {
             return Ok(None);
         }
-        let layout = lay_out(&design.plan);
+        let loops = LoopSites::new(design, &compiled, &symbols);
+        let Some(loops) = loops.map_err(LinearError::into_messages)? else {
+            return Ok(None);
+        };
+        let mut layout = lay_out(&design.plan);
+        layout.named = named_runs(design, &crate::run::run_alone)?;
         let spec = run_spec(&design.plan, &layout, &[], engine);
         let mut machine = prepare(&compiled, &spec)?;
         // Copies cannot make code later.
@@ -108,6 +121,7 @@ impl Shared {
             symbols,
             limits,
             physics,
+            loops,
             store: ConfigurationStore::default(),
             keeps_rows: false,
         }))
@@ -224,6 +238,8 @@ impl Worker {
                 (code::BAD_SETTING, why)
             })?;
         }
+        let margins = shared.loops.margins(design, &spec.parameters);
+        let margins = margins.map_err(|e| headline(&e.into_messages()))?;
         let mut hybrid = HybridRun::new(
             machine,
             &shared.compiled.reduced,
@@ -270,6 +286,7 @@ impl Worker {
         let read = Read {
             traces: &run.traces,
             layout: &shared.layout,
+            margins: &margins,
             parameters: &parameters,
         };
         let measures = measure_all(&design.plan, &read);

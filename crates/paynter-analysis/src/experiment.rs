@@ -6,7 +6,7 @@
 use crate::compare::{Comparison, compare};
 use crate::delayed::{LoopGain, judge};
 use crate::held::Held;
-use crate::linear::{Linearization, Trim};
+use crate::linear::{Linearization, MeasuredMargins, Trim};
 use crate::simulate::{Ending, Run, RunSpec, simulate};
 use paynter_design::compile::Compiled;
 use paynter_design::mobility::Mobility;
@@ -18,13 +18,14 @@ use paynter_model::BondGraph;
 use paynter_model::experiment::{self, Functional, Measure, Operation, Plan};
 use paynter_model::units::Unit;
 use paynter_run::gaps::{self, Gap};
+use paynter_run::measure::Curve;
 use paynter_run::recorder::Progress;
 use paynter_run::table::{self, Table};
 use paynter_run::trace::{Measured, Trace};
 use paynter_symbolic::{Comparison as Comparing, ExprId};
 use paynter_syntax::Diagnostic;
 
-pub use crate::layout::{Layout, lay_out, run_spec};
+pub use crate::layout::{Layout, Named, lay_out, run_spec};
 
 /// What a run gave.
 #[derive(Clone, Debug)]
@@ -122,6 +123,7 @@ pub fn carry_out(
     let read = Read {
         traces: &run.traces,
         layout,
+        margins: &layout.margins,
         parameters: &parameters,
     };
     let measures = measure_all(plan, &read);
@@ -186,6 +188,8 @@ pub(crate) struct Read<'a> {
     /// In the order of [`Layout::measured`].
     pub traces: &'a [Trace],
     pub layout: &'a Layout,
+    /// Of the loops that measures cut.
+    pub margins: &'a [MeasuredMargins],
     pub parameters: &'a Parameters<'a>,
 }
 
@@ -292,7 +296,11 @@ fn functional_value(functional: &Functional, read: &Read<'_>) -> Option<f64> {
         read.traces.get(k).map(Trace::curve)
     };
     let curve = |x: ExprId| taken(x, None);
-    let margin = |x: ExprId| read.layout.margins.iter().find(|m| m.0 == x)?.1;
+    let margin = |x: ExprId| read.margins.iter().find(|m| m.0 == x)?.1;
+    let named_curve = |run: usize| match read.layout.named.get(run)? {
+        Named::Curve(trace) => Some(trace.curve()),
+        Named::Number(_) => None,
+    };
     let target_of = |x: ExprId, target: Option<ExprId>| curve(target.unwrap_or(x))?.last();
     match *functional {
         Functional::Final(x) => curve(x)?.last(),
@@ -316,6 +324,21 @@ fn functional_value(functional: &Functional, read: &Read<'_>) -> Option<f64> {
             curve(x)?.undershoot_from(start, target_of(x, target)?)
         }
         Functional::SettlingTime { x, band } => curve(x)?.settling_time(band),
+        Functional::Kept(x) => curve(x)?.last(),
+        Functional::Difference { x, run } => {
+            let (t, d) = curve(x)?.difference(&named_curve(run)?);
+            let difference = Curve::new(&t, &d);
+            let (high, low) = (difference.max()?, difference.min()?);
+            Some(high.abs().max(low.abs()))
+        }
+        Functional::RmsDifference { x, run } => {
+            let (t, d) = curve(x)?.difference(&named_curve(run)?);
+            Curve::new(&t, &d).rms()
+        }
+        Functional::InRun(run) => match read.layout.named.get(run)? {
+            Named::Number(value) => *value,
+            Named::Curve(_) => None,
+        },
         Functional::GainMargin(x) => margin(x).map(|m| m.0),
         Functional::PhaseMargin(x) => margin(x).map(|m| m.1),
     }

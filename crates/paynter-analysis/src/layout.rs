@@ -7,7 +7,7 @@ use paynter_exec::Engine;
 use paynter_model::experiment::{self, Constraints, Functional, Measure, Plan};
 use paynter_run::spec::{RunSpec, Wanted};
 use paynter_run::table::Table;
-use paynter_run::trace::{Measured, Reads};
+use paynter_run::trace::{Measured, Reads, Trace};
 use paynter_symbolic::ExprId;
 
 /// Output points of a run whose experiment says nothing about them.
@@ -26,8 +26,19 @@ pub struct Layout {
     pub n_gains: usize,
     /// Curves that measures read.
     pub measured: Vec<(ExprId, Measured)>,
+    /// What measures read of other runs, in the order of the plan.
+    pub named: Vec<Named>,
     /// Margins that measures read: signal, gain margin in dB and phase margin in rad.
     pub margins: Vec<(ExprId, Option<(f64, f64)>)>,
+}
+
+/// What a measure reads of another run.
+#[derive(Clone, Debug)]
+pub enum Named {
+    /// A curve, with all its points.
+    Curve(Trace),
+    /// A number; none where the curve never does what is asked.
+    Number(Option<f64>),
 }
 
 /// Lists everything that the plan needs from the run.
@@ -61,6 +72,7 @@ pub fn lay_out(plan: &Plan) -> Layout {
         n_locks: 0,
         n_gains: 0,
         measured: measured.collect(),
+        named: Vec::new(),
         margins: Vec::new(),
     }
 }
@@ -117,12 +129,19 @@ fn functional_curves(functional: &Functional) -> Vec<Curve> {
         levels: true,
         ..ends
     };
+    let whole = Reads {
+        whole: true,
+        ..ends
+    };
     let towards = |x, reads, target: Option<ExprId>| {
         let target = target.map(|target| (target, ends, None));
         std::iter::once((x, reads, None)).chain(target).collect()
     };
     match *functional {
         Functional::Final(x) => vec![(x, ends, None)],
+        Functional::Kept(x)
+        | Functional::Difference { x, .. }
+        | Functional::RmsDifference { x, .. } => vec![(x, whole, None)],
         Functional::Max(x) | Functional::Min(x) | Functional::PeakTime(x) => {
             vec![(x, extremes, None)]
         }
@@ -134,8 +153,8 @@ fn functional_curves(functional: &Functional) -> Vec<Curve> {
         Functional::Overshoot { x, target, .. } | Functional::Undershoot { x, target, .. } => {
             towards(x, extremes, target)
         }
-        // Margins belong to the linearised loop, not to a curve.
-        Functional::GainMargin(_) | Functional::PhaseMargin(_) => Vec::new(),
+        // Margins belong to the linearised loop, others to another run.
+        Functional::GainMargin(_) | Functional::PhaseMargin(_) | Functional::InRun(_) => Vec::new(),
     }
 }
 

@@ -99,6 +99,7 @@ pub fn powers_of_run(
         n_locks: 0,
         n_gains: 0,
         measured: Vec::new(),
+        named: Vec::new(),
         margins: Vec::new(),
     };
     match when {

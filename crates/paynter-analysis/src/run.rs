@@ -9,6 +9,7 @@ use crate::linear::{
     LinearError, LinearRequest, Linearization, Trim, find_rest, in_steps, linearize,
     margins_of_measures,
 };
+use crate::named_runs::named_runs;
 use crate::simulate::{Ending, RunSpec, prepare};
 use paynter_design::check::unreadable_reference;
 use paynter_design::code;
@@ -24,6 +25,7 @@ use paynter_run::table::{EVENT_TIMES, Table};
 use paynter_symbolic::reduced::Reduced;
 use paynter_syntax::Diagnostic;
 use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
 
 /// What a caller may choose beside the experiment.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +51,12 @@ pub fn run(
     progress: Progress<'_>,
 ) -> Result<Outcome, Vec<Diagnostic>> {
     run_staged(design, choice, progress).map(|(_, outcome)| outcome)
+}
+
+/// Runs an experiment that another one compares with.
+pub(crate) fn run_alone(design: &Design) -> Result<Outcome, Vec<Diagnostic>> {
+    let mut go_on = |_: f64| ControlFlow::Continue(());
+    run(design, &RunChoice::default(), &mut go_on)
 }
 
 /// As [`run`], and gives the compiled model as well, for reports.
@@ -111,6 +119,7 @@ fn ready_with(design: &Design, engine: Engine, wants_gaps: bool) -> Result<Ready
         layout.n_locks = compiled.locks.len();
         layout.wanted.extend(gaps::wanted(&compiled.locks));
     }
+    layout.named = named_runs(design, &run_alone)?;
     layout.margins = margins_of_measures(design, &compiled).map_err(LinearError::into_messages)?;
     let mut spec = run_spec(&design.plan, &layout, &references, engine);
     let mut trim = None;

@@ -107,6 +107,8 @@ codes! {
         "`paynter optimize --pareto` shows what one objective costs in terms of another, so the search needs exactly two, such as `minimize rise, over`. With one objective, `paynter optimize` without `--pareto` finds its best value and the price of each condition.";
     NO_SUCH_CASE = "E0831", "a case that is not another experiment",
         "`worst` and `mean` in a search name further experiments of the same file in which the objective and the conditions are evaluated as well. The name is not one of them, or it is the experiment with the search itself, which counts in any case.";
+    NO_NAMED_RUN = "E0841", "a run to compare with that cannot be made",
+        "`difference(x, run)`, `rms_difference(x, run)` and `change(measure, run)` compare with the run of another experiment of the same file, as it is written there. The name is not one of them, it is the experiment itself, or that experiment compares with a third one.";
     NO_VALUES = "E0832", "a search in which every run fails",
         "At every point that was tried the run failed, or the objective or a condition had no value: a rise time of a curve that never rises, a margin of a loop that is not stable. Choose other bounds, or look at one point with `paynter run --set`.";
     NO_FEASIBLE = "E0833", "a search that finds no feasible point",

@@ -3,8 +3,9 @@
 //! In:  A, B and n poles, complex ones in pairs.
 //! Out: K such that A − B K has these poles.
 //!
-//! With A X − X Λ = B G, Λ holding the poles, K = G X⁻¹ (Bhattacharyya & de Souza 1982). With one input G does not matter; with several,
-//! the best conditioned X of many seeded draws is taken. States are balanced first.
+//! With one input K is unique: in the Hessenberg form of (A, b) it is the last row of Π(H − p), divided by the product of the entries below
+//! the diagonal (Ackermann's formula, which loses digits in any other form). With several, A X − X Λ = B G, Λ holding the poles, gives
+//! K = G X⁻¹ (Bhattacharyya & de Souza 1982), and the best conditioned X of many seeded draws is taken. States are balanced first.
 
 use crate::solve::solve;
 use crate::staircase::transpose;
@@ -22,6 +23,8 @@ pub enum NotPlaced {
     Unpaired,
     /// No input reaches some mode.
     NotControllable,
+    /// The gains are known, but rounding them to sixteen digits moves the poles away from where they should be.
+    Rounding,
 }
 
 /// Draws of G for several inputs.
@@ -40,6 +43,13 @@ pub fn place(a: &Matrix, b: &Matrix, poles: &[Complex]) -> Result<Matrix, NotPla
     let blocks = pairs(poles)?;
     let (balanced, scales) = balance(a);
     let scaled_b = Matrix::from_fn(n, b.n_columns(), |i, j| b[(i, j)] / scales[i]);
+    if b.n_columns() == 1 {
+        let row = for_one_input(&balanced, &scaled_b.column(0), &blocks);
+        let row = row.ok_or(NotPlaced::NotControllable)?;
+        let k = Matrix::from_fn(1, n, |_, j| row[j] / scales[j]);
+        let is_good = is_placed(a, b, &k, poles);
+        return is_good.then_some(k).ok_or(NotPlaced::Rounding);
+    }
 
     // A pole that stays where it is makes A − λ singular: move all poles first.
     let own = eigenvalues(a).map_err(|_| NotPlaced::NotControllable)?;
@@ -62,11 +72,10 @@ pub fn place(a: &Matrix, b: &Matrix, poles: &[Complex]) -> Result<Matrix, NotPla
         }
     };
     let moved = balanced.plus(-1.0, &scaled_b.times(&first));
-    let n_draws = if m == 1 { 1 } else { DRAWS };
     let mut best: Option<(f64, Matrix)> = None;
-    for _ in 0..n_draws {
+    for _ in 0..DRAWS {
         let entries: Vec<f64> = (0..m * n).map(|_| draw.next()).collect();
-        let g = Matrix::from_fn(m, n, |i, j| if m == 1 { 1.0 } else { entries[i * n + j] });
+        let g = Matrix::from_fn(m, n, |i, j| entries[i * n + j]);
         let Some((condition, k)) = gain_for(&moved, &scaled_b, &blocks, g) else {
             continue;
         };
@@ -81,6 +90,105 @@ pub fn place(a: &Matrix, b: &Matrix, poles: &[Complex]) -> Result<Matrix, NotPla
     is_placed(a, b, &k, poles)
         .then_some(k)
         .ok_or(NotPlaced::NotControllable)
+}
+
+/// K of a single input; none where it does not reach every state.
+fn for_one_input(a: &Matrix, b: &[f64], blocks: &[(f64, f64)]) -> Option<Vec<f64>> {
+    let n = a.n_rows();
+    // An entry below the diagonal that is rounding beside the matrix cuts the chain of states.
+    let smallest = 4.0 * f64::EPSILON * a.norm();
+    let Chain { h, first, turns } = chain_of(a, b);
+    if first == 0.0 || (1..n).any(|i| h[(i, i - 1)].abs() <= smallest) {
+        return None;
+    }
+    let mut row = vec![0.0; n];
+    row[n - 1] = 1.0;
+    let mut links = vec![first];
+    links.extend((1..n).map(|i| h[(i, i - 1)]));
+    // Each factor is divided by one link, so that no product overflows.
+    let mut links = links.into_iter().rev();
+    let mut shared = |row: &mut Vec<f64>| {
+        let link = links.next().expect("as many links as poles");
+        row.iter_mut().for_each(|x| *x /= link);
+    };
+    for &(re, im) in blocks {
+        if im == 0.0 {
+            row = times_shifted(&row, &h, re);
+            shared(&mut row);
+        } else {
+            // (H − p)(H − p̄) = (H − re)² + im²
+            let twice = times_shifted(&times_shifted(&row, &h, re), &h, re);
+            row = twice
+                .iter()
+                .zip(&row)
+                .map(|(t, r)| t + im * im * r)
+                .collect();
+            shared(&mut row);
+            shared(&mut row);
+        }
+    }
+    // Back to the states of `a`: the turns in the other order.
+    for v in turns.iter().rev() {
+        reflect(&mut row, v);
+    }
+    Some(row)
+}
+
+/// (A, b) as a chain: b = first · e₁, and H = Qᵀ A Q with nothing below its first subdiagonal.
+struct Chain {
+    h: Matrix,
+    first: f64,
+    /// Householder vectors whose reflections make up Q.
+    turns: Vec<Vec<f64>>,
+}
+
+fn chain_of(a: &Matrix, b: &[f64]) -> Chain {
+    let n = a.n_rows();
+    let (mut h, mut b) = (a.clone(), b.to_vec());
+    let mut turns = Vec::new();
+    for k in 0..n {
+        let mut v = vec![0.0; n];
+        for (i, x) in v.iter_mut().enumerate().skip(k) {
+            *x = if k == 0 { b[i] } else { h[(i, k - 1)] };
+        }
+        let length = v.iter().fold(0.0_f64, |l, x| l.hypot(*x));
+        if length == 0.0 {
+            continue;
+        }
+        v[k] += length.copysign(v[k]);
+        let size = v.iter().fold(0.0_f64, |l, x| l.hypot(*x));
+        v.iter_mut().for_each(|x| *x /= size);
+        reflect(&mut b, &v);
+        for j in 0..n {
+            let mut column = h.column(j);
+            reflect(&mut column, &v);
+            (0..n).for_each(|i| h[(i, j)] = column[i]);
+        }
+        for i in 0..n {
+            let mut row = h.row(i).to_vec();
+            reflect(&mut row, &v);
+            (0..n).for_each(|j| h[(i, j)] = row[j]);
+        }
+        turns.push(v);
+    }
+    Chain {
+        h,
+        first: b[0],
+        turns,
+    }
+}
+
+/// x − 2 v (v·x), for a v of length one.
+fn reflect(x: &mut [f64], v: &[f64]) {
+    let along: f64 = 2.0 * x.iter().zip(v).map(|(x, v)| x * v).sum::<f64>();
+    x.iter_mut().zip(v).for_each(|(x, v)| *x -= along * v);
+}
+
+/// row · (H − shift)
+fn times_shifted(row: &[f64], h: &Matrix, shift: f64) -> Vec<f64> {
+    let n = row.len();
+    let of = |j: usize| (0..n).map(|i| row[i] * h[(i, j)]).sum::<f64>() - shift * row[j];
+    (0..n).map(of).collect()
 }
 
 /// Poles as real blocks: one number, or the real and imaginary part of a pair; equal ones follow each other.

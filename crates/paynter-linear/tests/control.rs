@@ -259,6 +259,40 @@ fn one_input_has_the_gains_of_its_polynomials_in_any_units() {
     }
 }
 
+/// A motor with a pole at −666 662 1/s drives a fin through elastic teeth: slow poles far below it. The gains are from sixty digits.
+#[test]
+fn poles_far_below_a_fast_one_have_all_digits() {
+    let a = Matrix::from_rows(&[
+        &[-666666.6666666667, -6.8, 0.0, 0.0],
+        &[44444.44444444445, 0.0, -833.3333333333334, 0.0],
+        &[0.0, 85.0, -133.33333333333334, -34.37746770784939],
+        &[0.0, 0.0, 3333.3333333333335, 0.0],
+    ]);
+    let b = Matrix::from_rows(&[&[1.0], &[0.0], &[0.0], &[0.0]]);
+    let real = |p: f64| Complex::new(p, 0.0);
+    let slow = [real(-1.0), real(-2.0), real(-3.0), real(-4.0)];
+    let exact: &[f64] = &[
+        -666790.00000000007762,
+        -10.601272578088703582,
+        12.016371118150204379,
+        1.5373897113409154766,
+    ];
+    let k = place(&a, &b, &slow).expect("a chain is controllable");
+    close(&k, &Matrix::from_rows(&[exact]), 1e-12);
+    let (p, q) = (Complex::new(-300.0, 40.0), Complex::new(-300.0, -40.0));
+    let exact: &[f64] = &[
+        -626200.00000000007762,
+        9409.6889399219095742,
+        47742.103257063781476,
+        -898.7652288645464178,
+    ];
+    let k = place(&a, &b, &[p, q, real(-2e4), real(-2e4)]).expect("a chain is controllable");
+    close(&k, &Matrix::from_rows(&[exact]), 1e-12);
+    // Sixteen digits of gains of this size move poles near zero across it.
+    let tiny = [real(-0.01), real(-0.02), real(-0.03), real(-0.04)];
+    assert_eq!(place(&a, &b, &tiny), Err(NotPlaced::Rounding));
+}
+
 #[test]
 fn several_inputs_place_poles_kept_ones_included() {
     let mut random = Seeded(11);

@@ -1,7 +1,9 @@
 //! What is searched: an aim and constraints over the unit cube.
 //!
 //! In:  points of the unit cube.
-//! Out: [`Trial`]s: a value, no value, or the end of the search.
+//! Out: [`Trial`]s: a value, no value, or the end of the search; exact slopes, where the problem has them.
+
+use crate::slopes::Slopes;
 
 /// A function to make small, under constraints.
 ///
@@ -13,6 +15,10 @@ pub trait Problem: Sync {
     fn n_constraints(&self) -> usize;
     /// Tries a point.
     fn evaluate(&self, x: &[f64]) -> Trial;
+    /// Slopes of aim and constraints at a point that has values, where they are known without differences.
+    fn slopes(&self, _x: &[f64]) -> Option<Slopes> {
+        None
+    }
     /// Sizes of constraints, where they are known beforehand: limits, say.
     fn constraint_sizes(&self) -> Vec<Option<f64>> {
         vec![None; self.n_constraints()]
@@ -118,6 +124,22 @@ impl Scales {
     /// A constraint in its size, compressed on both sides.
     pub fn constraint_of(&self, k: usize, value: f64) -> f64 {
         (value / self.constraints[k]).asinh()
+    }
+
+    /// Slopes of the values that [`Scales::aim_of`] and [`Scales::constraint_of`] give, from those of the values
+    /// themselves, at a point with these scaled values.
+    pub fn slopes_of(&self, mut slopes: Slopes, at: &Evaluation) -> Slopes {
+        // asinh has the slope 1/√(1 + x²), and x = sinh(asinh x): 1/cosh of the scaled value.
+        let by_aim = 1.0 / (self.aim * at.aim.max(0.0).cosh());
+        slopes.aim.iter_mut().for_each(|s| *s *= by_aim);
+        let n = slopes.aim.len();
+        for (j, c) in at.constraints.iter().enumerate() {
+            let by_constraint = 1.0 / (self.constraints[j] * c.cosh());
+            for k in 0..n {
+                slopes.constraints[(j, k)] *= by_constraint;
+            }
+        }
+        slopes
     }
 
     /// The multiplier of a constraint, from that of the compressed values.

@@ -1,4 +1,4 @@
-//! Slopes of aim and constraints by differences.
+//! Slopes of aim and constraints, by differences where the problem does not know them.
 //!
 //! In:  a point of the unit cube with its values, and a step.
 //! Out: slopes by central differences; one-sided ones at a face of the cube or beside a point without a value.
@@ -13,6 +13,14 @@ pub struct Slopes {
     pub aim: Vec<f64>,
     /// Of each constraint, by rows.
     pub constraints: Dense,
+}
+
+impl Slopes {
+    /// Tells whether every number is one.
+    pub fn is_finite(&self) -> bool {
+        let constraints = self.constraints.entries.iter();
+        self.aim.iter().chain(constraints).all(|s| s.is_finite())
+    }
 }
 
 /// Why there are none.

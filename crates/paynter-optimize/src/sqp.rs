@@ -1,6 +1,6 @@
 //! Local descent under constraints: sequential quadratic programming.
 //!
-//! In:  a problem, a start, scales, and the step of differences.
+//! In:  a problem, a start, scales, and the step of differences, for problems that do not know their slopes.
 //! Out: a [`Descent`]: where it ended, its multipliers, how it ended, every trial.
 //!
 //! Damped BFGS (Powell 1978), an ℓ₁ merit function with a second-order correction against Maratos' effect (Nocedal & Wright 2006,
@@ -139,6 +139,9 @@ impl Walk<'_> {
     }
 
     fn slopes_at(&mut self, place: &Place) -> Result<Slopes, End> {
+        if let Some(exact) = self.exact_slopes(place) {
+            return Ok(exact);
+        }
         let mut ended = End::Ended;
         let step = self.how.step;
         let found = slopes(&place.x, &place.value, step, &mut |x| {
@@ -151,6 +154,23 @@ impl Walk<'_> {
             NoSlopes::Blocked => End::Blocked,
             NoSlopes::Ended => ended,
         })
+    }
+
+    /// Slopes that the problem knows, in scales.
+    fn exact_slopes(&self, place: &Place) -> Option<Slopes> {
+        let known = self.problem.slopes(&place.x)?;
+        let mut at = place.value.clone();
+        at.constraints
+            .iter_mut()
+            .for_each(|c| *c -= self.how.margin);
+        let mut slopes = self.scales.slopes_of(known, &at);
+        // What is clamped does not move.
+        for (j, c) in place.value.constraints.iter().enumerate() {
+            if c.abs() >= FAR {
+                (0..place.x.len()).for_each(|k| slopes.constraints[(j, k)] = 0.0);
+            }
+        }
+        slopes.is_finite().then_some(slopes)
     }
 
     fn go(&mut self, start: &[f64]) -> Result<End, End> {

@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod configuration;
+pub mod following;
 pub mod gaps;
 pub mod hybrid;
 pub mod measure;

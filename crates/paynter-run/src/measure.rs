@@ -28,6 +28,22 @@ fn neville(times: &[f64], values: &[f64], t: f64) -> f64 {
     p[0]
 }
 
+/// Slope at `t` of the same polynomial: Neville's scheme, differentiated.
+fn neville_rate(times: &[f64], values: &[f64], t: f64) -> f64 {
+    let (mut p, mut rate) = ([0.0; MOST_POINTS], [0.0; MOST_POINTS]);
+    let n = times.len();
+    p[..n].copy_from_slice(values);
+    for order in 1..n {
+        for k in 0..n - order {
+            let (a, b) = (times[k], times[k + order]);
+            let turned = p[k + 1] - p[k] + (t - a) * rate[k + 1] + (b - t) * rate[k];
+            p[k] = ((t - a) * p[k + 1] + (b - t) * p[k]) / (b - a);
+            rate[k] = turned / (b - a);
+        }
+    }
+    rate[0]
+}
+
 /// The sum with what rounding takes from it put back (Neumaier): millions of pieces of one size err to one side.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
@@ -106,7 +122,14 @@ impl Curve<'_> {
 
     fn extreme(&self, sign: f64) -> Option<(f64, f64)> {
         let best = self.highest(sign)?;
-        let mut top = (self.t[best], self.x[best]);
+        let top = self.top_beside(best, sign);
+        Some(top.map_or((self.t[best], self.x[best]), |(_, t, x)| (t, x)))
+    }
+
+    /// The top between two points beside the highest one, as interval, time and value; none where the point itself is it.
+    pub(crate) fn top_beside(&self, best: usize, sign: f64) -> Option<(usize, f64, f64)> {
+        let mut top = None;
+        let mut highest = self.x[best];
         let size = self.x.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
         let noise = ROUNDING * size;
         // The top lies beside the highest point, on one side or the other.
@@ -130,42 +153,64 @@ impl Curve<'_> {
                     (a, b) = (b, inside(GOLDEN, low, high));
                 }
             }
-            if sign * (a.1 - top.1) > noise {
-                top = a;
+            if sign * (a.1 - highest) > noise {
+                highest = a.1;
+                top = Some((i, a.0, a.1));
             }
         }
-        Some(top)
+        top
     }
 
     /// Value at `t` between the points `i − 1` and `i`, by the polynomial through up to six points of the same smooth
     /// stretch; by a cubic where six points wiggle.
-    fn value(&self, i: usize, t: f64) -> f64 {
-        let of_order = |most: usize| {
-            let (mut first, mut last) = (i - 1, i);
-            while last - first + 1 < most {
-                let is_smooth = |k: usize| {
-                    self.t[k + 1] > self.t[k] && self.gaps.binary_search(&(k + 1)).is_err()
-                };
-                let to_left = first > 0 && is_smooth(first - 1);
-                let to_right = last + 1 < self.t.len() && is_smooth(last);
-                // The nearer end first.
-                let (left, right) = (i - first, last + 1 - i);
-                if to_left && (left <= right || !to_right) {
-                    first -= 1;
-                } else if to_right {
-                    last += 1;
-                } else {
-                    break;
-                }
-            }
-            neville(&self.t[first..=last], &self.x[first..=last], t)
-        };
-        let (chord, cubic, high) = (of_order(2), of_order(4), of_order(MOST_POINTS));
-        if (high - cubic).abs() <= (cubic - chord).abs() {
-            high
-        } else {
-            cubic
+    pub(crate) fn value(&self, i: usize, t: f64) -> f64 {
+        let (cubic, high) = (self.of_order(4, i, t), self.of_order(MOST_POINTS, i, t));
+        match self.is_calm(i, t, (cubic, high)) {
+            true => high,
+            false => cubic,
         }
+    }
+
+    /// The slope of the same polynomial over time.
+    pub(crate) fn rate(&self, i: usize, t: f64) -> f64 {
+        let (cubic, high) = (self.of_order(4, i, t), self.of_order(MOST_POINTS, i, t));
+        let most = match self.is_calm(i, t, (cubic, high)) {
+            true => MOST_POINTS,
+            false => 4,
+        };
+        let near = self.stretch(i, most);
+        neville_rate(&self.t[near.clone()], &self.x[near], t)
+    }
+
+    /// Tells whether six points do not wiggle between the points `i − 1` and `i`.
+    fn is_calm(&self, i: usize, t: f64, (cubic, high): (f64, f64)) -> bool {
+        (high - cubic).abs() <= (cubic - self.of_order(2, i, t)).abs()
+    }
+
+    fn of_order(&self, most: usize, i: usize, t: f64) -> f64 {
+        let near = self.stretch(i, most);
+        neville(&self.t[near.clone()], &self.x[near], t)
+    }
+
+    /// At most so many points of a smooth stretch around the interval before point `i`.
+    fn stretch(&self, i: usize, most: usize) -> std::ops::RangeInclusive<usize> {
+        let (mut first, mut last) = (i - 1, i);
+        while last - first + 1 < most {
+            let is_smooth =
+                |k: usize| self.t[k + 1] > self.t[k] && self.gaps.binary_search(&(k + 1)).is_err();
+            let to_left = first > 0 && is_smooth(first - 1);
+            let to_right = last + 1 < self.t.len() && is_smooth(last);
+            // The nearer end first.
+            let (left, right) = (i - first, last + 1 - i);
+            if to_left && (left <= right || !to_right) {
+                first -= 1;
+            } else if to_right {
+                last += 1;
+            } else {
+                break;
+            }
+        }
+        first..=last
     }
 
     /// ∫ x dt over the whole curve.
@@ -232,17 +277,23 @@ impl Curve<'_> {
 
     /// When the curve first reaches `level`,
     fn first_crossing(&self, level: f64) -> Option<f64> {
-        let above = self.x.first()? >= &level;
-        if self.x.first()? == &level {
-            return self.t.first().copied();
+        match self.crossed(level)? {
+            0 => self.t.first().copied(),
+            i => Some(self.crossing(i, level)),
         }
-        (1..self.x.len())
-            .find(|&i| (self.x[i] >= level) != above)
-            .map(|i| self.crossing(i, level))
+    }
+
+    /// The interval in which the curve first reaches `level`; 0 where it starts there.
+    pub(crate) fn crossed(&self, level: f64) -> Option<usize> {
+        let first = *self.x.first()?;
+        if first == level {
+            return Some(0);
+        }
+        (1..self.x.len()).find(|&i| (self.x[i] >= level) != (first >= level))
     }
 
     /// Where the curve meets `level` in interval `i`, by bisection: the interval encloses it.
-    fn crossing(&self, i: usize, level: f64) -> f64 {
+    pub(crate) fn crossing(&self, i: usize, level: f64) -> f64 {
         let h = self.t[i] - self.t[i - 1];
         if h <= 0.0 {
             return self.t[i];
@@ -309,20 +360,73 @@ impl Curve<'_> {
 
     /// Time after which the curve stays within `band` (a part of the way) around its last value.
     pub fn settling_time(&self, band: f64) -> Option<f64> {
+        let (i, level, _) = self.settled(band)?;
+        Some(self.crossing(i, level) - self.t.first()?)
+    }
+
+    /// The interval in which the curve comes into its band for good, the level there, and on which side of the last value
+    /// it is.
+    pub(crate) fn settled(&self, band: f64) -> Option<(usize, f64, f64)> {
         let (first, last) = (*self.x.first()?, self.last()?);
         let width = band * (last - first).abs();
         let outside = (0..self.x.len())
             .rev()
             .find(|&i| (self.x[i] - last).abs() > width)?;
-        let level = if self.x[outside] > last {
-            last + width
-        } else {
-            last - width
+        let side = if self.x[outside] > last { 1.0 } else { -1.0 };
+        (outside + 1 < self.x.len()).then_some((outside + 1, last + side * width, side))
+    }
+}
+
+impl Curve<'_> {
+    /// The difference from another curve at every time that either has a point, over the time that both have: times and
+    /// values. Where one of them jumps, both limits are there.
+    pub fn difference(&self, other: &Curve<'_>) -> (Vec<f64>, Vec<f64>) {
+        let (mut times, mut values) = (Vec::new(), Vec::new());
+        let ends = |c: &Curve<'_>| Some((*c.t.first()?, *c.t.last()?));
+        let (Some(own), Some(others)) = (ends(self), ends(other)) else {
+            return (times, values);
         };
-        if outside + 1 >= self.x.len() {
-            return None;
+        let (first, last) = (own.0.max(others.0), own.1.min(others.1));
+        let (mut i, mut j) = (0, 0);
+        loop {
+            let next = |c: &Curve<'_>, k: usize| c.t.get(k).copied().unwrap_or(f64::INFINITY);
+            let t = next(self, i).min(next(other, j));
+            if t > last || t == f64::INFINITY {
+                break;
+            }
+            let (before, after) = (self.limits(i, t), other.limits(j, t));
+            (i, j) = (before.2, after.2);
+            if t < first {
+                continue;
+            }
+            let is_jump = before.3 || after.3;
+            times.push(t);
+            values.push(before.0 - after.0);
+            if is_jump {
+                times.push(t);
+                values.push(before.1 - after.1);
+            }
         }
-        Some(self.crossing(outside + 1, level) - self.t.first()?)
+        (times, values)
+    }
+
+    /// The values before and after time `t`, where point `k` is the first one not before it; the first point after it, and
+    /// whether it is a jump.
+    fn limits(&self, k: usize, t: f64) -> (f64, f64, usize, bool) {
+        let mut next = k;
+        while self.t.get(next) == Some(&t) {
+            next += 1;
+        }
+        match next - k {
+            // Between two points; beyond the ends nobody asks for the value.
+            0 if k == 0 || k == self.t.len() => (f64::NAN, f64::NAN, k, false),
+            0 => {
+                let x = self.value(k, t);
+                (x, x, k, false)
+            }
+            1 => (self.x[k], self.x[k], next, false),
+            _ => (self.x[k], self.x[next - 1], next, true),
+        }
     }
 }
 
@@ -372,6 +476,22 @@ mod tests {
         assert!((Curve::new(&t, &x).integral() - 9.0).abs() < 1e-12);
         let curve = Curve::new(&[0.0, 1.0, 1.0, 2.0], &[0.0, 0.0, 5.0, 5.0]);
         assert_eq!(curve.integral(), 5.0);
+    }
+
+    #[test]
+    fn curves_on_different_points_are_subtracted() {
+        let (t, x) = sampled(f64::sin, 6.0, 60);
+        let (u, y) = sampled(|t| t.sin() + 0.01 * t, 5.0, 77);
+        let (times, values) = Curve::new(&u, &y).difference(&Curve::new(&t, &x));
+        assert_eq!((times[0], times[times.len() - 1]), (0.0, 5.0));
+        // Six points 0.1 apart: 1e-8 of the amplitude.
+        let errs = times.iter().zip(&values).map(|(t, d)| (d - 0.01 * t).abs());
+        assert!(errs.fold(0.0, f64::max) < 1e-7);
+        let jumping = Curve::new(&[0.0, 1.0, 1.0, 2.0], &[0.0, 0.0, 3.0, 3.0]);
+        let flat = Curve::new(&[0.0, 2.0], &[1.0, 1.0]);
+        let (times, values) = jumping.difference(&flat);
+        assert_eq!(times, [0.0, 1.0, 1.0, 2.0]);
+        assert_eq!(values, [-1.0, -1.0, 2.0, 2.0]);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct Reads {
     pub square: bool,
     /// When it first crosses or last leaves a level that is known at the end of the run only.
     pub levels: bool,
+    /// All of it.
+    pub whole: bool,
 }
 
 impl Reads {
@@ -37,6 +39,7 @@ impl Reads {
             area: self.area | other.area,
             square: self.square | other.square,
             levels: self.levels | other.levels,
+            whole: self.whole | other.whole,
         }
     }
 
@@ -115,7 +118,7 @@ impl Trace {
         }
         self.t.push(t);
         self.x.push(x);
-        if self.t.len() >= self.limit {
+        if self.t.len() >= self.limit && !self.measured.reads.whole {
             self.leave_out();
             self.limit = FIRST_LIMIT.max(2 * self.t.len());
         }
@@ -193,6 +196,7 @@ mod tests {
         area: true,
         square: true,
         levels: true,
+        whole: false,
     };
 
     /// A step response that rings on for long, with a jump every tenth point, as samples make them.

@@ -110,6 +110,7 @@ pub fn activities(design: &Design) -> Result<Activities, PowerError> {
         n_locks: 0,
         n_gains: 0,
         measured: Vec::new(),
+        named: Vec::new(),
         margins: Vec::new(),
     };
     let mut spec = run_spec(plan, &layout, &[], Engine::Auto);

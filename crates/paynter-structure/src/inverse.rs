@@ -532,6 +532,7 @@ fn run(
         n_locks: 0,
         n_gains: 0,
         measured: Vec::new(),
+        named: Vec::new(),
         margins: Vec::new(),
     };
     let plan = &subject.design.plan;

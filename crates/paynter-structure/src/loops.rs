@@ -151,6 +151,7 @@ fn run(
         n_locks: 0,
         n_gains: 0,
         measured: Vec::new(),
+        named: Vec::new(),
         margins: Vec::new(),
     };
     let mut spec = run_spec(&design.plan, &layout, &[], Engine::Auto);

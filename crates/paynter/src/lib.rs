@@ -13,9 +13,9 @@ pub mod scene;
 pub mod summary;
 
 pub use paynter_analysis::{
-    compare, control, delayed, driven, experiment, fit, linear, methods, noise, optimize, power,
-    run, screening, shards, simulate, spectrum, statistics, sweep, sweep_curves, sweep_pictures,
-    sweep_table, typed_sweeps,
+    compare, control, delayed, driven, experiment, fit, linear, measure_slopes, methods, noise,
+    optimize, power, run, screening, shards, simulate, spectrum, statistics, sweep, sweep_curves,
+    sweep_pictures, sweep_table, typed_sweeps,
 };
 pub use paynter_design::{
     assumed, check, code, compile, design, digits, disk, lagrangian, library, loader, mobility,

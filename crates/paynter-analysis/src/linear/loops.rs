@@ -7,7 +7,9 @@
 //! The loop is cut in the linear model, not in the text: with w added to the signal s, the channel from w to s
 //! is 1/(1 + L).
 
+use super::augment::Entry;
 use super::bode::{corners, decibel, response};
+use super::operating_point::{At, Site};
 use super::poles::complex;
 use super::text::{about_point, notes};
 use super::{
@@ -23,7 +25,7 @@ use paynter_linear::{
     Tick, frequency_sweep, margins, modes, zeros,
 };
 use paynter_model::experiment::{Column, Functional, Measure, Quantity};
-use paynter_symbolic::ExprId;
+use paynter_symbolic::{ExprId, SymbolId};
 use paynter_syntax::Diagnostic;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -64,7 +66,16 @@ pub fn loop_margins(
     at: Option<f64>,
 ) -> Result<LoopReport, LinearError> {
     let (linear, open) = cut_loop(design, compiled, cut, at)?;
-    let (sweep, margins) = crossings(design, &open, linear.step())?;
+    report_of(design, cut, linear, &open)
+}
+
+fn report_of(
+    design: &Design,
+    cut: &Quantity,
+    linear: Linearization,
+    open: &Channel,
+) -> Result<LoopReport, LinearError> {
+    let (sweep, margins) = crossings(design, open, linear.step())?;
     let growing = modes(&linear.model.a).map_err(|_| no_eigenvalues(design))?;
     let growing = growing.into_iter().filter(|m| linear.lasts(m)).collect();
     Ok(LoopReport {
@@ -87,15 +98,7 @@ pub(super) fn cut_loop(
     cut: &Quantity,
     at: Option<f64>,
 ) -> Result<(Linearization, Channel), LinearError> {
-    let name = &cut.column.name;
-    let mut ask = LinearRequest {
-        from: vec![cut.clone()],
-        to: vec![cut.clone()],
-        at,
-        sampled: in_steps(design),
-        is_injected: true,
-        ..LinearRequest::default()
-    };
+    let mut ask = cutting(design, cut, at);
     let mut linear = linearize(design, compiled, &ask)?;
     if let Some(sampled) = &linear.sampled
         && reads_at_ticks(sampled, cut)?
@@ -103,6 +106,29 @@ pub(super) fn cut_loop(
         ask.looks_before = true;
         linear = linearize(design, compiled, &ask)?;
     }
+    let open = open_loop(design, &linear, cut)?;
+    Ok((linear, open))
+}
+
+/// What is asked for to cut a loop: the channel from the signal to itself.
+fn cutting(design: &Design, cut: &Quantity, at: Option<f64>) -> LinearRequest {
+    LinearRequest {
+        from: vec![cut.clone()],
+        to: vec![cut.clone()],
+        at,
+        sampled: in_steps(design),
+        is_injected: true,
+        ..LinearRequest::default()
+    }
+}
+
+/// L of the loop from the linear model that has it closed.
+fn open_loop(
+    design: &Design,
+    linear: &Linearization,
+    cut: &Quantity,
+) -> Result<Channel, LinearError> {
+    let name = &cut.column.name;
     let closed = linear.model.channel(0, 0);
     let no_loop = |message: String, help: &str| {
         let message = Diagnostic::error(code::NO_LOOP, message);
@@ -120,7 +146,7 @@ pub(super) fn cut_loop(
             "cut at a signal that the rest of the model reads and that depends on what it does there, such as what a controller gives",
         ));
     }
-    Ok((linear, open))
+    Ok(open)
 }
 
 /// Tells whether what is cut is read by sampled blocks alone; else it must hold between their ticks, so that what is sent
@@ -237,7 +263,7 @@ fn reach(response: &Response, (mut low, mut high): (f64, f64)) -> (f64, f64) {
 pub(crate) type MeasuredMargins = (ExprId, Option<(f64, f64)>);
 
 /// The signals whose margins a measure reads.
-pub(crate) fn margins_in(measure: &Measure) -> Vec<ExprId> {
+fn margins_in(measure: &Measure) -> Vec<ExprId> {
     let mut found = Vec::new();
     let mut open = vec![measure];
     while let Some(measure) = open.pop() {
@@ -251,42 +277,114 @@ pub(crate) fn margins_in(measure: &Measure) -> Vec<ExprId> {
     found
 }
 
+/// The signals at which measures of an experiment cut loops.
+fn cuts_of_measures(design: &Design) -> Vec<Quantity> {
+    let mut found: Vec<Quantity> = Vec::new();
+    let dae = &design.graph.signals;
+    for (own_name, span, measure) in design.plan.all_measures() {
+        for value in margins_in(measure) {
+            if found.iter().any(|f| f.column.value == value) {
+                continue;
+            }
+            let name = dae.pool.as_symbol(value).map(|s| dae.name_of(s));
+            let column = Column {
+                name: name.unwrap_or_else(|| own_name.to_owned()),
+                value,
+                unit: None,
+            };
+            found.push(Quantity { column, span });
+        }
+    }
+    found
+}
+
 /// Computes the margins that the measures of an experiment read, at its start or at rest.
 pub(crate) fn margins_of_measures(
     design: &Design,
     compiled: &Compiled,
 ) -> Result<Vec<MeasuredMargins>, LinearError> {
-    let mut found: Vec<MeasuredMargins> = Vec::new();
-    for (own_name, span, measure) in design.plan.all_measures() {
-        for x in margins_in(measure) {
-            if found.iter().any(|f| f.0 == x) {
-                continue;
-            }
-            let dae = &design.graph.signals;
-            let name = dae.pool.as_symbol(x).map(|s| dae.name_of(s));
-            let cut = Quantity {
-                column: Column {
-                    name: name.unwrap_or_else(|| own_name.to_owned()),
-                    value: x,
-                    unit: None,
-                },
-                span,
+    let cuts = cuts_of_measures(design).into_iter();
+    let each = cuts.map(|cut| {
+        let report = loop_margins(design, compiled, &cut, None)?;
+        Ok((cut.column.value, report.measured()))
+    });
+    each.collect()
+}
+
+/// The loops whose margins measures read, compiled once for many values of parameters.
+#[derive(Clone)]
+pub(crate) struct LoopSites {
+    cuts: Vec<(Quantity, Site)>,
+}
+
+impl LoopSites {
+    /// Compiles; none where other values of these parameters make other equations.
+    ///
+    /// # Errors
+    ///
+    /// As [`loop_margins`].
+    pub(crate) fn new(
+        design: &Design,
+        compiled: &Compiled,
+        varied: &[SymbolId],
+    ) -> Result<Option<Self>, LinearError> {
+        let mut cuts = Vec::new();
+        for cut in cuts_of_measures(design) {
+            let at = At {
+                entry: Entry::Injected,
+                sampled: in_steps(design),
+                ..At::default()
             };
-            let report = loop_margins(design, compiled, &cut, None)?;
-            // Without a crossing no gain and no lag, however large, takes the stability.
-            let margins = report.is_stable().then(|| {
-                (
-                    report.gain_margin().unwrap_or(f64::INFINITY),
-                    report.phase_margin().unwrap_or(f64::INFINITY),
-                )
-            });
-            found.push((x, margins));
+            let ends = std::slice::from_ref(&cut);
+            let site = Site::new((design, compiled), ends, ends, &at)?;
+            if !varied.iter().all(|&s| site.can_vary(s)) {
+                return Ok(None);
+            }
+            cuts.push((cut, site));
         }
+        Ok(Some(LoopSites { cuts }))
     }
-    Ok(found)
+
+    /// The margins at the start of the experiment, with these values of parameters.
+    ///
+    /// # Errors
+    ///
+    /// As [`loop_margins`].
+    pub(crate) fn margins(
+        &self,
+        design: &Design,
+        parameters: &[(SymbolId, f64)],
+    ) -> Result<Vec<MeasuredMargins>, LinearError> {
+        let each = self.cuts.iter().map(|(cut, site)| {
+            let mut point = site.clone().go(design, parameters)?;
+            let mut ask = cutting(design, cut, None);
+            let mut linear = ask.read_off(&mut point, None)?;
+            if let Some(sampled) = &linear.sampled
+                && reads_at_ticks(sampled, cut)?
+            {
+                ask.looks_before = true;
+                linear = ask.read_off(&mut point, None)?;
+            }
+            let open = open_loop(design, &linear, cut)?;
+            let report = report_of(design, cut, linear, &open)?;
+            Ok((cut.column.value, report.measured()))
+        });
+        each.collect()
+    }
 }
 
 impl LoopReport {
+    /// Gain margin in dB and phase margin in rad as measures read them; none where the closed loop is not stable.
+    fn measured(&self) -> Option<(f64, f64)> {
+        // Without a crossing no gain and no lag, however large, takes the stability.
+        self.is_stable().then(|| {
+            (
+                self.gain_margin().unwrap_or(f64::INFINITY),
+                self.phase_margin().unwrap_or(f64::INFINITY),
+            )
+        })
+    }
+
     /// Tells whether the closed loop decays.
     pub fn is_stable(&self) -> bool {
         self.growing.is_empty()

@@ -14,6 +14,7 @@
 pub(crate) mod augment;
 mod bode;
 mod clocks;
+mod find_point;
 mod locus;
 mod loops;
 mod matrices;
@@ -44,18 +45,18 @@ pub use locus::{
     transfers_to_text,
 };
 pub use loops::{ChannelMargins, LoopReport, channel_margins, loop_margins};
-pub(crate) use loops::{margins_in, margins_of_measures};
+pub(crate) use loops::{LoopSites, MeasuredMargins, margins_of_measures};
 pub use operating_point::Rest;
 pub use pictures::pole_map;
 pub use poles::{MOST_CHANNELS, PoleTable, poles, poles_to_json, poles_to_text};
 pub use step::{StepCurve, Steps, steps};
 pub use text::{about_point, notes, to_csv, to_json, to_text, trim_to_json, trim_to_text};
 pub use trim::Trim;
-pub(crate) use variation::sensitivities_at;
 pub use variation::{
     Followed, Parameter, Sensitivities, Varying, default_parameters, sensitivities,
     sensitivities_to_json, sensitivities_to_text,
 };
+pub(crate) use variation::{Following, Model as VariedModel, sensitivities_at};
 
 /// Of what, and where.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -356,10 +357,9 @@ fn trimmed<'a>(
     Ok((site, trim))
 }
 
-/// Tells whether an experiment asks for what needs a linear model.
-pub fn is_asked(plan: &Plan) -> bool {
-    let mut margins = plan.all_measures().into_iter().map(|m| margins_in(m.2));
-    !plan.trim.is_empty() || !plan.linearize.is_empty() || margins.any(|m| !m.is_empty())
+/// Tells whether the margins of measures are all that needs a linear model in an experiment.
+pub(crate) fn asks_margins_only(plan: &Plan) -> bool {
+    plan.trim.is_empty() && plan.linearize.is_empty()
 }
 
 /// What is asked for where the call leaves it open: the experiment's first `linearize`, else from the

@@ -4,14 +4,13 @@
 //! Out: a [`OperatingPoint`]: rates and outputs with their exact slopes by states, inputs and rates of inputs,
 //!      at the start of the experiment, or where a run has come to.
 //!
-//! The point is found by the machine of the model itself; `augment` makes a second one that has
-//! inputs and outputs, and it takes over there with all held values.
+//! The point is found by the machine of the model itself (`find_point`); `augment` makes a second one that has
+//! inputs and outputs, and it takes over there with all held values. Both are compiled once in a [`Site`].
 
 use super::augment::{Entry, Held, Input, add_input, add_output, refuse_sampled};
 use super::clocks::{Opened, open_clocks, sampled_reads};
+use super::find_point::Finder;
 use super::{LinearError, Sampled, model_error};
-use crate::explain::explain_with;
-use crate::layout::{Layout, run_spec};
 use paynter_design::code;
 use paynter_design::compile::Compiled;
 use paynter_design::design::Design;
@@ -22,17 +21,14 @@ use paynter_linear::Matrix;
 use paynter_model::BondGraph;
 use paynter_model::equations::ideal_contacts;
 use paynter_model::experiment::Quantity;
-use paynter_run::hybrid::{End, HybridRun};
-use paynter_run::recorder::Recorder;
-use paynter_run::spec::{Ending, Wanted, prepare_wanted};
-use paynter_run::trouble::Trouble;
 use paynter_solve::{EvalError, System};
 use paynter_symbolic::dae::{Dae, Mode, Switch};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
 use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Dense matrices of more states than this take gigabytes and hours.
 const MOST_STATES: usize = 3000;
@@ -64,15 +60,28 @@ pub struct Rest {
 /// A model at a point.
 pub(super) struct OperatingPoint<'a> {
     pub design: &'a Design,
-    /// Where it was asked for.
-    pub asked: Span,
-    /// The equations with inputs and outputs.
-    pub reduced: Reduced,
+    shape: Arc<Shape>,
     machine: Machine,
     /// The time of the point, s.
     pub t: f64,
     /// Everything the machine integrates.
     pub y: Vec<f64>,
+    /// Values of the outputs at the point, SI.
+    pub output_values: Vec<f64>,
+    /// Values of the inputs at the point, SI.
+    pub input_values: Vec<f64>,
+    /// Where `input_values` were taken.
+    taken: Vec<f64>,
+    /// What sampled lines hold at the point.
+    pub held_values: Vec<f64>,
+}
+
+/// What a model with inputs and outputs has in common at all points.
+pub(super) struct Shape {
+    /// Where it was asked for.
+    pub asked: Span,
+    /// The equations with inputs and outputs.
+    pub reduced: Reduced,
     /// Places of the model's own states in `y`, and their symbols.
     pub states: Vec<(usize, SymbolId)>,
     /// For each input the places of u₀, u₁, … in `y`.
@@ -85,15 +94,9 @@ pub(super) struct OperatingPoint<'a> {
     run_states: Vec<(SymbolId, usize)>,
     /// Rows of constraints that states must keep.
     pub constraints: Vec<usize>,
-    /// Values of the outputs at the point, SI.
-    pub output_values: Vec<f64>,
-    /// Values of the inputs at the point, SI.
-    pub input_values: Vec<f64>,
     /// Warnings about locks.
     pub messages: Vec<Diagnostic>,
     names: HashMap<SymbolId, String>,
-    /// Where `input_values` were taken.
-    taken: Vec<f64>,
     /// Sampled blocks that take part, if any do.
     pub opened: Option<Opened>,
     /// For each sampled line the places of the changes of what it holds in `y`.
@@ -102,10 +105,27 @@ pub(super) struct OperatingPoint<'a> {
     pub fresh: Vec<Vec<usize>>,
     /// Rows of what the sampled lines compute.
     pub line_rows: Vec<usize>,
-    /// What they hold at the point.
-    pub held_values: Vec<f64>,
     /// The gain at which quantisers count, where one was stated.
     pub quantiser_gain: Option<f64>,
+    /// Everything that was added to the equations.
+    added: Vec<Input>,
+    /// What the inputs are in the model's own equations: their expressions, and the value where one is a parameter.
+    entries: Vec<(ExprId, Option<(SymbolId, f64)>)>,
+}
+
+impl Deref for OperatingPoint<'_> {
+    type Target = Shape;
+    fn deref(&self) -> &Shape {
+        &self.shape
+    }
+}
+
+/// A model with inputs and outputs, compiled, that can be taken to its point with any values of its parameters.
+#[derive(Clone)]
+pub(super) struct Site {
+    shape: Arc<Shape>,
+    machine: Machine,
+    finder: Finder,
 }
 
 /// Rates and their slopes at a point.
@@ -133,10 +153,10 @@ impl Slopes {
     }
 }
 
-impl<'a> OperatingPoint<'a> {
-    /// Goes to the start of the experiment, or to a time of its run.
+impl Site {
+    /// Adds inputs and outputs to the equations, and compiles them.
     pub(super) fn new(
-        (design, compiled): (&'a Design, &Compiled),
+        (design, compiled): (&Design, &Compiled),
         inputs: &[Quantity],
         outputs: &[Quantity],
         at: &At<'_>,
@@ -253,7 +273,7 @@ impl<'a> OperatingPoint<'a> {
             ..Lowering::default()
         };
         let explain = |e| model_error(explain_lowering(&e, &reduced, graph));
-        let mut machine = lower_with(&reduced, &[], lowering).map_err(explain)?;
+        let machine = lower_with(&reduced, &[], lowering).map_err(explain)?;
 
         // The point, from the model's own machine: its states, then what the outputs and inputs are.
         let is_own = |s: &SymbolId| {
@@ -274,92 +294,33 @@ impl<'a> OperatingPoint<'a> {
         }
         wanted.extend(&values);
         wanted.extend(inputs.iter().map(|q| q.column.value));
-        let point = find_point(design, &plain, &wanted, at, asked)?;
-        for (k, input) in added.iter().enumerate() {
-            let (parameter, value) = match input.held {
-                Some(Held::Sampled { symbol, parameter }) => {
-                    (parameter, point.machine.discrete(symbol).unwrap_or(0.0))
-                }
-                Some(Held::Own { parameter }) => {
-                    (parameter, point.row[own.len() + outputs.len() + k])
-                }
-                None => continue,
-            };
-            machine
-                .set_parameter(parameter, value)
-                .expect("a parameter that was made for this");
-        }
-        // An input that varies is no parameter any more: its constant part moves to the change.
-        let moved: Vec<(usize, f64)> = at
-            .rest
-            .iter()
-            .flat_map(|r| &r.parameters)
-            .filter_map(|&(symbol, value)| {
-                let own = plain.dae.pool.symbol(symbol);
-                match inputs.iter().position(|q| q.column.value == own) {
-                    Some(k) => {
-                        let Role::Parameter { value: before, .. } = plain.dae.symbol(symbol).role
-                        else {
-                            return None;
-                        };
-                        Some((k, value - before))
-                    }
-                    None => {
-                        // Set as in the run.
-                        let _ = machine.set_parameter(symbol, value);
-                        None
-                    }
-                }
-            })
-            .collect();
         let all = machine.states().to_vec();
         let place: HashMap<SymbolId, usize> =
             all.iter().enumerate().map(|(k, &s)| (s, k)).collect();
-        let mut y = vec![0.0; all.len()];
-        for (symbol, value) in own.iter().zip(&point.row) {
-            y[place[symbol]] = *value;
+        let mut chain = added.iter().flat_map(|i| &i.chain);
+        if chain.any(|s| !place.contains_key(s)) {
+            return Err(tied(asked));
         }
-        for (k, change) in moved {
-            if let Some(&at) = place.get(&added[k].chain[0]) {
-                y[at] = change;
-            }
-        }
-        let missing = added
-            .iter()
-            .flat_map(|i| &i.chain)
-            .any(|s| !place.contains_key(s));
-        if missing {
-            return Err(model_error(
-                Diagnostic::error(
-                    code::NO_LINEAR_FORM,
-                    "an input is tied to another one by the equations",
-                )
-                .primary(asked, "these cannot change one by one")
-                .help("take only one of them as an input"),
-            ));
-        }
-        let t = point.t;
-        let n_whens = reduced.dae.whens.len();
-        machine
-            .take_over(&point.machine, (t, &mut y), n_whens, &[])
-            .map_err(|e| failed(e, &mut machine, t, &reduced, design))?;
+        let entries = inputs.iter().map(|q| {
+            let symbol = plain.dae.pool.as_symbol(q.column.value);
+            let constant = symbol.and_then(|s| match plain.dae.symbol(s).role {
+                Role::Parameter { value, .. } => Some((s, value)),
+                _ => None,
+            });
+            (q.column.value, constant)
+        });
+        let entries = entries.collect();
         let names = names_of_integrals(graph, &plain).into_iter().collect();
-        let n = own.len();
-        let at_point = |from: usize, n: usize| point.row[from..from + n].to_vec();
+        let finder = Finder::new(design, Arc::new(plain), &wanted, at, asked)?;
         let places = |symbols: &[SymbolId]| symbols.iter().map(|s| place[s]).collect();
         let chains: Vec<Vec<usize>> = added.iter().map(|i| places(&i.chain)).collect();
-        let lines = opened.iter().flat_map(|o| &o.lines);
-        let held_values = lines.map(|line| point.machine.discrete(line.symbol).unwrap_or(0.0));
-        Ok(OperatingPoint {
-            design,
+        let shape = Shape {
             asked,
-            t,
             states: own.iter().map(|&s| (place[&s], s)).collect(),
             inputs: chains[..n_asked].to_vec(),
             held: chains[n_asked..n_asked + n_lines].to_vec(),
             fresh: chains[n_asked + n_lines..].to_vec(),
             line_rows: places(&line_symbols),
-            held_values: held_values.collect(),
             opened,
             quantiser_gain,
             outputs: places(&output_symbols),
@@ -369,15 +330,113 @@ impl<'a> OperatingPoint<'a> {
                 .map(|&(m, z)| (m, place[&z]))
                 .collect(),
             run_states: run_symbols.iter().map(|&(s, z)| (s, place[&z])).collect(),
-            output_values: at_point(n, outputs.len()),
-            input_values: at_point(n + outputs.len(), inputs.len()),
-            taken: y.clone(),
-            y,
-            machine,
             reduced,
             messages,
             names,
+            added,
+            entries,
+        };
+        Ok(Site {
+            shape: Arc::new(shape),
+            machine,
+            finder,
         })
+    }
+
+    /// Tells whether the equations are the same ones for all values of a parameter.
+    pub(super) fn can_vary(&self, symbol: SymbolId) -> bool {
+        let Shape {
+            reduced, entries, ..
+        } = &*self.shape;
+        let is_entry = entries.iter().any(|e| e.1.is_some_and(|c| c.0 == symbol));
+        let is_parameter = matches!(reduced.dae.symbol(symbol).role, Role::Parameter { .. });
+        (is_entry || is_parameter) && !reduced.decided_by.contains(&symbol)
+    }
+
+    /// Goes to the point, with these values of parameters.
+    pub(super) fn go<'a>(
+        self,
+        design: &'a Design,
+        parameters: &[(SymbolId, f64)],
+    ) -> Result<OperatingPoint<'a>, LinearError> {
+        let Site {
+            shape,
+            mut machine,
+            finder,
+        } = self;
+        let point = finder.find(design, parameters)?;
+        let (n, n_outputs) = (shape.states.len(), shape.outputs.len());
+        for (k, input) in shape.added.iter().enumerate() {
+            let (parameter, value) = match input.held {
+                Some(Held::Sampled { symbol, parameter }) => {
+                    (parameter, point.machine.discrete(symbol).unwrap_or(0.0))
+                }
+                Some(Held::Own { parameter }) => (parameter, point.row[n + n_outputs + k]),
+                None => continue,
+            };
+            machine
+                .set_parameter(parameter, value)
+                .expect("a parameter that was made for this");
+        }
+        let mut y = vec![0.0; machine.states().len()];
+        for (&(at, _), value) in shape.states.iter().zip(&point.row) {
+            y[at] = *value;
+        }
+        for &(symbol, value) in parameters {
+            // An input that varies is no parameter any more: its constant part moves to the change.
+            let mut entries = shape.entries.iter();
+            let own = entries.position(|e| e.1.is_some_and(|c| c.0 == symbol));
+            match own.and_then(|k| Some((k, shape.entries[k].1?.1))) {
+                Some((k, before)) => y[shape.inputs[k][0]] = value - before,
+                None => {
+                    // Set as in the run; what is no parameter of these equations is not read by them.
+                    let _ = machine.set_parameter(symbol, value);
+                }
+            }
+        }
+        let t = point.t;
+        let reduced = &shape.reduced;
+        machine
+            .take_over(&point.machine, (t, &mut y), reduced.dae.whens.len(), &[])
+            .map_err(|e| failed(e, &mut machine, t, reduced, design))?;
+        let lines = shape.opened.iter().flat_map(|o| &o.lines);
+        let held_values = lines.map(|line| point.machine.discrete(line.symbol).unwrap_or(0.0));
+        let at_point = |from: usize, n: usize| point.row[from..from + n].to_vec();
+        Ok(OperatingPoint {
+            design,
+            t,
+            held_values: held_values.collect(),
+            output_values: at_point(n, n_outputs),
+            input_values: at_point(n + n_outputs, shape.entries.len()),
+            taken: y.clone(),
+            y,
+            machine,
+            shape,
+        })
+    }
+}
+
+fn tied(asked: Span) -> LinearError {
+    model_error(
+        Diagnostic::error(
+            code::NO_LINEAR_FORM,
+            "an input is tied to another one by the equations",
+        )
+        .primary(asked, "these cannot change one by one")
+        .help("take only one of them as an input"),
+    )
+}
+
+impl<'a> OperatingPoint<'a> {
+    /// Goes to the start of the experiment, or to a time of its run.
+    pub(super) fn new(
+        (design, compiled): (&'a Design, &Compiled),
+        inputs: &[Quantity],
+        outputs: &[Quantity],
+        at: &At<'_>,
+    ) -> Result<Self, LinearError> {
+        let parameters = at.rest.map_or(&[][..], |rest| &rest.parameters);
+        Site::new((design, compiled), inputs, outputs, at)?.go(design, parameters)
     }
 
     /// Computes rates and slopes at the present point.
@@ -419,7 +478,7 @@ impl<'a> OperatingPoint<'a> {
     /// Takes the values of outputs and inputs from rates at the present point.
     pub(super) fn take_values(&mut self, slopes: &Slopes) {
         self.output_values = self.outputs.iter().map(|&row| slopes.f[row]).collect();
-        for (value, chain) in self.input_values.iter_mut().zip(&self.inputs) {
+        for (value, chain) in self.input_values.iter_mut().zip(&self.shape.inputs) {
             let change = self.y[chain[0]] - self.taken[chain[0]];
             *value += change;
         }
@@ -518,7 +577,8 @@ impl<'a> OperatingPoint<'a> {
     }
 
     pub(super) fn failed(&mut self, error: EvalError) -> LinearError {
-        failed(error, &mut self.machine, self.t, &self.reduced, self.design)
+        let reduced = &self.shape.reduced;
+        failed(error, &mut self.machine, self.t, reduced, self.design)
     }
 
     fn steep(&self, row: usize, column: usize) -> LinearError {
@@ -542,7 +602,7 @@ impl<'a> OperatingPoint<'a> {
     }
 }
 
-fn failed(
+pub(super) fn failed(
     error: EvalError,
     machine: &mut Machine,
     t: f64,
@@ -623,105 +683,4 @@ fn surfaces(dae: &mut Dae) -> Vec<(SymbolId, ExprId)> {
         Switch::Floor { .. } => None,
     };
     modes.iter().filter_map(surface).collect()
-}
-
-pub(super) struct Point {
-    pub machine: Machine,
-    pub t: f64,
-    /// What was wanted there.
-    pub row: Vec<f64>,
-}
-
-/// Runs the model to the point.
-pub(super) fn find_point(
-    design: &Design,
-    plain: &Reduced,
-    wanted: &[ExprId],
-    at: &At<'_>,
-    asked: Span,
-) -> Result<Point, LinearError> {
-    let layout = Layout {
-        wanted: wanted.iter().map(|&value| unnamed(value)).collect(),
-        n_recorded: 0,
-        n_locks: 0,
-        n_gains: 0,
-        measured: Vec::new(),
-        margins: Vec::new(),
-    };
-    let mut spec = run_spec(&design.plan, &layout, &[], Engine::Auto);
-    spec.output_times.clear();
-    if let Some(time) = at.time {
-        spec.stop = time;
-    }
-    if let Some(rest) = at.rest {
-        spec.rest.clone_from(&rest.states);
-    }
-    let graph = &design.graph;
-    let explain = |e| LinearError::Model(vec![explain_lowering(&e, plain, graph)]);
-    let mut machine = prepare_wanted(plain, &spec, &[]).map_err(explain)?;
-    for &(symbol, value) in at.rest.iter().flat_map(|r| &r.parameters) {
-        machine
-            .set_parameter(symbol, value)
-            .expect("an equilibrium sets parameters");
-    }
-    let mut hybrid = HybridRun::new(&mut machine, plain, graph, &spec, None);
-    let words = |trouble: &Trouble| explain_with(trouble, plain, graph);
-    let start = hybrid.start();
-    let start = start.map_err(|trouble| LinearError::Model(words(&trouble)))?;
-    let (mut t, mut y) = (spec.start, start.y0);
-    if at.time.is_some_and(|at| at > t) {
-        let mut go_on = |_: f64| ControlFlow::Continue(());
-        let mut recorder = Recorder::new(Vec::new(), wanted.len(), &[], &mut go_on);
-        let End {
-            t: end,
-            y: last,
-            ending,
-        } = hybrid.go(&y, &mut recorder);
-        match ending {
-            Ending::Reached => (t, y) = (end, last),
-            Ending::Failed { why, .. } => return Err(LinearError::Run(words(&why))),
-            Ending::Stopped { time, message } => {
-                return Err(LinearError::Run(vec![
-                    Diagnostic::error(
-                        code::NO_LINEAR_FORM,
-                        format!(
-                            "the run ends before that: {message} at t = {}",
-                            seconds(time)
-                        ),
-                    )
-                    .primary(asked, "no point to linearize at")
-                    .help("linearize at an earlier time"),
-                ]));
-            }
-            Ending::Cancelled { .. } => unreachable!("nothing breaks this run off"),
-        }
-    }
-    if let Some(&(mode, _, _)) = hybrid.slides.last()
-        && hybrid.is_sliding()
-    {
-        return Err(model_error(
-            Diagnostic::error(
-                code::NO_LINEAR_FORM,
-                "a switch slides between its sides here: its law has no slope",
-            )
-            .primary(graph.span(plain.dae.symbol(mode).origin), "this switch")
-            .secondary(asked, "asked for here")
-            .help("use `smooth`, or linearize where it does not slide"),
-        ));
-    }
-    drop(hybrid);
-    let mut row = vec![0.0; wanted.len()];
-    let result = machine.observe(t, &y, &mut row);
-    result.map_err(|e| failed(e, &mut machine, t, plain, design))?;
-    Ok(Point { machine, t, row })
-}
-
-fn unnamed(value: ExprId) -> Wanted {
-    Wanted {
-        name: String::new(),
-        value,
-        unit: String::new(),
-        factor: 1.0,
-        offset: 0.0,
-    }
 }

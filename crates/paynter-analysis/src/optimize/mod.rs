@@ -30,6 +30,7 @@ use choices::{Combination, combinations};
 use trials::Trials;
 
 pub(crate) use choices::change;
+pub use trials::SlopeSources;
 pub(crate) use trials::{Axis, present_values};
 
 pub use optimum::{AimFound, AtBound, ChoiceFound, ConditionFound, Optimum, ValueFound};

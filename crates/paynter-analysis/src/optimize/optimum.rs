@@ -5,7 +5,7 @@
 
 use super::Searched;
 use super::choices::Combination;
-use super::trials::{Reasons, Trials};
+use super::trials::{Reasons, SlopeSources, Trials};
 use crate::evaluator::headline;
 use crate::experiment::Measurement;
 use paynter_design::code;
@@ -137,6 +137,8 @@ pub struct Optimum {
     pub n_runs: usize,
     /// Points without a value: why, and how many.
     pub failures: Vec<(String, usize)>,
+    /// Where the slopes of descents came from.
+    pub slopes: SlopeSources,
     /// Ended from outside.
     pub is_ended: bool,
     /// What the user should know, errors included.
@@ -175,6 +177,7 @@ pub(super) fn conclude(design: &Design, results: Vec<Searched<'_>>) -> Optimum {
     let mut n_runs = 0;
     let mut is_ended = false;
     let mut reasons = Reasons::new();
+    let mut slopes = SlopeSources::default();
     let mut choices = Vec::new();
     let mut best: Option<(usize, Evaluation)> = None;
     for (k, (combination, result)) in results.iter().enumerate() {
@@ -188,6 +191,7 @@ pub(super) fn conclude(design: &Design, results: Vec<Searched<'_>>) -> Optimum {
             Err(messages) => choice.failure = Some(headline(messages).1),
             Ok((trials, found)) => {
                 n_runs += trials.n_runs();
+                slopes.add(trials.sources());
                 is_ended |= found.is_ended;
                 for (reason, (example, n)) in trials.reasons() {
                     choice.failure.get_or_insert(example.clone());
@@ -223,6 +227,7 @@ pub(super) fn conclude(design: &Design, results: Vec<Searched<'_>>) -> Optimum {
             .collect(),
         n_runs,
         failures: reasons.into_values().collect(),
+        slopes,
         is_ended,
         messages: Vec::new(),
         tried: Vec::new(),

@@ -1,6 +1,7 @@
 //! Prints what a search found: for people, as JSON, as a table of all trials.
 
 use super::optimum::{AtBound, ConditionFound, Optimum, ValueFound, shown};
+use super::trials::SlopeSources;
 use paynter_design::digits::significant;
 use paynter_optimize::Phase;
 use paynter_optimize::search::Agreement;
@@ -180,7 +181,23 @@ fn ending(optimum: &Optimum) -> String {
         ""
     };
     parts.push(format!("{} runs{end}", optimum.n_runs));
-    parts.join("; ")
+    let slopes = about_slopes(&optimum.slopes);
+    let slopes = slopes.map_or(String::new(), |s| format!("\n{s}"));
+    parts.join("; ") + &slopes
+}
+
+/// Says where the slopes came from that descents followed.
+fn about_slopes(slopes: &SlopeSources) -> Option<String> {
+    let often = slopes.reasons.iter().max_by_key(|r| r.1);
+    let why = often.map_or(String::new(), |(why, _)| format!(": {why}"));
+    match (slopes.n_exact, slopes.n_differences) {
+        (0, 0) => None,
+        (_, 0) => Some("slopes: exact, by sensitivities along the runs".to_owned()),
+        (0, _) => Some(format!("slopes: by differences of runs{why}")),
+        (exact, n) => Some(format!(
+            "slopes: exact at {exact} points, by differences of runs at {n}{why}"
+        )),
+    }
 }
 
 /// All trials, one row each.
@@ -272,6 +289,10 @@ pub fn to_json(optimum: &Optimum) -> Value {
             "aim": c.aim, "is_feasible": c.is_feasible, "failure": c.failure,
         })).collect::<Vec<_>>(),
         "runs": optimum.n_runs,
+        "slopes": {
+            "exact": optimum.slopes.n_exact, "differences": optimum.slopes.n_differences,
+            "reasons": optimum.slopes.reasons.iter().map(|(why, n)| json!({"reason": why, "points": n})).collect::<Vec<_>>(),
+        },
         "failures": optimum.failures.iter().map(|(why, n)| json!({"reason": why, "runs": n})).collect::<Vec<_>>(),
     })
 }

@@ -8,12 +8,17 @@
 use super::cases::Case;
 use super::choices::{Combination, change};
 use super::{Progress, Watch};
-use crate::evaluator::{Anew, CANCELLED, Ran, Settings, Shared, Worker, plain_parameter};
+use crate::evaluator::{
+    Anew, CANCELLED, Gradients, Here, Ran, SearchSlopes, Settings, Shared, Worker, plain_parameter,
+};
 use crate::experiment::SearchValues;
+use crate::linear::Varying;
 use paynter_design::design::{Choice, Design, DesignError};
 use paynter_exec::Engine;
 use paynter_model::experiment::{Cases, Searched, Varied};
 use paynter_model::project::Override;
+use paynter_optimize::dense::Dense;
+use paynter_optimize::slopes::Slopes;
 use paynter_optimize::{Evaluation, Problem, Trial};
 use paynter_symbolic::{Comparison, Role};
 use paynter_syntax::Diagnostic;
@@ -107,7 +112,43 @@ struct Runner<'a> {
     /// With the choices made.
     design: Design,
     shared: Option<Shared>,
+    /// What slopes are read off, or why they are differences.
+    gradients: Result<Gradients, String>,
     idle: Mutex<Vec<Worker>>,
+}
+
+/// Compiles what slopes are read off.
+fn gradients(design: &Design, shared: Option<&Shared>, axes: &[Axis]) -> Result<Gradients, String> {
+    let shared = shared.ok_or("other values make another model")?;
+    let varying = axes.iter().map(|axis| Varying {
+        name: axis.varied.variable.path.clone(),
+        symbol: plain_parameter(design, &axis.varied.variable.path),
+        unit: None,
+        span: axis.varied.span,
+    });
+    Gradients::new(design, shared, &varying.collect::<Vec<_>>())
+}
+
+/// Where the slopes of a search came from: at how many points, and why not all of them are exact.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlopeSources {
+    /// From the variational equations of the run.
+    pub n_exact: usize,
+    /// From differences of runs.
+    pub n_differences: usize,
+    /// Why differences were needed, by how often.
+    pub reasons: BTreeMap<String, usize>,
+}
+
+impl SlopeSources {
+    /// Adds those of another search.
+    pub(super) fn add(&mut self, other: SlopeSources) {
+        self.n_exact += other.n_exact;
+        self.n_differences += other.n_differences;
+        for (why, n) in other.reasons {
+            *self.reasons.entry(why).or_default() += n;
+        }
+    }
 }
 
 /// Why points have no value: code and an example, by how many.
@@ -158,6 +199,8 @@ pub(super) struct Trials<'a> {
     settings: Settings,
     reasons: Mutex<Reasons>,
     n_runs: AtomicUsize,
+    /// Where slopes came from.
+    sources: Mutex<SlopeSources>,
     best: Mutex<Option<(f64, bool)>>,
     /// Sizes of the limits of all conditions, SI, where they are not zero.
     sizes: Vec<Option<f64>>,
@@ -189,6 +232,7 @@ impl<'a> Trials<'a> {
             };
             runners.push(Runner {
                 case,
+                gradients: gradients(&design, shared.as_ref(), &axes),
                 design,
                 shared,
                 idle: Mutex::new(Vec::new()),
@@ -211,6 +255,7 @@ impl<'a> Trials<'a> {
             },
             reasons: Mutex::new(Reasons::new()),
             n_runs: AtomicUsize::new(0),
+            sources: Mutex::new(SlopeSources::default()),
             best: Mutex::new(None),
             sizes: Vec::new(),
         };
@@ -266,6 +311,12 @@ impl<'a> Trials<'a> {
 
     pub(super) fn n_runs(&self) -> usize {
         self.n_runs.load(Ordering::Relaxed)
+    }
+
+    /// Where slopes came from.
+    pub(super) fn sources(&self) -> SlopeSources {
+        let sources = self.sources.lock().expect("no thread panics with it");
+        sources.clone()
     }
 
     pub(super) fn reasons(&self) -> Reasons {
@@ -384,6 +435,95 @@ impl<'a> Trials<'a> {
         Trial::Good(value)
     }
 
+    /// Exact slopes of aim and constraints by the coordinates of the cube; none where the model has none there.
+    fn exact_slopes(&self, x: &[f64], watch: Watch<'_>) -> Option<Slopes> {
+        let progress = Progress {
+            n_runs: self.n_runs(),
+            best: *self.best.lock().expect("no thread panics with it"),
+        };
+        if watch(&progress).is_break() {
+            return None;
+        }
+        let values = self.values(x);
+        let units: Vec<f64> = self.axes.iter().zip(x).map(|(a, x)| a.slope(*x)).collect();
+        let here = Here {
+            values: &values,
+            units: &units,
+        };
+        let cases = (0..self.runners.len()).map(|k| self.graded(k, here));
+        let cases: Result<Vec<SearchSlopes>, String> = cases.collect();
+        let mut sources = self.sources.lock().expect("no thread panics with it");
+        match cases {
+            Ok(cases) => {
+                sources.n_exact += 1;
+                drop(sources);
+                Some(self.combined_slopes(&cases))
+            }
+            Err(why) => {
+                sources.n_differences += 1;
+                *sources.reasons.entry(why).or_default() += 1;
+                None
+            }
+        }
+    }
+
+    /// Aims and conditions of one experiment with their slopes.
+    fn graded(&self, k: usize, here: Here<'_>) -> Result<SearchSlopes, String> {
+        let runner = &self.runners[k];
+        let gradients = runner.gradients.as_ref().map_err(String::clone)?;
+        let shared = runner.shared.as_ref().expect("it has gradients");
+        let idle = runner.idle.lock().expect("no thread panics with it").pop();
+        let mut worker = idle.unwrap_or_else(|| Worker::new(shared));
+        let graded = worker.slopes(&runner.design, (shared, gradients), here);
+        let mut idle = runner.idle.lock().expect("no thread panics with it");
+        idle.push(worker);
+        self.n_runs.fetch_add(1, Ordering::Relaxed);
+        graded
+    }
+
+    /// Slopes of the worst case or of the mean, and of all constraints, as [`Trials::combined`] has the values.
+    fn combined_slopes(&self, cases: &[SearchSlopes]) -> Slopes {
+        let search = self.runners[0].design.plan.optimize.as_ref();
+        let search = search.expect("every case has the search");
+        let weights: Vec<f64> = self.runners.iter().map(|r| r.case.weight).collect();
+        let aim = |k: usize| {
+            let sign = if search.aims[k].is_small { 1.0 } else { -1.0 };
+            let of_case = |c: &SearchSlopes, w: f64| -> Vec<f64> {
+                c.aims[k].slopes.iter().map(|s| w * sign * s).collect()
+            };
+            if matches!(search.cases, Cases::Mean(_)) {
+                let total: f64 = weights.iter().sum();
+                let each = cases.iter().zip(&weights);
+                each.map(|(c, w)| of_case(c, w / total))
+                    .reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect())
+            } else {
+                let worse = |a: &&SearchSlopes, b: &&SearchSlopes| {
+                    (sign * a.aims[k].value).total_cmp(&(sign * b.aims[k].value))
+                };
+                cases.iter().max_by(worse).map(|c| of_case(c, 1.0))
+            }
+            .unwrap_or_default()
+        };
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        for case in cases {
+            for (condition, (left, right)) in search.conditions.iter().zip(&case.conditions) {
+                let sign = side(condition.comparison, left.value - right.value);
+                let pairs = left.slopes.iter().zip(&right.slopes);
+                rows.push(pairs.map(|(l, r)| sign * (l - r)).collect());
+            }
+        }
+        rows.extend(self.stance.limit.map(|(k, _)| aim(k)));
+        let n = self.axes.len();
+        Slopes {
+            aim: aim(self.stance.aim),
+            constraints: Dense {
+                n_rows: rows.len(),
+                n_columns: n,
+                entries: rows.concat(),
+            },
+        }
+    }
+
     /// Aim and constraints of one experiment; a reason and an example where there are none.
     fn read(&self, k: usize, ran: Ran) -> Result<Values, (String, String)> {
         if let Some((code, why)) = ran.failure {
@@ -408,11 +548,7 @@ impl<'a> Trials<'a> {
             let (Some(left), Some(right)) = sides else {
                 return Err(missing(&condition.texts.0));
             };
-            let violation = match condition.comparison {
-                Comparison::Less | Comparison::LessEqual => left - right,
-                Comparison::Greater | Comparison::GreaterEqual => right - left,
-                Comparison::Equal | Comparison::NotEqual => (left - right).abs(),
-            };
+            let violation = side(condition.comparison, left - right) * (left - right);
             if violation.is_nan() {
                 return Err(missing(&condition.texts.0));
             }
@@ -471,6 +607,15 @@ impl<'a> Trials<'a> {
     }
 }
 
+/// Which sign of left − right violates a condition.
+fn side(comparison: Comparison, difference: f64) -> f64 {
+    match comparison {
+        Comparison::Less | Comparison::LessEqual => 1.0,
+        Comparison::Greater | Comparison::GreaterEqual => -1.0,
+        Comparison::Equal | Comparison::NotEqual => difference.signum(),
+    }
+}
+
 /// A choice that names the experiment of a design.
 fn with_experiment(design: &Design, choice: &Choice) -> Choice {
     Choice {
@@ -523,6 +668,10 @@ impl Problem for Watched<'_, '_> {
 
     fn evaluate(&self, x: &[f64]) -> Trial {
         self.trials.evaluate(x, self.watch)
+    }
+
+    fn slopes(&self, x: &[f64]) -> Option<Slopes> {
+        self.trials.exact_slopes(x, self.watch)
     }
 
     fn constraint_sizes(&self) -> Vec<Option<f64>> {

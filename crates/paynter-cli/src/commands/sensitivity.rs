@@ -6,11 +6,13 @@ use crate::commands::outputs::{Outputs, PICTURES};
 use crate::console::{OK, call_error, choice, open};
 use crate::say;
 use clap::Args;
-use paynter::LinearChoice;
 use paynter::linear::{
-    LinearError, Varying, ask, default_parameters, sensitivities, sensitivities_to_json,
-    sensitivities_to_text,
+    LinearError, Sensitivities, Varying, ask, default_parameters, sensitivities,
+    sensitivities_to_json, sensitivities_to_text,
 };
+use paynter::measure_slopes::{measure_slopes, measure_slopes_to_json, measure_slopes_to_text};
+use paynter::syntax::Diagnostic;
+use paynter::{Design, LinearChoice};
 use std::path::PathBuf;
 
 /// By what, of what, and where to put it.
@@ -86,9 +88,27 @@ pub fn sensitivity(args: &SensitivityArgs) -> u8 {
             return call_error(message);
         }
     }
-    match json {
-        true => say!("{}", sensitivities_to_json(&found)),
-        false => say!("{}", sensitivities_to_text(&found).trim_end()),
+    match print(&design, &over, &found, json) {
+        Ok(()) => OK,
+        Err(messages) => failed(&design, LinearError::Model(messages), json),
     }
-    OK
+}
+
+/// Prints the sensitivities of what is recorded, then those of the measures.
+fn print(
+    design: &Design,
+    over: &[Varying],
+    found: &Sensitivities,
+    is_json: bool,
+) -> Result<(), Vec<Diagnostic>> {
+    let measures = measure_slopes(design, over)?;
+    if is_json {
+        let mut all = sensitivities_to_json(found);
+        all["measures"] = measure_slopes_to_json(&measures);
+        say!("{all}");
+    } else {
+        let text = sensitivities_to_text(found) + &measure_slopes_to_text(&measures, over);
+        say!("{}", text.trim_end());
+    }
+    Ok(())
 }

@@ -5,14 +5,18 @@
 //!
 //! **Invariant:** everything is listed by name, so reordering the text of a model changes no byte.
 
+mod json;
+
 use super::alternatives::{Alternative, Change};
 use super::explain::sentence;
 use super::ranking::{describe, describe_bond, natural, rank};
-use super::{Causality, Dependence, Solved, Status, StorageForm, explain};
+use super::{Causality, Dependence, Solved, Status, StorageForm};
 use crate::graph::{BondGraph, BondId, ElementId, ElementKind, End, ReadingKind, Stroke};
 use paynter_symbolic::SymbolId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write as _;
+
+pub use json::to_json;
 
 /// Names variables as the model would: `r3.e` for the effort of a one-port's bond.
 pub struct VariableNames<'g> {
@@ -428,179 +432,4 @@ fn change_text(graph: &BondGraph, change: Change) -> String {
             )
         }
     }
-}
-
-/// Writes the report for machines.
-pub fn to_json(graph: &BondGraph, causality: &Causality, solved: &Solved) -> String {
-    let names_of = VariableNames::new(graph);
-    let ports =
-        |ends: &mut dyn Iterator<Item = End>| array(ends.map(|end| text(&port_name(graph, end))));
-    let names = |symbols: &[SymbolId]| array(symbols.iter().map(|&s| text(&names_of.name(s))));
-    let elements = |list: &[ElementId]| array(list.iter().map(|&e| text(&plain(graph, e))));
-    let dependent = causality.dependent.iter().map(|d| {
-        let on = d.on.iter().map(|on| {
-            let way = between(on, d.storage);
-            object(&[
-                ("element", text(&plain(graph, on.element))),
-                ("through", elements(&way)),
-            ])
-        });
-        object(&[
-            ("storage", text(&port_name(graph, d.storage))),
-            ("set_by", array(on)),
-        ])
-    });
-
-    let loops = causality.loops.iter().map(|l| {
-        object(&[
-            ("tearing", text(&names_of.name(l.tearing))),
-            (
-                "class",
-                l.class
-                    .map_or("null".to_owned(), |c| c.number().to_string()),
-            ),
-            ("path", names(&l.path)),
-        ])
-    });
-
-    let through_storages = causality.storage_loops.iter().map(|l| {
-        object(&[
-            ("tearing", text(&rate(graph, l.independent))),
-            ("class", "1".to_owned()),
-            ("path", names(&l.path)),
-            (
-                "dependent",
-                ports(&mut l.dependent.iter().copied().take(MAX_LINES)),
-            ),
-            (
-                "together_with",
-                array(l.together_with.iter().map(|&e| text(&rate(graph, e)))),
-            ),
-        ])
-    });
-
-    let paths = causality.zero_order_paths.iter().map(|p| {
-        object(&[
-            ("class", p.class.number().to_string()),
-            ("elements", elements(&p.elements)),
-        ])
-    });
-
-    let bonds = rank(graph).bonds.into_iter().map(|b| {
-        let ends = graph.bond(b);
-        let stroke = match causality.stroke(b) {
-            Some(Stroke::Head) => text("head"),
-            Some(Stroke::Tail) => text("tail"),
-            None => "null".to_owned(),
-        };
-        let name = ends
-            .name
-            .map_or("null".to_owned(), |p| text(&graph.signals.names.display(p)));
-        let reason = causality.stroke(b).map(|stroke| {
-            sentence(
-                graph,
-                super::Hop {
-                    bond: b,
-                    stroke,
-                    reason: causality.reason(b),
-                },
-            )
-        });
-        object(&[
-            ("name", name),
-            ("tail", text(&plain(graph, ends.tail.element))),
-            ("head", text(&plain(graph, ends.head.element))),
-            ("stroke", stroke),
-            ("status", text(status_word(causality.status(b)))),
-            ("reason", reason.map_or("null".to_owned(), |r| text(&r))),
-        ])
-    });
-
-    let conflicts = causality.conflicts.iter().map(|c| {
-        let sides = c
-            .sides
-            .iter()
-            .map(|side| array(side.iter().map(|&hop| text(&explain::sentence(graph, hop)))));
-        object(&[
-            ("message", text(&super::diagnostics::headline(graph, c))),
-            ("elements", elements(&c.elements)),
-            ("chains", array(sides)),
-        ])
-    });
-
-    let split = causality.split_multibonds.iter().map(|bonds| {
-        array(
-            bonds
-                .iter()
-                .map(|&b| text(&stroke_text(graph, causality, b))),
-        )
-    });
-
-    object(&[
-        ("complete", causality.is_complete().to_string()),
-        ("order", causality.order().to_string()),
-        (
-            "independent",
-            ports(&mut causality.independent.iter().copied()),
-        ),
-        (
-            "independent_junctions",
-            array(
-                causality
-                    .free
-                    .iter()
-                    .map(|f| text(&plain(graph, f.junction))),
-            ),
-        ),
-        ("dependent", array(dependent)),
-        ("coordinates", names(&causality.coordinates)),
-        ("not_states", names(&causality.outside)),
-        ("loops", array(loops.chain(through_storages))),
-        ("zero_order_paths", array(paths)),
-        (
-            "structural_index",
-            solved
-                .structural_index
-                .map_or("null".to_owned(), |i| i.to_string()),
-        ),
-        ("reversed_moduli", elements(&causality.reversed_moduli)),
-        ("harmless_moduli", elements(&solved.harmless_moduli)),
-        (
-            "inverted_laws",
-            ports(&mut causality.inverted_laws.iter().copied()),
-        ),
-        ("split_multibonds", array(split)),
-        ("conflicts", array(conflicts)),
-        ("bonds", array(bonds)),
-    ])
-}
-
-fn object(fields: &[(&str, String)]) -> String {
-    let fields: Vec<String> = fields
-        .iter()
-        .map(|(key, value)| format!("{}:{value}", text(key)))
-        .collect();
-    format!("{{{}}}", fields.join(","))
-}
-
-fn array(items: impl Iterator<Item = String>) -> String {
-    format!("[{}]", items.collect::<Vec<_>>().join(","))
-}
-
-/// A JSON string.
-fn text(s: &str) -> String {
-    let mut out = String::with_capacity(s.len() + 2);
-    out.push('"');
-    for c in s.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            c if (c as u32) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -15,6 +15,34 @@ use super::tables::Outer;
 use super::{Elaborator, code};
 use crate::suggest::nearest;
 
+/// A value as a line of the text makes it.
+struct Declared<'a> {
+    path: PathId,
+    kind: DefKind,
+    /// Its declaration, if the line is one.
+    decl: Option<&'a ast::Decl>,
+    value: Option<(&'a ast::Expr, ScopeId)>,
+    span: Span,
+}
+
+impl<'a> Declared<'a> {
+    /// A value that is defined without a declaration.
+    fn named(
+        path: PathId,
+        kind: DefKind,
+        value: Option<(&'a ast::Expr, ScopeId)>,
+        span: Span,
+    ) -> Self {
+        Declared {
+            path,
+            kind,
+            decl: None,
+            value,
+            span,
+        }
+    }
+}
+
 impl<'a> Elaborator<'a> {
     pub(super) fn collect_values(&mut self, id: InstanceId, scope: ScopeId, body: &'a [ast::Stmt]) {
         use ast::StmtKind as S;
@@ -65,9 +93,8 @@ impl<'a> Elaborator<'a> {
                 for name in unknowns {
                     let path = self.tables.instances[id.at()].path;
                     let path = self.child(path, &name.text, None);
-                    let kind = DefKind::Sought;
-                    let def = self.define_value(id, scope, path, kind, None, None, name.span);
-                    sought.extend(def);
+                    let declared = Declared::named(path, DefKind::Sought, None, name.span);
+                    sought.extend(self.define_value(id, scope, declared));
                 }
                 self.pending.solves.push(PendingSolve {
                     scope,
@@ -138,7 +165,9 @@ impl<'a> Elaborator<'a> {
                 value = Some((change.value, change.scope));
             }
         }
-        self.define_value(id, scope, path, kind, Some(decl), value, decl.name.span)
+        let mut declared = Declared::named(path, kind, value, decl.name.span);
+        declared.decl = Some(decl);
+        self.define_value(id, scope, declared)
     }
 
     /// Makes a named value, or completes one that was left open.
@@ -146,12 +175,15 @@ impl<'a> Elaborator<'a> {
         &mut self,
         id: InstanceId,
         scope: ScopeId,
-        path: PathId,
-        kind: DefKind,
-        decl: Option<&'a ast::Decl>,
-        value: Option<(&'a ast::Expr, ScopeId)>,
-        span: Span,
+        declared: Declared<'a>,
     ) -> Option<DefId> {
+        let Declared {
+            path,
+            kind,
+            decl,
+            value,
+            span,
+        } = declared;
         if let Entity::Def(open) = self.tables.value_entity(path) {
             let def = &mut self.tables.defs[open.at()];
             let may_complete = def.value.is_none()
@@ -204,7 +236,8 @@ impl<'a> Elaborator<'a> {
             return;
         };
         let value = Some((&define.value, scope));
-        if let Some(def) = self.define_value(id, scope, path, kind, None, value, part.name.span) {
+        let declared = Declared::named(path, kind, value, part.name.span);
+        if let Some(def) = self.define_value(id, scope, declared) {
             self.tables.defs[def.at()].unit = define.unit.as_ref();
         }
     }
@@ -233,15 +266,8 @@ impl<'a> Elaborator<'a> {
 
         let path = self.target_path(id, scope, part)?;
         let value = Some((&define.value, scope));
-        let def = self.define_value(
-            id,
-            scope,
-            path,
-            DefKind::Discrete,
-            None,
-            value,
-            part.name.span,
-        )?;
+        let declared = Declared::named(path, DefKind::Discrete, value, part.name.span);
+        let def = self.define_value(id, scope, declared)?;
         self.tables.defs[def.at()].unit = define.unit.as_ref();
         Some(def)
     }

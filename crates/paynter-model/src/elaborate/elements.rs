@@ -116,29 +116,24 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 let is_plain = kind == ElementKind::Tf && number == Some(1.0);
-                self.entry_between(
-                    input,
-                    output,
-                    kind,
-                    entry,
-                    is_inverse,
-                    is_plain,
-                    (group, part),
-                );
+                let law = match is_inverse {
+                    true => Law::InverseGain(entry),
+                    false => Law::Gain(entry),
+                };
+                let law = (!is_plain).then_some(law);
+                self.entry_between((input, output), kind, law, (group, part));
                 part += 1;
             }
         }
         self.tables.things[thing.at()].is_expanded = true;
     }
 
-    pub(super) fn entry_between(
+    /// Joins two junctions by one entry of a matrix two-port; without a law by a bond.
+    fn entry_between(
         &mut self,
-        input: ThingId,
-        output: ThingId,
+        (input, output): (ThingId, ThingId),
         kind: ElementKind,
-        entry: ExprId,
-        is_inverse: bool,
-        is_plain: bool,
+        law: Option<Law>,
         (group, part): (crate::graph::GroupId, u32),
     ) {
         let (span, scope) = (
@@ -161,18 +156,14 @@ impl<'a> Elaborator<'a> {
             }
         };
 
-        if is_plain {
+        let Some(law) = law else {
             bond(self, end(input, 0), end(output, 0), first);
             return;
-        }
+        };
+
         let two_port = self.add_thing(None, kind, None, scope, span);
         let t = &mut self.tables.things[two_port.at()];
-        t.preset = Some(Box::new(if is_inverse {
-            Law::InverseGain(entry)
-        } else {
-            Law::Gain(entry)
-        }));
-
+        t.preset = Some(Box::new(law));
         (t.size, t.size_out, t.group, t.part) = (1, 1, Some(group), part);
         bond(self, end(input, 0), end(two_port, 0), first);
         bond(self, end(two_port, 1), end(output, 0), second);

@@ -52,7 +52,7 @@ impl<'a> Elaborator<'a> {
         for warning in warnings {
             self.report.add(code::FMU_UNIT, span, || warning.clone());
         }
-        self.make_part(id, scope, path, span, kind, model, file);
+        self.make_part(id, scope, path, span, kind, (model, file));
     }
 
     fn foreign_model(

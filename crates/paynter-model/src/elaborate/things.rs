@@ -100,7 +100,7 @@ impl<'a> Elaborator<'a> {
                     }
                     Some(Made::Element(element)) => element,
                     Some(Made::Model(model, model_file)) => {
-                        self.make_part(id, scope, path, span, kind, model, model_file);
+                        self.make_part(id, scope, path, span, kind, (model, model_file));
                         return;
                     }
                 }
@@ -213,8 +213,7 @@ impl<'a> Elaborator<'a> {
         path: PathId,
         span: Span,
         kind: &'a ast::Kind,
-        model: &'a ast::Model,
-        file: u32,
+        (model, file): (&'a ast::Model, u32),
     ) {
         if let Some(size) = &kind.size {
             let at = size.span;

@@ -7,7 +7,7 @@ use paynter_symbolic::{ExprId, Function1, Function2};
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::settings::{word, wrong_unit};
-use super::{Functional, Measure, Measured, Operation, Planner};
+use super::{Functional, Measure, Measured, NamedRun, Operation, Planner};
 use crate::code;
 use crate::suggest::nearest;
 use crate::units::{Dimension, Unit};
@@ -87,6 +87,21 @@ const ROWS: &[Row] = &[
         name: "settling_time",
         parameters: &["x", "band?"],
         make: settling_time,
+    },
+    Row {
+        name: "difference",
+        parameters: &["x", "run"],
+        make: |p, a, _| p.difference(a, |x, run| Functional::Difference { x, run }),
+    },
+    Row {
+        name: "rms_difference",
+        parameters: &["x", "run"],
+        make: |p, a, _| p.difference(a, |x, run| Functional::RmsDifference { x, run }),
+    },
+    Row {
+        name: "change",
+        parameters: &["measure", "run"],
+        make: change,
     },
     Row {
         name: "efficiency",
@@ -429,6 +444,41 @@ impl Planner<'_> {
         })
     }
 
+    /// A curve against the same curve in another run.
+    fn difference(
+        &mut self,
+        args: &[Option<&ast::Expr>],
+        make: fn(ExprId, usize) -> Functional,
+    ) -> Option<Known> {
+        let (x, dimension, unit) = self.curve(args[0]?)?;
+        let run = self.named_run(args[1]?, args[0]?, true)?;
+        Some(Known {
+            value: Measure::Of(make(x, run)),
+            dimension,
+            unit,
+        })
+    }
+
+    /// Notes that something is read in another experiment.
+    fn named_run(&mut self, name: &ast::Expr, value: &ast::Expr, is_curve: bool) -> Option<usize> {
+        let ast::ExprKind::Name(experiment) = &name.kind else {
+            let diagnostic = Diagnostic::error(
+                code::MEASURE_ARGUMENTS,
+                "a run to compare with is the name of an experiment",
+            )
+            .primary(name.span, "not a name")
+            .help("write the name of another experiment of this file, such as `difference(x, nominal)`");
+            self.report(diagnostic);
+            return None;
+        };
+        self.plan.named_runs.push(NamedRun {
+            experiment: experiment.clone(),
+            value: value.clone(),
+            is_curve,
+        });
+        Some(self.plan.named_runs.len() - 1)
+    }
+
     /// A part between 0 and 1, such as `10 [%]`.
     fn part(&mut self, e: Option<&ast::Expr>, name: &str, default: f64) -> Option<f64> {
         let Some(e) = e else { return Some(default) };
@@ -502,6 +552,18 @@ fn at(p: &mut Planner, args: &[Option<&ast::Expr>], _: Span) -> Option<Known> {
         value: Measure::Of(Functional::At { x, time }),
         dimension,
         unit,
+    })
+}
+
+/// A measure less what it is in another run.
+fn change(p: &mut Planner, args: &[Option<&ast::Expr>], _: Span) -> Option<Known> {
+    let known = p.measure_of(args[0]?, 1)?;
+    let run = p.named_run(args[1]?, args[0]?, false)?;
+    let there = Measure::Of(Functional::InRun(run));
+    let both = (Box::new(known.value), Box::new(there));
+    Some(Known {
+        value: Measure::Arithmetic(Operation::Subtract, both.0, both.1),
+        ..known
     })
 }
 

@@ -134,6 +134,8 @@ pub struct Plan {
     pub fit: Option<Fit>,
     /// What runs of a sample should keep.
     pub limits: Vec<Condition>,
+    /// Other experiments of the file that measures compare with.
+    pub named_runs: Vec<NamedRun>,
     /// Files to compare with.
     pub comparisons: Vec<Comparing>,
     /// Quantities whose values at rest are searched.
@@ -244,6 +246,7 @@ impl Default for Plan {
             optimize: None,
             fit: None,
             limits: Vec::new(),
+            named_runs: Vec::new(),
             comparisons: Vec::new(),
             trim: Vec::new(),
             linearize: Vec::new(),
@@ -428,6 +431,24 @@ pub enum Functional {
         /// Such as 0.02.
         band: f64,
     },
+    /// Its last value; every point of the curve is kept, to be compared with another run.
+    Kept(ExprId),
+    /// The largest difference from the same curve in another run.
+    Difference {
+        /// The curve.
+        x: ExprId,
+        /// Which of [`Plan::named_runs`].
+        run: usize,
+    },
+    /// The root of the mean square of that difference.
+    RmsDifference {
+        /// The curve.
+        x: ExprId,
+        /// Which of [`Plan::named_runs`].
+        run: usize,
+    },
+    /// What a measure gives in another run: which of [`Plan::named_runs`].
+    InRun(usize),
     /// Gain margin of the loop cut at a signal, dB.
     GainMargin(ExprId),
     /// Phase margin of the loop cut at a signal, rad.
@@ -630,6 +651,17 @@ impl Plan {
         }
         all
     }
+}
+
+/// Something that is read off the run of another experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedRun {
+    /// The experiment.
+    pub experiment: ast::Ident,
+    /// A curve or a measure, to be read in its words.
+    pub value: ast::Expr,
+    /// The whole curve is wanted.
+    pub is_curve: bool,
 }
 
 /// Parameters to be found from data.

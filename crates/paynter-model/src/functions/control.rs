@@ -552,6 +552,9 @@ impl External for Place {
             NotPlaced::Unpaired => {
                 "a complex pole of `place` needs its conjugate beside it".to_owned()
             }
+            NotPlaced::Rounding => {
+                "`place` would need gains with more than sixteen digits for these poles".to_owned()
+            }
             NotPlaced::NotControllable => {
                 "`place` cannot reach these poles: some mode is moved by none of the inputs"
                     .to_owned()

@@ -5,6 +5,8 @@ mod fit;
 #[path = "../kit/mod.rs"]
 mod kit;
 mod linear;
+mod measure_slopes;
+mod named_runs;
 mod optimize;
 mod sampled_loops;
 mod screening;

@@ -172,6 +172,55 @@ fn a_condition_in_percent_is_active_with_its_price() {
 }
 
 #[test]
+fn descents_follow_exact_slopes_where_the_model_has_them() {
+    let found = search(&OSCILLATOR.replace("AIM", "minimize rise; subject over <= 20 [%]"));
+    assert!(found.slopes.n_exact > 10, "{:?}", found.slopes);
+    assert_eq!(found.slopes.n_differences, 0, "{:?}", found.slopes);
+    assert!(
+        to_text(&found).contains("slopes: exact"),
+        "{}",
+        to_text(&found)
+    );
+    // A sampled controller has none: differences, and why.
+    let sampled = "\
+model M { param k = 0.5; der(x) = -u; start x = 1; sample at 10 [Hz] { u = k*x } }
+experiment e of M {
+    stop = 2 [s]; record x
+    optimize k in 0.1 .. 9 { minimize integral(x^2) + 0.1*k^2*1 [s] }
+}
+";
+    let found = search(sampled);
+    assert_eq!(found.slopes.n_exact, 0);
+    let text = to_text(&found);
+    assert!(
+        text.contains("slopes: by differences of runs: the model has sampled blocks"),
+        "{text}"
+    );
+}
+
+#[test]
+fn margins_in_a_search_are_those_of_a_run() {
+    // L = k/(s (s + 1) (s + 3)): the gain margin is 12/k; with k small x follows slowly.
+    let text = "\
+model M { param k = 1; input r = 1; u = k*(r - y); der(v) = u - v; der(w) = v - 3*w; der(y) = w }
+experiment e of M {
+    stop = 20 [s]; record y
+    measure error = integral((1 - y)^2)
+    optimize k in 0.5 .. 20 { minimize error; subject gain_margin(u) > 6 [dB] }
+}
+";
+    let found = search(text);
+    let margin = &found.conditions[0];
+    assert!(margin.price.is_some() || margin.slack > 0.0, "{margin:?}");
+    let k = value(&found, "k");
+    assert!(
+        (margin.left - 20.0 * (12.0 / k).log10()).abs() < 1e-6,
+        "{margin:?} at {k}"
+    );
+    assert_eq!(found.slopes.n_differences, 0, "{:?}", found.slopes);
+}
+
+#[test]
 fn a_maximum_at_a_bound_is_told() {
     let found = search(&OSCILLATOR.replace("AIM", "maximize max(spring.q)"));
     assert_eq!(found.values[0].at_bound, Some(AtBound::Lower));

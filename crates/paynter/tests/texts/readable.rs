@@ -13,7 +13,7 @@ const LONGEST_FUNCTION: usize = 244;
 const LONG_FUNCTIONS: usize = 207;
 
 /// Lines of the longest file of the program, its unit tests included.
-const LONGEST_FILE: usize = 1070;
+const LONGEST_FILE: usize = 1000;
 
 /// A function as it stands in a file.
 struct Function {

@@ -15,9 +15,8 @@ mod system;
 mod text;
 
 use super::augment::{add_chain, add_output, vary_parameter};
-use super::operating_point::{
-    At, Point, counterpart, find_point, other_states, refuse_differences,
-};
+use super::find_point::Finder;
+use super::operating_point::{At, counterpart, other_states, refuse_differences};
 use super::{LinearError, model_error};
 use crate::explain::explain_stuck;
 use crate::layout::{lay_out, run_spec};
@@ -25,11 +24,14 @@ use paynter_design::code;
 use paynter_design::compile::Compiled;
 use paynter_design::design::Design;
 use paynter_design::failure::{explain_lowering, explain_recording};
-use paynter_exec::{Engine, Form, Lowering, Machine, lower_with};
+use paynter_exec::{Engine, Form, Lowering, lower_with};
 use paynter_model::equations::ideal_contacts;
 use paynter_model::experiment::Quantity;
 use paynter_model::units::Unit;
-use paynter_run::recorder::Recorder;
+use paynter_run::following::Instant;
+use paynter_run::recorder::{Recorder, Rows};
+use paynter_run::spec::RunSpec;
+use paynter_run::trace::{Measured, Trace};
 use paynter_run::trouble::Stuck;
 use paynter_solve::{Method, Options, Tolerances, integrate};
 use paynter_symbolic::dae::{Action, Dae, Role, Switch};
@@ -39,6 +41,7 @@ use paynter_symbolic::{ExprId, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 pub use text::{sensitivities_to_json, sensitivities_to_text};
 
@@ -148,68 +151,47 @@ pub(crate) fn sensitivities_at(
     (over, to): (&[Varying], &[Quantity]),
     times: Option<&[f64]>,
 ) -> Result<Sensitivities, LinearError> {
-    let symbols = parameters_of(design, compiled, over)?;
-    let mut model = Augmented::new((design, compiled), &symbols, to)?;
+    let model = Model::new((design, compiled), over, to)?;
+    let values: Vec<f64> = over.iter().map(|p| p.value(design)).collect();
     let scales: Vec<f64> = over.iter().map(|p| p.scale(design)).collect();
-    let y0 = model.start(design, &scales)?;
-    let Augmented {
-        variational,
-        reduced,
-        point_time,
-        ..
-    } = &mut model;
-    variational.scales.clone_from(&scales);
-
-    let spec = run_spec(
-        &design.plan,
-        &lay_out(&design.plan),
-        &[],
-        Engine::Interpreter,
-    );
-    let rtol = spec.rtol.min(LARGEST_RTOL);
-    variational.span = (spec.stop - spec.start).abs();
-    let options = Options {
-        method: if spec.fixed_step.is_some() {
-            Method::Auto
-        } else {
-            spec.method
-        },
-        tolerances: Tolerances {
-            relative: rtol,
-            absolute: variational.tolerances(rtol, (*point_time, spec.stop), spec.atol),
-        },
-        max_step: spec.max_step.unwrap_or(f64::INFINITY),
-        max_steps: spec.max_steps.unwrap_or(Options::default().max_steps),
-        ..Options::default()
+    let ask = Following {
+        values: &values,
+        scales: &scales,
+        times,
+        measured: &[],
+        rtol: None,
+        max_steps: None,
     };
-    let mut go_on = |_: f64| ControlFlow::Continue(());
-    let n_columns = to.len() * (1 + over.len());
-    let times = times.map_or(spec.output_times.clone(), <[f64]>::to_vec);
-    let mut recorder = Recorder::new(times, n_columns, &[], &mut go_on);
-    let ended = integrate(
-        variational,
-        *point_time,
-        &y0,
-        spec.stop,
-        &options,
-        &mut recorder,
-    );
-    if let Some(trouble) = variational.trouble {
-        return Err(cannot_follow(design, reduced, trouble));
-    }
-    if let Some((t, error)) = recorder.failure {
-        let machine = &mut variational.machine;
-        let message = explain_recording(machine, error, t, reduced, &design.graph);
-        return Err(LinearError::Run(vec![message]));
-    }
-    if let Err(error) = ended {
-        let error = variational.about_machine(error);
-        let machine = &mut variational.machine;
-        let stuck = Stuck::new(machine, error);
-        let message = explain_stuck(&stuck, reduced, &design.graph);
-        return Err(LinearError::Run(vec![message]));
-    }
-    Ok(collect(design, (over, to), &scales, &recorder))
+    let run = model.follow(design, &ask)?;
+    Ok(collect(design, (over, to), &scales, &run))
+}
+
+/// At which values a model is followed, and what is written down.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Following<'a> {
+    /// Of the parameters, SI.
+    pub values: &'a [f64],
+    /// What slopes are counted in, for each parameter.
+    pub scales: &'a [f64],
+    /// Rows are recorded at these times, or at those of the experiment.
+    pub times: Option<&'a [f64]>,
+    /// Curves that are taken down inside the steps. Columns: for each output its value, then its slopes.
+    pub measured: &'a [Measured],
+    /// Relative tolerance, or that of the experiment; never more than a fine one.
+    pub rtol: Option<f64>,
+    /// Steps after which the run is given up, or those of the experiment.
+    pub max_steps: Option<usize>,
+}
+
+/// A run with its sensitivities; slopes are ∂y/∂θ times the scale of θ.
+pub(crate) struct FollowedRun {
+    pub rows: Rows,
+    pub traces: Vec<Trace>,
+    /// How instants of events follow the parameters.
+    pub instants: Vec<Instant>,
+    pub n_events: usize,
+    /// It reached its stop time.
+    pub is_whole: bool,
 }
 
 /// The symbols of what varies.
@@ -255,10 +237,14 @@ fn parameters_of(
     }
 }
 
-/// The model with its parameters as variables.
-struct Augmented {
+/// The model with its parameters as variables, compiled once; copies are followed with other values.
+#[derive(Clone)]
+pub(crate) struct Model {
     variational: Variational,
-    reduced: Reduced,
+    reduced: Arc<Reduced>,
+    finder: Finder,
+    /// The parameters, and the values they have in the equations.
+    parameters: Vec<(SymbolId, f64)>,
     point_time: f64,
     y: Vec<f64>,
     /// Rows of target − value of the demands on the start, with those that the text gives as plain starts.
@@ -268,17 +254,36 @@ struct Augmented {
     asked: Span,
 }
 
-impl Augmented {
-    fn new(
+/// A value less than this part of the one in the equations has lost too many digits in the difference from it.
+const SMALLEST_PART: f64 = 1e-5;
+
+impl Model {
+    /// Makes and compiles the variational equations.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be followed.
+    pub(crate) fn new(
         (design, compiled): (&Design, &Compiled),
-        parameters: &[SymbolId],
+        over: &[Varying],
         to: &[Quantity],
     ) -> Result<Self, LinearError> {
+        let symbols = parameters_of(design, compiled, over)?;
         let asked = to.first().map(|q| q.span).unwrap_or_default();
         let mut dae = compiled.equations();
         refuse_unfollowed(design, compiled, &dae, asked)?;
+        let parameters: Vec<(SymbolId, f64)> = (symbols.into_iter().zip(over))
+            .map(|(symbol, p)| (symbol, p.value(design)))
+            .collect();
+        // What varies by itself no longer follows what it was bound to.
+        for &(symbol, value) in &parameters {
+            dae.symbols[symbol.0 as usize].role = Role::Parameter {
+                value,
+                binding: None,
+            };
+        }
         let mut chains = Vec::new();
-        for &symbol in parameters {
+        for &(symbol, _) in &parameters {
             let origin = dae.symbol(symbol).origin;
             let chain = add_chain(&mut dae, origin, 0);
             let change = dae.pool.symbol(chain[0]);
@@ -312,7 +317,6 @@ impl Augmented {
         let reinit_rows = add_rows(&mut reduced, &reinit_values);
 
         let lowering = Lowering {
-            engine: Engine::Interpreter,
             form: Form::Explicit,
             ..Lowering::default()
         };
@@ -334,12 +338,7 @@ impl Augmented {
         .copied()
         .collect();
         let own: Vec<SymbolId> = all.iter().copied().filter(|s| !added.contains(s)).collect();
-        let (point, y, machine) = go_to_start(
-            (design, compiled),
-            (&reduced, machine),
-            (&own, &place),
-            asked,
-        )?;
+        let finder = finder((design, compiled), &reduced, &own, asked)?;
         let places =
             |symbols: &[SymbolId]| -> Vec<usize> { symbols.iter().map(|s| place[s]).collect() };
         let mut targets = Vec::new();
@@ -363,29 +362,147 @@ impl Augmented {
         );
         let late_places = late.iter().zip(places(&late_rows));
         let late = late_places.filter_map(|((s, _), row)| Some((*place.get(s)?, row)));
-        Ok(Augmented {
+        Ok(Model {
             variational,
             late: late.collect(),
             demands: places(&demand_rows),
-            point_time: point.t,
-            y,
-            reduced,
+            point_time: 0.0,
+            y: Vec::new(),
+            reduced: Arc::new(reduced),
+            finder,
+            parameters,
             asked,
         })
     }
+
+    /// Makes machine code now: worth it for a model that is followed more than once.
+    pub(crate) fn compile(&mut self) {
+        self.variational.machine.compile();
+    }
+
+    /// Integrates a copy of the model beside its sensitivities.
+    ///
+    /// # Errors
+    ///
+    /// The failed run, or an event that cannot be followed.
+    pub(crate) fn follow(
+        &self,
+        design: &Design,
+        ask: &Following<'_>,
+    ) -> Result<FollowedRun, LinearError> {
+        let mut model = self.clone();
+        model.go_to_start(design, ask.values)?;
+        let y0 = model.start(design, ask.scales)?;
+        let plan = &design.plan;
+        let spec = run_spec(plan, &lay_out(plan), &[], Engine::Interpreter);
+        let options = model.options(&spec, ask);
+        let mut go_on = |_: f64| ControlFlow::Continue(());
+        let n_columns = model.variational.n_columns();
+        let times = ask.times.map_or(spec.output_times, <[f64]>::to_vec);
+        let mut recorder = Recorder::new(times, n_columns, ask.measured, &mut go_on);
+        let t0 = model.point_time;
+        let Model {
+            variational,
+            reduced,
+            ..
+        } = &mut model;
+        let ended = integrate(variational, t0, &y0, spec.stop, &options, &mut recorder);
+        if let Some(trouble) = variational.trouble {
+            return Err(cannot_follow(design, reduced, trouble));
+        }
+        if let Some((t, error)) = recorder.failure {
+            let machine = &mut variational.machine;
+            let message = explain_recording(machine, error, t, reduced, &design.graph);
+            return Err(LinearError::Run(vec![message]));
+        }
+        match ended {
+            Ok(finish) => Ok(FollowedRun {
+                n_events: recorder.event_times.len(),
+                rows: recorder.rows,
+                traces: recorder.traces,
+                instants: std::mem::take(&mut variational.instants),
+                is_whole: finish.t >= spec.stop,
+            }),
+            Err(error) => {
+                let error = variational.about_machine(error);
+                let stuck = Stuck::new(&mut variational.machine, error);
+                let message = explain_stuck(&stuck, reduced, &design.graph);
+                Err(LinearError::Run(vec![message]))
+            }
+        }
+    }
+
+    fn options(&mut self, spec: &RunSpec, ask: &Following<'_>) -> Options {
+        let rtol = ask.rtol.unwrap_or(spec.rtol).min(LARGEST_RTOL);
+        let span = (self.point_time, spec.stop);
+        self.variational.scales = ask.scales.to_vec();
+        self.variational.span = (spec.stop - spec.start).abs();
+        let max_steps = ask.max_steps.or(spec.max_steps);
+        Options {
+            method: match spec.fixed_step {
+                Some(_) => Method::Auto,
+                None => spec.method,
+            },
+            tolerances: Tolerances {
+                relative: rtol,
+                absolute: self.variational.tolerances(rtol, span, spec.atol),
+            },
+            max_step: spec.max_step.unwrap_or(f64::INFINITY),
+            max_steps: max_steps.unwrap_or(Options::default().max_steps),
+            ..Options::default()
+        }
+    }
+
+    /// Finds the start with the model's own machine, and lets the one with sensitivities take over there.
+    fn go_to_start(&mut self, design: &Design, values: &[f64]) -> Result<(), LinearError> {
+        let symbols = self.parameters.iter().map(|p| p.0);
+        let changes: Vec<(SymbolId, f64)> = symbols.zip(values.iter().copied()).collect();
+        let point = self.finder.clone().find(design, &changes)?;
+        let mut y = vec![0.0; self.variational.machine.states().len()];
+        for (&place, value) in self.variational.own().iter().zip(&point.row) {
+            y[place] = *value;
+        }
+        for (k, (&(symbol, own), value)) in self.parameters.iter().zip(values).enumerate() {
+            if value.abs() < SMALLEST_PART * own.abs() && *value != 0.0 {
+                let name = self.reduced.dae.name_of(symbol);
+                return Err(too_small(&name, self.asked));
+            }
+            y[self.variational.input(k)] = value - own;
+        }
+        let n_whens = self.reduced.dae.whens.len();
+        let machine = &mut self.variational.machine;
+        let t = point.t;
+        let taken = machine.take_over(&point.machine, (t, &mut y), n_whens, &[]);
+        if let Err(error) = taken {
+            let message = explain_recording(machine, error, t, &self.reduced, &design.graph);
+            return Err(LinearError::Run(vec![message]));
+        }
+        (self.point_time, self.y) = (t, y);
+        Ok(())
+    }
+}
+
+fn too_small(name: &str, asked: Span) -> LinearError {
+    let message = format!("`{name}` is far smaller here than in the model");
+    let message = Diagnostic::error(code::NO_SENSITIVITY, message);
+    model_error(
+        message
+            .primary(asked, "asked for here")
+            .help("give it a value in the model that is nearer to this one"),
+    )
 }
 
 fn add_rows(reduced: &mut Reduced, values: &[ExprId]) -> Vec<SymbolId> {
     values.iter().map(|&e| add_output(reduced, e)).collect()
 }
 
-/// Finds the start with the model's own machine, and lets the augmented one take over there.
-fn go_to_start(
+/// What finds the start: the model's own machine, with the states that its counterpart has.
+fn finder(
     (design, compiled): (&Design, &Compiled),
-    (reduced, mut machine): (&Reduced, Machine),
-    (own, place): (&[SymbolId], &HashMap<SymbolId, usize>),
+    reduced: &Reduced,
+    own: &[SymbolId],
     asked: Span,
-) -> Result<(Point, Vec<f64>, Machine), LinearError> {
+) -> Result<Finder, LinearError> {
     let mut plain = compiled.reduced.clone();
     let mut wanted = Vec::new();
     for &symbol in own {
@@ -394,19 +511,7 @@ fn go_to_start(
         };
         wanted.push(plain.dae.pool.symbol(symbol));
     }
-    let point = find_point(design, &plain, &wanted, &At::default(), asked)?;
-    let mut y = vec![0.0; machine.states().len()];
-    for (symbol, value) in own.iter().zip(&point.row) {
-        y[place[symbol]] = *value;
-    }
-    let n_whens = reduced.dae.whens.len();
-    let t = point.t;
-    let taken = machine.take_over(&point.machine, (t, &mut y), n_whens, &[]);
-    if let Err(error) = taken {
-        let message = explain_recording(&mut machine, error, t, reduced, &design.graph);
-        return Err(LinearError::Run(vec![message]));
-    }
-    Ok((point, y, machine))
+    Finder::new(design, Arc::new(plain), &wanted, &At::default(), asked)
 }
 
 /// target − value of every demand on the start.
@@ -572,7 +677,7 @@ fn collect(
     design: &Design,
     (over, to): (&[Varying], &[Quantity]),
     scales: &[f64],
-    recorder: &Recorder<'_>,
+    run: &FollowedRun,
 ) -> Sensitivities {
     let n = to.len() * (1 + over.len());
     let text = |unit: &Option<Unit>| unit.as_ref().map(|u| u.text.clone()).unwrap_or_default();
@@ -586,7 +691,7 @@ fn collect(
     });
     let factor = |unit: &Option<Unit>| unit.as_ref().map_or(1.0, |u| u.factor);
     let outputs = to.iter().enumerate().map(|(i, q)| {
-        let column = |k: usize| recorder.rows.column(n, i * (1 + over.len()) + k);
+        let column = |k: usize| run.rows.column(n, i * (1 + over.len()) + k);
         let slopes = over.iter().enumerate().map(|(k, p)| {
             let to_units = factor(&p.unit) / factor(&q.column.unit) / scales[k];
             let own = column(k + 1);
@@ -601,10 +706,10 @@ fn collect(
         }
     });
     Sensitivities {
-        time: recorder.rows.time.clone(),
+        time: run.rows.time.clone(),
         parameters: parameters.collect(),
         outputs: outputs.collect(),
-        n_events: recorder.event_times.len(),
+        n_events: run.n_events,
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** demands that leave open which state follows a parameter are refused.
 
-use super::{Augmented, LinearError, model_error};
+use super::{LinearError, Model, model_error};
 use paynter_design::code;
 use paynter_design::design::Design;
 use paynter_design::failure::explain_recording;
@@ -15,7 +15,7 @@ use paynter_syntax::Diagnostic;
 /// What is left of a demand against its terms is rounding below this.
 const ROUNDING: f64 = 1e-9;
 
-impl Augmented {
+impl Model {
     /// The start of states and sensitivities, counted in `scales`.
     pub(super) fn start(
         &mut self,

@@ -10,10 +10,12 @@
 //! **Invariant:** rows that were added to be read off never move, so that y has no use for them.
 
 use paynter_exec::Machine;
+use paynter_run::following::Instant;
 use paynter_solve::{Absolute, Crossing, EvalError, EventOutcome, Failure, SolveError, System};
 use paynter_symbolic::SymbolId;
 
 /// What is zero where a mode changes.
+#[derive(Clone)]
 pub(super) struct Surface {
     pub mode: SymbolId,
     pub row: usize,
@@ -40,6 +42,7 @@ const ON_SURFACE: f64 = 1e-9;
 /// Instants of two switches may differ by this part and still be one.
 const SAME_INSTANT: f64 = 1e-6;
 
+#[derive(Clone)]
 pub(super) struct Variational {
     pub machine: Machine,
     /// Places of the states, of the parameters, of the outputs.
@@ -57,8 +60,10 @@ pub(super) struct Variational {
     places: Vec<(usize, usize)>,
     values: Vec<f64>,
     f: Vec<f64>,
-    /// How the instant of the last event follows the parameters.
-    last: Option<(f64, Vec<f64>)>,
+    /// How the instants of events follow the parameters.
+    pub instants: Vec<Instant>,
+    /// Room for a direction and for the rows along it.
+    room: (Vec<f64>, Vec<f64>),
     pub trouble: Option<(f64, Trouble)>,
 }
 
@@ -88,9 +93,15 @@ impl Variational {
             surfaces,
             reinits,
             places,
-            last: None,
+            instants: Vec::new(),
+            room: (vec![0.0; n], vec![0.0; n]),
             trouble: None,
         }
+    }
+
+    /// For each output its value and its slopes.
+    pub(super) fn n_columns(&self) -> usize {
+        self.outputs.len() * (1 + self.inputs.len())
     }
 
     pub(super) fn n_states(&self) -> usize {
@@ -177,22 +188,44 @@ impl Variational {
     /// The rows of J · direction, where the direction is given by the machine's variables.
     pub(super) fn along(&self, direction: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.f.len()];
+        self.add_along(direction, &mut out);
+        out
+    }
+
+    fn add_along(&self, direction: &[f64], out: &mut [f64]) {
         for (&(i, j), &x) in self.places.iter().zip(&self.values) {
             out[i] += x * direction[j];
         }
-        out
     }
 
     /// The direction in which the variables move with parameter `k`.
     fn direction(&self, y: &[f64], k: usize) -> Vec<f64> {
+        let mut direction = vec![0.0; self.machine.n()];
+        self.set_direction(y, k, &mut direction);
+        direction
+    }
+
+    /// Sets the places that states and parameter `k` have; the others are zero.
+    fn set_direction(&self, y: &[f64], k: usize, direction: &mut [f64]) {
         let (n, n_states) = (self.machine.n(), self.own.len());
         let sigma = &y[n + k * n_states..n + (k + 1) * n_states];
-        let mut direction = vec![0.0; n];
+        self.inputs.iter().for_each(|&place| direction[place] = 0.0);
         for (&place, &s) in self.own.iter().zip(sigma) {
             direction[place] = s;
         }
         direction[self.inputs[k]] = self.scales[k];
-        direction
+    }
+
+    /// Gives the rows along the direction of each parameter to `take`, without allocating.
+    fn for_each_direction(&mut self, y: &[f64], mut take: impl FnMut(&Self, usize, &[f64])) {
+        let (mut direction, mut rows) = std::mem::take(&mut self.room);
+        for k in 0..self.inputs.len() {
+            self.set_direction(y, k, &mut direction);
+            rows.fill(0.0);
+            self.add_along(&direction, &mut rows);
+            take(self, k, &rows);
+        }
+        self.room = (direction, rows);
     }
 
     fn modes(&self) -> Vec<Option<f64>> {
@@ -288,10 +321,11 @@ impl Variational {
             Ok(found) => found,
             Err(trouble) => return Ok(Err(trouble)),
         };
-        let known = self.last.as_ref().filter(|l| l.0 == t).map(|l| l.1.clone());
+        let last = self.instants.last().filter(|l| l.0 == t);
+        let known = last.map(|l| l.1.clone());
         let is_found = by_instant.is_some() || known.is_some();
         let tau = by_instant.or(known).unwrap_or_else(|| vec![0.0; n_inputs]);
-        self.last = Some((t, tau.clone()));
+        self.instants.push((t, tau.clone()));
 
         self.machine.rhs(t, &y[..n], &mut self.f)?;
         let f_right = self.f.clone();
@@ -337,12 +371,11 @@ impl System for Variational {
         self.evaluate(t, y)?;
         f[..n].fill(0.0);
         self.own.iter().for_each(|&k| f[k] = self.f[k]);
-        for k in 0..self.inputs.len() {
-            let rates = self.along(&self.direction(y, k));
-            for (number, &place) in self.own.iter().enumerate() {
+        self.for_each_direction(y, |own, k, rates| {
+            for (number, &place) in own.own.iter().enumerate() {
                 f[n + k * n_states + number] = rates[place];
             }
-        }
+        });
         Ok(())
     }
 
@@ -427,12 +460,11 @@ impl System for Variational {
         for (number, &row) in self.outputs.iter().enumerate() {
             out[number * wide] = self.f[row];
         }
-        for k in 0..self.inputs.len() {
-            let slopes = self.along(&self.direction(y, k));
-            for (number, &row) in self.outputs.iter().enumerate() {
+        self.for_each_direction(y, |own, k, slopes| {
+            for (number, &row) in own.outputs.iter().enumerate() {
                 out[number * wide + 1 + k] = slopes[row];
             }
-        }
+        });
         Ok(())
     }
 }
