@@ -12,6 +12,7 @@ use paynter_design::code;
 use paynter_design::design::{Choice, Design, DesignError};
 use paynter_model::experiment::{Functional, Measure, NamedRun, Plan};
 use paynter_syntax::{Diagnostic, ast};
+use std::sync::Arc;
 
 /// Runs an experiment by itself.
 pub(crate) type Runs<'r> = &'r dyn Fn(&Design) -> Result<Outcome, Vec<Diagnostic>>;
@@ -144,7 +145,7 @@ fn with_readings(
         span: name.span,
     };
     let mut design = design.clone();
-    for item in &mut design.project.files[0].ast.items {
+    for item in &mut Arc::make_mut(&mut design.project.files[0].ast).items {
         if let ast::ItemKind::Experiment(e) = &mut item.kind
             && e.name.text == name.text
         {
