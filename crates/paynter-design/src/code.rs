@@ -63,6 +63,8 @@ codes! {
         "The mechanism is held more often than needed: other locks demand the same already. It moves as it should, but how the locks share the load is not determined by rigid bodies; the redundant one is given none. Take it away, or make the part that it holds elastic.";
     SINGULAR_PLACE = "W0737", "a start at a dead centre",
         "At the start, and only there, a lock demands what others demand already: the mechanism stands at a dead centre or fork, from where it can go on in more than one way. Start a little beside it if the run fails.";
+    LOCKS_RECHOSEN = "W0747", "redundant locks that were chosen again",
+        "A mechanism that is held more often than needed moves alike whichever of its redundant locks are left out. Those left out at the start need not do so everywhere: the others come near to demanding one thing twice, although the mechanism is regular. Then other locks are left out. The motion does not show it. The reactions of these locks do: one that is left out is given as zero, so that they jump there. How redundant locks share a load is not determined by rigid bodies.";
     LOCK_SCALE = "W0738", "a position in another scale than its flow",
         "The declared position of a lock changes at a constant multiple of its flow. Both demand the same, so the run is right; but the two should agree.";
     NO_FREEDOM = "W0748", "a mechanism that cannot move",

@@ -191,6 +191,8 @@ pub(crate) struct Image {
     pub n_constraints: usize,
     /// Some locks close loops, so that the mechanism may come to a singular position.
     pub closes_loops: bool,
+    /// Locks that the equations leave out, by number, ascending.
+    pub released: Vec<usize>,
     pub constraints: Map,
     pub quadrature_slots: Vec<u32>,
     pub power: Power,

@@ -792,6 +792,7 @@ impl Maker {
         self.image.n_demands = demands.len();
         self.image.n_constraints = constraints.len();
         self.image.closes_loops = reduced.closes_loops;
+        self.image.released.clone_from(&reduced.released);
         self.image.constraints = Map::new(&mut self.emitter, &self.image.inputs, &constraints)?;
         for info in &mut self.image.starts {
             if info.is_guess
