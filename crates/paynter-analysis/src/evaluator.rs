@@ -240,13 +240,14 @@ impl Worker {
         }
         let margins = shared.loops.margins(design, &spec.parameters);
         let margins = margins.map_err(|e| headline(&e.into_messages()))?;
-        let mut hybrid = HybridRun::new(
+        let hybrid = HybridRun::new(
             machine,
             &shared.compiled.reduced,
             &shared.compiled.graph,
             spec,
             Some(&shared.store),
         );
+        let mut hybrid = hybrid.choosing_locks_of(&shared.compiled);
         let start = hybrid.start();
         let start = start.map_err(|trouble| headline(&explain(&trouble, &shared.compiled)))?;
         let run = follow(&mut hybrid, &start, spec, &mut |_| may_go_on());
@@ -267,6 +268,7 @@ impl Worker {
             (!start.changed.is_empty(), code::START_CHANGED),
             (!hybrid.losses.is_empty(), code::CONTACT_LOSS),
             (!hybrid.slides.is_empty(), code::SLIDING),
+            (!hybrid.rechosen.is_empty(), code::LOCKS_RECHOSEN),
             (
                 !shared.compiled.reduced.differentiated_switches.is_empty(),
                 code::IMPULSE,

@@ -23,6 +23,7 @@ pub mod noise;
 pub mod optimize;
 mod physics;
 pub mod power;
+mod rechosen;
 pub mod run;
 pub mod screening;
 pub mod shards;

@@ -320,6 +320,11 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
     }
     found.extend(crate::impulse::warnings(reduced, &design.graph));
     found.extend(crate::contacts::reports(design, reduced, &outcome.run));
+    found.extend(crate::rechosen::report(
+        reduced,
+        &design.graph,
+        &outcome.run,
+    ));
     let open = outcome.run.left_open.as_ref();
     found.extend(
         open.map(|open| paynter_design::failure::explain_open(open, reduced, &design.graph)),

@@ -63,6 +63,8 @@ codes! {
         "The mechanism is over-constrained: other locks already enforce the same. It moves as it should, but how the locks share the load is not determined by rigid bodies; the redundant one is given none. Remove it, or make the part that it holds elastic.";
     SINGULAR_PLACE = "W0737", "a start at a dead centre",
         "At the start, and only there, a lock enforces what others already enforce: the mechanism is at a dead centre or fork, from which it can move on in more than one way. Start a little away from it if the run fails.";
+    LOCKS_RECHOSEN = "W0747", "redundant locks that were chosen again",
+        "A mechanism that is held more often than needed moves alike whichever of its redundant locks are left out. Those left out at the start need not do so everywhere: the others come near to demanding one thing twice, although the mechanism is regular. Then other locks are left out. The motion does not show it. The reactions of these locks do: one that is left out is given as zero, so that they jump there. How redundant locks share a load is not determined by rigid bodies.";
     LOCK_SCALE = "W0738", "a position in another scale than its flow",
         "The declared position of a lock changes at a constant multiple of its flow. Both say the same, so the run is right; but the two should agree.";
     NO_FREEDOM = "W0748", "a mechanism that cannot move",

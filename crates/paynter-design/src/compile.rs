@@ -23,7 +23,7 @@ use paynter_model::equations::build_equations;
 use paynter_model::experiment::{Constraints, Parasitic, Plan};
 use paynter_model::graph::{ElementId, ElementKind, Law};
 use paynter_model::{BondGraph, code as model_code, relax};
-use paynter_symbolic::reduce::{Enforcement, MANY_LOCKS, reduce};
+use paynter_symbolic::reduce::{Enforcement, MANY_LOCKS, Options, reduce, reduce_with};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::{Dae, ExprId, SymbolId};
 use paynter_syntax::Diagnostic;
@@ -290,6 +290,18 @@ impl Compiled {
             Err(LockError::Explained(messages)) => Err(messages),
             Err(LockError::Structure(error)) => Err(explain_structure(&error, &again, &self.graph)),
         }
+    }
+}
+
+impl Compiled {
+    /// Reduces the equations with other locks left out as redundant; none where these have no unique solution.
+    pub fn with_released(&self, locks: &[usize]) -> Option<Reduced> {
+        let options = Options {
+            released: locks.to_vec(),
+            enforcement: Enforcement::Multipliers,
+            ..Options::default()
+        };
+        reduce_with(self.equations(), &options).ok()
     }
 }
 

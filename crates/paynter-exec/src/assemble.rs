@@ -342,19 +342,19 @@ impl Look<'_> {
 }
 
 /// Gradients of constraints in the measure of the variables, each of length 1.
-struct Gradients<'a> {
+pub(crate) struct Gradients<'a> {
     map: &'a Map,
     /// Row after row.
     values: Vec<f64>,
     /// Where each row begins among them.
     starts: Vec<usize>,
     /// Lengths before they became 1; 0 for what cannot move, or has no slope here.
-    lengths: Vec<f64>,
-    n_columns: usize,
+    pub lengths: Vec<f64>,
+    pub n_columns: usize,
 }
 
 impl<'a> Gradients<'a> {
-    fn new(map: &'a Map, entries: &[Vec<f64>], sizes: &[f64]) -> Self {
+    pub(crate) fn new(map: &'a Map, entries: &[Vec<f64>], sizes: &[f64]) -> Self {
         let mut values = Vec::new();
         let mut starts = vec![0];
         let mut lengths = Vec::with_capacity(entries.len());
@@ -380,6 +380,12 @@ impl<'a> Gradients<'a> {
             lengths,
             n_columns: sizes.len(),
         }
+    }
+
+    /// The columns and values of a row.
+    pub(crate) fn row(&self, row: usize) -> (&[u32], &[f64]) {
+        let values = &self.values[self.starts[row]..self.starts[row + 1]];
+        (&self.map.rows[row], values)
     }
 
     fn least_norm(&self) -> LeastNorm {

@@ -235,6 +235,8 @@ pub(crate) struct LockLayout {
     pub n: usize,
     /// Some locks close loops, so that the mechanism may come to a singular position.
     pub closes_loops: bool,
+    /// Locks that the equations leave out, by number, ascending.
+    pub released: Vec<usize>,
     pub map: Map,
 }
 

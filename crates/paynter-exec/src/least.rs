@@ -182,15 +182,34 @@ impl LeastNorm {
 
     /// Writes the shortest x with G x = b.
     pub(crate) fn solve(&mut self, values: &[f64], right: &[f64], x: &mut [f64]) {
+        debug_assert_eq!(x.len(), self.n_columns);
+        self.solve_factor(right);
+        x.fill(0.0);
+        for (row, mu) in self.entries.iter().zip(&mut self.work) {
+            for &(column, value) in row {
+                x[column as usize] += values[value as usize] * *mu;
+            }
+            *mu = 0.0;
+        }
+    }
+
+    /// Writes μ with (G Gᵀ) μ = b, by row; zero for rows that others imply.
+    pub(crate) fn multipliers(&mut self, right: &[f64], mu: &mut [f64]) {
+        self.solve_factor(right);
+        for (work, &row) in self.work.iter_mut().zip(&self.order) {
+            mu[row as usize] = std::mem::take(work);
+        }
+    }
+
+    /// Leaves μ in `work`, in the order of elimination.
+    fn solve_factor(&mut self, right: &[f64]) {
         let LeastNorm {
             order,
-            entries,
             later,
             pivots,
             work,
             ..
         } = self;
-        debug_assert_eq!(x.len(), self.n_columns);
         for (w, &row) in work.iter_mut().zip(&*order) {
             *w = right[row as usize];
         }
@@ -208,14 +227,6 @@ impl LeastNorm {
         for j in (0..order.len()).rev().filter(|&j| pivots[j] > 0.0) {
             let sum: f64 = later[j].iter().map(|&(k, l)| l * work[k as usize]).sum();
             work[j] -= sum;
-        }
-
-        x.fill(0.0);
-        for (row, mu) in entries.iter().zip(&mut *work) {
-            for &(column, value) in row {
-                x[column as usize] += values[value as usize] * *mu;
-            }
-            *mu = 0.0;
         }
     }
 }

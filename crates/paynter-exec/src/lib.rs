@@ -71,6 +71,7 @@ mod partition;
 mod pattern;
 mod plan;
 pub mod program;
+mod rechoice;
 mod regularity;
 mod sizes;
 mod sparse;

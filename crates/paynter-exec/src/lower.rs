@@ -465,6 +465,7 @@ impl Maker {
         self.image.start.n_demands = demands.len();
         self.image.locks.n = constraints.len();
         self.image.locks.closes_loops = reduced.closes_loops;
+        self.image.locks.released.clone_from(&reduced.released);
         self.image.locks.map = Map::new(&mut self.emitter, &self.image.inputs, &constraints)?;
         for info in &mut self.image.start.aims {
             if info.is_guess

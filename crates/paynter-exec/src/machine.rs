@@ -857,6 +857,10 @@ impl System for Machine {
         self.measure_regularity(t, y, out).map_err(failed)
     }
 
+    fn has_better_form(&mut self, t: f64, y: &[f64]) -> bool {
+        self.better_release(t, y).is_some()
+    }
+
     #[inline]
     fn step_done(&mut self, t: f64, y: &[f64]) {
         if !self.image.listeners.is_empty() {

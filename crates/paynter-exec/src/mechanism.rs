@@ -70,7 +70,7 @@ impl Machine {
     }
 
     /// Sizes of the positions that locks read, by part; none if the locks have no value at `y`.
-    fn position_sizes(&mut self, t0: f64, y: &[f64]) -> Option<Vec<PartSizes>> {
+    pub(crate) fn position_sizes(&mut self, t0: f64, y: &[f64]) -> Option<Vec<PartSizes>> {
         let image = self.image.clone();
         let map = &image.locks.map;
         let n_rows = map.rows.len();

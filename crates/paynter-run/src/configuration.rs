@@ -146,6 +146,8 @@ pub(crate) struct Snapshot {
 #[derive(Default)]
 pub struct ConfigurationStore {
     causality: OnceLock<Causality>,
+    /// Equations with other locks left out, by those; none where they cannot be reduced.
+    rechosen: Mutex<HashMap<Vec<usize>, Option<Arc<Reduced>>>>,
     made: Mutex<HashMap<Configuration, Arc<Made>>>,
 }
 
@@ -156,10 +158,21 @@ struct Made {
     carried: Vec<SymbolId>,
 }
 
+const NO_PANIC: &str = "no worker panics while it holds the list";
+
 impl ConfigurationStore {
+    /// Gives the equations with these locks left out, or makes them.
+    pub(crate) fn equations_without(
+        &self,
+        locks: &[usize],
+        make: impl FnOnce() -> Option<Arc<Reduced>>,
+    ) -> Option<Arc<Reduced>> {
+        let mut all = self.rechosen.lock().expect(NO_PANIC);
+        all.entry(locks.to_vec()).or_insert_with(make).clone()
+    }
+
     /// Gives a configuration that was made before, or makes it.
     fn get(&self, configuration: &Configuration, make: impl FnOnce() -> Made) -> Arc<Made> {
-        const NO_PANIC: &str = "no worker panics while it holds the list";
         if let Some(made) = self.made.lock().expect(NO_PANIC).get(configuration) {
             return made.clone();
         }
@@ -188,7 +201,7 @@ pub(crate) struct Configurations<'a> {
     pub carried: Vec<SymbolId>,
     entries: HashMap<Configuration, Option<Box<Entry>>>,
     /// Where runs of the same model keep what they made, if there are several.
-    store: Option<&'a ConfigurationStore>,
+    pub(super) store: Option<&'a ConfigurationStore>,
 }
 
 impl<'a> Configurations<'a> {
@@ -471,7 +484,7 @@ fn watch_modes(dae: &mut Dae, contacts: &[Contact], sliding: &[SymbolId]) -> Vec
     modes.map(|mode| mode.symbol).collect()
 }
 
-fn set_parameters(machine: &mut Machine, spec: &RunSpec) {
+pub(crate) fn set_parameters(machine: &mut Machine, spec: &RunSpec) {
     for &(symbol, value) in &spec.parameters {
         machine
             .set_parameter(symbol, value)

@@ -11,6 +11,7 @@
 
 pub(crate) mod modes;
 mod opening;
+mod rechoosing;
 
 use self::modes::NoFit;
 use crate::audit::Booked;
@@ -20,19 +21,24 @@ use crate::configuration::{
 use crate::recorder::Recorder;
 use crate::spec::{Ending, RunSpec};
 use crate::trouble::{Cause, Stuck, Trouble, behind};
+use paynter_design::compile::Compiled;
 use paynter_exec::{Machine, StartReport};
 use paynter_model::BondGraph;
 use paynter_model::equations::{Control, ideal_contacts};
 use paynter_model::graph::{ElementId, Memory};
 use paynter_solve::{
     Absolute, Dense, EvalError, EventOutcome, EventRecord, Failure, FinishReason, Method, Observer,
-    Options, SolveError, Statistics, System, Tolerances, WhenStiff, integrate,
+    Options, SolveError, Statistics, System, Tolerances, WhenFaded, WhenStiff, integrate,
 };
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Dae;
 use paynter_symbolic::reduced::Reduced;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use self::rechoosing::Rechoice;
+pub use self::rechoosing::Rechosen;
 
 /// Where a run came to an end.
 pub struct End {
@@ -68,8 +74,14 @@ pub struct HybridRun<'a> {
     pub(crate) spec: &'a RunSpec,
     plain: &'a mut Machine,
     plain_reduced: &'a Reduced,
-    /// The plain machine as it was given, while one with opened blocks stands in its place.
-    closed: Option<Machine>,
+    /// The plain machine as it was given, while one with opened blocks or other locks stands in its place.
+    given: Option<Machine>,
+    /// The model whose locks may be chosen again.
+    locks_of: Option<&'a Compiled>,
+    /// Its equations with the locks that are left out at present, where they are others than at the start.
+    present_choice: Option<Arc<Reduced>>,
+    /// Choices of locks that were left again.
+    rechoices: HashMap<Vec<usize>, Rechoice>,
     pub(crate) configurations: Configurations<'a>,
     /// None while the equations run as they stand.
     pub(crate) current: Option<Configuration>,
@@ -87,6 +99,8 @@ pub struct HybridRun<'a> {
     pub losses: Vec<(f64, usize, f64)>,
     /// Switches that slid: mode, first time, how often.
     pub slides: Vec<(SymbolId, f64, usize)>,
+    /// When other locks were left out as redundant.
+    pub rechosen: Vec<Rechosen>,
 }
 
 impl<'a> HybridRun<'a> {
@@ -103,7 +117,10 @@ impl<'a> HybridRun<'a> {
             spec,
             plain,
             plain_reduced,
-            closed: None,
+            given: None,
+            locks_of: None,
+            present_choice: None,
+            rechoices: HashMap::new(),
             configurations: Configurations::new(graph, spec, ideal_contacts(graph), store),
             current: None,
             statistics: Statistics::default(),
@@ -113,7 +130,14 @@ impl<'a> HybridRun<'a> {
             contact_sizes: (0.0, 0.0),
             losses: Vec::new(),
             slides: Vec::new(),
+            rechosen: Vec::new(),
         }
+    }
+
+    /// Lets locks that are left out as redundant be chosen again along the run; `compiled` is what the machine was made from.
+    pub fn choosing_locks_of(mut self, compiled: &'a Compiled) -> Self {
+        self.locks_of = (!compiled.released.is_empty()).then_some(compiled);
+        self
     }
 
     /// Tells whether some switch rests on its surface at present.
@@ -124,7 +148,10 @@ impl<'a> HybridRun<'a> {
     /// The machine and the equations at present.
     pub fn at_present(&mut self) -> (&mut Machine, &Reduced) {
         match &self.current {
-            None => (self.plain, self.plain_reduced),
+            None => {
+                let reduced = self.present_choice.as_deref();
+                (self.plain, reduced.unwrap_or(self.plain_reduced))
+            }
             Some(configuration) => {
                 let entry = self
                     .configurations
@@ -306,6 +333,7 @@ impl<'a> HybridRun<'a> {
                 }
                 // The next round opens the blocks.
                 (None, Some(FinishReason::Stiff)) => {}
+                (None, Some(FinishReason::Faded)) => self.choose_locks(t, &mut y),
                 (None, Some(FinishReason::Cancelled)) => {
                     let ending = match recorder.failure {
                         Some((time, error)) => Ending::failed(self.not_recorded(time, error)),
@@ -399,6 +427,10 @@ impl<'a> HybridRun<'a> {
                 WhenStiff::Finish
             } else {
                 WhenStiff::ChangeMethod
+            },
+            when_faded: match self.locks_of {
+                Some(_) if self.current.is_none() => WhenFaded::Finish,
+                _ => WhenFaded::GoOn,
             },
         }
     }

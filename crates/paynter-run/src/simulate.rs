@@ -4,7 +4,7 @@
 //! Out: a [`Run`]; if the solver gave up, what it computed until then and why it stopped.
 
 use crate::audit::{Audit, audit};
-use crate::hybrid::{End, HybridRun};
+use crate::hybrid::{End, HybridRun, Rechosen};
 use crate::ranges::Ranges;
 use crate::recorder::{Progress, Recorder, Rows};
 use crate::spec::{LeftOpen, prepare_wanted};
@@ -40,6 +40,8 @@ pub struct Run<Why = Box<Trouble>> {
     pub losses: Vec<(f64, usize, f64)>,
     /// Switches that stayed on their surface: mode, first time, how often.
     pub slides: Vec<(SymbolId, f64, usize)>,
+    /// When other locks were left out as redundant.
+    pub rechosen: Vec<Rechosen>,
     /// Switches that wind faster than can be followed: mode, first time.
     pub unresolved: Vec<(SymbolId, f64)>,
     /// The first equations seen to leave their unknowns open: when, unknowns, places.
@@ -73,6 +75,7 @@ impl<Why> Run<Why> {
             audit: self.audit,
             losses: self.losses,
             slides: self.slides,
+            rechosen: self.rechosen,
             unresolved: self.unresolved,
             left_open: self.left_open,
             integrals: self.integrals,
@@ -121,7 +124,8 @@ pub fn simulate(
             .expect("the caller checked that this is a parameter");
     }
     let graph = &compiled.graph;
-    let mut hybrid = HybridRun::new(machine, &compiled.reduced, graph, spec, None);
+    let hybrid = HybridRun::new(machine, &compiled.reduced, graph, spec, None);
+    let mut hybrid = hybrid.choosing_locks_of(compiled);
     let start = hybrid.start()?;
     let (machine, at_start) = hybrid.at_present();
     let nicer = names_of_integrals(graph, at_start);
@@ -146,6 +150,7 @@ pub fn simulate(
         std::mem::take(&mut hybrid.losses),
         std::mem::take(&mut hybrid.slides),
     );
+    let rechosen = std::mem::take(&mut hybrid.rechosen);
     let (machine, at_end) = hybrid.at_present();
     let audit = followed
         .energy
@@ -175,6 +180,7 @@ pub fn simulate(
         audit,
         losses,
         slides,
+        rechosen,
         unresolved,
         left_open,
         integrals,

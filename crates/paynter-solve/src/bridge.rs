@@ -40,6 +40,8 @@ const ALIKE: f64 = 3.0;
 const MOST_MOVE: f64 = 1e3;
 /// The end of a run this near to the instant, as a share of the way to it, cannot be projected.
 const TOO_NEAR: f64 = 0.2;
+/// A measure that has fallen by this factor may have a better form to go on with.
+const FADED: f64 = 0.5;
 /// Iterations of the secant method; a root that takes more is none.
 const MAX_ITERATIONS: usize = 30;
 
@@ -48,6 +50,8 @@ const MAX_ITERATIONS: usize = 30;
 pub(crate) struct Approach {
     /// False once the system has said that it cannot become singular.
     is_watching: bool,
+    /// False for methods whose steps are given.
+    may_bridge: bool,
     /// States on the way to an instant, the newest last.
     samples: Vec<(f64, Vec<f64>)>,
     /// Measures at the end of the last step; empty if it is not known.
@@ -56,6 +60,8 @@ pub(crate) struct Approach {
     now: Vec<f64>,
     /// The largest value of each.
     largest: Vec<f64>,
+    /// The value of each when the system was last asked for a better form.
+    asked: Vec<f64>,
 }
 
 /// A measure of regularity that is about to vanish.
@@ -76,13 +82,15 @@ struct Nodes {
 }
 
 impl Approach {
-    pub(crate) fn new(is_watching: bool) -> Self {
+    pub(crate) fn new(may_bridge: bool) -> Self {
         Self {
-            is_watching,
+            is_watching: true,
+            may_bridge,
             samples: Vec::new(),
             last: Vec::new(),
             now: Vec::new(),
             largest: Vec::new(),
+            asked: Vec::new(),
         }
     }
 
@@ -92,7 +100,51 @@ impl Approach {
         self.last.clear();
     }
 
-    /// Gives the step over a singular position that lies shortly behind the step just made, if there is one and the
+    /// Measures the end of the step just made; false if there is nothing to be watched.
+    pub(crate) fn measure(&mut self, cx: &mut Context<'_>, stepper: &dyn Stepper) -> bool {
+        if !self.is_watching {
+            return false;
+        }
+        self.now.clear();
+        match cx
+            .system
+            .regularity(stepper.t1(), stepper.y1(), &mut self.now)
+        {
+            Ok(true) => {}
+            Ok(false) => {
+                self.is_watching = false;
+                return false;
+            }
+            Err(_) => {
+                self.forget();
+                self.now.clear();
+                return false;
+            }
+        }
+        self.largest.resize(self.now.len(), 0.0);
+        self.asked.resize(self.now.len(), f64::INFINITY);
+        let sizes = self.largest.iter_mut().zip(&self.now);
+        sizes.for_each(|(largest, now)| *largest = largest.max(*now));
+        true
+    }
+
+    /// Tells whether other equations should go on from the step just measured. Asks the system where a measure is by
+    /// [`FADED`] smaller than when it was asked last, or than its largest value.
+    pub(crate) fn leaves(&mut self, cx: &mut Context<'_>, stepper: &dyn Stepper) -> bool {
+        let mut has_faded = false;
+        let measures = self.now.iter().zip(&self.largest).zip(&mut self.asked);
+        for ((now, largest), asked) in measures {
+            if *now < FADED * asked.min(*largest) || asked.is_infinite() {
+                *asked = *now;
+                has_faded = true;
+            }
+            // What has grown again may fade again.
+            *asked = asked.max(FADED * now);
+        }
+        has_faded && cx.system.has_better_form(stepper.t1(), stepper.y1())
+    }
+
+    /// Gives the step over a singular position that lies shortly behind the step just measured, if there is one and the
     /// steps so far are enough to tell what is behind it.
     pub(crate) fn bridge(
         &mut self,
@@ -134,31 +186,16 @@ impl Approach {
         Ok(Some(bridge))
     }
 
-    /// Measures the end of the step; where some measure is about to vanish, samples the step.
+    /// Samples the step just measured where some measure is about to vanish.
     fn look(
         &mut self,
         cx: &mut Context<'_>,
         stepper: &mut dyn Stepper,
     ) -> Result<Option<Ahead>, Failure> {
-        if !self.is_watching {
+        if !self.may_bridge || !self.is_watching || self.now.is_empty() {
             return Ok(None);
         }
         let (t0, t1) = (stepper.t0(), stepper.t1());
-        self.now.clear();
-        match cx.system.regularity(t1, stepper.y1(), &mut self.now) {
-            Ok(true) => {}
-            Ok(false) => {
-                self.is_watching = false;
-                return Ok(None);
-            }
-            Err(_) => {
-                self.forget();
-                return Ok(None);
-            }
-        }
-        self.largest.resize(self.now.len(), 0.0);
-        let sizes = self.largest.iter_mut().zip(&self.now);
-        sizes.for_each(|(largest, now)| *largest = largest.max(*now));
         let h = t1 - t0;
         let ahead = |(measure, (before, now)): (usize, (&f64, &f64))| {
             let share = now / (before - now);

@@ -16,7 +16,8 @@ use crate::events::{Found, Guards, time_width};
 use crate::methods::Method;
 use crate::observer::{Dense, EventRecord, Observer};
 use crate::options::{
-    Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, WhenStiff, check,
+    Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, WhenFaded, WhenStiff,
+    check,
 };
 use crate::quadrature::Quadratures;
 use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step};
@@ -363,6 +364,11 @@ impl Run<'_> {
     ) -> Result<Reaction, Failure> {
         if self.t >= t_stop {
             return Ok(Reaction::GoOn);
+        }
+        let may_leave = self.options.when_faded == WhenFaded::Finish;
+        let is_measured = self.approach.measure(cx, stepper);
+        if is_measured && may_leave && self.approach.leaves(cx, stepper) {
+            return Ok(Reaction::Finish(FinishReason::Faded));
         }
         let Some(mut bridge) = self.approach.bridge(cx, stepper, t_stop)? else {
             return Ok(Reaction::GoOn);

@@ -61,7 +61,7 @@ pub use methods::{Method, Stepping};
 pub use observer::{Dense, EventRecord, NoObserver, Observer};
 pub use options::{
     Absolute, Alike, BadInput, Choice, Failure, Finish, FinishReason, Function, Options, Reason,
-    SolveError, Statistics, Tolerances, WhenStiff,
+    SolveError, Statistics, Tolerances, WhenFaded, WhenStiff,
 };
 pub use system::{Crossing, Direction, EvalError, EventOutcome, Pattern, Projection, System};
 pub use tableau::{Stage, Tableau, Term, Trial};

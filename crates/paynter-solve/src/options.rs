@@ -71,6 +71,8 @@ pub struct Options {
     pub max_steps: usize,
     /// What `Auto` does when it finds the system stiff.
     pub when_stiff: WhenStiff,
+    /// What happens when the equations become less regular than others for the same motion.
+    pub when_faded: WhenFaded,
     /// A method that reads its past keeps it over ticks: what they hold is a part of the formula.
     pub keeps_past: bool,
 }
@@ -83,6 +85,16 @@ pub enum WhenStiff {
     ChangeMethod,
     /// It ends the run there, with the implicit method as its last choice: the caller has a form of the system that
     /// suits such methods better.
+    Finish,
+}
+
+/// What happens when the equations become less regular than others for the same motion ([`System::has_better_form`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhenFaded {
+    /// The run goes on with them.
+    #[default]
+    GoOn,
+    /// The run ends there: the caller has the others.
     Finish,
 }
 
@@ -99,6 +111,7 @@ impl Default for Options {
             // often a mistake in the model than a wish; the caller may raise it.
             max_steps: 100_000_000,
             when_stiff: WhenStiff::default(),
+            when_faded: WhenFaded::default(),
             keeps_past: false,
         }
     }
@@ -227,6 +240,8 @@ pub enum FinishReason {
     Cancelled,
     /// The system is stiff, and [`WhenStiff::Finish`] was asked for.
     Stiff,
+    /// Other equations are more regular, and [`WhenFaded::Finish`] was asked for.
+    Faded,
 }
 
 /// The end of a run.

@@ -336,6 +336,12 @@ pub trait System {
         Ok(false)
     }
 
+    /// Tells whether other equations for the same motion are more regular here. Asked where a measure of
+    /// [`System::regularity`] has faded, if the caller has such equations ([`WhenFaded::Finish`](crate::WhenFaded)).
+    fn has_better_form(&mut self, _t: f64, _y: &[f64]) -> bool {
+        false
+    }
+
     /// Number of quadratures.
     fn n_quadratures(&self) -> usize {
         0

@@ -94,6 +94,8 @@ pub struct Reduced {
     pub constraints: Vec<ExprId>,
     /// Reactions of locks that close loops are unknowns: where the locks are in line they say less than elsewhere.
     pub closes_loops: bool,
+    /// Locks that are left out because others imply them, by position in [`Dae::constraints`], ascending.
+    pub released: Vec<usize>,
     /// Constraints g = 0 between states, dependent ones and their derivatives that the blocks
     /// keep by computing the dependent ones; useful to find consistent starts.
     pub hidden: Vec<ExprId>,

@@ -35,7 +35,7 @@ pub(crate) struct Search {
     /// A direction in which rows change by less than this share of the strongest is none.
     pub(super) noise: f64,
     /// For many rows, the sparse way to a step.
-    sparse: Option<Box<SparseRows>>,
+    pub(super) sparse: Option<Box<SparseRows>>,
     /// For few rows, the dense one.
     pub(super) dense: Option<PivotedQr>,
     /// Sizes of the free variables when the factor was made.

@@ -9,6 +9,7 @@
 use super::HybridRun;
 use crate::configuration::opened;
 use crate::spec::has_large_block;
+use paynter_exec::Machine;
 use paynter_solve::{Method, System};
 
 impl HybridRun<'_> {
@@ -26,15 +27,31 @@ impl HybridRun<'_> {
                 let entry = self.configurations.get(configuration);
                 entry.and_then(|entry| entry.open(spec, t, y))
             }
-            None => opened(self.plain, self.plain_reduced, (spec, &[]), (t, y)).map(|(new, y)| {
-                self.closed = Some(std::mem::replace(self.plain, new));
-                y
-            }),
+            None => {
+                let (machine, reduced) = self.at_present();
+                opened(machine, reduced, (spec, &[]), (t, y)).map(|(new, y)| {
+                    self.put_in_place(new);
+                    y
+                })
+            }
         };
         if let Some(all) = opened {
             // Those of the closed form lack the unknowns.
             self.tolerances.remove(&key);
             *y = all;
+        }
+    }
+
+    /// Lets another machine go on in the place of the plain one. Gives back what stood there, unless it is what the run was
+    /// given, which is kept.
+    pub(super) fn put_in_place(&mut self, new: Machine) -> Option<Machine> {
+        let before = std::mem::replace(self.plain, new);
+        match self.given {
+            Some(_) => Some(before),
+            None => {
+                self.given = Some(before);
+                None
+            }
         }
     }
 
@@ -48,8 +65,8 @@ impl HybridRun<'_> {
 impl Drop for HybridRun<'_> {
     /// The next run with the machine begins as this one did.
     fn drop(&mut self) {
-        if let Some(closed) = self.closed.take() {
-            *self.plain = closed;
+        if let Some(given) = self.given.take() {
+            *self.plain = given;
         }
     }
 }

@@ -132,6 +132,8 @@ fn reduce_once(
 ) -> Result<Reduced, StructuralError> {
     let mut reduced = reduce_as_told(dae, options, by_multipliers)?;
     reduced.closes_loops = by_multipliers && !options.is_tree;
+    reduced.released.clone_from(&options.released);
+    reduced.released.sort_unstable();
     Ok(reduced)
 }
 
@@ -390,6 +392,7 @@ fn finish(system: System, solved: Solved, decided_by: Vec<SymbolId>) -> Reduced 
         constraints: sets.constraints,
         hidden: sets.hidden,
         closes_loops: false,
+        released: Vec::new(),
         is_selection_dynamic: sets.is_dynamic,
         selector: sets.selector,
         structural_index: sets.structural_index,

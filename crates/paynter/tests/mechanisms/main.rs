@@ -10,4 +10,5 @@ mod mechanism_references;
 mod mechanisms;
 mod methods;
 mod random_loops;
+mod redundant_locks;
 mod rotations;
