@@ -7,7 +7,7 @@ use crate::watch::Watch;
 use paynter::exec::Engine;
 use paynter::experiment::Outcome;
 use paynter::outcome_json::outcome_facts;
-use paynter::report::report;
+use paynter::report::report_with;
 use paynter::run::{Ready, RunChoice, ready, run_staged};
 use paynter::simulate::Ending;
 use paynter::syntax::{Diagnostic, render};
@@ -77,9 +77,15 @@ impl Run {
     }
 
     /// The report page.
-    fn report(&self, py: Python<'_>) -> String {
+    fn report(&self, py: Python<'_>, structure: bool) -> String {
         let design = &self.design;
-        py.detach(|| report(design, &design.causality(), &self.whole.0))
+        py.detach(|| {
+            let sections = match structure {
+                true => paynter_structure::sections(design),
+                false => Vec::new(),
+            };
+            report_with(design, &design.causality(), &self.whole.0, sections)
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use paynter_analysis::simulate::Ending;
 use paynter_design::design::Design;
 use paynter_draw::diagram::{DiagramOptions, diagram, to_svg};
 use paynter_draw::mathml::{self, Equations};
+pub use paynter_draw::report::Section;
 use paynter_draw::report::{Message, Report, Severity, Table, report_html};
 use paynter_draw::sankey::Energy;
 use paynter_model::causality::report::stroke_text;
@@ -26,6 +27,16 @@ const MOST_STATES: usize = 200;
 
 /// Writes the page.
 pub fn report(design: &Design, causality: &Causality, outcome: &Outcome) -> String {
+    report_with(design, causality, outcome, Vec::new())
+}
+
+/// Writes the page with answers to further questions behind the rest.
+pub fn report_with(
+    design: &Design,
+    causality: &Causality,
+    outcome: &Outcome,
+    sections: Vec<Section>,
+) -> String {
     let run = &outcome.run;
     let statistics = &run.statistics;
     let mut summary = vec![
@@ -104,6 +115,7 @@ pub fn report(design: &Design, causality: &Causality, outcome: &Outcome) -> Stri
             .flat_map(|p| p.panels.clone())
             .collect(),
         audit: run.audit.as_ref().map(energy),
+        sections,
         messages: messages(design, outcome),
     })
 }

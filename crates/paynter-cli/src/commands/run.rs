@@ -9,7 +9,7 @@ use clap::Args;
 use paynter::Compiled;
 use paynter::experiment::Outcome;
 use paynter::outcome_json::outcome_json;
-use paynter::report::report;
+use paynter::report::report_with;
 use paynter::run::{RunChoice, run_staged};
 use paynter::simulate::Ending;
 use paynter::table::Table;
@@ -32,6 +32,9 @@ pub struct RunArgs {
     /// Write the report page here; EXPERIMENT.html unless given
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Answer the questions of `paynter structure` in the report page
+    #[arg(long, conflicts_with = "no_report")]
+    structure: bool,
     /// Write no report page
     #[arg(long, conflicts_with = "report")]
     no_report: bool,
@@ -102,7 +105,11 @@ pub fn run(args: &RunArgs) -> u8 {
             return MODEL_WRONG;
         }
     };
-    let page = || report(&design, &compiled.causality, &outcome);
+    let sections = match args.structure {
+        true => paynter_structure::sections(&design),
+        false => Vec::new(),
+    };
+    let page = || report_with(&design, &compiled.causality, &outcome, sections.clone());
     let written = [
         args.out
             .as_ref()
