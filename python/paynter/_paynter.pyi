@@ -41,7 +41,7 @@ class Run:
     elapsed: float
     warnings: str
     plots: list[str]
-    def report(self) -> str: ...
+    def report(self, structure: bool) -> str: ...
 
 class Sweep:
     table: Table
@@ -211,6 +211,7 @@ def structure(
     share: float,
     instants: int,
     data: Table | None,
+    elements: list[str],
 ) -> tuple[str, str, str, Table | None, str | None, str | None]: ...
 
 _Rewritten = tuple[

@@ -516,6 +516,7 @@ class Model:
         instants: int | None = None,
         want: str | Sequence[str] | None = None,
         data: Columns | str | os.PathLike[str] | None = None,
+        estimate: str | Sequence[str] | None = None,
         model: str | None = None,
         experiment: str | None = None,
     ) -> Structure:
@@ -530,6 +531,8 @@ class Model:
         - `along`: numeric ranks at so many `instants` of the run
         - `faults`: which are shown, which can be told apart; with `data` the balances at the sensors
           computed on measured columns, `.table` has them
+        - `estimate`: sizes of the elements `estimate` from what the `outputs` measured in `data`;
+          `.table` has their efforts and flows
         - `inverse`: the inputs that the curves `want` of the outputs need, `.table` has them
         - `bicausal`: the lines along which the graph computes inputs from outputs, and the states left
         - `loops`: the gain of every loop through dependent storages as a formula, over all angles and along the run
@@ -544,8 +547,10 @@ class Model:
             raise CallError('instants= belongs to the question "along"')
         if want is not None and question != "inverse":
             raise CallError('want= belongs to the question "inverse"')
-        if data is not None and question != "faults":
-            raise CallError('data= belongs to the question "faults"')
+        if data is not None and question not in ("faults", "estimate"):
+            raise CallError('data= belongs to the questions "faults" and "estimate"')
+        if (estimate is not None) != (question == "estimate"):
+            raise CallError('the question "estimate" and estimate="damper" belong together')
         if question == "inverse" and want is None:
             raise CallError('name the target curves of the outputs: want="sin(time)"')
         names = (
@@ -566,6 +571,7 @@ class Model:
             share=share("limit", limit) if question == "partition" else share("keep", keep),
             instants=2 if instants is None else count("instants", instants, 2, 1000),
             data=None if data is None else data._table,
+            elements=(names_text("estimate", estimate) or "").replace(" ", "").split(","),
         )
         text, json_text, warnings, table, smaller, picture = told
         return Structure(

@@ -324,9 +324,12 @@ class Result(Columns):
         """The plots that the experiment asks for."""
         return [Plot(svg) for svg in self._run.plots]
 
-    def report(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The report page as HTML; written to a file if a path is given."""
-        page = self._run.report()
+    def report(self, path: str | os.PathLike[str] | None = None, *, structure: bool = False) -> str:
+        """The report page as HTML; written to a file if a path is given.
+
+        With `structure` it answers the questions of :meth:`Model.structure`, too.
+        """
+        page = self._run.report(structure)
         if path is not None:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(page)

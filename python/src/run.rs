@@ -7,7 +7,7 @@ use crate::watch::Watch;
 use paynter::exec::Engine;
 use paynter::experiment::Outcome;
 use paynter::outcome_json::outcome_facts;
-use paynter::report::report;
+use paynter::report::{Further, report};
 use paynter::run::{Ready, RunChoice, ready, run_staged};
 use paynter::scene::film;
 use paynter::simulate::Ending;
@@ -79,12 +79,17 @@ impl Run {
     }
 
     /// The report page; bodies are shown in motion.
-    fn report(&self, py: Python<'_>) -> PyResult<String> {
+    fn report(&self, py: Python<'_>, structure: bool) -> PyResult<String> {
         let design = &self.design;
         let watch = Watch::new(None);
         let page = py.detach(|| {
             let film = film(design, &self.choice, &mut |_| watch.look(0.0)).ok();
-            report(design, &design.causality(), &self.whole.0, film)
+            let sections = match structure {
+                true => paynter_structure::sections(design),
+                false => Vec::new(),
+            };
+            let further = Further { film, sections };
+            report(design, &design.causality(), &self.whole.0, further)
         });
         watch.stopped().map_or(Ok(page), Err)
     }

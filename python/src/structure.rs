@@ -1,4 +1,4 @@
-//! What the structure tells: control, channels, activity, a smaller model, parts, faults, the inverse, loops; along a run.
+//! What the structure tells: control, channels, activity, a smaller model, parts, faults, sizes from data, the inverse, loops; along a run.
 
 use crate::columns::Table;
 use crate::design::Design;
@@ -9,13 +9,14 @@ use paynter::syntax::{Diagnostic, render};
 use paynter_structure::text::{
     activity_json, activity_text, along_json, along_text, balances_json, balances_on_json,
     balances_on_text, balances_text, bicausal_json, bicausal_text, channels_json, channels_text,
-    control_json, control_text, faults_json, faults_text, gains, inverse_json, inverse_text,
-    loops_json, loops_text, partition_json, partition_text, proposal_json, proposal_text,
+    control_json, control_text, estimates_json, estimates_text, faults_json, faults_text, gains,
+    inverse_json, inverse_text, loops_json, loops_text, partition_json, partition_text,
+    proposal_json, proposal_text,
 };
 use paynter_structure::{
     NoProposal, Subject, activities, along, ask, balances, balances_on, bicausal, channels,
-    control, draw_activities, draw_bicausal, draw_control, faults, inverse, loops, partition,
-    reduce,
+    control, draw_activities, draw_bicausal, draw_control, estimate, faults, inverse, loops,
+    partition, reduce,
 };
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -66,7 +67,7 @@ type Told = (
 
 /// Answers a question about the structure: `instants` of a run for `along`, `share` for `reduce` and `partition`.
 #[pyfunction]
-#[pyo3(signature = (design, question, *, at, share, instants, data))]
+#[pyo3(signature = (design, question, *, at, share, instants, data, elements))]
 pub fn structure(
     py: Python<'_>,
     design: PyRef<'_, Design>,
@@ -75,6 +76,7 @@ pub fn structure(
     share: f64,
     instants: usize,
     data: Option<PyRef<'_, Table>>,
+    elements: Vec<String>,
 ) -> PyResult<Told> {
     design.check_time(at)?;
     let (inner, choice) = (&design.inner, &design.choice);
@@ -89,6 +91,12 @@ pub fn structure(
         "faults" => match held {
             Some(held) => on_data(inner, at, (*held).as_ref()),
             None => signatures(inner, at),
+        },
+        "estimate" => match held {
+            Some(held) => estimation(inner, at, &elements, (*held).as_ref()),
+            None => Err(Refused::Call(
+                "name the data: data=\"measured.csv\"".to_owned(),
+            )),
         },
         "inverse" => inversion(inner, at),
         "bicausal" => two_way(inner, at),
@@ -108,7 +116,7 @@ pub fn structure(
         Err(Refused::Model(messages)) => Err(design.wrong(py, &messages)),
         Err(Refused::Run(messages)) => Err(run_error(py, &messages, sources)),
         Err(Refused::Call(message)) if message.is_empty() => {
-            let known = "control, channels, activity, reduce, partition, along, faults, inverse, bicausal or loops";
+            let known = "control, channels, activity, reduce, partition, along, faults, estimate, inverse, bicausal or loops";
             Err(unknown("question", question, known))
         }
         Err(Refused::Call(message)) => Err(CallError::new_err(message)),
@@ -267,6 +275,21 @@ fn on_data(
         text: balances_on_text(&found),
         json: balances_on_json(&found),
         table: Some(table),
+        ..Answer::default()
+    })
+}
+
+fn estimation(
+    design: &paynter::Design,
+    at: Option<f64>,
+    elements: &[String],
+    data: &paynter::table::Table,
+) -> Result<Answer, Refused> {
+    let found = estimate(design, ask(design, at), elements, data)?;
+    Ok(Answer {
+        text: estimates_text(&found),
+        json: estimates_json(&found),
+        table: Some(found.table),
         ..Answer::default()
     })
 }

@@ -109,6 +109,21 @@ def test_a_linear_model_is_a_state_space_of_python_control(rc):
     assert complex(system(1j)) == pytest.approx(1 / (1 + 0.1j), rel=1e-9)
 
 
+def test_a_resistor_is_estimated_from_data():
+    m = paynter.model(
+        "model M { drive: Se(sin(3*time)) -> v: 1 -> m: I(2), b: R(0.7), s: C(0.5) }\n"
+        "experiment e of M { stop = 10; output_step = 0.05; rtol = 1e-11; record v.f }"
+    )
+    data = m.run()
+    wrong = paynter.model(m.text().replace("R(0.7)", "R(2)"))
+    found = wrong.structure("estimate", inputs="drive.e", outputs="v.f", estimate="b", data=data)
+    assert found.facts["estimates"][0]["value"] == pytest.approx(0.7, rel=1e-3)
+    assert found.table.names == ["b.e", "b.f"]
+    assert "Faults" in data.report(structure=True)
+    with pytest.raises(paynter.CallError):
+        wrong.structure("estimate", outputs="v.f")
+
+
 def test_the_structure_is_told(rc):
     found = rc.structure()
     assert found.text and found.facts

@@ -90,6 +90,7 @@ ELSEWHERE = {
     ("run", "--out"): paynter.Result.save,
     ("run", "--plot"): paynter.Result.plots,
     ("run", "--report"): paynter.Result.report,
+    ("run", "--structure"): paynter.Result.report,
     ("run", "--no-report"): "no page is written unless .report(path) is called",
     ("sweep", "--sweep"): "over",
     ("sweep", "--shard"): "shards",

@@ -38,8 +38,21 @@ pub struct Report {
     pub film: Option<Film>,
     /// The first-law audit.
     pub audit: Option<Energy>,
+    /// Answers to further questions, behind everything else.
+    pub sections: Vec<Section>,
     /// Errors, warnings, notes.
     pub messages: Vec<Message>,
+}
+
+/// An answer to a question about the model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// What was asked.
+    pub title: String,
+    /// As the console shows it, in lines.
+    pub text: String,
+    /// A drawing of this crate; may be empty.
+    pub svg: String,
 }
 
 /// A table of words.
@@ -130,6 +143,9 @@ pub fn report_html(report: &Report) -> String {
     for (number, table) in filled.enumerate() {
         write_table(&mut body, table, number);
     }
+    for section in &report.sections {
+        write_section(&mut body, section);
+    }
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -138,6 +154,18 @@ pub fn report_html(report: &Report) -> String {
         script(&report.plots),
         bodies::script(report.film.as_ref())
     )
+}
+
+fn write_section(body: &mut String, section: &Section) {
+    let _ = writeln!(body, "<h2>{}</h2>", escape(&section.title));
+    let _ = writeln!(
+        body,
+        "<pre class=\"scroll\">{}</pre>",
+        escape(section.text.trim_end())
+    );
+    if !section.svg.is_empty() {
+        let _ = writeln!(body, "<div class=\"scroll\">{}</div>", section.svg);
+    }
 }
 
 fn write_messages(body: &mut String, messages: &[Message]) {

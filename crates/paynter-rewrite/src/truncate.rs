@@ -69,6 +69,14 @@ struct Cutter {
 
 impl Cutter {
     fn check(&mut self, net: &Net, what: &Smallness) -> Result<(), String> {
+        for (side, missing) in [(&what.small, "what is small"), (&what.large, "beside what")] {
+            if side.is_empty() {
+                return Err(format!("it does not say {missing}"));
+            }
+            if side.contains("<<") || side.contains(">>") {
+                return Err("it compares more than two quantities".to_owned());
+            }
+        }
         let mut known = |name: &str| match name.strip_suffix(".f") {
             Some(junction) => {
                 let is_it = |t: &ThingId| net.things[*t].name.as_deref() == Some(junction);

@@ -182,6 +182,10 @@ fn smallness_without_something_large_is_refused() {
         ("turn.f << k", "no modulus has `k`"),
         ("wheel.f << Omega", "wheel.f"),
         ("wy.f << Omega", "wy.f"),
+        ("turn.f <<", "does not say beside what"),
+        ("<< Omega", "does not say what is small"),
+        (">>", "does not say"),
+        ("turn.f << Omega << k", "more than two"),
     ] {
         let found = assume(&mut world(&rate_gyro()), PATH, &wish, &[asked.to_owned()]);
         let words = words(found.expect_err("it cannot be assumed"));

@@ -238,12 +238,12 @@ mod tests {
 
     #[test]
     fn slopes_are_those_of_the_numbers() {
-        agrees("last", Following::last);
+        agrees("last", |f| f.last());
         agrees("max", |f| f.extreme(1.0));
         agrees("min", |f| f.extreme(-1.0));
         agrees("integral", |f| Some(f.integral()));
-        agrees("mean", Following::mean);
-        agrees("rms", Following::rms);
+        agrees("mean", |f| f.mean());
+        agrees("rms", |f| f.rms());
         agrees("rise", |f| f.rise_time(0.1, 0.9, (1.0, 0.0)));
         agrees("rise to the end", |f| f.rise_time(0.1, 0.9, f.last()?));
         agrees("overshoot", |f| f.overshoot(None, (1.0, 0.0)));

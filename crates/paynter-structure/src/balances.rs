@@ -14,17 +14,18 @@ use crate::code;
 use crate::control::{junction_of, resolve};
 use crate::faults::{add_fault, response};
 use crate::generic::loosen;
+use crate::measured::Piecewise;
 use crate::reach::short_name;
 use crate::subject::{Subject, sources_of};
 use paynter::compile::{Settings, compile};
 use paynter::exec::Engine;
 use paynter::experiment::{Layout, run_spec};
 use paynter::model::BondGraph;
+use paynter::model::experiment::Quantity;
 use paynter::model::graph::{ElementId, ElementKind, Law};
 use paynter::model::units::Unit;
 use paynter::simulate::{Ending, Run, RunSpec, Wanted, prepare, simulate};
 use paynter::symbolic::dae::{Equation, Symbol};
-use paynter::symbolic::expr::External;
 use paynter::symbolic::{ExprId, Names, Role, SymbolId};
 use paynter::syntax::Diagnostic;
 use paynter::table::{Column, Table};
@@ -151,7 +152,7 @@ fn turn_sensors(
     Ok(turned)
 }
 
-fn symbol(graph: &mut BondGraph, role: Role) -> SymbolId {
+pub(crate) fn symbol(graph: &mut BondGraph, role: Role) -> SymbolId {
     let name = graph.signals.names.child(Names::ROOT, "measured", None);
     graph.signals.add_symbol(Symbol {
         name,
@@ -161,7 +162,7 @@ fn symbol(graph: &mut BondGraph, role: Role) -> SymbolId {
     })
 }
 
-fn constant(graph: &mut BondGraph) -> SymbolId {
+pub(crate) fn constant(graph: &mut BondGraph) -> SymbolId {
     symbol(
         graph,
         Role::Parameter {
@@ -198,28 +199,12 @@ pub fn balances_on(
     data: &Table,
 ) -> Result<(Table, Vec<BalanceOnData>), Vec<Diagnostic>> {
     let mut graph = subject.graph().clone();
-    let time = time_of(&mut graph);
     let mut values = Vec::new();
     for quantity in &subject.ask.to {
-        let column = data
-            .column(&quantity.column.name)
-            .filter(|_| data.time.len() > 1);
-        let Some(column) = column else {
-            let message = format!("the data has no column `{}`", quantity.column.name);
-            return Err(vec![
-                Diagnostic::error(code::NO_DATA, message)
-                    .primary(quantity.span, "measured by this sensor")
-                    .help("name the columns as the outputs are named, with at least two rows"),
-            ]);
-        };
-        values.push(curve(&mut graph, time, data, column));
+        let column = column_of_sensor(data, quantity)?;
+        values.push(curve(&mut graph, (data, column), Piecewise::cubic));
     }
-    for (quantity, &input) in subject.ask.from.iter().zip(&subject.inputs) {
-        if let Some(column) = data.column(&quantity.column.name) {
-            let value = curve(&mut graph, time, data, column);
-            replace_input(&mut graph, input, value);
-        }
-    }
+    drive_by(&mut graph, subject, data);
     let turned = turn_sensors(subject, &mut graph, &values)?;
     // What is balanced at each junction, to measure the balance against.
     let beside: Vec<Vec<SymbolId>> = turned
@@ -256,6 +241,36 @@ pub fn balances_on(
     Ok((table, found))
 }
 
+/// The column that a sensor measured.
+///
+/// # Errors
+///
+/// There is none.
+pub(crate) fn column_of_sensor<'t>(
+    data: &'t Table,
+    quantity: &Quantity,
+) -> Result<&'t Column, Vec<Diagnostic>> {
+    let column = data.column(&quantity.column.name);
+    column.filter(|_| data.time.len() > 1).ok_or_else(|| {
+        let message = format!("the data has no column `{}`", quantity.column.name);
+        vec![
+            Diagnostic::error(code::NO_DATA, message)
+                .primary(quantity.span, "measured by this sensor")
+                .help("name the columns as the outputs are named, with at least two rows"),
+        ]
+    })
+}
+
+/// Gives inputs that have a column the values that were measured.
+pub(crate) fn drive_by(graph: &mut BondGraph, subject: &Subject<'_>, data: &Table) {
+    for (quantity, &input) in subject.ask.from.iter().zip(&subject.inputs) {
+        if let Some(column) = data.column(&quantity.column.name) {
+            let value = curve(graph, (data, column), Piecewise::cubic);
+            replace_input(graph, input, value);
+        }
+    }
+}
+
 /// The flows at a 0-junction, the efforts at a 1-junction.
 fn summed(graph: &BondGraph, junction: ElementId) -> Vec<SymbolId> {
     let element = graph.element(junction);
@@ -288,15 +303,19 @@ fn time_of(graph: &mut BondGraph) -> ExprId {
     graph.signals.pool.symbol(time)
 }
 
+/// How a curve is put through measured values.
+pub(crate) type Fit = fn(&[f64], &[f64]) -> Piecewise;
+
 /// A column as a curve of time, in SI units.
-fn curve(graph: &mut BondGraph, time: ExprId, data: &Table, column: &Column) -> ExprId {
+pub(crate) fn curve(graph: &mut BondGraph, (data, column): (&Table, &Column), fit: Fit) -> ExprId {
+    let time = time_of(graph);
     let unit = Unit::parse_text(&column.unit)
         .ok()
         .filter(|_| !column.unit.is_empty());
     let si = |x: &f64| unit.as_ref().map_or(*x, |u| u.to_si(*x));
-    let curve = Curve::new(&data.time, column.values.iter().map(si).collect());
+    let values: Vec<f64> = column.values.iter().map(si).collect();
     let pool = &mut graph.signals.pool;
-    let id = pool.add_external(Arc::new(curve));
+    let id = pool.add_external(Arc::new(fit(&data.time, &values)));
     pool.call_external(id, &[time], 0)
 }
 
@@ -374,113 +393,5 @@ fn attempt(graph: BondGraph, settings: Settings, spec: &RunSpec) -> Result<Run, 
             why: diagnostics, ..
         } => Err(diagnostics),
         _ => Ok(run),
-    }
-}
-
-/// Measured values with a continuous slope between them: cubics with the slopes of parabolas through three points.
-#[derive(Debug)]
-struct Curve {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    slopes: Vec<f64>,
-}
-
-impl Curve {
-    fn new(time: &[f64], values: Vec<f64>) -> Self {
-        // Of two rows at one time the later one counts.
-        let mut points: Vec<(f64, f64)> = Vec::new();
-        for (&t, &v) in time.iter().zip(&values) {
-            match points.last_mut() {
-                Some(last) if last.0 >= t => last.1 = v,
-                _ => points.push((t, v)),
-            }
-        }
-        let (x, y): (Vec<f64>, Vec<f64>) = points.into_iter().unzip();
-        let n = x.len();
-        let secant = |k: usize| (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
-        let slope = |k: usize| match n {
-            0 | 1 => 0.0,
-            2 => secant(0),
-            _ => {
-                // The parabola through the point and its neighbours; through three at an end.
-                let m = k.clamp(1, n - 2);
-                let (left, right) = (x[m] - x[m - 1], x[m + 1] - x[m]);
-                let bend = (secant(m) - secant(m - 1)) / (left + right);
-                let middle = secant(m - 1) + bend * left;
-                middle + 2.0 * bend * (x[k] - x[m])
-            }
-        };
-        Curve {
-            slopes: (0..n).map(slope).collect(),
-            x,
-            y,
-        }
-    }
-
-    /// Value and slope at a time; the ends hold beyond.
-    fn at(&self, t: f64) -> (f64, f64) {
-        let n = self.x.len();
-        let (Some(&first), Some(&last)) = (self.x.first(), self.x.last()) else {
-            return (0.0, 0.0);
-        };
-        if n == 1 || t < first {
-            return (self.y[0], 0.0);
-        }
-        if t > last {
-            return (self.y[n - 1], 0.0);
-        }
-        let k = self.x.partition_point(|x| *x <= t).clamp(1, n - 1) - 1;
-        let h = self.x[k + 1] - self.x[k];
-        let s = (t - self.x[k]) / h;
-        let (y0, y1) = (self.y[k], self.y[k + 1]);
-        let (m0, m1) = (self.slopes[k] * h, self.slopes[k + 1] * h);
-        let value = y0 * (1.0 + 2.0 * s) * (1.0 - s).powi(2)
-            + m0 * s * (1.0 - s).powi(2)
-            + y1 * s * s * (3.0 - 2.0 * s)
-            + m1 * s * s * (s - 1.0);
-        let slope = 6.0 * s * (1.0 - s) * (y1 - y0)
-            + m0 * (1.0 - s) * (1.0 - 3.0 * s)
-            + m1 * s * (3.0 * s - 2.0);
-        (value, slope / h)
-    }
-}
-
-impl External for Curve {
-    fn name(&self) -> &str {
-        "measured"
-    }
-
-    fn n_inputs(&self) -> usize {
-        1
-    }
-
-    fn n_outputs(&self) -> usize {
-        1
-    }
-
-    fn call(&self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), String> {
-        outputs[0] = self.at(inputs[0]).0;
-        Ok(())
-    }
-
-    fn slopes(&self, inputs: &[f64], slopes: &mut [f64]) -> Result<(), String> {
-        slopes[0] = self.at(inputs[0]).1;
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Curve;
-
-    #[test]
-    fn a_parabola_is_met_everywhere_with_its_slope() {
-        let x: Vec<f64> = [0.0, 0.5, 1.5, 2.0].to_vec();
-        let curve = Curve::new(&x, x.iter().map(|t| t * t - t).collect());
-        for t in [0.0, 0.2, 0.9, 1.7, 2.0] {
-            let (value, slope) = curve.at(t);
-            assert!((value - (t * t - t)).abs() < 1e-12, "{t}: {value}");
-            assert!((slope - (2.0 * t - 1.0)).abs() < 1e-12, "{t}: {slope}");
-        }
     }
 }

@@ -30,7 +30,7 @@ use paynter::symbolic::reduce::reduce;
 use paynter::symbolic::walk::symbols_of;
 use paynter::symbolic::{ExprId, Names, Reduced, Role, SymbolId};
 use paynter::syntax::Diagnostic;
-use paynter::table::Table;
+use paynter::table::{Column, Table};
 use std::ops::ControlFlow;
 
 /// What a source has to give.
@@ -87,6 +87,30 @@ pub fn inverse(
     compiled: &Compiled,
     wanted: &[Quantity],
 ) -> Result<Inverse, Vec<Diagnostic>> {
+    let frame = Frame::default();
+    inverse_within(subject, compiled, wanted, &frame).map(|(found, _)| found)
+}
+
+/// What else is recorded of the inverse, and when.
+#[derive(Default)]
+pub(crate) struct Frame<'f> {
+    /// Columns beside inputs and outputs.
+    pub beside: Vec<Wanted>,
+    /// Instants; those of the experiment where there are none.
+    pub times: &'f [f64],
+}
+
+/// As [`inverse`], with columns of its own.
+///
+/// # Errors
+///
+/// As [`inverse`].
+pub(crate) fn inverse_within(
+    subject: &Subject<'_>,
+    compiled: &Compiled,
+    wanted: &[Quantity],
+    frame: &Frame<'_>,
+) -> Result<(Inverse, Vec<Column>), Vec<Diagnostic>> {
     subject.needs_input()?;
     subject.needs_output()?;
     let n = subject.inputs.len();
@@ -135,12 +159,13 @@ pub fn inverse(
         .iter()
         .map(|d| d.unwrap_or(0).max(0))
         .collect();
-    run(
+    let (run, inverse) = run(subject, compiled, reduced, frame)?;
+    Ok(told(
         subject,
-        compiled,
-        reduced,
+        &inverse,
+        run,
         (degrees, zeros.unwrap_or_default()),
-    )
+    ))
 }
 
 fn count(n: usize, what: &str) -> String {
@@ -515,19 +540,22 @@ fn free_parameter(dae: &mut Dae, input: SymbolId) {
     }
 }
 
+/// Runs the inverse.
 fn run(
     subject: &Subject<'_>,
     compiled: &Compiled,
     reduced: Reduced,
-    (differentiations, zeros): (Vec<i64>, Vec<Complex>),
-) -> Result<Inverse, Vec<Diagnostic>> {
+    frame: &Frame<'_>,
+) -> Result<(Run, Compiled), Vec<Diagnostic>> {
     let inverse = Compiled {
         reduced,
         released: Vec::new(),
         ..compiled.clone()
     };
+    let mut wanted = columns(subject, &inverse);
+    wanted.extend(frame.beside.iter().cloned());
     let layout = Layout {
-        wanted: columns(subject, &inverse),
+        wanted,
         n_recorded: 0,
         n_locks: 0,
         n_gains: 0,
@@ -535,33 +563,48 @@ fn run(
         named: Vec::new(),
         margins: Vec::new(),
     };
-    let plan = &subject.design.plan;
-    let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
+    let mut spec = run_spec(&subject.design.plan, &layout, &[], Engine::Auto);
     spec.wants_ranges = true;
+    if let [first, .., last] = frame.times {
+        (spec.start, spec.stop) = (*first, *last);
+        spec.output_times = frame.times.to_vec();
+    }
     let mut machine = prepare(&inverse, &spec)?;
     let run = simulate(&mut machine, &inverse, &spec, &mut |_| {
         ControlFlow::Continue(())
     })?;
-    if let Ending::Failed {
-        why: diagnostics, ..
-    } = &run.ending
-    {
-        return Err(diagnostics.clone());
+    match run.ending {
+        Ending::Failed {
+            why: diagnostics, ..
+        } => Err(diagnostics),
+        _ => Ok((run, inverse)),
     }
+}
+
+/// What a run of the inverse says, and the columns that were asked for beside.
+fn told(
+    subject: &Subject<'_>,
+    inverse: &Compiled,
+    run: Run,
+    (differentiations, zeros): (Vec<i64>, Vec<Complex>),
+) -> (Inverse, Vec<Column>) {
     let n = subject.inputs.len();
     let actuators = (0..n)
-        .map(|k| actuator(subject, &inverse, &run, k))
+        .map(|k| actuator(subject, inverse, &run, k))
         .collect();
     let mut table = run.table;
+    // Inputs, outputs, powers, and what was asked for beside.
+    let beside = table.columns.split_off(3 * n);
     table.columns.truncate(2 * n);
-    Ok(Inverse {
+    let found = Inverse {
         table,
         actuators,
         differentiations,
         zeros,
         n_states: inverse.reduced.states.len(),
         warnings: Vec::new(),
-    })
+    };
+    (found, beside)
 }
 
 fn not_smooth(wanted: &Quantity, most: usize, why: &str) -> Diagnostic {

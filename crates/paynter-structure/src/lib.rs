@@ -2,7 +2,7 @@
 //!
 //! In:  a [`paynter::Design`], inputs and outputs.
 //! Out: controllability and observability with the causal paths that prove them; relative degrees, zeros and path gains; activities
-//!      and a smaller model; the inputs that wanted outputs need;
+//!      and a smaller model; the inputs that wanted outputs need; sizes of elements from data;
 //!      detectable and isolable faults; gains of loops through dependent storages.
 //!
 //! `generic` has the model for all parameter values at once; `reach` follows causal paths; `derivative` turns
@@ -18,6 +18,7 @@ pub mod code;
 pub mod control;
 mod cures;
 mod derivative;
+mod estimate;
 mod faults;
 mod findings;
 mod flow_graph;
@@ -25,11 +26,13 @@ pub mod generic;
 mod inverse;
 mod loops;
 mod mason;
+mod measured;
 mod partition;
 mod picture;
 mod ranks;
 mod reach;
 mod reduce;
+mod sections;
 mod subject;
 pub mod text;
 
@@ -40,6 +43,7 @@ pub use bicausal::{Bicausal, TwoWay, bicausal};
 pub use channels::{Channels, channels};
 pub use control::control;
 pub use derivative::{Leftover, prefer_derivative};
+pub use estimate::{Estimate, Estimates, estimate};
 pub use faults::{Fault, FaultKind, Faults, Residual, SensorSet, faults};
 pub use findings::{Cure, Findings, SideFindings};
 pub use flow_graph::{FlowGraph, NoFlow, flow_graph};
@@ -50,4 +54,5 @@ pub use partition::{OneWay, Partition, partition};
 pub use picture::{draw_activities, draw_bicausal, draw_control};
 pub use ranks::Reach;
 pub use reduce::{Change, NoProposal, Proposal, reduce};
+pub use sections::sections;
 pub use subject::{Subject, ask};

@@ -10,9 +10,9 @@ mod kit;
 use fixtures::Fixtures;
 use kit::try_design_wanting;
 use paynter::syntax::render;
-use paynter::table::Table;
+use paynter::table::{Column, Table};
 use paynter_structure::{
-    Subject, ask, balances, balances_on, bicausal, channels, control, inverse,
+    Subject, ask, balances, balances_on, bicausal, channels, control, estimate, inverse,
 };
 use std::fs;
 
@@ -51,6 +51,20 @@ fn messages(name: &str) -> (Vec<String>, String) {
         }
         if text.contains("--data") {
             balances_on(&subject, &Table::default())?;
+        }
+        let named = option(&text, "estimate");
+        if !named.is_empty() {
+            let column = |name: &str| Column {
+                name: name.to_owned(),
+                values: vec![0.0, 1.0],
+                ..Column::default()
+            };
+            let data = Table {
+                time: vec![0.0, 1.0],
+                columns: vec![column(&option(&text, "to"))],
+                ..Table::default()
+            };
+            estimate(&design, ask(&design, None), &[named], &data)?;
         }
         if text.contains("--bicausal") {
             bicausal(&subject)?;

@@ -161,6 +161,10 @@ pub trait External: std::fmt::Debug + Send + Sync {
     fn has_exact_slopes(&self) -> bool {
         true
     }
+    /// The function whose outputs are its slopes, row by output, where it knows one that has exact slopes itself.
+    fn slope_function(&self) -> Option<Arc<dyn External>> {
+        None
+    }
     /// Arguments at which the function has a corner in its only input, ascending.
     fn corners(&self) -> &[f64] {
         &[]
@@ -461,12 +465,15 @@ impl Pool {
 
     /// Gives the function whose outputs are the slopes of another, row by output.
     ///
-    /// Its own slopes are found by differences: see [`crate::slopes::SlopesOf`].
+    /// Where the function does not know better, its own slopes are found by differences: see [`crate::slopes::SlopesOf`].
     pub fn slopes_as_external(&mut self, id: ExternalId) -> ExternalId {
         if let Some(&known) = self.slopes.get(&id) {
             return known;
         }
-        let function = Arc::new(crate::slopes::SlopesOf::new(self.external(id).clone()));
+        let function = self.external(id);
+        let function = function
+            .slope_function()
+            .unwrap_or_else(|| Arc::new(crate::slopes::SlopesOf::new(function.clone())));
         let slopes = self.add_external(function);
         self.slopes.insert(id, slopes);
         slopes

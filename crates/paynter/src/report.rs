@@ -10,6 +10,7 @@ use paynter_analysis::simulate::Ending;
 use paynter_design::design::Design;
 use paynter_draw::diagram::{DiagramOptions, diagram, to_svg};
 use paynter_draw::mathml::{self, Equations};
+pub use paynter_draw::report::Section;
 use paynter_draw::report::{self as page, Message, Report, Severity, Table, report_html};
 use paynter_draw::sankey::Energy;
 use paynter_model::causality::report::stroke_text;
@@ -25,12 +26,21 @@ const MOST_ROWS: usize = 300;
 /// Beyond this many states the printed equations are longer than any report.
 const MOST_STATES: usize = 200;
 
-/// Writes the page; bodies are shown if there is a film of them.
+/// What the page shows beyond the run itself.
+#[derive(Debug, Default)]
+pub struct Further {
+    /// Bodies in motion.
+    pub film: Option<Film>,
+    /// Answers to further questions.
+    pub sections: Vec<Section>,
+}
+
+/// Writes the page.
 pub fn report(
     design: &Design,
     causality: &Causality,
     outcome: &Outcome,
-    film: Option<Film>,
+    further: Further,
 ) -> String {
     let run = &outcome.run;
     let statistics = &run.statistics;
@@ -109,12 +119,13 @@ pub fn report(
             .iter()
             .flat_map(|p| p.panels.clone())
             .collect(),
-        film: film.map(|film| page::Film {
+        film: further.film.map(|film| page::Film {
             head: film.head.to_string(),
             time: film.time,
             columns: film.columns,
         }),
         audit: run.audit.as_ref().map(energy),
+        sections: further.sections,
         messages: messages(design, outcome),
     })
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use paynter::Compiled;
 use paynter::experiment::Outcome;
 use paynter::outcome_json::outcome_json;
-use paynter::report::report;
+use paynter::report::{Further, report};
 use paynter::run::{RunChoice, run_staged};
 use paynter::scene::{self, Film};
 use paynter::simulate::Ending;
@@ -39,6 +39,9 @@ pub struct RunArgs {
     /// Write the report page here; default EXPERIMENT.html
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Answer the questions of `paynter structure` in the report page
+    #[arg(long, conflicts_with = "no_report")]
+    structure: bool,
     /// Write no report page
     #[arg(long, conflicts_with = "report")]
     no_report: bool,
@@ -116,9 +119,17 @@ pub fn run(args: &RunArgs) -> u8 {
         }
     };
     let wants_film = args.report.is_some() || begin.elapsed() < SHORT;
+    let sections = match args.structure {
+        true => paynter_structure::sections(&design),
+        false => Vec::new(),
+    };
     let page = || {
         let film = wants_film.then(|| film(&design, &asked, &is_cancelled));
-        report(&design, &compiled.causality, &outcome, film.flatten())
+        let further = Further {
+            film: film.flatten(),
+            sections: sections.clone(),
+        };
+        report(&design, &compiled.causality, &outcome, further)
     };
     let written = [
         args.out

@@ -13,13 +13,14 @@ use paynter::{Design, LinearChoice};
 use paynter_structure::text::{
     activity_json, activity_text, along_json, along_text, balances_json, balances_on_json,
     balances_on_text, balances_text, bicausal_json, bicausal_text, channels_json, channels_text,
-    control_json, control_text, faults_json, faults_text, gains, inverse_json, inverse_text,
-    loops_json, loops_text, partition_json, partition_text, proposal_json, proposal_text,
+    control_json, control_text, estimates_json, estimates_text, faults_json, faults_text, gains,
+    inverse_json, inverse_text, loops_json, loops_text, partition_json, partition_text,
+    proposal_json, proposal_text,
 };
 use paynter_structure::{
     NoProposal, Subject, activities, along, ask, balances, balances_on, bicausal, channels,
-    control, draw_activities, draw_bicausal, draw_control, faults, inverse, loops, partition,
-    reduce,
+    control, draw_activities, draw_bicausal, draw_control, estimate, faults, inverse, loops,
+    partition, reduce,
 };
 use std::path::PathBuf;
 
@@ -55,9 +56,12 @@ pub struct StructureArgs {
     /// Faults of elements, inputs and sensors: which are shown, which can be told apart, by which residuals
     #[arg(long, group = "question")]
     faults: bool,
-    /// Compute the balances at the sensors on this table of measured columns (.csv, .parquet, .json)
-    #[arg(long, value_name = "FILE", requires = "faults")]
+    /// With `--faults` compute the balances at the sensors, with `--estimate` sizes of elements, on this table of measured columns (.csv, .parquet, .json)
+    #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    /// Sizes of these elements from what the sensors measured, with commas between; needs `--data`
+    #[arg(long, value_name = "NAMES", group = "question", requires = "data")]
+    estimate: Option<String>,
     /// Loops through dependent storages: the gain of every class-1 causal path as a formula, over all angles and along the run
     #[arg(long, group = "question")]
     loops: bool,
@@ -67,7 +71,7 @@ pub struct StructureArgs {
     /// Bicausal strokes of the inverse: the lines from outputs to inputs, and the states that are left
     #[arg(long, group = "question")]
     bicausal: bool,
-    /// Write the reduced model (.bond), the needed inputs or the balances (.csv, .parquet, .json) here
+    /// Write the reduced model (.bond), the needed inputs, the balances, or effort and flow of estimated elements (.csv, .parquet, .json) here
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw the answer on the diagram (.svg, .png): storages out of reach, activities, or bicausal bonds
@@ -116,10 +120,14 @@ pub fn structure(args: &StructureArgs) -> u8 {
         Ok((design, _)) => design,
         Err(status) => return status,
     };
+    if args.data.is_some() && !args.faults && args.estimate.is_none() {
+        return call_error("`--data` is read by `--faults` and `--estimate`".to_owned());
+    }
     let answered = match (&args.reduce, &args.partition) {
         (Some(share), _) => reduction(args, &design, share),
         (_, Some(share)) => parts(args, &design, share),
         _ if args.want.is_some() => inversion(args, &design),
+        _ if args.estimate.is_some() => estimation(args, &design),
         _ if args.channels => input_output(args, &design),
         _ if args.activity => activity(args, &design),
         _ if args.faults => signatures(args, &design),
@@ -231,6 +239,33 @@ fn on_data(
     match args.model.json {
         true => say!("{}", balances_on_json(&found)),
         false => say!("{}", balances_on_text(&found).trim_end()),
+    }
+    Ok(())
+}
+
+/// Estimates elements from measured data.
+fn estimation(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
+    let Some(path) = &args.data else {
+        return Err(Refused::Call("`--estimate` needs `--data FILE`".to_owned()));
+    };
+    let names = args.estimate.as_deref().unwrap_or_default().split(',');
+    let names: Vec<String> = names.map(|name| name.trim().to_owned()).collect();
+    let outputs = Outputs::of(design).and_keep(path);
+    if let Some(path) = &args.out {
+        outputs
+            .check(path, &["csv", "parquet", "json"])
+            .map_err(Refused::Call)?;
+    }
+    let data = Table::read(path).map_err(|e| Refused::Call(e.to_string()))?;
+    let found = estimate(design, ask(design, args.at), &names, &data)?;
+    if let Some(path) = &args.out {
+        outputs
+            .write_table(path, &found.table)
+            .map_err(Refused::Call)?;
+    }
+    match args.model.json {
+        true => say!("{}", estimates_json(&found)),
+        false => say!("{}", estimates_text(&found).trim_end()),
     }
     Ok(())
 }

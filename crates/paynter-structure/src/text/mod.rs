@@ -5,6 +5,7 @@ mod along;
 mod bicausal;
 mod channels;
 mod control;
+mod estimate;
 mod faults;
 mod inverse;
 mod loops;
@@ -15,6 +16,7 @@ pub use along::{along_json, along_text};
 pub use bicausal::{bicausal_json, bicausal_text};
 pub use channels::{channels_json, channels_text, gains};
 pub use control::{control_json, control_text};
+pub use estimate::{estimates_json, estimates_text};
 pub use faults::{
     balances_json, balances_on_json, balances_on_text, balances_text, faults_json, faults_text,
 };

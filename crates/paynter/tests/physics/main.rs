@@ -19,6 +19,7 @@ mod power;
 #[path = "../kit/printed.rs"]
 mod printed;
 mod problems;
+mod random;
 mod reference;
 mod rings;
 mod stored;
