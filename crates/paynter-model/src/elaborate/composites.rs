@@ -113,8 +113,8 @@ impl<'a> Elaborator<'a> {
                         names.display(self.ports[other.at()].path),
                         names.display(self.ports[at].path),
                     );
-                    let span = self.instances[self.ports[at].instance.at()].span;
-                    let other_span = self.instances[self.ports[other.at()].instance.at()].span;
+                    let span = self.line_of_user(self.ports[at].instance);
+                    let other_span = self.line_of_user(self.ports[other.at()].instance);
                     self.report.add(code::GIVERS, span, || {
                         Diagnostic::error(
                             code::GIVERS,

@@ -885,7 +885,7 @@ impl<'a> Elaborator<'a> {
             return Err(Stop::Reported);
         }
         let name = self.graph.signals.names.display(self.ports[port.at()].path);
-        let part = self.instances[self.ports[port.at()].instance.at()].span;
+        let part = self.line_of_user(self.ports[port.at()].instance);
         self.report.add(code::GIVERS, part, || {
             Diagnostic::error(
                 code::GIVERS,
