@@ -30,6 +30,8 @@ const NOISE: f64 = 1e-8;
 const FADED: f64 = 0.6;
 /// A step of Newton's method that changes variables by this share of their sizes is the last.
 const SETTLED: f64 = 1e-13;
+/// A step this short that does not become shorter is rounding: near a dead centre it is amplified.
+const ROUNDING: f64 = 1e-10;
 /// Beyond this step the slopes are computed again.
 const FAR: f64 = 1e-5;
 /// Newton's method squares its error: a search this long goes nowhere.
@@ -160,6 +162,7 @@ impl Machine {
         let map = &image.locks.map;
         let n = stage.rows.len();
         let mut must_factor = true;
+        let mut before = f64::INFINITY;
         for _ in 0..MAX_STEPS {
             let residuals = self.residuals(t, y, map)?;
             if must_factor {
@@ -186,9 +189,11 @@ impl Machine {
             for (&column, (dx, size)) in stage.columns.iter().zip(moves) {
                 y[column] += dx * size;
             }
-            if length <= SETTLED {
+            let is_rounding = length <= ROUNDING && length > 0.5 * before;
+            if length <= SETTLED || is_rounding {
                 return Ok(());
             }
+            before = length;
             must_factor = length > FAR;
         }
         Err(Fault::Projection)

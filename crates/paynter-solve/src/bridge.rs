@@ -10,6 +10,10 @@
 //! Nørsett & Wanner, *Solving ODEs I*, §III.5). That is the smooth branch. The end is projected, and must be as regular as
 //! the beginning.
 //!
+//! A step of the method must not lie across such an instant either: its end may be right, but what is read between its ends is
+//! made of evaluations beside the pole. Where the next step would reach it, it is cut to half of the way there, so that the
+//! approach ends in a bridge.
+//!
 //! A mechanism that only comes near such a position must not be led across. The continued measure of regularity has to
 //! vanish there; where it stays away from zero the steps of the method find the way.
 //!
@@ -25,6 +29,12 @@ const SAMPLES_PER_STEP: usize = 12;
 const HORIZON: f64 = 8.0;
 /// Nodes of the polynomial. More carry the noise of the steps further than they gain.
 const MOST_NODES: usize = 9;
+/// A step that is shorter than this share of the way to the instant needs no cut.
+const STAYS_BEFORE: f64 = 0.7;
+/// A step that would reach the instant goes this share of the way. Halves give the nodes of the polynomial their spread.
+const SHARE_OF_WAY: f64 = 0.5;
+/// An approach ends this share of its way before the instant: where no bridge was found so far, none will be.
+const NEAREST: f64 = 1.0 / 256.0;
 /// Fewer nodes say too little about their own error.
 const FEWEST_NODES: usize = 6;
 /// Each node is this many times as far from the instant as the one before: near ones for accuracy, far ones against noise.
@@ -62,6 +72,9 @@ pub(crate) struct Approach {
     largest: Vec<f64>,
     /// The value of each when the system was last asked for a better form.
     asked: Vec<f64>,
+    /// Where the next step has to end, and how far the instant was away when the approach began.
+    limit: Option<f64>,
+    first_way: f64,
 }
 
 /// A measure of regularity that is about to vanish.
@@ -91,6 +104,8 @@ impl Approach {
             now: Vec::new(),
             largest: Vec::new(),
             asked: Vec::new(),
+            limit: None,
+            first_way: 0.0,
         }
     }
 
@@ -98,6 +113,22 @@ impl Approach {
     pub(crate) fn forget(&mut self) {
         self.samples.clear();
         self.last.clear();
+        self.limit = None;
+    }
+
+    /// Where the next step has to end at the latest, lest it lie across the instant.
+    pub(crate) fn limit(&self) -> Option<f64> {
+        self.limit
+    }
+
+    /// Cuts the next step before the instant if it would reach it.
+    fn cut_next_step(&mut self, ahead: Ahead, stepper: &dyn Stepper) {
+        let t1 = stepper.t1();
+        let way = ahead.t - t1;
+        let is_near = way < NEAREST * self.first_way || way < 64.0 * min_step(t1);
+        if stepper.natural_step() > STAYS_BEFORE * way && !is_near {
+            self.limit = Some(t1 + SHARE_OF_WAY * way);
+        }
     }
 
     /// Measures the end of the step just made; false if there is nothing to be watched.
@@ -152,9 +183,11 @@ impl Approach {
         stepper: &mut dyn Stepper,
         t_stop: f64,
     ) -> Result<Option<Bridge>, Failure> {
+        self.limit = None;
         let Some(ahead) = self.look(cx, stepper)? else {
             return Ok(None);
         };
+        self.cut_next_step(ahead, stepper);
         let nodes = self.nodes(cx, ahead);
         let Some(nodes) = nodes.filter(|n| n.times.len() >= FEWEST_NODES) else {
             return Ok(None);
@@ -208,6 +241,9 @@ impl Approach {
             self.samples.clear();
             return Ok(None);
         };
+        if self.samples.is_empty() {
+            self.first_way = h * share;
+        }
         stepper.prepare_dense(cx)?;
         for k in 1..SAMPLES_PER_STEP {
             let t = t0 + h * k as f64 / SAMPLES_PER_STEP as f64;
@@ -549,13 +585,27 @@ mod tests {
         }
     }
 
-    /// The longest way that the crank turned backwards.
-    #[derive(Default)]
-    struct Backwards(f64);
+    /// The longest way that the crank turned backwards, and the least and largest energy anywhere in a step.
+    struct Backwards(f64, [f64; 2]);
+
+    impl Default for Backwards {
+        fn default() -> Self {
+            Backwards(0.0, [f64::INFINITY, f64::NEG_INFINITY])
+        }
+    }
 
     impl Observer for Backwards {
+        fn needs_dense(&mut self, _: f64, _: f64) -> bool {
+            true
+        }
+
         fn step(&mut self, d: &dyn Dense, _: &[f64], _: &mut dyn System) -> ControlFlow<()> {
             self.0 = self.0.max(d.y0()[0] - d.y1()[0]);
+            for k in 1..8 {
+                let mut y = vec![0.0; d.y0().len()];
+                d.eval(d.t0() + f64::from(k) / 8.0 * (d.t1() - d.t0()), &mut y);
+                self.1 = [self.1[0].min(energy(&y)), self.1[1].max(energy(&y))];
+            }
             ControlFlow::Continue(())
         }
     }
@@ -597,6 +647,11 @@ mod tests {
             // Errors of all steps and passages add up.
             let kept = energy(&there.y) / energy(&begin) - 1.0;
             assert!(kept.abs() < 1e3 * rtol, "{kept:e} at {rtol:e}");
+            // Between the ends of steps as well: none lies across the line.
+            for within in seen.1 {
+                let kept = within / energy(&begin) - 1.0;
+                assert!(kept.abs() < 1e3 * rtol, "{kept:e} at {rtol:e}");
+            }
             // The same way back.
             let mut back = there.y.clone();
             back[3..].iter_mut().for_each(|v| *v = -*v);

@@ -189,7 +189,9 @@ impl Run<'_> {
                 .t_end
                 .min(cx.system.known_until().max(self.t.next_up()));
             let t_stop = time_event.map_or(t_known, |t| t.min(t_known));
-            let outcome = match stepper.advance(cx, t_stop) {
+            let limit = self.approach.limit().filter(|&t| t > self.t);
+            let t_cut = limit.map_or(t_stop, |t| t.min(t_stop));
+            let outcome = match stepper.advance(cx, t_cut) {
                 Ok(()) => match self.pass_step(cx, stepper.as_mut(), time_event) {
                     Err(failure) => self.shorten(stepper.as_ref(), failure),
                     reaction => reaction,

@@ -110,9 +110,8 @@ impl<'a> Elaborator<'a> {
                         names.display(self.tables.ports[other.at()].path),
                         names.display(self.tables.ports[at].path),
                     );
-                    let span = self.tables.instances[self.tables.ports[at].instance.at()].span;
-                    let other_span =
-                        self.tables.instances[self.tables.ports[other.at()].instance.at()].span;
+                    let span = self.line_of_user(self.tables.ports[at].instance);
+                    let other_span = self.line_of_user(self.tables.ports[other.at()].instance);
                     report!(self, code::GIVERS, span, "`{one}` and `{two}` are joined and both give their signals";
                         "gives its own position";
                         beside other_span => "so does this one";

@@ -898,7 +898,7 @@ impl<'a> Elaborator<'a> {
             .names
             .display(self.tables.ports[port.at()].path);
 
-        let part = self.tables.instances[self.tables.ports[port.at()].instance.at()].span;
+        let part = self.line_of_user(self.tables.ports[port.at()].instance);
         report!(self, code::GIVERS, part, "nothing gives the signals of port `{name}`";
             "its port is joined to no port that gives them";
             beside decl.span => "declared here";

@@ -296,6 +296,18 @@ impl<'a> Elaborator<'a> {
         })
     }
 
+    /// The line that makes a part; for one inside of a library part, the line of the user that makes that.
+    pub(super) fn line_of_user(&self, instance: InstanceId) -> Span {
+        let around = |id: &InstanceId| self.tables.instances[id.at()].parent;
+        let parts = || std::iter::successors(Some(instance), around);
+        let spans = || parts().map(|id| &self.tables.instances[id.at()]);
+        let outermost = spans().find(|part| part.depth <= 1);
+        let file = outermost.map(|part| part.span.file);
+        let own = self.tables.instances[instance.at()].span;
+        let in_file = spans().map(|part| part.span).find(|s| Some(s.file) == file);
+        in_file.unwrap_or(own)
+    }
+
     /// Finds the enclosing part that an `outer` means.
     pub(super) fn outer(&mut self, outer: u32) -> Result<InstanceId, Stop> {
         let (instance, name, scope, path) = {
@@ -332,9 +344,23 @@ impl<'a> Elaborator<'a> {
         if !self.asked.is_lenient || is_whole {
             let span = name.span;
             let model = path.segments.last().map_or("", |s| &*s.text);
-            report!(self, code::NO_OUTER, span, "no enclosing part is called `{}`", name.text;
-                "looked for in the parts around";
-                help: "add `{}: {model}()` to the model that holds this part", name.text);
+            let user = self.line_of_user(instance);
+            self.report.add(code::NO_OUTER, span, || {
+                let message = Diagnostic::error(
+                    code::NO_OUTER,
+                    format!("no enclosing part is called `{}`", name.text),
+                );
+                let message = match user.file == span.file {
+                    true => message.primary(span, "looked for in the parts around"),
+                    false => message
+                        .primary(user, format!("this part needs a `{model}` around it"))
+                        .secondary(span, "looked for in the parts around"),
+                };
+                message.help(format!(
+                    "add `{}: {model}()` to the model that holds this part",
+                    name.text
+                ))
+            });
         }
         Err(Stop::Reported)
     }

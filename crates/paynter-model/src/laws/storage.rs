@@ -125,25 +125,24 @@ impl Checker<'_> {
         };
 
         let diagnostic = Diagnostic::error(code::STORAGE_SIZE, message);
-        let diagnostic = match self.cause(gain, value) {
+        let diagnostic = match value == 0.0 {
+            true => diagnostic.help("leave the element out, or give it a size greater than zero"),
+            false => diagnostic.fact(format!("its value is {value} in SI units")),
+        };
+        match self.cause(gain, value) {
             // One wrong number is reported once, however many storages it makes.
-            Some(cause) if self.told.contains(&cause) => return,
+            Some(cause) if self.told.contains(&cause) => {}
             Some(cause) => {
                 self.told.push(cause);
                 let symbol = self.graph.signals.symbol(cause);
                 let what = if value == 0.0 { "zero" } else { "negative" };
                 let at_cause = format!("`{}` is {what}", self.graph.signals.name_of(cause));
-                diagnostic
-                    .primary(self.graph.span(symbol.origin), at_cause)
-                    .secondary(self.span(id), label)
+                let place = self.graph.span(symbol.origin);
+                let diagnostic = diagnostic.primary(place, at_cause);
+                self.report(diagnostic.secondary(self.span(id), label));
             }
-            None => diagnostic.primary(self.span(id), label),
-        };
-
-        self.report(match value == 0.0 {
-            true => diagnostic.help("leave the element out, or give it a size greater than zero"),
-            false => diagnostic.fact(format!("its value is {value} in SI units")),
-        });
+            None => self.report_at(diagnostic, (id, label)),
+        }
     }
 
     /// The parameter that makes a size zero or negative: it is so itself, and follows from no other that is.
@@ -249,15 +248,12 @@ impl Checker<'_> {
         if !is_positive_definite(&matrix, n) {
             let name = self.name(id);
             let word = Self::size_word(element);
-            self.report(
+            self.report_at(
                 Diagnostic::error(
                     code::STORAGE_SIZE,
                     format!("the {word} matrix of {name} is not positive definite"),
-                )
-                .primary(
-                    self.span(id),
-                    "some motion would store no energy, or less than none",
                 ),
+                (id, "some motion would store no energy, or less than none"),
             );
         }
     }

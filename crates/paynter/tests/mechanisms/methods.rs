@@ -3,7 +3,7 @@
 //! In:  an open chain and closed loops, each one text.
 //! Out: the same motion, with as many states as each treatment means, and locks that hold.
 
-use crate::kit::{Seeded, assert_close, column, design, distance, run_design, size};
+use crate::kit::{Seeded, assert_close, column, design, distance, run_design, run_text, size};
 use paynter::compile::Treatment;
 use paynter::exec::Engine;
 use paynter::experiment::Outcome;
@@ -237,4 +237,51 @@ fn springs_are_chosen_from_the_masses() {
     let across = outcome.gaps.iter().find(|g| g.lock == "guide.lock_across");
     let across = across.expect("the lock was looked at");
     assert!((1e-5..2.1e-5).contains(&across.size), "{across:?}");
+}
+
+/// Crank and rocker in a plane, which nothing drives or brakes: the crank turns for ever.
+const CRANK_AND_ROCKER: &str = "units strict
+use mechanics2d: Ground, Bar, Pin
+model FourBar {
+    g1: Ground()
+    g2: Ground(r = [1, 0] [m])
+    crank: Bar(m = 1 [kg], l = 0.4 [m])
+    coupler: Bar(m = 1 [kg], l = 1.1 [m])
+    rocker: Bar(m = 1 [kg], l = 0.9 [m])
+    g1.fixed => a: Pin => crank.a
+    crank.b => b: Pin => coupler.a
+    coupler.b => c: Pin => rocker.b
+    g2.fixed => d: Pin => rocker.a
+    start crank.angle = 60 [deg], crank.w.f = 1 [rad/s]
+    guess crank.r = [0.1, 0.17] [m], coupler.r = [0.7, 0.6] [m], coupler.angle = 30 [deg]
+    guess rocker.angle = 80 [deg], rocker.r = [1.1, 0.45] [m]
+}
+";
+
+#[test]
+fn a_thousand_seconds_do_not_open_the_loop_or_change_the_energy() {
+    // How far the joints may be open, m, and how much of the energy may go; springs and dampers give way and take some.
+    let ways = [
+        ("minimal", 1e-9, 1e-4),
+        ("implicit", 1e-7, 1e-4),
+        ("multiplier", 1e-7, 1e-4),
+        ("parasitic", 1e-4, 0.05),
+    ];
+    for (way, widest, lost) in ways {
+        let text = format!(
+            "{CRANK_AND_ROCKER}experiment e of FourBar {{ stop = 1000 [s]; output_step = 1 [s]; rtol = 1e-7; constraints = {way}
+                record coupler.b.r - rocker.b.r as gap, crank.angle as angle, system.energy as energy }}"
+        );
+        let outcome = run_text(&text);
+        let of = |name: &str| column(&outcome, name);
+        for gap in ["gap[1]", "gap[2]"] {
+            let largest = of(gap).iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            assert!(largest < widest, "{way}: {gap} is {largest:e}");
+        }
+        let energy = of("energy");
+        let change = energy[energy.len() - 1] / energy[0] - 1.0;
+        assert!(change.abs() < lost, "{way}: {change:e} of the energy");
+        let angle = of("angle");
+        assert!(angle[angle.len() - 1] > 300.0, "{way}: it turns on");
+    }
 }

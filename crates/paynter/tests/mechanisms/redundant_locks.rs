@@ -91,6 +91,8 @@ fn plate_on_three_cranks_moves_alike_whichever_pin_is_left_out() {
         assert!(!outcome.run.rechosen.is_empty(), "{names:?}");
         let passages = &outcome.run.statistics.passages;
         assert!(passages.is_empty(), "{names:?}: {passages:?}");
+        let audit = outcome.run.audit.as_ref().expect("there is power");
+        assert!(audit.is_good(), "{names:?}: {audit:?}");
         let told = outcome.warnings.iter().filter(|w| w.code == "W0747");
         assert_eq!(told.count(), 1, "{names:?}");
     }
