@@ -151,7 +151,7 @@ fn what_is_read_between_steps_is_right_at_singular_positions_too() {
     );
     let outcome = run_text(&text);
     let (x, y) = (column(&outcome, "x"), column(&outcome, "y"));
-    for (k, (x, y)) in x.iter().zip(&y).enumerate() {
+    for (k, (x, y)) in x.iter().zip(y).enumerate() {
         let off = x.hypot(*y) - 1.0;
         assert!(off.abs() < WITHIN, "{off:e} in row {k}");
     }
