@@ -14,6 +14,8 @@ fn completions_and_the_manual_page_name_every_command() {
         .skip_while(|l| !l.starts_with("Commands:"))
         .skip(1)
         .take_while(|l| l.starts_with("  "))
+        // What is further in goes on with the words of a line before.
+        .filter(|l| !l.starts_with("   "))
         .filter_map(|l| l.split_whitespace().next())
         .filter(|c| *c != "help" && c.chars().all(|l| l.is_ascii_lowercase()))
         .collect();

@@ -9,9 +9,7 @@
 use crate::code;
 use crate::failure::explain_start;
 use crate::mobility::Mobility;
-use paynter_exec::{
-    Assembly, MechanismSizes, Mismatch, Redundant, StartError, assemble, sizes_of_states,
-};
+use paynter_exec::{Assembly, Mismatch, Redundant, StartError, assemble, sizes_of_states};
 use paynter_model::BondGraph;
 use paynter_symbolic::reduce::{Enforcement, Options, StructuralError, reduce_with};
 use paynter_symbolic::reduced::Reduced;
@@ -108,7 +106,7 @@ pub(crate) fn reduce_locked(
 }
 
 /// A mechanism as counted, if it is one, and the sizes of its states.
-type Looked = (Option<Mobility>, MechanismSizes);
+type Looked = (Option<Mobility>, Vec<(SymbolId, f64)>);
 
 /// Counts a mechanism, gives the sizes of its states and finds what keeps it from being put together.
 ///
@@ -125,7 +123,7 @@ pub(crate) fn look_at_locks(
         ..Options::default()
     };
     let Ok(released) = reduce_with(dae.clone(), &all) else {
-        return Ok((None, MechanismSizes::default()));
+        return Ok((None, Vec::new()));
     };
     let sizes = sizes_of_states(&released, t0).unwrap_or_default();
     match assemble(&released, t0, &by_name(dae)) {

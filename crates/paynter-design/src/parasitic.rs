@@ -25,10 +25,6 @@ use paynter_syntax::Diagnostic;
 /// slow motion stays small.
 const DAMPING: f64 = 0.7;
 
-/// Part of the time in which the mechanism moves by its own size in which a spring swings at most, where nobody says how fast:
-/// in a long run a small part of the run is no short time. The motion errs by about the square of it.
-const SWING_OF_MOTION: f64 = 3e-3;
-
 /// A graph with springs and dampers.
 pub(crate) struct Springs {
     pub graph: BondGraph,
@@ -66,11 +62,7 @@ pub(crate) fn with_springs(
     let (mobility, rigid_sizes) = look_at_locks(&rigid, graph, start)?;
     let (mut relaxed, springs) = relax_locks(graph);
     let decided_by = follow_strokes(&mut relaxed);
-    give_sizes(&mut relaxed, &rigid_sizes.states);
-    let time = match asked.time {
-        None if rigid_sizes.pace > 0.0 => time.min(SWING_OF_MOTION / rigid_sizes.pace),
-        _ => time,
-    };
+    give_sizes(&mut relaxed, &rigid_sizes);
     let inertias = inertias(&relaxed, &springs, start);
     for (spring, m) in springs.iter().zip(inertias) {
         let (k, b) = asked.of_lock(spring.is_turning);

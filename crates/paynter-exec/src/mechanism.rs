@@ -19,27 +19,16 @@ use crate::lower::{Engine, lower};
 use crate::machine::Machine;
 use crate::map::components;
 
-/// Sizes of the positions and momenta of a mechanism, and how fast it moves.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MechanismSizes {
-    /// Of those states that have one.
-    pub states: Vec<(SymbolId, f64)>,
-    /// How many of their own sizes positions move per second as the motion begins, in the fastest part; 0 at rest.
-    pub pace: f64,
-}
-
 /// Finds typical sizes of the positions and momenta of a mechanism, given with its locks released.
-pub fn sizes_of_states(released: &Reduced, t0: f64) -> Option<MechanismSizes> {
+pub fn sizes_of_states(released: &Reduced, t0: f64) -> Option<Vec<(SymbolId, f64)>> {
     let mut machine = lower(released, &[], Engine::Interpreter).ok()?;
     machine.initialise(t0).ok()?;
-    let mut found = MechanismSizes::default();
+    let mut found = Vec::new();
     for part in machine.mechanism_sizes(t0) {
-        found.pace = found.pace.max(part.pace);
         let momenta = part.momenta.iter().map(|&(k, size)| (k, part.pace * size));
         let all = part.positions.iter().copied().chain(momenta);
         let sized = all.filter(|s| s.1 > 0.0);
-        let states = sized.map(|(k, size)| (machine.image.states[k], size));
-        found.states.extend(states);
+        found.extend(sized.map(|(k, size)| (machine.image.states[k], size)));
     }
     Some(found)
 }

@@ -387,13 +387,11 @@ impl Machine {
             let solved = self.solve_rows(t, y, (map, &constraints), &all);
             let forced = solved.map_err(|fault| self.fail(fault))?;
             if !forced.unmet.is_empty() {
-                let n_locks = image.dae.constraints.len();
-                let first_lock = n_hard - image.dae.invariants.len() - n_locks;
-                let locks = (first_lock, n_locks);
-                let single = self.single_out((t, y), (map, &constraints), locks);
-                let rows = single.unwrap_or(forced.unmet);
-                let of_constraint = |(row, missing): (usize, f64)| (row - n_demands, missing);
-                let rows = rows.into_iter().map(of_constraint).collect();
+                let rows = forced
+                    .unmet
+                    .iter()
+                    .map(|&(row, missing)| (row - n_demands, missing))
+                    .collect();
                 return Err(StartError::Constraints { rows });
             }
             outcome.unmet.clear();

@@ -41,16 +41,21 @@ pub fn place(a: &Matrix, b: &Matrix, poles: &[Complex]) -> Result<Matrix, NotPla
         return Err(NotPlaced::Count { n_states: n });
     }
     let blocks = pairs(poles)?;
-    let (balanced, scales) = balance(a);
-    let scaled_b = Matrix::from_fn(n, b.n_columns(), |i, j| b[(i, j)] / scales[i]);
     if b.n_columns() == 1 {
-        let row = for_one_input(&balanced, &scaled_b.column(0), &blocks);
+        // A diagonal does not change with the scales, and must not choose them: beside a chain it may be tiny.
+        let chain = Matrix::from_fn(n, n, |i, j| if i == j { 0.0 } else { a[(i, j)] });
+        let (_, scales) = balance(&chain);
+        let balanced = Matrix::from_fn(n, n, |i, j| a[(i, j)] * scales[j] / scales[i]);
+        let scaled_b: Vec<f64> = (0..n).map(|i| b[(i, 0)] / scales[i]).collect();
+        let row = for_one_input(&balanced, &scaled_b, &blocks);
         let row = row.ok_or(NotPlaced::NotControllable)?;
         let k = Matrix::from_fn(1, n, |_, j| row[j] / scales[j]);
         let is_good = is_placed(a, b, &k, poles);
         return is_good.then_some(k).ok_or(NotPlaced::Rounding);
     }
 
+    let (balanced, scales) = balance(a);
+    let scaled_b = Matrix::from_fn(n, b.n_columns(), |i, j| b[(i, j)] / scales[i]);
     // A pole that stays where it is makes A − λ singular: move all poles first.
     let own = eigenvalues(a).map_err(|_| NotPlaced::NotControllable)?;
     let size = own

@@ -3,7 +3,24 @@
 //! In:  points of the unit cube.
 //! Out: [`Trial`]s: a value, no value, or the end of the search; exact slopes, where the problem has them.
 
-use crate::slopes::Slopes;
+use crate::dense::Dense;
+
+/// Slopes at a point.
+#[derive(Clone, Debug)]
+pub struct Slopes {
+    /// Of the aim.
+    pub aim: Vec<f64>,
+    /// Of each constraint, by rows.
+    pub constraints: Dense,
+}
+
+impl Slopes {
+    /// Tells whether every number is one.
+    pub fn is_finite(&self) -> bool {
+        let constraints = self.constraints.entries.iter();
+        self.aim.iter().chain(constraints).all(|s| s.is_finite())
+    }
+}
 
 /// A function to make small, under constraints.
 ///

@@ -4,24 +4,7 @@
 //! Out: slopes by central differences; one-sided ones at a face of the cube or beside a point without a value.
 
 use crate::dense::Dense;
-use crate::problem::Evaluation;
-
-/// Slopes at a point.
-#[derive(Clone, Debug)]
-pub struct Slopes {
-    /// Of the aim.
-    pub aim: Vec<f64>,
-    /// Of each constraint, by rows.
-    pub constraints: Dense,
-}
-
-impl Slopes {
-    /// Tells whether every number is one.
-    pub fn is_finite(&self) -> bool {
-        let constraints = self.constraints.entries.iter();
-        self.aim.iter().chain(constraints).all(|s| s.is_finite())
-    }
-}
+use crate::problem::{Evaluation, Slopes};
 
 /// Why there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@
 //! **Invariant:** trials never leave the unit cube. The answer is the best point that was tried, not the last.
 
 use crate::dense::{Dense, dot, largest};
-use crate::problem::{Evaluation, Problem, Scales, Trial, Tried, is_better};
+use crate::problem::{Evaluation, Problem, Scales, Slopes, Trial, Tried, is_better};
 use crate::quadratic::{Minimum, NoMinimum, Quadratic, minimize};
-use crate::slopes::{NoSlopes, Slopes, slopes};
+use crate::slopes::{NoSlopes, slopes};
 
 /// How a descent is made.
 #[derive(Clone, Debug)]

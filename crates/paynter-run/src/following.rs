@@ -228,8 +228,8 @@ mod tests {
         let (low, high) = (at(0.3 - STEP), at(0.3 + STEP));
         let difference = (high.0 - low.0) / (2.0 * STEP);
         let exact = at(0.3).1;
-        // Central differences err by the third derivative times h²/6.
-        let allowed = 1e-6 * (1.0 + exact.abs());
+        // Central differences err by the third derivative times h²/6, and both numbers are read between samples.
+        let allowed = 3e-6 * (1.0 + exact.abs());
         assert!(
             (difference - exact).abs() < allowed,
             "{what}: {exact} {difference}"
@@ -273,7 +273,7 @@ mod tests {
         assert!((found.0 - rms).abs() < 1e-12 && (found.1 + 21.0 / (4.0 * rms)).abs() < 1e-12);
         // 3 is met by the jump: at τ.
         let rise = following.rise_time(0.2, 0.6, (5.0, 0.0)).expect("it rises");
-        assert_eq!(rise, (0.5, 1.0));
+        assert!((rise.0 - 0.5).abs() < 1e-12 && rise.1 == 1.0, "{rise:?}");
     }
 
     #[test]

@@ -95,10 +95,10 @@ fn expected(old: &View, known: &BTreeSet<String>, edit: &Edit, new: &View) -> Gr
             if node(&view, &from.node).is_some_and(|n| takes_power(&n)) {
                 std::mem::swap(&mut from, &mut to);
             }
-            // Another bond may join the same two nodes by other ports.
+            // Another bond may join the same two nodes by other ports, or be a vector.
             let is_new = |b: &&Bond| {
                 let mut all = old.bonds.iter();
-                !all.any(|o| (&o.from, &o.to) == (&b.from, &b.to))
+                !all.any(|o| (&o.from, &o.to, o.is_multi) == (&b.from, &b.to, b.is_multi))
             };
             let joins = |b: &&Bond| b.from.node == from.node && b.to.node == to.node;
             let made = || new.bonds.iter().filter(joins);

@@ -18,7 +18,7 @@ use paynter_exec::Engine;
 use paynter_model::experiment::{Cases, Searched, Varied};
 use paynter_model::project::Override;
 use paynter_optimize::dense::Dense;
-use paynter_optimize::slopes::Slopes;
+use paynter_optimize::problem::Slopes;
 use paynter_optimize::{Evaluation, Problem, Trial};
 use paynter_symbolic::{Comparison, Role};
 use paynter_syntax::Diagnostic;

@@ -61,7 +61,6 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
         let by_kind = is_invariant(a.0).cmp(&is_invariant(b.0));
         by_kind.then(b.1.abs().total_cmp(&a.1.abs()))
     });
-    let is_lock = rows.first().is_some_and(|r| (first_lock..n).contains(&r.0));
     let mut open: Vec<(String, Span)> = Vec::new();
     let mut joints: Vec<PathId> = Vec::new();
     for (row, missing) in rows {
@@ -105,7 +104,6 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
         ),
         None => "no start meets all constraints".to_owned(),
     };
-    let is_single = open.len() == 1 && is_lock;
 
     let mut d = Diagnostic::error(code::START_CONSTRAINT, what);
     for (k, (text, span)) in open.into_iter().take(MOST_NAMES).enumerate() {
@@ -113,9 +111,6 @@ fn cannot_assemble(rows: &[(usize, f64)], reduced: &Reduced, graph: &BondGraph) 
             0 => d.primary(span, text),
             _ => d.secondary(span, text),
         };
-    }
-    if is_single {
-        d = d.fact("all others close if this one is let go");
     }
     d.help("check lengths and axes, or give a better `guess`")
 }

@@ -478,8 +478,8 @@ fn agrees(case: &Case, seen: &Seen, [y, n, z]: [f64; 3]) -> bool {
     is_open_right && is_count_right && is_integral_right
 }
 
-// LIMIT: in long campaigns some four of a thousand cases differ: the jump of `atan2` at its cut is no event of its own,
-// and a `when` may count instants at which `sign` or `atan2` of the end of a saw passes through a value.
+// LIMIT: in long campaigns some four of a thousand cases differ: a `when` may count instants at which a function of the end
+// of a saw, such as its `sign`, passes through a value.
 #[test]
 fn conditions_hold_as_long_and_as_often_as_their_expressions_say() {
     if let Some(seed) = number_from("PAYNTER_CASE") {
