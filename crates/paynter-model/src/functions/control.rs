@@ -574,7 +574,9 @@ impl External for Place {
             .max(f64::MIN_POSITIVE);
         let (mut low, mut high) = (vec![0.0; n_out], vec![0.0; n_out]);
         for k in 0..n_in {
-            let h = 6e-6 * inputs[k].abs().max(1e-3 * size);
+            // A zero has no size of its own, and what is tiny beside the rest would choose the scales of the states.
+            let least = if inputs[k] == 0.0 { 0.3 } else { 1e-3 };
+            let h = 6e-6 * inputs[k].abs().max(least * size);
             let mut moved = inputs.to_vec();
             // A real pole cannot turn complex by itself, and a pair that parts moves the gains by squares only.
             let first_imaginary = n_before_poles + self.n;
