@@ -7,7 +7,7 @@
 //! Σ_k t_ki ṗ_k = Ṗ_i − Σ_k p_k ṫ_ki, and the field gives Ṗ_i at its p-ports and −Σ_k p_k Σ_i ∂_j t_ki v_i at its q-ports: the difference is powerless,
 //! gyrators between coordinate i and place j (`gyrators.rs`). They vanish where the rows are closed, and cancel an Eulerian ring.
 //!
-//! Tiernego and van Dixhoorn (1979) and Allen (1979) write M v̇ and a gyristor BᵀJḂ instead. It is told, not written: an I with a modulus and a
+//! Tiernego and van Dixhoorn (1979) and Allen (1979) write M v̇ and a gyristor BᵀJḂ instead. It is reported, not written: an I with a modulus and a
 //! resistor that gives power keep no energy of their own, and no audit could be made of them.
 
 mod clear;

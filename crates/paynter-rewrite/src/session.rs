@@ -355,7 +355,7 @@ fn with_lines(source: &Source<'_>, net: &Net) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-/// Old names that mean something else now; those that nothing reads are told once for the thing.
+/// Old names that mean something else now; those that nothing reads are reported once for each element.
 fn map(before: &Net, net: &Net) -> Vec<(String, String)> {
     let mut map = Vec::new();
     for thing in before.things.iter().filter(|t| t.owner.is_some()) {

@@ -19,7 +19,7 @@ pub enum At<'a> {
     Node,
 }
 
-/// What is told of.
+/// What is reported.
 pub trait Visit {
     /// An outermost expression.
     fn expr(&mut self, e: &Expr);

@@ -349,7 +349,7 @@ pub enum Failure {
         /// Variable at which the elimination failed, where known.
         index: Option<usize>,
     },
-    /// One guard fired again and again in hardly any time: chattering or Zeno behaviour.
+    /// One guard is chattering, or shows Zeno behaviour.
     Chattering {
         /// Time.
         t: f64,

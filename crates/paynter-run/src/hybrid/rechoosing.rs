@@ -33,7 +33,7 @@ pub(super) struct Rechoice {
     machine: Machine,
 }
 
-/// A run that changes its locks more often than this goes round in circles, or lasts so long that the changes do not matter.
+/// A run that changes its locks more often than this repeats itself, or lasts so long that the changes do not matter.
 const MOST_CHANGES: usize = 10_000;
 
 impl HybridRun<'_> {
