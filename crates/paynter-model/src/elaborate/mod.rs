@@ -10,7 +10,7 @@
 //! | 2 | `connect`, `composites`, `splice`, `bonds`, `domain` | makes scalar bonds, splices ports, finds domains |
 //! | 3 | `finish`, `law`, `elements` | lowers everything that is left and makes the elements |
 //!
-//! What the passes share is an [`Elaborator`], made of one value for each job: `texts` (what files name), `asked` (who
+//! What the passes share is an `Elaborator`, made of one value for each job: `texts` (what files name), `asked` (who
 //! asks, and what is changed), `tables` (who is there), `pending` (what is left to do), `wiring` (how chains become
 //! bonds), `readings` (what was read), `known_units`, `fixed` (values that are), `budget`, and `report` with `excuses`.
 //!
