@@ -20,7 +20,7 @@ use paynter::listing;
 use paynter::loader::DiskLoader;
 use paynter::model::causality::{alternatives, causality_diagnostics, report, steps, why};
 use paynter::overlay::Overlay;
-use paynter::power::{PowerError, When, powers_of_run, powers_of_table, read_when};
+use paynter::power::{When, powers_of_run, powers_of_table, read_when};
 use paynter::readable::readable;
 use paynter::run::Ready;
 use paynter::sweep::Keep;
@@ -357,7 +357,7 @@ impl Design {
             let compiled = design.compile().map_err(LinearError::Model)?;
             linear::linearize(design, &compiled, &ask)
         });
-        let inner = made.map_err(|e| self.linear_error(py, e))?;
+        let inner = made.map_err(|e| self.refused(py, e))?;
         Ok(Linear {
             design: design.clone(),
             inner,
@@ -392,7 +392,7 @@ impl Design {
             };
             Ok((loops, found))
         });
-        let (loops, channels) = found.map_err(|e| self.linear_error(py, e))?;
+        let (loops, channels) = found.map_err(|e| self.refused(py, e))?;
         let mut texts: Vec<String> = loops.iter().map(|l| l.to_text()).collect();
         texts.extend(channels.iter().map(|c| c.to_text()));
         let json = serde_json::json!({
@@ -431,7 +431,7 @@ impl Design {
             let compiled = design.compile().map_err(LinearError::Model)?;
             linear::locus(design, &compiled, (cut, at), (low, high))
         });
-        let report = found.map_err(|e| self.linear_error(py, e))?;
+        let report = found.map_err(|e| self.refused(py, e))?;
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
         Ok((
             report.to_text(),
@@ -466,7 +466,7 @@ impl Design {
             let compiled = design.compile().map_err(LinearError::Model)?;
             sensitivities(design, &compiled, (&over, &to))
         });
-        let found = found.map_err(|e| self.linear_error(py, e))?;
+        let found = found.map_err(|e| self.refused(py, e))?;
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
         Ok((
             sensitivities_to_text(&found),
@@ -522,10 +522,12 @@ impl Design {
         model_error(py, messages, &self.inner.project.sources)
     }
 
-    fn linear_error(&self, py: Python<'_>, error: LinearError) -> PyErr {
-        match error {
-            LinearError::Model(messages) => self.wrong(py, &messages),
-            LinearError::Run(messages) => run_error(py, &messages, &self.inner.project.sources),
+    /// The exception that says why a question about this model has no answer.
+    pub fn refused(&self, py: Python<'_>, why: impl Into<Refused>) -> PyErr {
+        match why.into() {
+            Refused::Call(message) => CallError::new_err(message),
+            Refused::Model(messages) => self.wrong(py, &messages),
+            Refused::Run(messages) => run_error(py, &messages, &self.inner.project.sources),
         }
     }
 
@@ -549,11 +551,7 @@ impl Design {
                 ControlFlow::Continue(())
             }),
         });
-        found.map_err(|error| match error {
-            PowerError::Call(message) => CallError::new_err(message),
-            PowerError::Model(messages) => self.wrong(py, &messages),
-            PowerError::Run(messages) => run_error(py, &messages, &self.inner.project.sources),
-        })
+        found.map_err(|why| self.refused(py, why))
     }
 
     fn drawn(

@@ -6,8 +6,9 @@
 use crate::design::Design;
 use crate::errors::{CallError, Interrupted, unknown};
 use crate::watch::{Watch, go_on};
+use paynter::refused::Refused;
 use paynter::screening::{
-    Method, ScreeningError, screen as run, screening_to_json, screening_to_text,
+    Method, screen as run, screening_to_json, screening_to_text,
 };
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -62,11 +63,11 @@ pub fn screen(
         None => {}
     }
     let found = found.map_err(|error| match error {
-        ScreeningError::Call(message) => {
+        Refused::Call(message) => {
             let typed = "`--range \"R1=10..50\"`";
             CallError::new_err(message.replace(typed, "ranges={\"R1\": (10, 50)}"))
         }
-        ScreeningError::Model(messages) => design.wrong(py, &messages),
+        why => design.refused(py, why),
     })?;
     Ok((
         screening_to_text(&found),

@@ -2,9 +2,9 @@
 
 use crate::columns::Table;
 use crate::design::Design;
-use crate::errors::{CallError, run_error, unknown};
+use crate::errors::unknown;
 use paynter::Choice;
-use paynter::power::PowerError;
+use paynter::refused::Refused;
 use paynter::syntax::{Diagnostic, render};
 use paynter_structure::text::{
     activity_json, activity_text, along_json, along_text, balances_json, balances_on_json,
@@ -30,29 +30,6 @@ struct Answer {
     table: Option<paynter::table::Table>,
     model: Option<String>,
     picture: Option<String>,
-}
-
-/// Why there is none.
-enum Refused {
-    Model(Vec<Diagnostic>),
-    Run(Vec<Diagnostic>),
-    Call(String),
-}
-
-impl From<Vec<Diagnostic>> for Refused {
-    fn from(messages: Vec<Diagnostic>) -> Self {
-        Refused::Model(messages)
-    }
-}
-
-impl From<PowerError> for Refused {
-    fn from(error: PowerError) -> Self {
-        match error {
-            PowerError::Model(messages) => Refused::Model(messages),
-            PowerError::Run(messages) => Refused::Run(messages),
-            PowerError::Call(message) => Refused::Call(message),
-        }
-    }
 }
 
 /// Text, JSON, warnings, table, text of a smaller model, picture.
@@ -113,13 +90,11 @@ pub fn structure(
             found.model,
             found.picture,
         )),
-        Err(Refused::Model(messages)) => Err(design.wrong(py, &messages)),
-        Err(Refused::Run(messages)) => Err(run_error(py, &messages, sources)),
         Err(Refused::Call(message)) if message.is_empty() => {
             let known = "control, channels, activity, reduce, partition, along, faults, estimate, inverse, bicausal or loops";
             Err(unknown("question", question, known))
         }
-        Err(Refused::Call(message)) => Err(CallError::new_err(message)),
+        Err(why) => Err(design.refused(py, why)),
     }
 }
 

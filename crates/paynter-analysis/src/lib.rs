@@ -24,6 +24,7 @@ pub mod optimize;
 mod physics;
 pub mod power;
 mod rechosen;
+pub mod refused;
 pub mod run;
 pub mod screening;
 pub mod shards;

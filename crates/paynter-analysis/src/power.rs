@@ -8,6 +8,7 @@
 //! leave no choice.
 
 use crate::layout::{Layout, run_spec};
+use crate::refused::Refused;
 use crate::simulate::{Ending, Wanted, prepare, simulate};
 use paynter_design::compile::{Settings, compile};
 use paynter_design::design::Design;
@@ -18,7 +19,6 @@ use paynter_model::units::{Unit, format_number};
 use paynter_run::recorder::Progress;
 use paynter_run::table::Table;
 use paynter_symbolic::{Dae, ExprId, Names};
-use paynter_syntax::Diagnostic;
 use std::sync::Arc;
 
 /// Which powers are meant.
@@ -28,17 +28,6 @@ pub enum When {
     Mean,
     /// At this time, s.
     At(f64),
-}
-
-/// Why there are no powers.
-#[derive(Clone, Debug)]
-pub enum PowerError {
-    /// The model cannot be run.
-    Model(Vec<Diagnostic>),
-    /// The run failed.
-    Run(Vec<Diagnostic>),
-    /// What was asked for cannot be had.
-    Call(String),
 }
 
 /// Reads `mean`, or a time such as `0.1` or `20 [ms]`.
@@ -72,18 +61,18 @@ pub fn read_when(text: &str) -> Result<When, String> {
 ///
 /// # Errors
 ///
-/// See [`PowerError`].
+/// See [`Refused`].
 pub fn powers_of_run(
     design: &Design,
     when: When,
     engine: Engine,
     progress: Progress<'_>,
-) -> Result<PowerFlow, PowerError> {
+) -> Result<PowerFlow, Refused> {
     let plan = &design.plan;
     if let When::At(t) = when
         && !(t >= plan.start && t <= plan.stop)
     {
-        return Err(PowerError::Call(format!(
+        return Err(Refused::Call(format!(
             "the run goes from {} s to {} s; {} s is outside",
             plan.start, plan.stop, t
         )));
@@ -112,20 +101,20 @@ pub fn powers_of_run(
             offset: 0.0,
         })),
     }
-    let compiled = compile(Arc::new(graph), Settings::of(plan)).map_err(PowerError::Model)?;
+    let compiled = compile(Arc::new(graph), Settings::of(plan))?;
     let mut spec = run_spec(plan, &layout, &[], engine);
     spec.output_times = match when {
         When::Mean => Vec::new(),
         When::At(t) => vec![t],
     };
-    let mut machine = prepare(&compiled, &spec).map_err(PowerError::Model)?;
-    let run = simulate(&mut machine, &compiled, &spec, progress).map_err(PowerError::Model)?;
+    let mut machine = prepare(&compiled, &spec)?;
+    let run = simulate(&mut machine, &compiled, &spec, progress)?;
     let end = match run.ending {
         Ending::Reached => plan.stop,
         Ending::Stopped { time, .. } | Ending::Cancelled { time } => time,
         Ending::Failed {
             why: diagnostics, ..
-        } => return Err(PowerError::Run(diagnostics)),
+        } => return Err(Refused::Run(diagnostics)),
     };
     let watts = match when {
         When::Mean => {
@@ -137,7 +126,7 @@ pub fn powers_of_run(
         When::At(t) => {
             let value = |c: &paynter_run::table::Column| c.values.first().copied();
             let list: Option<Vec<f64>> = run.table.columns.iter().map(value).collect();
-            list.ok_or_else(|| PowerError::Call(format!("the run ended at {end} s, before {t} s")))?
+            list.ok_or_else(|| Refused::Call(format!("the run ended at {end} s, before {t} s")))?
         }
     };
     Ok(PowerFlow {
@@ -191,19 +180,15 @@ fn is_pseudo(graph: &BondGraph, bond: BondId) -> bool {
 /// # Errors
 ///
 /// What has to be recorded, where the columns leave bonds open.
-pub fn powers_of_table(
-    design: &Design,
-    table: &Table,
-    when: When,
-) -> Result<PowerFlow, PowerError> {
+pub fn powers_of_table(design: &Design, table: &Table, when: When) -> Result<PowerFlow, Refused> {
     let graph = &design.graph;
     let (Some(&start), Some(&end)) = (table.time.first(), table.time.last()) else {
-        return Err(PowerError::Call("the result has no rows".to_owned()));
+        return Err(Refused::Call("the result has no rows".to_owned()));
     };
     if let When::At(t) = when
         && !(t >= start && t <= end)
     {
-        return Err(PowerError::Call(format!(
+        return Err(Refused::Call(format!(
             "the result goes from {start} s to {end} s; {t} s is outside"
         )));
     }
@@ -215,7 +200,7 @@ pub fn powers_of_table(
         .collect();
     balance(graph, &mut watts);
     if watts.iter().any(Option::is_none) {
-        return Err(PowerError::Call(what_to_record(graph, &watts)));
+        return Err(Refused::Call(what_to_record(graph, &watts)));
     }
     Ok(PowerFlow {
         watts: watts.into_iter().flatten().collect(),

@@ -5,6 +5,7 @@
 //!
 //! The runs are those of a sweep: compiled once, on all cores, the same bits whatever their number.
 
+use crate::refused::Refused;
 use crate::sweep::{Point, Sweeper, Watch};
 use paynter_design::design::{Choice, Design};
 use paynter_design::digits::significant;
@@ -13,7 +14,6 @@ use paynter_model::experiment::SweepTarget;
 use paynter_optimize::screening::{
     Effect, Share, morris_design, morris_effects, sobol_design, sobol_shares,
 };
-use paynter_syntax::Diagnostic;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -48,27 +48,18 @@ pub struct Screening {
     pub n_failed: usize,
 }
 
-/// Why there is no screening.
-#[derive(Clone, Debug)]
-pub enum ScreeningError {
-    /// The ranges or the measures do not serve: in words.
-    Call(String),
-    /// The model does not run.
-    Model(Vec<Diagnostic>),
-}
-
 /// Runs the design of a screening.
 ///
 /// # Errors
 ///
-/// See [`ScreeningError`].
+/// See [`Refused`].
 pub fn screen(
     mut design: Design,
     choice: &Choice,
     (method, seed): (Method, u64),
     (jobs, watch): (usize, Watch<'_>),
-) -> Result<Screening, ScreeningError> {
-    let call = |text: &str| ScreeningError::Call(text.to_owned());
+) -> Result<Screening, Refused> {
+    let call = |text: &str| Refused::Call(text.to_owned());
     if design.plan.measures.is_empty() {
         return Err(call(
             "the experiment has no `measure`; write for instance `measure end = final(x)`",
@@ -93,15 +84,13 @@ pub fn screen(
             unit_points.iter().map(place).collect()
         })
         .collect();
-    design
-        .set_sweep_values(&values)
-        .map_err(ScreeningError::Call)?;
+    design.set_sweep_values(&values).map_err(Refused::Call)?;
     let parameters = design.plan.sweeps.iter().map(|s| match &s.target {
         SweepTarget::Variable { variable, .. } => variable.path.clone(),
         _ => String::new(),
     });
     let parameters: Vec<String> = parameters.collect();
-    let sweeper = Sweeper::new(&design, choice, Engine::Auto).map_err(ScreeningError::Model)?;
+    let sweeper = Sweeper::new(&design, choice, Engine::Auto)?;
     let points = sweeper.run(0..unit_points.len(), jobs, watch);
     Ok(Screening {
         parameters,

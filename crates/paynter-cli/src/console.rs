@@ -2,6 +2,7 @@
 
 use crate::ModelArgs;
 use indicatif::{ProgressBar, ProgressStyle};
+use paynter::refused::Refused;
 use paynter::syntax::Diagnostic;
 use paynter::{Choice, Design, Failed};
 use std::io::IsTerminal;
@@ -78,6 +79,17 @@ pub fn show_json(mut result: serde_json::Value, messages: &[Diagnostic]) {
 pub fn call_error(message: impl std::fmt::Display) -> u8 {
     tell!("error: {message}");
     CALL_WRONG
+}
+
+/// Says why a question about this design has no answer.
+pub fn refuse(design: &Design, why: impl Into<Refused>, json: bool) -> u8 {
+    let (messages, status) = match why.into() {
+        Refused::Call(message) => return call_error(message),
+        Refused::Model(messages) => (messages, MODEL_WRONG),
+        Refused::Run(messages) => (messages, RUN_FAILED),
+    };
+    show(&design.failed(messages), json);
+    status
 }
 
 /// Reads `--model`, `--experiment` and `--set`.

@@ -11,9 +11,9 @@ use paynter::Design;
 use paynter::compile::{Settings, compile};
 use paynter::exec::Engine;
 use paynter::experiment::{Layout, run_spec};
-use paynter::linear::{LinearError, find_rest};
+use paynter::linear::find_rest;
 use paynter::model::graph::{BondGraph, BondId, ElementId, ElementKind};
-use paynter::power::PowerError;
+use paynter::refused::Refused;
 use paynter::simulate::{Ending, Wanted, prepare, simulate};
 use paynter::symbolic::{ExprId, Function1, Names};
 use std::ops::ControlFlow;
@@ -75,12 +75,12 @@ const MOST_BONDS: usize = 2000;
 ///
 /// # Errors
 ///
-/// See [`PowerError`].
-pub fn activities(design: &Design) -> Result<Activities, PowerError> {
+/// See [`Refused`].
+pub fn activities(design: &Design) -> Result<Activities, Refused> {
     let plan = &design.plan;
     let mut graph = BondGraph::clone(&design.graph);
     if graph.bonds.len() > MOST_BONDS {
-        return Err(PowerError::Call(format!(
+        return Err(Refused::Call(format!(
             "activities of {} bonds are too many for one run; {MOST_BONDS} is the limit",
             graph.bonds.len()
         )));
@@ -116,26 +116,23 @@ pub fn activities(design: &Design) -> Result<Activities, PowerError> {
     let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
     spec.wants_ranges = true;
     if !plan.trim.is_empty() {
-        let compiled = design.compile().map_err(PowerError::Model)?;
-        let (_, rest) = find_rest(design, &compiled).map_err(|e| match e {
-            LinearError::Model(m) => PowerError::Model(m),
-            LinearError::Run(m) => PowerError::Run(m),
-        })?;
+        let compiled = design.compile()?;
+        let (_, rest) = find_rest(design, &compiled)?;
         spec.rest = rest.states;
         spec.parameters.extend(rest.parameters);
     }
-    let compiled = compile(Arc::new(graph), Settings::of(plan)).map_err(PowerError::Model)?;
-    let mut machine = prepare(&compiled, &spec).map_err(PowerError::Model)?;
+    let compiled = compile(Arc::new(graph), Settings::of(plan))?;
+    let mut machine = prepare(&compiled, &spec)?;
     let run = simulate(&mut machine, &compiled, &spec, &mut |_| {
         ControlFlow::Continue(())
     });
-    let run = run.map_err(PowerError::Model)?;
+    let run = run?;
     let end = match run.ending {
         Ending::Reached => plan.stop,
         Ending::Stopped { time, .. } | Ending::Cancelled { time } => time,
         Ending::Failed {
             why: diagnostics, ..
-        } => return Err(PowerError::Run(diagnostics)),
+        } => return Err(Refused::Run(diagnostics)),
     };
     let integrals = &run.integrals[run.integrals.len() - rates.len()..];
     debug_assert!(run.integrals.len() >= n_before + rates.len());

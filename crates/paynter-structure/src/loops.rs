@@ -15,7 +15,7 @@ use paynter::experiment::{Layout, run_spec};
 use paynter::model::BondGraph;
 use paynter::model::equations::build_equations;
 use paynter::model::gains::{LoopGains, loop_gains};
-use paynter::power::PowerError;
+use paynter::refused::Refused;
 use paynter::simulate::{Ending, Wanted, prepare, simulate};
 use paynter::symbolic::calculus::derivative;
 use paynter::symbolic::evaluate::evaluate;
@@ -71,8 +71,8 @@ pub struct Loops {
 ///
 /// # Errors
 ///
-/// See [`PowerError`].
-pub fn loops(design: &Design) -> Result<Loops, PowerError> {
+/// See [`Refused`].
+pub fn loops(design: &Design) -> Result<Loops, Refused> {
     let causality = design.causality();
     let mut dae = build_equations(&design.graph, &causality);
     let gains = loop_gains(&design.graph, &causality, &mut dae);
@@ -124,7 +124,7 @@ fn run(
     dae: &mut Dae,
     gains: &LoopGains,
     asked: &[ExprId],
-) -> Result<Option<Visited>, PowerError> {
+) -> Result<Option<Visited>, Refused> {
     let mut values = asked.to_vec();
     values.extend(gains.numbers(&mut dae.pool));
     let n_known = design.graph.signals.symbols.len();
@@ -157,17 +157,17 @@ fn run(
     let mut spec = run_spec(&design.plan, &layout, &[], Engine::Auto);
     spec.wants_ranges = true;
     let settings = Settings::of(&design.plan);
-    let compiled = compile(Arc::new(graph), settings).map_err(PowerError::Model)?;
-    let mut machine = prepare(&compiled, &spec).map_err(PowerError::Model)?;
+    let compiled = compile(Arc::new(graph), settings)?;
+    let mut machine = prepare(&compiled, &spec)?;
     let run = simulate(&mut machine, &compiled, &spec, &mut |_| {
         ControlFlow::Continue(())
     });
-    let run = run.map_err(PowerError::Model)?;
+    let run = run?;
     if let Ending::Failed {
         why: diagnostics, ..
     } = run.ending
     {
-        return Err(PowerError::Run(diagnostics));
+        return Err(Refused::Run(diagnostics));
     }
     let columns = &run.table.columns;
     let n_rows = columns.first().map_or(0, |c| c.values.len());

@@ -15,7 +15,7 @@ use crate::text::{
     activity_text, bicausal_text, channels_text, control_text, faults_text, gains, loops_text,
 };
 use paynter::Design;
-use paynter::power::PowerError;
+use paynter::refused::Refused;
 use paynter::report::Section;
 use paynter::syntax::Diagnostic;
 
@@ -86,10 +86,10 @@ fn loops_of(design: &Design) -> Answer {
 }
 
 /// The words of an answer that needs a run.
-fn said(answer: Result<String, PowerError>) -> Result<String, Vec<Diagnostic>> {
+fn said(answer: Result<String, Refused>) -> Result<String, Vec<Diagnostic>> {
     match answer {
-        Err(PowerError::Model(why) | PowerError::Run(why)) => Err(why),
-        Err(PowerError::Call(why)) => Ok(format!("no answer: {why}")),
+        Err(Refused::Model(why) | Refused::Run(why)) => Err(why),
+        Err(Refused::Call(why)) => Ok(format!("no answer: {why}")),
         Ok(text) => Ok(text),
     }
 }

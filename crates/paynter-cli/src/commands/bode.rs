@@ -1,8 +1,8 @@
 //! `paynter bode`: frequency responses.
 
-use crate::commands::linear::{LinearArgs, failed, needs_channel};
+use crate::commands::linear::{LinearArgs, needs_channel};
 use crate::commands::outputs::{Outputs, PICTURES, ending};
-use crate::console::{OK, call_error};
+use crate::console::{OK, call_error, refuse};
 use crate::say;
 use clap::Args;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ pub fn bode(args: &BodeArgs) -> u8 {
     }
     let mut bode = match paynter::linear::bode(&design, &linear, range) {
         Ok(bode) => bode,
-        Err(error) => return failed(&design, error, json),
+        Err(error) => return refuse(&design, error, json),
     };
     if !args.also.is_empty() {
         let own = design
@@ -83,7 +83,7 @@ pub fn bode(args: &BodeArgs) -> u8 {
         };
         let mut found = match paynter::linear::bode(&design, &linear, range) {
             Ok(found) => found,
-            Err(error) => return failed(&design, error, json),
+            Err(error) => return refuse(&design, error, json),
         };
         found.call_after(name);
         bode.channels.extend(found.channels);

@@ -1,7 +1,7 @@
 //! `paynter lqr`, `lqi`, `lqe`, `place`, `lyap`, `c2d`, `d2c`: controllers and observers from the linear model.
 
-use crate::commands::linear::{LinearArgs, failed};
-use crate::console::{OK, call_error};
+use crate::commands::linear::LinearArgs;
+use crate::console::{OK, call_error, refuse};
 use crate::say;
 use clap::{Args, ValueEnum};
 use paynter::Design;
@@ -269,7 +269,7 @@ fn matched(args: &C2dArgs, design: &Design, linear: &Linearization) -> u8 {
                 "the step must be positive, and the gain at rest or beside it finite",
             );
         }
-        Err(error) => return failed(design, error, args.linear.model.json),
+        Err(error) => return refuse(design, error, args.linear.model.json),
     };
     match args.linear.model.json {
         true => {

@@ -2,7 +2,7 @@
 
 use crate::commands::outputs::{Outputs, ending};
 use crate::commands::picture::Paper;
-use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, choice, design, show};
+use crate::console::{MODEL_WRONG, OK, call_error, choice, design, refuse, show};
 use crate::{ModelArgs, say};
 use clap::Args;
 use paynter::draw::diagram::{
@@ -12,7 +12,7 @@ use paynter::draw::{to_svg, to_tikz};
 use paynter::exec::Engine;
 use paynter::loader::DiskLoader;
 use paynter::overlay::Overlay;
-use paynter::power::{PowerError, powers_of_run, powers_of_table, read_when};
+use paynter::power::{powers_of_run, powers_of_table, read_when};
 use paynter::table::Table;
 use paynter::{Design, DesignError, design_in};
 use paynter_rewrite::{Wish, scalarize};
@@ -190,13 +190,6 @@ fn power_flow(args: &DiagramArgs, design: &Design) -> Result<Option<PowerFlow>, 
             ControlFlow::Continue(())
         }),
     };
-    found.map(Some).map_err(|error| {
-        let (diagnostics, status) = match error {
-            PowerError::Call(message) => return call_error(message),
-            PowerError::Model(diagnostics) => (diagnostics, MODEL_WRONG),
-            PowerError::Run(diagnostics) => (diagnostics, RUN_FAILED),
-        };
-        show(&design.failed(diagnostics), args.model.json);
-        status
-    })
+    let found = found.map_err(|why| refuse(design, why, args.model.json))?;
+    Ok(Some(found))
 }

@@ -1,7 +1,7 @@
 //! What the commands about linear models share: where the model is linearized, and between what.
 
 use crate::ModelArgs;
-use crate::console::{MODEL_WRONG, RUN_FAILED, call_error, choice, open, show};
+use crate::console::{call_error, choice, open, refuse, show};
 use clap::Args;
 use paynter::linear::{LinearError, LinearRequest, Linearization, Sampled, ask, linearize};
 use paynter::{Design, LinearChoice};
@@ -100,20 +100,10 @@ impl LinearArgs {
             .compile()
             .map_err(LinearError::Model)
             .and_then(|compiled| linearize(&design, &compiled, ask))
-            .map_err(|e| failed(&design, e, self.model.json))?;
+            .map_err(|e| refuse(&design, e, self.model.json))?;
         warn(&design, &linear, self.model.json);
         Ok((design, linear))
     }
-}
-
-/// Shows why there is no linear model.
-pub fn failed(design: &Design, error: LinearError, json: bool) -> u8 {
-    let status = match error {
-        LinearError::Model(_) => MODEL_WRONG,
-        LinearError::Run(_) => RUN_FAILED,
-    };
-    show(&design.failed(error.into_messages()), json);
-    status
 }
 
 /// Tells whether a linear model has an input and an output.

@@ -1,8 +1,8 @@
 //! `paynter locus` and `paynter tf`: root loci and transfer functions.
 
-use crate::commands::linear::{LinearArgs, failed, needs_channel, warn};
+use crate::commands::linear::{LinearArgs, needs_channel, warn};
 use crate::commands::outputs::{Outputs, PICTURES};
-use crate::console::{OK, call_error};
+use crate::console::{OK, call_error, refuse};
 use crate::say;
 use clap::Args;
 use paynter::linear::{LinearError, transfers, transfers_to_json, transfers_to_text};
@@ -62,7 +62,7 @@ pub fn locus(args: &LocusArgs) -> u8 {
         });
     let report = match found {
         Ok(report) => report,
-        Err(error) => return failed(&design, error, json),
+        Err(error) => return refuse(&design, error, json),
     };
     if let Some(path) = &args.plot {
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
@@ -90,7 +90,7 @@ pub fn tf(args: &TfArgs) -> u8 {
     }
     let found = match transfers(&design, &linear) {
         Ok(found) => found,
-        Err(error) => return failed(&design, error, json),
+        Err(error) => return refuse(&design, error, json),
     };
     match json {
         true => say!("{}", transfers_to_json(&linear, &found)),

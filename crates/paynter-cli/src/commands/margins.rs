@@ -1,11 +1,11 @@
 //! `paynter margins`: how far a loop is from losing stability.
 
-use crate::commands::linear::{LinearArgs, failed, warn};
+use crate::commands::linear::{LinearArgs, warn};
 use crate::commands::outputs::{Outputs, PICTURES};
-use crate::console::{OK, call_error};
+use crate::console::{OK, call_error, refuse};
 use crate::say;
 use clap::Args;
-use paynter::linear::{LinearError, channel_margins, linearize, loop_margins};
+use paynter::linear::{channel_margins, linearize, loop_margins};
 use std::path::PathBuf;
 
 /// Which loop.
@@ -49,13 +49,13 @@ pub fn margins(args: &MarginsArgs) -> u8 {
     }
     let compiled = match design.compile() {
         Ok(compiled) => compiled,
-        Err(messages) => return failed(&design, LinearError::Model(messages), json),
+        Err(messages) => return refuse(&design, messages, json),
     };
     let mut loops = Vec::new();
     for cut in &design.linear.cut {
         match loop_margins(&design, &compiled, cut, args.linear.at) {
             Ok(report) => loops.push(report),
-            Err(error) => return failed(&design, error, json),
+            Err(error) => return refuse(&design, error, json),
         }
     }
     let mut channels = Vec::new();
@@ -63,7 +63,7 @@ pub fn margins(args: &MarginsArgs) -> u8 {
         let found = linearize(&design, &compiled, &ask).and_then(|l| channel_margins(&design, &l));
         match found {
             Ok(found) => channels = found,
-            Err(error) => return failed(&design, error, json),
+            Err(error) => return refuse(&design, error, json),
         }
     }
     if let Some(first) = loops.first() {

@@ -1,8 +1,8 @@
 //! `paynter poles`: poles, modes and zeros of the linear model.
 
-use crate::commands::linear::{LinearArgs, failed};
+use crate::commands::linear::LinearArgs;
 use crate::commands::outputs::{Outputs, PICTURES};
-use crate::console::{OK, call_error};
+use crate::console::{OK, call_error, refuse};
 use crate::say;
 use clap::Args;
 use paynter::linear::{pole_map, poles as find, poles_to_json, poles_to_text};
@@ -27,7 +27,7 @@ pub fn poles(args: &PolesArgs) -> u8 {
     };
     let table = match find(&design, &linear) {
         Ok(table) => table,
-        Err(error) => return failed(&design, error, json),
+        Err(error) => return refuse(&design, error, json),
     };
     if let Some(path) = &args.plot {
         let outputs = Outputs::of(&design);

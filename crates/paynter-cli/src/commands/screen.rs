@@ -1,14 +1,12 @@
 //! `paynter screen`: which parameters matter over their whole ranges.
 
 use crate::console::{
-    MODEL_WRONG, OK, RUN_FAILED, call_error, choice, interruption, open, progress_bar, show,
+    OK, RUN_FAILED, call_error, choice, interruption, open, progress_bar, refuse,
 };
 use crate::{ModelArgs, say};
 use clap::{Args, ValueEnum};
 use paynter::SweepChoice;
-use paynter::screening::{
-    Method, ScreeningError, screen as run, screening_to_json, screening_to_text,
-};
+use paynter::screening::{Method, screen as run, screening_to_json, screening_to_text};
 use paynter::typed_sweeps::spelled_out;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -115,11 +113,7 @@ pub fn screen(args: &ScreenArgs) -> u8 {
     bar.finish_and_clear();
     let found = match found {
         Ok(found) => found,
-        Err(ScreeningError::Call(message)) => return call_error(message),
-        Err(ScreeningError::Model(messages)) => {
-            show(&failed.failed(messages), args.model.json);
-            return MODEL_WRONG;
-        }
+        Err(why) => return refuse(&failed, why, args.model.json),
     };
     match args.model.json {
         true => say!("{}", screening_to_json(&found)),

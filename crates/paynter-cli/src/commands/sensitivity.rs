@@ -1,9 +1,8 @@
 //! `paynter sensitivity`: how recorded quantities follow parameters along a run.
 
 use crate::ModelArgs;
-use crate::commands::linear::failed;
 use crate::commands::outputs::{Outputs, PICTURES};
-use crate::console::{OK, call_error, choice, open};
+use crate::console::{OK, call_error, choice, open, refuse};
 use crate::say;
 use clap::Args;
 use paynter::linear::{
@@ -75,7 +74,7 @@ pub fn sensitivity(args: &SensitivityArgs) -> u8 {
         .and_then(|compiled| sensitivities(&design, &compiled, (&over, &to)));
     let found = match found {
         Ok(found) => found,
-        Err(error) => return failed(&design, error, json),
+        Err(error) => return refuse(&design, error, json),
     };
     if let Some(path) = &args.out
         && let Err(error) = outputs.write_table(path, &found.table())
@@ -90,7 +89,7 @@ pub fn sensitivity(args: &SensitivityArgs) -> u8 {
     }
     match print(&design, &over, &found, json) {
         Ok(()) => OK,
-        Err(messages) => failed(&design, LinearError::Model(messages), json),
+        Err(messages) => refuse(&design, messages, json),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `paynter step`: step responses of the linear model.
 
-use crate::commands::linear::{LinearArgs, failed, needs_channel};
+use crate::commands::linear::{LinearArgs, needs_channel};
 use crate::commands::outputs::{Outputs, PICTURES};
-use crate::console::{OK, call_error};
+use crate::console::{OK, call_error, refuse};
 use crate::say;
 use clap::Args;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub fn step(args: &StepArgs) -> u8 {
     }
     let steps = match paynter::linear::steps(&design, &linear, args.horizon) {
         Ok(steps) => steps,
-        Err(error) => return failed(&design, error, json),
+        Err(error) => return refuse(&design, error, json),
     };
     if let Some(path) = &args.out
         && let Err(error) = outputs.write_table(path, &steps.table())

@@ -3,11 +3,10 @@
 use crate::ModelArgs;
 use crate::commands::linear::LinearArgs;
 use crate::commands::outputs::Outputs;
-use crate::console::{MODEL_WRONG, OK, RUN_FAILED, call_error, choice, show};
+use crate::console::{OK, call_error, choice, refuse, show};
 use crate::{say, tell};
 use clap::Args;
-use paynter::power::PowerError;
-use paynter::syntax::Diagnostic;
+use paynter::refused::Refused;
 use paynter::table::Table;
 use paynter::{Design, LinearChoice};
 use paynter_structure::text::{
@@ -79,29 +78,6 @@ pub struct StructureArgs {
     svg: Option<PathBuf>,
 }
 
-/// Why there is no answer.
-enum Refused {
-    Model(Vec<Diagnostic>),
-    Run(Vec<Diagnostic>),
-    Call(String),
-}
-
-impl From<Vec<Diagnostic>> for Refused {
-    fn from(messages: Vec<Diagnostic>) -> Self {
-        Refused::Model(messages)
-    }
-}
-
-impl From<PowerError> for Refused {
-    fn from(error: PowerError) -> Self {
-        match error {
-            PowerError::Model(messages) => Refused::Model(messages),
-            PowerError::Run(messages) => Refused::Run(messages),
-            PowerError::Call(message) => Refused::Call(message),
-        }
-    }
-}
-
 /// Answers.
 pub fn structure(args: &StructureArgs) -> u8 {
     let linear = LinearArgs {
@@ -136,14 +112,10 @@ pub fn structure(args: &StructureArgs) -> u8 {
         _ if args.along.is_some() => over_the_run(args, &design),
         _ => controllability(args, &design),
     };
-    let (messages, status) = match answered {
-        Ok(()) => return OK,
-        Err(Refused::Call(message)) => return call_error(message),
-        Err(Refused::Model(messages)) => (messages, MODEL_WRONG),
-        Err(Refused::Run(messages)) => (messages, RUN_FAILED),
-    };
-    show(&design.failed(messages), args.model.json);
-    status
+    match answered {
+        Ok(()) => OK,
+        Err(why) => refuse(&design, why, args.model.json),
+    }
 }
 
 fn controllability(args: &StructureArgs, design: &Design) -> Result<(), Refused> {

@@ -3,15 +3,15 @@
 use super::table::number;
 use super::{Answer, Sheet, StudyAsk, words};
 use paynter::Design;
-use paynter::power::PowerError;
+use paynter::refused::Refused;
 use paynter_structure::{Gain, Subject, ask as asked, bicausal, loops as find_loops};
 use serde_json::{Value, json};
 
 /// The gain of every loop through a dependent storage, as a formula and in numbers.
 pub fn loops(design: &Design) -> Result<Answer, String> {
     let found = find_loops(design).map_err(|error| match error {
-        PowerError::Call(why) => why,
-        PowerError::Model(messages) | PowerError::Run(messages) => words(&messages),
+        Refused::Call(why) => why,
+        Refused::Model(messages) | Refused::Run(messages) => words(&messages),
     })?;
     let mut answer = Answer::default();
     if found.paths.is_empty() && found.unknown.is_empty() {
@@ -22,9 +22,9 @@ pub fn loops(design: &Design) -> Result<Answer, String> {
     let columns = [
         "loop",
         "gain",
-        "least in the run",
-        "largest in the run",
-        "largest over all angles",
+        "min in the run",
+        "max in the run",
+        "max over all angles",
     ];
     let mut each = Sheet::new("Loops of class 1", &columns);
     for path in &found.paths {
@@ -33,9 +33,9 @@ pub fn loops(design: &Design) -> Result<Answer, String> {
     let columns = [
         "storage",
         "gain",
-        "least in the run",
-        "largest in the run",
-        "largest over all angles",
+        "min in the run",
+        "max in the run",
+        "max over all angles",
     ];
     let mut totals = Sheet::new("All loops of one storage", &columns);
     for (name, gain) in &found.totals {

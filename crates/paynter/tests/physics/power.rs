@@ -1,6 +1,7 @@
 //! The power through bonds obeys the laws that the drawing shows.
 
-use paynter::power::{PowerError, When, powers_of_run, powers_of_table, read_when};
+use paynter::power::{When, powers_of_run, powers_of_table, read_when};
+use paynter::refused::Refused;
 use paynter::run::{RunChoice, run};
 use paynter::symbolic::dae::EnergyRole;
 use paynter::{Choice, Design, design, exec::Engine};
@@ -140,7 +141,7 @@ fn columns_of_a_result_and_power_balance_give_what_the_run_gives() {
 fn a_result_without_enough_columns_says_what_to_record() {
     let (design, table) = recorded("less", "less");
     match powers_of_table(&design, &table, When::Mean) {
-        Err(PowerError::Call(message)) => {
+        Err(Refused::Call(message)) => {
             assert!(
                 message.contains("`record r.power, l.power, c.power, load.power`"),
                 "{message}"
@@ -149,7 +150,7 @@ fn a_result_without_enough_columns_says_what_to_record() {
         other => panic!("{other:?}"),
     }
     match powers_of_table(&design, &table, When::At(1.0)) {
-        Err(PowerError::Call(message)) => assert!(message.contains("outside"), "{message}"),
+        Err(Refused::Call(message)) => assert!(message.contains("outside"), "{message}"),
         other => panic!("{other:?}"),
     }
 }

@@ -1,7 +1,8 @@
 //! Screening through the measures of an experiment: known functions, points without a value, refusals.
 
 use crate::kit::scratch;
-use paynter::screening::{Method, Ranking, Screening, ScreeningError, screen};
+use paynter::refused::Refused;
+use paynter::screening::{Method, Ranking, Screening, screen};
 use paynter::{Choice, DesignError, SweepChoice};
 use std::ops::ControlFlow;
 
@@ -20,8 +21,8 @@ fn look(text: &str, over: &[&str], method: Method, jobs: usize) -> Result<Screen
     })?;
     let go_on = |_: usize| ControlFlow::Continue(());
     screen(design, &choice, (method, 1), (jobs, &go_on)).map_err(|e| match e {
-        ScreeningError::Call(message) => message,
-        ScreeningError::Model(messages) => messages[0].message.clone(),
+        Refused::Call(message) => message,
+        Refused::Model(messages) | Refused::Run(messages) => messages[0].message.clone(),
     })
 }
 
