@@ -32,10 +32,11 @@ impl Loader for Nowhere {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = parse_bytes(FileId(0), bytes);
+    let parsed = parse_bytes(FileId(0), bytes);
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
+    assert_eq!(parsed.tree.to_text(text), text);
     let once = format(FileId(0), text).text;
     assert_eq!(format(FileId(0), &once).text, once);
     let (project, mut found) = load("fuzz.bond", text, &mut Nowhere);
