@@ -37,6 +37,7 @@
 
 pub mod care;
 mod control;
+pub mod habits;
 pub mod linear;
 mod matrix;
 mod scalar;
@@ -127,8 +128,8 @@ pub fn call(name: &str, arguments: &[Argument], context: &mut Context) -> Result
             format!("there is no function `{name}`"),
         )
         .primary(context.call, "not a function");
-        return Err(Box::new(match nearest(name, names()) {
-            Some(meant) => message.help(format!("did you mean `{meant}`?")),
+        return Err(Box::new(match meant(name, names()) {
+            Some(help) => message.help(help),
             None => message,
         }));
     };
@@ -139,6 +140,12 @@ pub fn call(name: &str, arguments: &[Argument], context: &mut Context) -> Result
         slots,
         context,
     })
+}
+
+/// What to write instead of a name that is no function: as other languages call it, or the nearest of these names.
+pub fn meant<S: AsRef<str>>(name: &str, names: impl IntoIterator<Item = S>) -> Option<String> {
+    let habit = habits::instead(name).map(str::to_owned);
+    habit.or_else(|| nearest(name, names).map(|near| format!("did you mean `{}`?", near.as_ref())))
 }
 
 /// Tells whether a name is a built-in function.

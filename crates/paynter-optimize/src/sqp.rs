@@ -58,6 +58,8 @@ pub struct Descent {
 const FAR: f64 = 40.0;
 /// Weight of the slack in programs that have no answer, against the largest multiplier.
 const SLACK: f64 = 1e3;
+/// Violation, in scales, up to which a careful descent leaves the points that meet all constraints.
+const LEEWAY: f64 = 0.1;
 
 /// Descends from a point.
 pub fn descend(problem: &dyn Problem, start: &[f64], scales: &Scales, how: &Descending) -> Descent {
@@ -99,6 +101,44 @@ struct Walk<'w> {
 struct Place {
     x: Vec<f64>,
     value: Evaluation,
+}
+
+impl Place {
+    fn violation(&self) -> f64 {
+        violation(&self.value)
+    }
+}
+
+/// By how much constraints are violated, in scales.
+fn violation(value: &Evaluation) -> f64 {
+    value.constraints.iter().map(|c| c.max(0.0)).sum()
+}
+
+/// A way down.
+struct Path {
+    end: End,
+    last: Place,
+    /// The last point that met all constraints, where a step led far away from those.
+    left: Option<Place>,
+}
+
+/// What violated constraints cost.
+struct Toll<'w> {
+    weights: &'w [f64],
+    /// No step goes beyond this violation.
+    most: f64,
+}
+
+impl Toll<'_> {
+    fn of(&self, value: &Evaluation) -> f64 {
+        let each = value.constraints.iter().zip(self.weights);
+        each.map(|(c, w)| w * c.max(0.0)).sum()
+    }
+
+    /// The ℓ₁ merit function.
+    fn merit(&self, value: &Evaluation) -> f64 {
+        value.aim + self.of(value)
+    }
 }
 
 impl Walk<'_> {
@@ -173,45 +213,47 @@ impl Walk<'_> {
         slopes.is_finite().then_some(slopes)
     }
 
+    /// Descends boldly: a step across points that violate constraints may lead to a better region. Where it ended among
+    /// such points, with no slope that leads back, it starts again where it left the others, carefully.
     fn go(&mut self, start: &[f64]) -> Result<End, End> {
-        let n = start.len();
         let Some(value) = self.try_at(start)? else {
             return Ok(End::Blocked);
         };
-        let mut here = Place {
-            x: start.to_vec(),
-            value,
-        };
+        let x = start.to_vec();
+        let bold = self.walk_from(Place { x, value }, f64::INFINITY)?;
+        match bold.left {
+            Some(left) if bold.last.violation() > 0.0 => Ok(self.walk_from(left, LEEWAY)?.end),
+            _ => Ok(bold.end),
+        }
+    }
+
+    fn walk_from(&mut self, mut here: Place, leeway: f64) -> Result<Path, End> {
+        let n = here.x.len();
         let mut h = Dense::diagonal(n, 1.0);
         let mut weights = vec![1.0; here.value.constraints.len()];
         let mut slopes = self.slopes_at(&here)?;
         let mut is_fresh = true;
-        loop {
+        let mut left = None;
+        let end = loop {
             let Some(step) = direction(&h, &slopes, &here) else {
-                return Ok(End::Stalled);
+                break End::Stalled;
             };
             self.multipliers.clone_from(&step.multipliers);
-            // A point just outside is no answer: the step inside is as short as the margin is small.
-            let worst = here
-                .value
-                .constraints
-                .iter()
-                .fold(f64::NEG_INFINITY, |m, c| m.max(*c));
-            let shortest = match worst <= 0.9 * self.how.margin {
-                true => self.how.smallest_step,
-                false => 1e-3 * self.how.smallest_step.min(self.how.margin),
-            };
-            if largest(&step.d) <= shortest {
-                return Ok(End::Converged);
+            if largest(&step.d) <= self.shortest_step(&here) {
+                break End::Converged;
             }
             for (w, m) in weights.iter_mut().zip(&step.multipliers) {
                 // A little above the multipliers, and never falling fast: the merit function stays the same one.
                 *w = (1.5 * m).max(0.5 * (*w + m)).max(*w * 0.5).max(1e-6);
             }
-            let Some(next) = self.line_search(&here, &slopes, (&h, &step), &weights)? else {
+            let toll = Toll {
+                weights: &weights,
+                most: here.violation().max(leeway),
+            };
+            let Some(next) = self.line_search(&here, &slopes, (&h, &step), &toll)? else {
                 // What was learned of the curvature may be wrong; steepest descent has the last word.
                 if is_fresh {
-                    return Ok(End::Stalled);
+                    break End::Stalled;
                 }
                 h = Dense::diagonal(n, 1.0);
                 is_fresh = true;
@@ -225,7 +267,23 @@ impl Walk<'_> {
                 &step.multipliers,
             );
             is_fresh = false;
+            if here.violation() == 0.0 && next.violation() > LEEWAY {
+                left = Some(here);
+            }
             (here, slopes) = (next, new_slopes);
+        };
+        let last = here;
+        Ok(Path { end, last, left })
+    }
+
+    /// The step at which a descent has arrived. A point just outside is no answer: the step inside is as short as the
+    /// margin is small.
+    fn shortest_step(&self, here: &Place) -> f64 {
+        let constraints = here.value.constraints.iter();
+        let worst = constraints.fold(f64::NEG_INFINITY, |m, c| m.max(*c));
+        match worst <= 0.9 * self.how.margin {
+            true => self.how.smallest_step,
+            false => 1e-3 * self.how.smallest_step.min(self.how.margin),
         }
     }
 
@@ -235,23 +293,12 @@ impl Walk<'_> {
         here: &Place,
         slopes: &Slopes,
         (h, step): (&Dense, &Step),
-        weights: &[f64],
+        toll: &Toll<'_>,
     ) -> Result<Option<Place>, End> {
         // Part of the promised fall that must come (Armijo).
         const SUFFICIENT: f64 = 1e-4;
-        let merit = |e: &Evaluation| {
-            let violated = e.constraints.iter().zip(weights);
-            e.aim + violated.map(|(c, w)| w * c.max(0.0)).sum::<f64>()
-        };
-        let before = merit(&here.value);
-        let promised = dot(&slopes.aim, &step.d)
-            - here
-                .value
-                .constraints
-                .iter()
-                .zip(weights)
-                .map(|(c, w)| w * c.max(0.0))
-                .sum::<f64>();
+        let before = toll.merit(&here.value);
+        let promised = dot(&slopes.aim, &step.d) - toll.of(&here.value);
         // A rounding of the merit function is no rise.
         let rounding = 1e-15 * (1.0 + before.abs());
         let mut length = 1.0;
@@ -259,7 +306,8 @@ impl Walk<'_> {
             let x = inside(&here.x, &step.d, length);
             let value = self.try_at(&x)?;
             let demanded = before + SUFFICIENT * length * promised.min(0.0) + rounding;
-            if let Some(value) = value.clone().filter(|v| merit(v) <= demanded) {
+            let serves = |v: &Evaluation| toll.merit(v) <= demanded && violation(v) <= toll.most;
+            if let Some(value) = value.clone().filter(serves) {
                 return Ok(Some(Place { x, value }));
             }
             if length == 1.0
@@ -267,7 +315,7 @@ impl Walk<'_> {
                 && let Some(bent) = corrected(h, slopes, here, (&step.d, &value))
             {
                 let x = inside(&here.x, &bent, 1.0);
-                if let Some(value) = self.try_at(&x)?.filter(|v| merit(v) <= demanded) {
+                if let Some(value) = self.try_at(&x)?.filter(serves) {
                     return Ok(Some(Place { x, value }));
                 }
             }

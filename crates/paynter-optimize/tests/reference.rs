@@ -471,3 +471,24 @@ fn noise_of_a_millionth_leaves_the_optimum_within_its_reach() {
         "{x:?}"
     );
 }
+
+#[test]
+fn a_constraint_that_is_flat_where_it_holds_does_not_lead_astray() {
+    // As an overshoot over damping: hardly a slope where it is met, and none that leads back from the far end.
+    let problem = Boxed {
+        low: vec![0.0],
+        high: vec![1.0],
+        aim: |x| x[0],
+        constraints: vec![|x| {
+            let u = 30.0 * x[0];
+            0.25 * (-u * u).exp() + u * (1.0 - u).exp() - 0.2
+        }],
+    };
+    let found = search(&problem, None, &options(1));
+    let (x, _) = best(&problem, &found);
+    let u = 30.0 * x[0];
+    assert!((u * (1.0 - u).exp() - 0.2).abs() < 1e-6, "{x:?}");
+    let ends: Vec<_> = found.locals.iter().map(|l| l.agreement).collect();
+    let n_same = ends.iter().filter(|e| **e == Agreement::Same).count();
+    assert!(n_same + 1 >= ends.len(), "{ends:?}");
+}

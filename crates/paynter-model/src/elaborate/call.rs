@@ -16,7 +16,6 @@ use super::value::{Shape, Value, ValueKind};
 use super::{Elaborator, Item, code};
 use crate::functions;
 use crate::graph::{Reading, ReadingKind};
-use crate::suggest::nearest;
 use crate::units::Dimension;
 
 /// Functions calling functions; the language has no recursion.
@@ -142,8 +141,8 @@ impl<'a> Elaborator<'a> {
                     format!("there is no function `{text}`"),
                 )
                 .primary(function.span, "not a function");
-                match nearest(text, names) {
-                    Some(near) => message.help(format!("did you mean `{near}`?")),
+                match functions::meant(text, names) {
+                    Some(help) => message.help(help),
                     None => message,
                 }
             });

@@ -288,6 +288,12 @@ pub(super) fn suggest(name: &str) -> Option<String> {
     if let Some((right, _)) = all_names().find(|(n, _)| n.to_lowercase() == lower) {
         return Some(format!("did you mean `{right}`?"));
     }
+    // Powers without their sign: `m/s2`, `m/s²`.
+    let base = name.trim_end_matches(|c: char| digit(c).is_some());
+    if base.len() < name.len() && find(base).is_some() {
+        let exponent: String = name[base.len()..].chars().filter_map(digit).collect();
+        return Some(format!("write `{base}^{exponent}`"));
+    }
     // Juxtaposed units: `Nm`, `kWs`.
     let product = name.char_indices().skip(1).find_map(|(at, _)| {
         let (left, right) = name.split_at(at);
@@ -304,4 +310,12 @@ pub(super) fn suggest(name: &str) -> Option<String> {
         std::iter::once(n.to_owned()).chain(prefixed)
     });
     crate::suggest::nearest(name, with_prefixes).map(|n| format!("did you mean `{n}`?"))
+}
+
+/// A digit, raised or not.
+fn digit(c: char) -> Option<char> {
+    match "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().position(|raised| raised == c) {
+        Some(value) => char::from_digit(value as u32, 10),
+        None => Some(c).filter(char::is_ascii_digit),
+    }
 }
