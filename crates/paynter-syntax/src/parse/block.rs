@@ -411,6 +411,8 @@ impl Parser<'_> {
             TokenKind::Ident | TokenKind::Number | TokenKind::LParen | TokenKind::Text => {
                 diagnostic.help("an operator, an arrow, a comma or `;` is missing before this")
             }
+            TokenKind::Eq => diagnostic
+                .help("a value is written `name = …` without a type, a part `name: Kind(…)`"),
             _ => diagnostic,
         };
         self.fail(diagnostic);

@@ -199,7 +199,7 @@ impl Parser<'_> {
             return Some(PortMember::Signal(decl));
         }
         let name = self.name("the name of a member")?;
-        self.expect(T::Colon, "`:` and a domain")?;
+        self.expect(T::Colon, "`:` and a domain such as `electrical`")?;
         let domain = self.path("a domain")?;
         let size = if self.kind() == T::LBracket {
             Some(self.size()?)

@@ -297,8 +297,8 @@ impl Parser<'_> {
     fn port_decl(&mut self) -> Option<ast::PortDecl> {
         let mark = self.mark();
         let name = self.name("the name of a port")?;
-        self.expect(T::Colon, "`:` and a domain")?;
-        let kind = self.path("a domain or a port type")?;
+        self.expect(T::Colon, "`:` and a domain such as `electrical`")?;
+        let kind = self.path("a domain such as `electrical`, or a port type")?;
         let size = if self.kind() == T::LBracket {
             Some(self.size()?)
         } else {
