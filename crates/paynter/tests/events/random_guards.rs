@@ -138,8 +138,7 @@ impl E {
                     "abs" => a.abs(),
                     "floor" => a.floor(),
                     "ceil" => a.ceil(),
-                    // Without the sign of a zero, which `atan2` would take for half a turn.
-                    "round" => a.round() + 0.0,
+                    "round" => a.round(),
                     "sign" => match a {
                         a if a > 0.0 => 1.0,
                         a if a < 0.0 => -1.0,
@@ -159,7 +158,8 @@ impl E {
                     "min" => a.min(b),
                     "max" => a.max(b),
                     "mod" => a - b * (a / b).floor(),
-                    "atan2" => a.atan2(b),
+                    // Without the sign of a zero, which would be taken for half a turn.
+                    "atan2" => (a + 0.0).atan2(b),
                     "hypot" => a.hypot(b),
                     _ => unreachable!("{f} is made nowhere"),
                 }
