@@ -22,6 +22,7 @@ use paynter::model::causality::{alternatives, causality_diagnostics, report, ste
 use paynter::overlay::Overlay;
 use paynter::power::{When, powers_of_run, powers_of_table, read_when};
 use paynter::readable::readable;
+use paynter::refused::Refused;
 use paynter::run::Ready;
 use paynter::sweep::Keep;
 use paynter::symbolic::Role;

@@ -27,9 +27,9 @@ pub fn export_fmu(
         other => return Err(CallError::new_err(format!("fmi is 2 or 3, not {other}"))),
     };
     may_write(&design, &path, "fmu")?;
-    let inner = &design.inner;
+    let (inner, choice) = (&design.inner, &design.choice);
     let made = py.detach(|| {
-        let export = paynter_export::export_audited(inner, &design.choice)?;
+        let export = paynter_export::export_audited(inner, choice)?;
         let options = fmu::Options {
             version,
             is_sources_only: sources_only,

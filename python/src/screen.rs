@@ -7,9 +7,7 @@ use crate::design::Design;
 use crate::errors::{CallError, Interrupted, unknown};
 use crate::watch::{Watch, go_on};
 use paynter::refused::Refused;
-use paynter::screening::{
-    Method, screen as run, screening_to_json, screening_to_text,
-};
+use paynter::screening::{Method, screen as run, screening_to_json, screening_to_text};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

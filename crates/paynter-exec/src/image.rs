@@ -12,7 +12,7 @@ use paynter_symbolic::expr::{Comparison, SymbolId};
 use paynter_symbolic::{Dae, Origin};
 use rustc_hash::FxHashMap;
 
-use crate::ahead::{Tape, Watched};
+use crate::ahead::{Cells, Tape, Watched};
 use crate::anchors::Anchors;
 use crate::audit::{AuditLayout, Power};
 use crate::balance::Balances;
@@ -189,6 +189,9 @@ pub(crate) struct EventLayout {
     pub waves: Vec<Tape>,
     /// The mode that each of them was found for.
     pub wave_modes: Vec<SymbolId>,
+    /// The guards that read them, where they read nothing but time, states and what is held; and what each decides.
+    pub winding_guards: Vec<Tape>,
+    pub winding_cells: Vec<Cells>,
     /// What may be a short pulse in the right-hand side.
     pub pulses: Vec<Tape>,
     pub corners: Vec<Corners>,

@@ -800,7 +800,12 @@ impl System for Machine {
             y: (start, end),
             middle: Some(middle),
         };
-        self.waves.cut(waves, &self.memory.slots, step, cuts)
+        let guards = (
+            &*self.image.events.winding_guards,
+            &*self.image.events.winding_cells,
+        );
+        let slots = &self.memory.slots;
+        self.waves.cut((waves, guards), slots, step, cuts)
     }
 
     fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64]), nodes: &[f64]) -> Option<f64> {

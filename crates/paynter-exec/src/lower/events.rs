@@ -166,7 +166,7 @@ impl Maker {
             });
         }
         let owners = self.image.events.modes.iter().filter_map(|mode| {
-            matches!(mode.decider, Decider::State { .. }).then_some(mode.symbol)
+            matches!(mode.decider, Decider::State { .. }).then_some((mode.symbol, mode.kind))
         });
         let guards: Vec<_> = owners.zip(as_they_are.iter().copied()).collect();
         if !self.is_for_export {
@@ -181,10 +181,11 @@ impl Maker {
 
     /// Finds what may wind inside the guards: functions of time or states that are no low powers, wherever the guards
     /// read them, in equations solved together as well.
-    pub(super) fn make_waves(&mut self, guards: &[(SymbolId, ExprId)]) {
+    pub(super) fn make_waves(&mut self, guards: &[((SymbolId, SwitchKind), ExprId)]) {
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         let mut seen_blocks: FxHashSet<u32> = FxHashSet::default();
-        for &(mode, guard) in guards {
+        for &((mode, kind), guard) in guards {
+            self.make_winding_guard(kind, guard);
             let mut stack = vec![guard];
             while let Some(e) = stack.pop() {
                 if !seen.insert(e) {
@@ -212,6 +213,18 @@ impl Maker {
                     None => for_each_argument(&plan.dae.pool, e, |a| stack.push(a)),
                 }
             }
+        }
+    }
+
+    /// Keeps a whole guard beside the functions that wind inside of it: the sum of two that rise and fall may turn where
+    /// neither does.
+    fn make_winding_guard(&mut self, kind: SwitchKind, guard: ExprId) {
+        if self.has_part(guard, may_wind)
+            && self.dependences.of(&self.emitter.plan, guard) == Reads::States
+        {
+            let tape = Tape::new(&mut self.emitter, &mut self.dependences, guard);
+            self.image.events.winding_guards.push(tape);
+            self.image.events.winding_cells.push(Cells::Switch(kind));
         }
     }
 
@@ -288,7 +301,7 @@ impl Maker {
             }
             match self.dependences.of(&self.emitter.plan, e) {
                 // What is a part of this one is looked at as such.
-                Reads::Time if self.has_pulse(e) => {
+                Reads::Time if self.has_part(e, may_be_pulse) => {
                     of_time.push(e);
                     continue;
                 }
@@ -319,8 +332,8 @@ impl Maker {
         }
     }
 
-    /// Tells whether a function of time has a part that may be a pulse, through names as well.
-    pub(super) fn has_pulse(&self, e: ExprId) -> bool {
+    /// Tells whether a function has such a part, through names as well.
+    fn has_part(&self, e: ExprId, is_such: fn(&Pool, ExprId) -> bool) -> bool {
         let plan = &self.emitter.plan;
         let mut seen = FxHashSet::default();
         let mut stack = vec![e];
@@ -328,7 +341,7 @@ impl Maker {
             if !seen.insert(e) {
                 continue;
             }
-            if may_be_pulse(&plan.dae.pool, e) {
+            if is_such(&plan.dae.pool, e) {
                 return true;
             }
             for_each_input(plan, e, |a| stack.push(a));

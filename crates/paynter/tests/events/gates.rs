@@ -182,6 +182,39 @@ fn gates_of_time_are_open_as_long_and_as_often_as_the_signal_says() {
 }
 
 #[test]
+fn a_sum_that_turns_where_none_of_its_parts_does_is_seen() {
+    // Falls back for 12 ms on its way up: the saw's cube is flat there, and the sine comes down.
+    let value = |t: f64| {
+        let x = 5.09955660346761 * t;
+        let saw = 2.0 * (2.0 * (x - (x + 0.5).floor())).abs() - 1.0;
+        saw.powi(3) + 0.1 * (32.12720660184594 * t).sin() - 0.5679290783030823
+            + 0.13262754514108427 * t
+    };
+    let (stop, n) = (10.97, 1_000_000);
+    let h = stop / f64::from(n);
+    let is_open: Vec<bool> = (0..n)
+        .map(|k| value((f64::from(k) + 0.5) * h) > 0.0)
+        .collect();
+    let open = h * is_open.iter().filter(|is| **is).count() as f64;
+    let count = is_open.windows(2).filter(|w| !w[0] && w[1]).count() as f64;
+    for method in &METHODS[..ADAPTIVE] {
+        let outcome = run_text(&format!(
+            "model M {{
+                saw = 2*abs(2*(5.09955660346761*time - floor(5.09955660346761*time + 0.5))) - 1
+                s = saw^3 + 0.1*sin(32.12720660184594*time)
+                der(x) = -0.13262754514108427
+                start x = 0.5679290783030823
+                der(y) = if s > x then 1 else 0
+                when up: s > x {{ n = pre(n) + 1 }}
+            }}
+            experiment e of M {{ stop = {stop}; method = {method}; record y, n }}"
+        ));
+        assert_eq!(last(&outcome, "n"), count, "{method}");
+        assert_close(last(&outcome, "y"), open, 3.0 * h * count);
+    }
+}
+
+#[test]
 fn gates_of_a_slow_state_and_a_fast_signal_miss_nothing() {
     let (n, mut random) = cases(200, 22);
     for case in 0..n {
