@@ -85,6 +85,8 @@ pub struct Findings {
     pub control: Option<SideFindings>,
     /// For the outputs; none if there are none.
     pub observe: Option<SideFindings>,
+    /// No outputs are named, and the model has none: all states are taken for measured.
+    pub measures_all: bool,
     /// Storages that depend on others.
     pub dependent: Vec<String>,
     /// Hankel singular values, or why there are none.

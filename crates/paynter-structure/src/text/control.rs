@@ -19,6 +19,14 @@ pub fn control_text(found: &Findings) -> String {
         side_text(&mut out, side);
         out.push('\n');
     }
+    if found.control.is_none() {
+        out.push_str("nothing acts on this model: it has no input and no source; name an input with `--from`\n");
+    }
+    if found.observe.is_none() {
+        out.push_str("nothing is measured in this model: name sensors with `--to`\n");
+    } else if found.measures_all {
+        out.push_str("no sensors are named and the model has no outputs: all states are taken for measured; name sensors with `--to`\n");
+    }
     if !found.dependent.is_empty() {
         let _ = writeln!(
             out,
