@@ -228,3 +228,26 @@ fn what_was_not_asked_is_said() {
         "{words}"
     );
 }
+
+/// Beyond the size of exact and numeric ranks paths are all there is, and the headline says so.
+#[test]
+fn a_model_too_large_for_ranks_is_not_called_uncontrollable() {
+    let text = "model L {
+    param n = 400
+    input u = 0
+    Se(u) -> s[1]
+    for k in 1..n {
+        s[k]: 1 -> m[k]: I(1), r[k]: R(0.1)
+        s[k] -> z[k]: 0 -> c[k]: C(1)
+    }
+    for k in 1..n-1 { z[k] -> s[k+1] }
+    output y = z[n].e
+}";
+    let found = findings(text, "", "").expect("it is compiled");
+    let words = paynter_structure::text::control_text(&found);
+    let first = words.lines().next().unwrap_or_default();
+    assert!(
+        first.starts_with("controllable from `u` as far as paths tell"),
+        "{first}"
+    );
+}
