@@ -52,6 +52,14 @@ fn random_graphs_keep_their_trajectories() {
     }
 }
 
+/// Inertias side by side at a 0-junction have equal momenta in every run; here the one that is tied to the other follows from a third.
+#[test]
+fn a_tie_between_storages_that_are_no_states_is_kept_by_the_proof() {
+    let text = random_graph(9_000_168);
+    let found = simple(&text);
+    assert!(found.proof.is_some() && found.holds(), "{}", found.text);
+}
+
 #[test]
 fn what_was_simplified_is_simple() {
     for (seed, text) in graphs().take(30) {
