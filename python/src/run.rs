@@ -85,7 +85,7 @@ impl Run {
         let page = py.detach(|| {
             let film = film(design, &self.choice, &mut |_| watch.look(0.0)).ok();
             let sections = match structure {
-                true => paynter_structure::sections(design),
+                true => paynter_structure::sections(design, &self.choice),
                 false => Vec::new(),
             };
             let further = Further { film, sections };

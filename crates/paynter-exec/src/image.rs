@@ -230,6 +230,8 @@ pub(crate) struct StartLayout {
     /// Demands that are not on states directly, then constraints, then hints.
     pub demands: Map,
     pub n_demands: usize,
+    /// States that are momenta or flows.
+    pub is_rate: Vec<bool>,
 }
 
 /// Constraints that the states have to keep.

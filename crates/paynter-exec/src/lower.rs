@@ -460,6 +460,9 @@ impl Maker {
                 aim,
             });
         }
+        let rates: FxHashSet<SymbolId> = self.emitter.plan.dae.rates.iter().copied().collect();
+        let is_rate = self.image.states.iter().map(|s| rates.contains(s));
+        self.image.start.is_rate = is_rate.collect();
         let mut constraints = reduced.constraints.clone();
         constraints.extend(self.emitter.plan.dae.invariants.iter().map(|i| i.residual));
         self.image.start.n_demands = demands.len();

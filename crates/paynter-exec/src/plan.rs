@@ -90,6 +90,7 @@ pub(crate) fn plan(reduced: &Reduced) -> Plan {
         anchors: given.anchors.clone(),
         preferred_states: Vec::new(),
         tearing: Vec::new(),
+        rates: given.rates.clone(),
     };
     let sources = dae
         .symbols

@@ -364,7 +364,7 @@ impl Machine {
             return Ok(Outcome::default());
         }
         let begin = y.to_vec();
-        let solved = self.solve_rows(t, y, (map, &rows), &is_free);
+        let solved = self.solve_demands(t, y, (map, &rows), &is_free);
         let mut outcome = solved.map_err(|fault| self.fail(fault))?;
         if outcome.unmet.is_empty() {
             self.find_rates_again(t, (&begin, y), &is_free, &mut outcome);
@@ -400,6 +400,78 @@ impl Machine {
             return Ok(outcome);
         }
         Err(self.blame(&outcome, map, set_by))
+    }
+
+    /// Solves demands and constraints for the free states. Places that only modulate stay where they are, unless that
+    /// leaves something open: `rotor.f = 3` is a demand on momenta, also where the rotor hangs on a shaft whose angle nobody
+    /// has mentioned.
+    fn solve_demands(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        (map, rows): (&Map, &[usize]),
+        is_free: &[bool],
+    ) -> Result<Outcome, Fault> {
+        let is_moved = self.without_modulators(t, y, (map, rows), is_free);
+        if is_moved != is_free {
+            let mut trial = y.to_vec();
+            if let Ok(outcome) = self.solve_rows(t, &mut trial, (map, rows), &is_moved)
+                && outcome.unmet.is_empty()
+            {
+                y.copy_from_slice(&trial);
+                return Ok(outcome);
+            }
+        }
+        self.solve_rows(t, y, (map, rows), is_free)
+    }
+
+    /// The free states without those that do nothing to any row while nothing moves: there they are seen through moduli only.
+    fn without_modulators(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        (map, rows): (&Map, &[usize]),
+        is_free: &[bool],
+    ) -> Vec<bool> {
+        let image = self.image.clone();
+        let is_rate = &image.start.is_rate;
+        let is_place = |&c: &u32| is_free[c as usize] && !is_rate[c as usize];
+        if !rows.iter().any(|&row| map.rows[row].iter().any(is_place)) {
+            return is_free.to_vec();
+        }
+        let mut rest = y.to_vec();
+        let sizes = self.sizes(y);
+        for (k, &is_rate) in is_rate.iter().enumerate() {
+            // A place may be one where a slope vanishes by chance.
+            rest[k] = match is_rate {
+                true => 0.0,
+                false => y[k] + search::aside(k) * sizes[k],
+            };
+        }
+        // Equations with several solutions go on from where they are now.
+        let memory = self.memory.clone();
+        let slopes = self.residuals(t, &rest, map);
+        let slopes = slopes.and_then(|_| self.entries(map));
+        self.memory = memory;
+        let Ok(slopes) = slopes else {
+            return is_free.to_vec();
+        };
+        let mut is_seen = vec![false; y.len()];
+        for &row in rows {
+            let own = map.rows[row].iter().zip(&slopes[row]);
+            let own = own.map(|(&column, slope)| (column as usize, slope.abs()));
+            let own: Vec<(usize, f64)> = own.map(|(c, slope)| (c, slope * sizes[c])).collect();
+            let strongest = own.iter().fold(0.0_f64, |m, entry| m.max(entry.1));
+            for (column, slope) in own {
+                let is_small = slope <= NOISE * strongest;
+                is_seen[column] |= !is_small;
+            }
+        }
+        let states = is_free.iter().zip(&is_seen).enumerate();
+        let is_moved = |(k, (&is_free, &is_seen)): (usize, (&bool, &bool))| {
+            is_free && (is_seen || is_rate.get(k) == Some(&true))
+        };
+        states.map(is_moved).collect()
     }
 
     /// Finds the rates of a mechanism anew, from what they were before its positions were found: on the way there they

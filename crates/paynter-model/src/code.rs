@@ -39,6 +39,8 @@ pub const POTENTIAL_FORM: &str = "E0812";
 pub const LETTER_TAKEN: &str = "E0813";
 /// A given motion that reads more than time and parameters.
 pub const GIVEN_FORM: &str = "E0815";
+/// Generalised speeds that do not tell the motion, or tell it twice.
+pub const SPEEDS: &str = "E0816";
 
 // E03xx: units and domains.
 
@@ -199,8 +201,8 @@ const OWN: &[Row] = &[
     ),
     (
         LAGRANGIAN_TIME,
-        "time in an energy",
-        "What changes an energy from outside must be a motion with a drive: declare it as `given s = …`, and read s and der(s). Then the power it takes is in the graph.",
+        "input in an energy",
+        "What changes an energy from outside must be a motion with a drive: declare it as `given s = …`, and read s and der(s). Then the power it takes is in the graph. How an input changes is not known.",
     ),
     (
         NOT_QUADRATIC,
@@ -251,6 +253,11 @@ const OWN: &[Row] = &[
         GIVEN_FORM,
         "form of a given motion",
         "A `given` motion is written in time and parameters, so that its rate is known at all times.",
+    ),
+    (
+        SPEEDS,
+        "choice of speeds",
+        "`speed` names rates that are the states, as many as coordinates less constraints. Each must be free to be chosen when the others are, and together they must tell every der(…).",
     ),
     (
         UNKNOWN_UNIT,

@@ -148,6 +148,8 @@ fn understand(source: &Source<'_>, net: &Net, text: &str) -> Result<Assumption, 
     let Some((left, value)) = text.split_once('=') else {
         return Err(wrong("it is not an equation".to_owned()));
     };
+    // `==` means the same here.
+    let value = value.strip_prefix('=').unwrap_or(value);
     let (left, value) = (left.trim(), value.trim());
     let (junction, letter) = left.rsplit_once('.').unwrap_or((left, ""));
     let things = net.things.iter();
@@ -175,6 +177,9 @@ fn understand(source: &Source<'_>, net: &Net, text: &str) -> Result<Assumption, 
     };
     if value.is_empty() {
         return Err(wrong("it has no value".to_owned()));
+    }
+    if crate::expression::parse(value).is_none() {
+        return Err(wrong(format!("`{value}` cannot be read as a value")));
     }
     Ok(Assumption {
         junction: junction.to_owned(),
@@ -395,6 +400,9 @@ fn ran<L: Loader + Clone>(
     }
 }
 
+/// A model that is wrong by this share of what it shows stands for nothing.
+const USELESS: f64 = 0.1;
+
 /// The largest size of what is left out, and the differences of columns.
 fn compared(old: &Table, new: &Table, what: &Measured<'_>) -> String {
     let largest_of = |name: &str| {
@@ -429,10 +437,15 @@ fn compared(old: &Table, new: &Table, what: &Measured<'_>) -> String {
         .retain(|c| !c.name.starts_with("left_out_"));
     let differences = compare(new, &reference, 1e-9);
     let columns = differences.columns.iter();
+    let worst = columns.clone().fold(0.0_f64, |m, c| m.max(c.scaled));
     let columns = columns.map(|c| format!("{} {:.2e}", c.name, c.scaled));
     let columns: Vec<String> = columns.collect();
+    let verdict = match worst > USELESS {
+        true => "; the assumption does not hold in this run",
+        false => "",
+    };
     format!(
-        "{}; recorded columns differ by, of their ranges: {}",
+        "{}; recorded columns differ by, of their ranges: {}{verdict}",
         left_out.join(", "),
         columns.join(", ")
     )

@@ -24,6 +24,7 @@ use crate::session::{Rewritten, Wish, rewrite};
 pub(crate) use clear::clear;
 use field::Field;
 pub(crate) use field::flow_text;
+use gyrators::Turned;
 pub(crate) use gyrators::gyrator;
 use paynter::DesignError;
 use paynter::model::project::Loader;
@@ -32,8 +33,8 @@ use paynter::syntax::Diagnostic;
 use places::Places;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The inverse of a larger matrix would fill a page.
-pub(crate) const MAX_COORDINATES: usize = 3;
+/// The determinant of a larger matrix is a sum of thousands of products.
+pub(crate) const MAX_COORDINATES: usize = 6;
 
 /// Moves dependent inertias.
 ///
@@ -397,7 +398,8 @@ impl Mover<'_, '_> {
             net.may_drop(*thing, images)
                 .map_err(|why| format!("{why}, and what it is then cannot be said"))?;
         }
-        for path in self.efforts_before(net, field) {
+        let turned = gyrators::turned(&mut self.algebra, net, places, field);
+        for path in efforts_before(net, field, &turned) {
             if net
                 .read_of(path.trim_end_matches(".e"))
                 .iter()
@@ -409,7 +411,6 @@ impl Mover<'_, '_> {
             }
             net.unlike.insert(path);
         }
-        let turned = gyrators::turned(&mut self.algebra, net, places, field);
         let constant = field.frozen.iter();
         let constant = constant.filter_map(|(c, _)| net.things[*c].name.clone());
         if turned.acts_on(&constant.collect::<Vec<String>>()) {
@@ -423,26 +424,6 @@ impl Mover<'_, '_> {
         self.steps.extend(turned.carry_out(net));
         self.steps.extend(clear(&mut self.algebra, net));
         Ok(())
-    }
-
-    /// The efforts of 0-junctions on the way to masses that move.
-    fn efforts_before(&self, net: &Net, field: &Field) -> Vec<String> {
-        let mut found = Vec::new();
-        let mut open: Vec<ThingId> = field.masses.iter().map(|m| m.thing).collect();
-        while let Some(thing) = open.pop() {
-            for bond in net.at(thing) {
-                let tail = net.bonds[bond].tail;
-                let leads = matches!(net.things[tail].kind, Kind::One | Kind::Zero | Kind::Tf);
-                if net.bonds[bond].head != thing || !leads {
-                    continue;
-                }
-                if let (Kind::Zero, Some(name)) = (net.things[tail].kind, &net.things[tail].name) {
-                    found.push(format!("{name}.e"));
-                }
-                open.push(tail);
-            }
-        }
-        found
     }
 
     /// What is read of a mass, in flows.
@@ -475,6 +456,31 @@ impl Mover<'_, '_> {
             }
         }
     }
+}
+
+/// The efforts of 0-junctions on the way to masses that move, and to gyrators that go with them.
+fn efforts_before(net: &Net, field: &Field, turned: &Turned) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Vec<ThingId> = field.masses.iter().map(|m| m.thing).collect();
+    open.extend(turned.loaded(net));
+    let mut is_seen = BTreeSet::new();
+    while let Some(thing) = open.pop() {
+        if !is_seen.insert(thing) {
+            continue;
+        }
+        for bond in net.at(thing) {
+            let tail = net.bonds[bond].tail;
+            let leads = matches!(net.things[tail].kind, Kind::One | Kind::Zero | Kind::Tf);
+            if net.bonds[bond].head != thing || !leads {
+                continue;
+            }
+            if let (Kind::Zero, Some(name)) = (net.things[tail].kind, &net.things[tail].name) {
+                found.push(format!("{name}.e"));
+            }
+            open.push(tail);
+        }
+    }
+    found
 }
 
 /// Fields that read the same place are one: two copies of a place would have two start values.

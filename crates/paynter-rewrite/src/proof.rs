@@ -321,9 +321,9 @@ fn at_random<L: Loader + Clone>(
     }));
     columns.extend(values);
     let n_asked = columns.len();
-    columns.extend(with.ties.iter().map(|t| t.1.clone()));
+    columns.extend(with.ties.iter().flat_map(|t| [t.0.clone(), t.1.clone()]));
     let mut old_probe = Probe::new(loader, old, &with.with, &columns)?;
-    let mut points = Points::new(old_probe.states(), with);
+    let mut points = Points::new(old_probe.states().len(), with);
     let mut rows: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
     for _ in 0..N_POINTS * MAX_DRAWS {
         if rows.len() == N_POINTS {
@@ -427,20 +427,17 @@ fn set_parameters(probe: &mut Probe, with: &Correspondence, values: impl Iterato
 struct Points {
     dice: Dice,
     n_states: usize,
-    /// The state that each tie is about.
-    ties: Vec<Option<usize>>,
+    n_ties: usize,
     fixed: Vec<String>,
     n_drawn: usize,
 }
 
 impl Points {
-    fn new(states: Vec<String>, with: &Correspondence) -> Self {
-        let place = |name: &String| states.iter().position(|s| s == name);
-        let ties = with.ties.iter().map(|(state, _)| place(state));
+    fn new(n_states: usize, with: &Correspondence) -> Self {
         Points {
             dice: Dice(0x5eed),
-            n_states: states.len(),
-            ties: ties.collect(),
+            n_states,
+            n_ties: with.ties.len(),
             fixed: with.fixed.clone(),
             n_drawn: 0,
         }
@@ -473,65 +470,63 @@ impl Points {
 }
 
 impl Points {
-    /// Sets the states that follow from others, by Newton's method: what one follows from may depend on it.
+    /// Moves the states to where all ties hold, by Newton's method with the shortest steps: what is tied may be no state itself
+    /// but depend on some, and what it is tied to may depend on it.
     fn tie(&self, old: &mut Probe, t: f64, y: &mut [f64], first: usize) -> Option<()> {
-        let tied: Vec<(usize, usize)> = self
-            .ties
-            .iter()
-            .enumerate()
-            .filter_map(|(k, tie)| Some((first + k, (*tie)?)))
-            .collect();
-        if tied.is_empty() {
+        if self.n_ties == 0 {
             return Some(());
         }
-        let n = tied.len();
         let gaps = |old: &mut Probe, y: &[f64]| -> Option<Vec<f64>> {
             let row = old.at(t, y)?;
-            Some(tied.iter().map(|&(c, s)| row[c] - y[s]).collect())
+            let pairs = row[first..].chunks(2).take(self.n_ties);
+            Some(pairs.map(|pair| pair[1] - pair[0]).collect())
         };
         for _ in 0..TIE_STEPS {
             let r = gaps(old, y)?;
-            let mut system = vec![vec![0.0; n + 1]; n];
-            for (j, &(_, state)) in tied.iter().enumerate() {
+            let mut slopes = vec![vec![0.0; y.len()]; r.len()];
+            for j in 0..y.len() {
                 // Most of it is linear, where a large step is exact.
                 let mut beside = y.to_vec();
-                beside[state] += TIE_NUDGE;
+                beside[j] += TIE_NUDGE;
                 for (i, g) in gaps(old, &beside)?.into_iter().enumerate() {
-                    system[i][j] = (g - r[i]) / TIE_NUDGE;
+                    slopes[i][j] = (g - r[i]) / TIE_NUDGE;
                 }
             }
-            for i in 0..n {
-                system[i][n] = -r[i];
-            }
-            let step = solved(system)?;
-            for (&(_, state), dy) in tied.iter().zip(step) {
-                y[state] += dy;
-            }
+            let step = shortest(slopes, &r)?;
+            y.iter_mut().zip(step).for_each(|(y, dy)| *y -= dy);
         }
         Some(())
     }
 }
 
-/// Solves a small dense system, given with its right side as last column.
-fn solved(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    let n = rows.len();
-    for k in 0..n {
-        let pivot = (k..n).max_by(|&a, &b| rows[a][k].abs().total_cmp(&rows[b][k].abs()))?;
-        rows.swap(k, pivot);
-        if rows[k][k].abs() < 1e-9 {
-            return None;
+/// The shortest x with A x = b, row by row (Gram–Schmidt); none where rows contradict each other.
+fn shortest(rows: Vec<Vec<f64>>, b: &[f64]) -> Option<Vec<f64>> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    let mut x = vec![0.0; rows.first().map_or(0, Vec::len)];
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for (row, b) in rows.into_iter().zip(b) {
+        let size = dot(&row, &row).sqrt();
+        let missing = b - dot(&row, &x);
+        let mut rest = row;
+        for known in basis.iter().chain(&basis) {
+            let part = dot(&rest, known);
+            rest.iter_mut().zip(known).for_each(|(r, k)| *r -= part * k);
         }
-        for i in 0..n {
-            if i == k {
-                continue;
+        let left = dot(&rest, &rest).sqrt();
+        if left <= 1e-9 * size || left == 0.0 {
+            // A row that others imply; it must not ask for more.
+            if missing.abs() > 1e-7 {
+                return None;
             }
-            let factor = rows[i][k] / rows[k][k];
-            for j in k..=n {
-                rows[i][j] -= factor * rows[k][j];
-            }
+            continue;
         }
+        rest.iter_mut().for_each(|r| *r /= left);
+        x.iter_mut()
+            .zip(&rest)
+            .for_each(|(x, r)| *x += missing / left * r);
+        basis.push(rest);
     }
-    Some((0..n).map(|k| rows[k][n] / rows[k][k]).collect())
+    Some(x)
 }
 
 fn compared(rows: &[(Vec<f64>, Vec<f64>)], with: &Correspondence) -> Proof {

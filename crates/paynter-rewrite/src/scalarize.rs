@@ -239,7 +239,8 @@ impl Scalar<'_, '_> {
             net.images.insert(format!("{name}.{q}"), Image::of(list));
             for (k, path) in all.iter().enumerate() {
                 let old = format!("{name}.{q}[{}]", k + 1);
-                if matches!(*q, "p" | "q") {
+                // The flow of a 1-junction is a state where no inertia gives it.
+                if matches!(*q, "p" | "q") || sort.is_junction() {
                     net.origins.insert(path.clone(), old.clone());
                 }
                 net.compared.push((old, path.clone()));

@@ -42,6 +42,7 @@ pub fn truncate(net: &mut Net, what: &Smallness) -> Result<Truncated, String> {
         steps: Vec::new(),
     };
     cutter.check(net, what)?;
+    cutter.give_junctions(net);
     let plan = cutter.cuts(net, what)?;
     let shares = cutter.shares(net, &plan);
     cutter.leave_out_driven(net)?;
@@ -106,6 +107,30 @@ impl Cutter {
                     .any(|t| net.things[t].kind == Kind::Sf)
         };
         form.keys().filter(|&&c| c != GIVEN).all(is_set)
+    }
+
+    /// Puts a 1-junction before inertias that only load sources and stand at a sum of flows: a 0-junction without a way out would tie
+    /// what it only sums.
+    fn give_junctions(&mut self, net: &mut Net) {
+        for thing in net.alive() {
+            let bonds = net.at(thing);
+            let (Kind::I, &[bond]) = (net.things[thing].kind, bonds.as_slice()) else {
+                continue;
+            };
+            let form = Kinematics::new(net).of_bond(&mut self.algebra, bond);
+            let is_sum = net.things[net.bonds[bond].tail].kind == Kind::Zero;
+            if !is_sum || !form.is_ok_and(|form| self.driven(net, &form)) {
+                continue;
+            }
+            let own = net.things[thing].name.clone().unwrap_or_default();
+            let name = net.fresh(&format!("{own}_rate"));
+            let owner = net.bonds[bond].owner;
+            let made = net.make(Some(name), Kind::One, "", owner);
+            net.things[made].def = Kind::One.letters().to_owned();
+            net.things[made].gain = None;
+            net.move_end(bond, thing, made);
+            net.bond(made, thing, owner);
+        }
     }
 
     /// Inertias that only load sources.

@@ -6,7 +6,7 @@ use kit::{PATH, words, world};
 use paynter::DesignError;
 use paynter::overlay::{LibraryOnly, Overlay};
 use paynter::syntax::render;
-use paynter_rewrite::{Rewritten, Wish, assume};
+use paynter_rewrite::{Rewritten, Wish, assume, scalarize};
 
 fn assumed(text: &str, asked: &[&str]) -> Result<Rewritten, String> {
     let mut loader = Overlay::new(LibraryOnly);
@@ -190,5 +190,55 @@ fn smallness_without_something_large_is_refused() {
         let found = assume(&mut world(&rate_gyro()), PATH, &wish, &[asked.to_owned()]);
         let words = words(found.expect_err("it cannot be assumed"));
         assert!(words.contains("E0884") && words.contains(why), "{words}");
+    }
+}
+
+/// Tiernego & Bos 1985: from the multibonds of fig. 19 to the scalar graph of fig. 20 to that of fig. 21, which is equation 12.
+#[test]
+fn the_rate_gyro_of_the_gallery_becomes_equation_12() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gallery/rate_gyro");
+    let text = std::fs::read_to_string(format!("{folder}/rate_gyro_multibond.bond"));
+    let text = text.expect("the gallery has it");
+    let lines = text.lines().filter(|l| !l.contains("compare "));
+    let text: String = lines.map(|l| format!("{l}\n")).collect();
+    let scalar = scalarize(&mut world(&text), PATH, &Wish::default());
+    let scalar = scalar.unwrap_or_else(|e| panic!("{}", words(e)));
+    let simple = kit::simple(&scalar.text);
+    assert!(scalar.holds() && simple.holds(), "{}", simple.text);
+    let found = assumed(&simple.text, &["turn.f << Omega"]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(found.holds(), "{}", found.text);
+    let model = &found.text[..found.text.find("\n}").expect("a model ends")];
+    assert!(
+        !model.contains("GY(") && !model.contains("rotor_y") && !model.contains("motor"),
+        "{model}"
+    );
+    // The first experiment there is the step of equation 12.
+    let apart = kit::difference(&kit::ran(&rate_gyro()), &kit::ran(&found.text));
+    assert!(apart < 1e-9, "{apart:e}\n{}", found.text);
+}
+
+/// What is told of an assumption that the run does not bear out.
+#[test]
+fn an_assumption_that_does_not_hold_in_a_run_is_called_so() {
+    let soft = DISCS
+        .replace("k = 1e6", "k = 1")
+        .replace("d: R(100)", "d: R(0.1)");
+    for (text, holds) in [(DISCS, true), (&*soft, false)] {
+        for asked in ["slip.f = 0", "slip.f == 0"] {
+            let found = assumed(text, &[asked]).unwrap_or_else(|e| panic!("{e}"));
+            let lines = found.lines().join("\n");
+            let is_told = lines.contains("the assumption does not hold in this run");
+            assert_eq!(is_told, !holds, "{lines}");
+        }
+    }
+    for wrong in [
+        "slip.f = ",
+        "slip.f = )",
+        "slip.f",
+        "slip.e = 0",
+        "nothing.f = 0",
+    ] {
+        let why = assumed(DISCS, &[wrong]).expect_err("it says nothing");
+        assert!(why.contains("E0884"), "{wrong}: {why}");
     }
 }

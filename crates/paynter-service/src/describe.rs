@@ -204,6 +204,10 @@ pub const WORDS: &[(&str, &str)] = &[
         "what the energies depend on: `coordinate theta [rad]`",
     ),
     ("rate", "a velocity: `rate across = der(phi)*sin(theta)`"),
+    (
+        "speed",
+        "rates that are the states (Kane's generalised speeds): `speed across, spin`",
+    ),
     ("kinetic", "a kinetic energy: `kinetic bob = 0.5*m*v^2`"),
     (
         "potential",

@@ -25,6 +25,7 @@ pub struct Made<'a> {
 pub const WORDS: &[(&str, &str)] = &[
     ("coordinate", "coordinate ${1:x} [${2:m}]"),
     ("rate", "rate ${1:v} = der(${2:x})"),
+    ("speed", "speed ${1:v}"),
     ("kinetic", "kinetic ${1:bob} = 0.5*${2:m}*${3:v}^2"),
     ("potential", "potential ${1:weight} = ${2:m*g*x}"),
     ("loss", "loss ${1:drag} = 0.5*${2:b}*${3:v}^2"),
@@ -86,8 +87,8 @@ pub fn made(lagrangian: &ast::Lagrangian) -> Vec<Made<'_>> {
                 }
                 continue;
             }
-            // A force acts on a coordinate or rate that is declared elsewhere.
-            L::Effort(_) | L::Start(_) | L::Guess(_) => continue,
+            // A force acts on a coordinate or rate that is declared elsewhere; a speed is one.
+            L::Effort(_) | L::Speed(_) | L::Start(_) | L::Guess(_) => continue,
         };
         found.extend(list.iter().map(|d| Made {
             name: &d.name,

@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
                 | L::Potential(list)
                 | L::Loss(list)
                 | L::Given(list) => list.iter().for_each(|d| self.energy(d)),
-                L::Effort(list) => {
+                L::Effort(list) | L::Speed(list) => {
                     for decl in list {
                         self.dotted(&[&decl.name]);
                         self.energy(decl);

@@ -36,18 +36,14 @@ pub fn control(subject: &Subject<'_>, compiled: &Compiled) -> Result<Findings, V
     if !subject.design.linear.to.is_empty() {
         subject.needs_output()?;
     }
-    let linear = subject.linear(compiled).map_err(|e| {
-        let messages = e.into_messages();
-        messages
-            .first()
-            .map_or_else(String::new, |m| m.message.clone())
-    });
+    let linear = linear(subject, compiled);
     let generic = subject.generic().map_err(|why| why.0);
     let generic = generic.as_ref().map_err(String::clone);
 
     let mut found = Findings {
         control: None,
         observe: None,
+        measures_all: subject.measures_all(),
         dependent: dependents(subject),
         hankel: hankel(linear.as_ref()),
         warnings: Vec::new(),
@@ -94,6 +90,25 @@ pub fn control(subject: &Subject<'_>, compiled: &Compiled) -> Result<Findings, V
         found.warnings.extend(same_sensors(subject, model));
     }
     Ok(found)
+}
+
+/// Beyond this many states the dense matrices of ranks and Gramians cost minutes, and then more memory than there is.
+const MOST_STATES_IN_NUMBERS: usize = 200;
+
+/// The model in numbers, or why there is none.
+fn linear(subject: &Subject<'_>, compiled: &Compiled) -> Result<Linearization, String> {
+    let n = causal_states(subject).len();
+    if n > MOST_STATES_IN_NUMBERS {
+        return Err(format!(
+            "{n} states are more than the {MOST_STATES_IN_NUMBERS} that dense matrices are made for"
+        ));
+    }
+    subject.linear(compiled).map_err(|e| {
+        let messages = e.into_messages();
+        messages
+            .first()
+            .map_or_else(String::new, |m| m.message.clone())
+    })
 }
 
 fn dependents(subject: &Subject<'_>) -> Vec<String> {

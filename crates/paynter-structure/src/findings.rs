@@ -85,6 +85,8 @@ pub struct Findings {
     pub control: Option<SideFindings>,
     /// For the outputs; none if there are none.
     pub observe: Option<SideFindings>,
+    /// No outputs are named, and the model has none: all states are taken for measured.
+    pub measures_all: bool,
     /// Storages that depend on others.
     pub dependent: Vec<String>,
     /// Hankel singular values, or why there are none.
@@ -96,10 +98,18 @@ pub struct Findings {
 impl SideFindings {
     /// The structural verdict: exact where it could be computed, else that of paths and strokes.
     pub fn is_whole(&self) -> bool {
-        match &self.generic {
-            Ok(reach) => reach.dimension == reach.order,
-            Err(_) => self.is_whole_by_strokes() == Some(true),
+        self.verdict() == Some(true)
+    }
+
+    /// The verdict: exact where it could be computed, else that of paths and strokes, else that of the numbers; none where
+    /// every state has a path and no rank could be computed.
+    pub fn verdict(&self) -> Option<bool> {
+        if let Ok(reach) = &self.generic {
+            return Some(reach.dimension == reach.order);
         }
+        let by_numbers = || self.numeric.as_ref().ok();
+        let by_numbers = || by_numbers().map(|n| n.dimension == n.order);
+        self.is_whole_by_strokes().or_else(by_numbers)
     }
 
     /// The verdict of paths and strokes; none where strokes do not apply.

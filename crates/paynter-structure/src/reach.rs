@@ -28,6 +28,9 @@ pub struct Reached {
     integrations: Vec<u32>,
     /// The symbol before it on the way; itself for a start.
     before: Vec<u32>,
+    /// Links that were looked at.
+    #[cfg(test)]
+    n_links: usize,
 }
 
 const UNREACHED: u32 = u32::MAX;
@@ -38,6 +41,8 @@ pub fn reach(links: &Links, n_symbols: usize, starts: &[SymbolId], way: Way) -> 
         way,
         integrations: vec![UNREACHED; n_symbols],
         before: vec![UNREACHED; n_symbols],
+        #[cfg(test)]
+        n_links: 0,
     };
     let mut queue: VecDeque<(SymbolId, u32)> = VecDeque::new();
     for &start in starts {
@@ -51,6 +56,10 @@ pub fn reach(links: &Links, n_symbols: usize, starts: &[SymbolId], way: Way) -> 
             continue;
         }
         let mut follow = |link: Link| {
+            #[cfg(test)]
+            {
+                reached.n_links += 1;
+            }
             let next = match way {
                 Way::Forward => link.to,
                 Way::Backward => link.from,
@@ -196,5 +205,56 @@ pub fn owner(graph: &BondGraph, symbol: SymbolId) -> String {
     match name.rsplit_once('.') {
         Some((element, "e" | "f" | "q" | "p")) => element.to_owned(),
         _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subject::{Subject, ask};
+    use paynter::overlay::{LibraryOnly, Overlay};
+    use paynter::{Choice, LinearChoice, design_in};
+
+    /// Links looked at from the input of a ladder to all of it, and its bonds.
+    fn work_on_ladder(n: usize) -> (usize, usize) {
+        let text = format!(
+            "model L {{
+    param n = {n}
+    input u = 0
+    Se(u) -> s[1]
+    for k in 1..n {{
+        s[k]: 1 -> m[k]: I(1), r[k]: R(0.1)
+        s[k] -> z[k]: 0 -> c[k]: C(1)
+    }}
+    for k in 1..n-1 {{ z[k] -> s[k+1] }}
+    output y = z[n].e
+}}"
+        );
+        let mut loader = Overlay::new(LibraryOnly);
+        loader.set("ladder.bond", &text);
+        let choice = Choice {
+            linear: Some(LinearChoice::default()),
+            ..Choice::default()
+        };
+        let design = design_in(&mut loader, "ladder.bond", &choice);
+        let design = design.unwrap_or_else(|_| panic!("it has no errors"));
+        let subject = Subject::new(&design, ask(&design, None)).expect("it has an input");
+        let graph = subject.graph();
+        let starts = set_by(graph, &subject.causality, subject.inputs[0]);
+        let n_symbols = graph.signals.symbols.len();
+        let found = reach(&subject.links, n_symbols, &starts, Way::Forward);
+        let last = crate::control::causal_states(&subject);
+        assert!(last.iter().all(|&s| found.integrations(s).is_some()));
+        (found.n_links, graph.bonds.len())
+    }
+
+    #[test]
+    fn paths_cost_as_much_as_there_are_bonds() {
+        let (small, n_small) = work_on_ladder(2_000);
+        let (large, n_large) = work_on_ladder(20_000);
+        assert!(n_large > 99_000, "{n_large} bonds");
+        let growth = large as f64 / small as f64;
+        let size = n_large as f64 / n_small as f64;
+        assert!(growth < 1.01 * size, "{small} links, then {large}");
     }
 }

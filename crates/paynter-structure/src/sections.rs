@@ -14,16 +14,23 @@ use crate::subject::{Subject, ask};
 use crate::text::{
     activity_text, bicausal_text, channels_text, control_text, faults_text, gains, loops_text,
 };
-use paynter::Design;
 use paynter::refused::Refused;
 use paynter::report::Section;
 use paynter::syntax::Diagnostic;
+use paynter::{Choice, Design};
 
 /// A text and a drawing.
 type Answer = Result<(String, String), Vec<Diagnostic>>;
 
 /// Asks every question that needs no further argument. Inputs and outputs are those of the experiment's `linearize`, else those of the model.
-pub fn sections(design: &Design) -> Vec<Section> {
+pub fn sections(design: &Design, choice: &Choice) -> Vec<Section> {
+    // A run has its inputs filled in; the questions are about what they may be.
+    let asked = Choice {
+        linear: Some(choice.linear.clone().unwrap_or_default()),
+        ..choice.clone()
+    };
+    let opened = design.varied(&asked, &[]);
+    let design = opened.as_ref().unwrap_or(design);
     let mut list = Vec::new();
     let mut add = |title: &str, answer: Answer| {
         let (text, svg) = answer.unwrap_or_else(|why| (reason(&why), String::new()));

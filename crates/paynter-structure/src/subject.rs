@@ -64,6 +64,16 @@ pub fn ask(design: &Design, at: Option<f64>) -> LinearRequest {
     ask
 }
 
+impl Subject<'_> {
+    /// Tells whether all states stand for outputs, because none are named and the model has none.
+    pub(crate) fn measures_all(&self) -> bool {
+        let design = self.design;
+        let is_open = design.linear.to.is_empty() && design.plan.linearize.is_empty();
+        let mut outputs = design.graph.outputs.iter();
+        is_open && !outputs.any(|o| varies(&design.graph, o.value))
+    }
+}
+
 impl<'a> Subject<'a> {
     /// Draws the causal graph of a design.
     ///

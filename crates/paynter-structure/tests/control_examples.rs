@@ -3,6 +3,8 @@
 mod kit;
 
 use kit::findings;
+use paynter::overlay::{LibraryOnly, Overlay};
+use paynter::{Choice, design_in};
 use paynter_structure::{Findings, SideFindings};
 
 fn sides(text: &str, from: &str, to: &str) -> (SideFindings, SideFindings) {
@@ -182,4 +184,70 @@ fn an_input_that_acts_later_reaches_later() {
         let seen = i.observe.as_ref().expect("it has an output").as_ref();
         seen.expect("it has numbers").dimension == 1
     }));
+}
+
+/// The report page of a run asks about inputs that the run has filled in.
+#[test]
+fn a_report_asks_about_the_inputs_of_the_run() {
+    let text = "model M {
+    input road = 0
+    Sf(road) -> t: 0 -> tyre: C(1)
+    t -> wheel: 1 -> m: I(2), r: R(0.5)
+    output v = m.f
+}
+experiment bump of M { with road = sin(time); stop = 1; record m.f }
+";
+    let mut loader = Overlay::new(LibraryOnly);
+    loader.set("model.bond", text);
+    let choice = Choice::default();
+    let design = design_in(&mut loader, "model.bond", &choice);
+    let design = design.unwrap_or_else(|_| panic!("it has no errors"));
+    let all = paynter_structure::sections(&design, &choice);
+    let all: Vec<String> = all.into_iter().map(|s| s.text).collect();
+    let all = all.join("\n");
+    assert!(all.contains("controllable from `road`"), "{all}");
+    assert!(!all.contains("nothing acts on this model"), "{all}");
+}
+
+/// Where nothing acts, or nothing is measured, it is said.
+#[test]
+fn what_was_not_asked_is_said() {
+    let text = "model M { a: 1 -> m: I(1), r: R(1), k: C(1) }";
+    let found = findings(text, "", "").expect("it is compiled");
+    let words = paynter_structure::text::control_text(&found);
+    assert!(
+        words.contains("nothing acts on this model") && words.contains("all states are taken"),
+        "{words}"
+    );
+    let text =
+        "model M { input u = 0; output x = k.q; Se(u) -> a: 1 -> m: I(1), r: R(1), k: C(1) }";
+    let found = findings(text, "", "").expect("it is compiled");
+    let words = paynter_structure::text::control_text(&found);
+    assert!(
+        !words.contains("nothing acts") && !words.contains("are taken"),
+        "{words}"
+    );
+}
+
+/// Beyond the size of exact and numeric ranks paths are all there is, and the headline says so.
+#[test]
+fn a_model_too_large_for_ranks_is_not_called_uncontrollable() {
+    let text = "model L {
+    param n = 400
+    input u = 0
+    Se(u) -> s[1]
+    for k in 1..n {
+        s[k]: 1 -> m[k]: I(1), r[k]: R(0.1)
+        s[k] -> z[k]: 0 -> c[k]: C(1)
+    }
+    for k in 1..n-1 { z[k] -> s[k+1] }
+    output y = z[n].e
+}";
+    let found = findings(text, "", "").expect("it is compiled");
+    let words = paynter_structure::text::control_text(&found);
+    let first = words.lines().next().unwrap_or_default();
+    assert!(
+        first.starts_with("controllable from `u` as far as paths tell"),
+        "{first}"
+    );
 }

@@ -3,25 +3,25 @@
 
 mod kit;
 
-use kit::{RandomGraph, design, findings, random_graph, try_design};
+use kit::{RandomGraph, cases, design, findings, random_graph, try_design};
+use paynter::linear_algebra::Matrix;
 use paynter_structure::{SideFindings, Subject, ask};
+use std::ops::Range;
 
-/// Cases of each kind; `PAYNTER_CASES` sets another number for a long run.
-fn n_cases(usual: u64) -> u64 {
-    let given = std::env::var("PAYNTER_CASES").ok();
-    given.and_then(|n| n.parse().ok()).unwrap_or(usual)
-}
-
-/// Tells whether A or B is rounding alone: values are between 0.5 and 2, so what is this small has cancelled.
+/// Tells whether some entry of A, B or C is rounding alone: values are between 0.5 and 2, so what is this small has cancelled.
+///
+/// LIMIT: balancing makes an entry of 10⁻¹⁷ beside zeros as large as the others, and the numeric rank counts it (seed 11 has one such
+/// graph of 5000 with loops). The exact rank is right there.
 fn is_noise(graph: &RandomGraph) -> bool {
     let design = design(&graph.text, &graph.from, &graph.to);
     let compiled = design.compile().expect("it was compiled before");
     let subject = Subject::new(&design, ask(&design, None)).expect("inputs are sources");
     let model = subject.linear(&compiled).expect("it is linear").model;
-    let columns = (0..model.b.n_columns()).map(|j| model.b.column(j));
-    let size = |c: Vec<f64>| c.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-    let tiny = |x: f64| x > 0.0 && x < 1e-12;
-    tiny(model.a.norm()) || columns.map(size).any(tiny)
+    let has_rounding = |m: &Matrix| {
+        let mut rows = (0..m.n_rows()).flat_map(|i| m.row(i).to_vec());
+        rows.any(|x| x != 0.0 && x.abs() < 1e-12)
+    };
+    [&model.a, &model.b, &model.c].into_iter().any(has_rounding)
 }
 
 /// What a comparison showed.
@@ -67,9 +67,9 @@ fn compare(side: &SideFindings, graph: &RandomGraph, is_tree: bool, all: &mut Co
     }
 }
 
-fn campaign(n: u64, n_loops: usize) -> Compared {
+fn campaign(seeds: Range<u64>, n_loops: usize) -> Compared {
     let mut all = Compared::default();
-    for seed in 0..n {
+    for seed in seeds {
         let graph = random_graph(seed, n_loops);
         // Sources that fight, or rings that lock, have no equations at all.
         let Ok(design) = try_design(&graph.text, &graph.from, &graph.to) else {
@@ -88,7 +88,7 @@ fn campaign(n: u64, n_loops: usize) -> Compared {
 
 #[test]
 fn on_trees_strokes_exact_ranks_and_numbers_agree() {
-    let all = campaign(n_cases(300), 0);
+    let all = campaign(cases(300), 0);
     assert!(
         all.n_sides > 300 && all.n_hidden > 30,
         "{} {}",
@@ -100,7 +100,7 @@ fn on_trees_strokes_exact_ranks_and_numbers_agree() {
 
 #[test]
 fn with_loops_exact_ranks_and_numbers_agree() {
-    let all = campaign(n_cases(300), 2);
+    let all = campaign(cases(300), 2);
     assert!(
         all.n_sides > 150 && all.n_hidden > 10,
         "{} {}",

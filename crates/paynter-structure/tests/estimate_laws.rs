@@ -2,7 +2,7 @@
 
 mod kit;
 
-use kit::{Dice, design, random_graph, try_design};
+use kit::{Dice, cases, design, random_graph, try_design};
 use paynter::run::{RunChoice, run};
 use paynter::syntax::render;
 use paynter::table::Table;
@@ -144,7 +144,7 @@ fn the_deviation_tells_the_noise() {
 #[test]
 fn random_graphs_tell_their_resistors_or_say_why_not() {
     let (mut n_told, mut n_refused) = (0, 0);
-    for seed in 0..60 {
+    for seed in cases(60) {
         let random = random_graph(seed, 0);
         let Some(resistor) = first_resistor(&random.text) else {
             continue;

@@ -321,6 +321,8 @@ pub struct Dae {
     pub preferred_states: Vec<SymbolId>,
     /// Symbols that causality proposes to tear algebraic loops at.
     pub tearing: Vec<SymbolId>,
+    /// Momenta and flows: all of them are zero where nothing moves.
+    pub rates: Vec<SymbolId>,
 }
 
 impl Dae {

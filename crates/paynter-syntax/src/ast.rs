@@ -180,6 +180,8 @@ pub enum LagrangianKind {
     Coordinate(Vec<Decl>),
     /// `rate across = der(phi)*sin(theta)`
     Rate(Vec<Decl>),
+    /// `speed across, spin`: rates that are the states.
+    Speed(Vec<Decl>),
     /// `kinetic bob = 0.5*m*across^2`
     Kinetic(Vec<Decl>),
     /// `potential weight = -m*g*l*cos(theta)`

@@ -120,7 +120,7 @@ pub fn run(args: &RunArgs) -> u8 {
     };
     let wants_film = args.report.is_some() || begin.elapsed() < SHORT;
     let sections = match args.structure {
-        true => paynter_structure::sections(&design),
+        true => paynter_structure::sections(&design, &asked),
         false => Vec::new(),
     };
     let page = || {

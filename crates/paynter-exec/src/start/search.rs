@@ -260,9 +260,7 @@ impl Search {
     /// Leaves such a place in a direction of its own for each variable, the same on every machine.
     pub(super) fn step_aside(&self, sizes: &[f64], y: &mut [f64]) {
         for (k, &column) in self.columns.iter().enumerate() {
-            // Multiples of the golden section are spread evenly.
-            let share = (0.618_033_988_749_895 * (k + 1) as f64).fract() - 0.5;
-            y[column] += ASIDE * share * sizes[column];
+            y[column] += aside(k) * sizes[column];
         }
     }
 
@@ -310,6 +308,13 @@ impl Search {
             }
         }
     }
+}
+
+/// How far aside the k-th variable is put, as a share of its size.
+pub(super) fn aside(k: usize) -> f64 {
+    // Multiples of the golden section are spread evenly.
+    let share = (0.618_033_988_749_895 * (k + 1) as f64).fract() - 0.5;
+    ASIDE * share
 }
 
 /// Rows count in the measure of the variables: ohms do not outweigh farads.

@@ -171,11 +171,16 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Lists the independent storages as states and proposes where to tear.
+/// Lists the independent storages as states and proposes where to tear; and what is zero where nothing moves.
 fn prefer_states(writer: &mut Writer) {
+    let flows = writer.graph.bonds.iter().map(|bond| bond.flow);
+    writer.dae.rates.extend(flows);
     for (index, element) in writer.graph.elements.iter().enumerate() {
         for (port, &state) in element.states.iter().enumerate() {
             let gives_effort = writer.gives_effort(ElementId(index as u32), port);
+            if element.memory(port) == Some(Memory::Momentum) {
+                writer.dae.rates.push(state);
+            }
             // What is only remembered is integrated whichever way the strokes are.
             let is_integral = !element.kind.is_storage()
                 || gives_effort == Some(element.memory(port) == Some(Memory::Displacement));

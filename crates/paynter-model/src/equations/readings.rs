@@ -6,8 +6,8 @@
 
 use super::Writer;
 use crate::graph::{Reading, ReadingKind};
-use paynter_symbolic::ExprId;
-use paynter_symbolic::dae::EnergyRole;
+use paynter_symbolic::dae::{EnergyRole, Symbol};
+use paynter_symbolic::{ExprId, SymbolId};
 
 /// Defines every reading.
 pub(super) fn write(w: &mut Writer) {
@@ -25,7 +25,7 @@ pub(super) fn write(w: &mut Writer) {
                 true,
             ),
             ReadingKind::SystemDissipated => (total_power(w, &[EnergyRole::Dissipator]), true),
-            ReadingKind::SystemResidual => (residual_power(w), true),
+            ReadingKind::SystemResidual => (residual(w, symbol), false),
         };
         if is_rate {
             let derivative = w.derivative_of(symbol);
@@ -58,13 +58,35 @@ fn total_power(w: &mut Writer, roles: &[EnergyRole]) -> ExprId {
     total
 }
 
-/// supplied − dissipated − into storages: zero at every instant if the equations conserve power.
-fn residual_power(w: &mut Writer) -> ExprId {
-    let supplied = total_power(w, &[EnergyRole::Source, EnergyRole::Unpowered]);
-    let dissipated = total_power(w, &[EnergyRole::Dissipator]);
-    let stored = total_power(w, &[EnergyRole::Storage]);
-    let left = w.dae.pool.sub(supplied, dissipated);
-    w.dae.pool.sub(left, stored)
+/// supplied − dissipated − into storages: zero at every instant if the equations conserve power. Each is an integral of its
+/// own: their difference is rounding, whose size no step could keep to.
+fn residual(w: &mut Writer, symbol: SymbolId) -> ExprId {
+    let mut left = w.dae.pool.number(0.0);
+    for (name, roles, is_given) in [
+        (
+            "supplied",
+            &[EnergyRole::Source, EnergyRole::Unpowered][..],
+            true,
+        ),
+        ("dissipated", &[EnergyRole::Dissipator], false),
+        ("stored", &[EnergyRole::Storage], false),
+    ] {
+        let power = total_power(w, roles);
+        if w.dae.pool.as_number(power) == Some(0.0) {
+            continue;
+        }
+        let whole = w.dae.symbol(symbol).clone();
+        let name = w.dae.names.child(whole.name, name, None);
+        let part = w.dae.add_symbol(Symbol { name, ..whole });
+        let rate = w.derivative_of(part);
+        w.define(rate, power, true, whole.origin);
+        let part = w.dae.pool.symbol(part);
+        left = match is_given {
+            true => w.dae.pool.add(left, part),
+            false => w.dae.pool.sub(left, part),
+        };
+    }
+    left
 }
 
 fn sum(w: &mut Writer, terms: &[ExprId]) -> ExprId {

@@ -6,7 +6,7 @@
 //! Potentials that share a coordinate become one C, whose displacement *is* the coordinate. Two would hold
 //! two copies of it with two start values, and no audit would see them part.
 
-use super::forms::{Forms, affine_terms, depends_on_time};
+use super::forms::{Forms, Term, affine_terms, depends_on_time};
 use super::names::{junction_of, shown, velocity_junction};
 use super::points::{is_negative, is_number, is_zero};
 use super::squares::{rate_for, squares};
@@ -70,7 +70,11 @@ pub(super) fn elements(
         note(damper(system, forms, &loss, &mut elements));
     }
     for constraint in system.constraints.clone() {
-        note(lock(system, &constraint, &mut elements));
+        if system.speeds.is_empty() {
+            note(lock(system, &constraint, &mut elements));
+        } else {
+            kept(system, &constraint, &mut elements);
+        }
     }
     if errors.is_empty() {
         Ok(elements)
@@ -400,66 +404,39 @@ fn damper(
     Ok(())
 }
 
-/// A constraint is a source of no flow at a 0-junction that sums Σ a_i q̇_i; its effort is the reaction.
-fn lock(
-    system: &mut System,
-    constraint: &Named,
-    elements: &mut Elements,
-) -> Result<(), Box<Diagnostic>> {
+/// A constraint of rates: Σ a f + free = 0.
+pub(super) struct Held {
+    pub terms: Vec<Term>,
+    pub free: ExprId,
+    /// Written in rates, not in places.
+    pub is_rolling: bool,
+}
+
+/// Reads a constraint as one of rates: as written, or differentiated.
+///
+/// # Errors
+///
+/// Constraints that are not linear in rates, hold nothing, or change by themselves.
+pub(super) fn held(system: &mut System, constraint: &Named) -> Result<Held, Box<Diagnostic>> {
     let (name, span) = (&constraint.name, constraint.span);
-    let gap = system.fresh(&format!("{name}_gap"));
     let is_rolling = !system.rates_in(constraint.value).is_empty();
-    let mut line = |text: String, comment: String| {
-        elements.locks.push(Written {
-            text,
-            comment,
-            span,
-        });
-    };
-    let mut terms: Vec<(String, ExprId)> = Vec::new();
-    if is_rolling {
-        let Some((found, free)) = affine_terms(system, constraint.value) else {
-            return Err(Box::new(
+    let (terms, free) = if is_rolling {
+        affine_terms(system, constraint.value).ok_or_else(|| {
+            Box::new(
                 Diagnostic::error(
                     code::CONSTRAINT_FORM,
                     format!("the constraint `{name}` is not linear in the rates"),
                 )
                 .primary(span, "a product or function of rates")
                 .help("a force that keeps it would not be determined: write `a*der(x) + b*der(y) == c`"),
-            ));
-        };
-        // Flows into the junction sum to zero: free + Σ a f = 0.
-        line(
-            format!("{name}: Sf({}) -> {gap}: 0", shown(system, free)),
-            "rolling: its effort is the reaction".to_owned(),
-        );
-        for term in found {
-            terms.push((junction_of(system, term.source), term.coefficient));
-        }
+            )
+        })?
     } else {
         if system.reads_time(constraint.value) {
             return Err(depends_on_time(system, constraint, constraint.value));
         }
-        let places = system.positions_in(constraint.value);
-        let symbols: Vec<SymbolId> = places
-            .iter()
-            .map(|&i| system.coordinates[i].position)
-            .collect();
-        let slopes = gradient(&mut system.pool, constraint.value, &symbols);
-        line(
-            format!(
-                "{name}: Sf(0, position = {}) -> {gap}: 0",
-                shown(system, constraint.value)
-            ),
-            "its effort is the reaction".to_owned(),
-        );
-        for (&i, slope) in places.iter().zip(slopes) {
-            let slope = system.simplify(slope);
-            if !is_zero(system, slope) {
-                terms.push((velocity_junction(system, i), slope));
-            }
-        }
-    }
+        (slopes_of(system, constraint.value), system.pool.number(0.0))
+    };
     if terms.is_empty() {
         return Err(Box::new(
             Diagnostic::error(
@@ -469,7 +446,65 @@ fn lock(
             .primary(span, "nothing that moves is read here"),
         ));
     }
-    for (junction, ratio) in terms {
+    Ok(Held {
+        terms,
+        free,
+        is_rolling,
+    })
+}
+
+/// ∂g/∂q_i for each velocity q̇_i, where it is not zero.
+fn slopes_of(system: &mut System, g: ExprId) -> Vec<Term> {
+    let places = system.positions_in(g);
+    let symbols: Vec<SymbolId> = places
+        .iter()
+        .map(|&i| system.coordinates[i].position)
+        .collect();
+    let slopes = gradient(&mut system.pool, g, &symbols);
+    let mut terms = Vec::new();
+    for (&i, slope) in places.iter().zip(slopes) {
+        let coefficient = system.simplify(slope);
+        if !is_zero(system, coefficient) {
+            terms.push(Term {
+                source: system.coordinates[i].velocity,
+                coefficient,
+            });
+        }
+    }
+    terms
+}
+
+/// A constraint is a source of no flow at a 0-junction that sums Σ a_i q̇_i; its effort is the reaction.
+fn lock(
+    system: &mut System,
+    constraint: &Named,
+    elements: &mut Elements,
+) -> Result<(), Box<Diagnostic>> {
+    let (name, span) = (&constraint.name, constraint.span);
+    let held = held(system, constraint)?;
+    let gap = system.fresh(&format!("{name}_gap"));
+    let mut line = |text: String, comment: &str| {
+        elements.locks.push(Written {
+            text,
+            comment: comment.to_owned(),
+            span,
+        });
+    };
+    if held.is_rolling {
+        // Flows into the junction sum to zero: free + Σ a f = 0.
+        line(
+            format!("{name}: Sf({}) -> {gap}: 0", shown(system, held.free)),
+            "rolling: its effort is the reaction",
+        );
+    } else {
+        let position = shown(system, constraint.value);
+        line(
+            format!("{name}: Sf(0, position = {position}) -> {gap}: 0"),
+            "its effort is the reaction",
+        );
+    }
+    for term in held.terms {
+        let (junction, ratio) = (junction_of(system, term.source), term.coefficient);
         let text = if is_number(system, ratio, 1.0) {
             format!("{junction} -> {gap}")
         } else if is_number(system, ratio, -1.0) {
@@ -477,7 +512,18 @@ fn lock(
         } else {
             format!("{junction} -> TF({}) -> {gap}", shown(system, ratio))
         };
-        line(text, String::new());
+        line(text, "");
     }
     Ok(())
+}
+
+/// Speeds keep a constraint by themselves; what is left of one of places is that the motion begins on it.
+fn kept(system: &mut System, constraint: &Named, elements: &mut Elements) {
+    if system.rates_in(constraint.value).is_empty() {
+        elements.locks.push(Written {
+            text: format!("invariant {} == 0", shown(system, constraint.value)),
+            comment: constraint.name.clone(),
+            span: constraint.span,
+        });
+    }
 }

@@ -189,20 +189,15 @@ pub(super) fn linear_terms(
 
 /// Refuses what changes by itself: the power for that must come from somewhere.
 pub(super) fn depends_on_time(system: &System, named: &Named, e: ExprId) -> Box<Diagnostic> {
-    let found = system.reads(e, |role| matches!(role, Role::Time | Role::Input));
+    let found = system.reads(e, |role| role == Role::Input);
     let what = found.first().map_or("time", |&s| system.symbol_name(s));
-    let help = if what == "time" {
-        "declare the motion as `given s = …` and read s and der(s): then its drive is in the graph, with the power it takes"
-    } else {
-        "an input changes in a way that is not known here: write it as `given s = …` of time, or as a coordinate with a constraint or port"
-    };
     Box::new(
         Diagnostic::error(
             code::LAGRANGIAN_TIME,
             format!("`{}` depends on `{what}` directly", named.name),
         )
         .primary(named.span, "power would come from nowhere")
-        .help(help),
+        .help("an input changes in a way that is not known here: write it as `given s = …` of time, or as a coordinate with a constraint or port"),
     )
 }
 
@@ -211,6 +206,7 @@ pub(super) fn affine_terms(system: &mut System, e: ExprId) -> Option<(Vec<Term>,
     let sources = system.rates_in(e);
     let slopes = gradient(&mut system.pool, e, &sources);
     let mut terms = Vec::new();
+    let mut is_plain = true;
     for (&source, slope) in sources.iter().zip(slopes) {
         let mut coefficient = system.simplify(slope);
         let moving = system.rates_in(coefficient);
@@ -221,6 +217,7 @@ pub(super) fn affine_terms(system: &mut System, e: ExprId) -> Option<(Vec<Term>,
             }
             // Linear after all: the coefficient is what it is at rest.
             coefficient = system.at_rest(coefficient);
+            is_plain = false;
         }
         if !is_zero(system, coefficient) {
             terms.push(Term {
@@ -230,7 +227,19 @@ pub(super) fn affine_terms(system: &mut System, e: ExprId) -> Option<(Vec<Term>,
         }
     }
     let free = system.at_rest(e);
-    Some((terms, free))
+    // |q̇| bends nowhere but at rest, and is not linear.
+    (is_plain || is_sum(system, e, &terms, free)).then_some((terms, free))
+}
+
+/// Tells whether an expression is the sum of these terms and what is left at rest.
+fn is_sum(system: &mut System, e: ExprId, terms: &[Term], free: ExprId) -> bool {
+    let mut rest = system.pool.sub(e, free);
+    for term in terms {
+        let source = system.pool.symbol(term.source);
+        let part = system.pool.mul(term.coefficient, source);
+        rest = system.pool.sub(rest, part);
+    }
+    is_zero(system, rest)
 }
 
 /// Rates so that each stands behind those it is made of.

@@ -5,12 +5,14 @@
 //!
 //! The load on q̇_i is Σ_j p_k Ω_ij q̇_j with Ω = −dt_k, an antisymmetric form. Where Ω is the product of two
 //! forms that have junctions, Ω = ±φ_a∧φ_b, one gyrator between these junctions with the modulus p_k has exactly that
-//! load; elsewhere it is spread over pairs of coordinates. A rigid body's three rates with −dω₁ = ω₂∧ω₃ and so
+//! load; elsewhere it is spread over pairs of coordinates. With speeds all forms are
+//! those that are left of them on motions that the constraints allow. A rigid body's three rates with −dω₁ = ω₂∧ω₃ and so
 //! on form the Eulerian ring, and are taken first. All of it is decided in numbers at random points.
 
 use super::forms::{Forms, affine_terms, depends_on_time};
 use super::names::{junction_of, original};
 use super::points::{POINTS, agree, at_points, is_zero};
+use super::speeds::Basis;
 use super::squares::Inertia;
 use super::system::{Named, Role, System};
 use crate::code;
@@ -27,7 +29,7 @@ pub enum Style {
     Ring,
     /// As before, and two gyrators where one does not say it.
     Factored,
-    /// Between junctions of coordinates only.
+    /// Between junctions of coordinates, or of speeds, only.
     Coordinate,
 }
 
@@ -49,18 +51,19 @@ pub(super) struct Gyrator {
 /// Potentials that depend on rates otherwise than linearly.
 pub(super) fn find(
     system: &mut System,
-    forms: &Forms,
+    (forms, basis): (&Forms, &Basis),
     inertias: &[Inertia],
     style: Style,
 ) -> Result<Vec<Gyrator>, Vec<Diagnostic>> {
     let mut curls: Vec<Curl> = Vec::new();
     for inertia in inertias {
         let over = forms.of(system, inertia.rate).over.clone();
-        curls.push(curl(system, &over));
+        let curl = curl(system, &over);
+        curls.push(basis.curl_over(system, curl));
     }
     let mut found = Vec::new();
     if curls.iter().any(|curl| !curl.is_zero()) {
-        let junctions = junctions(system, forms);
+        let junctions = junctions(system, forms, basis);
         let rings = rings(system, &junctions, &curls, inertias);
         for (curl, inertia) in curls.iter().zip(inertias) {
             if curl.is_zero() {
@@ -90,11 +93,14 @@ pub(super) fn find(
                         span: inertia.span,
                     }));
                 }
-                None => by_coordinates(system, curl, momentum, (&what, inertia.span), &mut found),
+                None => {
+                    let source = (what.as_str(), inertia.span);
+                    found.extend(between_tops(system, basis, (curl, momentum), source));
+                }
             }
         }
     }
-    of_potentials(system, forms, &mut found)?;
+    of_potentials(system, (forms, basis), &mut found)?;
     Ok(found)
 }
 
@@ -102,35 +108,43 @@ pub(super) fn find(
 struct Junction {
     name: String,
     symbol: SymbolId,
-    is_coordinate: bool,
-    /// By coordinate.
+    /// It moves by itself: a coordinate, or a speed.
+    is_top: bool,
+    /// By top.
     over: FxHashMap<usize, [f64; POINTS]>,
 }
 
 impl Junction {
-    fn at(&self, coordinate: usize, point: usize) -> f64 {
-        self.over.get(&coordinate).map_or(0.0, |v| v[point])
+    fn at(&self, top: usize, point: usize) -> f64 {
+        self.over.get(&top).map_or(0.0, |v| v[point])
     }
 }
 
-fn junctions(system: &System, forms: &Forms) -> Vec<Junction> {
+fn junctions(system: &mut System, forms: &Forms, basis: &Basis) -> Vec<Junction> {
     let velocities = system.coordinates.iter().map(|c| c.velocity);
     let rates = system.rates.iter().map(|r| r.symbol);
-    velocities
+    let symbols: Vec<SymbolId> = velocities
         .chain(rates)
         .filter(|&symbol| original(system, symbol) == symbol)
-        .map(|symbol| Junction {
+        .collect();
+    let mut found = Vec::new();
+    for symbol in symbols {
+        let top = basis.top_of(symbol);
+        let over = match top {
+            Some(top) => vec![(top, system.pool.number(1.0))],
+            None => basis.over(system, &forms.of(system, symbol).over),
+        };
+        found.push(Junction {
             name: junction_of(system, symbol),
             symbol,
-            is_coordinate: matches!(system.role(symbol), Role::Velocity(_)),
-            over: forms
-                .of(system, symbol)
-                .over
-                .iter()
-                .map(|&(i, e)| (i, at_points(system, e)))
+            is_top: top.is_some(),
+            over: over
+                .into_iter()
+                .map(|(i, e)| (i, at_points(system, e)))
                 .collect(),
-        })
-        .collect()
+        });
+    }
+    found
 }
 
 /// Ω_ij = ∂_j t_i − ∂_i t_j for i < j where it is not zero, as expressions and at the points.
@@ -141,6 +155,28 @@ pub(super) struct Curl {
 impl Curl {
     pub fn is_zero(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Its entries: (i, j, Ω_ij) for i < j.
+    pub fn expressions(&self) -> impl Iterator<Item = (usize, usize, ExprId)> {
+        self.entries.iter().map(|&(i, j, e, _)| (i, j, e))
+    }
+
+    /// The form with these entries for i < j.
+    pub fn from_sums(system: &mut System, sums: FxHashMap<(usize, usize), ExprId>) -> Curl {
+        let mut entries: Vec<_> = sums
+            .into_iter()
+            .filter(|&(_, e)| !is_zero(system, e))
+            .collect();
+        entries.sort_unstable_by_key(|entry| entry.0);
+        let entries = entries
+            .into_iter()
+            .map(|((i, j), e)| {
+                let e = system.simplify(e);
+                (i, j, e, at_points(system, e))
+            })
+            .collect();
+        Curl { entries }
     }
 }
 
@@ -168,19 +204,7 @@ pub(super) fn curl(system: &mut System, form: &[(usize, ExprId)]) -> Curl {
             sums.insert(key, sum);
         }
     }
-    let mut entries: Vec<_> = sums
-        .into_iter()
-        .filter(|&(_, e)| !is_zero(system, e))
-        .collect();
-    entries.sort_unstable_by_key(|entry| entry.0);
-    let entries = entries
-        .into_iter()
-        .map(|((i, j), e)| {
-            let e = system.simplify(e);
-            (i, j, e, at_points(system, e))
-        })
-        .collect();
-    Curl { entries }
+    Curl::from_sums(system, sums)
 }
 
 /// Tells whether Ω = sign · a∧b at all points.
@@ -255,10 +279,10 @@ fn one_pair(junctions: &[Junction], curl: &Curl, rings: &[[usize; 3]]) -> Option
                 continue;
             };
             let is_of_ring = rings.iter().any(|r| r.contains(&a) && r.contains(&b));
-            let has_coordinate = junctions[a].is_coordinate || junctions[b].is_coordinate;
+            let has_top = junctions[a].is_top || junctions[b].is_top;
             let key = (
                 !is_of_ring,
-                !has_coordinate,
+                !has_top,
                 &*junctions[pair.0].name,
                 &*junctions[pair.1].name,
             );
@@ -321,35 +345,31 @@ fn without(curl: &Curl, a: &Junction, b: &Junction) -> Curl {
     Curl { entries }
 }
 
-/// One gyrator for each pair of coordinates that Ω couples.
-fn by_coordinates(
+/// One gyrator for each pair of coordinates, or speeds, that Ω couples.
+fn between_tops(
     system: &mut System,
-    curl: &Curl,
-    momentum: ExprId,
+    basis: &Basis,
+    (curl, momentum): (&Curl, ExprId),
     (what, span): (&str, Span),
-    found: &mut Vec<Gyrator>,
-) {
-    for &(i, j, e, _) in &curl.entries {
-        let mut ends = (i, j);
+) -> Vec<Gyrator> {
+    let mut found = Vec::new();
+    for (i, j, e) in curl.expressions() {
+        let mut ends = (&basis.tops[i], &basis.tops[j]);
         let mut size = e;
         // Read from the other end, the modulus has the other sign.
         if starts_negative(system, size) {
-            ends = (j, i);
+            ends = (ends.1, ends.0);
             size = system.pool.neg(size);
         }
-        let modulus = system.pool.mul(momentum, size);
-        let velocity = |i: usize| system.coordinates[i].velocity;
         found.push(Gyrator {
-            from: junction_of(system, velocity(ends.0)),
-            to: junction_of(system, velocity(ends.1)),
-            modulus,
-            why: format!(
-                "{what} between {} and {}",
-                system.coordinates[ends.0].name, system.coordinates[ends.1].name
-            ),
+            from: ends.0.junction.clone(),
+            to: ends.1.junction.clone(),
+            modulus: system.pool.mul(momentum, size),
+            why: format!("{what} between {} and {}", ends.0.label, ends.1.label),
             span,
         });
     }
+    found
 }
 
 fn starts_negative(system: &System, e: ExprId) -> bool {
@@ -365,7 +385,7 @@ fn starts_negative(system: &System, e: ExprId) -> bool {
 /// A potential −A(q)·q̇ is a gyrator with the curl of A.
 fn of_potentials(
     system: &mut System,
-    forms: &Forms,
+    (forms, basis): (&Forms, &Basis),
     found: &mut Vec<Gyrator>,
 ) -> Result<(), Vec<Diagnostic>> {
     let mut errors = Vec::new();
@@ -376,9 +396,15 @@ fn of_potentials(
         match vector_potential(system, forms, &named) {
             Ok(a) => {
                 let curl = curl(system, &a);
+                let curl = basis.curl_over(system, curl);
                 let one = system.pool.number(1.0);
                 let what = format!("curl of {}", named.name);
-                by_coordinates(system, &curl, one, (&what, named.span), found);
+                found.extend(between_tops(
+                    system,
+                    basis,
+                    (&curl, one),
+                    (&what, named.span),
+                ));
             }
             Err(message) => errors.push(*message),
         }

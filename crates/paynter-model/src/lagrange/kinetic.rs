@@ -123,15 +123,15 @@ fn check_quadratic(system: &mut System, named: &Named) -> Result<(), Box<Diagnos
         return Err(depends_on_time(system, named, named.value));
     }
     let moving = system.rates_in(named.value);
-    let not_quadratic = |what: &str, why: &str| {
-        Box::new(
-            Diagnostic::error(
-                code::NOT_QUADRATIC,
-                format!("`{}` is not quadratic in {what}", named.name),
-            )
-            .primary(named.span, why.to_owned())
-            .help("an inertia stores 0.5*I*f^2; write a relativistic or other law as an `I { f = … }` in a model"),
+    let refused = |what: &str, why: &str| {
+        Diagnostic::error(
+            code::NOT_QUADRATIC,
+            format!("`{}` is not quadratic in {what}", named.name),
         )
+        .primary(named.span, why.to_owned())
+    };
+    let not_quadratic = |what: &str, why: &str| {
+        Box::new(refused(what, why).help("an inertia stores 0.5*I*f^2; write a relativistic or other law as an `I { f = … }` in a model"))
     };
     let rest = system.at_rest(named.value);
     if moving.is_empty() || !is_zero(system, rest) {
@@ -145,10 +145,13 @@ fn check_quadratic(system: &mut System, named: &Named) -> Result<(), Box<Diagnos
         let name = system.symbol_name(source).to_owned();
         let rest = system.at_rest(slope);
         if !is_zero(system, rest) {
-            return Err(not_quadratic(
+            let message = refused(
                 &format!("`{name}`"),
                 "it has a part that is linear in rates",
-            ));
+            );
+            return Err(Box::new(message.help(format!(
+                "write that part, with its sign turned, as a potential: `potential U = -a*{name}`"
+            ))));
         }
         let bends = gradient(&mut system.pool, slope, &moving);
         for bend in bends {
@@ -158,6 +161,14 @@ fn check_quadratic(system: &mut System, named: &Named) -> Result<(), Box<Diagnos
                 return Err(not_quadratic(
                     &format!("`{name}`"),
                     "its third derivative is not zero",
+                ));
+            }
+            let at_rest = system.at_rest(bend);
+            let jump = system.pool.sub(bend, at_rest);
+            if !is_zero(system, jump) {
+                return Err(not_quadratic(
+                    &format!("`{name}`"),
+                    "motion in the opposite direction has another inertia",
                 ));
             }
         }

@@ -1,10 +1,10 @@
-//! The efforts that a bond graph puts on the coordinates of a Lagrangian.
+//! The efforts that a bond graph puts on the coordinates of a Lagrangian, or on its speeds.
 //!
-//! In:  a flat bond graph, the names of coordinates and of their junctions, and a point: where everything is,
-//!      how fast it moves, and how that changes.
-//! Out: for each coordinate the effort that leaves its junction.
+//! In:  a flat bond graph, the names of coordinates and of their junctions, the junctions that move by themselves
+//!      (of coordinates, or of speeds), and a point: where everything is, how fast it moves, and how that changes.
+//! Out: for each junction that moves by itself the effort that leaves it.
 //!
-//! Flows spread from the junctions of coordinates, with their rates; efforts come back from inertias, springs,
+//! Flows spread from these junctions, with their rates; efforts come back from inertias, springs,
 //! resistors and gyrators. Causality is not used: at a point all flows are known.
 //!
 //! **Invariant:** what cannot be followed is an error, never left out.
@@ -26,9 +26,11 @@ pub(super) struct Point {
     pub coordinates: Vec<[f64; 3]>,
     /// Whether its motion is given.
     pub is_given: Vec<bool>,
+    /// Flow of each junction that moves by itself, its rate, and whether a source drives it.
+    pub tops: Vec<(Dual, bool)>,
     /// The effort of each constraint, by name.
     pub reactions: Vec<(String, f64)>,
-    /// Sources whose value the graph alone knows: what one unit of it does to which coordinate.
+    /// Sources whose value the graph alone knows: what one unit of it does to which of these junctions.
     pub foreign: Vec<(String, Vec<(usize, f64)>)>,
 }
 
@@ -36,6 +38,8 @@ pub(super) struct Point {
 pub(super) struct Loads<'g> {
     graph: &'g BondGraph,
     pool: Pool,
+    /// Junctions that move by themselves.
+    tops: Vec<ElementId>,
     /// Junction of each coordinate.
     junctions: Vec<ElementId>,
     /// Symbols that are a coordinate: its own, and the displacement of the C that holds it.
@@ -52,7 +56,7 @@ pub(super) struct Loads<'g> {
 }
 
 /// A value and its rate.
-type Dual = (f64, f64);
+pub(super) type Dual = (f64, f64);
 
 impl<'g> Loads<'g> {
     /// Finds coordinates in the graph.
@@ -60,7 +64,11 @@ impl<'g> Loads<'g> {
     /// # Errors
     ///
     /// What is not there.
-    pub fn new(graph: &'g BondGraph, junctions: &[(String, String)]) -> Result<Self, String> {
+    pub fn new(
+        graph: &'g BondGraph,
+        coordinates: &[(String, String)],
+        tops: &[String],
+    ) -> Result<Self, String> {
         let names = &graph.signals.names;
         let mut elements = FxHashMap::default();
         for (k, element) in graph.elements.iter().enumerate() {
@@ -83,6 +91,7 @@ impl<'g> Loads<'g> {
             graph,
             names: graph.signals.symbols.iter().map(name_of).collect(),
             pool: graph.signals.pool.clone(),
+            tops: Vec::new(),
             junctions: Vec::new(),
             positions: FxHashMap::default(),
             definitions,
@@ -91,14 +100,22 @@ impl<'g> Loads<'g> {
             elements,
         };
         let n_symbols = graph.signals.symbols.len();
-        for (i, (coordinate, junction)) in junctions.iter().enumerate() {
-            let found = loads.elements.get(junction);
-            let &junction = found.ok_or_else(|| format!("there is no junction `{junction}`"))?;
+        for top in tops {
+            let junction = loads.junction(top)?;
+            loads.tops.push(junction);
+        }
+        for (i, (coordinate, junction)) in coordinates.iter().enumerate() {
+            let junction = loads.junction(junction)?;
             loads.junctions.push(junction);
             loads.rates.push(SymbolId((n_symbols + i) as u32));
             loads.find_positions(i, coordinate)?;
         }
         Ok(loads)
+    }
+
+    fn junction(&self, name: &str) -> Result<ElementId, String> {
+        let found = self.elements.get(name).copied();
+        found.ok_or_else(|| format!("there is no junction `{name}`"))
     }
 
     /// Finds the symbols that hold a coordinate.
@@ -228,11 +245,12 @@ impl<'g> Loads<'g> {
 
     fn flows(&mut self, point: &Point, pass: &mut Pass) -> Result<(), String> {
         let graph = self.graph;
-        for (&junction, c) in self.junctions.iter().zip(&point.coordinates) {
+        for (&junction, &(flow, _)) in self.tops.iter().zip(&point.tops) {
             for &bond in &graph.element(junction).ports {
-                pass.flows[bond.0 as usize] = Some((c[1], c[2]));
+                pass.flows[bond.0 as usize] = Some(flow);
             }
         }
+        self.held(pass)?;
         // Every pass finds some flow, or none is left to be found.
         loop {
             let n_known = pass.flows.iter().flatten().count();
@@ -262,6 +280,25 @@ impl<'g> Loads<'g> {
                 return Err("the flow of a bond does not follow from the coordinates".to_owned());
             };
             pass.values.insert(bond.flow, flow.0);
+        }
+        Ok(())
+    }
+
+    /// Flows of junctions that constraints hold, whatever the speeds are.
+    fn held(&mut self, pass: &mut Pass) -> Result<(), String> {
+        let graph = self.graph;
+        for element in graph.elements.iter().filter(|e| e.kind == ElementKind::Sf) {
+            let bond = graph.bond(element.ports[0]);
+            let is_one = |e: ElementId| graph.element(e).kind == ElementKind::One;
+            let (tail, head) = (bond.tail.element, bond.head.element);
+            let junction = if is_one(tail) { tail } else { head };
+            let flow = &mut pass.flows[element.ports[0].0 as usize];
+            if let (None, true, Law::Source { value, .. }) = (&flow, is_one(junction), &element.law)
+            {
+                let value = *value;
+                let asked = self.value(value, pass)?;
+                pass.flows[element.ports[0].0 as usize] = Some(asked);
+            }
         }
         Ok(())
     }
@@ -396,7 +433,7 @@ impl<'g> Loads<'g> {
             for (k, element) in graph.elements.iter().enumerate() {
                 match element.kind {
                     ElementKind::Zero => share(&element.ports, &mut pass.efforts),
-                    ElementKind::One if !self.junctions.contains(&ElementId(k as u32)) => {
+                    ElementKind::One if !self.tops.contains(&ElementId(k as u32)) => {
                         balance(graph, ElementId(k as u32), &mut pass.efforts);
                     }
                     ElementKind::Tf => {
@@ -415,18 +452,18 @@ impl<'g> Loads<'g> {
         }
     }
 
-    /// Sums what leaves each coordinate's junction.
+    /// Sums what leaves each junction that moves by itself.
     fn collect(&mut self, point: &Point, pass: &mut Pass) -> Result<Found, String> {
         let graph = self.graph;
         let mut loads = Vec::new();
-        for (i, &junction) in self.junctions.iter().enumerate() {
+        for (i, &junction) in self.tops.iter().enumerate() {
             let mut sum = 0.0;
             for &bond in &graph.element(junction).ports {
                 let b = graph.bond(bond);
                 let is_out = b.tail.element == junction;
                 let other = if is_out { b.head } else { b.tail };
                 let is_drive = graph.element(other.element).kind == ElementKind::Sf;
-                if point.is_given[i] && is_drive {
+                if point.tops[i].1 && is_drive {
                     continue;
                 }
                 let Some(effort) = pass.efforts[bond.0 as usize] else {
@@ -453,7 +490,13 @@ impl<'g> Loads<'g> {
         for (name, _) in &point.reactions {
             gaps.push(self.gap(name, pass)?);
         }
+        let flow = |j: &ElementId| {
+            let bond = graph.element(*j).ports.first();
+            let flow = bond.and_then(|b| pass.flows[b.0 as usize]);
+            flow.map_or(f64::NAN, |f| f.0)
+        };
         Ok(Found {
+            velocities: self.junctions.iter().map(flow).collect(),
             loads,
             size: pass.size,
             gaps,

@@ -43,6 +43,14 @@ pub(super) fn check(system: &System) -> Vec<Diagnostic> {
         system,
         symbols: FxHashMap::default(),
     };
+    let mixed: Vec<Diagnostic> = (0..system.rates.len())
+        .filter_map(|k| mixed_rate(&mut measures, k))
+        .collect();
+    if !mixed.is_empty() {
+        // Energies that read such a rate are wrong for the same reason.
+        errors.extend(mixed);
+        return errors;
+    }
     let energies = system.kinetic.iter().chain(&system.potential);
     for named in energies {
         errors.extend(wrong(&mut measures, named, Dimension::ENERGY, "joules"));
@@ -98,6 +106,21 @@ fn wrong(
         _ => return None,
     };
     Some(message.primary(named.span, "from the units of what it reads"))
+}
+
+/// A rate whose addends have different units.
+fn mixed_rate(measures: &mut Measures<'_>, k: usize) -> Option<Diagnostic> {
+    let rate = &measures.system.rates[k];
+    let (name, span) = (rate.name.clone(), rate.span);
+    let Measure::Mixed(a, b) = measures.expression(rate.value) else {
+        return None;
+    };
+    let message = format!("`{name}` adds {} to {}", b.describe(), a.describe());
+    Some(
+        Diagnostic::error(code::NOT_AN_ENERGY, message)
+            .primary(span, "a rate has one unit")
+            .help("a length is missing beside the rate of an angle: `der(x) + r*der(a)`"),
+    )
 }
 
 impl Measures<'_> {

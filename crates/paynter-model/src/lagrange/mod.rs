@@ -19,22 +19,28 @@
 //! | file | does |
 //! |---|---|
 //! | `read`, `expressions`, `rewrite` | statements to expressions over one pool |
+//! | `clock` | time that is read becomes a coordinate |
 //! | `measure` | energies are in joules |
 //! | `forms` | rates as sums of velocities |
 //! | `kinetic`, `squares`, `general`, `poly` | kinetic energy as inertias |
+//! | `speeds`, `choice`, `fractions` | velocities by generalised speeds |
 //! | `elements` | potentials, losses, constraints |
 //! | `gyrators` | what transformers alone would miss |
 //! | `write`, `names` | the text |
 //! | `motion` | whether every coordinate is held, which are cyclic, where inertia vanishes |
-//! | `proof`, `loads` | the written text, read back, against Lagrange's equations |
+//! | `proof`, `loads`, `kane` | the written text, read back, against Lagrange's or Kane's equations |
 //!
 //! **Invariant:** what is written is a model like any other. Nothing after this stage knows where it came from.
 
+mod choice;
+mod clock;
 mod elements;
 mod expressions;
 mod forms;
+mod fractions;
 mod general;
 mod gyrators;
+mod kane;
 mod kinetic;
 mod loads;
 mod measure;
@@ -45,6 +51,7 @@ mod poly;
 mod proof;
 mod read;
 mod rewrite;
+mod speeds;
 mod squares;
 mod system;
 mod write;
@@ -84,6 +91,10 @@ pub struct Derived {
     pub cyclic: Vec<String>,
     /// Where inertia vanishes along some direction.
     pub singular: Vec<String>,
+    /// Where the speeds no longer tell all velocities.
+    pub dependent: Vec<String>,
+    /// How each rate follows from the speeds, where some are chosen: its partial velocities.
+    pub partial: Vec<String>,
     /// Number of gyrators.
     pub n_gyrators: usize,
 }
@@ -111,10 +122,14 @@ impl Derived {
             ("closed rates", &self.closed),
             ("cyclic", &self.cyclic),
             ("singular where", &self.singular),
+            ("speeds dependent where", &self.dependent),
         ] {
             if !names.is_empty() {
                 out.push_str(&format!("    // {word}: {}\n", names.join(", ")));
             }
+        }
+        for line in &self.partial {
+            out.push_str(&format!("    // partial velocities of {line}\n"));
         }
         out.push_str("}\n");
         (out, origins)
@@ -133,20 +148,23 @@ pub fn derive(block: &Block<'_>, style: Style) -> Result<Derived, Vec<Diagnostic
     if !wrong.is_empty() {
         return Err(wrong);
     }
+    let basis = speeds::basis(&mut system, &forms)?;
     let kinetic = kinetic::kinetic(&mut system, &mut forms)?;
     let inertias = kinetic.everywhere(&system);
     let elements = elements::elements(&mut system, &mut forms)?;
     motion::refuse_idle(&mut system, &forms, &inertias)?;
-    let gyrators = gyrators::find(&mut system, &forms, &inertias, style)?;
+    let gyrators = gyrators::find(&mut system, (&forms, &basis), &inertias, style)?;
     let derived = Derived {
         name: system.name.clone(),
         closed: motion::closed(&system, &inertias, &gyrators),
         cyclic: motion::cyclic(&mut system, &forms),
-        singular: motion::singular(&mut system, &forms, &inertias),
+        singular: motion::singular(&mut system, (&forms, &basis), &inertias),
+        dependent: motion::dependent_speeds(&mut system, &forms),
+        partial: basis.partial_velocities(&mut system, &forms),
         ways: kinetic.ways.clone(),
         n_gyrators: gyrators.len(),
         lines: Vec::new(),
     };
-    let lines = write::lines(&mut system, &forms, &kinetic, elements, &gyrators);
+    let lines = write::lines(&mut system, (&forms, &basis), &kinetic, elements, &gyrators);
     Ok(Derived { lines, ..derived })
 }

@@ -9,6 +9,7 @@ use super::forms::{Forms, affine_terms};
 use super::gyrators::{Gyrator, curl};
 use super::names::junction_of;
 use super::points::{POINTS, at_points, is_zero, random};
+use super::speeds::{Basis, Row};
 use super::squares::Inertia;
 use super::system::{Effort, Named, Role, System};
 use crate::code;
@@ -115,7 +116,7 @@ fn constraint_form(system: &mut System, forms: &Forms, named: &Named) -> Vec<(us
 }
 
 /// A direction that no row sees, if there is one.
-fn null_direction(rows: &Rows, n: usize) -> Option<Vec<f64>> {
+pub(super) fn null_direction(rows: &[Vec<f64>], n: usize) -> Option<Vec<f64>> {
     // Gram–Schmidt, twice for the sake of rounding.
     let mut basis: Rows = Vec::new();
     for row in rows {
@@ -322,14 +323,44 @@ pub(super) fn cyclic(system: &mut System, forms: &Forms) -> Vec<String> {
 const MAX_COORDINATES: usize = 12;
 
 /// Places where inertia vanishes along some direction, as conditions on single coordinates.
-pub(super) fn singular(system: &mut System, forms: &Forms, inertias: &[Inertia]) -> Vec<String> {
-    let n = system.n_free();
-    if n == 0 || n > MAX_COORDINATES || is_singular(system, forms, inertias, None) {
+pub(super) fn singular(
+    system: &mut System,
+    (forms, basis): (&Forms, &Basis),
+    inertias: &[Inertia],
+) -> Vec<String> {
+    let mut rows = Vec::new();
+    for inertia in inertias {
+        let over = forms.of(system, inertia.rate).over.clone();
+        rows.push(basis.over(system, &over));
+    }
+    vanishing(system, &rows, basis.n_free())
+}
+
+/// Places where speeds and constraints do not tell all velocities.
+pub(super) fn dependent_speeds(system: &mut System, forms: &Forms) -> Vec<String> {
+    let mut rows = Vec::new();
+    for (speed, _) in system.speeds.clone() {
+        rows.push(forms.of(system, speed).over.clone());
+    }
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    for named in system.constraints.clone() {
+        rows.push(constraint_form(system, forms, &named));
+    }
+    vanishing(system, &rows, system.n_free())
+}
+
+/// Conditions on single coordinates under which rows of n entries no longer see every direction.
+fn vanishing(system: &System, rows: &[Row], n: usize) -> Vec<String> {
+    let n_coordinates = system.n_free();
+    let is_small = n > 0 && n_coordinates <= MAX_COORDINATES;
+    if !is_small || is_singular(system, rows, n, None) {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for i in 0..n {
-        let at = |x: f64| is_singular(system, forms, inertias, Some((i, x)));
+    for i in 0..n_coordinates {
+        let at = |x: f64| is_singular(system, rows, n, Some((i, x)));
         let name = &system.coordinates[i].name;
         match (at(0.0), at(PI / 2.0), at(PI)) {
             (true, false, true) => found.push(format!("sin({name}) = 0")),
@@ -342,22 +373,13 @@ pub(super) fn singular(system: &mut System, forms: &Forms, inertias: &[Inertia])
     found
 }
 
-/// Tells whether the inertia matrix has no inverse at a random place, or one with a coordinate set.
-fn is_singular(
-    system: &System,
-    forms: &Forms,
-    inertias: &[Inertia],
-    set: Option<(usize, f64)>,
-) -> bool {
-    let n = system.n_free();
+/// Tells whether rows miss a direction at a random place, or one with a coordinate set.
+fn is_singular(system: &System, forms: &[Row], n: usize, set: Option<(usize, f64)>) -> bool {
     let mut evaluator = Evaluator::new();
     let mut rows: Rows = Vec::new();
-    for inertia in inertias {
+    for form in forms {
         let mut row = vec![0.0; n];
-        for &(i, e) in &forms.of(system, inertia.rate).over {
-            if i >= n {
-                continue;
-            }
+        for &(i, e) in form.iter().filter(|entry| entry.0 < n) {
             let value = evaluator.evaluate(&system.pool, e, &|s| match (system.role(s), set) {
                 (Role::Position(k), Some((i, x))) if k == i => x,
                 _ => 0.3 + 1.4 * random(u64::from(s.0), 77),

@@ -4,11 +4,15 @@
 //! Out: how far the efforts that the graph puts on each coordinate are from d/dt ∂L/∂q̇ − ∂L/∂q + ∂D/∂q̇ − Q, at
 //!      random places, speeds and accelerations, with random parameters.
 //!
+//! With speeds the efforts are those on the speeds, Σ_i E_ir (…)_i with q̇ = Σ_r E_r w_r; E comes from numbers here, by
+//! elimination at every point.
+//!
 //! Both sides start from different ends: one from the energies as the user wrote them, differentiated, the
 //! other from elements and bonds (`loads.rs`). An energy audit would not do: a missing gyrator is powerless.
 
 use super::Block;
 use super::forms::forms;
+use super::kane::Speeds;
 use super::loads::{Loads, Point};
 use super::names::velocity_junction;
 use super::points::random;
@@ -41,6 +45,8 @@ pub struct Proof {
     pub worst: Option<String>,
     /// Why nothing could be compared.
     pub failed: Option<String>,
+    /// What the graph is compared with.
+    pub with: &'static str,
 }
 
 impl Proof {
@@ -54,12 +60,12 @@ impl Proof {
         match (&self.failed, &self.worst) {
             (Some(why), _) => format!("proof FAILED: {why}"),
             (None, Some(worst)) if !self.holds() => format!(
-                "proof FAILED: `{worst}` differs from Euler–Lagrange by {:.1e} of the largest effort ({ALLOWED:.0e} allowed)",
-                self.largest
+                "proof FAILED: `{worst}` differs from {} by {:.1e} of the largest effort ({ALLOWED:.0e} allowed)",
+                self.with, self.largest
             ),
             _ => format!(
-                "proof: equal to Euler–Lagrange at {} random points, largest difference {:.1e} ({ALLOWED:.0e} allowed)",
-                self.n_points, self.largest
+                "proof: equal to {} at {} random points, largest difference {:.1e} ({ALLOWED:.0e} allowed)",
+                self.with, self.n_points, self.largest
             ),
         }
     }
@@ -78,14 +84,19 @@ pub fn prove(block: &Block<'_>, graph: &BondGraph) -> Result<Proof, Vec<Diagnost
         largest: 0.0,
         worst: None,
         failed: None,
+        with: match equations.speeds.is_some() {
+            true => "Kane's equations",
+            false => "Euler–Lagrange",
+        },
     };
-    let junctions: Vec<(String, String)> = (0..system.coordinates.len())
+    let coordinates: Vec<(String, String)> = (0..system.coordinates.len())
         .map(|i| {
             let name = system.coordinates[i].name.clone();
             (name, velocity_junction(&system, i))
         })
         .collect();
-    let mut loads = match Loads::new(graph, &junctions) {
+    let tops = equations.tops(&system);
+    let mut loads = match Loads::new(graph, &coordinates, &tops) {
         Ok(loads) => loads,
         Err(why) => {
             proof.failed = Some(why);
@@ -107,7 +118,7 @@ pub fn prove(block: &Block<'_>, graph: &BondGraph) -> Result<Proof, Vec<Diagnost
             }
         };
         proof.n_points += 1;
-        compare(&mut proof, &system, &wanted, &found);
+        compare(&mut proof, (&system, &tops), &wanted, &found);
     }
     if proof.n_points == 0 {
         proof.failed = Some("the energies have no value at any random point".to_owned());
@@ -117,34 +128,48 @@ pub fn prove(block: &Block<'_>, graph: &BondGraph) -> Result<Proof, Vec<Diagnost
 
 /// What one side says at a point.
 pub(super) struct Found {
-    /// Effort on each coordinate.
+    /// Effort on each coordinate, or on each speed and each motion that is given.
     pub loads: Vec<f64>,
+    /// Velocity of each coordinate.
+    pub velocities: Vec<f64>,
     /// Size of the terms that were summed.
     pub size: f64,
     /// What each constraint is away from holding, as a rate.
     pub gaps: Vec<f64>,
 }
 
-fn compare(proof: &mut Proof, system: &System, wanted: &Wanted, found: &Found) {
+fn compare(
+    proof: &mut Proof,
+    (system, tops): (&System, &[String]),
+    wanted: &Wanted,
+    found: &Found,
+) {
     let mut size = wanted.size.max(found.size);
     for x in &wanted.loads {
         size = size.max(x.abs());
     }
-    let coordinates = system.coordinates.iter().map(|c| &c.name);
     let constraints = system.constraints.iter().map(|c| &c.name);
     let differences = wanted.loads.iter().zip(&found.loads);
     let gaps = wanted.gaps.iter().zip(&found.gaps);
-    let named = coordinates.zip(differences).chain(constraints.zip(gaps));
-    for (name, (a, b)) in named {
-        let difference = (a - b).abs() / size;
-        if difference > proof.largest || difference.is_nan() {
-            proof.largest = if difference.is_nan() {
-                f64::INFINITY
-            } else {
-                difference
-            };
-            proof.worst = Some(name.clone());
-        }
+    let efforts = tops.iter().zip(differences).chain(constraints.zip(gaps));
+    for (name, (a, b)) in efforts {
+        note(proof, name, (a - b).abs() / size);
+    }
+    let fastest = wanted.point.coordinates.iter().map(|c| c[1].abs());
+    let fastest = fastest.fold(0.0, f64::max);
+    let velocities = wanted.point.coordinates.iter().zip(&found.velocities);
+    for (coordinate, (c, flow)) in system.coordinates.iter().zip(velocities) {
+        note(proof, &coordinate.name, (c[1] - flow).abs() / fastest);
+    }
+}
+
+fn note(proof: &mut Proof, name: &str, difference: f64) {
+    if difference > proof.largest || difference.is_nan() {
+        proof.largest = match difference.is_nan() {
+            true => f64::INFINITY,
+            false => difference,
+        };
+        proof.worst = Some(name.to_owned());
     }
 }
 
@@ -161,6 +186,8 @@ struct Equations {
     given: Vec<Option<[ExprId; 3]>>,
     /// Efforts that have no expression here, by name: coefficient for each coordinate.
     foreign: Vec<(String, Vec<(usize, ExprId)>)>,
+    /// Where speeds are chosen: what they and the constraints say.
+    speeds: Option<Speeds>,
 }
 
 /// What Lagrange's equations say at a point, and the point.
@@ -226,7 +253,12 @@ impl Equations {
             gaps.push(gap);
         }
         let given = (0..n).map(|i| given(system, i)).collect();
+        let speeds = match system.speeds.is_empty() {
+            true => None,
+            false => Some(Speeds::new(system, &rates, &accelerations)),
+        };
         Ok(Equations {
+            speeds,
             sums,
             locks,
             gaps,
@@ -238,24 +270,54 @@ impl Equations {
 
     /// Both the point of a draw and what the equations say there; none where something has no value.
     fn at(&self, system: &System, draw: usize) -> Option<Wanted> {
+        let (mut values, constants) = drawn(system, draw);
+        self.follow_given_motions(system, &mut values)?;
+        let projection = match &self.speeds {
+            Some(speeds) => Some(speeds.at(system, &mut values, draw)?),
+            None => None,
+        };
+        let reactions: Vec<f64> = (0..system.constraints.len())
+            .map(|k| 2.0 * random(k as u64, 900_000 + draw as u64) - 1.0)
+            .collect();
+        let (mut wanted, mut foreign) = self.efforts(system, &values, &reactions)?;
         let n = system.coordinates.len();
-        let mut evaluator = Evaluator::new();
-        let mut values: FxHashMap<SymbolId, f64> = FxHashMap::default();
-        let mut constants: FxHashMap<String, f64> = FxHashMap::default();
-        for (k, (name, role)) in system.symbols.iter().enumerate() {
-            let symbol = SymbolId(k as u32);
-            let drawn = random(k as u64, 5000 + draw as u64);
-            let is_literal = name.contains('[') || name == "g0";
-            let value = match (role, system.values.get(&symbol)) {
-                (Role::Constant, Some(&value)) if is_literal => value,
-                (Role::Constant | Role::Time, _) => 0.4 + 1.2 * drawn,
-                _ => 2.6 * drawn - 1.3,
-            };
-            values.insert(symbol, value);
-            if matches!(role, Role::Constant | Role::Input | Role::Time) {
-                constants.insert(name.clone(), value);
+        let state = |i: usize| {
+            let c = &system.coordinates[i];
+            [
+                values[&c.position],
+                values[&c.velocity],
+                values[&self.accelerations[i]],
+            ]
+        };
+        let is_given = |i: usize| system.coordinates[i].given.is_some();
+        let coordinates: Vec<[f64; 3]> = (0..n).map(state).collect();
+        let is_given: Vec<bool> = (0..n).map(is_given).collect();
+        let plain = coordinates.iter().zip(&is_given);
+        let mut tops = plain.map(|(c, &given)| ((c[1], c[2]), given)).collect();
+        let names = system.constraints.iter().map(|c| c.name.clone());
+        let mut reactions: Vec<(String, f64)> = names.zip(reactions).collect();
+        if let Some(projection) = projection {
+            wanted.loads = projection.apply(&wanted.loads);
+            for (_, row) in &mut foreign {
+                *row = projection.sparse(row, n);
             }
+            tops = projection.tops;
+            reactions.clear();
         }
+        wanted.point = Point {
+            constants,
+            coordinates,
+            is_given,
+            tops,
+            reactions,
+            foreign,
+        };
+        Some(wanted)
+    }
+
+    /// Puts given motions and their rates where they are at the time of the draw.
+    fn follow_given_motions(&self, system: &System, values: &mut Values) -> Option<()> {
+        let mut evaluator = Evaluator::new();
         for (i, given) in self.given.iter().enumerate() {
             let Some(given) = given else { continue };
             let coordinate = &system.coordinates[i];
@@ -269,16 +331,23 @@ impl Equations {
                 values.insert(place, value);
             }
         }
+        Some(())
+    }
+
+    /// What the equations say with these values, the point left out; and what one unit of each foreign source does.
+    fn efforts(
+        &self,
+        system: &System,
+        values: &Values,
+        reactions: &[f64],
+    ) -> Option<(Wanted, Vec<Foreign>)> {
         let mut evaluator = Evaluator::new();
         let mut value = |e: ExprId| {
             let x = evaluator.evaluate(&system.pool, e, &|s| values[&s]).ok()?;
             x.is_finite().then_some(x)
         };
-        let reactions: Vec<f64> = (0..system.constraints.len())
-            .map(|k| 2.0 * random(k as u64, 900_000 + draw as u64) - 1.0)
-            .collect();
         let mut wanted = Wanted {
-            loads: vec![0.0; n],
+            loads: vec![0.0; system.coordinates.len()],
             size: 0.0,
             gaps: Vec::new(),
             point: Point::default(),
@@ -290,11 +359,14 @@ impl Equations {
                 wanted.size = wanted.size.max(x.abs());
             }
         }
-        for &(k, i, e) in &self.locks {
-            wanted.loads[i] += value(e)? * reactions[k];
-        }
-        for &e in &self.gaps {
-            wanted.gaps.push(value(e)?);
+        // Speeds keep the constraints: there is nothing that reacts.
+        if self.speeds.is_none() {
+            for &(k, i, e) in &self.locks {
+                wanted.loads[i] += value(e)? * reactions[k];
+            }
+            for &e in &self.gaps {
+                wanted.gaps.push(value(e)?);
+            }
         }
         let mut foreign = Vec::new();
         for (name, over) in &self.foreign {
@@ -304,29 +376,45 @@ impl Equations {
             }
             foreign.push((name.clone(), row));
         }
-        let state = |i: usize| {
-            let c = &system.coordinates[i];
-            [
-                values[&c.position],
-                values[&c.velocity],
-                values[&self.accelerations[i]],
-            ]
-        };
-        let is_given = |i: usize| system.coordinates[i].given.is_some();
-        wanted.point = Point {
-            constants,
-            coordinates: (0..n).map(state).collect(),
-            is_given: (0..n).map(is_given).collect(),
-            reactions: system
-                .constraints
-                .iter()
-                .map(|c| c.name.clone())
-                .zip(reactions)
-                .collect(),
-            foreign,
-        };
-        Some(wanted)
+        Some((wanted, foreign))
     }
+
+    /// Names of the junctions whose efforts are compared.
+    fn tops(&self, system: &System) -> Vec<String> {
+        match &self.speeds {
+            Some(speeds) => speeds.junctions.clone(),
+            None => (0..system.coordinates.len())
+                .map(|i| velocity_junction(system, i))
+                .collect(),
+        }
+    }
+}
+
+/// Values of symbols at a point.
+type Values = FxHashMap<SymbolId, f64>;
+
+/// A source whose value the graph alone knows, and what one unit of it does to which coordinates or speeds.
+type Foreign = (String, Vec<(usize, f64)>);
+
+/// Random values of all symbols, and those of parameters, inputs and time by name.
+fn drawn(system: &System, draw: usize) -> (Values, FxHashMap<String, f64>) {
+    let mut values = Values::default();
+    let mut constants: FxHashMap<String, f64> = FxHashMap::default();
+    for (k, (name, role)) in system.symbols.iter().enumerate() {
+        let symbol = SymbolId(k as u32);
+        let drawn = random(k as u64, 5000 + draw as u64);
+        let is_literal = name.contains('[') || name == "g0";
+        let value = match (role, system.values.get(&symbol)) {
+            (Role::Constant, Some(&value)) if is_literal => value,
+            (Role::Constant | Role::Time, _) => 0.4 + 1.2 * drawn,
+            _ => 2.6 * drawn - 1.3,
+        };
+        values.insert(symbol, value);
+        if matches!(role, Role::Constant | Role::Input | Role::Time) {
+            constants.insert(name.clone(), value);
+        }
+    }
+    (values, constants)
 }
 
 /// Values of rates in velocities alone.
@@ -364,7 +452,7 @@ fn sum(system: &mut System, is_lagrangian: bool, rates: &FxHashMap<SymbolId, Exp
 }
 
 /// d/dt of an expression in positions, velocities and time.
-fn change(system: &mut System, e: ExprId, accelerations: &[SymbolId]) -> ExprId {
+pub(super) fn change(system: &mut System, e: ExprId, accelerations: &[SymbolId]) -> ExprId {
     let mut rates: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     for (c, &acceleration) in system.coordinates.iter().zip(accelerations) {
         rates.insert(c.position, system.pool.symbol(c.velocity));

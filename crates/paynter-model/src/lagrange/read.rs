@@ -6,9 +6,10 @@
 //! **Invariant:** the order of statements does not matter: names first, then rates, then all that reads them.
 
 use super::Block;
+use super::clock::make_time_a_coordinate;
 use super::expressions::Scope;
 use super::measure::dimension;
-use super::names::{junction_of, velocity_junction};
+use super::names::{junction_of, original, velocity_junction};
 use super::system::{Coordinate, Effort, Kept, Named, Rate, Role, System};
 use crate::code;
 use crate::suggest::nearest;
@@ -52,6 +53,8 @@ pub(super) fn read(block: &Block<'_>) -> Result<System, Vec<Diagnostic>> {
         reader.fill(block.lagrangian);
     }
     if reader.errors.is_empty() {
+        reader.system.values_named = reader.values.into_keys().collect();
+        make_time_a_coordinate(&mut reader.system);
         Ok(reader.system)
     } else {
         Err(reader.errors)
@@ -344,6 +347,7 @@ impl<'a> Reader<'a> {
                 LagrangianKind::Port(ports) => ports.iter().for_each(|port| self.port(port)),
                 LagrangianKind::Coordinate(decls) => self.refuse_values(decls),
                 LagrangianKind::Given(_) | LagrangianKind::Rate(_) => {}
+                LagrangianKind::Speed(decls) => decls.iter().for_each(|decl| self.speed(decl)),
                 LagrangianKind::Kinetic(decls) => {
                     let all: Vec<Named> = decls.iter().filter_map(|d| self.named(d)).collect();
                     self.system.kinetic.extend(all);
@@ -404,6 +408,61 @@ impl<'a> Reader<'a> {
         let text = format!("port {}: {kind} = {junction}", port.name.text);
         let span = port.span;
         self.system.head.push(Kept { text, span });
+    }
+
+    /// Chooses a rate as a state.
+    fn speed(&mut self, decl: &ast::Decl) {
+        let name = &decl.name.text;
+        let wrong = |message: String| Diagnostic::error(code::SPEEDS, message);
+        if let Some(value) = &decl.value {
+            let text = one_line(self.text(value.span));
+            self.errors.push(
+                wrong(format!("`speed {name}` has a value"))
+                    .primary(value.span, "a speed is a rate that is declared elsewhere")
+                    .help(format!("write `rate {name} = {text}` and `speed {name}`")),
+            );
+            return;
+        }
+        if let Some(unit) = &decl.unit {
+            self.errors.push(
+                wrong(format!("`speed {name}` has a unit"))
+                    .primary(unit.span, "a speed has the unit of its rate")
+                    .help(format!("write `speed {name}`")),
+            );
+            return;
+        }
+        let Some(symbol) = self.target(&decl.name) else {
+            let mut message = wrong(format!("there is no rate `{name}` to be a speed")).primary(
+                decl.name.span,
+                "a speed is a rate, or a coordinate for its der(…)",
+            );
+            if let Some(near) = nearest(name, self.coordinates_and_rates()) {
+                message = message.help(format!("did you mean `{near}`?"));
+            }
+            self.errors.push(message);
+            return;
+        };
+        let symbol = original(&self.system, symbol);
+        let known = self.system.speeds.iter().find(|s| s.0 == symbol);
+        if let Some(&(_, first)) = known {
+            self.errors.push(
+                wrong(format!("`{name}` is chosen as a speed twice"))
+                    .primary(decl.span, "again here")
+                    .secondary(first, "first here"),
+            );
+            return;
+        }
+        if let Role::Velocity(i) = self.system.role(symbol)
+            && self.system.coordinates[i].given.is_some()
+        {
+            self.errors.push(
+                wrong(format!("`{name}` is given, and cannot be a speed"))
+                    .primary(decl.span, "its motion is known")
+                    .help("remove it here"),
+            );
+            return;
+        }
+        self.system.speeds.push((symbol, decl.span));
     }
 
     /// The velocity or rate that a name stands for.

@@ -111,9 +111,13 @@ pub(super) struct System {
     pub constraints: Vec<Named>,
     /// Velocities and rates that ports stand for: (symbol, line).
     pub ports: Vec<SymbolId>,
+    /// Velocities and rates that are the states, each with the place where it is chosen; none: the coordinates are.
+    pub speeds: Vec<(SymbolId, Span)>,
     /// Statements that are taken over, before and behind the graph.
     pub head: Vec<Kept>,
     pub tail: Vec<Kept>,
+    /// Names of signals and outputs of the model, which have no symbols here.
+    pub values_named: FxHashSet<String>,
     /// Names of elements of the model.
     pub taken: FxHashSet<String>,
     /// Bare numbers are errors in this file.

@@ -10,9 +10,9 @@ use super::kinetic::Kinetic;
 use super::names::{junction_of, original, shown, velocity_junction};
 use super::points::is_number;
 use super::read::spaced;
-use super::system::{Kept, Role, System, TIME};
-use paynter_symbolic::SymbolId;
-use paynter_symbolic::calculus::derivative;
+use super::speeds::Basis;
+use super::system::{Kept, Role, System};
+use paynter_symbolic::{ExprId, SymbolId};
 use paynter_syntax::Span;
 
 /// One statement of the model, and the statement that made it.
@@ -31,7 +31,7 @@ pub struct Line {
 /// Writes everything.
 pub(super) fn lines(
     system: &mut System,
-    forms: &Forms,
+    (forms, basis): (&Forms, &Basis),
     kinetic: &Kinetic,
     elements: Elements,
     gyrators: &[Gyrator],
@@ -50,8 +50,9 @@ pub(super) fn lines(
         });
     }
     writer.loads.extend(elements.loads);
-    writer.coordinate_junctions(system);
-    writer.rate_junctions(system, forms);
+    writer.tops(system, basis);
+    writer.followers(system, forms, basis);
+    writer.rate_junctions(system, forms, basis);
     writer.field(system, kinetic);
     writer.written(elements.fields);
     for gyrator in gyrators {
@@ -113,29 +114,54 @@ impl Writer {
         }
     }
 
-    fn coordinate_junctions(&mut self, system: &mut System) {
+    /// Junctions that move by themselves, or as they are driven.
+    fn tops(&mut self, system: &mut System, basis: &Basis) {
+        for top in &basis.tops {
+            let comment = match top.symbol {
+                Some(symbol) => comment_of(system, symbol),
+                None => format!("what {} asks for", top.label),
+            };
+            let start = format!("{}: 1", top.junction);
+            self.junction(&start, &top.junction, &comment, top.span);
+            let Some((flow, source)) = &top.drive else {
+                continue;
+            };
+            // A constraint has its name already, a given motion has none for its drive.
+            let source = match top.symbol {
+                Some(_) => system.fresh(source),
+                None => source.clone(),
+            };
+            let text = format!("{source}: Sf({}) -> {}", shown(system, *flow), top.junction);
+            self.line(text, "its effort is what the motion takes", top.span);
+        }
+    }
+
+    /// Junctions of coordinates that follow from speeds.
+    fn followers(&mut self, system: &mut System, forms: &Forms, basis: &Basis) {
         for i in 0..system.coordinates.len() {
-            let name = velocity_junction(system, i);
-            let coordinate = system.coordinates[i].clone();
-            let comment = format!("der({})", coordinate.name);
-            self.junction(&format!("{name}: 1"), &name, &comment, coordinate.span);
-            if let Some(given) = coordinate.given {
-                let rate = derivative(&mut system.pool, given, TIME);
-                let rate = system.simplify(rate);
-                let drive = system.fresh(&format!("{}_drive", coordinate.name));
-                let text = format!("{drive}: Sf({}) -> {name}", shown(system, rate));
-                self.line(text, "its effort is what the motion takes", coordinate.span);
+            let velocity = system.coordinates[i].velocity;
+            if basis.top_of(velocity).is_some() {
+                continue;
             }
+            let follower = Follower {
+                name: velocity_junction(system, i),
+                comment: comment_of(system, velocity),
+                span: system.coordinates[i].span,
+                sources: sources(system, basis, &forms.velocities[i]),
+            };
+            self.follower(system, &follower);
         }
     }
 
     /// Junctions of rates, each behind those it is made of.
-    fn rate_junctions(&mut self, system: &mut System, forms: &Forms) {
-        let is_own = |system: &System, s: SymbolId| original(system, s) == s;
+    fn rate_junctions(&mut self, system: &mut System, forms: &Forms, basis: &Basis) {
         let mut is_written: Vec<bool> = system
             .rates
             .iter()
-            .map(|rate| !is_own(system, rate.symbol))
+            .map(|rate| {
+                let is_own = original(system, rate.symbol) == rate.symbol;
+                !is_own || basis.top_of(rate.symbol).is_some()
+            })
             .collect();
         loop {
             let next = (0..is_written.len()).find(|&k| {
@@ -143,43 +169,58 @@ impl Writer {
                     Role::Rate(other) => is_written[other],
                     _ => true,
                 };
-                !is_written[k] && forms.rates[k].terms.iter().all(|t| is_ready(t.source))
+                let mut terms = forms.rates[k].terms.iter();
+                // Speeds are all written before.
+                !is_written[k] && (!basis.is_plain() || terms.all(|t| is_ready(t.source)))
             });
             let Some(k) = next else { break };
             is_written[k] = true;
-            self.rate(system, &forms.rates[k], k);
+            let sources = sources(system, basis, &forms.rates[k]);
+            let rate = &system.rates[k];
+            let follower = Follower {
+                name: rate.name.clone(),
+                comment: comment_of(system, rate.symbol),
+                span: rate.span,
+                sources,
+            };
+            self.follower(system, &follower);
         }
     }
 
-    /// A rate: behind a transformer, or as a sum at a 0-junction.
-    fn rate(&mut self, system: &mut System, form: &Form, k: usize) {
-        let rate = system.rates[k].clone();
-        let (name, span) = (rate.name.as_str(), rate.span);
-        let comment = match rate.text.is_empty() {
-            true => String::new(),
-            false => format!("{name} = {}", rate.text),
-        };
-        if let [only] = form.terms.as_slice() {
-            let source = junction_of(system, only.source);
-            let start = if is_number(system, only.coefficient, 1.0) {
+    /// A flow that follows from others: behind a transformer, or as a sum at a 0-junction.
+    fn follower(&mut self, system: &mut System, follower: &Follower) {
+        let (name, span) = (follower.name.as_str(), follower.span);
+        let comment = &follower.comment;
+        if follower.sources.is_empty() {
+            // No speed moves it: the constraints hold it.
+            let rest = system.fresh(&format!("{name}_held"));
+            self.junction(&format!("{name}: 1"), name, comment, span);
+            self.line(
+                format!("{rest}: Sf(0) -> {name}"),
+                "held by constraints",
+                span,
+            );
+            return;
+        }
+        if let [(source, coefficient)] = follower.sources.as_slice() {
+            let start = if is_number(system, *coefficient, 1.0) {
                 format!("{source} -> {name}: 1")
             } else {
-                let ratio = shown(system, only.coefficient);
+                let ratio = shown(system, *coefficient);
                 format!("{source} -> TF({ratio}) -> {name}: 1")
             };
-            self.junction(&start, name, &comment, span);
+            self.junction(&start, name, comment, span);
             return;
         }
         let sum = system.fresh(&format!("sum_{name}"));
-        self.junction(&format!("{sum}: 0 -> {name}: 1"), name, &comment, span);
-        for term in &form.terms {
-            let source = junction_of(system, term.source);
-            let text = if is_number(system, term.coefficient, 1.0) {
+        self.junction(&format!("{sum}: 0 -> {name}: 1"), name, comment, span);
+        for (source, coefficient) in &follower.sources {
+            let text = if is_number(system, *coefficient, 1.0) {
                 format!("{source} -> {sum}")
-            } else if is_number(system, term.coefficient, -1.0) {
+            } else if is_number(system, *coefficient, -1.0) {
                 format!("{sum} -> {source}")
             } else {
-                let ratio = shown(system, term.coefficient);
+                let ratio = shown(system, *coefficient);
                 format!("{source} -> TF({ratio}) -> {sum}")
             };
             self.line(text, "", span);
@@ -222,4 +263,40 @@ impl Writer {
             self.line(text, "", coordinate.span);
         }
     }
+}
+
+/// A junction whose flow follows from others.
+struct Follower {
+    name: String,
+    comment: String,
+    span: Span,
+    /// The junctions it is summed from, each with its coefficient.
+    sources: Vec<(String, ExprId)>,
+}
+
+/// What a velocity or rate is, as the user wrote it.
+fn comment_of(system: &System, symbol: SymbolId) -> String {
+    match system.role(symbol) {
+        Role::Velocity(i) => format!("der({})", system.coordinates[i].name),
+        Role::Rate(k) if !system.rates[k].text.is_empty() => {
+            format!("{} = {}", system.rates[k].name, system.rates[k].text)
+        }
+        _ => String::new(),
+    }
+}
+
+/// The junctions that a flow is summed from. Made of speeds alone, it stays as it is written; else it follows from
+/// the speeds by its partial velocities.
+fn sources(system: &mut System, basis: &Basis, form: &Form) -> Vec<(String, ExprId)> {
+    let is_top = |s: SymbolId| basis.top_of(original(system, s)).is_some();
+    if basis.is_plain() || form.terms.iter().all(|term| is_top(term.source)) {
+        let terms = form.terms.iter();
+        return terms
+            .map(|term| (junction_of(system, term.source), term.coefficient))
+            .collect();
+    }
+    let row = basis.over(system, &form.over);
+    row.into_iter()
+        .map(|(top, coefficient)| (basis.tops[top].junction.clone(), coefficient))
+        .collect()
 }

@@ -16,6 +16,9 @@ use paynter::symbolic::antiderivative::antiderivative;
 use paynter::syntax::ast::{ItemKind, NodeKind, StmtKind};
 use paynter::syntax::{FileId, parse};
 
+/// Letters of an energy that nobody would read.
+const PAGE: usize = 3000;
+
 /// A part of the matrix that is tied to no other.
 pub struct Block {
     coordinates: Vec<ThingId>,
@@ -61,7 +64,7 @@ impl Field {
             let n = coordinates.len();
             if n > MAX_COORDINATES {
                 return Err(format!(
-                    "they follow from {n} velocities together, and the energy of more than {MAX_COORDINATES} would fill a page"
+                    "they follow from {n} velocities together, and no more than {MAX_COORDINATES} are taken together"
                 ));
             }
             let det = determinant(algebra, &matrix);
@@ -74,6 +77,12 @@ impl Field {
                 if entries.any(|&e| changes(algebra, e, &place.name)) {
                     reads.push(place.clone());
                 }
+            }
+            let letters: Vec<String> = (1..=n).map(|k| format!("p[{k}]")).collect();
+            if !reads.is_empty() && n > 3 && kinetic(algebra, &matrix, &letters).len() > PAGE {
+                return Err(format!(
+                    "they follow from {n} velocities together, and their energy would fill a page"
+                ));
             }
             blocks.push(Block {
                 coordinates,
@@ -379,6 +388,14 @@ impl Cluster<'_> {
             (false, false) => "IC",
         };
         nodes.extend(self.reads.iter().map(|p| name_of(p.junction)));
+        if let ("I", [block], 4..) = (kind, self.blocks.as_slice(), nodes.len())
+            && nodes.len() == block.coordinates.len()
+        {
+            // The matrix itself is shorter than its inverse in an energy.
+            let line = block.as_matrix(algebra, &nodes, &self.name);
+            net.added.push(line);
+            return;
+        }
         let mut energy = "0".to_owned();
         for block in &self.blocks {
             let term = kinetic(algebra, &block.matrix, &self.momenta(block));
@@ -407,6 +424,23 @@ impl Cluster<'_> {
             ),
         };
         net.added.push(line);
+    }
+}
+
+impl Block {
+    /// A constant matrix as an I-field.
+    fn as_matrix(&self, algebra: &mut Algebra, nodes: &[String], name: &str) -> String {
+        let mut rows = Vec::new();
+        for row in &self.matrix {
+            let entries: Vec<String> = row.iter().map(|&e| algebra.text(e)).collect();
+            rows.push(entries.join(", "));
+        }
+        format!(
+            "({}) => {name}: I[{}]([{}])",
+            nodes.join(", "),
+            nodes.len(),
+            rows.join("; ")
+        )
     }
 }
 

@@ -62,6 +62,15 @@ impl Turned {
         ends.any(|end| names.contains(end))
     }
 
+    /// The junctions that gyrators which go have loaded.
+    pub fn loaded(&self, net: &Net) -> Vec<ThingId> {
+        let ends = |&gyrator: &ThingId| {
+            let (into, out) = net.in_out(gyrator)?;
+            Some([net.across(into, gyrator), net.across(out, gyrator)])
+        };
+        self.gone.iter().filter_map(ends).flatten().collect()
+    }
+
     /// Takes gyrators away, or adds them.
     pub fn carry_out(self, net: &mut Net) -> Vec<Step> {
         let mut steps = Vec::new();

@@ -19,6 +19,14 @@ pub fn control_text(found: &Findings) -> String {
         side_text(&mut out, side);
         out.push('\n');
     }
+    if found.control.is_none() {
+        out.push_str("nothing acts on this model: it has no input and no source; name an input with `--from`\n");
+    }
+    if found.observe.is_none() {
+        out.push_str("nothing is measured in this model: name sensors with `--to`\n");
+    } else if found.measures_all {
+        out.push_str("no sensors are named and the model has no outputs: all states are taken for measured; name sensors with `--to`\n");
+    }
     if !found.dependent.is_empty() {
         let _ = writeln!(
             out,
@@ -51,8 +59,15 @@ fn words(side: Side) -> (&'static str, &'static str, &'static str, &'static str)
 
 fn side_text(out: &mut String, found: &SideFindings) {
     let (able, from, reached, matrix) = words(found.side);
-    let not = if found.is_whole() { "" } else { "not " };
-    let _ = writeln!(out, "{not}{able} {from} `{}`", found.ports.join("`, `"));
+    let ports = found.ports.join("`, `");
+    let _ = match found.verdict() {
+        Some(true) => writeln!(out, "{able} {from} `{ports}`"),
+        Some(false) => writeln!(out, "not {able} {from} `{ports}`"),
+        None => writeln!(
+            out,
+            "{able} {from} `{ports}` as far as paths tell: every state is {reached} by one, and no rank could be computed"
+        ),
+    };
     match &found.generic {
         Ok(reach) => {
             let _ = writeln!(
@@ -240,7 +255,7 @@ fn side_json(found: &SideFindings) -> Value {
         .map(|Cure { add, margin }| json!({ "add": add, "margin": margin }));
     json!({
         "ports": found.ports,
-        "whole": found.is_whole(),
+        "whole": found.verdict(),
         "states": found.states,
         "paths": paths.collect::<Vec<_>>(),
         "strokes": found.causal.as_ref().map(|c| json!({ "rank": c.rank, "integral": c.integral })),

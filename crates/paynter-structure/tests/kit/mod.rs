@@ -48,6 +48,13 @@ pub fn findings(text: &str, from: &str, to: &str) -> Result<Findings, Vec<Diagno
     control(&Subject::new(&design, ask(&design, None))?, &compiled)
 }
 
+/// Numbers of random cases: `PAYNTER_CASES` asks for more of them, `PAYNTER_SEED` for others (a million times it is the first).
+pub fn cases(usual: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let first = 1_000_000 * number("PAYNTER_SEED").unwrap_or(0);
+    first..first + number("PAYNTER_CASES").unwrap_or(usual)
+}
+
 /// Numbers that look random and are the same in every run (SplitMix64).
 pub struct Dice(pub u64);
 

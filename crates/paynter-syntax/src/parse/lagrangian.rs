@@ -11,7 +11,7 @@ use crate::lex::TokenKind as T;
 use crate::tree::NodeKind;
 
 /// Words that begin a statement of a `lagrangian` block.
-const KEYWORDS: [&str; 14] = [
+const KEYWORDS: [&str; 15] = [
     "param",
     "input",
     "output",
@@ -20,6 +20,7 @@ const KEYWORDS: [&str; 14] = [
     "guess",
     "coordinate",
     "rate",
+    "speed",
     "kinetic",
     "potential",
     "loss",
@@ -74,6 +75,7 @@ impl Parser<'_> {
             "output" => self.decls().map(LagrangianKind::Output),
             "coordinate" => self.decls().map(LagrangianKind::Coordinate),
             "rate" => self.decls().map(LagrangianKind::Rate),
+            "speed" => self.decls().map(LagrangianKind::Speed),
             "kinetic" => self.decls().map(LagrangianKind::Kinetic),
             "potential" => self.decls().map(LagrangianKind::Potential),
             "loss" => self.decls().map(LagrangianKind::Loss),

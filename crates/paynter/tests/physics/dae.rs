@@ -312,6 +312,39 @@ fn switches_that_keep_an_equation_from_overflowing_are_set_before_it_is_solved()
     assert_close(w + w.powi(3), (-0.75_f64).exp(), 1e-12);
 }
 
+/// A demand on a rate is met by momenta: an angle that nobody mentions stays at zero, though a modulus reads it.
+#[test]
+fn a_start_of_a_rate_moves_no_place() {
+    let text = |starts: &str| {
+        format!(
+            "model M {{
+    v: 1 -> m: I(1)
+    sum: 0 -> w: 1 -> j: I(2)
+    v -> TF(0.5 + x) -> sum
+    u: 1 -> n: I(1)
+    u -> sum
+    der(x) = u.f
+}}
+experiment e of M {{ start {starts}; stop = 1; record x, u.f as u, v.f as v, w.f as w }}"
+        )
+    };
+    for starts in [
+        "v.f = 3, u.f = 1",
+        "v.f = 3, w.f = 2.5",
+        "u.f = 1, w.f = 2.5",
+    ] {
+        let outcome = run_text(&text(starts));
+        for (name, wanted) in [("x", 0.0), ("u", 1.0), ("v", 3.0), ("w", 2.5)] {
+            let found = column(&outcome, name)[0];
+            assert!((found - wanted).abs() < 1e-12, "{starts}: {name} {found}");
+        }
+        assert_eq!(outcome.run.defaulted, ["x"], "{starts}");
+    }
+    // Where momenta alone cannot meet it, the place has to.
+    let outcome = run_text(&text("v.f = 3, u.f = 1, w.f = 4"));
+    assert!((column(&outcome, "x")[0] - 0.5).abs() < 1e-9);
+}
+
 #[test]
 fn a_guess_moves_no_state_that_nothing_searches_for() {
     // The demand on d is linear, so that d is no unknown of a search: only a could meet the hint.

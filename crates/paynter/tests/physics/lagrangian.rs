@@ -542,6 +542,76 @@ experiment e of M { start a = 0.4 [rad]; stop = 3 [s]; rtol = 1e-11; record a, s
     assert!(kit::size(&lost) < 1e-9, "the drive's power is missing");
 }
 
+/// A bead on a hoop that turns: with time in its rates as with a given angle, and what feeds it is booked.
+#[test]
+fn time_in_rates_is_a_coordinate() {
+    let hoop = |statements: &str, shown: &str| {
+        format!(
+            "units strict
+lagrangian Hoop {{
+    param m = 0.4 [kg], r = 0.5 [m], Om = 6 [rad/s], g = 9.81 [m/s^2]
+    coordinate theta [rad]
+    {statements}
+    kinetic mx = 0.5*m*vx^2, my = 0.5*m*vy^2, mz = 0.5*m*vz^2
+    potential weight = -m*g*r*cos(theta)
+}}
+experiment e of Hoop {{ start theta = 0.4 [rad]; stop = 3 [s]; rtol = 1e-11; method = dop853; record theta, {shown}, system.supplied as W, system.residual as gap }}"
+        )
+    };
+    let rates = |phi: &str, turn: &str| {
+        format!(
+            "rate vx = r*cos(theta)*cos({phi})*der(theta) - r*sin(theta)*sin({phi})*{turn}, vy = r*cos(theta)*sin({phi})*der(theta) + r*sin(theta)*cos({phi})*{turn}, vz = r*sin(theta)*der(theta)"
+        )
+    };
+    let explicit = hoop(&rates("Om*time", "Om"), "now_drive.e as P");
+    let given = format!(
+        "given phi [rad] = Om*time\n    {}",
+        rates("phi", "der(phi)")
+    );
+    let given = hoop(&given, "Om*phi_drive.e as P");
+    for text in [&explicit, &given] {
+        graph(text);
+    }
+    let (a, b) = (run_text(&explicit), run_text(&given));
+    for name in ["theta", "P", "W"] {
+        let far = kit::distance(column(&a, name), column(&b, name));
+        assert!(far < 1e-9 * kit::size(column(&b, name)), "{name}: {far:e}");
+        assert!(kit::size(column(&b, name)) > 0.1);
+    }
+    assert!(kit::size(column(&a, "gap")) < 1e-9);
+}
+
+/// A spring whose stiffness changes in time: what changes it gives or takes the energy ½ k' x².
+#[test]
+fn time_in_a_potential_gives_its_power() {
+    let text = "units strict
+lagrangian Pumped {
+    param m = 1 [kg], k = 4 [N/m], w = 3 [rad/s]
+    coordinate x [m]
+    kinetic T = 0.5*m*der(x)^2
+    potential V = 0.5*k*(1 + 0.5*sin(w*time))*x^2
+}
+experiment e of Pumped { start x = 1 [m]; stop = 5 [s]; rtol = 1e-11; method = dop853; record x, now_drive.e as P, system.residual as gap }";
+    graph(text);
+    let outcome = run_text(text);
+    let (x, p) = (column(&outcome, "x"), column(&outcome, "P"));
+    let time = &outcome.run.table.time;
+    for ((t, x), p) in time.iter().zip(x).zip(p) {
+        kit::assert_close(*p, 0.5 * 4.0 * 0.5 * 3.0 * (3.0 * t).cos() * x * x, 1e-8);
+    }
+    let system = System {
+        n: 1,
+        lagrangian: Box::new(|q, v, t| {
+            let k = c(4.0) * (c(1.0) + c(0.5) * (c(3.0) * t).sin());
+            c(0.5) * v[0] * v[0] - c(0.5) * k * q[0] * q[0]
+        }),
+        forces: Box::new(|_, _, _| vec![0.0]),
+        constraints: Box::new(|_, _| Vec::new()),
+    };
+    let (q, _) = system.integrate(vec![1.0], vec![0.0], 5.0, 10_000);
+    kit::assert_close(kit::last(&outcome, "x"), q[0], 1e-8);
+}
+
 /// A voice coil: inductance that depends on the place, and a permanent magnet as a potential linear in rates.
 #[test]
 fn voice_coil() {

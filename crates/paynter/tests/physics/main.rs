@@ -22,4 +22,5 @@ mod problems;
 mod random;
 mod reference;
 mod rings;
+mod speeds;
 mod stored;
