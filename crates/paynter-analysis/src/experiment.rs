@@ -8,6 +8,7 @@ use crate::delayed::{LoopGain, judge};
 use crate::held::Held;
 use crate::linear::{Linearization, MeasuredMargins, Trim};
 use crate::simulate::{Ending, Run, RunSpec, simulate};
+use crate::springs::SpringError;
 use paynter_design::compile::Compiled;
 use paynter_design::mobility::Mobility;
 use paynter_design::parameters::Parameters;
@@ -52,6 +53,8 @@ pub struct Outcome {
     pub mobility: Option<Mobility>,
     /// How far each lock gave way, where that was looked at.
     pub gaps: Vec<Gap>,
+    /// The error that springs in the place of locks make, where there are any.
+    pub springs: Option<SpringError>,
     /// The gain of loops through delayed storages, where there are any.
     pub loop_gain: Option<LoopGain>,
 }
@@ -132,7 +135,10 @@ pub fn carry_out(
     let plots = plots(plan, &run, layout, references, &compiled.graph);
     let first_lock = run.table.columns.len() - layout.n_locks;
     let loop_gain = judge_delay(&mut run, compiled, plan, layout);
-    let gaps = gaps::read(&compiled.locks, &run.table.columns[first_lock..]);
+    let locks = &run.table.columns[first_lock..];
+    let gaps = gaps::read(&compiled.locks, locks);
+    let energy = locks.get(compiled.locks.len());
+    let springs = SpringError::new(compiled, &gaps, energy, run.audit.as_ref());
     run.table.columns.truncate(layout.n_recorded);
     run.ranges.truncate(layout.n_recorded);
     let comparisons = plan
@@ -158,6 +164,7 @@ pub fn carry_out(
         warnings: Vec::new(),
         mobility: None,
         gaps,
+        springs,
         loop_gain,
     })
 }

@@ -20,7 +20,7 @@ pub struct Layout {
     pub wanted: Vec<Wanted>,
     /// The first ones are the columns of the table.
     pub n_recorded: usize,
-    /// The last ones are the positions of so many locks.
+    /// The last ones are the positions of so many locks, and the energy that their gaps are compared with.
     pub n_locks: usize,
     /// So many before them are what the gain of delayed loops is computed from.
     pub n_gains: usize,

@@ -30,6 +30,7 @@ pub mod screening;
 pub mod shards;
 pub mod simulate;
 pub mod spectrum;
+pub mod springs;
 pub mod statistics;
 pub mod sweep;
 pub mod sweep_curves;

@@ -17,7 +17,7 @@ use paynter_design::compile::{Compiled, Treatment};
 use paynter_design::design::Design;
 use paynter_design::digits::significant;
 use paynter_exec::{Engine, MAX_ROWS_OF_MINIMAL, Machine};
-use paynter_model::experiment::Plan;
+use paynter_model::experiment::{Constraints, Plan};
 use paynter_run::audit::Audit;
 use paynter_run::gaps;
 use paynter_run::recorder::Progress;
@@ -118,6 +118,10 @@ fn ready_with(design: &Design, engine: Engine, wants_gaps: bool) -> Result<Ready
     if wants_gaps || matches!(compiled.settings.treatment, Treatment::Parasitic(..)) {
         layout.n_locks = compiled.locks.len();
         layout.wanted.extend(gaps::wanted(&compiled.locks));
+        if let Some(springs) = &compiled.springs {
+            layout.n_locks += 1;
+            layout.wanted.push(gaps::energy(springs.energy));
+        }
     }
     layout.named = named_runs(design, &run_alone)?;
     layout.margins = margins_of_measures(design, &compiled).map_err(LinearError::into_messages)?;
@@ -325,6 +329,10 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
         &design.graph,
         &outcome.run,
     ));
+    if let (Some(springs), Constraints::Parasitic(asked)) = (&outcome.springs, &plan.constraints) {
+        let warning = springs.warning(asked.k.is_some());
+        found.extend(warning.map(|w| in_words(w, plan, &["constraints"], "in this run")));
+    }
     let open = outcome.run.left_open.as_ref();
     found.extend(
         open.map(|open| paynter_design::failure::explain_open(open, reduced, &design.graph)),

@@ -9,7 +9,9 @@
 use crate::code;
 use crate::failure::explain_start;
 use crate::mobility::Mobility;
-use paynter_exec::{Assembly, Mismatch, Redundant, StartError, assemble, sizes_of_states};
+use paynter_exec::{
+    Assembly, MechanismScales, Mismatch, Redundant, StartError, assemble, scales_of_mechanism,
+};
 use paynter_model::BondGraph;
 use paynter_symbolic::reduce::{Enforcement, Options, StructuralError, reduce_with};
 use paynter_symbolic::reduced::Reduced;
@@ -70,6 +72,8 @@ pub(crate) fn reduce_locked(
     let Ok(released) = reduce_with(dae.clone(), &all) else {
         return plain(dae);
     };
+    // So many variables has the mechanism with all its joints open.
+    let n_free = released.states.len();
     match assemble(&released, t0, &by_name(&dae)) {
         Ok(Some(assembly)) => {
             let mut messages = explain_locks(&assembly, &dae, graph);
@@ -89,7 +93,14 @@ pub(crate) fn reduce_locked(
                 .iter()
                 .map(|&i| dae.constraints[i].reaction);
             let released = reactions.collect();
+            let first = assembly.redundant.first().map(|r| r.lock);
+            let span = first.map(|lock| lock_span(lock, &dae, graph));
             let reduced = reduce_with(dae, &options).map_err(LockError::Structure)?;
+            if let Some(span) = span.filter(|_| enforcement == Enforcement::Implicit)
+                && reduced.states.len() > MOST_VARIABLES * n_free
+            {
+                return Err(LockError::Explained(vec![no_dependent_storages(span)]));
+            }
             Ok(Locked {
                 reduced,
                 messages,
@@ -105,10 +116,25 @@ pub(crate) fn reduce_locked(
     }
 }
 
-/// A mechanism as counted, if it is one, and the sizes of its states.
-type Looked = (Option<Mobility>, Vec<(SymbolId, f64)>);
+/// Where no choice of dependent storages is good everywhere, all that could be chosen is integrated and projected: flows of
+/// junctions beside the storages. A few more are harmless, as for a plate on cranks. In space they are five times as many as the
+/// variables of the mechanism with all its joints open, and runs of redundant locks ended or crawled there.
+const MOST_VARIABLES: usize = 2;
 
-/// Counts a mechanism, gives the sizes of its states and finds what keeps it from being put together.
+/// Says that `implicit` means nothing here: no storage depends on others wherever the mechanism is.
+fn no_dependent_storages(span: Span) -> Diagnostic {
+    Diagnostic::error(
+        code::NOT_DEPENDENT,
+        "no inertia of this mechanism depends on the others in all its positions",
+    )
+    .primary(span, "it is held more often than needed, here for instance")
+    .help("write `constraints = multiplier`, `minimal` or `parasitic`")
+}
+
+/// A mechanism as counted, if it is one, and its scales.
+type Looked = (Option<Mobility>, MechanismScales);
+
+/// Counts a mechanism, tells how large and how fast it is, and finds what keeps it from being put together.
 ///
 /// # Errors
 ///
@@ -123,20 +149,20 @@ pub(crate) fn look_at_locks(
         ..Options::default()
     };
     let Ok(released) = reduce_with(dae.clone(), &all) else {
-        return Ok((None, Vec::new()));
+        return Ok((None, MechanismScales::default()));
     };
-    let sizes = sizes_of_states(&released, t0).unwrap_or_default();
+    let scales = scales_of_mechanism(&released, t0).unwrap_or_default();
     match assemble(&released, t0, &by_name(dae)) {
         Ok(Some(assembly)) => {
             let mut messages = explain_locks(&assembly, dae, graph);
             messages.retain(Diagnostic::is_error);
             match messages.is_empty() {
-                true => Ok((Some(Mobility::new(graph, dae, &assembly)), sizes)),
+                true => Ok((Some(Mobility::new(graph, dae, &assembly)), scales)),
                 false => Err(messages),
             }
         }
         Err(error @ StartError::Constraints { .. }) => Err(explain_start(&error, &released, graph)),
-        _ => Ok((None, sizes)),
+        _ => Ok((None, scales)),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::assembly::{LockError, Locked, reduce_locked};
 use crate::delayed;
 use crate::failure::explain_structure;
 use crate::mobility::Mobility;
-use crate::parasitic::with_springs;
+use crate::parasitic::{SpringScales, energy_without_springs, with_springs};
 use paynter_model::causality::{
     Causality, Solved, assign_causality, causality_diagnostics, conflict_diagnostic,
     denies_a_stroke, needs_an_inverse, turn_like, with_reactions,
@@ -46,6 +46,8 @@ pub struct Compiled {
     pub mobility: Option<Mobility>,
     /// The locks of the model, whatever stands in their place.
     pub locks: Vec<Lock>,
+    /// Sizes of what springs stand in the place of, where they do.
+    pub springs: Option<SpringScales>,
     /// As asked for.
     pub settings: Settings,
     /// Dependent storages that differentiate with a delay.
@@ -152,10 +154,17 @@ pub fn compile(graph: Arc<BondGraph>, settings: Settings) -> Result<Compiled, Ve
             let causality = assign_causality(&springs.graph);
             let mut compiled = compile_with(Arc::new(springs.graph), causality, settings)?;
             compiled.reduced.decided_by.extend(springs.decided_by);
-            let mobility = springs.mobility;
+            let of_lock = |lock: &Lock| format!("{}.C", lock.name);
+            let names: Vec<String> = locks.iter().map(of_lock).collect();
+            let scales = SpringScales {
+                time: springs.time,
+                length: springs.length,
+                energy: energy_without_springs(&mut compiled.reduced, &names),
+            };
             Ok(Compiled {
                 locks,
-                mobility,
+                mobility: springs.mobility,
+                springs: Some(scales),
                 ..compiled
             })
         }
@@ -220,6 +229,7 @@ fn compile_with(
         released,
         warnings,
         mobility,
+        springs: None,
         settings,
         delayed,
     })
@@ -296,9 +306,13 @@ impl Compiled {
 impl Compiled {
     /// Reduces the equations with other locks left out as redundant; none where these have no unique solution.
     pub fn with_released(&self, locks: &[usize]) -> Option<Reduced> {
+        let enforcement = match self.settings.treatment {
+            Treatment::Implicit => Enforcement::Implicit,
+            _ => Enforcement::Multipliers,
+        };
         let options = Options {
             released: locks.to_vec(),
-            enforcement: Enforcement::Multipliers,
+            enforcement,
             ..Options::default()
         };
         reduce_with(self.equations(), &options).ok()

@@ -25,7 +25,7 @@ pub mod names;
 pub mod output;
 pub mod overlay;
 pub mod parameters;
-mod parasitic;
+pub mod parasitic;
 pub mod sweeps;
 pub mod unsupported;
 

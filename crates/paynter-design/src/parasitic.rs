@@ -5,29 +5,54 @@
 //!
 //! Where no stiffness is given, each spring gets the one that swings the inertia at its lock within the time scale asked
 //! for: k = m/τ². Every spring is then equally fast, whatever it holds, and the step of a solver is not set by one
-//! of them. The motion errs by about (τ/T)², where T is a time in which the motion itself changes.
+//! of them. Where no time is asked for either, it is a small part of the time T in which the mechanism moves by its own size,
+//! as its speeds and accelerations at the start tell, and of the run.
+//!
+//! Springs give way by about (τ/T)² of the mechanism's size, and the motion errs by as much of its way. Dampers take about (τ/T)³
+//! of its energy in every T. Both are read off the run in the end (`paynter-analysis/src/springs.rs`): a drive may have
+//! made it faster than it began.
 //!
 //! **Invariant:** stiffness and damping are positive.
 
 use crate::assembly::look_at_locks;
 use crate::mobility::Mobility;
-use paynter_exec::inertias_at;
+use paynter_exec::{LockScale, inertias_at};
 use paynter_model::BondGraph;
 use paynter_model::causality::{assign_causality, follow_strokes};
 use paynter_model::equations::build_equations;
 use paynter_model::experiment::Parasitic;
 use paynter_model::relax::{Spring, relax_locks};
 use paynter_symbolic::reduce::reduce;
-use paynter_symbolic::{Role, SymbolId};
+use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::Diagnostic;
 
 /// Part of the critical damping where none is given: swings die within a few of their periods, and the loss in
 /// slow motion stays small.
 const DAMPING: f64 = 0.7;
 
+/// Springs swing within this part of the time in which the mechanism moves by its own size: they give way by about a
+/// millionth of it then.
+const SHARE_OF_MOTION: f64 = 1e-3;
+
+/// What a spring in the place of a lock is measured by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpringScales {
+    /// The time in which springs swing whose stiffness was not given, s.
+    pub time: f64,
+    /// How far joints are from the middles of their bodies, m; 0 where all are there.
+    pub length: f64,
+    /// Energy in the storages of the model, those of the springs left out, J.
+    pub energy: ExprId,
+}
+
 /// A graph with springs and dampers.
 pub(crate) struct Springs {
     pub graph: BondGraph,
+    /// The time in which springs swing, s.
+    pub time: f64,
+    /// The size of the mechanism, m.
+    pub length: f64,
     /// The count of the mechanism.
     pub mobility: Option<Mobility>,
     /// Parameters whose values decide how it is written.
@@ -59,10 +84,16 @@ pub(crate) fn with_springs(
     (asked, time): (Parasitic, f64),
 ) -> Result<Springs, Vec<Diagnostic>> {
     let rigid = build_equations(graph, &assign_causality(graph));
-    let (mobility, rigid_sizes) = look_at_locks(&rigid, graph, start)?;
+    let (mobility, scales) = look_at_locks(&rigid, graph, start)?;
     let (mut relaxed, springs) = relax_locks(graph);
+    let (length, pace) = length_and_pace(&springs, &scales.locks);
+    let time = match asked.time {
+        Some(time) => time,
+        None if pace > 0.0 => time.min(SHARE_OF_MOTION / pace),
+        None => time,
+    };
     let decided_by = follow_strokes(&mut relaxed);
-    give_sizes(&mut relaxed, &rigid_sizes);
+    give_sizes(&mut relaxed, &scales.states);
     let inertias = inertias(&relaxed, &springs, start);
     for (spring, m) in springs.iter().zip(inertias) {
         let (k, b) = asked.of_lock(spring.is_turning);
@@ -78,9 +109,48 @@ pub(crate) fn with_springs(
     }
     Ok(Springs {
         graph: relaxed,
+        time,
+        length,
         mobility,
         decided_by,
     })
+}
+
+/// A joint this much nearer to the middle of its body than others, as a part of theirs, is in the middle.
+const SHORT: f64 = 0.1;
+
+/// How large a mechanism is, m, and how many of its own sizes, or radians, it moves per second: by its speeds at the start, or
+/// from rest by the accelerations there.
+fn length_and_pace(springs: &[Spring], locks: &[LockScale]) -> (f64, f64) {
+    let all = || springs.iter().zip(locks);
+    let sliding = all().filter(|(spring, _)| !spring.is_turning);
+    let length = sliding.fold(0.0, |most: f64, (_, lock)| most.max(lock.term));
+    let pace = |(spring, lock): (&Spring, &LockScale)| {
+        // A short crank turns as fast as it turns, however long the other bars are.
+        let size = match spring.is_turning {
+            true => 1.0,
+            false => lock.term.max(SHORT * length),
+        };
+        match size > 0.0 {
+            true => (lock.speed / size).max((lock.acceleration / size).sqrt()),
+            false => 0.0,
+        }
+    };
+    (length, all().map(pace).fold(0.0, f64::max))
+}
+
+/// The energy in all storages but the springs of locks.
+pub(crate) fn energy_without_springs(reduced: &mut Reduced, springs: &[String]) -> ExprId {
+    let dae = &mut reduced.dae;
+    let mut sum = dae.pool.number(0.0);
+    for port in &dae.power {
+        let Some(energy) = port.energy else { continue };
+        let name = dae.names.display(port.name);
+        if !springs.contains(&name) {
+            sum = dae.pool.add(sum, energy);
+        }
+    }
+    sum
 }
 
 /// The inertia at each spring.

@@ -86,6 +86,6 @@ pub use failure::{Conflict, Failure};
 pub use inertia::inertias_at;
 pub use lower::{Engine, Form, Lowering, lower, lower_with};
 pub use machine::{Counters, Machine, SetError};
-pub use mechanism::sizes_of_states;
+pub use mechanism::{LockScale, MechanismScales, scales_of_mechanism};
 pub use partition::MAX_ROWS as MAX_ROWS_OF_MINIMAL;
-pub use start::{ChangedStart, StartError, StartReport};
+pub use start::{ChangedStart, Misfit, StartError, StartReport, single_out};

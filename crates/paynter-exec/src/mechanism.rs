@@ -19,16 +19,40 @@ use crate::lower::{Engine, lower};
 use crate::machine::Machine;
 use crate::map::components;
 
-/// Finds typical sizes of the positions and momenta of a mechanism, given with its locks released.
-pub fn sizes_of_states(released: &Reduced, t0: f64) -> Option<Vec<(SymbolId, f64)>> {
+/// How large a mechanism is and how fast it moves, as it starts.
+#[derive(Clone, Debug, Default)]
+pub struct MechanismScales {
+    /// Typical sizes of positions and momenta.
+    pub states: Vec<(SymbolId, f64)>,
+    /// What each lock balances.
+    pub locks: Vec<LockScale>,
+}
+
+/// The largest of the terms that a lock balances, and of their rates, in m or rad and s, as the motion starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LockScale {
+    /// How far its joint is from the middle of a body.
+    pub term: f64,
+    /// How fast a term changes.
+    pub speed: f64,
+    /// How fast that changes, with nothing held.
+    pub acceleration: f64,
+}
+
+/// Finds the scales of a mechanism, given with its locks released.
+pub fn scales_of_mechanism(released: &Reduced, t0: f64) -> Option<MechanismScales> {
     let mut machine = lower(released, &[], Engine::Interpreter).ok()?;
     machine.initialise(t0).ok()?;
-    let mut found = Vec::new();
+    let mut found = MechanismScales {
+        locks: machine.scales_of_locks(t0).unwrap_or_default(),
+        ..MechanismScales::default()
+    };
     for part in machine.mechanism_sizes(t0) {
         let momenta = part.momenta.iter().map(|&(k, size)| (k, part.pace * size));
         let all = part.positions.iter().copied().chain(momenta);
         let sized = all.filter(|s| s.1 > 0.0);
-        found.extend(sized.map(|(k, size)| (machine.image.states[k], size)));
+        let states = sized.map(|(k, size)| (machine.image.states[k], size));
+        found.states.extend(states);
     }
     Some(found)
 }
@@ -67,6 +91,38 @@ impl Machine {
             part.add_momenta(&entries, &rates, n);
         }
         parts
+    }
+
+    /// What each lock balances at the start found last; none if the locks have no value there.
+    fn scales_of_locks(&mut self, t0: f64) -> Option<Vec<LockScale>> {
+        let image = self.image.clone();
+        let map = &image.locks.map;
+        let first_invariant = map.rows.len() - image.dae.invariants.len();
+        let first_lock = first_invariant - image.dae.constraints.len();
+        let y = self.start.clone();
+        let mut rates = vec![0.0; y.len()];
+        if paynter_solve::System::rhs(self, t0, &y, &mut rates).is_err() {
+            rates.fill(0.0);
+        }
+        let mut accelerations = vec![0.0; y.len()];
+        for (row, column, slope) in self.entries_at_start(t0, image.states.len()) {
+            accelerations[row] += slope * rates[column];
+        }
+        self.residuals(t0, &y, map).ok()?;
+        let slopes = self.entries(map).ok()?;
+        let of_row = |row: usize| {
+            let largest = |values: &[f64]| {
+                let terms = map.rows[row].iter().zip(&slopes[row]);
+                let sizes = terms.map(|(&c, slope)| (slope * values[c as usize]).abs());
+                sizes.filter(|x| x.is_finite()).fold(0.0, f64::max)
+            };
+            LockScale {
+                term: largest(&y),
+                speed: largest(&rates),
+                acceleration: largest(&accelerations),
+            }
+        };
+        Some((first_lock..first_invariant).map(of_row).collect())
     }
 
     /// Sizes of the positions that locks read, by part; none if the locks have no value at `y`.

@@ -12,7 +12,10 @@
 //! **Invariant:** after success the constraints hold to rounding, and every demand that does
 //! not is in the report.
 
+mod misfit;
 mod search;
+
+pub use misfit::{Misfit, single_out};
 
 use paynter_solve::Projection;
 use paynter_symbolic::SymbolId;
@@ -68,6 +71,10 @@ pub enum StartError {
     Constraints {
         /// Which, and how far each stays from zero.
         rows: Vec<(usize, f64)>,
+        /// When, s.
+        t: f64,
+        /// Where the search began, and the best that it found.
+        places: [Vec<f64>; 2],
     },
     /// The equations have no value at the start.
     Failure(Failure),
@@ -392,7 +399,11 @@ impl Machine {
                     .iter()
                     .map(|&(row, missing)| (row - n_demands, missing))
                     .collect();
-                return Err(StartError::Constraints { rows });
+                return Err(StartError::Constraints {
+                    rows,
+                    t,
+                    places: [begin, y.to_vec()],
+                });
             }
             outcome.unmet.clear();
         }

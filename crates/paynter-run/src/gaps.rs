@@ -6,6 +6,7 @@
 use crate::spec::Wanted;
 use crate::table::Column;
 use paynter_design::compile::Lock;
+use paynter_symbolic::ExprId;
 
 /// The largest distance of a lock from where it should hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,13 +28,23 @@ impl Gap {
 
 /// Columns that hold the positions of locks.
 pub fn wanted(locks: &[Lock]) -> impl Iterator<Item = Wanted> {
-    locks.iter().map(|lock| Wanted {
-        name: lock.name.clone(),
-        value: lock.position,
+    let of_lock = |lock: &Lock| in_si(lock.name.clone(), lock.position);
+    locks.iter().map(of_lock)
+}
+
+/// The column of the energy that gaps are compared with.
+pub fn energy(value: ExprId) -> Wanted {
+    in_si("energy".to_owned(), value)
+}
+
+fn in_si(name: String, value: ExprId) -> Wanted {
+    Wanted {
+        name,
+        value,
         unit: String::new(),
         factor: 1.0,
         offset: 0.0,
-    })
+    }
 }
 
 /// Reads the gaps off these columns.

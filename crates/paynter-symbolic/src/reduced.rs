@@ -92,7 +92,7 @@ pub struct Reduced {
     /// keeps. They read states and time, and may read what blocks compute from those. Declared
     /// positions ([`Dae::constraints`]) are at the end.
     pub constraints: Vec<ExprId>,
-    /// Reactions of locks that close loops are unknowns: where the locks are in line they say less than elsewhere.
+    /// Locks close loops: where bodies are in line they say less than elsewhere.
     pub closes_loops: bool,
     /// Locks that are left out because others imply them, by position in [`Dae::constraints`], ascending.
     pub released: Vec<usize>,

@@ -87,6 +87,14 @@ fn print_mechanism(outcome: &Outcome) {
             gap.lock
         );
     }
+    if let Some(springs) = &outcome.springs {
+        say!(
+            "  springs     give way by {} of the mechanism's size, dampers take {} of its energy: off by about {} of its way",
+            significant(springs.gap, 2),
+            significant(springs.lost, 2),
+            significant(springs.of_way(), 2)
+        );
+    }
     if let Some(gain) = &outcome.loop_gain {
         say!(
             "  loop gain   {} to {} of the delayed storages (stable below {})",

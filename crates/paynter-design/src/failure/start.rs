@@ -7,7 +7,7 @@ use super::machine::explain_machine;
 use super::{MOST_NAMES, list_names};
 use crate::code;
 use crate::digits::significant;
-use paynter_exec::{LowerError, StartError};
+use paynter_exec::{LowerError, Misfit, StartError, single_out};
 use paynter_model::BondGraph;
 use paynter_symbolic::dae::{Dae, PositionConstraint};
 use paynter_symbolic::reduced::Reduced;
@@ -45,6 +45,58 @@ pub fn explain_lowering(error: &LowerError, reduced: &Reduced, graph: &BondGraph
         )
         .help("use --engine interpreter"),
     }
+}
+
+/// Says which joint stays open while all others are closed, in which directions and by how much; none where no joint can be
+/// blamed alone.
+fn open_joint(
+    rows: &[(usize, f64)],
+    (t, places): (f64, &[Vec<f64>; 2]),
+    reduced: &Reduced,
+    graph: &BondGraph,
+) -> Option<Diagnostic> {
+    let dae = &reduced.dae;
+    let mut joints: Vec<(PathId, Vec<usize>)> = Vec::new();
+    for (number, lock) in dae.constraints.iter().enumerate() {
+        let joint = dae.names.parent(lock.name);
+        let joint = joint.filter(|&p| p != Names::ROOT).unwrap_or(lock.name);
+        match joints.iter_mut().find(|j| j.0 == joint) {
+            Some((_, locks)) => locks.push(number),
+            None => joints.push((joint, vec![number])),
+        }
+    }
+    let locks: Vec<Vec<usize>> = joints.iter().map(|j| j.1.clone()).collect();
+    let found = single_out(reduced, (t, places), rows, &locks);
+    // Of joints that are as good an explanation, the one written last is that which closes the loop.
+    let (first, others) = found.split_last()?;
+    let told = |misfit: &Misfit| {
+        let name = dae.names.display(joints[misfit.joint].0);
+        let gap = |&(lock, x): &(usize, f64)| {
+            let lock = &dae.constraints[lock];
+            let gap = displacement(graph, lock.reaction, (x, 3));
+            match dae.names.display(lock.name) {
+                own if own == name => gap,
+                own => format!("{gap} (`{}`)", own.rsplit('.').next().unwrap_or(&own)),
+            }
+        };
+        let gaps: Vec<String> = misfit.gaps.iter().map(gap).collect();
+        format!("`{name}` stays open by {}", gaps.join(" and "))
+    };
+    let span = |misfit: &Misfit| {
+        let lock = &dae.constraints[locks[misfit.joint][0]];
+        let in_part = graph.part_span(lock.name);
+        in_part.unwrap_or_else(|| graph.span(lock.origin))
+    };
+    let headline = format!(
+        "the mechanism cannot be assembled: with all other joints closed, {}",
+        told(first)
+    );
+    let mut d = Diagnostic::error(code::START_CONSTRAINT, headline)
+        .primary(span(first), "as narrow as the others allow");
+    for other in others.iter().take(MOST_NAMES) {
+        d = d.secondary(span(other), format!("or {} instead", told(other)));
+    }
+    Some(d.help("check lengths and axes, or give a better `guess`"))
 }
 
 /// Says which joints and invariants stay open, in which direction and by how much; the widest gap first.
@@ -122,15 +174,15 @@ fn open_lock(
     dae: &Dae,
     graph: &BondGraph,
 ) -> (String, Span) {
-    let gap = displacement(graph, lock.reaction, missing);
+    let gap = displacement(graph, lock.reaction, (missing, 6));
     let name = dae.names.display(lock.name);
     let in_part = graph.part_span(lock.name);
     let span = in_part.unwrap_or_else(|| graph.span(lock.origin));
     (format!("`{name}` stays open by {gap}"), span)
 }
 
-/// A displacement at the bond of a lock in the unit that an engineer reads it in.
-fn displacement(graph: &BondGraph, reaction: SymbolId, x: f64) -> String {
+/// A displacement at the bond of a lock in the unit that an engineer reads it in, with so many digits.
+fn displacement(graph: &BondGraph, reaction: SymbolId, (x, n_digits): (f64, usize)) -> String {
     let bond = graph
         .bonds
         .iter()
@@ -138,7 +190,7 @@ fn displacement(graph: &BondGraph, reaction: SymbolId, x: f64) -> String {
     let domain = bond
         .and_then(|b| b.domain)
         .map(|d| &graph.domains[d.0 as usize]);
-    let digits = |x: f64| significant(x.abs(), 6);
+    let digits = |x: f64| significant(x.abs(), n_digits);
     match domain.map(|d| d.name.as_str()) {
         Some("translational") => format!("{} mm", digits(1e3 * x)),
         Some("rotational") => format!("{} deg", digits(x.to_degrees())),
@@ -181,7 +233,10 @@ pub fn explain_start(error: &StartError, reduced: &Reduced, graph: &BondGraph) -
                 .help("remove it, or give a start value to a state instead")
             })
             .collect(),
-        StartError::Constraints { rows } => vec![cannot_assemble(rows, reduced, graph)],
+        StartError::Constraints { rows, t, places } => {
+            let one = open_joint(rows, (*t, places), reduced, graph);
+            vec![one.unwrap_or_else(|| cannot_assemble(rows, reduced, graph))]
+        }
         StartError::Failure(failure) => {
             vec![explain_machine(
                 failure,

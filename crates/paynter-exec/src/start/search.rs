@@ -25,6 +25,8 @@ pub(crate) struct Search {
     pub(super) columns: Vec<usize>,
     pub(super) step: Vec<f64>,
     pub(super) weights: Vec<f64>,
+    /// How much each row counts beside that: 1 but for rows that may stay open if others can be met.
+    pub(super) urgency: Vec<f64>,
     pub(super) norm: f64,
     pub(super) damping: f64,
     /// Size of the step in the measure of the variables.
@@ -104,6 +106,7 @@ impl Search {
             is_done: columns.is_empty(),
             step: vec![0.0; columns.len()],
             weights: vec![1.0; part.rows.len()],
+            urgency: vec![1.0; part.rows.len()],
             rows: part.rows,
             columns,
             norm: f64::INFINITY,
@@ -201,7 +204,7 @@ impl Search {
                     matrix[k * n + c] = value * sizes[column as usize];
                 }
             }
-            self.weights[k] = weight_of(&matrix[k * n..(k + 1) * n]);
+            self.weights[k] = self.urgency[k] * weight_of(&matrix[k * n..(k + 1) * n]);
             matrix[k * n..(k + 1) * n]
                 .iter_mut()
                 .for_each(|x| *x *= self.weights[k]);
@@ -240,7 +243,7 @@ impl Search {
             for (value, &(place, at)) in own.iter_mut().zip(&*reads) {
                 *value = jacobian[row][at as usize] * sizes[self.columns[place as usize]];
             }
-            self.weights[k] = weight_of(own);
+            self.weights[k] = self.urgency[k] * weight_of(own);
             own.iter_mut().for_each(|x| *x *= self.weights[k]);
             right[k] = -residuals[row] * self.weights[k];
         }

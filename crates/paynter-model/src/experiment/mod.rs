@@ -283,7 +283,8 @@ pub struct Parasitic {
     pub k_turn: Option<f64>,
     /// Their damping.
     pub b_turn: Option<f64>,
-    /// The time in which a spring swings, s; a small part of the run where none is given.
+    /// The time in which a spring swings, s; where none is given, a small part of the run and of the time in which the
+    /// mechanism moves by its own size.
     pub time: Option<f64>,
 }
 
@@ -292,7 +293,7 @@ pub struct Parasitic {
 const SWING: f64 = 1e-4;
 
 impl Parasitic {
-    /// The time in which springs swing in a run of this length.
+    /// The longest time in which springs swing in a run of this length.
     pub fn time_scale(&self, length: f64) -> f64 {
         self.time.unwrap_or(SWING * length)
     }

@@ -217,23 +217,21 @@ impl Checker<'_> {
 
     fn not_reciprocal(&mut self, id: ElementId, i: usize, j: usize, fact: String) {
         let name = self.name(id);
-        self.report(
+        let text = format!(
+            "ports {} and {} act on each other differently",
+            i + 1,
+            j + 1
+        );
+        self.report_at(
             Diagnostic::error(
                 code::NOT_RECIPROCAL,
                 format!(
                     "the field {name} is not reciprocal, so a cycle of its ports would make energy"
                 ),
             )
-            .primary(
-                self.span(id),
-                format!(
-                    "ports {} and {} act on each other differently",
-                    i + 1,
-                    j + 1
-                ),
-            )
             .fact(fact)
             .help("derive all outputs from one energy: entry [i,j] equals entry [j,i]"),
+            (id, &text),
         );
     }
 

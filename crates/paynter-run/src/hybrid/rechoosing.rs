@@ -9,10 +9,10 @@
 use super::HybridRun;
 use crate::configuration::{Configuration, set_parameters};
 use crate::spec::prepare_wanted;
-use paynter_exec::Machine;
+use paynter_exec::{Engine, Machine, lower};
 use paynter_solve::System;
-use paynter_symbolic::SymbolId;
 use paynter_symbolic::reduced::Reduced;
+use paynter_symbolic::{ExprId, SymbolId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -88,13 +88,19 @@ impl HybridRun<'_> {
 
     /// Lets a machine take over at the present state.
     fn take_over(
-        &self,
+        &mut self,
         mut machine: Machine,
         reduced: &Reduced,
         (t, y): (f64, &[f64]),
     ) -> Option<(Machine, Vec<f64>)> {
         let states = self.plain.states().iter().copied();
-        let values: HashMap<SymbolId, f64> = states.zip(y.iter().copied()).collect();
+        let mut values: HashMap<SymbolId, f64> = states.zip(y.iter().copied()).collect();
+        let is_new = |s: &SymbolId| !values.contains_key(s);
+        let new: Vec<SymbolId> = machine.states().iter().copied().filter(is_new).collect();
+        if !new.is_empty() {
+            let found = self.look_up(&new, (t, y))?;
+            values.extend(new.into_iter().zip(found));
+        }
         let mut all = vec![0.0; machine.n()];
         for (value, symbol) in all.iter_mut().zip(machine.states()) {
             *value = *values.get(symbol)?;
@@ -102,5 +108,28 @@ impl HybridRun<'_> {
         let n_whens = reduced.dae.whens.len();
         let taken = machine.take_over(self.plain, (t, &mut all), n_whens, &[]);
         taken.ok().map(|_| (machine, all))
+    }
+
+    /// Finds what depends on others at present and is integrated from here on: with other locks kept, other storages are
+    /// the dependent ones.
+    fn look_up(&mut self, symbols: &[SymbolId], (t, y): (f64, &[f64])) -> Option<Vec<f64>> {
+        let spec = self.spec;
+        let (_, reduced) = self.at_present();
+        let mut reduced = reduced.clone();
+        let n_symbols = reduced.dae.symbols.len();
+        if symbols.iter().any(|s| s.0 as usize >= n_symbols) {
+            return None;
+        }
+        let pool = &mut reduced.dae.pool;
+        let wanted: Vec<ExprId> = symbols.iter().map(|&s| pool.symbol(s)).collect();
+        let mut reader = lower(&reduced, &wanted, Engine::Interpreter).ok()?;
+        set_parameters(&mut reader, spec);
+        let mut states = y[..reader.n()].to_vec();
+        let n_whens = reduced.dae.whens.len();
+        let here = (t, states.as_mut_slice());
+        reader.take_over(self.plain, here, n_whens, &[]).ok()?;
+        let mut row = vec![0.0; wanted.len()];
+        reader.observe(t, &states, &mut row).ok()?;
+        row.iter().all(|x| x.is_finite()).then_some(row)
     }
 }

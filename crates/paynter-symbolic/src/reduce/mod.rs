@@ -130,8 +130,9 @@ fn reduce_once(
     options: &Options,
     by_multipliers: bool,
 ) -> Result<Reduced, StructuralError> {
+    let is_locked = options.released.len() < dae.constraints.len();
     let mut reduced = reduce_as_told(dae, options, by_multipliers)?;
-    reduced.closes_loops = by_multipliers && !options.is_tree;
+    reduced.closes_loops = is_locked && !options.is_tree;
     reduced.released.clone_from(&options.released);
     reduced.released.sort_unstable();
     Ok(reduced)

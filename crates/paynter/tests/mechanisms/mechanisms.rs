@@ -158,6 +158,46 @@ fn coupler_that_is_too_short_cannot_be_assembled_and_the_gap_is_told() {
 }
 
 #[test]
+fn joint_that_keeps_a_loop_open_is_singled_out_with_its_direction() {
+    // Two rods of 1 m between places 3 m apart; a door whose second hinge is 1 mm out of line.
+    let rods = "units strict
+use mechanics3d: World, Rod, Point, Revolute, ez
+model M {
+    world: World()
+    world.fixed => far: Point(c = [3, 0, 0] [m])
+    a: Rod(m = 1 [kg], l = 1 [m])
+    b: Rod(m = 1 [kg], l = 1 [m])
+    world => j1: Revolute(axis = ez) => a.a
+    a.b => j2: Revolute(axis = ez) => b.a
+    b.b => j3: Revolute(axis = ez) => far.out
+}
+experiment e of M { stop = 1 [s] }";
+    let (found, shown) = messages(rods);
+    let told = of_code(&found, "E0713");
+    assert_eq!(told.len(), 1, "{shown}");
+    let expected = "the mechanism cannot be assembled: with all other joints closed, `j3` stays open by 1000 mm";
+    assert!(told[0].message.starts_with(expected), "{shown}");
+
+    let door = "units strict
+use mechanics3d: World, Body, Point, Revolute, ez
+model Door {
+    world: World()
+    world.fixed => low: Point(c = [0, 0, 0.3] [m])
+    world.fixed => high: Point(c = [0, 0.001, 1.7] [m])
+    door: Body(m = 20 [kg], J = diag([6, 7, 1.5] [kg*m^2]))
+    door.cg => dl: Point(c = [-0.4, 0, -0.7] [m])
+    door.cg => dh: Point(c = [-0.4, 0, 0.7] [m])
+    low.out => h1: Revolute(axis = ez) => dl.out
+    high.out => h2: Revolute(axis = ez) => dh.out
+    guess door.r = [0.4, 0, 1] [m]
+}
+experiment e of Door { stop = 1 [s] }";
+    let (found, shown) = messages(door);
+    assert_eq!(of_code(&found, "E0713").len(), 1, "{shown}");
+    assert!(shown.contains("`h2` stays open by 1 mm"), "{shown}");
+}
+
+#[test]
 fn crank_and_rocker_in_line_are_a_dead_centre_not_a_redundant_lock() {
     // A parallelogram laid flat: it can open to either side.
     let flat = FOUR_BAR.replace("C = 3 [m]", "C = 1 [m]");

@@ -5,11 +5,12 @@
 //! Out: the motion, with no step across a position at which only the choice of locks is singular; the same for all names,
 //!      which decide what is left out at first, in minimal coordinates and with reactions.
 //!
-//! LIMIT: `constraints = implicit` makes storages depend on others once and for all; where that choice becomes singular the run
-//! is wrong and the audit says so (W0730).
+//! LIMIT: `constraints = implicit` is refused where no choice of dependent storages is good everywhere, as in Bennett's linkage
+//! (E0765).
 
-use crate::kit::{column, run_text};
+use crate::kit::{column, design, run_text};
 use paynter::experiment::Outcome;
+use paynter::simulate::Ending;
 
 fn last(outcome: &Outcome, name: &str) -> f64 {
     let values = column(outcome, name);
@@ -109,6 +110,40 @@ fn plate_on_three_cranks_moves_alike_in_minimal_coordinates_and_with_reactions()
             "{way}: {angle} for {expected}"
         );
     }
+}
+
+#[test]
+fn plate_on_three_cranks_moves_alike_with_dependent_inertias() {
+    // The dependent inertias go with the locks that are kept: both change over together.
+    let expected = angle_of_cranks(5.0);
+    for names in NAMES {
+        let outcome = run_text(&three_cranks(names, "; constraints = implicit"));
+        assert!(
+            matches!(outcome.run.ending, Ending::Reached),
+            "{names:?}: {:?}",
+            outcome.run.ending
+        );
+        let angle = last(&outcome, "angle");
+        assert!(
+            (angle - expected).abs() < 2e-7,
+            "{names:?}: {angle} for {expected}"
+        );
+        assert!(last(&outcome, "tilt").abs() < 1e-8, "{names:?}");
+        assert!(!outcome.run.rechosen.is_empty(), "{names:?}");
+        let audit = outcome.run.audit.as_ref().expect("there is power");
+        assert!(audit.is_good(), "{names:?}: {audit:?}");
+    }
+}
+
+#[test]
+fn linkage_in_space_whose_inertias_do_not_depend_on_each_other_is_refused() {
+    let text = include_str!("../models/bennett.bond");
+    let text = text.replace("stop = 5 [s]", "stop = 5 [s]; constraints = implicit");
+    let found = design(&text)
+        .compile()
+        .expect_err("no choice is good everywhere");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].code, "E0765");
 }
 
 #[test]
