@@ -18,6 +18,7 @@ use paynter::linear::{
 };
 use paynter::listing;
 use paynter::loader::DiskLoader;
+use paynter::measure_slopes::{measure_slopes, measure_slopes_to_json, measure_slopes_to_text};
 use paynter::model::causality::{alternatives, causality_diagnostics, report, steps, why};
 use paynter::overlay::Overlay;
 use paynter::power::{When, powers_of_run, powers_of_table, read_when};
@@ -358,7 +359,7 @@ impl Design {
             let compiled = design.compile().map_err(LinearError::Model)?;
             linear::linearize(design, &compiled, &ask)
         });
-        let inner = made.map_err(|e| self.refused(py, e))?;
+        let inner = made.map_err(|e: LinearError| self.refused(py, e))?;
         Ok(Linear {
             design: design.clone(),
             inner,
@@ -393,7 +394,7 @@ impl Design {
             };
             Ok((loops, found))
         });
-        let (loops, channels) = found.map_err(|e| self.refused(py, e))?;
+        let (loops, channels) = found.map_err(|e: LinearError| self.refused(py, e))?;
         let mut texts: Vec<String> = loops.iter().map(|l| l.to_text()).collect();
         texts.extend(channels.iter().map(|c| c.to_text()));
         let json = serde_json::json!({
@@ -432,7 +433,7 @@ impl Design {
             let compiled = design.compile().map_err(LinearError::Model)?;
             linear::locus(design, &compiled, (cut, at), (low, high))
         });
-        let report = found.map_err(|e| self.refused(py, e))?;
+        let report = found.map_err(|e: LinearError| self.refused(py, e))?;
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
         Ok((
             report.to_text(),
@@ -465,13 +466,17 @@ impl Design {
         }
         let found = py.detach(|| {
             let compiled = design.compile().map_err(LinearError::Model)?;
-            sensitivities(design, &compiled, (&over, &to))
+            let found = sensitivities(design, &compiled, (&over, &to))?;
+            let measures = measure_slopes(design, &over).map_err(LinearError::Model)?;
+            Ok((found, measures))
         });
-        let found = found.map_err(|e| self.refused(py, e))?;
+        let (found, measures) = found.map_err(|e: LinearError| self.refused(py, e))?;
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
+        let mut json = sensitivities_to_json(&found);
+        json["measures"] = measure_slopes_to_json(&measures);
         Ok((
-            sensitivities_to_text(&found),
-            sensitivities_to_json(&found).to_string(),
+            sensitivities_to_text(&found) + &measure_slopes_to_text(&measures, &over),
+            json.to_string(),
             found.plot(title).to_svg(),
             Table::alone(found.table()),
         ))

@@ -44,7 +44,7 @@ def test_an_optimum_goes_back_into_the_model():
     assert written.experiments == ["go", "go_best"] and written.format().text() == written.text()
     assert written.run("go_best").measures["end"] == pytest.approx(2, rel=1e-5)
     assert "best_of_all" in found.written("best_of_all").experiments
-    with pytest.raises(paynter.CallError, match="no name"):
+    with pytest.raises(paynter.CallError, match="is not a name"):
         found.written("7 of 9")
 
 
