@@ -217,7 +217,7 @@ fn the_rate_gyro_of_the_gallery_becomes_equation_12() {
     assert!(apart < 1e-9, "{apart:e}\n{}", found.text);
 }
 
-/// What is told of an assumption that the run does not bear out.
+/// The report of an assumption that does not hold in the run.
 #[test]
 fn an_assumption_that_does_not_hold_in_a_run_is_called_so() {
     let soft = DISCS

@@ -96,7 +96,7 @@ fn a_ball_that_bounces_without_end_is_reported() {
     }
 }
 
-/// Two modes by relation, not by direction: the system believes only what it is told.
+/// The system does not look at its guards: its mode follows only from the crossings that are reported to it.
 #[test]
 fn a_rectifier_switches_twice_per_period_for_a_thousand_periods() {
     for method in [Method::Tsit5, Method::Dop853, Method::Rodas5P] {

@@ -140,7 +140,7 @@ fn the_deviation_tells_the_noise() {
     assert_eq!(found.differentiations, [1]);
 }
 
-/// Law: on random linear graphs a resistor is told by what it does to a sensor, or refused with a reason.
+/// Law: on random linear graphs the resistance follows from what a sensor measures, or is refused with a reason.
 #[test]
 fn random_graphs_tell_their_resistors_or_say_why_not() {
     let (mut n_told, mut n_refused) = (0, 0);
