@@ -72,13 +72,16 @@ impl Machine {
                 }
                 SwitchKind::Floor => {
                     // Negative inside [m, m + 1); just after a change both ends count as inside.
-                    let distance = (value - (state + 0.5)).abs() - 0.5;
                     let band = FLOOR_BAND * (1.0 + value.abs());
-                    guards[first_guard] = if distance.abs() <= band {
-                        -THIS_SIDE
-                    } else {
-                        distance
+                    let beyond = |distance: f64| {
+                        if distance.abs() <= band {
+                            -THIS_SIDE
+                        } else {
+                            distance
+                        }
                     };
+                    guards[first_guard] = beyond(state - value);
+                    guards[first_guard + 1] = beyond(value - (state + 1.0));
                 }
                 SwitchKind::Sign => {
                     guards[first_guard] = off_zero(value, state > 0.0);
@@ -104,13 +107,12 @@ impl Machine {
                     sides[first_guard] = 0.0;
                 }
                 _ if is_rearmed => {
-                    let n = if mode.kind == SwitchKind::Sign { 2 } else { 1 };
-                    sides[first_guard..first_guard + n].fill(0.0);
+                    sides[first_guard..first_guard + mode.kind.n_guards()].fill(0.0);
                 }
                 SwitchKind::Relation(comparison) => {
                     sides[first_guard] = side(is_positive_side(comparison, state));
                 }
-                SwitchKind::Floor => sides[first_guard] = -1.0,
+                SwitchKind::Floor => sides[first_guard..first_guard + 2].fill(-1.0),
                 SwitchKind::Sign => {
                     sides[first_guard] = side(state > 0.0);
                     sides[first_guard + 1] = side(state >= 0.0);
@@ -155,11 +157,8 @@ impl Machine {
                 kind if is_equality(kind, state) => -rate.abs(),
                 SwitchKind::Relation(_) => rate,
                 SwitchKind::Floor => {
-                    if value > state + 0.5 {
-                        rate
-                    } else {
-                        -rate
-                    }
+                    rates[first_guard + 1] = rate;
+                    -rate
                 }
                 SwitchKind::Sign => {
                     // At rest a sign has a side of its own, zero: nothing has to be looked for ahead.
@@ -494,8 +493,8 @@ impl Machine {
                 SwitchKind::Relation(comparison) => *held = truth_on_side(comparison, is_rising),
                 // Falling means back inside, where the mode is right already.
                 SwitchKind::Floor if is_rising => {
-                    let value = self.room.switches[output];
-                    *held += if value > before + 0.5 { 1.0 } else { -1.0 };
+                    let is_below = crossing.guard == first_guard;
+                    *held += if is_below { -1.0 } else { 1.0 };
                 }
                 SwitchKind::Floor => {}
                 SwitchKind::Sign => {

@@ -33,6 +33,17 @@ pub enum SwitchKind {
     Sign,
 }
 
+impl SwitchKind {
+    /// How many guards watch a mode of this kind. A whole number has one for each of its bounds: the distance to the
+    /// nearer one would turn halfway between them, and the turns of the value would not show in samples of it.
+    pub fn n_guards(self) -> usize {
+        match self {
+            SwitchKind::Relation(_) => 1,
+            SwitchKind::Floor | SwitchKind::Sign => 2,
+        }
+    }
+}
+
 /// Where the value that decides on a mode is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Decider {

@@ -142,7 +142,7 @@ impl Maker {
                         self.image.events.wave_modes.push(mode.symbol);
                     }
                     let first_guard = self.image.events.n_guards;
-                    self.image.events.n_guards += if kind == SwitchKind::Sign { 2 } else { 1 };
+                    self.image.events.n_guards += kind.n_guards();
                     as_they_are.push(value);
                     let value = match mode.switch {
                         Switch::Relation { left, right, .. } => {

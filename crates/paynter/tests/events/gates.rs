@@ -9,6 +9,7 @@
 //! `PAYNTER_CASES` and `PAYNTER_SEED` ask for more cases and for others.
 
 use crate::kit::{self, Seeded, assert_close, column, last, number_from, run_text};
+use std::f64::consts::TAU;
 
 const METHODS: [&str; 7] = [
     "auto",
@@ -177,6 +178,61 @@ fn gates_of_time_are_open_as_long_and_as_often_as_the_signal_says() {
         assert!(
             error < 1e-8 * stop,
             "case {case}, {method}: {error:e}\n{text}"
+        );
+    }
+}
+
+/// ∫ floor(a cos(k x + p) + b) dt while x decays from `x0` with `tau`, and how often the whole number changes.
+fn floored_wave(
+    (a, k, p, b): (f64, f64, f64, f64),
+    (x0, tau): (f64, f64),
+    stop: f64,
+) -> (f64, usize) {
+    let x1 = x0 * (-stop / tau).exp();
+    let mut times = vec![0.0, stop];
+    let levels = (b - a).floor() as i64..=(b + a).ceil() as i64;
+    for angle in levels.map(|level| ((level as f64 - b) / a).acos()) {
+        // No level at all where the wave does not reach it: nothing compares with the angle then.
+        for angle in [angle, -angle] {
+            let first = ((k * x1 + p - angle) / TAU).floor() as i64;
+            let turns = (first..).map(|n| (angle + TAU * n as f64 - p) / k);
+            let reached = turns.take_while(|&x| x < x0).filter(|&x| x > x1);
+            times.extend(reached.map(|x| -tau * (x / x0).ln()));
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    let whole = |t: f64| (a * (k * x0 * (-t / tau).exp() + p).cos() + b).floor();
+    let areas = times
+        .windows(2)
+        .map(|w| (w[1] - w[0]) * whole(0.5 * (w[0] + w[1])));
+    (areas.sum(), times.len() - 2)
+}
+
+#[test]
+fn a_wave_that_turns_just_beyond_a_whole_number_is_seen_there() {
+    let (n, mut random) = cases(120, 0xF01D);
+    for case in 0..n {
+        let method = METHODS[random.below(ADAPTIVE)];
+        let (a, k, p) = (
+            random.between(0.8, 4.0),
+            random.between(10.0, 60.0),
+            random.between(-3.0, 3.0),
+        );
+        let excess = 10_f64.powf(random.between(-4.0, -0.7));
+        let b = random.below(7) as f64 - 3.0 + excess - a;
+        let (x0, tau) = (random.between(0.5, 2.0), random.between(0.5, 5.0));
+        let stop = tau * random.between(0.5, 2.0);
+        let (area, count) = floored_wave((a, k, p, b), (x0, tau), stop);
+        let text = format!(
+            "model M {{ n: 0 -> c: C(1), r: R({tau})\n start c.q = {x0}\n \
+             der(z) = floor({a}*cos({k}*c.q + {p}) + ({b})) }}\n\
+             experiment e of M {{ stop = {stop}; method = {method}; record z }}"
+        );
+        let outcome = run_text(&text);
+        let z = last(&outcome, "z");
+        assert!(
+            (z - area).abs() < 2e-4 * (1.0 + area.abs()),
+            "case {case}: {z} for {area} with {count} changes\n{text}"
         );
     }
 }

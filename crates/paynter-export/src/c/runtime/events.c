@@ -22,6 +22,9 @@ HELPER real mode_at(int kind, real value, const real *held)
     }
 }
 
+/* How many guards watch a mode. A whole number has one for each of its bounds. */
+HELPER int n_guards(int kind) { return kind == KIND_SIGN || kind == KIND_FLOOR ? 2 : 1; }
+
 /* On which side of zero a - b lies while a relation has this truth. */
 HELPER int is_positive_side(int kind, real truth)
 {
@@ -276,9 +279,11 @@ HELPER int compute_guards(M *m, real *guards, signed char *sides)
             sides[g] = 0;
             break;
         case KIND_FLOOR: {
-            const real distance = absolute(value - (m->mode[k] + R(0.5))) - R(0.5);
-            guards[g] = absolute(distance) <= FLOOR_BAND * (R(1.0) + absolute(value)) ? -R_TINY : distance;
-            sides[g] = -1;
+            const real band = FLOOR_BAND * (R(1.0) + absolute(value));
+            const real below = m->mode[k] - value, above = value - (m->mode[k] + R(1.0));
+            guards[g] = absolute(below) <= band ? -R_TINY : below;
+            guards[g + 1] = absolute(above) <= band ? -R_TINY : above;
+            sides[g] = sides[g + 1] = -1;
             break;
         }
         case KIND_SIGN:
@@ -320,15 +325,15 @@ HELPER void cross(M *m, const signed char *fired)
             }
             continue;
         }
+        if (modes[k].kind == KIND_FLOOR) {
+            m->has_crossed[modes[k].output] |= fired[g] || fired[g + 1];
+            m->mode[k] += (real)((fired[g + 1] > 0) - (fired[g] > 0));
+            continue;
+        }
         if (!fired[g])
             continue;
         m->has_crossed[modes[k].output] = 1;
-        if (modes[k].kind == KIND_FLOOR) {
-            if (fired[g] > 0)
-                m->mode[k] += m->value[modes[k].output] > before + R(0.5) ? R(1.0) : R(-1.0);
-        } else {
-            m->mode[k] = truth_on_side(modes[k].kind, fired[g] > 0);
-        }
+        m->mode[k] = truth_on_side(modes[k].kind, fired[g] > 0);
     }
 }
 
@@ -342,7 +347,7 @@ HELPER int find_crossings(M *m, signed char *fired)
     if (status != STATUS_OK)
         return status;
     for (k = 0; k < N_MODES; ++k) {
-        const int g = modes[k].guard, n = modes[k].kind == KIND_SIGN ? 2 : 1;
+        const int g = modes[k].guard, n = n_guards(modes[k].kind);
         int i;
         for (i = g; g >= 0 && i < g + n; ++i) {
             const int side = m->guard[i] > R(0.0) ? 1 : -1;

@@ -180,7 +180,7 @@ int @P@_guards(@P@ *m, real *guards)
         return status;
     /* A little beyond zero, so that the value is clearly on the other side when the sign changes. */
     for (k = 0; k < N_MODES; ++k) {
-        const int g = modes[k].guard, n = modes[k].kind == KIND_SIGN ? 2 : 1;
+        const int g = modes[k].guard, n = n_guards(modes[k].kind);
         int i;
         for (i = g; g >= 0 && i < g + n; ++i)
             if (modes[k].kind != KIND_FLOOR)
