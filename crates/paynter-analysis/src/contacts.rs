@@ -7,6 +7,7 @@
 use crate::simulate::Run;
 use paynter_design::code;
 use paynter_design::design::Design;
+use paynter_design::digits::significant;
 use paynter_design::failure::seconds;
 use paynter_model::equations::ideal_contacts;
 use paynter_symbolic::reduced::Reduced;
@@ -25,7 +26,8 @@ pub(crate) fn reports(design: &Design, reduced: &Reduced, run: &Run) -> Vec<Diag
         let d = Diagnostic::warning(
             code::CONTACT_LOSS,
             format!(
-                "ideal contacts made storages equal at once {times}: {lost:.4e} J less are stored"
+                "ideal contacts made storages equal at once {times}: {} J less are stored",
+                significant(lost, 4)
             ),
         );
         let element = ideal_contacts(graph).get(contact).copied();

@@ -205,6 +205,8 @@ pub(crate) struct EventLayout {
     pub winding_cells: Vec<Cells>,
     /// What may be a short pulse in the right-hand side.
     pub pulses: Vec<Tape>,
+    /// Angles, in states, whose sines those read.
+    pub pulse_angles: Vec<Tape>,
     pub corners: Vec<Corners>,
     pub conditions: Routine,
     pub actions: Vec<Vec<ActionInfo>>,

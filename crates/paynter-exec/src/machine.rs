@@ -808,13 +808,29 @@ impl System for Machine {
         self.waves.cut((waves, guards), slots, step, cuts)
     }
 
-    fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64]), nodes: &[f64]) -> Option<f64> {
+    fn wants_middle(&self) -> bool {
+        !self.image.events.pulse_angles.is_empty()
+    }
+
+    fn passed_over(
+        &mut self,
+        t: (f64, f64),
+        (start, middle, end): (&[f64], Option<&[f64]>, &[f64]),
+        nodes: &[f64],
+    ) -> Option<f64> {
         let pulses = &self.image.events.pulses;
         if pulses.is_empty() {
             return None;
         }
-        let step = Ends { t, y, middle: None };
-        self.hidden.first(pulses, &self.memory.slots, step, nodes)
+        let step = Ends {
+            t,
+            y: (start, end),
+            middle,
+        };
+        let angles = &self.image.events.pulse_angles;
+        let slots = &self.memory.slots;
+        let turned = self.hidden.turned_too_far(angles, slots, step);
+        turned.or_else(|| self.hidden.first(pulses, slots, step, nodes))
     }
 
     fn expect_end(&mut self, t_end: f64) {

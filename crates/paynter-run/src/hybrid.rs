@@ -27,8 +27,9 @@ use paynter_model::BondGraph;
 use paynter_model::equations::{Control, ideal_contacts};
 use paynter_model::graph::{ElementId, Memory};
 use paynter_solve::{
-    Absolute, Dense, EvalError, EventOutcome, EventRecord, Failure, FinishReason, Method, Observer,
-    Options, SolveError, Statistics, System, Tolerances, WhenFaded, WhenStiff, integrate,
+    Absolute, Choice, Dense, EvalError, EventOutcome, EventRecord, Failure, FinishReason, Method,
+    Observer, Options, Reason, SolveError, Statistics, System, Tolerances, WhenFaded, WhenStiff,
+    integrate,
 };
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Dae;
@@ -295,6 +296,12 @@ impl<'a> HybridRun<'a> {
                         y = next;
                         continue;
                     }
+                    if matches!(error.failure, Failure::Chattering { .. })
+                        && self.go_on_implicitly(t)
+                    {
+                        changes_here += 1;
+                        continue;
+                    }
                     return self.failed(t, y, error);
                 }
                 (None, Some(FinishReason::Stopped { code })) => {
@@ -374,6 +381,21 @@ impl<'a> HybridRun<'a> {
         let h = (t - self.spec.start) / self.statistics.steps.max(1) as f64;
         let (machine, _) = self.at_present();
         machine.silence((t, y), guard, (&weights, h))
+    }
+
+    /// Changes to an implicit method, if the run may choose and has not done so. Where a law is steep without end, as
+    /// √e at zero, explicit steps overshoot the place of rest for ever.
+    fn go_on_implicitly(&mut self, t: f64) -> bool {
+        let is_explicit = self.statistics.method().is_some_and(|m| !m.is_implicit());
+        let may_change = self.spec.method == Method::Auto && is_explicit;
+        if may_change {
+            self.statistics.choices.push(Choice {
+                t,
+                method: Method::Rodas5P,
+                reason: Reason::Chattered,
+            });
+        }
+        may_change
     }
 
     fn failed(&mut self, t: f64, y: Vec<f64>, error: SolveError) -> End {

@@ -785,6 +785,10 @@ impl Stepper for Bdf {
         }
     }
 
+    fn error_norm(&self, inverse_scale: &[f64]) -> f64 {
+        constants(self.order).error * weighted_norm(&self.correction, inverse_scale)
+    }
+
     fn natural_step(&self) -> f64 {
         self.h * self.planned.0
     }

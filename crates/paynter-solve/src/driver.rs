@@ -389,7 +389,7 @@ impl Run<'_> {
         stepper: &mut dyn Stepper,
         time_event: Option<f64>,
     ) -> Result<Reaction, Failure> {
-        if let Some(h) = self.step_to_what_was_passed(cx, stepper) {
+        if let Some(h) = self.step_to_what_was_passed(cx, stepper)? {
             return Ok(Reaction::Restart { h });
         }
         // Asked in any case: it sums the integrals where the method itself has found them.
@@ -425,13 +425,24 @@ impl Run<'_> {
     }
 
     /// Gives the step up to a pulse that the one just made has passed over. Fixed steps are as they were asked for.
-    fn step_to_what_was_passed(&self, cx: &mut Context<'_>, stepper: &dyn Stepper) -> Option<f64> {
+    fn step_to_what_was_passed(
+        &mut self,
+        cx: &mut Context<'_>,
+        stepper: &mut dyn Stepper,
+    ) -> Result<Option<f64>, Failure> {
         if self.options.method.has_fixed_step() {
-            return None;
+            return Ok(None);
         }
-        let (span, ends) = ((self.t, stepper.t1()), (&self.y[..], stepper.y1()));
-        let h = cx.system.passed_over(span, ends, stepper.nodes())? - self.t;
-        (h > 16.0 * min_step(self.t)).then_some(h)
+        let (t0, t1) = (self.t, stepper.t1());
+        let wants_middle = cx.system.wants_middle();
+        if wants_middle {
+            stepper.prepare_dense(cx)?;
+            stepper.interpolate(t0 + 0.5 * (t1 - t0), &mut self.y_before);
+        }
+        let middle = wants_middle.then_some(&self.y_before[..]);
+        let y = (&self.y[..], middle, stepper.y1());
+        let at = cx.system.passed_over((t0, t1), y, stepper.nodes());
+        Ok(at.map(|at| at - t0).filter(|&h| h > 16.0 * min_step(t0)))
     }
 
     /// Searches the rest of the step, from `self.t` on.
@@ -605,5 +616,9 @@ impl Dense for Segment<'_> {
         } else {
             self.stepper.interpolate(t, y);
         }
+    }
+
+    fn error_norm(&self, inverse_scale: &[f64]) -> f64 {
+        self.stepper.error_norm(inverse_scale)
     }
 }

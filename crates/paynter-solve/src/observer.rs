@@ -19,6 +19,11 @@ pub trait Dense {
     fn y1(&self) -> &[f64];
     /// Writes the state at `t`, which lies in `t0..=t1`. Exact copies at both ends.
     fn eval(&self, t: f64, y: &mut [f64]);
+
+    /// How large the error of the step is, by these inverse allowances; 0 where the method does not estimate it.
+    fn error_norm(&self, _inverse_scale: &[f64]) -> f64 {
+        0.0
+    }
 }
 
 /// What happened at one event.

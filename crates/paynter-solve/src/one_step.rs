@@ -481,6 +481,10 @@ impl<F: Formula> Stepper for OneStep<F> {
         F::NODES
     }
 
+    fn error_norm(&self, inverse_scale: &[f64]) -> f64 {
+        self.formula.error_norm(self.span.h, inverse_scale)
+    }
+
     fn natural_step(&self) -> f64 {
         self.h_next
     }

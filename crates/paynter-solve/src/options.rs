@@ -143,6 +143,9 @@ pub enum Reason {
         /// The step that failed.
         h: f64,
     },
+    /// Explicit steps made a switch go to and fro: what comes to rest there at once, as a tank that runs empty, is as
+    /// stiff as can be.
+    Chattered,
     /// The stiff method makes steps that an explicit one could do more cheaply.
     NoLongerStiff {
         /// Product of step and estimated spectral radius.

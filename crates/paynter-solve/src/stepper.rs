@@ -204,6 +204,12 @@ pub(crate) trait Stepper {
         &[]
     }
 
+    /// Size of the error of the last step, by these inverse allowances instead of those it was accepted with; 0 where
+    /// none is estimated.
+    fn error_norm(&self, _inverse_scale: &[f64]) -> f64 {
+        0.0
+    }
+
     /// Step size the method would take next if nothing limited it.
     fn natural_step(&self) -> f64;
 

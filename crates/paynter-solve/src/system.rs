@@ -259,9 +259,20 @@ pub trait System {
 
     /// Gives an instant inside of a step at which the right-hand side does what none of the stages can have seen: a
     /// pulse much shorter than the step. The step is made again up to there. None by default. `nodes` are
-    /// where the method has evaluated between the ends, as shares of the step.
-    fn passed_over(&mut self, _t: (f64, f64), _y: (&[f64], &[f64]), _nodes: &[f64]) -> Option<f64> {
+    /// where the method has evaluated between the ends, as shares of the step. `y` is at the start, in the middle if that
+    /// is wanted, and at the end.
+    fn passed_over(
+        &mut self,
+        _t: (f64, f64),
+        _y: (&[f64], Option<&[f64]>, &[f64]),
+        _nodes: &[f64],
+    ) -> Option<f64> {
         None
+    }
+
+    /// Tells whether [`System::passed_over`] wants the state in the middle of the step as well: it costs evaluations.
+    fn wants_middle(&self) -> bool {
+        false
     }
 
     /// Tells the system where the run ends, before it begins: how far ahead time events are wanted.

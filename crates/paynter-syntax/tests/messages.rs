@@ -241,3 +241,25 @@ fn files_that_use_the_whole_language_have_no_message() {
         assert_eq!(messages(&text), Vec::<String>::new(), "{name}");
     }
 }
+
+#[test]
+fn statements_of_other_languages_are_told_what_to_write() {
+    let cases = [
+        ("parameter k = 2", "write `param k = …`"),
+        ("constant k = 2", "write `param k = …`"),
+        (
+            "Real x(start = 1)",
+            "a signal is not declared: write `x = …`",
+        ),
+        ("let x = 3", "a signal is not declared: write `x = …`"),
+        ("initial x = 3", "write `start x = …`"),
+        ("clock tick = 0.1", "`sample at 100 [Hz] { … }`"),
+        ("import motors", "write `use \"file.bond\"`"),
+        ("Se source(5)", "the name comes first: `source: Se`"),
+    ];
+    for (line, help) in cases {
+        let parsed = read(&format!("model A {{\n    {line}\n}}\n"));
+        let shown = parsed.diagnostics[0].help.join("; ");
+        assert!(shown.contains(help), "{line}:\n{shown}");
+    }
+}

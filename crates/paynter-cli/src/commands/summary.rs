@@ -359,6 +359,7 @@ fn method(choice: &Choice) -> String {
             format!("stiff: stability limits the step (h·λ = {h_lambda:.1})")
         }
         Reason::StepCollapsed { h } => format!("explicit steps fell to {h:.1e} s"),
+        Reason::Chattered => "explicit steps made a switch chatter".to_owned(),
         Reason::NoLongerStiff { .. } => "no longer stiff".to_owned(),
     };
     if choice.t == 0.0 {

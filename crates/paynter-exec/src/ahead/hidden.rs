@@ -1,7 +1,8 @@
 //! Finds what a step has passed over: a pulse of the right-hand side that none of its stages saw.
 //!
 //! In:  functions of time, and pulses of states, in the right-hand side ([`Tape`]); a step that was just made.
-//! Out: an instant inside of the step at which one of them is far beyond all that the step saw of it.
+//! Out: an instant inside of the step at which one of them is far beyond all that the step saw of it; or up to which an
+//!      angle inside of one has turned as far as one step may let it.
 //!
 //! A pulse much shorter than the step moves no error estimate, which is made of the same few stages as the step. Its
 //! bounds over the step show it all the same: where they reach beyond what was seen, halves are looked at until they
@@ -26,10 +27,15 @@ const MOST_STRETCHES: usize = 256;
 /// Pulses shorter than this part of a step are not looked for.
 const SHORTEST_SHARE: f64 = 1e-9;
 
+/// A function of the sine of an angle, in radians, has its pulses again and again. Within this, no two are alike, and a
+/// parabola through the ends of the step and its middle tells where the stages were.
+const LARGEST_TURN: f64 = 2.5;
+
 /// Room for one run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hidden {
     lines: Lines,
+    angles: Lines,
     stack: Vec<(f64, f64)>,
     /// All that was seen of each function in this run, and up to when.
     ever: Vec<Interval>,
@@ -37,6 +43,28 @@ pub(crate) struct Hidden {
 }
 
 impl Hidden {
+    /// Gives an instant up to which all angles turn little enough, where one does not over the whole step.
+    pub(crate) fn turned_too_far(
+        &mut self,
+        angles: &[Tape],
+        slots: &[f64],
+        step: Ends<'_>,
+    ) -> Option<f64> {
+        if angles.is_empty() {
+            return None;
+        }
+        self.angles.bind(angles, slots);
+        self.angles.follow(step);
+        let (t0, t1) = step.t;
+        let mut most = 0.0_f64;
+        for (k, angle) in angles.iter().enumerate() {
+            let [a, b] = [t0, t1].map(|t| self.angles.along(angle, k, Interval::point(t)).value);
+            most = most.max((b.middle() - a.middle()).abs());
+        }
+        let share = 0.9 * LARGEST_TURN / most;
+        (most > LARGEST_TURN && share > SHORTEST_SHARE).then(|| t0 + share * (t1 - t0))
+    }
+
     /// Gives the first instant found at which a function is beyond what the step saw of it.
     ///
     /// `nodes` are where the method has evaluated between the ends, as shares of the step.

@@ -314,10 +314,36 @@ impl Maker {
         if of_states.len() > MOST_PULSES_OF_STATES {
             of_states.clear();
         }
+        for angle in self.angles_inside(&of_states) {
+            let tape = Tape::new(&mut self.emitter, &mut self.dependences, angle);
+            self.image.events.pulse_angles.push(tape);
+        }
         for e in of_time.into_iter().chain(of_states) {
             let tape = Tape::new(&mut self.emitter, &mut self.dependences, e);
             self.image.events.pulses.push(tape);
         }
+    }
+
+    /// Arguments, in states, of the sines and cosines that functions read, through names as well.
+    fn angles_inside(&mut self, functions: &[ExprId]) -> Vec<ExprId> {
+        let mut seen = FxHashSet::default();
+        let mut angles = Vec::new();
+        let mut stack = functions.to_vec();
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            let plan = &self.emitter.plan;
+            if let Node::Call1(Function1::Sin | Function1::Cos | Function1::Tan, angle) =
+                plan.dae.pool.node(e)
+                && self.dependences.of(plan, angle) == Reads::States
+                && !angles.contains(&angle)
+            {
+                angles.push(angle);
+            }
+            for_each_input(&self.emitter.plan, e, |a| stack.push(a));
+        }
+        angles
     }
 
     /// Tells whether a function of states may be a pulse, by itself or as the difference of two steps.

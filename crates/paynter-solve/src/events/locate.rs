@@ -6,11 +6,12 @@
 //! **Invariant:** at the instant found, no guard is across that has not fired.
 
 use super::{
-    Bracket, Guards, JUMP_SHARE, PARTS, ZERO_WITH_A_SIDE, evaluate, sample_time, time_width,
+    BEYOND_EVENT, Bracket, CLOSEST_LOOK, Found, Guards, JUMP_SHARE, LARGEST_ERROR_AT_EVENT, PARTS,
+    ZERO_WITH_A_SIDE, evaluate, sample_time, time_width,
 };
 use crate::observer::Dense;
 use crate::options::Failure;
-use crate::stepper::Context;
+use crate::stepper::{Context, min_step};
 
 impl Guards {
     /// Narrows the brackets, keeps the earliest and those that cannot be told from it.
@@ -18,7 +19,7 @@ impl Guards {
         &mut self,
         cx: &mut Context<'_>,
         dense: &dyn Dense,
-    ) -> Result<f64, Failure> {
+    ) -> Result<Found, Failure> {
         let width = time_width(dense);
         let mut brackets = std::mem::take(&mut self.brackets);
         let (earliest, t_event) = loop {
@@ -29,6 +30,10 @@ impl Guards {
                 break (earliest, t_event);
             }
         };
+        if let Some(h) = self.closer_look_at(cx, dense, t_event) {
+            self.brackets = brackets;
+            return Ok(Found::LookCloser(h));
+        }
         self.fired.clear();
         for &(guard, bracket) in &brackets {
             if bracket.a > earliest + width || bracket.b > t_event {
@@ -43,7 +48,22 @@ impl Guards {
         self.tell_what_arrives(cx, t_event);
         self.start.copy_from_slice(&self.values);
         self.note_events(t_event)?;
-        Ok(t_event)
+        Ok(Found::Event(t_event))
+    }
+
+    /// Gives the step up to an event, with the state there in `y`, where the error of the whole step is too large for it.
+    ///
+    /// Beyond a switch a law goes on as it was before: a short steep ramp climbs to values that the run never has. They
+    /// allow errors that are small beside them, and large at the event.
+    fn closer_look_at(&mut self, cx: &Context<'_>, dense: &dyn Dense, t_event: f64) -> Option<f64> {
+        cx.weights
+            .inverse_scale_of_step(dense.y0(), &self.y, &mut self.inverse_scale);
+        let error = dense.error_norm(&self.inverse_scale);
+        let (t0, t1) = self.step;
+        let h = BEYOND_EVENT * (t_event - t0);
+        let is_shorter = h < 0.9 * (t1 - t0);
+        let is_long_enough = h > CLOSEST_LOOK * min_step(t_event);
+        (error > LARGEST_ERROR_AT_EVENT && is_shorter && is_long_enough).then_some(h)
     }
 
     /// Lets guards fire that have come to their surface at this very event and are on their way across: the saw of

@@ -41,6 +41,13 @@ const SURFACE_SHARE: f64 = 1e-6;
 const DOUBTFUL_SHARE: f64 = 1e-6;
 /// A guard that is this part of its largest value away from zero, on either side of an instant, has jumped there.
 const JUMP_SHARE: f64 = 1e-3;
+/// A step whose error is beyond this multiple of what is allowed at an event inside of it is made again up to there.
+/// Absolute tolerances are two digits below what the relative one allows, so that most of it is none.
+const LARGEST_ERROR_AT_EVENT: f64 = 30.0;
+/// … if that is longer than so many smallest steps.
+const CLOSEST_LOOK: f64 = 16.0;
+/// The step is then a little longer, so that the event lies within it.
+const BEYOND_EVENT: f64 = 1.02;
 /// A guard that crosses within so many smallest steps stands at the edge beyond which a law may have no value.
 const EDGE_STEPS: f64 = 256.0;
 /// A value of this size is zero, and its sign tells the side on which the system takes the guard to be.
@@ -75,6 +82,9 @@ pub(crate) struct Guards {
     fired: Vec<Crossing>,
     /// Where a step is cut into parts.
     cuts: Vec<f64>,
+    /// Where the step that is looked at begins and ends, whatever its parts.
+    step: (f64, f64),
+    inverse_scale: Vec<f64>,
     recent: Vec<[f64; CHATTER_COUNT]>,
 }
 
@@ -121,6 +131,8 @@ impl Guards {
             closer: f64::INFINITY,
             fired: Vec::with_capacity(n_guards),
             cuts: Vec::new(),
+            step: (0.0, 0.0),
+            inverse_scale: vec![0.0; n],
             recent: vec![[f64::NEG_INFINITY; CHATTER_COUNT]; n_guards],
         }
     }
@@ -175,6 +187,7 @@ impl Guards {
         cx: &mut Context<'_>,
         dense: &dyn Dense,
     ) -> Result<Found, Failure> {
+        self.step = (dense.t0(), dense.t1());
         if !cx.system.may_cut_steps() {
             return self.scan_part(cx, dense);
         }
@@ -243,7 +256,7 @@ impl Guards {
             }
             return Ok(Found::Nothing);
         }
-        self.locate(cx, dense).map(Found::Event)
+        self.locate(cx, dense)
     }
 
     /// Moves `y` along its tangent across the guards that are about to cross within some units in the last place of

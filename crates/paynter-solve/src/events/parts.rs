@@ -68,4 +68,8 @@ impl Dense for Part<'_> {
             self.dense.eval(t, y);
         }
     }
+
+    fn error_norm(&self, inverse_scale: &[f64]) -> f64 {
+        self.dense.error_norm(inverse_scale)
+    }
 }

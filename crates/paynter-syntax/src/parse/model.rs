@@ -673,16 +673,17 @@ impl Parser<'_> {
         let name = self.text_at(self.pos).to_owned();
         self.bump();
         let mut diagnostic = self.expected_message("`:`, `=` or an arrow");
+        let short = |text: &str| -> String { text.chars().take(40).collect() };
+        let (shown, thing) = (short(&name), short(self.text_at(self.pos)));
+        let is_name = self.kind() == T::Ident;
         if ["lagrangian", "model", "experiment"].contains(&name.as_str()) {
             diagnostic = diagnostic.help(format!(
                 "a `{name}` goes beside models, not inside one: move it after the `}}`"
             ));
-        }
-        let short = |text: &str| -> String { text.chars().take(40).collect() };
-        let shown = short(&name);
-        // `Se source(5)`, as other languages have it.
-        if name.starts_with(char::is_uppercase) && self.kind() == T::Ident {
-            let thing = short(self.text_at(self.pos));
+        } else if is_name && let Some(help) = habit(&name, &thing) {
+            diagnostic = diagnostic.help(help);
+        } else if is_name && name.starts_with(char::is_uppercase) {
+            // `Se source(5)`, as other languages have it.
             diagnostic = diagnostic.help(format!(
                 "the name comes first: `{thing}: {shown}`, followed by its value in parentheses"
             ));
@@ -702,6 +703,27 @@ impl Parser<'_> {
         }
         self.fail(diagnostic);
     }
+}
+
+/// What to write instead of a statement of another language that begins with `word`, followed by a name.
+fn habit(word: &str, name: &str) -> Option<String> {
+    Some(match word {
+        "parameter" | "parameters" | "constant" | "const" | "par" => {
+            format!("write `param {name} = …`")
+        }
+        "Real" | "Integer" | "Boolean" | "real" | "float" | "double" | "variable" | "variables"
+        | "var" | "let" | "signal" => format!(
+            "a signal is not declared: write `{name} = …`, for a value to set `param {name} = …`, for a state \
+             `der({name}) = …`"
+        ),
+        "initial" | "init" => format!("write `start {name} = …`"),
+        "clock" | "at" | "every" | "sampled" => {
+            "what a controller does at its ticks goes in a block: `sample at 100 [Hz] { … }`"
+                .to_owned()
+        }
+        "import" | "include" | "using" => "write `use \"file.bond\"` above the models".to_owned(),
+        _ => return None,
+    })
 }
 
 /// Gives the word that `word` is a likely misspelling of.

@@ -310,6 +310,32 @@ fn kinked_law_whose_effort_dies_away_does_not_chatter() {
 }
 
 #[test]
+fn a_tank_that_runs_empty_stays_empty_and_fills_again() {
+    let laws = [
+        "1e-6*sign(e)*sqrt(abs(e))",
+        "if e > 0 then 1e-6*sqrt(e) else -1e-6*sqrt(-e)",
+        "1e-6*sqrt(max(e, 0))",
+    ];
+    // √q falls evenly to zero at 200 s. From 300 s on, as much flows in as the orifice passes at 1 Pa.
+    for law in laws {
+        for rtol in ["1e-4", "1e-6", "1e-9"] {
+            let outcome = run_text(&format!(
+                "model Vat {{ n: 0 -> c: C(1e-6), r: R {{ f = {law} }}\n start c.q = 0.01\n \
+                 inflow: Sf(if time > 300 then 1e-6 else 0) -> n }}\n\
+                 experiment e of Vat {{ stop = 400; rtol = {rtol}; output_step = 1; record c.q, n.e }}"
+            ));
+            let (q, e) = (column(&outcome, "c.q"), column(&outcome, "n.e"));
+            for (t, q) in (0..=300).zip(q) {
+                let expected = 0.01 * (1.0 - f64::from(t) / 200.0).max(0.0).powi(2);
+                assert!((q - expected).abs() < 2e-5, "{law}, {rtol}: {q} at {t} s");
+            }
+            let settled = e.last().expect("it was recorded");
+            assert!((settled - 1.0).abs() < 0.02, "{law}, {rtol}: {settled} Pa");
+        }
+    }
+}
+
+#[test]
 fn laws_with_abs_are_solved_on_both_sides_of_their_kink() {
     let outcome = run_text(
         "model M {

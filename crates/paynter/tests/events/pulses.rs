@@ -86,6 +86,68 @@ fn short_pulses_are_not_stepped_over() {
     );
 }
 
+/// A charge that decays from `x0` with `tau`, and z, the integral of `rate` of it.
+fn integral_over_decay(rate: &str, (x0, tau, stop): (f64, f64, f64), method: &str) -> f64 {
+    let text = format!(
+        "model M {{ n: 0 -> c: C(1), r: R({tau})\n start c.q = {x0}\n x = c.q\n der(z) = {rate} }}\n\
+         experiment e of M {{ stop = {stop}; method = {method}; record z }}"
+    );
+    last(&run_text(&text), "z")
+}
+
+#[test]
+fn pulses_of_an_angle_come_with_every_turn() {
+    let mut random = Seeded(number_from("PAYNTER_SEED").unwrap_or(0) << 32 ^ 47);
+    for case in 0..number_from("PAYNTER_CASES").unwrap_or(60) {
+        let (x0, tau) = (random.between(0.5, 2.0), random.between(0.5, 5.0));
+        let stop = tau * random.between(0.5, 2.0);
+        let (k, p) = (random.between(5.0, 40.0), random.between(-3.0, 3.0));
+        let (angle, method) = (format!("{k}*x + {p}"), METHODS[random.below(METHODS.len())]);
+        let (rate, of_cosine): (String, fn(f64) -> f64) = match random.below(3) {
+            0 => (
+                format!("table([-1, 0.98, 0.99, 1], [0, 0, 5, 0], cos({angle}))"),
+                |c| 500.0 * (c - 0.98).clamp(0.0, 0.01) - 500.0 * (c - 0.99).clamp(0.0, 0.01),
+            ),
+            1 => (format!("cos({angle})^200"), |c| c.powi(200)),
+            _ => (format!("exp(-300*(1 - cos({angle})))"), |c| {
+                (-300.0 * (1.0 - c)).exp()
+            }),
+        };
+        // dt = −τ dx/x
+        let (n, x1) = (400_000, x0 * (-stop / tau).exp());
+        let dx = (x0 - x1) / f64::from(n);
+        let middles = (0..n).map(|i| x1 + dx * (f64::from(i) + 0.5));
+        let expected: f64 = middles
+            .map(|x| of_cosine((k * x + p).cos()) * tau / x * dx)
+            .sum();
+        let z = integral_over_decay(&rate, (x0, tau, stop), method);
+        assert!(
+            (z - expected).abs() < 1e-3 * expected + 1e-5,
+            "case {case}, {method}: {z} for {expected}: {rate}, x from {x0} with {tau} s for {stop} s"
+        );
+    }
+}
+
+#[test]
+fn a_short_steep_ramp_between_two_events_keeps_its_area() {
+    let mut random = Seeded(number_from("PAYNTER_SEED").unwrap_or(0) << 32 ^ 53);
+    for case in 0..number_from("PAYNTER_CASES").unwrap_or(60) {
+        let (x0, tau) = (random.between(0.5, 2.0), random.between(0.5, 5.0));
+        let at = x0 * random.between(0.3, 0.9);
+        let width = 10_f64.powf(random.between(-5.0, -2.0));
+        let method = METHODS[random.below(METHODS.len())];
+        let rate = format!("max(0, 1 - abs(x - {at})/{width})/{width}");
+        let z = integral_over_decay(&rate, (x0, tau, 1.5 * tau), method);
+        // dt = −τ dx/x, in powers of width/at
+        let share = width / at;
+        let expected = tau / at * (1.0 + share.powi(2) / 6.0);
+        assert!(
+            (z - expected).abs() < 1e-4 * expected,
+            "case {case}, {method}: {z} for {expected}: {rate}, x from {x0} with {tau} s"
+        );
+    }
+}
+
 #[test]
 fn what_a_pulse_gives_is_in_the_energy_as_well() {
     let outcome = run_text(

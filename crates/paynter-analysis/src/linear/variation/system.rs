@@ -412,9 +412,20 @@ impl System for Variational {
         self.machine.cut_step(t, y.map(|y| &y[..n]), cuts)
     }
 
-    fn passed_over(&mut self, t: (f64, f64), y: (&[f64], &[f64]), nodes: &[f64]) -> Option<f64> {
+    fn wants_middle(&self) -> bool {
+        self.machine.wants_middle()
+    }
+
+    fn passed_over(
+        &mut self,
+        t: (f64, f64),
+        (start, middle, end): (&[f64], Option<&[f64]>, &[f64]),
+        nodes: &[f64],
+    ) -> Option<f64> {
         let n = self.machine.n();
-        self.machine.passed_over(t, (&y.0[..n], &y.1[..n]), nodes)
+        let middle = middle.map(|y| &y[..n]);
+        self.machine
+            .passed_over(t, (&start[..n], middle, &end[..n]), nodes)
     }
 
     fn expect_end(&mut self, t_end: f64) {
