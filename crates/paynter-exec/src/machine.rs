@@ -14,7 +14,8 @@ mod describe;
 use std::sync::Arc;
 
 use paynter_solve::{
-    Absolute, Alike, Crossing, EvalError, EventOutcome, Pattern, Projection, System, Trial,
+    Absolute, Alike, Crossing, EvalError, EventOutcome, Passed, Pattern, Projection, Stepped,
+    System, Trial,
 };
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::{Origin, Role};
@@ -808,29 +809,14 @@ impl System for Machine {
         self.waves.cut((waves, guards), slots, step, cuts)
     }
 
-    fn wants_middle(&self) -> bool {
-        !self.image.events.pulse_angles.is_empty()
-    }
-
-    fn passed_over(
-        &mut self,
-        t: (f64, f64),
-        (start, middle, end): (&[f64], Option<&[f64]>, &[f64]),
-        nodes: &[f64],
-    ) -> Option<f64> {
-        let pulses = &self.image.events.pulses;
-        if pulses.is_empty() {
-            return None;
+    fn passed_over(&mut self, step: &Stepped<'_>) -> Passed {
+        let events = &self.image.events;
+        if events.pulses.is_empty() {
+            return Passed::Nothing;
         }
-        let step = Ends {
-            t,
-            y: (start, end),
-            middle,
-        };
-        let angles = &self.image.events.pulse_angles;
         let slots = &self.memory.slots;
-        let turned = self.hidden.turned_too_far(angles, slots, step);
-        turned.or_else(|| self.hidden.first(pulses, slots, step, nodes))
+        self.hidden
+            .look_into((&events.pulses, &events.pulse_angles), slots, step)
     }
 
     fn expect_end(&mut self, t_end: f64) {

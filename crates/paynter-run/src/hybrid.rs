@@ -296,8 +296,8 @@ impl<'a> HybridRun<'a> {
                         y = next;
                         continue;
                     }
-                    if matches!(error.failure, Failure::Chattering { .. })
-                        && self.go_on_implicitly(t)
+                    if let Failure::Chattering { guard, .. } = error.failure
+                        && self.go_on_implicitly(t, guard)
                     {
                         changes_here += 1;
                         continue;
@@ -384,10 +384,14 @@ impl<'a> HybridRun<'a> {
     }
 
     /// Changes to an implicit method, if the run may choose and has not done so. Where a law is steep without end, as
-    /// √e at zero, explicit steps overshoot the place of rest for ever.
-    fn go_on_implicitly(&mut self, t: f64) -> bool {
+    /// √e at zero, explicit steps overshoot the place of rest for ever. What a `when` puts back again and again has no
+    /// such place.
+    fn go_on_implicitly(&mut self, t: f64, guard: usize) -> bool {
         let is_explicit = self.statistics.method().is_some_and(|m| !m.is_implicit());
-        let may_change = self.spec.method == Method::Auto && is_explicit;
+        let (machine, _) = self.at_present();
+        let mode = machine.mode_of_guard(guard);
+        let is_put_back = mode.is_some_and(|mode| machine.moves_states(mode));
+        let may_change = self.spec.method == Method::Auto && is_explicit && !is_put_back;
         if may_change {
             self.statistics.choices.push(Choice {
                 t,

@@ -21,7 +21,7 @@ use crate::options::{
 };
 use crate::quadrature::Quadratures;
 use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step};
-use crate::system::{Crossing, EvalError, EventOutcome, System};
+use crate::system::{Crossing, EvalError, EventOutcome, Passed, Stepped, System};
 
 /// Rounds of reactions at one instant in which all guards that fired count together.
 const ROUNDS_TOGETHER: usize = 8;
@@ -434,15 +434,37 @@ impl Run<'_> {
             return Ok(None);
         }
         let (t0, t1) = (self.t, stepper.t1());
-        let wants_middle = cx.system.wants_middle();
-        if wants_middle {
-            stepper.prepare_dense(cx)?;
-            stepper.interpolate(t0 + 0.5 * (t1 - t0), &mut self.y_before);
-        }
-        let middle = wants_middle.then_some(&self.y_before[..]);
-        let y = (&self.y[..], middle, stepper.y1());
-        let at = cx.system.passed_over((t0, t1), y, stepper.nodes());
-        Ok(at.map(|at| at - t0).filter(|&h| h > 16.0 * min_step(t0)))
+        let nodes = stepper.nodes();
+        let passed = cx.system.passed_over(&Stepped {
+            t: (t0, t1),
+            y: (&self.y, stepper.y1()),
+            nodes,
+            at_nodes: &[],
+        });
+        let passed = match passed {
+            Passed::Unsure => {
+                stepper.prepare_dense(cx)?;
+                let at_nodes: Vec<Vec<f64>> = nodes
+                    .iter()
+                    .map(|share| {
+                        let mut y = vec![0.0; self.y.len()];
+                        stepper.interpolate(t0 + share * (t1 - t0), &mut y);
+                        y
+                    })
+                    .collect();
+                cx.system.passed_over(&Stepped {
+                    t: (t0, t1),
+                    y: (&self.y, stepper.y1()),
+                    nodes,
+                    at_nodes: &at_nodes,
+                })
+            }
+            known => known,
+        };
+        Ok(match passed {
+            Passed::At(t) if t - t0 > 16.0 * min_step(t0) => Some(t - t0),
+            _ => None,
+        })
     }
 
     /// Searches the rest of the step, from `self.t` on.

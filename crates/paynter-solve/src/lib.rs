@@ -63,5 +63,7 @@ pub use options::{
     Absolute, Alike, BadInput, Choice, Failure, Finish, FinishReason, Function, Options, Reason,
     SolveError, Statistics, Tolerances, WhenFaded, WhenStiff,
 };
-pub use system::{Crossing, Direction, EvalError, EventOutcome, Pattern, Projection, System};
+pub use system::{
+    Crossing, Direction, EvalError, EventOutcome, Passed, Pattern, Projection, Stepped, System,
+};
 pub use tableau::{Stage, Tableau, Term, Trial};

@@ -152,6 +152,30 @@ pub enum EventOutcome {
     },
 }
 
+/// A step that was just made, and what is known of its inside.
+#[derive(Clone, Copy, Debug)]
+pub struct Stepped<'a> {
+    /// Its ends.
+    pub t: (f64, f64),
+    /// The states there.
+    pub y: (&'a [f64], &'a [f64]),
+    /// Where the method has evaluated between them, as shares of the step.
+    pub nodes: &'a [f64],
+    /// The states at the nodes, on the interpolant; none in a first look, since they cost evaluations.
+    pub at_nodes: &'a [Vec<f64>],
+}
+
+/// What lies inside of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Passed {
+    /// Nothing that its stages have not seen.
+    Nothing,
+    /// Something at this instant.
+    At(f64),
+    /// That depends on where the stages were: to be asked again with the states at the nodes.
+    Unsure,
+}
+
 /// What a projection did to a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Projection {
@@ -257,22 +281,10 @@ pub trait System {
         true
     }
 
-    /// Gives an instant inside of a step at which the right-hand side does what none of the stages can have seen: a
-    /// pulse much shorter than the step. The step is made again up to there. None by default. `nodes` are
-    /// where the method has evaluated between the ends, as shares of the step. `y` is at the start, in the middle if that
-    /// is wanted, and at the end.
-    fn passed_over(
-        &mut self,
-        _t: (f64, f64),
-        _y: (&[f64], Option<&[f64]>, &[f64]),
-        _nodes: &[f64],
-    ) -> Option<f64> {
-        None
-    }
-
-    /// Tells whether [`System::passed_over`] wants the state in the middle of the step as well: it costs evaluations.
-    fn wants_middle(&self) -> bool {
-        false
+    /// Tells whether the right-hand side does something inside of a step that none of the stages can have seen: a
+    /// pulse much shorter than the step. The step is then made again up to there. Nothing by default.
+    fn passed_over(&mut self, _step: &Stepped<'_>) -> Passed {
+        Passed::Nothing
     }
 
     /// Tells the system where the run ends, before it begins: how far ahead time events are wanted.

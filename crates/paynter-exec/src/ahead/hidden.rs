@@ -15,6 +15,7 @@
 use super::interval::Interval;
 use super::lines::{Ends, Lines};
 use super::tape::Tape;
+use paynter_solve::{Passed, Stepped};
 
 /// For methods that see the ends only, what is within this part of all that was seen in the run is the top of a wave.
 const TOP_SHARE: f64 = 0.05;
@@ -27,8 +28,7 @@ const MOST_STRETCHES: usize = 256;
 /// Pulses shorter than this part of a step are not looked for.
 const SHORTEST_SHARE: f64 = 1e-9;
 
-/// A function of the sine of an angle, in radians, has its pulses again and again. Within this, no two are alike, and a
-/// parabola through the ends of the step and its middle tells where the stages were.
+/// A function of the sine of an angle, in radians, has its pulses again and again. Within this, no two are alike.
 const LARGEST_TURN: f64 = 2.5;
 
 /// Room for one run.
@@ -37,19 +37,51 @@ pub(crate) struct Hidden {
     lines: Lines,
     angles: Lines,
     stack: Vec<(f64, f64)>,
+    /// What the stages of this step saw of each function; empty while that is not known.
+    at_nodes: Vec<Interval>,
     /// All that was seen of each function in this run, and up to when.
     ever: Vec<Interval>,
     t: f64,
 }
 
 impl Hidden {
-    /// Gives an instant up to which all angles turn little enough, where one does not over the whole step.
-    pub(crate) fn turned_too_far(
+    /// Tells what lies inside of a step: an angle that turned too far, or the first pulse found that no stage saw.
+    pub(crate) fn look_into(
         &mut self,
-        angles: &[Tape],
+        (pulses, angles): (&[Tape], &[Tape]),
         slots: &[f64],
-        step: Ends<'_>,
-    ) -> Option<f64> {
+        step: &Stepped<'_>,
+    ) -> Passed {
+        let ends = Ends {
+            t: step.t,
+            y: step.y,
+            middle: None,
+        };
+        if let Some(t) = self.turned_too_far(angles, slots, ends) {
+            return Passed::At(t);
+        }
+        if step.t.0 < self.t {
+            // Another run.
+            self.ever.clear();
+        }
+        self.t = step.t.0;
+        self.lines.bind(pulses, slots);
+        self.take_seen(pulses, step);
+        self.lines.follow(ends);
+        let mut first = Passed::Nothing;
+        for (k, pulse) in pulses.iter().enumerate() {
+            first = match (first, self.look(pulse, k, step)) {
+                (Passed::At(a), Passed::At(b)) => Passed::At(a.min(b)),
+                (Passed::At(t), _) | (_, Passed::At(t)) => Passed::At(t),
+                (Passed::Unsure, _) | (_, Passed::Unsure) => Passed::Unsure,
+                (Passed::Nothing, Passed::Nothing) => Passed::Nothing,
+            };
+        }
+        first
+    }
+
+    /// Gives an instant up to which all angles turn little enough, where one does not over the whole step.
+    fn turned_too_far(&mut self, angles: &[Tape], slots: &[f64], step: Ends<'_>) -> Option<f64> {
         if angles.is_empty() {
             return None;
         }
@@ -65,52 +97,74 @@ impl Hidden {
         (most > LARGEST_TURN && share > SHORTEST_SHARE).then(|| t0 + share * (t1 - t0))
     }
 
-    /// Gives the first instant found at which a function is beyond what the step saw of it.
-    ///
-    /// `nodes` are where the method has evaluated between the ends, as shares of the step.
-    pub(crate) fn first(
-        &mut self,
-        tapes: &[Tape],
-        slots: &[f64],
-        step: Ends<'_>,
-        nodes: &[f64],
-    ) -> Option<f64> {
-        self.lines.bind(tapes, slots);
-        self.lines.follow(step);
-        if step.t.0 < self.t {
-            // Another run.
-            self.ever.clear();
+    /// Takes what the stages saw of each function, where their states are known.
+    fn take_seen(&mut self, pulses: &[Tape], step: &Stepped<'_>) {
+        self.at_nodes.clear();
+        let (t0, t1) = step.t;
+        for (share, y) in step.nodes.iter().zip(step.at_nodes) {
+            let t = t0 + share * (t1 - t0);
+            self.lines.follow(Ends {
+                t: (t, t + (t1 - t0)),
+                y: (y, y),
+                middle: None,
+            });
+            for (k, pulse) in pulses.iter().enumerate() {
+                let value = self.at(pulse, k, t);
+                match self.at_nodes.get_mut(k) {
+                    Some(seen) => *seen = seen.hull(value),
+                    None => self.at_nodes.push(value),
+                }
+            }
         }
-        self.t = step.t.0;
-        let found = (0..tapes.len()).filter_map(|k| self.look(&tapes[k], k, step.t, nodes));
-        found.min_by(f64::total_cmp)
     }
 
-    fn look(&mut self, tape: &Tape, k: usize, (t0, t1): (f64, f64), nodes: &[f64]) -> Option<f64> {
+    fn look(&mut self, tape: &Tape, k: usize, step: &Stepped<'_>) -> Passed {
+        let (t0, t1) = step.t;
         let all = self.lines.along(tape, k, Interval::new(t0, t1));
         if all.slope.keeps_sign() || all.curve.keeps_sign() {
-            return None;
+            return Passed::Nothing;
         }
-        let mut seen = self.at(tape, k, t0).hull(self.at(tape, k, t1));
-        for share in nodes {
-            seen = seen.hull(self.at(tape, k, t0 + share * (t1 - t0)));
+
+        // What the ends saw is certain. Where the stages were in between is not, while their states are on a line.
+        let at_ends = self.at(tape, k, t0).hull(self.at(tape, k, t1));
+        let mut seen = at_ends;
+        match self.at_nodes.get(k) {
+            Some(&at_nodes) => seen = seen.hull(at_nodes),
+            None => {
+                for share in step.nodes {
+                    seen = seen.hull(self.at(tape, k, t0 + share * (t1 - t0)));
+                }
+            }
         }
+        let usual = self.usual(k, all.value, seen, step.nodes.is_empty());
+        if !usual.holds(all.value)
+            && let Some(t) = self.search(tape, k, (t0, t1), usual)
+        {
+            return Passed::At(t);
+        }
+
+        let is_certain = step.nodes.is_empty() || !step.at_nodes.is_empty() || !tape.reads_states();
+        let by_ends = self.usual(k, all.value, at_ends, false);
+        match is_certain || by_ends.holds(seen) {
+            true => Passed::Nothing,
+            false => Passed::Unsure,
+        }
+    }
+
+    /// The values that a function may have without being beyond what was seen of it.
+    fn usual(&mut self, k: usize, all: Interval, seen: Interval, sees_ends_only: bool) -> Interval {
         let mut slack = seen.width();
-        if nodes.is_empty() {
+        if sees_ends_only {
             if self.ever.len() <= k {
                 self.ever.resize(k + 1, seen);
             }
             self.ever[k] = self.ever[k].hull(seen);
             slack = slack.max(TOP_SHARE * self.ever[k].width());
         }
-        if all.value.width() < f64::INFINITY {
-            slack = slack.max(SMALL_SHARE * all.value.width());
+        if all.width() < f64::INFINITY {
+            slack = slack.max(SMALL_SHARE * all.width());
         }
-        let usual = Interval::new(seen.lo - slack, seen.hi + slack);
-        if usual.holds(all.value) {
-            return None;
-        }
-        self.search(tape, k, (t0, t1), usual)
+        Interval::new(seen.lo - slack, seen.hi + slack)
     }
 
     /// Searches a value that is not among the usual ones.

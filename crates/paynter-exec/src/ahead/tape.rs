@@ -233,6 +233,11 @@ impl Tape {
         registers[self.result as usize]
     }
 
+    /// Whether it depends on more than time.
+    pub(crate) fn reads_states(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::State(_)))
+    }
+
     /// Bounds of what the last operation was done on, after [`Tape::along`].
     pub(crate) fn argument(&self, registers: &[Jet]) -> Interval {
         match self.ops[self.result as usize] {

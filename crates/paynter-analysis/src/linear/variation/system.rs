@@ -11,7 +11,9 @@
 
 use paynter_exec::Machine;
 use paynter_run::following::Instant;
-use paynter_solve::{Absolute, Crossing, EvalError, EventOutcome, Failure, SolveError, System};
+use paynter_solve::{
+    Absolute, Crossing, EvalError, EventOutcome, Failure, Passed, SolveError, Stepped, System,
+};
 use paynter_symbolic::SymbolId;
 
 /// What is zero where a mode changes.
@@ -412,20 +414,15 @@ impl System for Variational {
         self.machine.cut_step(t, y.map(|y| &y[..n]), cuts)
     }
 
-    fn wants_middle(&self) -> bool {
-        self.machine.wants_middle()
-    }
-
-    fn passed_over(
-        &mut self,
-        t: (f64, f64),
-        (start, middle, end): (&[f64], Option<&[f64]>, &[f64]),
-        nodes: &[f64],
-    ) -> Option<f64> {
+    fn passed_over(&mut self, step: &Stepped<'_>) -> Passed {
         let n = self.machine.n();
-        let middle = middle.map(|y| &y[..n]);
-        self.machine
-            .passed_over(t, (&start[..n], middle, &end[..n]), nodes)
+        // The equations of the model come first, and only they are looked at.
+        let at_nodes: Vec<Vec<f64>> = step.at_nodes.iter().map(|y| y[..n].to_vec()).collect();
+        self.machine.passed_over(&Stepped {
+            y: (&step.y.0[..n], &step.y.1[..n]),
+            at_nodes: &at_nodes,
+            ..*step
+        })
     }
 
     fn expect_end(&mut self, t_end: f64) {
