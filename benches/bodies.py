@@ -93,7 +93,7 @@ model Tree {{
         hinge[i] => link[i].a
         Se[2]([0, -9.81] [N]) => link[i].v
         guess link[i].r = [(floor(log(i + 0.5)/log(2)) + 0.5)*1 [m], 0 [m]]
-        start hinge[i].angle = 0 [rad], hinge[i].rate = 0.1*mod(i, 3) [rad/s]
+        start hinge[i].angle = 0 [rad], hinge[i].rate = mod(i, 3)*0.1 [rad/s]
     }}
     ground => hinge[1]
     for i in 2 .. {n} {{ link[floor(i/2)].b => hinge[i] }}

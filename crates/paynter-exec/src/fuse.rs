@@ -391,6 +391,6 @@ fn by_slots(kernel: &Kernel) -> Vec<usize> {
         slots.min()
     };
     let mut order: Vec<usize> = (0..n_rows).collect();
-    order.sort_by_key(key);
+    order.sort_by_cached_key(key);
     order
 }

@@ -79,24 +79,26 @@ impl Sets {
         if is_large && let Some(&id) = self.unions.get(&key) {
             return id;
         }
-        let mut both = std::mem::take(&mut self.scratch);
-        both.clear();
-        both.extend_from_slice(self.get(a));
-        both.extend_from_slice(self.get(b));
-        both.sort_unstable();
-        both.dedup();
-        let id = if both.len() == self.get(a).len() {
-            a
-        } else if both.len() == self.get(b).len() {
-            b
-        } else {
-            self.push(&both)
+        let (small, large) = match self.get(a).len() < self.get(b).len() {
+            true => (a, b),
+            false => (b, a),
         };
-        self.scratch = both;
+        let id = match self.holds(large, small) {
+            true => large,
+            false => self.unite(&[a, b]),
+        };
         if is_large {
             self.unions.insert(key, id);
         }
         id
+    }
+
+    /// Tells whether a set holds all of a smaller one: the rates of a mechanism depend on nearly all states, and few more
+    /// are united with them again and again.
+    fn holds(&self, large: u32, small: u32) -> bool {
+        let large = self.get(large);
+        let mut small = self.get(small).iter();
+        small.all(|column| large.binary_search(column).is_ok())
     }
 
     /// Unites many sets at once: linear in their sizes.
@@ -117,23 +119,22 @@ impl Sets {
     }
 
     fn unite(&mut self, ids: &[u32]) -> u32 {
-        let mut all = std::mem::take(&mut self.scratch);
-        all.clear();
         let mut largest = 0;
         for &id in ids {
-            all.extend_from_slice(self.get(id));
             if self.get(id).len() > self.get(largest).len() {
                 largest = id;
             }
         }
+        if ids.iter().all(|&id| self.holds(largest, id)) {
+            return largest;
+        }
+        let mut all = std::mem::take(&mut self.scratch);
+        all.clear();
+        ids.iter()
+            .for_each(|&id| all.extend_from_slice(self.get(id)));
         all.sort_unstable();
         all.dedup();
-        // A set that holds all others is their union.
-        let id = if all.len() == self.get(largest).len() {
-            largest
-        } else {
-            self.push(&all)
-        };
+        let id = self.push(&all);
         self.scratch = all;
         id
     }

@@ -9,7 +9,7 @@
 //! chosen never enters the value. At a corner the derivative is that of one side.
 
 use crate::expr::{Comparison, ExprId, Function1, Function2, Node, Pool, SymbolId};
-use crate::walk::{below, for_each_argument};
+use crate::walk::{below, for_each_argument, place};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Gives ∂e/∂s.
@@ -46,13 +46,29 @@ pub fn total_derivative(
 /// Linear in the size of `e` however many symbols there are: a junction with 10⁵ bonds
 /// has a gradient of 10⁵ entries, and takes 10⁵ steps.
 pub fn gradient(pool: &mut Pool, e: ExprId, symbols: &[SymbolId]) -> Vec<ExprId> {
+    let order = below(pool, &[e]);
+    gradient_below(pool, e, &order, symbols)
+}
+
+/// As [`gradient`], where `order` lists every node below `e`.
+pub(crate) fn gradient_below(
+    pool: &mut Pool,
+    e: ExprId,
+    order: &[ExprId],
+    symbols: &[SymbolId],
+) -> Vec<ExprId> {
+    // Most expressions are so small that searching the lists beats hashing.
+    const FEW: usize = 64;
+    if order.len() <= FEW && symbols.len() <= FEW && !order.iter().any(|&id| is_wall(pool.node(id)))
+    {
+        return gradient_of_few(pool, order, symbols);
+    }
     let zero = pool.number(0.0);
     let wanted: FxHashMap<SymbolId, usize> =
         symbols.iter().enumerate().map(|(i, &s)| (s, i)).collect();
-    let order = below(pool, &[e]);
-    let depends = dependent_nodes(pool, &order, &wanted);
+    let depends = dependent_nodes(pool, order, &wanted);
     let mut walls: FxHashMap<ExprId, Vec<(SymbolId, ExprId)>> = FxHashMap::default();
-    for &id in &order {
+    for &id in order {
         if depends.contains(&id) && is_wall(pool.node(id)) {
             let through = gradient_through_wall(pool, id, &depends, &walls);
             walls.insert(id, through);
@@ -65,6 +81,45 @@ pub fn gradient(pool: &mut Pool, e: ExprId, symbols: &[SymbolId]) -> Vec<ExprId>
     // A symbol asked for twice has one entry in `wanted`.
     for (i, s) in symbols.iter().enumerate() {
         gradient[i] = gradient[wanted[s]];
+    }
+    gradient
+}
+
+/// The gradient of the last node of a short list in which there are no walls.
+fn gradient_of_few(pool: &mut Pool, order: &[ExprId], symbols: &[SymbolId]) -> Vec<ExprId> {
+    let zero = pool.number(0.0);
+    let mut depends = vec![false; order.len()];
+    for (k, &id) in order.iter().enumerate() {
+        let mut does = pool.as_symbol(id).is_some_and(|s| symbols.contains(&s));
+        for_each_argument(pool, id, |a| does |= depends[place(order, a)]);
+        depends[k] = does;
+    }
+    let mut gradient = vec![zero; symbols.len()];
+    let mut weights: Vec<Option<ExprId>> = vec![None; order.len()];
+    if let Some((last, true)) = weights.iter_mut().zip(depends.iter().copied()).next_back() {
+        *last = Some(pool.number(1.0));
+    }
+    let mut arguments = Vec::new();
+    for (k, &id) in order.iter().enumerate().rev() {
+        let Some(weight) = weights[k] else { continue };
+        if let Some(s) = pool.as_symbol(id) {
+            // One node stands for all readings of a symbol, so its weight is complete here.
+            let entries = gradient.iter_mut().zip(symbols);
+            entries.filter(|e| *e.1 == s).for_each(|e| *e.0 = weight);
+            continue;
+        }
+        arguments.clear();
+        for_each_argument(pool, id, |a| arguments.push(a));
+        for (number, &a) in arguments.iter().enumerate() {
+            let at = place(order, a);
+            if depends[at] {
+                let term = weigh(pool, id, number, weight);
+                weights[at] = Some(match weights[at] {
+                    Some(sum) => pool.add(sum, term),
+                    None => term,
+                });
+            }
+        }
     }
     gradient
 }

@@ -7,9 +7,9 @@
 //! identically, and a solution is the only one wherever its divisor is not zero. Where an
 //! equation has no solution the value is NaN, never a wrong number.
 
-use crate::calculus::gradient;
+use crate::calculus::gradient_below;
 use crate::expr::{ExprId, Function1, Node, Pool, SymbolId};
-use crate::walk::{below, depends_on, for_each_argument, place, substitute};
+use crate::walk::{below, depends_on, for_each_argument, place, substitute_below};
 use rustc_hash::FxHashSet;
 
 /// Writes e = Σ cᵢ sᵢ + rest with cᵢ and rest free of the symbols; `None` if e is not affine.
@@ -20,24 +20,33 @@ pub fn linear_in(
     e: ExprId,
     symbols: &[SymbolId],
 ) -> Option<(Vec<ExprId>, ExprId)> {
-    if !is_affine(pool, e, symbols) {
+    if symbols.is_empty() {
+        return Some((Vec::new(), e));
+    }
+    let order = below(pool, &[e]);
+    if !is_affine_below(pool, &order, symbols) {
         return None;
     }
-    let coefficients = gradient(pool, e, symbols);
+    let coefficients = gradient_below(pool, e, &order, symbols);
     let zero = pool.number(0.0);
     let symbols = SymbolSet::new(symbols);
-    let rest = substitute(pool, e, &|s| symbols.contains(s).then_some(zero));
+    let rest = substitute_below(pool, &order, &|s| symbols.contains(s).then_some(zero));
+    let rest = *rest.last().expect("an expression is below itself");
     Some((coefficients, rest))
 }
 
 /// Tells whether an expression is affine in some symbols together.
 pub fn is_affine(pool: &Pool, e: ExprId, symbols: &[SymbolId]) -> bool {
+    is_affine_below(pool, &below(pool, &[e]), symbols)
+}
+
+/// As [`is_affine`], from the list of all nodes below the expression.
+fn is_affine_below(pool: &Pool, order: &[ExprId], symbols: &[SymbolId]) -> bool {
     let symbols = SymbolSet::new(symbols);
-    let order = below(pool, &[e]);
     // Whether each is of first degree in the symbols, else of degree 0; anything higher ends the search.
     let mut linear: Vec<bool> = Vec::with_capacity(order.len());
-    for &id in &order {
-        let is_linear = |a: ExprId| linear[place(&order, a)];
+    for &id in order {
+        let is_linear = |a: ExprId| linear[place(order, a)];
         let mut n_linear = 0;
         for_each_argument(pool, id, |a| n_linear += usize::from(is_linear(a)));
         let stays_affine = match pool.node(id) {

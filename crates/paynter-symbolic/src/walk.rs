@@ -40,18 +40,28 @@ pub fn substitute_all(
     map: &dyn Fn(SymbolId) -> Option<ExprId>,
 ) -> Vec<ExprId> {
     let order = below(pool, expressions);
-    let mut rebuilt: Vec<ExprId> = Vec::with_capacity(order.len());
-    for &id in &order {
-        let new = match pool.node(id) {
-            Node::Symbol(s) => map(s).unwrap_or(id),
-            _ => rebuild(pool, id, &|a| rebuilt[place(&order, a)]),
-        };
-        rebuilt.push(new);
-    }
+    let rebuilt = substitute_below(pool, &order, map);
     expressions
         .iter()
         .map(|&e| rebuilt[place(&order, e)])
         .collect()
+}
+
+/// As [`substitute`], for each node of a list made by [`below`].
+pub(crate) fn substitute_below(
+    pool: &mut Pool,
+    order: &[ExprId],
+    map: &dyn Fn(SymbolId) -> Option<ExprId>,
+) -> Vec<ExprId> {
+    let mut rebuilt: Vec<ExprId> = Vec::with_capacity(order.len());
+    for &id in order {
+        let new = match pool.node(id) {
+            Node::Symbol(s) => map(s).unwrap_or(id),
+            _ => rebuild(pool, id, &|a| rebuilt[place(order, a)]),
+        };
+        rebuilt.push(new);
+    }
+    rebuilt
 }
 
 /// Where a node stands in a list made by [`below`].

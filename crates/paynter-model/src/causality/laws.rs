@@ -8,8 +8,9 @@
 
 use crate::graph::BondGraph;
 use paynter_symbolic::dae::Role;
+use paynter_symbolic::walk::below;
 use paynter_symbolic::{ExprId, Function1, Function2, Node, Pool, SymbolId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// How an expression depends on one variable, as far as inverting it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,37 +25,39 @@ pub(crate) enum Shape {
     Flat,
 }
 
-/// Gives the sub-expressions of a node.
-pub(super) fn children(pool: &Pool, e: ExprId) -> Vec<ExprId> {
-    match pool.node(e) {
-        Node::Number(_) | Node::Symbol(_) => Vec::new(),
-        Node::Neg(a) | Node::Call1(_, a) | Node::Not(a) | Node::Smooth(a) => vec![a],
-        Node::Add(a, b)
-        | Node::Sub(a, b)
-        | Node::Mul(a, b)
-        | Node::Div(a, b)
-        | Node::Power(a, b)
-        | Node::Call2(_, a, b)
-        | Node::Compare(_, a, b)
-        | Node::And(a, b)
-        | Node::Or(a, b) => vec![a, b],
-        Node::If(a, b, c) => vec![a, b, c],
-        Node::External(_, args, _) | Node::ExternalSlope(_, args, _) => pool.args(args).to_vec(),
-    }
+/// Puts the sub-expressions of a node on a stack, the first on top.
+pub(super) fn push_children(pool: &Pool, e: ExprId, stack: &mut Vec<ExprId>) {
+    let below = stack.len();
+    pool.each_argument(e, |a| stack.push(a));
+    stack[below..].reverse();
 }
 
 /// Lists what an expression reads, each symbol once, in the order in which it is met.
 pub(super) fn reads(pool: &Pool, e: ExprId) -> Vec<SymbolId> {
-    let mut seen = FxHashSet::default();
+    // Most expressions are one symbol, or so small that looking through a list beats hashing.
+    const FEW: usize = 24;
+    if let Node::Symbol(s) = pool.node(e) {
+        return vec![s];
+    }
+    let mut few: Vec<ExprId> = Vec::new();
+    let mut many: FxHashSet<ExprId> = FxHashSet::default();
     let mut found = Vec::new();
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {
-        if !seen.insert(e) {
+        let is_new = if few.len() < FEW {
+            !few.contains(&e)
+        } else {
+            !few.contains(&e) && many.insert(e)
+        };
+        if !is_new {
             continue;
+        }
+        if few.len() < FEW {
+            few.push(e);
         }
         match pool.node(e) {
             Node::Symbol(s) => found.push(s),
-            _ => stack.extend(children(pool, e).iter().rev()),
+            _ => push_children(pool, e, &mut stack),
         }
     }
     found
@@ -62,25 +65,16 @@ pub(super) fn reads(pool: &Pool, e: ExprId) -> Vec<SymbolId> {
 
 /// Computes every node below `e` once, children first.
 fn fold<T: Copy>(pool: &Pool, e: ExprId, value: impl Fn(ExprId, &dyn Fn(ExprId) -> T) -> T) -> T {
-    let mut known: FxHashMap<ExprId, T> = FxHashMap::default();
-    let mut stack = vec![(e, false)];
-    while let Some((e, is_ready)) = stack.pop() {
-        if known.contains_key(&e) {
-            continue;
-        }
-        if is_ready {
-            let v = value(e, &|child| {
-                *known
-                    .get(&child)
-                    .expect("children are folded before their parent")
-            });
-            known.insert(e, v);
-        } else {
-            stack.push((e, true));
-            stack.extend(children(pool, e).into_iter().map(|c| (c, false)));
-        }
+    let order = below(pool, &[e]);
+    let mut known: Vec<T> = Vec::with_capacity(order.len());
+    for &e in &order {
+        let v = value(e, &|child| {
+            let place = order.binary_search(&child);
+            known[place.expect("children are folded before their parent")]
+        });
+        known.push(v);
     }
-    *known.get(&e).expect("the root is folded last")
+    *known.last().expect("the root is folded last")
 }
 
 /// Gives the value of an expression of numbers and parameters; none if it reads anything else.

@@ -378,13 +378,19 @@ impl<'a> Point<'a> {
         }
         // Newton's method squares its error, from differences too: these are exact for squares.
         const MAX_STEPS: usize = 60;
+        let mut last = f64::INFINITY;
         for _ in 0..MAX_STEPS {
-            let Some(r) = self.value(residual) else {
+            let Some(r) = self.known_value(residual) else {
                 return;
             };
+            // A residual that does not become smaller is rounding, or never vanishes.
+            if r.abs() < f64::EPSILON || r.abs() >= last {
+                return;
+            }
+            last = r.abs();
             let slopes: Vec<f64> = symbols.iter().map(|&s| self.slope(residual, s)).collect();
             let square: f64 = slopes.iter().map(|g| g * g).sum();
-            if r.abs() < f64::EPSILON || !square.is_normal() {
+            if !square.is_normal() {
                 return;
             }
             for (s, g) in symbols.iter().zip(&slopes) {
@@ -417,7 +423,7 @@ impl<'a> Point<'a> {
         let x = self.values[&s];
         let mut at = |shift: f64| {
             self.values.insert(s, x + shift);
-            self.value(e).unwrap_or(f64::NAN)
+            self.known_value(e).unwrap_or(f64::NAN)
         };
         let slope = at(0.5) - at(-0.5);
         self.values.insert(s, x);
@@ -428,6 +434,11 @@ impl<'a> Point<'a> {
         for s in reads(&self.graph.signals.pool, e) {
             self.define(s)?;
         }
+        self.known_value(e)
+    }
+
+    /// The value of an expression all of whose symbols have one.
+    fn known_value(&self, e: ExprId) -> Option<f64> {
         let values = &self.values;
         let value = evaluate(&self.graph.signals.pool, e, &|s| values.get(&s).copied());
         value.filter(|v| v.is_finite())

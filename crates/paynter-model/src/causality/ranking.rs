@@ -258,12 +258,35 @@ fn write_key(graph: &BondGraph, expression: ExprId, key: &mut String, budget: &m
                 stack.push(a);
             }
             node => {
-                let text = format!("{node:?}");
-                key.push_str(text.split('(').next().unwrap_or_default());
+                key.push_str(operation(node));
                 key.push(' ');
-                stack.extend(super::laws::children(&graph.signals.pool, e).iter().rev());
+                super::laws::push_children(&graph.signals.pool, e, &mut stack);
             }
         }
+    }
+}
+
+/// What a node does, in a word.
+fn operation(node: Node) -> &'static str {
+    match node {
+        Node::Number(_) => "Number",
+        Node::Symbol(_) => "Symbol",
+        Node::Neg(_) => "Neg",
+        Node::Add(..) => "Add",
+        Node::Sub(..) => "Sub",
+        Node::Mul(..) => "Mul",
+        Node::Div(..) => "Div",
+        Node::Power(..) => "Power",
+        Node::Call1(..) => "Call1",
+        Node::Call2(..) => "Call2",
+        Node::Compare(..) => "Compare",
+        Node::Not(_) => "Not",
+        Node::And(..) => "And",
+        Node::Or(..) => "Or",
+        Node::If(..) => "If",
+        Node::Smooth(_) => "Smooth",
+        Node::External(..) => "External",
+        Node::ExternalSlope(..) => "ExternalSlope",
     }
 }
 

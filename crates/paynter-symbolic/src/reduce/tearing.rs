@@ -79,8 +79,6 @@ enum Directions {
     OfCausality,
     /// As before, but nothing else for long rows.
     OfCausalityIfLong,
-    /// Any: where reactions are unknowns the causality of the graph does not hold.
-    All,
 }
 
 /// A group after tearing.
@@ -411,7 +409,6 @@ impl Solver {
             return None;
         }
         let mut group = Group::new(system, rows, unknowns);
-        group.find_directions(self, system, Directions::All);
         let mut torn = Torn {
             rows: rows.to_vec(),
             is_congruence: true,
@@ -419,10 +416,11 @@ impl Solver {
             ..Torn::default()
         };
 
+        group.look_at_short_rows();
         for v in reactions {
             group.tear(v, &mut torn);
         }
-        group.follow(&mut torn);
+        group.follow_anywhere(self, system, &mut torn);
         if group.n_open > 0 {
             return None;
         }
@@ -529,13 +527,10 @@ impl Group {
     /// In a large group long rows have only the direction of causality: trying all would cost
     /// the square of their length.
     fn find_directions(&mut self, solver: &mut Solver, system: &mut System, which: Directions) {
-        self.queue = (0..self.rows.len())
-            .filter(|&row| self.n_unknown[row] == 1)
-            .collect();
+        self.look_at_short_rows();
         for row in 0..self.rows.len() {
             let mut found = Vec::new();
-            if which != Directions::All
-                && let Some(v) = self.hint[row]
+            if let Some(v) = self.hint[row]
                 && let Some(explicit) =
                     solver.explicit(system, self.rows[row], self.unknowns[v], Inversion::Affine)
             {
@@ -556,6 +551,13 @@ impl Group {
             }
             self.directions[row] = found;
         }
+    }
+
+    /// Puts the rows that can be solved at once in the queue.
+    fn look_at_short_rows(&mut self) {
+        self.queue = (0..self.rows.len())
+            .filter(|&row| self.n_unknown[row] == 1)
+            .collect();
     }
 
     fn tear(&mut self, v: usize, torn: &mut Torn) {
@@ -586,6 +588,26 @@ impl Group {
                 .iter()
                 .find(|(v, _)| !self.is_known[*v]);
             if let Some(&(v, explicit)) = direction {
+                self.is_used[row] = true;
+                torn.inner.push(explicit);
+                self.know(v);
+            }
+        }
+    }
+
+    /// As [`Group::follow`], whatever causality says: where reactions are unknowns, it does not hold. A row is written as
+    /// the value of the one unknown that it is found to give, and of no other.
+    fn follow_anywhere(&mut self, solver: &mut Solver, system: &mut System, torn: &mut Torn) {
+        while let Some(row) = self.queue.pop() {
+            if self.is_used[row] || self.n_unknown[row] != 1 {
+                continue;
+            }
+            let mut open = self.reads[row].iter().filter(|&&v| !self.is_known[v]);
+            let Some(&v) = open.next() else { continue };
+            let symbol = self.unknowns[v];
+            if let Some(explicit) =
+                solver.explicit(system, self.rows[row], symbol, Inversion::Affine)
+            {
                 self.is_used[row] = true;
                 torn.inner.push(explicit);
                 self.know(v);
