@@ -25,7 +25,7 @@ use paynter_design::code;
 use paynter_design::compile::Compiled;
 use paynter_design::design::{Choice, Design, DesignError};
 use paynter_design::parameters::Parameters;
-use paynter_exec::{Engine, Machine};
+use paynter_exec::{Engine, Machine, StartReport};
 use paynter_model::elaborate::Limit;
 use paynter_model::experiment::Constraints;
 use paynter_model::project::Override;
@@ -242,30 +242,20 @@ impl Worker {
         let start = start.map_err(|trouble| headline(&explain(&trouble, &shared.compiled)))?;
 
         let run = follow(&mut hybrid, &start, spec, &mut |_| may_go_on());
-
         let n_recorded = shared.layout.n_recorded;
         let last = last_values(&run, spec, n_recorded);
         let has_wild_value = recorded_is_wild(&run.rows.values, spec.wanted.len(), n_recorded);
         let booked = std::mem::take(&mut hybrid.booked);
         let steps = hybrid.statistics.steps;
-        let signs = [
-            (has_wild_value, code::NOT_FINITE_COLUMN),
-            (!start.changed.is_empty(), code::START_CHANGED),
-            (!hybrid.losses.is_empty(), code::CONTACT_LOSS),
-            (!hybrid.slides.is_empty(), code::SLIDING),
-            (!hybrid.rechosen.is_empty(), code::LOCKS_RECHOSEN),
-            (
-                !shared.compiled.reduced.differentiated_switches.is_empty(),
-                code::IMPULSE,
-            ),
-        ];
+        let signs = [(has_wild_value, code::NOT_FINITE_COLUMN)].into_iter();
+        let signs = signs.chain(signs_of_run(&hybrid, &start, &shared.compiled));
 
         let (machine, _) = hybrid.at_present();
         let audit = run
             .energy
             .as_ref()
             .and_then(|(before, after)| audit_totals(machine, (before, after), &booked, spec));
-        let signs = signs.into_iter().chain([
+        let signs = signs.chain([
             (machine.left_open().is_some(), code::LEFT_OPEN),
             (audit.as_ref().is_some_and(|a| !a.is_good()), code::AUDIT),
         ]);
@@ -301,6 +291,24 @@ impl Worker {
             }),
         })
     }
+}
+
+/// What happened in a run that the user should know, with its codes.
+fn signs_of_run(
+    hybrid: &HybridRun<'_>,
+    start: &StartReport,
+    compiled: &Compiled,
+) -> [(bool, &'static str); 5] {
+    [
+        (!start.changed.is_empty(), code::START_CHANGED),
+        (!hybrid.losses.is_empty(), code::CONTACT_LOSS),
+        (!hybrid.slides.is_empty(), code::SLIDING),
+        (!hybrid.rechosen.is_empty(), code::LOCKS_RECHOSEN),
+        (
+            !compiled.reduced.differentiated_switches.is_empty(),
+            code::IMPULSE,
+        ),
+    ]
 }
 
 /// Sets the parameters of a run, within their declared ranges.

@@ -139,14 +139,17 @@ impl Frame {
     }
 }
 
+/// A state: its place in `y`, and its symbol.
+type State = (usize, SymbolId);
+
 struct Search {
     /// Places in `y` that vary.
     variables: Vec<usize>,
     /// Rows that must vanish: rates of states, then constraints.
     demands: Vec<usize>,
     /// States whose rates are demanded.
-    resting: Vec<(usize, SymbolId)>,
-    drifting: Vec<(usize, SymbolId)>,
+    resting: Vec<State>,
+    drifting: Vec<State>,
 }
 
 /// Tells whether a state only counts the turns of an angle: it has no slope on anything, and keeps its start.
@@ -443,7 +446,7 @@ fn drifting_and_resting(
     site: &OperatingPoint<'_>,
     slopes: &Slopes,
     varies: &HashSet<usize>,
-) -> (Vec<(usize, SymbolId)>, Vec<(usize, SymbolId)>) {
+) -> (Vec<State>, Vec<State>) {
     let (mut drifting, mut resting): (Vec<_>, Vec<_>) = (site.states.iter().copied())
         .partition(|s| counts_turns(site, s.0) && !varies.contains(&s.0));
     loop {

@@ -169,11 +169,8 @@ const FLAT: f64 = 0.01;
 
 /// Compares the combinations and reads the best.
 pub(super) fn conclude(design: &Design, results: Vec<Searched<'_>>) -> Optimum {
-    let search = design
-        .plan
-        .optimize
-        .as_ref()
-        .expect("the caller has looked");
+    let search = design.plan.optimize.as_ref();
+    let search = search.expect("the caller has looked");
     let mut n_runs = 0;
     let mut is_ended = false;
     let mut reasons = Reasons::new();
