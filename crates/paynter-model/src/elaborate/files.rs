@@ -83,8 +83,8 @@ impl<'a> Elaborator<'a> {
             {
                 let span = name.span;
                 report!(self, code::DUPLICATE_NAME, span, "`{}` is the name of an element", kind.letters();
-                        "a model cannot have it, too";
-                        help: "give the model another name");
+                    "a model cannot have it, too";
+                    help: "give the model another name");
             }
             let entry = match &item.kind {
                 ast::ItemKind::Model(m) => Item::Model(m, at),
