@@ -10,10 +10,10 @@ use crate::svg::escape;
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::expr::{Comparison, Function1};
 use paynter_symbolic::present::{Cause, Effect, Happening, Line, MatrixEquation, Presentation};
-use paynter_symbolic::print::{Term, Tree};
 use paynter_symbolic::print::letters::{spelled, split_subscript};
 use paynter_symbolic::print::text::{function_name, number as number_text, pi_multiple};
 use paynter_symbolic::print::typeset::{Around, binding_of, starts_with_digit};
+use paynter_symbolic::print::{Term, Tree};
 use std::fmt::Write as _;
 
 type Naming<'a> = &'a dyn Fn(SymbolId) -> String;
