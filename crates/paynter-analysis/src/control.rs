@@ -8,8 +8,8 @@
 use crate::linear::{Label, Linearization};
 use paynter_design::digits::significant;
 use paynter_linear::{
-    Complex, LinearModel, Matrix, NoRegulator, NoSteps, NotPlaced, Regulated, Rule, c2d, d2c, dlqr,
-    eigenvalues, lqr, place, transpose,
+    Complex, LinearModel, Matrix, NoRegulator, NoSteps, NotPlaced, Regulated, Regulator, Rule, c2d,
+    d2c, dlqr, eigenvalues, lqr, place, transpose,
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -240,6 +240,7 @@ pub fn integral_regulator(
     if model.is_improper() {
         return Err(ControlError::Steps(NoSteps::Improper));
     }
+
     let d = &model.d[0];
     let a = Matrix::from_fn(n + p, n + p, |i, j| match (i < n, j < n) {
         (true, true) => model.a[(i, j)],
@@ -258,31 +259,17 @@ pub fn integral_regulator(
             _ => 0.0,
         })
     };
+
     let (q, r) = weight_matrices(weights, (n + p, m), usual)?;
+
     let plant = Regulated {
         a: &a,
         b: &b,
         q: &q,
         r: &r,
     };
-    let found = match weights.step {
-        None => lqr(&plant),
-        Some(step) => {
-            let whole = LinearModel {
-                c: Matrix::zeros(1, n + p),
-                d: vec![Matrix::zeros(1, m)],
-                a: a.clone(),
-                b: b.clone(),
-            };
-            let steps = c2d(&whole, step, Rule::Hold).map_err(ControlError::Steps)?;
-            dlqr(&Regulated {
-                a: &steps.a,
-                b: &steps.b,
-                ..plant
-            })
-        }
-    };
-    let found = found.map_err(ControlError::Regulator)?;
+    let found = optimal(&plant, weights.step)?;
+
     Ok(Gains {
         gain: found.gain,
         poles: found.poles,
@@ -290,6 +277,28 @@ pub fn integral_regulator(
         cost: Some(found.cost),
         integrals: linear.outputs.iter().map(|o| o.name.clone()).collect(),
     })
+}
+
+/// The optimal feedback in continuous time, or of the plant with inputs held over a step.
+fn optimal(plant: &Regulated<'_>, step: Option<f64>) -> Result<Regulator, ControlError> {
+    let found = match step {
+        None => lqr(plant),
+        Some(step) => {
+            let whole = LinearModel {
+                c: Matrix::zeros(1, plant.a.n_columns()),
+                d: vec![Matrix::zeros(1, plant.b.n_columns())],
+                a: plant.a.clone(),
+                b: plant.b.clone(),
+            };
+            let steps = c2d(&whole, step, Rule::Hold).map_err(ControlError::Steps)?;
+            dlqr(&Regulated {
+                a: &steps.a,
+                b: &steps.b,
+                ..*plant
+            })
+        }
+    };
+    found.map_err(ControlError::Regulator)
 }
 
 /// Weights as matrices, checked.

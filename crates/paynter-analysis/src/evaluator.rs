@@ -25,14 +25,14 @@ use paynter_design::code;
 use paynter_design::compile::Compiled;
 use paynter_design::design::{Choice, Design, DesignError};
 use paynter_design::parameters::Parameters;
-use paynter_exec::{Engine, Machine};
+use paynter_exec::{Engine, Machine, StartReport};
 use paynter_model::elaborate::Limit;
 use paynter_model::experiment::Constraints;
 use paynter_model::project::Override;
 use paynter_run::audit::audit_totals;
 use paynter_run::configuration::ConfigurationStore;
 use paynter_run::hybrid::HybridRun;
-use paynter_run::simulate::{follow, to_table};
+use paynter_run::simulate::{Followed, follow, to_table};
 use paynter_run::table::Table;
 use paynter_symbolic::{ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, ast};
@@ -226,18 +226,8 @@ impl Worker {
         may_go_on: &dyn Fn() -> ControlFlow<()>,
     ) -> Result<Ran, (&'static str, String)> {
         let Worker { machine, spec, .. } = self;
-        let parameters = Parameters::new(&design.graph.signals, &spec.parameters);
-        for limit in &shared.limits {
-            if let Some(complaint) = broken(limit, &parameters) {
-                return Err((code::BAD_SETTING, complaint));
-            }
-        }
-        for &(symbol, value) in &spec.parameters {
-            machine.set_parameter(symbol, value).map_err(|_| {
-                let why = format!("{value} is not a value for a parameter");
-                (code::BAD_SETTING, why)
-            })?;
-        }
+        set_parameters(machine, spec, design, shared)?;
+
         let margins = shared.loops.margins(design, &spec.parameters);
         let margins = margins.map_err(|e| headline(&e.into_messages()))?;
         let hybrid = HybridRun::new(
@@ -250,40 +240,27 @@ impl Worker {
         let mut hybrid = hybrid.choosing_locks_of(&shared.compiled);
         let start = hybrid.start();
         let start = start.map_err(|trouble| headline(&explain(&trouble, &shared.compiled)))?;
+
         let run = follow(&mut hybrid, &start, spec, &mut |_| may_go_on());
-        let n = spec.wanted.len();
-        let last_row = run.rows.values.len().checked_sub(n);
-        let last = spec.wanted[..shared.layout.n_recorded]
-            .iter()
-            .enumerate()
-            .map(|(k, wanted)| {
-                last_row.map_or(f64::NAN, |first| wanted.to_unit(run.rows.values[first + k]))
-            })
-            .collect();
-        let has_wild_value = recorded_is_wild(&run.rows.values, n, shared.layout.n_recorded);
+        let n_recorded = shared.layout.n_recorded;
+        let last = last_values(&run, spec, n_recorded);
+        let has_wild_value = recorded_is_wild(&run.rows.values, spec.wanted.len(), n_recorded);
         let booked = std::mem::take(&mut hybrid.booked);
         let steps = hybrid.statistics.steps;
-        let signs = [
-            (has_wild_value, code::NOT_FINITE_COLUMN),
-            (!start.changed.is_empty(), code::START_CHANGED),
-            (!hybrid.losses.is_empty(), code::CONTACT_LOSS),
-            (!hybrid.slides.is_empty(), code::SLIDING),
-            (!hybrid.rechosen.is_empty(), code::LOCKS_RECHOSEN),
-            (
-                !shared.compiled.reduced.differentiated_switches.is_empty(),
-                code::IMPULSE,
-            ),
-        ];
+        let signs = [(has_wild_value, code::NOT_FINITE_COLUMN)].into_iter();
+        let signs = signs.chain(signs_of_run(&hybrid, &start, &shared.compiled));
+
         let (machine, _) = hybrid.at_present();
         let audit = run
             .energy
             .as_ref()
             .and_then(|(before, after)| audit_totals(machine, (before, after), &booked, spec));
-        let signs = signs.into_iter().chain([
+        let signs = signs.chain([
             (machine.left_open().is_some(), code::LEFT_OPEN),
             (audit.as_ref().is_some_and(|a| !a.is_good()), code::AUDIT),
         ]);
         let warnings = signs.filter(|s| s.0).map(|s| s.1).collect();
+
         let parameters = Parameters::new(&shared.compiled.reduced.dae, &spec.parameters);
         let read = Read {
             traces: &run.traces,
@@ -294,6 +271,7 @@ impl Worker {
         let measures = measure_all(&design.plan, &read);
         let limits = kept_limits(&design.plan, &read);
         let search = search_values(&design.plan, &read);
+
         Ok(Ran {
             measures,
             search,
@@ -308,11 +286,63 @@ impl Worker {
             steps,
             table: shared.keeps_rows.then(|| {
                 let mut table = to_table(&run.rows, &spec.wanted);
-                table.columns.truncate(shared.layout.n_recorded);
+                table.columns.truncate(n_recorded);
                 table
             }),
         })
     }
+}
+
+/// What happened in a run that the user should know, with its codes.
+fn signs_of_run(
+    hybrid: &HybridRun<'_>,
+    start: &StartReport,
+    compiled: &Compiled,
+) -> [(bool, &'static str); 5] {
+    [
+        (!start.changed.is_empty(), code::START_CHANGED),
+        (!hybrid.losses.is_empty(), code::CONTACT_LOSS),
+        (!hybrid.slides.is_empty(), code::SLIDING),
+        (!hybrid.rechosen.is_empty(), code::LOCKS_RECHOSEN),
+        (
+            !compiled.reduced.differentiated_switches.is_empty(),
+            code::IMPULSE,
+        ),
+    ]
+}
+
+/// Sets the parameters of a run, within their declared ranges.
+fn set_parameters(
+    machine: &mut Machine,
+    spec: &RunSpec,
+    design: &Design,
+    shared: &Shared,
+) -> Result<(), (&'static str, String)> {
+    let parameters = Parameters::new(&design.graph.signals, &spec.parameters);
+    for limit in &shared.limits {
+        if let Some(complaint) = broken(limit, &parameters) {
+            return Err((code::BAD_SETTING, complaint));
+        }
+    }
+    for &(symbol, value) in &spec.parameters {
+        machine.set_parameter(symbol, value).map_err(|_| {
+            let why = format!("{value} is not a value for a parameter");
+            (code::BAD_SETTING, why)
+        })?;
+    }
+    Ok(())
+}
+
+/// Last values of what is recorded, in their units; not a number where nothing was recorded.
+fn last_values(run: &Followed, spec: &RunSpec, n_recorded: usize) -> Vec<f64> {
+    let last_row = run.rows.values.len().checked_sub(spec.wanted.len());
+    spec.wanted[..n_recorded]
+        .iter()
+        .enumerate()
+        .map(|(k, wanted)| {
+            last_row.map_or(f64::NAN, |first| wanted.to_unit(run.rows.values[first + k]))
+        })
+        .collect()
 }
 
 /// Tells whether a recorded value, one of the first in each row, is infinite or not a number.

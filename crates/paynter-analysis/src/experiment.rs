@@ -358,17 +358,35 @@ fn plots(
     references: &[Table],
     graph: &BondGraph,
 ) -> Vec<Plot> {
-    let held = Held::new(&graph.signals);
-    let mut next = layout.n_recorded;
-    let mut panels = Vec::new();
-    if plan.plots.is_empty() {
-        panels = panels_of_columns(
+    let panels = match plan.plots.is_empty() {
+        true => panels_of_columns(
             &run.table.columns[..layout.n_recorded],
             run,
             plan,
             references,
-        );
+        ),
+        false => panels_of_plots(plan, run, layout, references, graph),
+    };
+    if panels.is_empty() {
+        return Vec::new();
     }
+    vec![Plot {
+        title: plan.name.clone().unwrap_or_default(),
+        panels,
+    }]
+}
+
+/// The panels of the plots that the experiment asks for: their columns follow those that it records.
+fn panels_of_plots(
+    plan: &Plan,
+    run: &Run,
+    layout: &Layout,
+    references: &[Table],
+    graph: &BondGraph,
+) -> Vec<Panel> {
+    let held = Held::new(&graph.signals);
+    let mut next = layout.n_recorded;
+    let mut panels = Vec::new();
     for plot in &plan.plots {
         let ys = &run.table.columns[next..next + plot.ys.len()];
         let values = &layout.wanted[next..next + plot.ys.len()];
@@ -400,19 +418,14 @@ fn plots(
                 .filter_map(|r| beside(plan, r, column, versus.map(|(c, _)| c)));
             curves.extend(beside.map(|series| (series, column.unit.clone())));
         }
+
         let marks = match versus {
             None => run.event_times.as_slice(),
             Some(_) => &[],
         };
         panels.extend(panels_by_unit(curves, &x_label, marks));
     }
-    if panels.is_empty() {
-        return Vec::new();
-    }
-    vec![Plot {
-        title: plan.name.clone().unwrap_or_default(),
-        panels,
-    }]
+    panels
 }
 
 /// Where no plot is asked for, what is recorded is drawn over time, each column by itself.

@@ -9,7 +9,7 @@
 
 use crate::layout::{Layout, run_spec};
 use crate::refused::Refused;
-use crate::simulate::{Ending, Wanted, prepare, simulate};
+use crate::simulate::{Ending, Run, Wanted, prepare, simulate};
 use paynter_design::compile::{Settings, compile};
 use paynter_design::design::Design;
 use paynter_draw::diagram::PowerFlow;
@@ -77,11 +77,13 @@ pub fn powers_of_run(
             plan.start, plan.stop, t
         )));
     }
+
     // The integrals stand in the graph, so that every structure of switches has them.
     let mut graph = BondGraph::clone(&design.graph);
     let powers: Vec<ExprId> = (0..graph.bonds.len() as u32)
         .map(|b| bond_power(&mut graph, BondId(b)))
         .collect();
+
     let mut layout = Layout {
         wanted: Vec::new(),
         n_recorded: 0,
@@ -101,6 +103,7 @@ pub fn powers_of_run(
             offset: 0.0,
         })),
     }
+
     let compiled = compile(Arc::new(graph), Settings::of(plan))?;
     let mut spec = run_spec(plan, &layout, &[], engine);
     spec.output_times = match when {
@@ -109,6 +112,7 @@ pub fn powers_of_run(
     };
     let mut machine = prepare(&compiled, &spec)?;
     let run = simulate(&mut machine, &compiled, &spec, progress)?;
+
     let end = match run.ending {
         Ending::Reached => plan.stop,
         Ending::Stopped { time, .. } | Ending::Cancelled { time } => time,
@@ -116,10 +120,25 @@ pub fn powers_of_run(
             why: diagnostics, ..
         } => return Err(Refused::Run(diagnostics)),
     };
+    let watts = watts(&run, when, powers.len(), (plan.start, end))?;
+
+    Ok(PowerFlow {
+        watts,
+        title: title(when, plan.start, end),
+    })
+}
+
+/// The power of each bond: the mean of its integral, or its value at an instant.
+fn watts(
+    run: &Run,
+    when: When,
+    n_bonds: usize,
+    (start, end): (f64, f64),
+) -> Result<Vec<f64>, Refused> {
     let watts = match when {
         When::Mean => {
-            let span = end - plan.start;
-            let n_before = run.integrals.len() - powers.len();
+            let span = end - start;
+            let n_before = run.integrals.len() - n_bonds;
             let means = run.integrals[n_before..].iter().map(|joules| joules / span);
             means.collect()
         }
@@ -129,10 +148,7 @@ pub fn powers_of_run(
             list.ok_or_else(|| Refused::Call(format!("the run ended at {end} s, before {t} s")))?
         }
     };
-    Ok(PowerFlow {
-        watts,
-        title: title(when, plan.start, end),
-    })
+    Ok(watts)
 }
 
 fn title(when: When, start: f64, end: f64) -> String {

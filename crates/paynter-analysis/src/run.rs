@@ -468,6 +468,7 @@ fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
             (statistics.state_events + statistics.time_events).to_string(),
         ),
     ];
+
     let ending = match &outcome.run.ending {
         Ending::Reached => "reached".to_owned(),
         Ending::Stopped { time, .. } => format!("stopped at {time} s"),
@@ -475,12 +476,19 @@ fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
         Ending::Failed { time, .. } => format!("failed at {time} s"),
     };
     facts.push(("ending".to_owned(), ending));
+
     let event_times = &outcome.run.event_times;
     if !event_times.is_empty() && event_times.len() <= MOST_EVENT_TIMES {
         let times: Vec<String> = event_times.iter().map(|t| format!("{t:?}")).collect();
         facts.push((EVENT_TIMES.to_owned(), times.join(" ")));
     }
-    let dae = &design.graph.signals;
+
+    add_parameters(&mut facts, &design.graph.signals);
+    facts
+}
+
+/// Adds the values of parameters, as far as there is room.
+fn add_parameters(facts: &mut Vec<(String, String)>, dae: &paynter_symbolic::Dae) {
     for symbol in &dae.symbols {
         if let paynter_symbolic::Role::Parameter { value, .. } = symbol.role
             && facts.len() < 500
@@ -491,7 +499,6 @@ fn metadata(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
             ));
         }
     }
-    facts
 }
 
 /// A number that changes with any byte of the texts.

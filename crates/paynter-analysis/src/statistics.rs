@@ -71,31 +71,14 @@ pub fn to_text(statistics: &Statistics) -> String {
         } else {
             format!(" [{unit}]")
         };
+
         let Some(s) = summary else {
             let _ = writeln!(out, "\n{name}{unit}: no run has a value");
             continue;
         };
-        let shown = |e: &Estimate| {
-            format!(
-                "{} ({} to {})",
-                significant(e.value, 5),
-                significant(e.low, 4),
-                significant(e.high, 4)
-            )
-        };
-        let _ = writeln!(out, "\n{name}{unit}, {} values", s.n);
-        let _ = writeln!(out, "  mean       {}", shown(&s.mean));
-        let _ = writeln!(out, "  deviation  {}", significant(s.deviation, 4));
-        for (label, e) in ["5 %", "50 %", "95 %"].iter().zip(&s.quantiles) {
-            let _ = writeln!(out, "  {label:9}  {}", shown(e));
-        }
-        let _ = writeln!(
-            out,
-            "  from       {} to {}",
-            significant(s.range.0, 5),
-            significant(s.range.1, 5)
-        );
+        write_summary(&mut out, &format!("{name}{unit}"), s);
     }
+
     let percent = |e: &Estimate| {
         let [v, l, h] = [e.value, e.low, e.high].map(|x| significant(100.0 * x, 4));
         format!("{v} % ({l} to {h})")
@@ -119,10 +102,35 @@ pub fn to_text(statistics: &Statistics) -> String {
             e.as_ref().map_or("—".to_owned(), percent)
         );
     }
+
     if !out.is_empty() {
         let _ = writeln!(out, "\nin brackets: 95 % intervals");
     }
     out
+}
+
+/// Mean, deviation, quantiles and range of a measure.
+fn write_summary(out: &mut String, what: &str, s: &Summary) {
+    let shown = |e: &Estimate| {
+        format!(
+            "{} ({} to {})",
+            significant(e.value, 5),
+            significant(e.low, 4),
+            significant(e.high, 4)
+        )
+    };
+    let _ = writeln!(out, "\n{what}, {} values", s.n);
+    let _ = writeln!(out, "  mean       {}", shown(&s.mean));
+    let _ = writeln!(out, "  deviation  {}", significant(s.deviation, 4));
+    for (label, e) in ["5 %", "50 %", "95 %"].iter().zip(&s.quantiles) {
+        let _ = writeln!(out, "  {label:9}  {}", shown(e));
+    }
+    let _ = writeln!(
+        out,
+        "  from       {} to {}",
+        significant(s.range.0, 5),
+        significant(s.range.1, 5)
+    );
 }
 
 /// The same as JSON.

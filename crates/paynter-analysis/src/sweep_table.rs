@@ -24,6 +24,7 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
             values: points.iter().map(value).collect(),
         });
     };
+
     for (k, sweep) in design.plan.sweeps.iter().enumerate() {
         let unit = target_unit(&sweep.target);
         add(target_name(&sweep.target), unit, &|p| p.values[k]);
@@ -48,6 +49,7 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
             p.last.get(k).copied().unwrap_or(f64::NAN)
         });
     }
+
     if points.iter().any(|p| p.seconds.is_some()) {
         add("steps".to_owned(), String::new(), &|p| p.steps as f64);
         add("run time".to_owned(), "s".to_owned(), &|p| {
@@ -58,23 +60,31 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
     add("failed".to_owned(), String::new(), &|p| {
         f64::from(u8::from(p.failure.is_some()))
     });
+
+    table.metadata.extend(facts(design, points));
+    table
+}
+
+/// What is said beside the table: labels that are no numbers, and why points failed.
+fn facts(design: &Design, points: &[Point]) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
     // What is no number stands in the table as its place in the list, which is given beside it.
     for sweep in &design.plan.sweeps {
         if !is_numeric(sweep) {
             let name = format!("values of {}", target_name(&sweep.target));
             let labels: Vec<&str> = sweep.values.iter().map(|v| v.label.as_str()).collect();
-            table.metadata.push((name, labels.join(", ")));
+            facts.push((name, labels.join(", ")));
         }
     }
     for point in points {
         if let Some(why) = &point.failure {
-            table.metadata.push((
+            facts.push((
                 format!("failure of point {}", point.number + 1),
                 why.clone(),
             ));
         }
     }
-    table
+    facts
 }
 
 /// The SI unit of a swept value; empty for a plain number and for what is no number.
@@ -135,25 +145,15 @@ pub fn to_text(design: &Design, points: &[Point]) -> String {
         .iter()
         .map(|m| m.name.as_str())
         .collect();
+
     let width = |k: usize| {
         let labels = points.iter().take(MOST).filter_map(|p| p.labels.get(k));
         let longest = labels.chain([&names[k]]).map(|t| t.chars().count()).max();
         longest.map_or(0, |n| n + 2).max(18)
     };
     let widths: Vec<usize> = (0..names.len()).map(width).collect();
-    for (name, width) in names.iter().zip(&widths) {
-        out.push_str(&format!("{name:>width$}"));
-    }
-    for (k, name) in measures.iter().enumerate() {
-        let unit = points.iter().find_map(|p| p.measures.get(k));
-        let unit = unit.map(|m| m.unit.as_str()).filter(|u| !u.is_empty());
-        let label = match unit {
-            Some(unit) => format!("{name} [{unit}]"),
-            None => (*name).to_owned(),
-        };
-        out.push_str(&format!(" {label:>15}"));
-    }
-    out.push('\n');
+    write_heads(&mut out, points, (&names, &widths), &measures);
+
     for point in points.iter().take(MOST) {
         for (label, width) in point.labels.iter().zip(&widths) {
             out.push_str(&format!("{label:>width$}"));
@@ -172,6 +172,34 @@ pub fn to_text(design: &Design, points: &[Point]) -> String {
     if points.len() > MOST {
         out.push_str(&format!("… and {} more\n", points.len() - MOST));
     }
+    write_counts(&mut out, points);
+    out
+}
+
+/// The names of the columns, with their units.
+fn write_heads(
+    out: &mut String,
+    points: &[Point],
+    (names, widths): (&[String], &[usize]),
+    measures: &[&str],
+) {
+    for (name, width) in names.iter().zip(widths) {
+        out.push_str(&format!("{name:>width$}"));
+    }
+    for (k, name) in measures.iter().enumerate() {
+        let unit = points.iter().find_map(|p| p.measures.get(k));
+        let unit = unit.map(|m| m.unit.as_str()).filter(|u| !u.is_empty());
+        let label = match unit {
+            Some(unit) => format!("{name} [{unit}]"),
+            None => (*name).to_owned(),
+        };
+        out.push_str(&format!(" {label:>15}"));
+    }
+    out.push('\n');
+}
+
+/// How many runs there were, and how many of them failed or were cancelled.
+fn write_counts(out: &mut String, points: &[Point]) {
     let n_ended = points.iter().filter(|p| p.failure.is_some()).count();
     let is_cancelled = |p: &&Point| p.failure.as_deref() == Some(CANCELLED);
     let n_cancelled = points.iter().filter(is_cancelled).count();
@@ -181,5 +209,4 @@ pub fn to_text(design: &Design, points: &[Point]) -> String {
         out.push_str(&format!(", {n_cancelled} cancelled"));
     }
     out.push('\n');
-    out
 }

@@ -10,10 +10,10 @@ use crate::svg::escape;
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::expr::{Comparison, Function1};
 use paynter_symbolic::present::{Cause, Effect, Happening, Line, MatrixEquation, Presentation};
-use paynter_symbolic::print::Tree;
 use paynter_symbolic::print::letters::{spelled, split_subscript};
 use paynter_symbolic::print::text::{function_name, number as number_text, pi_multiple};
 use paynter_symbolic::print::typeset::{Around, binding_of, starts_with_digit};
+use paynter_symbolic::print::{Term, Tree};
 use std::fmt::Write as _;
 
 type Naming<'a> = &'a dyn Fn(SymbolId) -> String;
@@ -150,32 +150,8 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: Naming<'_>) {
     match tree {
         Tree::Number(x) => number(out, *x),
         Tree::Symbol(s) => out.push_str(&name_math(&name(*s))),
-        Tree::Sum(terms) => {
-            out.push_str("<mrow>");
-            for (i, term) in terms.iter().enumerate() {
-                out.push_str(match (i, term.negative) {
-                    (0, false) => "",
-                    (_, true) => "<mo>−</mo>",
-                    (_, false) => "<mo>+</mo>",
-                });
-                write(out, &term.tree, Around::Product, name);
-            }
-            out.push_str("</mrow>");
-        }
-        Tree::Product(factors) => {
-            out.push_str("<mrow>");
-            for (i, factor) in factors.iter().enumerate() {
-                if i > 0 {
-                    out.push_str(if starts_with_digit(factor) {
-                        "<mo>·</mo>"
-                    } else {
-                        "<mspace width=\"0.17em\"></mspace>"
-                    });
-                }
-                write(out, factor, Around::Product, name);
-            }
-            out.push_str("</mrow>");
-        }
+        Tree::Sum(terms) => sum(out, terms, name),
+        Tree::Product(factors) => product(out, factors, name),
         Tree::Quotient(top, bottom) => {
             out.push_str("<mfrac><mrow>");
             write(out, top, Around::Anything, name);
@@ -191,14 +167,7 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: Naming<'_>) {
             out.push_str("</mrow></msup>");
         }
         Tree::Call1(f, a) => function(out, *f, a, name),
-        Tree::Call(f, arguments) => {
-            let _ = write!(out, "<mrow><mi>{}</mi><mo>(</mo>", escape(f));
-            for (i, argument) in arguments.iter().enumerate() {
-                out.push_str(if i > 0 { "<mo>,</mo>" } else { "" });
-                write(out, argument, Around::Anything, name);
-            }
-            out.push_str("<mo>)</mo></mrow>");
-        }
+        Tree::Call(f, arguments) => call(out, f, arguments, name),
         Tree::Compare(c, a, b) => {
             out.push_str("<mrow>");
             write(out, a, Around::Sum, name);
@@ -223,23 +192,61 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: Naming<'_>) {
             write(out, b, Around::Comparison, name);
             out.push_str("</mrow>");
         }
-        Tree::If(parts) => {
-            let [condition, a, b] = &**parts;
-            // As tall as its cases, not twice as tall as the taller half of them.
-            out.push_str("<mrow><mo stretchy=\"true\" symmetric=\"false\" form=\"prefix\">{</mo>");
-            out.push_str("<mtable columnalign=\"left\"><mtr><mtd>");
-            write(out, a, Around::Anything, name);
-            out.push_str("</mtd><mtd><mtext>if&#160;</mtext>");
-            write(out, condition, Around::Anything, name);
-            out.push_str("</mtd></mtr><mtr><mtd>");
-            write(out, b, Around::Anything, name);
-            out.push_str("</mtd><mtd><mtext>otherwise</mtext></mtd></mtr></mtable></mrow>");
-        }
+        Tree::If(parts) => cases(out, parts, name),
         Tree::Verbatim(text) => {
             let _ = write!(out, "<mtext>{}</mtext>", escape(text));
         }
         Tree::Cut => out.push_str("<mo>…</mo>"),
     }
+}
+
+fn sum(out: &mut String, terms: &[Term], name: Naming<'_>) {
+    out.push_str("<mrow>");
+    for (i, term) in terms.iter().enumerate() {
+        out.push_str(match (i, term.negative) {
+            (0, false) => "",
+            (_, true) => "<mo>−</mo>",
+            (_, false) => "<mo>+</mo>",
+        });
+        write(out, &term.tree, Around::Product, name);
+    }
+    out.push_str("</mrow>");
+}
+
+fn product(out: &mut String, factors: &[Tree], name: Naming<'_>) {
+    out.push_str("<mrow>");
+    for (i, factor) in factors.iter().enumerate() {
+        if i > 0 {
+            out.push_str(if starts_with_digit(factor) {
+                "<mo>·</mo>"
+            } else {
+                "<mspace width=\"0.17em\"></mspace>"
+            });
+        }
+        write(out, factor, Around::Product, name);
+    }
+    out.push_str("</mrow>");
+}
+
+fn call(out: &mut String, f: &str, arguments: &[Tree], name: Naming<'_>) {
+    let _ = write!(out, "<mrow><mi>{}</mi><mo>(</mo>", escape(f));
+    for (i, argument) in arguments.iter().enumerate() {
+        out.push_str(if i > 0 { "<mo>,</mo>" } else { "" });
+        write(out, argument, Around::Anything, name);
+    }
+    out.push_str("<mo>)</mo></mrow>");
+}
+
+fn cases(out: &mut String, [condition, a, b]: &[Tree; 3], name: Naming<'_>) {
+    // As tall as its cases, not twice as tall as the taller half of them.
+    out.push_str("<mrow><mo stretchy=\"true\" symmetric=\"false\" form=\"prefix\">{</mo>");
+    out.push_str("<mtable columnalign=\"left\"><mtr><mtd>");
+    write(out, a, Around::Anything, name);
+    out.push_str("</mtd><mtd><mtext>if&#160;</mtext>");
+    write(out, condition, Around::Anything, name);
+    out.push_str("</mtd></mtr><mtr><mtd>");
+    write(out, b, Around::Anything, name);
+    out.push_str("</mtd><mtd><mtext>otherwise</mtext></mtd></mtr></mtable></mrow>");
 }
 
 fn fenced(out: &mut String, open: &str, tree: &Tree, close: &str, name: Naming<'_>) {

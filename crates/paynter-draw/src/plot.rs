@@ -205,63 +205,10 @@ impl Legend {
 }
 
 fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f64) {
-    let xs = panel.series.iter().flat_map(|s| &s.x).copied();
-    let xs = xs.chain(panel.bands.iter().flat_map(|b| &b.x).copied());
-    let xs = xs.chain(panel.cells.iter().flat_map(|c| &c.x).copied());
-    let x_axis = match panel.is_x_logarithmic {
-        true => Axis::decades(xs),
-        false => Axis::over(xs, false),
-    };
-    let values = |side: Side| {
-        let on_side = panel.series.iter().filter(move |s| s.side == side);
-        on_side.flat_map(|s| &s.y).copied()
-    };
-    let bands = panel.bands.iter().flat_map(|b| b.low.iter().chain(&b.high));
-    let behind = bands.chain(panel.cells.iter().flat_map(|c| &c.y)).copied();
-    let behind: Vec<f64> = behind.collect();
-    let y_axes = [Side::Left, Side::Right].map(|side| {
-        let behind = behind.iter().copied().filter(|_| side == Side::Left);
-        let values = values(side).chain(behind);
-        match panel.is_y_angle {
-            true => Axis::degrees(values),
-            false => Axis::over(values, panel.cells.is_none()),
-        }
-    });
-    let bottom = top + PANEL_HEIGHT;
-    let end = WIDTH - right;
-    let across = |x: f64| LEFT + x_axis.part(x) * (end - LEFT);
-    let place = |side: Side, x: f64, y: f64| {
-        let axis = &y_axes[usize::from(side == Side::Right)];
-        (across(x), bottom - axis.part(y) * PANEL_HEIGHT)
-    };
-    for &tick in &x_axis.ticks {
-        let x = across(tick);
-        svg.line((x, top), (x, bottom), "grid");
-        svg.text((x, bottom + 15.0), &x_axis.label(tick), "tick mid");
-    }
-    for tick in x_axis.between() {
-        svg.line((across(tick), top), (across(tick), bottom), "fine");
-    }
-    for &tick in &y_axes[0].ticks {
-        let (_, y) = place(Side::Left, x_axis.low, tick);
-        svg.line((LEFT, y), (end, y), "grid");
-        svg.text((LEFT - 6.0, y + 4.0), &y_axes[0].label(tick), "tick end");
-    }
-    if panel.has_right() {
-        for &tick in &y_axes[1].ticks {
-            let (_, y) = place(Side::Right, x_axis.low, tick);
-            svg.line((end - 5.0, y), (end, y), "axis");
-            svg.text((end + 6.0, y + 4.0), &y_axes[1].label(tick), "tick");
-        }
-        upright(svg, WIDTH - 8.0, top, &panel.right_label);
-    }
-    if panel.marks.len() <= MAX_MARKS {
-        let is_inside = |t: &&f64| **t >= x_axis.low && **t <= x_axis.high;
-        for &t in panel.marks.iter().filter(is_inside) {
-            svg.line((across(t), top), (across(t), bottom), "mark");
-        }
-    }
-    let on_left = |x: f64, y: f64| place(Side::Left, x, y);
+    let frame = PanelFrame::new(panel, top, right);
+    draw_grid(svg, panel, &frame);
+
+    let on_left = |x: f64, y: f64| frame.place(Side::Left, x, y);
     if let (Some(cells), Some(scale)) = (&panel.cells, &panel.scale) {
         draw_cells(svg, cells, scale, &on_left);
     }
@@ -269,9 +216,126 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
         draw_band(svg, band, &on_left);
     }
     if let Some(scale) = &panel.scale {
-        draw_scale(svg, scale, end, top);
+        draw_scale(svg, scale, frame.end, frame.top);
     }
-    svg.rect((LEFT, top), (end - LEFT, PANEL_HEIGHT), "axis");
+    svg.rect((LEFT, frame.top), (frame.end - LEFT, PANEL_HEIGHT), "axis");
+
+    draw_curves(svg, panel, &frame);
+    draw_legend(svg, panel, legend, frame.top);
+    svg.text(
+        (LEFT + (frame.end - LEFT) / 2.0, frame.bottom + 32.0),
+        &panel.x_label,
+        "mid",
+    );
+    upright(svg, 14.0, frame.top, &panel.y_label);
+}
+
+/// Where the curves of a panel are: its axes and its sides.
+struct PanelFrame {
+    x_axis: Axis,
+    /// Left and right.
+    y_axes: [Axis; 2],
+    top: f64,
+    bottom: f64,
+    /// The right side.
+    end: f64,
+}
+
+impl PanelFrame {
+    fn new(panel: &Panel, top: f64, right: f64) -> Self {
+        let xs = panel.series.iter().flat_map(|s| &s.x).copied();
+        let xs = xs.chain(panel.bands.iter().flat_map(|b| &b.x).copied());
+        let xs = xs.chain(panel.cells.iter().flat_map(|c| &c.x).copied());
+        let x_axis = match panel.is_x_logarithmic {
+            true => Axis::decades(xs),
+            false => Axis::over(xs, false),
+        };
+        let values = |side: Side| {
+            let on_side = panel.series.iter().filter(move |s| s.side == side);
+            on_side.flat_map(|s| &s.y).copied()
+        };
+        let bands = panel.bands.iter().flat_map(|b| b.low.iter().chain(&b.high));
+        let behind = bands.chain(panel.cells.iter().flat_map(|c| &c.y)).copied();
+        let behind: Vec<f64> = behind.collect();
+        let y_axes = [Side::Left, Side::Right].map(|side| {
+            let behind = behind.iter().copied().filter(|_| side == Side::Left);
+            let values = values(side).chain(behind);
+            match panel.is_y_angle {
+                true => Axis::degrees(values),
+                false => Axis::over(values, panel.cells.is_none()),
+            }
+        });
+        PanelFrame {
+            x_axis,
+            y_axes,
+            top,
+            bottom: top + PANEL_HEIGHT,
+            end: WIDTH - right,
+        }
+    }
+
+    fn across(&self, x: f64) -> f64 {
+        LEFT + self.x_axis.part(x) * (self.end - LEFT)
+    }
+
+    fn place(&self, side: Side, x: f64, y: f64) -> (f64, f64) {
+        let axis = &self.y_axes[usize::from(side == Side::Right)];
+        (self.across(x), self.bottom - axis.part(y) * PANEL_HEIGHT)
+    }
+}
+
+/// Lines and numbers at the ticks, and marks of events.
+fn draw_grid(svg: &mut Svg, panel: &Panel, frame: &PanelFrame) {
+    for &tick in &frame.x_axis.ticks {
+        let x = frame.across(tick);
+        svg.line((x, frame.top), (x, frame.bottom), "grid");
+        svg.text(
+            (x, frame.bottom + 15.0),
+            &frame.x_axis.label(tick),
+            "tick mid",
+        );
+    }
+    for tick in frame.x_axis.between() {
+        svg.line(
+            (frame.across(tick), frame.top),
+            (frame.across(tick), frame.bottom),
+            "fine",
+        );
+    }
+    for &tick in &frame.y_axes[0].ticks {
+        let (_, y) = frame.place(Side::Left, frame.x_axis.low, tick);
+        svg.line((LEFT, y), (frame.end, y), "grid");
+        svg.text(
+            (LEFT - 6.0, y + 4.0),
+            &frame.y_axes[0].label(tick),
+            "tick end",
+        );
+    }
+    if panel.has_right() {
+        for &tick in &frame.y_axes[1].ticks {
+            let (_, y) = frame.place(Side::Right, frame.x_axis.low, tick);
+            svg.line((frame.end - 5.0, y), (frame.end, y), "axis");
+            svg.text(
+                (frame.end + 6.0, y + 4.0),
+                &frame.y_axes[1].label(tick),
+                "tick",
+            );
+        }
+        upright(svg, WIDTH - 8.0, frame.top, &panel.right_label);
+    }
+    if panel.marks.len() <= MAX_MARKS {
+        let is_inside = |t: &&f64| **t >= frame.x_axis.low && **t <= frame.x_axis.high;
+        for &t in panel.marks.iter().filter(is_inside) {
+            svg.line(
+                (frame.across(t), frame.top),
+                (frame.across(t), frame.bottom),
+                "mark",
+            );
+        }
+    }
+}
+
+fn draw_curves(svg: &mut Svg, panel: &Panel, frame: &PanelFrame) {
     let n = panel.named().len();
     for (index, series) in panel.series.iter().enumerate() {
         let (x, y) = seen(series, MAX_POINTS);
@@ -279,7 +343,7 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
         for piece in pieces(&x, &y) {
             let mut points: Vec<(f64, f64)> = piece
                 .iter()
-                .map(|&i| place(series.side, x[i], y[i]))
+                .map(|&i| frame.place(series.side, x[i], y[i]))
                 .collect();
             if series.is_held {
                 points = steps(&points);
@@ -288,18 +352,11 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, legend: &Legend, top: f64, right: f6
         }
         let is_in_scale = panel.scale.is_some() && series.level.is_some();
         if n > 1 && !is_in_scale {
-            for i in marked(&x, &y, &x_axis, index, n) {
-                pen.dot(svg, place(series.side, x[i], y[i]));
+            for i in marked(&x, &y, &frame.x_axis, index, n) {
+                pen.dot(svg, frame.place(series.side, x[i], y[i]));
             }
         }
     }
-    draw_legend(svg, panel, legend, top);
-    svg.text(
-        (LEFT + (end - LEFT) / 2.0, bottom + 32.0),
-        &panel.x_label,
-        "mid",
-    );
-    upright(svg, 14.0, top, &panel.y_label);
 }
 
 /// Names of curves and bands, with their lines.

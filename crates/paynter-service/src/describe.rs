@@ -350,21 +350,7 @@ pub fn describe(analysis: &Analysis, symbol: &Symbol) -> Option<String> {
             let items = &analysis.project.files[file].ast.items;
             items.iter().find_map(|item| match &item.kind {
                 ast::ItemKind::PortType(p) if &*p.name.text == port.as_str() => {
-                    p.members.iter().find_map(|m| match m {
-                        ast::PortMember::Power {
-                            name: n,
-                            domain,
-                            size,
-                        } if &*n.text == name.as_str() => {
-                            let end = size.as_ref().map_or(domain.span.end, |s| s.span.end + 1);
-                            let span = Span { end, ..n.span };
-                            Some(with_doc(source(analysis, file, span), None))
-                        }
-                        ast::PortMember::Signal(decl) if &*decl.name.text == name.as_str() => Some(
-                            with_doc(source(analysis, file, decl.span), decl.doc.as_deref()),
-                        ),
-                        _ => None,
-                    })
+                    port_member_text(analysis, file, p, name)
                 }
                 _ => None,
             })
@@ -378,13 +364,7 @@ pub fn describe(analysis: &Analysis, symbol: &Symbol) -> Option<String> {
             let items = &analysis.project.files[file].ast.items;
             items.iter().find_map(|item| match &item.kind {
                 ast::ItemKind::Experiment(e) if &*e.name.text == experiment.as_str() => {
-                    let lists = e.body.iter().filter_map(|s| match &s.kind {
-                        ast::ExperimentKind::Measure(list) => Some(list),
-                        _ => None,
-                    });
-                    let (n, value) = lists.flatten().find(|(n, _)| &*n.text == name.as_str())?;
-                    let text = source(analysis, file, n.span.to(value.span));
-                    Some(with_doc(&format!("measure {text}"), None))
+                    measure_text(analysis, file, e, name)
                 }
                 _ => None,
             })
@@ -402,6 +382,47 @@ pub fn describe(analysis: &Analysis, symbol: &Symbol) -> Option<String> {
         }
         Symbol::Library(name) => library_text(name),
     }
+}
+
+/// Describes a member of a port type.
+fn port_member_text(
+    analysis: &Analysis,
+    file: usize,
+    p: &ast::PortType,
+    name: &str,
+) -> Option<String> {
+    p.members.iter().find_map(|m| match m {
+        ast::PortMember::Power {
+            name: n,
+            domain,
+            size,
+        } if &*n.text == name => {
+            let end = size.as_ref().map_or(domain.span.end, |s| s.span.end + 1);
+            let span = Span { end, ..n.span };
+            Some(with_doc(source(analysis, file, span), None))
+        }
+        ast::PortMember::Signal(decl) if &*decl.name.text == name => Some(with_doc(
+            source(analysis, file, decl.span),
+            decl.doc.as_deref(),
+        )),
+        _ => None,
+    })
+}
+
+/// Describes a measure of an experiment.
+fn measure_text(
+    analysis: &Analysis,
+    file: usize,
+    e: &ast::Experiment,
+    name: &str,
+) -> Option<String> {
+    let lists = e.body.iter().filter_map(|s| match &s.kind {
+        ast::ExperimentKind::Measure(list) => Some(list),
+        _ => None,
+    });
+    let (n, value) = lists.flatten().find(|(n, _)| &*n.text == name)?;
+    let text = source(analysis, file, n.span.to(value.span));
+    Some(with_doc(&format!("measure {text}"), None))
 }
 
 /// The comment at the head of a library file, and what it offers.
@@ -557,74 +578,84 @@ fn member_text(analysis: &Analysis, file: usize, model: &str, name: &str) -> Opt
         let text = format!("{} {}", made.word, source(analysis, file, made.span));
         return Some(with_doc(text.trim(), made.doc));
     }
+
     let model = items.iter().find_map(|i| match &i.kind {
         ast::ItemKind::Model(m) if &*m.name.text == model => Some(m),
         _ => None,
     })?;
+
     let mut open: Vec<&ast::Stmt> = model.body.iter().rev().collect();
     while let Some(statement) = open.pop() {
         use ast::StmtKind as S;
-        let found = match &statement.kind {
-            S::Param(list) => declared(analysis, file, "param", list, name),
-            S::Input(list) => declared(analysis, file, "input", list, name),
-            S::Output(list) => declared(analysis, file, "output", list, name),
-            S::Port(list) => list.iter().find(|p| &*p.name.text == name).map(|p| {
-                with_doc(
-                    &format!("port {}", source(analysis, file, p.span)),
-                    statement.doc.as_deref(),
-                )
-            }),
-            S::Chain(chain) | S::NamedBond { chain, .. } => {
-                node_text(analysis, file, chain, name, statement.doc.as_deref())
-                    .or_else(|| named_bond(analysis, file, statement, name))
-            }
-            S::Outer { name: n, .. } | S::Replaceable { name: n, .. } if &*n.text == name => {
-                Some(with_doc(
-                    source(analysis, file, statement.span),
-                    statement.doc.as_deref(),
-                ))
-            }
-            S::Define(d) if is_target(d, name) => {
-                Some(with_doc(source(analysis, file, d.span), d.doc.as_deref()))
-            }
-            S::Sample { body, .. } => body.iter().find(|d| is_target(d, name)).map(|d| {
-                with_doc(
-                    &format!("{}   // sampled", source(analysis, file, d.span)),
-                    d.doc.as_deref(),
-                )
-            }),
-            S::Solve { unknowns, .. } if unknowns.iter().any(|n| &*n.text == name) => {
-                Some(with_doc(
-                    source(analysis, file, statement.span),
-                    statement.doc.as_deref(),
-                ))
-            }
-            S::When {
-                name: n, actions, ..
-            } => {
-                let is_name = n.as_ref().is_some_and(|n| &*n.text == name);
-                let sets = actions
-                    .iter()
-                    .any(|a| matches!(a, ast::Action::Define(d) if is_target(d, name)));
-                (is_name || sets).then(|| with_doc(source(analysis, file, statement.span), None))
-            }
-            S::For { body, .. } => {
-                open.extend(body.iter().rev());
-                None
-            }
+        match &statement.kind {
+            S::For { body, .. } => open.extend(body.iter().rev()),
             S::If {
                 then, otherwise, ..
             } => {
                 open.extend(then.iter().chain(otherwise).rev());
-                None
             }
-            _ => None,
-        };
+            _ => {}
+        }
+        let found = declared_by(analysis, file, statement, name);
         if found.is_some() {
             return found;
         }
     }
     None
+}
+
+/// Describes what a statement by itself declares under this name.
+fn declared_by(
+    analysis: &Analysis,
+    file: usize,
+    statement: &ast::Stmt,
+    name: &str,
+) -> Option<String> {
+    use ast::StmtKind as S;
+    match &statement.kind {
+        S::Param(list) => declared(analysis, file, "param", list, name),
+        S::Input(list) => declared(analysis, file, "input", list, name),
+        S::Output(list) => declared(analysis, file, "output", list, name),
+        S::Port(list) => list.iter().find(|p| &*p.name.text == name).map(|p| {
+            with_doc(
+                &format!("port {}", source(analysis, file, p.span)),
+                statement.doc.as_deref(),
+            )
+        }),
+        S::Chain(chain) | S::NamedBond { chain, .. } => {
+            node_text(analysis, file, chain, name, statement.doc.as_deref())
+                .or_else(|| named_bond(analysis, file, statement, name))
+        }
+        S::Outer { name: n, .. } | S::Replaceable { name: n, .. } if &*n.text == name => {
+            Some(with_doc(
+                source(analysis, file, statement.span),
+                statement.doc.as_deref(),
+            ))
+        }
+        S::Define(d) if is_target(d, name) => {
+            Some(with_doc(source(analysis, file, d.span), d.doc.as_deref()))
+        }
+        S::Sample { body, .. } => body.iter().find(|d| is_target(d, name)).map(|d| {
+            with_doc(
+                &format!("{}   // sampled", source(analysis, file, d.span)),
+                d.doc.as_deref(),
+            )
+        }),
+        S::Solve { unknowns, .. } if unknowns.iter().any(|n| &*n.text == name) => Some(with_doc(
+            source(analysis, file, statement.span),
+            statement.doc.as_deref(),
+        )),
+        S::When {
+            name: n, actions, ..
+        } => {
+            let is_name = n.as_ref().is_some_and(|n| &*n.text == name);
+            let sets = actions
+                .iter()
+                .any(|a| matches!(a, ast::Action::Define(d) if is_target(d, name)));
+            (is_name || sets).then(|| with_doc(source(analysis, file, statement.span), None))
+        }
+        _ => None,
+    }
 }
 
 fn is_target(define: &ast::Define, name: &str) -> bool {

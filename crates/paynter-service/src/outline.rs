@@ -132,6 +132,7 @@ fn members(document: &Document, body: &[ast::Stmt]) -> Vec<Outline> {
             children: Vec::new(),
         });
     };
+
     let mut open: Vec<&ast::Stmt> = body.iter().rev().collect();
     while let Some(statement) = open.pop() {
         use ast::StmtKind as S;
@@ -149,16 +150,8 @@ fn members(document: &Document, body: &[ast::Stmt]) -> Vec<Outline> {
                 .iter()
                 .for_each(|p| add(&p.name, p.span, OutlineSort::Port, "port")),
             S::Chain(chain) | S::NamedBond { chain, .. } => {
-                let mut nodes: Vec<&ast::Node> = chain.groups.iter().flatten().rev().collect();
-                while let Some(node) = nodes.pop() {
-                    match &node.kind {
-                        ast::NodeKind::Thing { name, kind, .. } => {
-                            let detail = crate::view::kind_text(kind);
-                            add(name, node.span, OutlineSort::Node, &detail);
-                        }
-                        ast::NodeKind::Tuple(list) => nodes.extend(list.iter().rev()),
-                        _ => {}
-                    }
+                for (name, kind, span) in things(chain) {
+                    add(name, span, OutlineSort::Node, &crate::view::kind_text(kind));
                 }
             }
             S::Replaceable { name, bound, .. } => {
@@ -196,6 +189,20 @@ fn members(document: &Document, body: &[ast::Stmt]) -> Vec<Outline> {
                 open.extend(otherwise.iter().rev());
                 open.extend(then.iter().rev());
             }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The parts that a chain declares, in the order of the text.
+fn things(chain: &ast::Chain) -> Vec<(&ast::Ident, &ast::Kind, Span)> {
+    let mut found = Vec::new();
+    let mut nodes: Vec<&ast::Node> = chain.groups.iter().flatten().rev().collect();
+    while let Some(node) = nodes.pop() {
+        match &node.kind {
+            ast::NodeKind::Thing { name, kind, .. } => found.push((name, &**kind, node.span)),
+            ast::NodeKind::Tuple(list) => nodes.extend(list.iter().rev()),
             _ => {}
         }
     }

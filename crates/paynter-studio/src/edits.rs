@@ -33,12 +33,8 @@ pub fn edit(
     edit: &GraphEdit,
 ) -> Result<Edited, String> {
     let old = workspace.text(path).ok_or("the text is not open")?;
-    let mut copy = Workspace::new([]);
-    for open in workspace.open_files() {
-        if let Some(text) = workspace.text(&open) {
-            copy.open(&open, text);
-        }
-    }
+    let mut copy = copy_of(workspace);
+
     let before = view_of(&copy, path, model)?;
     let mut select = None;
     match edit {
@@ -54,17 +50,8 @@ pub fn edit(
                 value: some(value),
                 at: *at,
             };
-            apply(&mut copy, path, model, &step)?;
-            let after = view_of(&copy, path, model)?;
-            let new =
-                new_node(&before, &after).ok_or("the new part cannot be found in the text")?;
-            if let Some(to) = to {
-                let (from, to) = direction(&after, to, &new);
-                apply(&mut copy, path, model, &Edit::Connect { from, to })?;
-            }
-            // What ends a chain leaves the hand where it was, so that the next part hangs on the same junction.
-            let ends = is_source(&after, &new) || is_sink(&after, &new);
-            select = to.clone().filter(|_| ends).or(Some(new));
+            let to = to.as_deref();
+            select = Some(add((&mut copy, &before), (path, model), &step, to)?);
         }
         GraphEdit::Insert { bond, part, value } => {
             let step = Edit::InsertOnBond {
@@ -74,8 +61,7 @@ pub fn edit(
                 value: some(value),
                 at: None,
             };
-            apply(&mut copy, path, model, &step)?;
-            select = new_node(&before, &view_of(&copy, path, model)?);
+            select = place(&mut copy, &before, (path, model), &step)?;
         }
         GraphEdit::Connect { from, to } => {
             let (from, to) = drawn_direction(&before, from, to);
@@ -86,27 +72,23 @@ pub fn edit(
                 text: text.clone(),
                 at: *at,
             };
-            apply(&mut copy, path, model, &step)?;
-            select = new_node(&before, &view_of(&copy, path, model)?);
+            select = place(&mut copy, &before, (path, model), &step)?;
         }
         GraphEdit::Duplicate { .. } | GraphEdit::Group { .. } => {
-            apply(&mut copy, path, model, &simple(edit, &before))?;
-            select = new_node(&before, &view_of(&copy, path, model)?);
+            let step = simple(edit, &before);
+            select = place(&mut copy, &before, (path, model), &step)?;
         }
         GraphEdit::Rename { node, name } => {
-            apply(
-                &mut copy,
-                path,
-                model,
-                &Edit::Rename {
-                    node: node.clone(),
-                    name: name.clone(),
-                },
-            )?;
+            let step = Edit::Rename {
+                node: node.clone(),
+                name: name.clone(),
+            };
+            apply(&mut copy, path, model, &step)?;
             select = Some(name.clone());
         }
         other => apply(&mut copy, path, model, &simple(other, &before))?,
     }
+
     let new = copy.text(path).ok_or("the text is not open")?;
     let change = difference(&old, &new);
     let changes = change.map(|(from, to, insert)| TextChange { from, to, insert });
@@ -114,6 +96,48 @@ pub fn edit(
         changes: changes.into_iter().collect(),
         select,
     })
+}
+
+/// Carries a step out that makes something; gives what is new.
+fn place(
+    copy: &mut Workspace,
+    before: &View,
+    (path, model): (&str, &str),
+    step: &Edit,
+) -> Result<Option<String>, String> {
+    apply(copy, path, model, step)?;
+    Ok(new_node(before, &view_of(copy, path, model)?))
+}
+
+/// Adds a part, with a bond to another one where the hand drew it from there; gives what to select.
+fn add(
+    (copy, before): (&mut Workspace, &View),
+    (path, model): (&str, &str),
+    step: &Edit,
+    to: Option<&str>,
+) -> Result<String, String> {
+    apply(copy, path, model, step)?;
+    let after = view_of(copy, path, model)?;
+    let new = new_node(before, &after).ok_or("the new part cannot be found in the text")?;
+    if let Some(to) = to {
+        let (from, to) = direction(&after, to, &new);
+        apply(copy, path, model, &Edit::Connect { from, to })?;
+    }
+    // What ends a chain leaves the hand where it was, so that the next part hangs on the same junction.
+    let ends = is_source(&after, &new) || is_sink(&after, &new);
+    let stays = to.filter(|_| ends);
+    Ok(stays.map_or(new, str::to_owned))
+}
+
+/// A workspace with the same open texts.
+fn copy_of(workspace: &Workspace) -> Workspace {
+    let mut copy = Workspace::new([]);
+    for open in workspace.open_files() {
+        if let Some(text) = workspace.text(&open) {
+            copy.open(&open, text);
+        }
+    }
+    copy
 }
 
 /// What a bond would be if it were drawn.

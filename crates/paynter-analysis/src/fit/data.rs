@@ -191,9 +191,51 @@ impl<'a> Measured<'a> {
                 asked.path
             )));
         }
+
         let mut times: Vec<f64> = table.time.iter().map(|t| t.clamp(start, stop)).collect();
         times.sort_by(f64::total_cmp);
         times.dedup();
+        let channels = self.channels(&design, table, &times);
+        if channels.iter().all(|c| c.samples.is_empty()) {
+            let names = design.plan.columns.iter().map(|c| c.name.as_str());
+            let names: Vec<&str> = names.collect();
+            return Err(wrong(format!(
+                "{} has no column that the experiment records ({})",
+                asked.path,
+                names.join(", ")
+            )));
+        }
+
+        let plain = |a: &Axis| plain_parameter(&design, &a.varied.variable.path);
+        let symbols: Option<Vec<_>> = self.axes.iter().map(plain).collect();
+        let mut shared = match symbols {
+            Some(symbols) => Shared::new(&design, symbols, self.engine)?,
+            None => None,
+        };
+
+        let has_tolerance = design.plan.places.words.iter().any(|w| w.0 == "rtol");
+        let settings = Settings {
+            rtol: (!has_tolerance).then(|| design.plan.rtol.min(RTOL)),
+            ..Settings::default()
+        };
+        if let Some(shared) = &mut shared {
+            shared.set(&settings);
+            shared.record_at(&times);
+        }
+
+        Ok(Set {
+            design,
+            shared,
+            idle: Mutex::new(Vec::new()),
+            settings,
+            times,
+            channels,
+        })
+    }
+
+    /// The columns of the data that the experiment records, with the row of the run for each sample.
+    fn channels(&mut self, design: &Design, table: &Table, times: &[f64]) -> Vec<Channel> {
+        let (start, stop) = (design.plan.start, design.plan.stop);
         let row_of = |t: f64| times.partition_point(|own| *own < t.clamp(start, stop));
         let mut channels = Vec::new();
         for (k, recorded) in design.plan.columns.iter().enumerate() {
@@ -218,42 +260,7 @@ impl<'a> Measured<'a> {
                 column: at,
             });
         }
-        if channels.iter().all(|c| c.samples.is_empty()) {
-            let names: Vec<&str> = design
-                .plan
-                .columns
-                .iter()
-                .map(|c| c.name.as_str())
-                .collect();
-            return Err(wrong(format!(
-                "{} has no column that the experiment records ({})",
-                asked.path,
-                names.join(", ")
-            )));
-        }
-        let plain = |a: &Axis| plain_parameter(&design, &a.varied.variable.path);
-        let symbols: Option<Vec<_>> = self.axes.iter().map(plain).collect();
-        let mut shared = match symbols {
-            Some(symbols) => Shared::new(&design, symbols, self.engine)?,
-            None => None,
-        };
-        let has_tolerance = design.plan.places.words.iter().any(|w| w.0 == "rtol");
-        let settings = Settings {
-            rtol: (!has_tolerance).then(|| design.plan.rtol.min(RTOL)),
-            ..Settings::default()
-        };
-        if let Some(shared) = &mut shared {
-            shared.set(&settings);
-            shared.record_at(&times);
-        }
-        Ok(Set {
-            design,
-            shared,
-            idle: Mutex::new(Vec::new()),
-            settings,
-            times,
-            channels,
-        })
+        channels
     }
 
     /// Finds or adds a compared quantity; its first weight is the spread of its data.

@@ -4,10 +4,11 @@
 //! Out: an [`Estimated`]: values, deviations, intervals, and the combinations that the data cannot tell apart.
 
 use super::data::Measured;
+use crate::optimize::Axis;
 use paynter_design::code;
 use paynter_design::design::Design;
 use paynter_design::digits::significant;
-use paynter_optimize::dense::dot;
+use paynter_optimize::dense::{Dense, dot};
 use paynter_optimize::distributions::student_quantile;
 use paynter_optimize::levenberg::{Fit, Information, information};
 use paynter_syntax::{Diagnostic, ast};
@@ -94,6 +95,7 @@ pub(super) fn estimate(design: &Design, data: &Measured<'_>, fit: &Fit) -> Estim
     let freedom = (samples.len().saturating_sub(n)).max(1) as f64;
     let sum = dot(&fit.residuals, &fit.residuals);
     let all_given = data.columns.iter().all(|c| c.is_given);
+
     // With weights that were learned the residuals have deviation one by construction.
     let info = information(&fit.jacobian);
     let deviations: Vec<Option<f64>> = (0..n).map(|k| deviation(&info, k)).collect();
@@ -106,38 +108,13 @@ pub(super) fn estimate(design: &Design, data: &Measured<'_>, fit: &Fit) -> Estim
     } else {
         student_quantile(0.975, freedom)
     };
+
     let mut values = Vec::new();
     for (k, axis) in data.axes.iter().enumerate() {
-        let unit = axis.varied.unit.as_ref().map(|u| &u.0);
-        let shown = |si: f64| unit.map_or(si, |u| u.from_si(si));
-        let half = deviations[k];
-        let ends = half.map(|h| {
-            (
-                axis.extended(fit.x[k] - t * h),
-                axis.extended(fit.x[k] + t * h),
-            )
-        });
-        let value = axis.value(fit.x[k]);
-        values.push(ValueEstimated {
-            name: axis.varied.variable.path.clone(),
-            value: shown(value),
-            unit: unit.map_or(String::new(), |u| u.text.clone()),
-            deviation: half.map(|h| {
-                (axis.extended(fit.x[k] + h) - value).abs() / unit.map_or(1.0, |u| u.factor)
-            }),
-            interval: ends.map(|(a, b)| (shown(a), shown(b))),
-            is_at_bound: fit.x[k] <= 1e-9 || fit.x[k] >= 1.0 - 1e-9,
-            target: axis.varied.target.clone(),
-        });
+        values.push(value_estimated(axis, fit.x[k], deviations[k], t));
     }
-    let correlations = covariance.map_or(Vec::new(), |c| {
-        let row = |i: usize| {
-            (0..n)
-                .map(|j| c[(i, j)] / (c[(i, i)] * c[(j, j)]).sqrt())
-                .collect()
-        };
-        (0..n).map(row).collect()
-    });
+    let correlations = covariance.map_or(Vec::new(), correlations);
+
     let mut estimated = Estimated {
         experiment: design.plan.name.clone().unwrap_or_default(),
         unresolved: unresolved(data, fit),
@@ -156,6 +133,35 @@ pub(super) fn estimate(design: &Design, data: &Measured<'_>, fit: &Fit) -> Estim
     };
     add_messages(&mut estimated, design);
     estimated
+}
+
+/// A value with its interval of ± `t` deviations; all are parts of the axis before.
+fn value_estimated(axis: &Axis, x: f64, half: Option<f64>, t: f64) -> ValueEstimated {
+    let unit = axis.varied.unit.as_ref().map(|u| &u.0);
+    let shown = |si: f64| unit.map_or(si, |u| u.from_si(si));
+    let ends = half.map(|h| (axis.extended(x - t * h), axis.extended(x + t * h)));
+    let value = axis.value(x);
+    ValueEstimated {
+        name: axis.varied.variable.path.clone(),
+        value: shown(value),
+        unit: unit.map_or(String::new(), |u| u.text.clone()),
+        deviation: half
+            .map(|h| (axis.extended(x + h) - value).abs() / unit.map_or(1.0, |u| u.factor)),
+        interval: ends.map(|(a, b)| (shown(a), shown(b))),
+        is_at_bound: x <= 1e-9 || x >= 1.0 - 1e-9,
+        target: axis.varied.target.clone(),
+    }
+}
+
+/// The covariance scaled to ones on the diagonal.
+fn correlations(c: &Dense) -> Vec<Vec<f64>> {
+    let n = c.n_rows;
+    let row = |i: usize| {
+        (0..n)
+            .map(|j| c[(i, j)] / (c[(i, i)] * c[(j, j)]).sqrt())
+            .collect()
+    };
+    (0..n).map(row).collect()
 }
 
 /// The deviation of a parameter for residuals of deviation one, as a part of its range; none where a direction that the data do not see

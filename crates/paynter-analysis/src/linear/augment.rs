@@ -13,7 +13,7 @@
 use paynter_design::code;
 use paynter_model::BondGraph;
 use paynter_model::experiment::Quantity;
-use paynter_model::graph::{ElementKind, Law};
+use paynter_model::graph::{Element, ElementKind, Law};
 use paynter_symbolic::dae::{Dae, Equation, Origin, Role, Symbol};
 use paynter_symbolic::reduced::{Block, Known, Reduced, State};
 use paynter_symbolic::walk::{Walker, symbols_of};
@@ -167,6 +167,7 @@ fn find_place(dae: &Dae, graph: &BondGraph, input: &Quantity) -> Result<Place, B
     let Some(symbol) = dae.pool.as_symbol(input.column.value) else {
         return Err(refuse("this is not a single quantity", sources()));
     };
+
     match dae.symbol(symbol).role {
         Role::Parameter { .. } if graph.inputs.contains(&symbol) => {
             return Ok(Place::Parameter(symbol));
@@ -182,20 +183,15 @@ fn find_place(dae: &Dae, graph: &BondGraph, input: &Quantity) -> Result<Place, B
         Role::Unknown => {}
         _ => return Err(refuse("this does not vary continuously", sources())),
     }
+
     let left = |e: &Equation| dae.pool.as_symbol(e.left) == Some(symbol);
     let n_signals = graph.signals.equations.len();
     let signal = dae.equations.iter().take(n_signals).position(left);
     if let Some(k) = signal {
         return Ok(Place::Definition(k));
     }
-    let driven = graph.elements.iter().find(|element| {
-        let bond = |k: usize| graph.bond(element.ports[k]);
-        match element.kind {
-            ElementKind::Se => bond(0).effort == symbol,
-            ElementKind::Sf => bond(0).flow == symbol,
-            _ => false,
-        }
-    });
+
+    let driven = driven_by(graph, symbol);
     match driven.map(|e| &e.law) {
         Some(Law::Source {
             position: Some(_), ..
@@ -212,6 +208,18 @@ fn find_place(dae: &Dae, graph: &BondGraph, input: &Quantity) -> Result<Place, B
             sources(),
         )),
     }
+}
+
+/// The source that sets this effort or flow.
+fn driven_by(graph: &BondGraph, symbol: SymbolId) -> Option<&Element> {
+    graph.elements.iter().find(|element| {
+        let bond = |k: usize| graph.bond(element.ports[k]);
+        match element.kind {
+            ElementKind::Se => bond(0).effort == symbol,
+            ElementKind::Sf => bond(0).flow == symbol,
+            _ => false,
+        }
+    })
 }
 
 /// What sources set, by name, apart from locks.

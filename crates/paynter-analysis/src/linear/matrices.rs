@@ -11,7 +11,7 @@ use paynter_linear::{LinearModel, Matrix};
 use paynter_model::experiment::Column;
 use paynter_model::units::Unit;
 use paynter_symbolic::SymbolId;
-use paynter_syntax::Diagnostic;
+use paynter_syntax::{Diagnostic, Span};
 use std::collections::HashSet;
 
 /// Makes the linear model at the present point of a site.
@@ -29,6 +29,7 @@ pub(super) fn read_off(
         &site.inputs[..ask.from.len()],
         &site.outputs[..ask.to.len()],
     );
+
     let columns_of = |k: usize| -> Vec<usize> { inputs.iter().map(|chain| chain[k]).collect() };
     let through = Through::new(site, &slopes);
     let kept = through.without_idle(site, outputs, ask.keeps_storages);
@@ -40,20 +41,7 @@ pub(super) fn read_off(
     let d: Vec<Matrix> = (0..n_rates)
         .map(|k| through.block(outputs, &columns_of(k)))
         .collect();
-    let last = n_rates - 1;
-    if !b[last].is_zero() || !d[last].is_zero() {
-        return Err(model_error(
-            Diagnostic::error(
-                code::NO_LINEAR_FORM,
-                format!(
-                    "the model reads rates of an input beyond order {}",
-                    last - 1
-                ),
-            )
-            .primary(site.asked, "asked for here")
-            .help("let the input pass a lag, or take another one"),
-        ));
-    }
+    refuse_high_rates(&b, &d, site.asked)?;
     let (model, shifts) = take_up_rates(a, &b, c, d);
 
     let states: Vec<Label> = kept.iter().map(|&k| site.state_label(k)).collect();
@@ -67,6 +55,7 @@ pub(super) fn read_off(
     };
     let from: Vec<&Column> = ask.from.iter().map(|q| &q.column).collect();
     let to: Vec<&Column> = ask.to.iter().map(|q| &q.column).collect();
+
     let mut rows = kept.iter().chain(outputs);
     Ok(Linearization {
         shifted: (0..kept.len())
@@ -86,6 +75,25 @@ pub(super) fn read_off(
         model,
         sampled: None,
     })
+}
+
+/// Refuses models that read more rates of an input than were added.
+fn refuse_high_rates(b: &[Matrix], d: &[Matrix], asked: Span) -> Result<(), LinearError> {
+    let last = b.len() - 1;
+    if !b[last].is_zero() || !d[last].is_zero() {
+        return Err(model_error(
+            Diagnostic::error(
+                code::NO_LINEAR_FORM,
+                format!(
+                    "the model reads rates of an input beyond order {}",
+                    last - 1
+                ),
+            )
+            .primary(asked, "asked for here")
+            .help("let the input pass a lag, or take another one"),
+        ));
+    }
+    Ok(())
 }
 
 /// Slopes with the coordinates that constraints fix eliminated.

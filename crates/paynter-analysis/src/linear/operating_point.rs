@@ -166,107 +166,36 @@ impl Site {
         let asked = outputs.first().or(inputs.first()).map(|q| q.span).or(asked);
         let asked = asked.unwrap_or_default();
         refuse_differences(graph, asked)?;
-        if let Some(&contact) = ideal_contacts(graph).first() {
-            return Err(model_error(
-                Diagnostic::error(
-                    code::NO_LINEAR_FORM,
-                    format!(
-                        "the ideal contact `{}` has no slope: it conducts or it blocks",
-                        graph.element_name(contact)
-                    ),
-                )
-                .primary(
-                    graph.span(graph.element(contact).origin),
-                    "this contact is ideal",
-                )
-                .secondary(asked, "asked for here")
-                .help("give it resistances, such as `Ron = 1 [mohm], Roff = 1 [Mohm]`"),
-            ));
-        }
-        let mut plain = compiled.reduced.clone();
-        let mut messages = compiled.warnings.clone();
+        refuse_ideal_contacts(graph, asked)?;
 
-        let mut dae = compiled.equations();
-        let n_rates = plain.structural_index as usize + 1;
-        let mut added: Vec<Input> = Vec::new();
-        let mut refused = Vec::new();
-        for input in inputs {
-            match add_input(&mut dae, graph, input, n_rates, at.entry) {
-                Ok(input) => added.push(input),
-                Err(message) => refused.push(*message),
-            }
-        }
         let values: Vec<ExprId> = outputs.iter().map(|q| q.column.value).collect();
-        let mut opened = None;
-        let mut quantiser_gain = None;
-        if refused.is_empty() {
-            match at.sampled {
-                Sampled::Refused => {
-                    let sampled = refuse_sampled(&dae, graph, &values, asked);
-                    refused.extend(sampled.err().map(|message| *message));
-                }
-                Sampled::InSteps {
-                    quantiser_gain: gain,
-                } => {
-                    quantiser_gain = gain;
-                    let symbols = sampled_reads(&dae, &values);
-                    // Quantisers without a stated gain are refused once it is known whether they matter.
-                    opened = (!symbols.is_empty())
-                        .then(|| open_clocks(&mut dae, &symbols, gain.unwrap_or(1.0), n_rates));
-                }
-            }
-        }
-        if !refused.is_empty() {
-            return Err(LinearError::Model(refused));
-        }
+        let wish = Wish {
+            inputs,
+            values: &values,
+            at,
+            asked,
+        };
+        let Augmented {
+            dae,
+            mut added,
+            mut opened,
+            quantiser_gain,
+        } = augment(compiled, &wish)?;
+
         let n_asked = added.len();
         let n_lines = opened.as_ref().map_or(0, |o| o.lines.len());
         if let Some(opened) = &mut opened {
             added.append(&mut opened.held);
             added.append(&mut opened.fresh);
         }
-        let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
+
+        let mut plain = compiled.reduced.clone();
+        let mut messages = compiled.warnings.clone();
         messages.dedup();
-        let model_states: Vec<SymbolId> = reduced.states.iter().map(|s| s.symbol).collect();
-        if model_states.len() > MOST_STATES {
-            return Err(model_error(
-                Diagnostic::error(
-                    code::NO_LINEAR_FORM,
-                    format!(
-                        "{} states are too many for a linear model in matrices",
-                        model_states.len()
-                    ),
-                )
-                .primary(asked, format!("at most {MOST_STATES} states"))
-                .help("linearize a part of the model, or one with fewer cells"),
-            ));
-        }
-        let rows = |reduced: &mut Reduced, values: &[ExprId]| -> Vec<SymbolId> {
-            values.iter().map(|&e| add_output(reduced, e)).collect()
-        };
-        // What a run is projected onto.
-        let mut constraints = reduced.constraints.clone();
-        constraints.extend(reduced.dae.invariants.iter().map(|i| i.residual));
-        let output_symbols = rows(&mut reduced, &values);
-        let constraint_symbols = rows(&mut reduced, &constraints);
-        let line_values: Vec<ExprId> = opened
-            .iter()
-            .flat_map(|o| o.lines.iter().map(|line| line.value))
-            .collect();
-        let line_symbols = rows(&mut reduced, &line_values);
-        let surfaces: Vec<(SymbolId, ExprId)> = surfaces(&mut reduced.dae);
-        let switch_symbols: Vec<(SymbolId, SymbolId)> = surfaces
-            .iter()
-            .map(|&(mode, e)| (mode, add_output(&mut reduced, e)))
-            .collect();
-        let mut run_symbols = Vec::new();
-        for state in plain.states.iter().filter(|_| at.wants_states) {
-            let Some(own) = counterpart(state.symbol, &plain, &reduced) else {
-                return Err(other_states(&plain.dae.name_of(state.symbol), asked));
-            };
-            let value = reduced.dae.pool.symbol(own);
-            run_symbols.push((state.symbol, add_output(&mut reduced, value)));
-        }
+        let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
+        refuse_many_states(reduced.states.len(), asked)?;
+        let rows = AddedRows::add(&mut reduced, &plain, &wish, opened.as_ref())?;
+
         let lowering = Lowering {
             engine: Engine::Interpreter,
             form: Form::Explicit,
@@ -275,43 +204,24 @@ impl Site {
         let explain = |e| model_error(explain_lowering(&e, &reduced, graph));
         let machine = lower_with(&reduced, &[], lowering).map_err(explain)?;
 
-        // The point, from the model's own machine: its states, then what the outputs and inputs are.
-        let is_own = |s: &SymbolId| {
+        let is_own = |s: &&SymbolId| {
             let of_inputs = added.iter().flat_map(|i| &i.chain);
-            let of_outputs = output_symbols.iter().chain(&constraint_symbols);
-            let of_outputs = of_outputs.chain(&line_symbols);
-            let of_outputs = of_outputs.chain(run_symbols.iter().map(|r| &r.1));
-            let of_outputs = of_outputs.chain(switch_symbols.iter().map(|s| &s.1));
-            !of_inputs.chain(of_outputs).any(|a| a == s)
+            !of_inputs.chain(rows.all()).any(|a| a == *s)
         };
-        let own: Vec<SymbolId> = machine.states().iter().copied().filter(is_own).collect();
-        let mut wanted = Vec::new();
-        for &symbol in &own {
-            let Some(symbol) = counterpart(symbol, &reduced, &plain) else {
-                return Err(other_states(&reduced.dae.name_of(symbol), asked));
-            };
-            wanted.push(plain.dae.pool.symbol(symbol));
-        }
-        wanted.extend(&values);
-        wanted.extend(inputs.iter().map(|q| q.column.value));
-        let all = machine.states().to_vec();
-        let place: HashMap<SymbolId, usize> =
-            all.iter().enumerate().map(|(k, &s)| (s, k)).collect();
+        let own: Vec<SymbolId> = machine.states().iter().filter(is_own).copied().collect();
+        let wanted = wanted_at_point(&own, (&mut plain, &reduced), &wish)?;
+
+        let places = machine.states().iter().enumerate();
+        let place: HashMap<SymbolId, usize> = places.map(|(k, &s)| (s, k)).collect();
         let mut chain = added.iter().flat_map(|i| &i.chain);
         if chain.any(|s| !place.contains_key(s)) {
             return Err(tied(asked));
         }
-        let entries = inputs.iter().map(|q| {
-            let symbol = plain.dae.pool.as_symbol(q.column.value);
-            let constant = symbol.and_then(|s| match plain.dae.symbol(s).role {
-                Role::Parameter { value, .. } => Some((s, value)),
-                _ => None,
-            });
-            (q.column.value, constant)
-        });
-        let entries = entries.collect();
+
+        let entries = entries(inputs, &plain);
         let names = names_of_integrals(graph, &plain).into_iter().collect();
         let finder = Finder::new(design, Arc::new(plain), &wanted, at, asked)?;
+
         let places = |symbols: &[SymbolId]| symbols.iter().map(|s| place[s]).collect();
         let chains: Vec<Vec<usize>> = added.iter().map(|i| places(&i.chain)).collect();
         let shape = Shape {
@@ -320,22 +230,24 @@ impl Site {
             inputs: chains[..n_asked].to_vec(),
             held: chains[n_asked..n_asked + n_lines].to_vec(),
             fresh: chains[n_asked + n_lines..].to_vec(),
-            line_rows: places(&line_symbols),
+            line_rows: places(&rows.lines),
             opened,
             quantiser_gain,
-            outputs: places(&output_symbols),
-            constraints: places(&constraint_symbols),
-            switches: switch_symbols
+            outputs: places(&rows.outputs),
+            constraints: places(&rows.constraints),
+            switches: rows.switches.iter().map(|&(m, z)| (m, place[&z])).collect(),
+            run_states: rows
+                .run_states
                 .iter()
-                .map(|&(m, z)| (m, place[&z]))
+                .map(|&(s, z)| (s, place[&z]))
                 .collect(),
-            run_states: run_symbols.iter().map(|&(s, z)| (s, place[&z])).collect(),
             reduced,
             messages,
             names,
             added,
             entries,
         };
+
         Ok(Site {
             shape: Arc::new(shape),
             machine,
@@ -414,6 +326,210 @@ impl Site {
             shape,
         })
     }
+}
+
+/// Refuses contacts that conduct or block and nothing between.
+fn refuse_ideal_contacts(graph: &BondGraph, asked: Span) -> Result<(), LinearError> {
+    if let Some(&contact) = ideal_contacts(graph).first() {
+        return Err(model_error(
+            Diagnostic::error(
+                code::NO_LINEAR_FORM,
+                format!(
+                    "the ideal contact `{}` has no slope: it conducts or it blocks",
+                    graph.element_name(contact)
+                ),
+            )
+            .primary(
+                graph.span(graph.element(contact).origin),
+                "this contact is ideal",
+            )
+            .secondary(asked, "asked for here")
+            .help("give it resistances, such as `Ron = 1 [mohm], Roff = 1 [Mohm]`"),
+        ));
+    }
+    Ok(())
+}
+
+/// Adds the inputs, and opens the sampled blocks that take part.
+fn augment(compiled: &Compiled, wish: &Wish<'_>) -> Result<Augmented, LinearError> {
+    let Wish {
+        inputs,
+        values,
+        at,
+        asked,
+    } = *wish;
+    let graph = &compiled.graph;
+    let mut dae = compiled.equations();
+    let n_rates = compiled.reduced.structural_index as usize + 1;
+    let mut added: Vec<Input> = Vec::new();
+    let mut refused = Vec::new();
+    for input in inputs {
+        match add_input(&mut dae, graph, input, n_rates, at.entry) {
+            Ok(input) => added.push(input),
+            Err(message) => refused.push(*message),
+        }
+    }
+    let mut opened = None;
+    let mut quantiser_gain = None;
+    if refused.is_empty() {
+        match at.sampled {
+            Sampled::Refused => {
+                let sampled = refuse_sampled(&dae, graph, values, asked);
+                refused.extend(sampled.err().map(|message| *message));
+            }
+            Sampled::InSteps {
+                quantiser_gain: gain,
+            } => {
+                quantiser_gain = gain;
+                let symbols = sampled_reads(&dae, values);
+                // Quantisers without a stated gain are refused once it is known whether they matter.
+                opened = (!symbols.is_empty())
+                    .then(|| open_clocks(&mut dae, &symbols, gain.unwrap_or(1.0), n_rates));
+            }
+        }
+    }
+    if !refused.is_empty() {
+        return Err(LinearError::Model(refused));
+    }
+    Ok(Augmented {
+        dae,
+        added,
+        opened,
+        quantiser_gain,
+    })
+}
+
+/// Refuses models whose matrices would not fit.
+fn refuse_many_states(n_states: usize, asked: Span) -> Result<(), LinearError> {
+    if n_states > MOST_STATES {
+        return Err(model_error(
+            Diagnostic::error(
+                code::NO_LINEAR_FORM,
+                format!("{n_states} states are too many for a linear model in matrices"),
+            )
+            .primary(asked, format!("at most {MOST_STATES} states"))
+            .help("linearize a part of the model, or one with fewer cells"),
+        ));
+    }
+    Ok(())
+}
+
+/// What the model is asked for.
+#[derive(Clone, Copy)]
+struct Wish<'q> {
+    inputs: &'q [Quantity],
+    /// Of the outputs.
+    values: &'q [ExprId],
+    at: &'q At<'q>,
+    /// Where it was asked for.
+    asked: Span,
+}
+
+/// The equations with inputs.
+struct Augmented {
+    dae: Dae,
+    added: Vec<Input>,
+    opened: Option<Opened>,
+    quantiser_gain: Option<f64>,
+}
+
+/// What was added to the reduced equations, so that slopes can be read off.
+struct AddedRows {
+    outputs: Vec<SymbolId>,
+    constraints: Vec<SymbolId>,
+    /// Of what the sampled lines compute.
+    lines: Vec<SymbolId>,
+    /// Of what switches at zero, with the modes.
+    switches: Vec<(SymbolId, SymbolId)>,
+    /// Of the states of a run, with their symbols there.
+    run_states: Vec<(SymbolId, SymbolId)>,
+}
+
+impl AddedRows {
+    /// Adds them in the order of the fields.
+    fn add(
+        reduced: &mut Reduced,
+        plain: &Reduced,
+        wish: &Wish<'_>,
+        opened: Option<&Opened>,
+    ) -> Result<Self, LinearError> {
+        let rows = |reduced: &mut Reduced, values: &[ExprId]| -> Vec<SymbolId> {
+            values.iter().map(|&e| add_output(reduced, e)).collect()
+        };
+        // What a run is projected onto.
+        let mut constraint_values = reduced.constraints.clone();
+        constraint_values.extend(reduced.dae.invariants.iter().map(|i| i.residual));
+        let outputs = rows(reduced, wish.values);
+        let constraints = rows(reduced, &constraint_values);
+        let line_values: Vec<ExprId> = opened
+            .iter()
+            .flat_map(|o| o.lines.iter().map(|line| line.value))
+            .collect();
+        let lines = rows(reduced, &line_values);
+
+        let surfaces: Vec<(SymbolId, ExprId)> = surfaces(&mut reduced.dae);
+        let switches = surfaces
+            .iter()
+            .map(|&(mode, e)| (mode, add_output(reduced, e)))
+            .collect();
+
+        let mut run_states = Vec::new();
+        for state in plain.states.iter().filter(|_| wish.at.wants_states) {
+            let Some(own) = counterpart(state.symbol, plain, reduced) else {
+                return Err(other_states(&plain.dae.name_of(state.symbol), wish.asked));
+            };
+            let value = reduced.dae.pool.symbol(own);
+            run_states.push((state.symbol, add_output(reduced, value)));
+        }
+        Ok(AddedRows {
+            outputs,
+            constraints,
+            lines,
+            switches,
+            run_states,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &SymbolId> {
+        let of_values = self.outputs.iter().chain(&self.constraints);
+        let of_run = self.run_states.iter().map(|r| &r.1);
+        let of_switches = self.switches.iter().map(|s| &s.1);
+        of_values
+            .chain(&self.lines)
+            .chain(of_run)
+            .chain(of_switches)
+    }
+}
+
+/// What the model's own machine is asked for at the point: its states, then what the outputs and inputs are.
+fn wanted_at_point(
+    own: &[SymbolId],
+    (plain, reduced): (&mut Reduced, &Reduced),
+    wish: &Wish<'_>,
+) -> Result<Vec<ExprId>, LinearError> {
+    let mut wanted = Vec::new();
+    for &symbol in own {
+        let Some(symbol) = counterpart(symbol, reduced, plain) else {
+            return Err(other_states(&reduced.dae.name_of(symbol), wish.asked));
+        };
+        wanted.push(plain.dae.pool.symbol(symbol));
+    }
+    wanted.extend(wish.values);
+    wanted.extend(wish.inputs.iter().map(|q| q.column.value));
+    Ok(wanted)
+}
+
+/// What the inputs are in the model's own equations, with the value where one is a parameter.
+fn entries(inputs: &[Quantity], plain: &Reduced) -> Vec<(ExprId, Option<(SymbolId, f64)>)> {
+    let entry = |q: &Quantity| {
+        let symbol = plain.dae.pool.as_symbol(q.column.value);
+        let constant = symbol.and_then(|s| match plain.dae.symbol(s).role {
+            Role::Parameter { value, .. } => Some((s, value)),
+            _ => None,
+        });
+        (q.column.value, constant)
+    };
+    inputs.iter().map(entry).collect()
 }
 
 fn tied(asked: Span) -> LinearError {

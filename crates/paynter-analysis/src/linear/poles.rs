@@ -73,31 +73,14 @@ pub fn poles_to_text(linear: &Linearization, table: &PoleTable) -> String {
         ]
         .map(str::to_owned),
     ];
+
     for mode in table.modes.iter().filter(|m| m.pole.im >= 0.0) {
-        if let Some(step) = linear.step() {
-            rows.push(row_in_steps(linear, mode, step));
-            continue;
-        }
-        let seconds = mode.time_constant();
-        let pole = match mode.is_at_zero() {
-            true => "0".to_owned(),
-            false => complex(mode.pole, mode.uncertainty),
-        };
-        let cell = |x: f64| match mode.is_at_zero() {
-            true => "-".to_owned(),
-            false => significant(x, 6),
-        };
-        rows.push([
-            pole,
-            cell(mode.damping()),
-            cell(mode.natural_frequency()),
-            match seconds.is_finite() {
-                true => cell(seconds),
-                false => "-".to_owned(),
-            },
-            movers(linear, mode),
-        ]);
+        rows.push(match linear.step() {
+            Some(step) => row_in_steps(linear, mode, step),
+            None => row_in_time(linear, mode),
+        });
     }
+
     match table.modes.is_empty() {
         true => out.push_str("\nno states, no poles\n"),
         false => {
@@ -105,6 +88,47 @@ pub fn poles_to_text(linear: &Linearization, table: &PoleTable) -> String {
             columns(&mut out, &rows);
         }
     }
+    write_zeros(&mut out, linear, table, unit);
+    write_growing(&mut out, linear, table);
+
+    let n_channels = linear.inputs.len() * linear.outputs.len();
+    if table.zeros.is_empty() && n_channels > 0 {
+        let _ = writeln!(
+            out,
+            "\nnote: zeros belong to a channel; choose one of {n_channels} with --from and --to"
+        );
+    }
+
+    for note in notes(linear) {
+        let _ = writeln!(out, "\nnote: {note}");
+    }
+    out
+}
+
+/// A mode of a continuous model: pole, damping, frequency, time constant, what moves.
+fn row_in_time(linear: &Linearization, mode: &Mode) -> [String; 5] {
+    let seconds = mode.time_constant();
+    let pole = match mode.is_at_zero() {
+        true => "0".to_owned(),
+        false => complex(mode.pole, mode.uncertainty),
+    };
+    let cell = |x: f64| match mode.is_at_zero() {
+        true => "-".to_owned(),
+        false => significant(x, 6),
+    };
+    [
+        pole,
+        cell(mode.damping()),
+        cell(mode.natural_frequency()),
+        match seconds.is_finite() {
+            true => cell(seconds),
+            false => "-".to_owned(),
+        },
+        movers(linear, mode),
+    ]
+}
+
+fn write_zeros(out: &mut String, linear: &Linearization, table: &PoleTable, unit: &str) {
     for (input, output, own) in &table.zeros {
         let (input, output) = (&linear.inputs[*input].name, &linear.outputs[*output].name);
         let zeros = match own {
@@ -118,6 +142,10 @@ pub fn poles_to_text(linear: &Linearization, table: &PoleTable) -> String {
         };
         let _ = writeln!(out, "\nzeros from {input} to {output} {unit}\n  {zeros}");
     }
+}
+
+/// Says how many poles make the model unstable, if any do.
+fn write_growing(out: &mut String, linear: &Linearization, table: &PoleTable) {
     let grows = |m: &&Mode| match linear.step() {
         None => m.pole.re > 0.0 && !m.is_at_zero(),
         Some(_) => m.pole.norm() > 1.0 + 10.0 * m.uncertainty,
@@ -135,17 +163,6 @@ pub fn poles_to_text(linear: &Linearization, table: &PoleTable) -> String {
             }
         );
     }
-    let n_channels = linear.inputs.len() * linear.outputs.len();
-    if table.zeros.is_empty() && n_channels > 0 {
-        let _ = writeln!(
-            out,
-            "\nnote: zeros belong to a channel; choose one of {n_channels} with --from and --to"
-        );
-    }
-    for note in notes(linear) {
-        let _ = writeln!(out, "\nnote: {note}");
-    }
-    out
 }
 
 /// A pole z with damping, frequency and time constant of the s with e^{sT} = z.

@@ -10,8 +10,8 @@
 
 use super::clocks::Line;
 use super::matrices::{Through, label, warnings_of};
-use super::operating_point::OperatingPoint;
-use super::{LinearError, LinearRequest, Linearization, model_error};
+use super::operating_point::{OperatingPoint, Slopes};
+use super::{Label, LinearError, LinearRequest, Linearization, model_error};
 use paynter_design::code;
 use paynter_linear::{Look, Matrix, SampledModel, Tick};
 use paynter_model::experiment::Column;
@@ -29,46 +29,30 @@ pub(super) fn read_off_steps(
     let slopes = site.slopes()?;
     let time_slopes = site.time_slopes()?;
     let kinks = site.real_kinks(&slopes)?;
+
     let parts = Parts::new(site, &Through::new(site, &slopes), ask)?;
     let lines = driven_lines(site, &parts)?;
     let schedule = schedule(site, &lines)?;
     if ask.is_injected {
         refuse_many_ticks(site, ask, &parts, (&lines, &schedule))?;
     }
+
     let whole = parts.assemble(site, &lines, &schedule);
     let lifted = whole.lift(look);
+
     let columns = |all: &[paynter_model::experiment::Quantity], values: &[f64]| {
         let pairs = all.iter().map(|q| &q.column).zip(values);
         pairs
             .map(|(c, &value): (&Column, _)| label(&c.name, c.unit.as_ref(), value))
             .collect::<Vec<_>>()
     };
-    let opened = site
-        .opened
-        .as_ref()
-        .expect("sampled blocks are open at this site");
-    let n = parts.kept.len();
-    let mut states = Vec::new();
-    let mut rates = Vec::new();
-    for &k in &lifted.kept {
-        if k < n {
-            let place = parts.kept[k];
-            states.push(site.state_label(place));
-            rates.push(slopes.f[place]);
-            continue;
-        }
-        let number = lines[k - n];
-        let line = &opened.lines[number];
-        let unit = site.design.state_units.get(&line.symbol);
-        let held = site.held_values[number];
-        states.push(label(&site.name(line.symbol), unit, held));
-        // Rounding lines stand where they stand; others would move to what they compute.
-        let next = slopes.f[site.line_rows[number]];
-        rates.push(match line.is_quantised {
-            true => 0.0,
-            false => (next - held) / schedule.period,
-        });
-    }
+    let (states, rates) = states_in_steps(
+        site,
+        (&parts, &lines),
+        &lifted.kept,
+        (&slopes, schedule.period),
+    );
+
     let mut rows = parts.kept.iter().chain(&parts.outputs);
     Ok(Linearization {
         states,
@@ -85,6 +69,42 @@ pub(super) fn read_off_steps(
         model: lifted.model,
         sampled: Some(whole),
     })
+}
+
+/// Labels and rates of the states: those of the model, then what the sampled lines hold.
+fn states_in_steps(
+    site: &OperatingPoint<'_>,
+    (parts, lines): (&Parts, &[usize]),
+    kept: &[usize],
+    (slopes, period): (&Slopes, f64),
+) -> (Vec<Label>, Vec<f64>) {
+    let opened = site
+        .opened
+        .as_ref()
+        .expect("sampled blocks are open at this site");
+    let n = parts.kept.len();
+    let mut states = Vec::new();
+    let mut rates = Vec::new();
+    for &k in kept {
+        if k < n {
+            let place = parts.kept[k];
+            states.push(site.state_label(place));
+            rates.push(slopes.f[place]);
+            continue;
+        }
+        let number = lines[k - n];
+        let line = &opened.lines[number];
+        let unit = site.design.state_units.get(&line.symbol);
+        let held = site.held_values[number];
+        states.push(label(&site.name(line.symbol), unit, held));
+        // Rounding lines stand where they stand; others would move to what they compute.
+        let next = slopes.f[site.line_rows[number]];
+        rates.push(match line.is_quantised {
+            true => 0.0,
+            false => (next - held) / period,
+        });
+    }
+    (states, rates)
 }
 
 /// Slopes of rates, sampled lines and outputs by states, held values, values just set and inputs.

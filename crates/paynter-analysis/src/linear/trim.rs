@@ -22,7 +22,7 @@ use paynter_design::digits::significant;
 use paynter_linear::{Matrix, least_squares};
 use paynter_model::experiment::Quantity;
 use paynter_symbolic::SymbolId;
-use paynter_syntax::Diagnostic;
+use paynter_syntax::{Diagnostic, Span};
 use std::collections::HashSet;
 
 /// A point at rest.
@@ -139,14 +139,17 @@ impl Frame {
     }
 }
 
+/// A state: its place in `y`, and its symbol.
+type State = (usize, SymbolId);
+
 struct Search {
     /// Places in `y` that vary.
     variables: Vec<usize>,
     /// Rows that must vanish: rates of states, then constraints.
     demands: Vec<usize>,
     /// States whose rates are demanded.
-    resting: Vec<(usize, SymbolId)>,
-    drifting: Vec<(usize, SymbolId)>,
+    resting: Vec<State>,
+    drifting: Vec<State>,
 }
 
 /// Tells whether a state only counts the turns of an angle: it has no slope on anything, and keeps its start.
@@ -167,55 +170,10 @@ impl Search {
         unknowns: &[(Unknown, &Quantity)],
     ) -> Result<Self, LinearError> {
         let is_state: HashSet<usize> = site.states.iter().map(|s| s.0).collect();
-        let mut variables: Vec<usize> = Vec::new();
-        for (unknown, quantity) in unknowns {
-            match *unknown {
-                Unknown::Input(k) => variables.push(site.inputs[k][0]),
-                Unknown::Output(k) => {
-                    let row = site.outputs[k];
-                    let reads: Vec<usize> = slopes
-                        .entries
-                        .iter()
-                        .filter(|e| e.0 == row && is_state.contains(&e.1))
-                        .map(|e| e.1)
-                        .filter(|&place| !counts_turns(site, place))
-                        .collect();
-                    if reads.is_empty() {
-                        let name = &quantity.column.name;
-                        return Err(model_error(
-                            Diagnostic::error(
-                                code::TRIM_UNKNOWN,
-                                format!("`{name}` follows from no state, so `trim` cannot vary it"),
-                            )
-                            .primary(quantity.span, "this follows from no state")
-                            .help("name states, quantities that follow from them, or an `input` with a constant value"),
-                        ));
-                    }
-                    variables.extend(reads);
-                }
-            }
-        }
-        variables.sort_unstable();
-        variables.dedup();
-        // A state that no other rate reads, nor its own, drifts without effect.
+        let mut variables = places_of(site, slopes, unknowns)?;
         let varies: HashSet<usize> = variables.iter().copied().collect();
-        let (mut drifting, mut resting): (Vec<_>, Vec<_>) = (site.states.iter().copied())
-            .partition(|s| counts_turns(site, s.0) && !varies.contains(&s.0));
-        loop {
-            let rows: HashSet<usize> = resting.iter().map(|s| s.0).collect();
-            let read: HashSet<usize> = slopes
-                .entries
-                .iter()
-                .filter(|e| rows.contains(&e.0) || site.constraints.contains(&e.0))
-                .map(|e| e.1)
-                .collect();
-            let idle = |s: &(usize, SymbolId)| !read.contains(&s.0) && !varies.contains(&s.0);
-            let Some(at) = resting.iter().position(idle) else {
-                break;
-            };
-            drifting.push(resting.remove(at));
-        }
-        drifting.sort_unstable();
+        let (drifting, resting) = drifting_and_resting(site, slopes, &varies);
+
         // Coordinates that constraints bind move along.
         let bound: HashSet<usize> = slopes
             .entries
@@ -227,6 +185,7 @@ impl Search {
             variables.extend(bound.into_iter().filter(|b| !varies.contains(b)));
             variables.sort_unstable();
         }
+
         let mut demands: Vec<usize> = resting.iter().map(|s| s.0).collect();
         demands.extend(&site.constraints);
         Ok(Search {
@@ -362,6 +321,33 @@ impl Search {
         let size = frame.size_of(&self.variables, &site.y);
         let mut left = self.left(site, (slopes, &frame, size));
         left.retain(|i| self.resting.iter().any(|s| s.0 == *i));
+        let moving = self.changing(site, slopes, &left);
+
+        let span = unknowns.first().map_or(site.asked, |u| u.1.span);
+        let names: Vec<String> = unknowns
+            .iter()
+            .map(|u| format!("`{}`", u.1.column.name))
+            .collect();
+        let named = names.join(", ");
+        let is_short = self.variables.len() < self.resting.len();
+        if is_short && !is_outside {
+            return self.too_few(site, (&named, &moving), span);
+        }
+
+        let message = if is_outside {
+            format!("the search for an equilibrium leaves the domain of a law: {moving}")
+        } else {
+            format!("no equilibrium was found near the start values: {moving}")
+        };
+        model_error(
+            Diagnostic::error(code::TRIM_FAILED, message)
+                .primary(span, "the search began at the start values of these")
+                .help("give `start` values nearer to an equilibrium, or other values of the inputs: the model may have no equilibrium"),
+        )
+    }
+
+    /// The first few of these states with their rates, in words.
+    fn changing(&self, site: &OperatingPoint<'_>, slopes: &Slopes, left: &[usize]) -> String {
         let shown: Vec<String> = left
             .iter()
             .take(3)
@@ -377,50 +363,106 @@ impl Search {
                 )
             })
             .collect();
-        let moving = match shown.is_empty() {
+        match shown.is_empty() {
             true => "a constraint is not met".to_owned(),
             false => format!("there changes {}", shown.join(", ")),
-        };
-        let span = unknowns.first().map_or(site.asked, |u| u.1.span);
-        let names: Vec<String> = unknowns
-            .iter()
-            .map(|u| format!("`{}`", u.1.column.name))
-            .collect();
-        let named = names.join(", ");
-        let is_short = self.variables.len() < self.resting.len();
-        if is_short && !is_outside {
-            let free: HashSet<usize> = self.variables.iter().copied().collect();
-            let fixed = self.resting.iter().filter(|s| !free.contains(&s.0));
-            let fixed: Vec<String> = fixed.map(|s| format!("`{}`", site.name(s.1))).collect();
-            return model_error(
-                Diagnostic::error(
-                    code::TRIM_UNKNOWN,
-                    format!("no values of {named} alone bring the model to equilibrium: {moving}"),
-                )
-                .primary(
-                    span,
-                    format!(
-                        "{} to vary, {} rates to vanish",
-                        self.variables.len(),
-                        self.resting.len()
-                    ),
-                )
-                .help(format!(
-                    "free more quantities: `trim` holds {} at the start value{}",
-                    fixed.join(", "),
-                    if fixed.len() == 1 { "" } else { "s" }
-                )),
-            );
         }
-        let message = if is_outside {
-            format!("the search for an equilibrium leaves the domain of a law: {moving}")
-        } else {
-            format!("no equilibrium was found near the start values: {moving}")
-        };
+    }
+
+    /// Too few unknowns for the rates that must vanish.
+    fn too_few(
+        &self,
+        site: &OperatingPoint<'_>,
+        (named, moving): (&str, &str),
+        span: Span,
+    ) -> LinearError {
+        let free: HashSet<usize> = self.variables.iter().copied().collect();
+        let fixed = self.resting.iter().filter(|s| !free.contains(&s.0));
+        let fixed: Vec<String> = fixed.map(|s| format!("`{}`", site.name(s.1))).collect();
         model_error(
-            Diagnostic::error(code::TRIM_FAILED, message)
-                .primary(span, "the search began at the start values of these")
-                .help("give `start` values nearer to an equilibrium, or other values of the inputs: the model may have no equilibrium"),
+            Diagnostic::error(
+                code::TRIM_UNKNOWN,
+                format!("no values of {named} alone bring the model to equilibrium: {moving}"),
+            )
+            .primary(
+                span,
+                format!(
+                    "{} to vary, {} rates to vanish",
+                    self.variables.len(),
+                    self.resting.len()
+                ),
+            )
+            .help(format!(
+                "free more quantities: `trim` holds {} at the start value{}",
+                fixed.join(", "),
+                if fixed.len() == 1 { "" } else { "s" }
+            )),
         )
     }
+}
+
+/// Places in `y` of the unknowns: inputs, or the states that an output follows from.
+fn places_of(
+    site: &OperatingPoint<'_>,
+    slopes: &Slopes,
+    unknowns: &[(Unknown, &Quantity)],
+) -> Result<Vec<usize>, LinearError> {
+    let is_state: HashSet<usize> = site.states.iter().map(|s| s.0).collect();
+    let mut variables: Vec<usize> = Vec::new();
+    for (unknown, quantity) in unknowns {
+        match *unknown {
+            Unknown::Input(k) => variables.push(site.inputs[k][0]),
+            Unknown::Output(k) => {
+                let row = site.outputs[k];
+                let reads: Vec<usize> = slopes
+                    .entries
+                    .iter()
+                    .filter(|e| e.0 == row && is_state.contains(&e.1))
+                    .map(|e| e.1)
+                    .filter(|&place| !counts_turns(site, place))
+                    .collect();
+                if reads.is_empty() {
+                    let name = &quantity.column.name;
+                    return Err(model_error(
+                            Diagnostic::error(
+                                code::TRIM_UNKNOWN,
+                                format!("`{name}` follows from no state, so `trim` cannot vary it"),
+                            )
+                            .primary(quantity.span, "this follows from no state")
+                            .help("name states, quantities that follow from them, or an `input` with a constant value"),
+                        ));
+                }
+                variables.extend(reads);
+            }
+        }
+    }
+    variables.sort_unstable();
+    variables.dedup();
+    Ok(variables)
+}
+
+/// Divides the states: one that no other rate reads, nor its own, drifts without effect.
+fn drifting_and_resting(
+    site: &OperatingPoint<'_>,
+    slopes: &Slopes,
+    varies: &HashSet<usize>,
+) -> (Vec<State>, Vec<State>) {
+    let (mut drifting, mut resting): (Vec<_>, Vec<_>) = (site.states.iter().copied())
+        .partition(|s| counts_turns(site, s.0) && !varies.contains(&s.0));
+    loop {
+        let rows: HashSet<usize> = resting.iter().map(|s| s.0).collect();
+        let read: HashSet<usize> = slopes
+            .entries
+            .iter()
+            .filter(|e| rows.contains(&e.0) || site.constraints.contains(&e.0))
+            .map(|e| e.1)
+            .collect();
+        let idle = |s: &(usize, SymbolId)| !read.contains(&s.0) && !varies.contains(&s.0);
+        let Some(at) = resting.iter().position(idle) else {
+            break;
+        };
+        drifting.push(resting.remove(at));
+    }
+    drifting.sort_unstable();
+    (drifting, resting)
 }

@@ -3,15 +3,15 @@
 //! In:  what was found for each combination of choices.
 //! Out: an [`Optimum`]: values with the digits that count, conditions with their price, agreement, messages.
 
-use super::Searched;
 use super::choices::Combination;
 use super::trials::{Reasons, SlopeSources, Trials};
+use super::{Axis, Searched};
 use crate::evaluator::headline;
 use crate::experiment::Measurement;
 use paynter_design::code;
 use paynter_design::design::Design;
 use paynter_design::digits::significant;
-use paynter_model::experiment::{Condition, Optimize};
+use paynter_model::experiment::{Condition, Optimize, Varied};
 use paynter_model::units::Unit;
 use paynter_optimize::search::Agreement;
 use paynter_optimize::{Evaluation, Found, Phase};
@@ -169,24 +169,17 @@ const FLAT: f64 = 0.01;
 
 /// Compares the combinations and reads the best.
 pub(super) fn conclude(design: &Design, results: Vec<Searched<'_>>) -> Optimum {
-    let search = design
-        .plan
-        .optimize
-        .as_ref()
-        .expect("the caller has looked");
+    let search = design.plan.optimize.as_ref();
+    let search = search.expect("the caller has looked");
     let mut n_runs = 0;
     let mut is_ended = false;
     let mut reasons = Reasons::new();
     let mut slopes = SlopeSources::default();
     let mut choices = Vec::new();
     let mut best: Option<(usize, Evaluation)> = None;
+
     for (k, (combination, result)) in results.iter().enumerate() {
-        let mut choice = ChoiceFound {
-            labels: combination.labels.clone(),
-            aim: None,
-            is_feasible: false,
-            failure: None,
-        };
+        let mut choice = ChoiceFound::unsearched(combination.labels.clone());
         match result {
             Err(messages) => choice.failure = Some(headline(messages).1),
             Ok((trials, found)) => {
@@ -212,29 +205,19 @@ pub(super) fn conclude(design: &Design, results: Vec<Searched<'_>>) -> Optimum {
         }
         choices.push(choice);
     }
+    let mut failures: Vec<(String, usize)> = reasons.into_values().collect();
+    failures.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    choices.retain(|c| !c.labels.is_empty());
+
     let mut optimum = Optimum {
-        experiment: design.plan.name.clone().unwrap_or_default(),
-        values: Vec::new(),
-        aim: None,
-        is_feasible: false,
-        conditions: Vec::new(),
-        measures: Vec::new(),
-        starts: Counts::default(),
-        global: None,
-        choices: choices
-            .into_iter()
-            .filter(|c| !c.labels.is_empty())
-            .collect(),
+        choices,
         n_runs,
-        failures: reasons.into_values().collect(),
+        failures,
         slopes,
         is_ended,
-        messages: Vec::new(),
-        tried: Vec::new(),
+        ..Optimum::unread(design)
     };
-    optimum
-        .failures
-        .sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+
     match best {
         Some((k, value)) => {
             if let (combination, Ok((trials, found))) = &results[k] {
@@ -245,6 +228,40 @@ pub(super) fn conclude(design: &Design, results: Vec<Searched<'_>>) -> Optimum {
     }
     add_warnings(&mut optimum, search);
     optimum
+}
+
+impl Optimum {
+    /// One of which nothing has been read yet.
+    fn unread(design: &Design) -> Self {
+        Optimum {
+            experiment: design.plan.name.clone().unwrap_or_default(),
+            values: Vec::new(),
+            aim: None,
+            is_feasible: false,
+            conditions: Vec::new(),
+            measures: Vec::new(),
+            starts: Counts::default(),
+            global: None,
+            choices: Vec::new(),
+            n_runs: 0,
+            failures: Vec::new(),
+            slopes: SlopeSources::default(),
+            is_ended: false,
+            messages: Vec::new(),
+            tried: Vec::new(),
+        }
+    }
+}
+
+impl ChoiceFound {
+    fn unsearched(labels: Vec<(String, String)>) -> Self {
+        ChoiceFound {
+            labels,
+            aim: None,
+            is_feasible: false,
+            failure: None,
+        }
+    }
 }
 
 fn is_better(a: &Evaluation, b: &Evaluation) -> bool {
@@ -341,19 +358,12 @@ fn values_of(
             is_inert: false,
             target: varied.target.clone(),
         };
+
         if let Some((_, label)) = combination.labels.iter().find(|l| l.0 == *path) {
-            let number = label.split(' ').next().and_then(|n| n.parse().ok());
-            let written = match (&varied.unit, number) {
-                (Some((unit, _)), Some(number)) => with_unit(number, &unit.text),
-                _ => label.clone(),
-            };
-            values.push(ValueFound {
-                value: number,
-                written,
-                ..blank
-            });
+            values.push(chosen(varied, label, blank));
             continue;
         }
+
         let k = trials
             .axes
             .iter()
@@ -363,25 +373,10 @@ fn values_of(
         let unit = varied.unit.as_ref().map(|u| &u.0);
         let si = axis.value(x[k]);
         let shown = in_unit(si, unit);
-        // Ends of searches that agree say how well a value is known.
-        let ends = found.locals.iter().chain(&found.global);
-        let ends = ends
-            .filter(|l| l.agreement == Agreement::Same)
-            .filter_map(|l| l.best.as_ref());
-        let spreads: Vec<f64> = ends
-            .map(|e| (axis.value(e.0[k]) - si).abs())
-            .filter(|s| *s > 0.0)
-            .collect();
-        let spread = spreads
-            .iter()
-            .copied()
-            .fold(0.0, f64::max)
-            .max(1e-9 * si.abs());
-        let has_company = spreads.len() > 1;
         values.push(ValueFound {
             value: Some(shown),
             written: with_unit(shown, &blank.unit),
-            digits: if has_company { digits(si, spread) } else { 5 },
+            digits: known_digits(found, axis, k, si),
             at_bound: match x[k] {
                 part if part <= AT_BOUND => Some(AtBound::Lower),
                 part if part >= 1.0 - AT_BOUND => Some(AtBound::Upper),
@@ -394,6 +389,42 @@ fn values_of(
         });
     }
     values
+}
+
+/// A choice that was fixed: its label is the value.
+fn chosen(varied: &Varied, label: &str, blank: ValueFound) -> ValueFound {
+    let number = label.split(' ').next().and_then(|n| n.parse().ok());
+    let written = match (&varied.unit, number) {
+        (Some((unit, _)), Some(number)) => with_unit(number, &unit.text),
+        _ => label.to_owned(),
+    };
+    ValueFound {
+        value: number,
+        written,
+        ..blank
+    }
+}
+
+/// How many digits of a value are known: ends of searches that agree say it.
+fn known_digits(found: &Found, axis: &Axis, k: usize, si: f64) -> usize {
+    let ends = found.locals.iter().chain(&found.global);
+    let ends = ends
+        .filter(|l| l.agreement == Agreement::Same)
+        .filter_map(|l| l.best.as_ref());
+    let spreads: Vec<f64> = ends
+        .map(|e| (axis.value(e.0[k]) - si).abs())
+        .filter(|s| *s > 0.0)
+        .collect();
+    let spread = spreads
+        .iter()
+        .copied()
+        .fold(0.0, f64::max)
+        .max(1e-9 * si.abs());
+    if spreads.len() > 1 {
+        digits(si, spread)
+    } else {
+        5
+    }
 }
 
 fn with_unit(value: f64, unit: &str) -> String {

@@ -1,6 +1,6 @@
 //! Prints what a search found: for people, as JSON, as a table of all trials.
 
-use super::optimum::{AtBound, ConditionFound, Optimum, ValueFound, shown};
+use super::optimum::{AimFound, AtBound, ConditionFound, Optimum, ValueFound, shown};
 use super::trials::SlopeSources;
 use paynter_design::digits::significant;
 use paynter_optimize::Phase;
@@ -15,6 +15,16 @@ pub fn to_text(optimum: &Optimum) -> String {
     let Some(aim) = &optimum.aim else {
         return format!("{}\n", ending(optimum));
     };
+    write_aim(&mut out, optimum, aim);
+    write_values(&mut out, optimum);
+    write_conditions(&mut out, optimum, aim);
+    write_measures(&mut out, optimum);
+    write_choices(&mut out, optimum);
+    let _ = writeln!(out, "\n{}", ending(optimum));
+    out
+}
+
+fn write_aim(out: &mut String, optimum: &Optimum, aim: &AimFound) {
     let word = if aim.is_small { "minimum" } else { "maximum" };
     let word = if optimum.is_feasible {
         word
@@ -28,6 +38,9 @@ pub fn to_text(optimum: &Optimum) -> String {
         aim.text,
         significant(aim.value, aim.digits)
     );
+}
+
+fn write_values(out: &mut String, optimum: &Optimum) {
     let width = widest(optimum.values.iter().map(|v| v.name.as_str()));
     for value in &optimum.values {
         let _ = writeln!(
@@ -38,6 +51,9 @@ pub fn to_text(optimum: &Optimum) -> String {
             remark(value)
         );
     }
+}
+
+fn write_conditions(out: &mut String, optimum: &Optimum, aim: &AimFound) {
     if !optimum.conditions.is_empty() {
         out.push('\n');
     }
@@ -55,6 +71,9 @@ pub fn to_text(optimum: &Optimum) -> String {
             state(condition, &aim.unit)
         );
     }
+}
+
+fn write_measures(out: &mut String, optimum: &Optimum) {
     let width = widest(optimum.measures.iter().map(|m| m.name.as_str()));
     if !optimum.measures.is_empty() {
         out.push('\n');
@@ -63,6 +82,10 @@ pub fn to_text(optimum: &Optimum) -> String {
         let value = m.value.map_or("—".to_owned(), |v| significant(v, 8));
         let _ = writeln!(out, "  {:width$}  {value}{}", m.name, spaced(&m.unit));
     }
+}
+
+/// The best of each combination of choices, or why there is none.
+fn write_choices(out: &mut String, optimum: &Optimum) {
     for choice in &optimum.choices {
         let labels: Vec<String> = choice
             .labels
@@ -76,8 +99,6 @@ pub fn to_text(optimum: &Optimum) -> String {
         };
         let _ = writeln!(out, "\n  {}: {result}", labels.join(", "));
     }
-    let _ = writeln!(out, "\n{}", ending(optimum));
-    out
 }
 
 fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {

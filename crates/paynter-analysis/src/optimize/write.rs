@@ -54,6 +54,32 @@ pub fn experiment_text(
     }
     let experiment = experiment_named(design, &optimum.experiment).ok_or(WriteError::Unreadable)?;
     let source = |span| design.project.sources.text(span).trim();
+    let mut lines = kept_lines(design, optimum, experiment);
+
+    let found: Vec<String> = optimum
+        .values
+        .iter()
+        .map(|v| format!("{} = {}", v.name, v.written))
+        .collect();
+    lines.insert(0, format!("with {}", found.join(", ")));
+    let aim = optimum.aim.as_ref().map_or(String::new(), |a| {
+        format!(
+            ": {} = {}",
+            a.text,
+            paynter_design::digits::significant(a.value, a.digits)
+        )
+    });
+    Ok(format!(
+        "{MARK} from `{}`{aim}.\nexperiment {name} of {} {{\n    {}\n}}\n",
+        optimum.experiment,
+        source(experiment.of.span),
+        lines.join("\n    ")
+    ))
+}
+
+/// The statements that stay: all but the search, and settings of what was found.
+fn kept_lines(design: &Design, optimum: &Optimum, experiment: &ast::Experiment) -> Vec<String> {
+    let source = |span| design.project.sources.text(span).trim();
     let is_found = |target: &ast::Ref| {
         let own = source(target.span);
         optimum.values.iter().any(|v| v.name == own)
@@ -88,25 +114,7 @@ pub fn experiment_text(
             _ => lines.push(source(statement.span).to_owned()),
         }
     }
-    let found: Vec<String> = optimum
-        .values
-        .iter()
-        .map(|v| format!("{} = {}", v.name, v.written))
-        .collect();
-    lines.insert(0, format!("with {}", found.join(", ")));
-    let aim = optimum.aim.as_ref().map_or(String::new(), |a| {
-        format!(
-            ": {} = {}",
-            a.text,
-            paynter_design::digits::significant(a.value, a.digits)
-        )
-    });
-    Ok(format!(
-        "{MARK} from `{}`{aim}.\nexperiment {name} of {} {{\n    {}\n}}\n",
-        optimum.experiment,
-        source(experiment.of.span),
-        lines.join("\n    ")
-    ))
+    lines
 }
 
 /// The text of the main file with the experiment in it, replacing one that was written before.

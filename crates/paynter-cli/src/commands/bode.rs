@@ -5,6 +5,7 @@ use crate::commands::outputs::{Outputs, PICTURES, ending};
 use crate::console::{OK, call_error, refuse};
 use crate::say;
 use clap::Args;
+use paynter::linear::{Bode, Linearization};
 use std::path::PathBuf;
 
 /// Which responses, and where to put them.
@@ -48,6 +49,7 @@ pub fn bode(args: &BodeArgs) -> u8 {
     {
         return call_error("frequencies must be positive, and `--low` below `--high`");
     }
+
     let (design, linear) = match args.linear.linearize() {
         Ok(done) => done,
         Err(status) => return status,
@@ -55,6 +57,7 @@ pub fn bode(args: &BodeArgs) -> u8 {
     if let Err(status) = needs_channel(&linear) {
         return status;
     }
+
     let outputs = Outputs::of(&design);
     let checked = [(&args.out, &["csv", "json"][..]), (&args.plot, PICTURES)];
     for (path, endings) in checked {
@@ -62,6 +65,7 @@ pub fn bode(args: &BodeArgs) -> u8 {
             return call_error(message);
         }
     }
+
     let mut bode = match paynter::linear::bode(&design, &linear, range) {
         Ok(bode) => bode,
         Err(error) => return refuse(&design, error, json),
@@ -74,6 +78,7 @@ pub fn bode(args: &BodeArgs) -> u8 {
             .unwrap_or_else(|| design.model.clone());
         bode.call_after(&own);
     }
+
     for name in &args.also {
         let mut other = args.linear.clone();
         other.model.experiment = Some(name.clone());
@@ -88,25 +93,36 @@ pub fn bode(args: &BodeArgs) -> u8 {
         found.call_after(name);
         bode.channels.extend(found.channels);
     }
-    if let Some(path) = &args.out {
-        let text = match ending(path).as_str() {
-            "csv" => bode.to_csv(),
-            _ => bode.to_json(&linear).to_string(),
-        };
-        if let Err(message) = outputs.write(path, text.as_bytes()) {
-            return call_error(message);
-        }
+
+    let title = design.plan.name.as_ref().unwrap_or(&design.model);
+    if let Err(message) = write_files(args, &outputs, (&bode, &linear), title) {
+        return call_error(message);
     }
-    if let Some(path) = &args.plot {
-        let title = design.plan.name.as_ref().unwrap_or(&design.model);
-        if let Err(message) = outputs.write_svg(path, &bode.plot(title).to_svg()) {
-            return call_error(message);
-        }
-    }
+
     if json {
         say!("{}", bode.to_json(&linear));
     } else {
         say!("{}", bode.to_text(&linear).trim_end());
     }
     OK
+}
+
+/// Writes numbers and picture as asked.
+fn write_files(
+    args: &BodeArgs,
+    outputs: &Outputs,
+    (bode, linear): (&Bode, &Linearization),
+    title: &str,
+) -> Result<(), String> {
+    if let Some(path) = &args.out {
+        let text = match ending(path).as_str() {
+            "csv" => bode.to_csv(),
+            _ => bode.to_json(linear).to_string(),
+        };
+        outputs.write(path, text.as_bytes())?;
+    }
+    if let Some(path) = &args.plot {
+        outputs.write_svg(path, &bode.plot(title).to_svg())?;
+    }
+    Ok(())
 }

@@ -91,10 +91,12 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
+
     let mut outputs = Outputs::of(&design);
     if let Some(result) = &args.result {
         outputs = outputs.and_keep(result);
     }
+
     let path = args
         .out
         .clone()
@@ -106,6 +108,7 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
     if let Err(message) = checked {
         return call_error(message);
     }
+
     let causality = design.causality();
     let power = match power_flow(args, &design) {
         Ok(power) => power,
@@ -114,23 +117,9 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
     let options = DiagramOptions {
         power,
         title: design.model.clone(),
-        parts: match (args.open, args.closed) {
-            (true, _) => Parts::Open,
-            (_, true) => Parts::Closed,
-            _ => Parts::Automatic,
-        },
-        signals: if args.no_signals {
-            Shown::Never
-        } else {
-            Shown::WhenFew
-        },
-        bond_labels: if args.numbers {
-            BondLabels::Numbers
-        } else {
-            BondLabels::Names
-        },
-        ..DiagramOptions::default()
+        ..args.options()
     };
+
     let drawn = || draw(&design.graph, Some(&causality), &options);
     let written = match (ending(&path).as_str(), args.frames) {
         ("svg" | "png", true) => {
@@ -142,6 +131,7 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
         ("tex" | "pdf", true) => return call_error("frames can only be written as .svg or .png"),
         _ => outputs.write_svg(&path, &args.theme.of(&to_svg(&drawn()))),
     };
+
     if let Err(message) = written {
         return call_error(message);
     }
@@ -151,6 +141,30 @@ pub fn diagram(args: &DiagramArgs) -> u8 {
         say!("drawn in {}", path.display());
     }
     OK
+}
+
+impl DiagramArgs {
+    /// What is shown, and how.
+    fn options(&self) -> DiagramOptions {
+        DiagramOptions {
+            parts: match (self.open, self.closed) {
+                (true, _) => Parts::Open,
+                (_, true) => Parts::Closed,
+                _ => Parts::Automatic,
+            },
+            signals: if self.no_signals {
+                Shown::Never
+            } else {
+                Shown::WhenFew
+            },
+            bond_labels: if self.numbers {
+                BondLabels::Numbers
+            } else {
+                BondLabels::Names
+            },
+            ..DiagramOptions::default()
+        }
+    }
 }
 
 /// What was drawn, as JSON: elements by number, and the bonds between them.

@@ -7,7 +7,8 @@ use crate::console::{
 };
 use crate::{ModelArgs, say};
 use clap::Args;
-use paynter::fit::{self, FitRequest};
+use paynter::Design;
+use paynter::fit::{self, Estimated, FitRequest};
 use paynter::syntax::Diagnostic;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -43,23 +44,25 @@ pub fn fit(args: &FitArgs) -> u8 {
             "the experiment has no `fit`; write for instance `fit k in 1 .. 9 { data \"run.csv\" }`",
         );
     }
+
     let choice = match crate::console::choice(&args.model) {
         Ok(choice) => choice,
         Err(message) => return call_error(message),
     };
+
     let outputs = Outputs::of(&design);
     if let Some(path) = &args.table
         && let Err(error) = outputs.check_table(path)
     {
         return call_error(error);
     }
+
     let ask = FitRequest {
         engine: args.engine.engine(),
-        jobs: args
-            .jobs
-            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        jobs: args.jobs.unwrap_or_else(all_cores),
         n_starts: args.starts.max(1),
     };
+
     let is_cancelled = interruption();
     let bar = progress_bar(0, "{spinner} {pos} runs  {elapsed}");
     let result = fit::fit(&design, &choice, &ask, &|n_runs| {
@@ -72,6 +75,7 @@ pub fn fit(args: &FitArgs) -> u8 {
         }
     });
     bar.finish_and_clear();
+
     let fitted = match result {
         Ok(fitted) => fitted,
         Err(messages) => {
@@ -79,16 +83,12 @@ pub fn fit(args: &FitArgs) -> u8 {
             return MODEL_WRONG;
         }
     };
+
     let written = args.table.as_ref().map_or(Ok(()), |path| {
         outputs.write_table(path, &fit::to_table(&fitted))
     });
-    match args.model.json {
-        true => show_json(fit::to_json(&fitted), &fitted.messages),
-        false => {
-            say!("{}", fit::to_text(&fitted).trim_end());
-            show(&design.failed(fitted.messages.clone()), false);
-        }
-    }
+    print_fitted(&design, &fitted, args.model.json);
+
     if let Err(message) = written {
         return call_error(message);
     }
@@ -96,5 +96,19 @@ pub fn fit(args: &FitArgs) -> u8 {
     match is_wrong || is_cancelled.load(Ordering::Relaxed) {
         true => RUN_FAILED,
         false => OK,
+    }
+}
+
+fn all_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn print_fitted(design: &Design, fitted: &Estimated, is_json: bool) {
+    match is_json {
+        true => show_json(fit::to_json(fitted), &fitted.messages),
+        false => {
+            say!("{}", fit::to_text(fitted).trim_end());
+            show(&design.failed(fitted.messages.clone()), false);
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::commands::outputs::{Outputs, PICTURES};
 use crate::console::{OK, call_error, refuse};
 use crate::say;
 use clap::Args;
-use paynter::linear::{channel_margins, linearize, loop_margins};
+use paynter::linear::{ChannelMargins, LoopReport, channel_margins, linearize, loop_margins};
 use std::path::PathBuf;
 
 /// Which loop.
@@ -38,6 +38,7 @@ pub fn margins(args: &MarginsArgs) -> u8 {
     if design.linear.cut.is_empty() {
         return call_error("name the signal at which the loop is cut, such as `--cut ctrl.u`");
     }
+
     let outputs = Outputs::of(&design);
     for path in [&args.plot, &args.nyquist, &args.nichols]
         .into_iter()
@@ -47,10 +48,12 @@ pub fn margins(args: &MarginsArgs) -> u8 {
             return call_error(message);
         }
     }
+
     let compiled = match design.compile() {
         Ok(compiled) => compiled,
         Err(messages) => return refuse(&design, messages, json),
     };
+
     let mut loops = Vec::new();
     for cut in &design.linear.cut {
         match loop_margins(&design, &compiled, cut, args.linear.at) {
@@ -58,6 +61,7 @@ pub fn margins(args: &MarginsArgs) -> u8 {
             Err(error) => return refuse(&design, error, json),
         }
     }
+
     let mut channels = Vec::new();
     if args.linear.from.is_some() || args.linear.to.is_some() {
         let found = linearize(&design, &compiled, &ask).and_then(|l| channel_margins(&design, &l));
@@ -66,32 +70,19 @@ pub fn margins(args: &MarginsArgs) -> u8 {
             Err(error) => return refuse(&design, error, json),
         }
     }
+
     if let Some(first) = loops.first() {
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
-        let pictures = [
-            (&args.plot, first.plot(title)),
-            (&args.nyquist, first.nyquist(title)),
-            (&args.nichols, first.nichols(title)),
-        ];
-        for (path, picture) in pictures {
-            let Some(path) = path else {
-                continue;
-            };
-            if let Err(message) = outputs.write_svg(path, &picture.to_svg()) {
-                return call_error(message);
-            }
+        if let Err(message) = write_pictures(args, &outputs, title, first) {
+            return call_error(message);
         }
     }
+
     if json {
-        say!(
-            "{}",
-            serde_json::json!({
-                "loops": loops.iter().map(|l| l.to_json()).collect::<Vec<_>>(),
-                "closed_loop_channels": channels.iter().map(|c| c.to_json()).collect::<Vec<_>>(),
-            })
-        );
+        say!("{}", margins_json(&loops, &channels));
         return OK;
     }
+
     let mut parts: Vec<String> = loops.iter().map(|l| l.to_text()).collect();
     parts.extend(channels.iter().map(|c| c.to_text()));
     say!("{}", parts.join("\n").trim_end());
@@ -99,4 +90,32 @@ pub fn margins(args: &MarginsArgs) -> u8 {
         warn(&design, &first.linear, json);
     }
     OK
+}
+
+fn margins_json(loops: &[LoopReport], channels: &[ChannelMargins]) -> serde_json::Value {
+    serde_json::json!({
+        "loops": loops.iter().map(|l| l.to_json()).collect::<Vec<_>>(),
+        "closed_loop_channels": channels.iter().map(|c| c.to_json()).collect::<Vec<_>>(),
+    })
+}
+
+/// Draws the loop as asked.
+fn write_pictures(
+    args: &MarginsArgs,
+    outputs: &Outputs,
+    title: &str,
+    first: &LoopReport,
+) -> Result<(), String> {
+    let pictures = [
+        (&args.plot, first.plot(title)),
+        (&args.nyquist, first.nyquist(title)),
+        (&args.nichols, first.nichols(title)),
+    ];
+    for (path, picture) in pictures {
+        let Some(path) = path else {
+            continue;
+        };
+        outputs.write_svg(path, &picture.to_svg())?;
+    }
+    Ok(())
 }

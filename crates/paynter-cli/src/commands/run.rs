@@ -85,21 +85,18 @@ pub fn run(args: &RunArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
-    let times = match args
-        .times
-        .as_ref()
-        .map(|path| Table::read(path))
-        .transpose()
-    {
-        Ok(table) => table.map(|t| t.time),
+    let times = match read_times(args) {
+        Ok(times) => times,
         Err(error) => return call_error(error),
     };
+
     let choice = RunChoice {
         engine: args.engine.engine(),
         times,
         wants_ranges: true,
         wants_gaps: false,
     };
+
     let mut outputs = Outputs::of(&design);
     if let Some(path) = &args.times {
         outputs = outputs.and_keep(path);
@@ -118,12 +115,13 @@ pub fn run(args: &RunArgs) -> u8 {
             return MODEL_WRONG;
         }
     };
+
     let wants_film = args.report.is_some() || begin.elapsed() < SHORT;
     let sections = match args.structure {
         true => paynter_structure::sections(&design, &asked),
         false => Vec::new(),
     };
-    let page = || {
+    let page = || -> String {
         let film = wants_film.then(|| film(&design, &asked, &is_cancelled));
         let further = Further {
             film: film.flatten(),
@@ -131,7 +129,40 @@ pub fn run(args: &RunArgs) -> u8 {
         };
         report(&design, &compiled.causality, &outcome, further)
     };
-    let written = [
+
+    let report_to = report_path.as_deref();
+    let written = write_files(
+        args,
+        &outputs,
+        &outcome,
+        report_to.map(|path| (path, &page as &dyn Fn() -> String)),
+    );
+
+    // Hours of work are summed up even where they cannot be kept.
+    let is_kept = |k: usize| matches!(written[k], Some(Ok(())));
+    let table_path = args.out.as_deref().filter(|_| is_kept(0));
+    let report_path = report_path.as_deref().filter(|_| is_kept(2));
+    if args.model.json {
+        say!("{}", outcome_json(&design, &outcome));
+    } else {
+        print_outcome(&design, &outcome, table_path, report_path);
+    }
+
+    let mut status = ending_status(&design, &outcome, args.model.json);
+    for failed in written.into_iter().flatten().filter_map(Result::err) {
+        status = call_error(failed);
+    }
+    status
+}
+
+/// Writes table, plot and report as asked; what was not asked for is none.
+fn write_files(
+    args: &RunArgs,
+    outputs: &Outputs,
+    outcome: &Outcome,
+    report: Option<(&Path, &dyn Fn() -> String)>,
+) -> [Option<Result<(), String>>; 3] {
+    [
         args.out
             .as_ref()
             .map(|path| outputs.write_table(path, &outcome.run.table)),
@@ -139,35 +170,34 @@ pub fn run(args: &RunArgs) -> u8 {
             Some(plot) => outputs.write_svg(path, &plot.to_svg()),
             None => Err("the experiment plots nothing; add `plot NAME` to it".to_owned()),
         }),
-        report_path
-            .as_ref()
-            .map(|path| outputs.write(path, page().as_bytes())),
-    ];
+        report.map(|(path, page)| outputs.write(path, page().as_bytes())),
+    ]
+}
 
-    // Hours of work are summed up even where they cannot be kept.
-    if args.model.json {
-        say!("{}", outcome_json(&design, &outcome));
-    } else {
-        let kept = |k: usize, path: &Option<PathBuf>| {
-            let is_kept = matches!(written[k], Some(Ok(())));
-            path.clone().filter(|_| is_kept)
-        };
-        crate::commands::summary::print(
-            &design,
-            &outcome,
-            kept(0, &args.out).as_deref(),
-            kept(2, &report_path).as_deref(),
-        );
-        eprint!(
-            "{}",
-            paynter::syntax::render(&outcome.warnings, &design.project.sources, wants_colour())
-        );
-    }
-    let mut status = ending_status(&design, &outcome, args.model.json);
-    for failed in written.into_iter().flatten().filter_map(Result::err) {
-        status = call_error(failed);
-    }
-    status
+/// Times of a table, at which to record.
+fn read_times(args: &RunArgs) -> Result<Option<Vec<f64>>, String> {
+    let table = args
+        .times
+        .as_ref()
+        .map(|path| Table::read(path))
+        .transpose();
+    table
+        .map(|t| t.map(|t| t.time))
+        .map_err(|error| error.to_string())
+}
+
+/// Sums the run up, with its warnings.
+fn print_outcome(
+    design: &Design,
+    outcome: &Outcome,
+    table_path: Option<&Path>,
+    report_path: Option<&Path>,
+) {
+    crate::commands::summary::print(design, outcome, table_path, report_path);
+    eprint!(
+        "{}",
+        paynter::syntax::render(&outcome.warnings, &design.project.sources, wants_colour())
+    );
 }
 
 /// The film of the bodies of a design, if it has any. What keeps it from being made keeps the run from its end as

@@ -5,9 +5,9 @@ use crate::console::{
 };
 use crate::{ModelArgs, say};
 use clap::{Args, ValueEnum};
-use paynter::SweepChoice;
 use paynter::screening::{Method, screen as run, screening_to_json, screening_to_text};
 use paynter::typed_sweeps::spelled_out;
+use paynter::{Choice, Design, SweepChoice};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -52,6 +52,7 @@ pub fn screen(args: &ScreenArgs) -> u8 {
     if args.size.is_some_and(|n| !(2..=MOST).contains(&n)) {
         return call_error(format!("`--size` takes a whole number from 2 to {MOST}"));
     }
+
     let mut choice = match choice(&args.model) {
         Ok(choice) => choice,
         Err(message) => return call_error(message),
@@ -60,25 +61,11 @@ pub fn screen(args: &ScreenArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
-    // Two values each: where the range begins and where it ends.
-    let ends = |text: &String| match text.split_once('[') {
-        Some((numbers, unit)) => format!("{}:2 [{unit}", numbers.trim()),
-        None => format!("{text}:2"),
-    };
-    let over = args
-        .range
-        .iter()
-        .map(|text| match text.contains("..") && !text.contains(':') {
-            true => spelled_out(&plain, &choice, &ends(text)),
-            false => Err(format!(
-                "`--range {text}` is not a range; write for instance --range \"R1=10..50\""
-            )),
-        });
-    let over: Result<Vec<String>, String> = over.collect();
-    let over = match over {
+    let over = match ranges(args, &plain, &choice) {
         Ok(over) => over,
         Err(message) => return call_error(message),
     };
+
     choice.sweep = Some(SweepChoice {
         over,
         is_paired: true,
@@ -87,12 +74,10 @@ pub fn screen(args: &ScreenArgs) -> u8 {
         Ok(design) => design,
         Err(status) => return status,
     };
-    let n = args.range.len();
-    let n_runs = match method {
-        Method::Morris(ways) => ways * (n + 1),
-        Method::Sobol(base) => base * (n + 2),
-    };
+
+    let n_runs = number_of_runs(method, args.range.len());
     let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
+
     let bar = progress_bar(
         n_runs as u64,
         "{bar:40} {pos} of {len}  {elapsed}, {eta} left",
@@ -107,6 +92,7 @@ pub fn screen(args: &ScreenArgs) -> u8 {
             false => ControlFlow::Continue(()),
         }
     };
+
     let failed = design.clone();
     let jobs = args.jobs.unwrap_or_else(all_cores);
     let found = run(design, &choice, (method, args.seed), (jobs, &watch));
@@ -115,6 +101,7 @@ pub fn screen(args: &ScreenArgs) -> u8 {
         Ok(found) => found,
         Err(why) => return refuse(&failed, why, args.model.json),
     };
+
     match args.model.json {
         true => say!("{}", screening_to_json(&found)),
         false => say!("{}", screening_to_text(&found).trim_end()),
@@ -123,4 +110,30 @@ pub fn screen(args: &ScreenArgs) -> u8 {
         return RUN_FAILED;
     }
     OK
+}
+
+fn number_of_runs(method: Method, n_ranges: usize) -> usize {
+    match method {
+        Method::Morris(ways) => ways * (n_ranges + 1),
+        Method::Sobol(base) => base * (n_ranges + 2),
+    }
+}
+
+/// The ranges, spelled out as values of a sweep.
+fn ranges(args: &ScreenArgs, plain: &Design, choice: &Choice) -> Result<Vec<String>, String> {
+    // Two values each: where the range begins and where it ends.
+    let ends = |text: &String| match text.split_once('[') {
+        Some((numbers, unit)) => format!("{}:2 [{unit}", numbers.trim()),
+        None => format!("{text}:2"),
+    };
+    let over = args
+        .range
+        .iter()
+        .map(|text| match text.contains("..") && !text.contains(':') {
+            true => spelled_out(plain, choice, &ends(text)),
+            false => Err(format!(
+                "`--range {text}` is not a range; write for instance --range \"R1=10..50\""
+            )),
+        });
+    over.collect()
 }

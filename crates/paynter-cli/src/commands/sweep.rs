@@ -8,6 +8,7 @@ use crate::console::{
 use crate::{ModelArgs, say};
 use clap::Args;
 use paynter::shards::{Cut, Shard, merge, shard_table};
+use paynter::statistics::Statistics;
 use paynter::sweep::{CANCELLED, Keep, Point, SharedWarning, Sweeper};
 use paynter::syntax::Diagnostic;
 use paynter::table::Table;
@@ -78,10 +79,12 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         Ok(opened) => opened,
         Err(status) => return status,
     };
+
     let shard = match args.shard.as_deref().map(Shard::parse).transpose() {
         Ok(shard) => shard,
         Err(message) => return call_error(message),
     };
+
     let mut outputs = Outputs::of(&design);
     if let Some(path) = &args.draws {
         outputs = outputs.and_keep(path);
@@ -89,6 +92,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     if let Err(error) = args.check_outputs(&outputs) {
         return call_error(error);
     }
+
     let engine = args.engine.engine();
     let points = match sweep_with_progress(&design, &choice, args, shard) {
         Ok(points) => points,
@@ -97,6 +101,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
             return MODEL_WRONG;
         }
     };
+
     let n_cancelled = points.iter().filter(is_cancelled).count();
     // A shard that is not whole would be merged as if it were.
     let is_broken_shard = shard.is_some() && n_cancelled > 0;
@@ -109,6 +114,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         true => Some(paynter::statistics::describe(&design, &points)),
         false => paynter::statistics::statistics(&design, &points),
     };
+
     // Hours of work are shown even where they cannot be kept.
     let written = args
         .out
@@ -116,33 +122,20 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         .filter(|_| !is_broken_shard)
         .map_or(Ok(()), |path| outputs.write_table(path, &table));
     let written = written.and_then(|()| args.write_more(&outputs, &design, &points));
-    if args.model.json {
-        let mut json = paynter::sweep_table::to_json(&design, &points, &warnings);
-        if let Some(found) = &statistics {
-            json["statistics"] = paynter::statistics::to_json(found);
-        }
-        say!("{json}");
-    } else {
-        say!(
-            "{}",
-            paynter::sweep_table::to_text(&design, &points).trim_end()
-        );
-        if let Some(found) = &statistics {
-            say!("{}", paynter::statistics::to_text(found).trim_end());
-        }
-        show_warnings(&design, &warnings, &points);
+    let found = Found {
+        points: &points,
+        warnings: &warnings,
+        statistics: statistics.as_ref(),
+    };
+    match args.model.json {
+        true => say!("{}", found.to_json(&design)),
+        false => found.print(&design),
     }
+
     if n_cancelled > 0 {
-        crate::tell!(
-            "cancelled after {} of {} runs; {}",
-            points.len() - n_cancelled,
-            points.len(),
-            match is_broken_shard {
-                true => "the shard was not written",
-                false => "what was computed is kept",
-            }
-        );
+        tell_cancelled(n_cancelled, points.len(), is_broken_shard);
     }
+
     if let Err(message) = written {
         return call_error(message);
     }
@@ -150,6 +143,46 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         RUN_FAILED
     } else {
         OK
+    }
+}
+
+fn tell_cancelled(n_cancelled: usize, n_points: usize, is_broken_shard: bool) {
+    crate::tell!(
+        "cancelled after {} of {} runs; {}",
+        n_points - n_cancelled,
+        n_points,
+        match is_broken_shard {
+            true => "the shard was not written",
+            false => "what was computed is kept",
+        }
+    );
+}
+
+/// What a sweep found, to be shown.
+struct Found<'a> {
+    points: &'a [Point],
+    warnings: &'a [SharedWarning],
+    statistics: Option<&'a Statistics>,
+}
+
+impl Found<'_> {
+    fn to_json(&self, design: &Design) -> serde_json::Value {
+        let mut json = paynter::sweep_table::to_json(design, self.points, self.warnings);
+        if let Some(found) = self.statistics {
+            json["statistics"] = paynter::statistics::to_json(found);
+        }
+        json
+    }
+
+    fn print(&self, design: &Design) {
+        say!(
+            "{}",
+            paynter::sweep_table::to_text(design, self.points).trim_end()
+        );
+        if let Some(found) = self.statistics {
+            say!("{}", paynter::statistics::to_text(found).trim_end());
+        }
+        show_warnings(design, self.warnings, self.points);
     }
 }
 

@@ -9,7 +9,7 @@
 use super::arrange::{BARB, SMALL, STROKE, TEXT, flow_side, unit};
 use super::power::{SCALE_BAND, band_colour, band_width, pointer};
 use super::strokes::bars;
-use super::{BondClass, Diagram, Line, NodeKind, Point};
+use super::{BondClass, Diagram, Line, Node, NodeKind, Point};
 use std::fmt::Write as _;
 
 /// Writes the drawing.
@@ -138,28 +138,7 @@ impl Page {
             self.bond(line);
         }
         for node in &diagram.nodes {
-            if matches!(
-                node.kind,
-                NodeKind::Closed | NodeKind::Many | NodeKind::Signals
-            ) {
-                self.rectangle(node.area.sides(), INK);
-            }
-            if node.is_in_conflict {
-                let around = node.area.grown(3.0).sides();
-                self.rectangle(
-                    around,
-                    Pen {
-                        width: 1.5,
-                        dash: "3 2",
-                        ..pen(BondClass::Conflict)
-                    },
-                );
-            }
-            let is_bold = node.kind == NodeKind::Junction;
-            self.text(node.area.center, &node.text, TEXT, is_bold, 0.5);
-            if !node.small_box.is_empty() {
-                self.text(node.small_box.center, &node.small, SMALL, false, 0.5);
-            }
+            self.node(node);
         }
 
         for mark in &diagram.scale {
@@ -178,6 +157,31 @@ impl Page {
             );
         }
         self.content
+    }
+
+    fn node(&mut self, node: &Node) {
+        if matches!(
+            node.kind,
+            NodeKind::Closed | NodeKind::Many | NodeKind::Signals
+        ) {
+            self.rectangle(node.area.sides(), INK);
+        }
+        if node.is_in_conflict {
+            let around = node.area.grown(3.0).sides();
+            self.rectangle(
+                around,
+                Pen {
+                    width: 1.5,
+                    dash: "3 2",
+                    ..pen(BondClass::Conflict)
+                },
+            );
+        }
+        let is_bold = node.kind == NodeKind::Junction;
+        self.text(node.area.center, &node.text, TEXT, is_bold, 0.5);
+        if !node.small_box.is_empty() {
+            self.text(node.small_box.center, &node.small, SMALL, false, 0.5);
+        }
     }
 
     fn at(&self, p: Point) -> String {

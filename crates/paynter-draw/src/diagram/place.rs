@@ -266,26 +266,7 @@ impl Board {
         n_blocks: usize,
         item_of: &FxHashMap<usize, usize>,
     ) -> Board {
-        let mut n = own.len() + n_blocks;
-        let mut edges: Vec<Edge> = Vec::new();
-        let bonds = view.edges.iter().map(|e| (e.tail, e.head, false));
-        let arrows = signals.iter().map(|&(from, to)| (from, to, true));
-        for (tail, head, is_signal) in bonds.chain(arrows) {
-            let (tail, head) = match (item_of.get(&tail), item_of.get(&head)) {
-                (Some(&tail), Some(&head)) if tail != head => (tail, head),
-                // A bond to the outside: a stub keeps one side of the port free for it.
-                (Some(&tail), None) if !is_signal => (tail, n),
-                (None, Some(&head)) if !is_signal => (n, head),
-                _ => continue,
-            };
-            n = n.max(tail.max(head) + 1);
-            edges.push(Edge {
-                tail,
-                head,
-                is_signal,
-                is_main: false,
-            });
-        }
+        let (edges, n) = edges_between(view, signals, own.len() + n_blocks, item_of);
 
         let mut edges_at = vec![Vec::new(); n];
         for (index, edge) in edges.iter().enumerate() {
@@ -368,4 +349,35 @@ impl Board {
         let other = move |&e: &usize| self.edges[e].other(node);
         self.edges_at[node].iter().map(other)
     }
+}
+
+/// The edges between items, and the number of items with the stubs that stand for the outside.
+fn edges_between(
+    view: &View,
+    signals: &[(usize, usize)],
+    n_items: usize,
+    item_of: &FxHashMap<usize, usize>,
+) -> (Vec<Edge>, usize) {
+    let mut n = n_items;
+
+    let mut edges: Vec<Edge> = Vec::new();
+    let bonds = view.edges.iter().map(|e| (e.tail, e.head, false));
+    let arrows = signals.iter().map(|&(from, to)| (from, to, true));
+    for (tail, head, is_signal) in bonds.chain(arrows) {
+        let (tail, head) = match (item_of.get(&tail), item_of.get(&head)) {
+            (Some(&tail), Some(&head)) if tail != head => (tail, head),
+            // A bond to the outside: a stub keeps one side of the port free for it.
+            (Some(&tail), None) if !is_signal => (tail, n),
+            (None, Some(&head)) if !is_signal => (n, head),
+            _ => continue,
+        };
+        n = n.max(tail.max(head) + 1);
+        edges.push(Edge {
+            tail,
+            head,
+            is_signal,
+            is_main: false,
+        });
+    }
+    (edges, n)
 }

@@ -25,23 +25,7 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
     let mut boxes: BTreeMap<PathId, usize> = BTreeMap::new();
     let mut seen: FxHashSet<(usize, SymbolId)> = FxHashSet::default();
     let mut arrows: BTreeSet<(usize, usize)> = BTreeSet::new();
-    let mut todo: Vec<(usize, SymbolId)> = Vec::new();
-    for (index, element) in graph
-        .elements
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| e.is_modulated)
-    {
-        let node = view.node_of[index];
-        for e in expressions(&element.law) {
-            let read = symbols_of(&graph.signals.pool, e);
-            todo.extend(
-                read.into_iter()
-                    .filter(|s| !is_own(graph, element, *s))
-                    .map(|s| (node, s)),
-            );
-        }
-    }
+    let mut todo = modulating_reads(graph, view);
 
     while let Some((node, symbol)) = todo.pop() {
         if !seen.insert((node, symbol)) {
@@ -87,6 +71,28 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
         arrows.remove(&(edge.head, edge.tail));
     }
     arrows.into_iter().collect()
+}
+
+/// What the laws of modulated elements read beside their own quantities, with the nodes they stand in.
+fn modulating_reads(graph: &BondGraph, view: &View) -> Vec<(usize, SymbolId)> {
+    let mut todo: Vec<(usize, SymbolId)> = Vec::new();
+    for (index, element) in graph
+        .elements
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| e.is_modulated)
+    {
+        let node = view.node_of[index];
+        for e in expressions(&element.law) {
+            let read = symbols_of(&graph.signals.pool, e);
+            todo.extend(
+                read.into_iter()
+                    .filter(|s| !is_own(graph, element, *s))
+                    .map(|s| (node, s)),
+            );
+        }
+    }
+    todo
 }
 
 /// A law reads the variables of its own ports without a signal.

@@ -192,6 +192,7 @@ fn write_bond(svg: &mut Svg, line: &Line) {
     if let Some(power) = line.power {
         band(svg, a, b, power.share);
     }
+
     // A multibond is two lines, this far from the middle.
     let apart = if line.dimension.is_some() { 2.0 } else { 0.0 };
     let shifted = |p: Point, by: f64| (p.0 + by * s.0, p.1 + by * s.1);
@@ -199,6 +200,7 @@ fn write_bond(svg: &mut Svg, line: &Line) {
     if line.dimension.is_some() {
         svg.polyline(&[shifted(a, -apart), shifted(b, -apart)], &class, "");
     }
+
     let barb = (
         b.0 - BARB.0 * d.0 + (BARB.1 + apart) * s.0,
         b.1 - BARB.0 * d.1 + (BARB.1 + apart) * s.1,
@@ -209,6 +211,7 @@ fn write_bond(svg: &mut Svg, line: &Line) {
         &format!("{class} barb"),
         r#"style="stroke-dasharray:none""#,
     );
+
     for bar in bars(line.strokes) {
         let at = [a, b][bar.end];
         let end = ["tail", "head"][bar.end];
@@ -226,6 +229,7 @@ fn write_bond(svg: &mut Svg, line: &Line) {
             ));
         }
     }
+
     if let Some([tip, left, right]) = pointer(line) {
         svg.raw(&format!(
             r#"<path d="M{} L{} L{} Z" class="goes"/>"#,
@@ -234,6 +238,12 @@ fn write_bond(svg: &mut Svg, line: &Line) {
             point(right)
         ));
     }
+    write_names(svg, line);
+    svg.raw("</g>");
+}
+
+/// Names beside a bond and at its ends.
+fn write_names(svg: &mut Svg, line: &Line) {
     if !line.label_box.is_empty() {
         small(svg, line.label_box.center, &line.label);
     }
@@ -242,7 +252,6 @@ fn write_bond(svg: &mut Svg, line: &Line) {
             small(svg, line.port_boxes[end].center, &line.port_names[end]);
         }
     }
-    svg.raw("</g>");
 }
 
 /// A band behind a bond, as wide and as coloured as its power.

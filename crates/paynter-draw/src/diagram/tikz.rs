@@ -6,7 +6,7 @@
 use super::arrange::{BARB, STROKE, flow_side, unit};
 use super::power::{SCALE_BAND, band_colour, band_width, pointer};
 use super::strokes::bars;
-use super::{BondClass, Diagram, Line, NodeKind, Point};
+use super::{Arrow, BondClass, Diagram, Frame, Line, Node, NodeKind, Point, ScaleMark};
 use std::fmt::Write as _;
 
 /// Writes the drawing.
@@ -30,80 +30,22 @@ pub fn to_tikz(diagram: &Diagram) -> String {
     }
 
     for frame in &diagram.frames {
-        let [left, top, right, bottom] = frame.area.sides();
-        let _ = writeln!(
-            out,
-            "  \\draw[frame] {} rectangle {};",
-            point((left, top)),
-            point((right, bottom))
-        );
-        small(&mut out, frame.name_box.center, &frame.name);
+        write_frame(&mut out, frame);
     }
 
     for arrow in &diagram.signals {
-        let [a, c, b] = arrow.points;
-        // A quadratic curve as a cubic one: both controls two thirds of the way to its own.
-        let third = |p: Point| ((p.0 + 2.0 * c.0) / 3.0, (p.1 + 2.0 * c.1) / 3.0);
-        let _ = writeln!(
-            out,
-            "  \\draw[signal] {} .. controls {} and {} .. {};",
-            point(a),
-            point(third(a)),
-            point(third(b)),
-            point(b)
-        );
+        write_signal(&mut out, arrow);
     }
 
     for line in &diagram.bonds {
         write_bond(&mut out, line);
     }
     for node in &diagram.nodes {
-        let [left, top, right, bottom] = node.area.sides();
-        if matches!(
-            node.kind,
-            NodeKind::Closed | NodeKind::Many | NodeKind::Signals
-        ) {
-            let _ = writeln!(
-                out,
-                "  \\draw {} rectangle {};",
-                point((left, top)),
-                point((right, bottom))
-            );
-        }
-        let font = if node.kind == NodeKind::Junction {
-            "[font=\\bfseries]"
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            out,
-            "  \\node{font} at {} {{{}}};",
-            point(node.area.center),
-            escape(&node.text)
-        );
-        if node.is_in_conflict {
-            let [left, top, right, bottom] = node.area.grown(3.0).sides();
-            let _ = writeln!(
-                out,
-                "  \\draw[line width=1pt,densely dotted] {} rectangle {};",
-                point((left, top)),
-                point((right, bottom))
-            );
-        }
-        if !node.small_box.is_empty() {
-            small(&mut out, node.small_box.center, &node.small);
-        }
+        write_node(&mut out, node);
     }
 
     for mark in &diagram.scale {
-        let (x, y) = mark.at;
-        band(&mut out, (x, y), (x + SCALE_BAND, y), mark.share);
-        let _ = writeln!(
-            out,
-            "  \\node[small,anchor=west] at {} {{{}}};",
-            point((x + SCALE_BAND + 2.0, y)),
-            escape(&mark.text)
-        );
+        write_scale_mark(&mut out, mark);
     }
 
     if !diagram.note.is_empty() {
@@ -118,6 +60,82 @@ pub fn to_tikz(diagram: &Diagram) -> String {
 
     out.push_str("\\end{tikzpicture}\n");
     out
+}
+
+/// A part that is shown with its inside.
+fn write_frame(out: &mut String, frame: &Frame) {
+    let [left, top, right, bottom] = frame.area.sides();
+    let _ = writeln!(
+        out,
+        "  \\draw[frame] {} rectangle {};",
+        point((left, top)),
+        point((right, bottom))
+    );
+    small(out, frame.name_box.center, &frame.name);
+}
+
+fn write_signal(out: &mut String, arrow: &Arrow) {
+    let [a, c, b] = arrow.points;
+    // A quadratic curve as a cubic one: both controls two thirds of the way to its own.
+    let third = |p: Point| ((p.0 + 2.0 * c.0) / 3.0, (p.1 + 2.0 * c.1) / 3.0);
+    let _ = writeln!(
+        out,
+        "  \\draw[signal] {} .. controls {} and {} .. {};",
+        point(a),
+        point(third(a)),
+        point(third(b)),
+        point(b)
+    );
+}
+
+fn write_node(out: &mut String, node: &Node) {
+    let [left, top, right, bottom] = node.area.sides();
+    if matches!(
+        node.kind,
+        NodeKind::Closed | NodeKind::Many | NodeKind::Signals
+    ) {
+        let _ = writeln!(
+            out,
+            "  \\draw {} rectangle {};",
+            point((left, top)),
+            point((right, bottom))
+        );
+    }
+    let font = if node.kind == NodeKind::Junction {
+        "[font=\\bfseries]"
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        out,
+        "  \\node{font} at {} {{{}}};",
+        point(node.area.center),
+        escape(&node.text)
+    );
+    if node.is_in_conflict {
+        let [left, top, right, bottom] = node.area.grown(3.0).sides();
+        let _ = writeln!(
+            out,
+            "  \\draw[line width=1pt,densely dotted] {} rectangle {};",
+            point((left, top)),
+            point((right, bottom))
+        );
+    }
+    if !node.small_box.is_empty() {
+        small(out, node.small_box.center, &node.small);
+    }
+}
+
+/// A line of the scale of powers.
+fn write_scale_mark(out: &mut String, mark: &ScaleMark) {
+    let (x, y) = mark.at;
+    band(out, (x, y), (x + SCALE_BAND, y), mark.share);
+    let _ = writeln!(
+        out,
+        "  \\node[small,anchor=west] at {} {{{}}};",
+        point((x + SCALE_BAND + 2.0, y)),
+        escape(&mark.text)
+    );
 }
 
 fn point(p: Point) -> String {
@@ -142,15 +160,7 @@ fn write_bond(out: &mut String, line: &Line) {
     if let Some(power) = line.power {
         band(out, a, b, power.share);
     }
-    let style = match line.class {
-        _ if line.power.is_some() => "bond",
-        BondClass::Plain => "bond",
-        BondClass::Preferred => "preferred",
-        BondClass::Derivative => "derivative",
-        BondClass::Forced => "forced",
-        BondClass::Undetermined => "undetermined",
-        BondClass::Conflict => "conflict",
-    };
+    let style = style_of(line);
 
     let shifted = |p: Point, by: f64| (p.0 + by * s.0, p.1 + by * s.1);
     let _ = writeln!(
@@ -205,6 +215,23 @@ fn write_bond(out: &mut String, line: &Line) {
         );
     }
 
+    write_names(out, line);
+}
+
+fn style_of(line: &Line) -> &'static str {
+    match line.class {
+        _ if line.power.is_some() => "bond",
+        BondClass::Plain => "bond",
+        BondClass::Preferred => "preferred",
+        BondClass::Derivative => "derivative",
+        BondClass::Forced => "forced",
+        BondClass::Undetermined => "undetermined",
+        BondClass::Conflict => "conflict",
+    }
+}
+
+/// Names beside a bond and at its ends.
+fn write_names(out: &mut String, line: &Line) {
     if !line.label_box.is_empty() {
         small(out, line.label_box.center, &line.label);
     }

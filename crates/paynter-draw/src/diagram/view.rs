@@ -433,16 +433,7 @@ fn make_node(
 ) -> ViewNode {
     let names = &graph.signals.names;
     let first = &things.list[here[0]];
-    let mut node = ViewNode {
-        kind: NodeKind::Element,
-        text: String::new(),
-        small: String::new(),
-        elements: Vec::new(),
-        frame: None,
-        is_source: false,
-        is_resistor: false,
-        pinned: None,
-    };
+    let mut node = ViewNode::plain();
 
     let closed = homes[here[0]]
         .get(level)
@@ -466,12 +457,7 @@ fn make_node(
     node.is_resistor = first.kind.energy_role() == Some(EnergyRole::Dissipator);
     if here.len() > 1 {
         node.kind = NodeKind::Many;
-        let paths: BTreeSet<PathId> = here.iter().filter_map(|&t| things.list[t].path).collect();
-        let is_named = merging != Merging::Kinds && !paths.is_empty();
-        node.text = match first.path.filter(|_| is_named) {
-            Some(path) => format!("{letters}:{}", many_names(names, path, &paths)),
-            None => format!("{letters} ×{}", here.len()),
-        };
+        node.text = many_text(graph, things, here, merging);
         return node;
     }
 
@@ -501,6 +487,36 @@ fn make_node(
         node.small = modulus(graph, first.elements[0], homes[here[0]].last().copied());
     }
     node
+}
+
+impl ViewNode {
+    /// An element without text.
+    fn plain() -> Self {
+        ViewNode {
+            kind: NodeKind::Element,
+            text: String::new(),
+            small: String::new(),
+            elements: Vec::new(),
+            frame: None,
+            is_source: false,
+            is_resistor: false,
+            pinned: None,
+        }
+    }
+}
+
+/// What many elements of a kind are called: by their common name, or by their number.
+fn many_text(graph: &BondGraph, things: &Things, here: &[usize], merging: Merging) -> String {
+    let names = &graph.signals.names;
+    let first = &things.list[here[0]];
+    let letters = letters(graph, first);
+
+    let paths: BTreeSet<PathId> = here.iter().filter_map(|&t| things.list[t].path).collect();
+    let is_named = merging != Merging::Kinds && !paths.is_empty();
+    match first.path.filter(|_| is_named) {
+        Some(path) => format!("{letters}:{}", many_names(names, path, &paths)),
+        None => format!("{letters} ×{}", here.len()),
+    }
 }
 
 /// Two for a transformer, one for a field: a matrix transformer has many scalar ports but two sides.

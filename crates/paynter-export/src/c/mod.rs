@@ -206,6 +206,43 @@ fn header(context: &Context<'_>, sizes: &Sizes, prefix: &str) -> String {
         out,
         "#ifndef {guard}\n#define {guard}\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\ntypedef {kind} @P@_real;\n\n"
     );
+    write_parameters(&mut out, context);
+    write_lists(&mut out, export);
+
+    let program = &export.program;
+    let _ = write!(
+        out,
+        "enum {{ @P@_n_x = {}, @P@_n_u = {}, @P@_n_y = {}, @P@_n_guards = {}, @P@_n_clocks = {} }};\n\n",
+        export.states.len(),
+        export.inputs.len(),
+        export.outputs.len(),
+        program.n_guards,
+        program.clocks.len()
+    );
+
+    out.push_str("/* A model. Read p, t, x, u, d; the rest is its own. */\n");
+    out.push_str("typedef struct @P@ {\n    @P@_params p;\n");
+    for (kind, name, n) in sizes.members() {
+        let kind = if kind == "real" { "@P@_real" } else { kind };
+        match n {
+            None => {
+                let _ = writeln!(out, "    {kind} {name};");
+            }
+            Some(n) => {
+                let _ = writeln!(out, "    {kind} {name}[{}];", n.max(1));
+            }
+        }
+    }
+
+    out.push_str("} @P@;\n\n");
+    out.push_str(HEADER);
+    out.push_str("\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+    out
+}
+
+/// The struct of the parameters.
+fn write_parameters(out: &mut String, context: &Context<'_>) {
+    let export = context.export;
     out.push_str("/* Parameters. */\ntypedef struct {\n");
     for (name, k) in &context.layout.parameters {
         let parameter = &export.parameters[*k];
@@ -222,6 +259,10 @@ fn header(context: &Context<'_>, sizes: &Sizes, prefix: &str) -> String {
         out.push_str("    char none;\n");
     }
     out.push_str("} @P@_params;\n\n");
+}
+
+/// What states, inputs and outputs are, in comments.
+fn write_lists(out: &mut String, export: &Export) {
     let lists = [
         (
             "States, m.x",
@@ -256,34 +297,4 @@ fn header(context: &Context<'_>, sizes: &Sizes, prefix: &str) -> String {
         }
         out.push_str("*/\n");
     }
-
-    let program = &export.program;
-    let _ = write!(
-        out,
-        "enum {{ @P@_n_x = {}, @P@_n_u = {}, @P@_n_y = {}, @P@_n_guards = {}, @P@_n_clocks = {} }};\n\n",
-        export.states.len(),
-        export.inputs.len(),
-        export.outputs.len(),
-        program.n_guards,
-        program.clocks.len()
-    );
-
-    out.push_str("/* A model. Read p, t, x, u, d; the rest is its own. */\n");
-    out.push_str("typedef struct @P@ {\n    @P@_params p;\n");
-    for (kind, name, n) in sizes.members() {
-        let kind = if kind == "real" { "@P@_real" } else { kind };
-        match n {
-            None => {
-                let _ = writeln!(out, "    {kind} {name};");
-            }
-            Some(n) => {
-                let _ = writeln!(out, "    {kind} {name}[{}];", n.max(1));
-            }
-        }
-    }
-
-    out.push_str("} @P@;\n\n");
-    out.push_str(HEADER);
-    out.push_str("\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
-    out
 }

@@ -162,20 +162,7 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
     };
 
     for variable in &variables.all {
-        let (kind, index) = match variable.kind {
-            Kind::Time => ("OF_TIME", 0),
-            Kind::State(k) => ("OF_STATE", k),
-            Kind::Rate(k) => ("OF_RATE", k),
-            Kind::Input(k) => ("OF_INPUT", k),
-            Kind::Output(k) => ("OF_OUTPUT", k),
-            Kind::Parameter(k) => ("OF_PARAMETER", k),
-            Kind::Bound(k) => ("OF_BOUND", k),
-            Kind::Number => ("OF_NUMBER", 0),
-            Kind::Discrete(k) => ("OF_DISCRETE", k),
-            Kind::Guard(k) => ("OF_GUARD", k),
-            Kind::Clock(k) => ("OF_CLOCK", k),
-            Kind::Audit(k) => ("OF_AUDIT", k),
-        };
+        let (kind, index) = kind_in_c(variable.kind);
         // Of a state: whether its start is calculated; of a number: the number.
         let low = match variable.kind {
             Kind::State(k) => f64::from(u8::from(export.states[k].is_calculated)),
@@ -214,4 +201,22 @@ fn tables(export: &Export, variables: &Variables, token: &str) -> String {
         export.span.0
     );
     out
+}
+
+/// The kind of a variable in the tables, and its number there.
+fn kind_in_c(kind: Kind) -> (&'static str, usize) {
+    match kind {
+        Kind::Time => ("OF_TIME", 0),
+        Kind::State(k) => ("OF_STATE", k),
+        Kind::Rate(k) => ("OF_RATE", k),
+        Kind::Input(k) => ("OF_INPUT", k),
+        Kind::Output(k) => ("OF_OUTPUT", k),
+        Kind::Parameter(k) => ("OF_PARAMETER", k),
+        Kind::Bound(k) => ("OF_BOUND", k),
+        Kind::Number => ("OF_NUMBER", 0),
+        Kind::Discrete(k) => ("OF_DISCRETE", k),
+        Kind::Guard(k) => ("OF_GUARD", k),
+        Kind::Clock(k) => ("OF_CLOCK", k),
+        Kind::Audit(k) => ("OF_AUDIT", k),
+    }
 }

@@ -81,26 +81,8 @@ pub(super) fn is_structured(name: &str) -> bool {
 pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
     let mut list = List::default();
     list.add(Kind::Time, "time", None, export.span.0, "time");
-    for (k, state) in export.states.iter().enumerate() {
-        list.add(
-            Kind::State(k),
-            &state.name,
-            state.unit.clone(),
-            state.start,
-            "state",
-        );
-        list.last().nominal = state.nominal;
-    }
 
-    for (k, state) in export.states.iter().enumerate() {
-        list.add(
-            Kind::Rate(k),
-            &format!("der({})", state.name),
-            None,
-            0.0,
-            "rate of a state",
-        );
-    }
+    list.states(export);
 
     for (k, input) in export.inputs.iter().enumerate() {
         list.add(
@@ -112,52 +94,9 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
         );
     }
 
-    for (k, output) in export.outputs.iter().enumerate() {
-        if export.audit == Some(k) {
-            list.add(
-                Kind::Audit(k),
-                &output.name,
-                output.unit.clone(),
-                0.0,
-                "energy that the integration has lost or found",
-            );
-            continue;
-        }
-        let what = if output.is_declared {
-            "output"
-        } else {
-            "recorded"
-        };
-        list.add(
-            Kind::Output(k),
-            &output.name,
-            output.unit.clone(),
-            output.start,
-            what,
-        );
-        list.last().is_declared = output.is_declared;
-    }
+    list.outputs(export);
 
-    let mut place = 0;
-    for parameter in &export.parameters {
-        let kind = match (parameter.is_fixed, parameter.is_bound) {
-            (true, _) => Kind::Number,
-            (_, true) => Kind::Bound(place),
-            _ => Kind::Parameter(place),
-        };
-        place += usize::from(!parameter.is_fixed);
-        if parameter.is_hidden {
-            continue;
-        }
-        list.add(
-            kind,
-            &parameter.name,
-            parameter.unit.clone(),
-            parameter.value,
-            "parameter",
-        );
-        list.last().range = parameter.range;
-    }
+    list.parameters(export);
 
     for (k, (name, start)) in export.discrete.iter().enumerate() {
         // Marks of the audit have names that no model can have.
@@ -173,28 +112,113 @@ pub(super) fn variables(export: &Export, is_three: bool) -> Variables {
         );
     }
 
-    for k in 0..export.program.n_guards * usize::from(is_three) {
-        let name = format!("event_indicator[{}]", k + 1);
-        list.add(
-            Kind::Guard(k),
-            &name,
-            None,
-            0.0,
-            "changes its sign at an event",
-        );
-    }
-
-    for k in 0..export.program.clocks.len() * usize::from(is_three) {
-        let name = format!("clocks[{}]", k + 1);
-        list.add(
-            Kind::Clock(k),
-            &name,
-            None,
-            0.0,
-            "ticks when its sampled equations run",
-        );
+    if is_three {
+        list.guards_and_clocks(export);
     }
     Variables { all: list.all }
+}
+
+impl List {
+    /// States, then their rates.
+    fn states(&mut self, export: &Export) {
+        for (k, state) in export.states.iter().enumerate() {
+            self.add(
+                Kind::State(k),
+                &state.name,
+                state.unit.clone(),
+                state.start,
+                "state",
+            );
+            self.last().nominal = state.nominal;
+        }
+
+        for (k, state) in export.states.iter().enumerate() {
+            self.add(
+                Kind::Rate(k),
+                &format!("der({})", state.name),
+                None,
+                0.0,
+                "rate of a state",
+            );
+        }
+    }
+
+    fn outputs(&mut self, export: &Export) {
+        for (k, output) in export.outputs.iter().enumerate() {
+            if export.audit == Some(k) {
+                self.add(
+                    Kind::Audit(k),
+                    &output.name,
+                    output.unit.clone(),
+                    0.0,
+                    "energy that the integration has lost or found",
+                );
+                continue;
+            }
+            let what = if output.is_declared {
+                "output"
+            } else {
+                "recorded"
+            };
+            self.add(
+                Kind::Output(k),
+                &output.name,
+                output.unit.clone(),
+                output.start,
+                what,
+            );
+            self.last().is_declared = output.is_declared;
+        }
+    }
+
+    /// Parameters that are not hidden; those that are fixed have no place in the struct of the code.
+    fn parameters(&mut self, export: &Export) {
+        let mut place = 0;
+        for parameter in &export.parameters {
+            let kind = match (parameter.is_fixed, parameter.is_bound) {
+                (true, _) => Kind::Number,
+                (_, true) => Kind::Bound(place),
+                _ => Kind::Parameter(place),
+            };
+            place += usize::from(!parameter.is_fixed);
+            if parameter.is_hidden {
+                continue;
+            }
+            self.add(
+                kind,
+                &parameter.name,
+                parameter.unit.clone(),
+                parameter.value,
+                "parameter",
+            );
+            self.last().range = parameter.range;
+        }
+    }
+
+    /// What FMI 3 shows of events.
+    fn guards_and_clocks(&mut self, export: &Export) {
+        for k in 0..export.program.n_guards {
+            let name = format!("event_indicator[{}]", k + 1);
+            self.add(
+                Kind::Guard(k),
+                &name,
+                None,
+                0.0,
+                "changes its sign at an event",
+            );
+        }
+
+        for k in 0..export.program.clocks.len() {
+            let name = format!("clocks[{}]", k + 1);
+            self.add(
+                Kind::Clock(k),
+                &name,
+                None,
+                0.0,
+                "ticks when its sampled equations run",
+            );
+        }
+    }
 }
 
 #[derive(Default)]

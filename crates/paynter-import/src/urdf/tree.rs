@@ -83,7 +83,16 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
     }
 
     check_masses(&placed, found);
-    // What is left over hangs together in a circle.
+    report_circles(&open, found);
+
+    Some(Tree {
+        name,
+        links: placed,
+    })
+}
+
+/// Reports links that were left over: they hang together in a circle.
+fn report_circles(open: &HashMap<String, Link>, found: &mut Vec<Diagnostic>) {
     let mut rest: Vec<&Link> = open.values().collect();
     rest.sort_by_key(|link| link.span);
     for link in rest {
@@ -92,11 +101,6 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
             Diagnostic::error(code::NOT_A_TREE, message).primary(link.span, "part of a cycle"),
         );
     }
-
-    Some(Tree {
-        name,
-        links: placed,
-    })
 }
 
 fn check_names(robot: &Robot, found: &mut Vec<Diagnostic>) {

@@ -81,17 +81,7 @@ const MAX_RINGS: usize = 20;
 
 /// Words a ring of two-ports or bonds.
 fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
-    let mut names: Vec<String> = ring.members.iter().map(|&e| describe(graph, e)).collect();
-    if names.len() > MAX_NAMES {
-        let more = names.len() - MAX_NAMES;
-        names.truncate(MAX_NAMES);
-        names.push(format!("{more} more"));
-    }
-
-    let names = match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
-    };
+    let names = members(graph, ring);
 
     let (what, other) = if ring.is_of_flows {
         ("flow", "effort")
@@ -153,6 +143,21 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
         told.push(span);
     }
     diagnostic
+}
+
+/// The members of a ring in words, the first few of them by name.
+fn members(graph: &BondGraph, ring: &Ring) -> String {
+    let mut names: Vec<String> = ring.members.iter().map(|&e| describe(graph, e)).collect();
+    if names.len() > MAX_NAMES {
+        let more = names.len() - MAX_NAMES;
+        names.truncate(MAX_NAMES);
+        names.push(format!("{more} more"));
+    }
+
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// A factor in as many digits as it needs, at most ten.

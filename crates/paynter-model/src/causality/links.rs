@@ -413,6 +413,7 @@ impl Writer<'_> {
         for bond in &self.graph.bonds {
             defined.extend([bond.effort, bond.flow]);
         }
+
         for equation in &signals.equations {
             let right = self.varying(equation.right);
             match signals.pool.as_symbol(equation.left) {
@@ -449,6 +450,13 @@ impl Writer<'_> {
             }
         }
 
+        self.clocks_and_events();
+        coordinates
+    }
+
+    /// What sampled blocks and `when`s set follows what they read.
+    fn clocks_and_events(&mut self) {
+        let signals = &self.graph.signals;
         for (target, e) in signals
             .clocks
             .iter()
@@ -476,7 +484,6 @@ impl Writer<'_> {
                 }
             }
         }
-        coordinates
     }
 
     fn readings(&mut self) {

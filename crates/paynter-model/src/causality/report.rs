@@ -167,6 +167,52 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
     );
     let _ = writeln!(out, "{head}");
     section(&mut out, "storages", storage_lines(graph, causality));
+    section(
+        &mut out,
+        "coordinates",
+        coordinate_lines(causality, &names_of),
+    );
+
+    let mut loops = loop_lines(causality, &names_of);
+    loops.extend(storage_loop_lines(graph, causality));
+    section(&mut out, "algebraic loops", loops);
+
+    let paths = causality.zero_order_paths.iter().map(|p| {
+        let names: Vec<String> = p.elements.iter().map(|&e| plain(graph, e)).collect();
+        (format!("class {}", p.class.number()), cut_path(&names))
+    });
+    section(&mut out, "zero-order causal paths", paths.collect());
+    if let Some(index) = solved.structural_index {
+        let _ = writeln!(out, "\nstructural index of the equations: {index}");
+    }
+
+    section(
+        &mut out,
+        "used against the written direction",
+        against_lines(graph, causality, solved),
+    );
+
+    let split = causality.split_multibonds.iter().filter_map(|bonds| {
+        let first = *bonds.first()?;
+        Some((
+            describe_bond(graph, first).replace('`', ""),
+            "components have different strokes".to_owned(),
+        ))
+    });
+    section(&mut out, "multibonds taken apart", split.collect());
+
+    let bonds = rank(graph).bonds.into_iter().map(|b| {
+        (
+            stroke_text(graph, causality, b),
+            status_word(causality.status(b)).to_owned(),
+        )
+    });
+    section(&mut out, "bonds", bonds.collect());
+    out
+}
+
+/// The coordinates, and whether the dynamics has them as states.
+fn coordinate_lines(causality: &Causality, names_of: &VariableNames<'_>) -> Vec<(String, String)> {
     let mut coordinates = Vec::new();
     for &s in &causality.coordinates {
         coordinates.push((names_of.name(s), "state of the dynamics".to_owned()));
@@ -179,7 +225,11 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
     }
 
     coordinates.sort_by(|a, b| natural(&a.0, &b.0));
-    section(&mut out, "coordinates", coordinates);
+    coordinates
+}
+
+/// Loops of variables: where each is torn, and its way.
+fn loop_lines(causality: &Causality, names_of: &VariableNames<'_>) -> Vec<(String, String)> {
     let loops = causality.loops.iter().map(|l| {
         let mut path: Vec<String> = l.path.iter().map(|&s| names_of.name(s)).collect();
         // Both bonds of a junction carry its flow.
@@ -192,7 +242,11 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             format!("{class}: {} →", cut_path(&path)),
         )
     });
+    loops.collect()
+}
 
+/// Loops through dependent storages: which rates are solved for together.
+fn storage_loop_lines(graph: &BondGraph, causality: &Causality) -> Vec<(String, String)> {
     let through_storages = causality.storage_loops.iter().map(|l| {
         let way: Vec<String> = l.elements.iter().map(|&e| plain(graph, e)).collect();
         let with: Vec<String> = l.together_with.iter().map(|&e| rate(graph, e)).collect();
@@ -205,21 +259,15 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
             format!("class 1{with}: {} and back", cut_path(&way)),
         )
     });
+    through_storages.collect()
+}
 
-    section(
-        &mut out,
-        "algebraic loops",
-        loops.chain(through_storages).collect(),
-    );
-
-    let paths = causality.zero_order_paths.iter().map(|p| {
-        let names: Vec<String> = p.elements.iter().map(|&e| plain(graph, e)).collect();
-        (format!("class {}", p.class.number()), cut_path(&names))
-    });
-    section(&mut out, "zero-order causal paths", paths.collect());
-    if let Some(index) = solved.structural_index {
-        let _ = writeln!(out, "\nstructural index of the equations: {index}");
-    }
+/// Moduli and laws that are used against the direction in which they are written.
+fn against_lines(
+    graph: &BondGraph,
+    causality: &Causality,
+    solved: &Solved,
+) -> Vec<(String, String)> {
     let name_of = |&e: &ElementId| {
         let text = if solved.harmless_moduli.contains(&e) {
             "reversed by the strokes; the equations are solved without dividing by its modulus"
@@ -228,35 +276,14 @@ pub fn to_text(graph: &BondGraph, causality: &Causality, solved: &Solved) -> Str
         };
         (plain(graph, e), text.to_owned())
     };
-
-    section(&mut out, "used against the written direction", {
-        let mut lines: Vec<(String, String)> =
-            causality.reversed_moduli.iter().map(name_of).collect();
-        lines.extend(causality.inverted_laws.iter().map(|&end| {
-            (
-                port_name(graph, end),
-                "law is inverted numerically".to_owned(),
-            )
-        }));
-        lines
-    });
-
-    let split = causality.split_multibonds.iter().filter_map(|bonds| {
-        let first = *bonds.first()?;
-        Some((
-            describe_bond(graph, first).replace('`', ""),
-            "components have different strokes".to_owned(),
-        ))
-    });
-    section(&mut out, "multibonds taken apart", split.collect());
-    let bonds = rank(graph).bonds.into_iter().map(|b| {
+    let mut lines: Vec<(String, String)> = causality.reversed_moduli.iter().map(name_of).collect();
+    lines.extend(causality.inverted_laws.iter().map(|&end| {
         (
-            stroke_text(graph, causality, b),
-            status_word(causality.status(b)).to_owned(),
+            port_name(graph, end),
+            "law is inverted numerically".to_owned(),
         )
-    });
-    section(&mut out, "bonds", bonds.collect());
-    out
+    }));
+    lines
 }
 
 /// What the order is made of.

@@ -83,21 +83,7 @@ impl<'a> Elaborator<'a> {
             if !t.kind.is_junction()
                 && let Some(&(_, first)) = t.bonds.iter().find(|(p, _)| *p == port)
             {
-                let origin = self.graph.bonds[first as usize].origin;
-                let first = self.graph.span(origin);
-                let (letters, name) = (t.kind.letters(), self.thing_name(thing));
-                self.report.add(code::PORT_TWICE, span, || {
-                    let message =
-                        Diagnostic::error(code::PORT_TWICE, format!("{name} is on two bonds"))
-                            .primary(span, "a second bond");
-                    let message = match first == span {
-                        true => message,
-                        false => message.secondary(first, "the first"),
-                    };
-                    message.help(format!(
-                        "a port of an {letters} is on one bond; join several at a junction"
-                    ))
-                });
+                self.report_port_twice(thing, first, span);
                 return None;
             }
         }
@@ -129,6 +115,25 @@ impl<'a> Elaborator<'a> {
             origin,
         });
         Some(id)
+    }
+
+    /// Reports a second bond at a port that takes one.
+    fn report_port_twice(&mut self, thing: ThingId, first: u32, span: Span) {
+        let t = &self.tables.things[thing.at()];
+        let origin = self.graph.bonds[first as usize].origin;
+        let first = self.graph.span(origin);
+        let (letters, name) = (t.kind.letters(), self.thing_name(thing));
+        self.report.add(code::PORT_TWICE, span, || {
+            let message = Diagnostic::error(code::PORT_TWICE, format!("{name} is on two bonds"))
+                .primary(span, "a second bond");
+            let message = match first == span {
+                true => message,
+                false => message.secondary(first, "the first"),
+            };
+            message.help(format!(
+                "a port of an {letters} is on one bond; join several at a junction"
+            ))
+        });
     }
 
     /// Names effort and flow after what the user calls them: `c1.e`, `node.e`, `mesh.f`.

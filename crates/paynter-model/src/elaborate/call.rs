@@ -169,19 +169,7 @@ impl<'a> Elaborator<'a> {
         }
 
         if matches!(function.body, ast::FunctionBody::External) {
-            let name = &*function.name.text;
-            if functions::is_built_in(name) {
-                return self.built_in(name, args, span, ctx);
-            }
-            let place = function.name.span;
-            self.report.add(crate::code::UNKNOWN_FUNCTION, place, || {
-                Diagnostic::error(
-                    crate::code::UNKNOWN_FUNCTION,
-                    format!("no code is registered for the external function `{name}`"),
-                )
-                .primary(place, "declared here")
-            });
-            return Err(Stop::Reported);
+            return self.external(function, args, span, ctx);
         }
 
         let scope = self.texts.scopes[file as usize];
@@ -229,6 +217,29 @@ impl<'a> Elaborator<'a> {
                 self.results(results, ctx)
             }
         }
+    }
+
+    /// Calls a function that is declared without a body.
+    fn external(
+        &mut self,
+        function: &'a ast::Function,
+        args: &[ast::Arg],
+        span: Span,
+        ctx: Ctx<'_>,
+    ) -> Lowered {
+        let name = &*function.name.text;
+        if functions::is_built_in(name) {
+            return self.built_in(name, args, span, ctx);
+        }
+        let place = function.name.span;
+        self.report.add(crate::code::UNKNOWN_FUNCTION, place, || {
+            Diagnostic::error(
+                crate::code::UNKNOWN_FUNCTION,
+                format!("no code is registered for the external function `{name}`"),
+            )
+            .primary(place, "declared here")
+        });
+        Err(Stop::Reported)
     }
 
     fn results(&mut self, results: &'a [(Option<ast::Ident>, ast::Expr)], ctx: Ctx<'_>) -> Lowered {
@@ -442,37 +453,8 @@ impl<'a> Elaborator<'a> {
             return Err(Stop::Reported);
         };
         let name = function.segments.last().map_or("", |s| &*s.text);
-        let mut terms: Vec<Value> = Vec::with_capacity(values.len());
-        let mut with_unit: Option<Value> = None;
-        for x in values {
-            let e = self.pool().number(x);
-            let locals = Locals {
-                names: vec![(&variable.text, Value::scalar(e))],
-                parent: ctx.locals,
-            };
-            let inner = Ctx {
-                locals: Some(&locals),
-                ..ctx
-            };
-            let term = self.lower(body, inner)?;
-            if let Some(first) = terms.first() {
-                let first = first.clone();
-                self.need_same_shape(&first, &term, body.span, body.span)?;
-            } else {
-                self.need_numbers(&term, body.span)?;
-            }
-            match &with_unit {
-                None if term.dimension.is_some() => with_unit = Some(term.clone()),
-                Some(earlier) => {
-                    let earlier = earlier.clone();
-                    self.agree(&earlier, &term, body.span, body.span, ctx);
-                }
-                None => {}
-            }
-            terms.push(term);
-        }
+        let (terms, dimension) = self.repeated(body, &variable.text, &values, ctx)?;
 
-        let dimension = with_unit.and_then(|t| t.dimension);
         if name == "sum" {
             let shape = terms.first().map_or(Shape::Scalar, |t| t.shape);
             let zero = self.pool().number(0.0);
@@ -510,6 +492,46 @@ impl<'a> Elaborator<'a> {
                 .help("write `sum(… for i in 1 .. n)`")
             });
         Err(Stop::Reported)
+    }
+
+    /// The values of a body for each value of its variable, and their common unit.
+    fn repeated(
+        &mut self,
+        body: &ast::Expr,
+        variable: &str,
+        values: &[f64],
+        ctx: Ctx<'_>,
+    ) -> Result<(Vec<Value>, Option<Dimension>), Stop> {
+        let mut terms: Vec<Value> = Vec::with_capacity(values.len());
+        let mut with_unit: Option<Value> = None;
+        for &x in values {
+            let e = self.pool().number(x);
+            let locals = Locals {
+                names: vec![(variable, Value::scalar(e))],
+                parent: ctx.locals,
+            };
+            let inner = Ctx {
+                locals: Some(&locals),
+                ..ctx
+            };
+            let term = self.lower(body, inner)?;
+            if let Some(first) = terms.first() {
+                let first = first.clone();
+                self.need_same_shape(&first, &term, body.span, body.span)?;
+            } else {
+                self.need_numbers(&term, body.span)?;
+            }
+            match &with_unit {
+                None if term.dimension.is_some() => with_unit = Some(term.clone()),
+                Some(earlier) => {
+                    let earlier = earlier.clone();
+                    self.agree(&earlier, &term, body.span, body.span, ctx);
+                }
+                None => {}
+            }
+            terms.push(term);
+        }
+        Ok((terms, with_unit.and_then(|t| t.dimension)))
     }
 
     // -------------------------------------------------------------------------------
@@ -627,32 +649,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn transfer(&mut self, args: &[ast::Arg], span: Span, ctx: Ctx<'_>) -> Lowered {
-        let mut parts: [Option<(Value, Span)>; 3] = [None, None, None];
-        for (position, arg) in args.iter().enumerate() {
-            let slot = match arg.name.as_ref().map(|n| &*n.text) {
-                None => position,
-                Some("num") => 0,
-                Some("den") => 1,
-                Some("u") => 2,
-                Some(_) => 3,
-            };
-            if slot > 2 || parts[slot].is_some() {
-                let at = arg.value.span;
-                report!(self, code::ARGUMENTS, at, "`tf` is called with the wrong arguments";
-                    "not expected";
-                    help: "it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`");
-                return Err(Stop::Reported);
-            }
-            parts[slot] = Some((self.lower(&arg.value, ctx)?, arg.value.span));
-        }
-
-        let [Some((num, _)), Some((den, _)), Some((u, u_span))] = parts else {
-            report!(self, code::ARGUMENTS, span, "`tf` is called with the wrong arguments";
-                "an argument is missing";
-                help: "it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`");
-            return Err(Stop::Reported);
-        };
-
+        let [(num, _), (den, _), (u, u_span)] = self.transfer_arguments(args, span, ctx)?;
         let input = self.scalar_of(&u, u_span)?;
         let key = (span, ctx.scope, input);
         if let Some(known) = self.readings.transfers.get(&key) {
@@ -676,24 +673,7 @@ impl<'a> Elaborator<'a> {
         };
 
         let origin = self.origin(span);
-        let parent = self.tables.scopes[ctx.scope.at()]
-            .instance
-            .map_or(paynter_symbolic::Names::ROOT, |i| {
-                self.tables.instances[i.at()].path
-            });
-
-        let mut states = Vec::new();
-        for _ in 0..transfer.order() {
-            self.readings.n_transfer_states += 1;
-            let number = self.readings.n_transfer_states;
-            let name = self.graph.signals.names.child(parent, "tf", Some(number));
-            states.push(self.graph.signals.add_symbol(Symbol {
-                name,
-                role: Role::Unknown,
-                nominal: 0.0,
-                origin,
-            }));
-        }
+        let states = self.transfer_states(transfer.order(), origin, ctx);
 
         let exprs: Vec<ExprId> = states.iter().map(|&s| self.pool().symbol(s)).collect();
         let u = functions::Quantity {
@@ -716,6 +696,69 @@ impl<'a> Elaborator<'a> {
             Value::scalar(realised.output.expr).measured(realised.output.dimension, Some(span));
         self.readings.transfers.insert(key, value.clone());
         Ok(value)
+    }
+
+    /// Numerator, denominator and input, by place or by name.
+    fn transfer_arguments(
+        &mut self,
+        args: &[ast::Arg],
+        span: Span,
+        ctx: Ctx<'_>,
+    ) -> Result<[(Value, Span); 3], Stop> {
+        let mut parts: [Option<(Value, Span)>; 3] = [None, None, None];
+        for (position, arg) in args.iter().enumerate() {
+            let slot = match arg.name.as_ref().map(|n| &*n.text) {
+                None => position,
+                Some("num") => 0,
+                Some("den") => 1,
+                Some("u") => 2,
+                Some(_) => 3,
+            };
+            if slot > 2 || parts[slot].is_some() {
+                let at = arg.value.span;
+                report!(self, code::ARGUMENTS, at, "`tf` is called with the wrong arguments";
+                    "not expected";
+                    help: "it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`");
+                return Err(Stop::Reported);
+            }
+            parts[slot] = Some((self.lower(&arg.value, ctx)?, arg.value.span));
+        }
+
+        let [Some(num), Some(den), Some(u)] = parts else {
+            report!(self, code::ARGUMENTS, span, "`tf` is called with the wrong arguments";
+                "an argument is missing";
+                help: "it is called as `tf(num = [b1, b0], den = [a1, a0], u = x)`");
+            return Err(Stop::Reported);
+        };
+        Ok([num, den, u])
+    }
+
+    /// New states `tf[1]`, `tf[2]`, … of the part in which a transfer function stands.
+    fn transfer_states(
+        &mut self,
+        order: usize,
+        origin: paynter_symbolic::Origin,
+        ctx: Ctx<'_>,
+    ) -> Vec<SymbolId> {
+        let parent = self.tables.scopes[ctx.scope.at()]
+            .instance
+            .map_or(paynter_symbolic::Names::ROOT, |i| {
+                self.tables.instances[i.at()].path
+            });
+
+        let mut states = Vec::new();
+        for _ in 0..order {
+            self.readings.n_transfer_states += 1;
+            let number = self.readings.n_transfer_states;
+            let name = self.graph.signals.names.child(parent, "tf", Some(number));
+            states.push(self.graph.signals.add_symbol(Symbol {
+                name,
+                role: Role::Unknown,
+                nominal: 0.0,
+                origin,
+            }));
+        }
+        states
     }
 }
 

@@ -237,35 +237,7 @@ impl<'a> Elaborator<'a> {
         let owner = d.instance.map(|i| &self.tables.instances[i.at()]);
         let at = owner.filter(|o| o.parent.is_some()).map(|o| o.span);
         let short = self.graph.signals.names.last(path).0.to_owned();
-        let (code, headline, help) = match kind {
-            DefKind::Output => (
-                code::NOT_DEFINED,
-                format!("the output `{name}` is not defined"),
-                format!("add `{short} = …` to the model, or use a model that extends it"),
-            ),
-            DefKind::Input => (
-                code::NO_VALUE,
-                format!("the input `{name}` has no value"),
-                match at {
-                    Some(_) => {
-                        format!("give it in the parentheses, `{short} = …`, or by `{name} = …`")
-                    }
-                    None => format!(
-                        "give it a default, `input {short} = …`, or a value in an experiment: `with {short} = …`"
-                    ),
-                },
-            ),
-            _ => (
-                code::NO_VALUE,
-                format!("the parameter `{name}` has no value"),
-                match at {
-                    Some(_) => format!("give it in the parentheses: `{short} = …`"),
-                    None => format!(
-                        "give it a default, `param {short} = …`, or a value in an experiment: `with {short} = …`"
-                    ),
-                },
-            ),
-        };
+        let (code, headline, help) = words_without_value(kind, &name, &short, at.is_some());
 
         let place = at.unwrap_or(span);
         // One message for each missing value of a part, so the declaration is part of the key.
@@ -273,21 +245,7 @@ impl<'a> Elaborator<'a> {
             return Err(Stop::Reported);
         }
 
-        // `sensor.T_yaw = …` that lost its dot defines a signal of the model around.
-        let misread = match (kind, self.graph.signals.names.parent(path)) {
-            (DefKind::Input, Some(part)) => {
-                let names = &self.graph.signals.names;
-                let joined = format!("{}{short}", names.last(part).0);
-                names
-                    .parent(part)
-                    .and_then(|around| names.find(around, &joined, None))
-                    .and_then(|path| match self.tables.value_entity(path) {
-                        Entity::Def(def) => Some(self.tables.defs[def.at()].span),
-                        _ => None,
-                    })
-            }
-            _ => None,
-        };
+        let misread = self.misread(kind, path, &short);
 
         if let Some(misread) = misread {
             let message = Diagnostic::error(code, headline)
@@ -307,6 +265,24 @@ impl<'a> Elaborator<'a> {
 
         self.report.list.push(message.help(help));
         Err(Stop::Reported)
+    }
+
+    /// `sensor.T_yaw = …` that lost its dot defines a signal of the model around: where that stands.
+    fn misread(&self, kind: DefKind, path: PathId, short: &str) -> Option<Span> {
+        match (kind, self.graph.signals.names.parent(path)) {
+            (DefKind::Input, Some(part)) => {
+                let names = &self.graph.signals.names;
+                let joined = format!("{}{short}", names.last(part).0);
+                names
+                    .parent(part)
+                    .and_then(|around| names.find(around, &joined, None))
+                    .and_then(|path| match self.tables.value_entity(path) {
+                        Entity::Def(def) => Some(self.tables.defs[def.at()].span),
+                        _ => None,
+                    })
+            }
+            _ => None,
+        }
     }
 
     /// An input that an experiment linearizes from rests at zero unless it is given.
@@ -939,6 +915,44 @@ impl<'a> Elaborator<'a> {
         };
         self.texts.constants.insert(define.span, progress);
         result
+    }
+}
+
+/// What is said of a value that nothing gives: code, headline and help.
+fn words_without_value(
+    kind: DefKind,
+    name: &str,
+    short: &str,
+    is_in_part: bool,
+) -> (&'static str, String, String) {
+    match kind {
+        DefKind::Output => (
+            code::NOT_DEFINED,
+            format!("the output `{name}` is not defined"),
+            format!("add `{short} = …` to the model, or use a model that extends it"),
+        ),
+        DefKind::Input => (
+            code::NO_VALUE,
+            format!("the input `{name}` has no value"),
+            match is_in_part {
+                true => {
+                    format!("give it in the parentheses, `{short} = …`, or by `{name} = …`")
+                }
+                false => format!(
+                    "give it a default, `input {short} = …`, or a value in an experiment: `with {short} = …`"
+                ),
+            },
+        ),
+        _ => (
+            code::NO_VALUE,
+            format!("the parameter `{name}` has no value"),
+            match is_in_part {
+                true => format!("give it in the parentheses: `{short} = …`"),
+                false => format!(
+                    "give it a default, `param {short} = …`, or a value in an experiment: `with {short} = …`"
+                ),
+            },
+        ),
     }
 }
 

@@ -245,27 +245,7 @@ impl<'a> Elaborator<'a> {
                 }
                 continue;
             }
-            let members: Vec<(u32, Option<DomainId>, u32, u32)> = match &p.members {
-                None => vec![(
-                    super::read::WHOLE_PORT,
-                    p.domain,
-                    p.first_slot,
-                    p.size.unwrap_or(1),
-                )],
-                Some(members) => members
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(k, m)| match m.what {
-                        MemberKind::Power {
-                            domain,
-                            first_slot,
-                            size,
-                            ..
-                        } => Some((k as u32, domain, first_slot, size)),
-                        MemberKind::Signal(_) => None,
-                    })
-                    .collect(),
-            };
+            let members = power_members(p);
             let is_open = p.decl.binding.is_none();
             for (member, domain, first_slot, size) in members {
                 let Some(domain) = domain else { continue };
@@ -292,33 +272,40 @@ impl<'a> Elaborator<'a> {
                     continue;
                 }
                 if let Ok(Some(super::lower::Target::Thing { thing, component })) = target {
-                    if is_two_port(&self.tables.things[thing.at()]) {
-                        self.report_port_at_two_port(span, thing);
-                        continue;
-                    }
-                    let found = match component {
-                        Some(_) => 1,
-                        None => self.tables.things[thing.at()].size,
-                    };
-                    if found != size {
-                        self.report_port_size(
-                            span,
-                            self.tables.things[thing.at()].span,
-                            found,
-                            size,
-                        );
-                        continue;
-                    }
-                    let bonds = self.tables.things[thing.at()].bonds.clone();
-                    // One bond per component is enough: the junction passes it on.
-                    let mut seen = vec![false; self.tables.things[thing.at()].size as usize];
-                    for (port, bond) in bonds {
-                        let is_wanted = component.is_none_or(|k| k == port);
-                        if is_wanted && !std::mem::replace(&mut seen[port as usize], true) {
-                            self.note_domain(classes, known, bond, domain, span);
-                        }
-                    }
+                    let bound = BoundPort { domain, size, span };
+                    self.domain_of_thing(classes, known, &bound, (thing, component));
                 }
+            }
+        }
+    }
+
+    /// Notes the domain of a port at the thing that it stands for.
+    fn domain_of_thing(
+        &mut self,
+        classes: &mut Classes,
+        known: &mut [Option<(DomainId, Span)>],
+        BoundPort { domain, size, span }: &BoundPort,
+        (thing, component): (ThingId, Option<u32>),
+    ) {
+        if is_two_port(&self.tables.things[thing.at()]) {
+            self.report_port_at_two_port(*span, thing);
+            return;
+        }
+        let found = match component {
+            Some(_) => 1,
+            None => self.tables.things[thing.at()].size,
+        };
+        if found != *size {
+            self.report_port_size(*span, self.tables.things[thing.at()].span, found, *size);
+            return;
+        }
+        let bonds = self.tables.things[thing.at()].bonds.clone();
+        // One bond per component is enough: the junction passes it on.
+        let mut seen = vec![false; self.tables.things[thing.at()].size as usize];
+        for (port, bond) in bonds {
+            let is_wanted = component.is_none_or(|k| k == port);
+            if is_wanted && !std::mem::replace(&mut seen[port as usize], true) {
+                self.note_domain(classes, known, bond, *domain, *span);
             }
         }
     }
@@ -392,6 +379,38 @@ impl<'a> Elaborator<'a> {
             }
         }
     }
+}
+
+/// The power members of a port: number, domain, first slot and number of slots of each.
+fn power_members(p: &Port<'_>) -> Vec<(u32, Option<DomainId>, u32, u32)> {
+    match &p.members {
+        None => vec![(
+            super::read::WHOLE_PORT,
+            p.domain,
+            p.first_slot,
+            p.size.unwrap_or(1),
+        )],
+        Some(members) => members
+            .iter()
+            .enumerate()
+            .filter_map(|(k, m)| match m.what {
+                MemberKind::Power {
+                    domain,
+                    first_slot,
+                    size,
+                    ..
+                } => Some((k as u32, domain, first_slot, size)),
+                MemberKind::Signal(_) => None,
+            })
+            .collect(),
+    }
+}
+
+/// A port that stands for something inside its part.
+struct BoundPort {
+    domain: DomainId,
+    size: u32,
+    span: Span,
 }
 
 /// The variable that a letter of a law means.

@@ -47,22 +47,7 @@ impl<'a> Elaborator<'a> {
             self.tables.things[thing.at()].is_expanded = true;
             return;
         };
-        let modulus = match (modulus.as_scalar(), n_in == n_out) {
-            // One number on a multibond is that number times the unit matrix.
-            (Some(e), true) if n_in > 1 => {
-                let zero = self.pool().number(0.0);
-                let n = n_in as usize;
-                let elements = (0..n * n)
-                    .map(|k| if k % (n + 1) == 0 { e } else { zero })
-                    .collect();
-                Value {
-                    shape: Shape::Matrix(n_in, n_in),
-                    elements,
-                    ..modulus
-                }
-            }
-            _ => modulus,
-        };
+        let modulus = self.as_matrix(modulus, n_in, n_out);
 
         if modulus.shape.rows_columns() != (n_out, n_in) {
             let what = modulus.describe();
@@ -91,21 +76,7 @@ impl<'a> Elaborator<'a> {
         let outputs: Vec<ThingId> = (0..n_out)
             .map(|k| junction(self, at_output, n_in + k))
             .collect();
-        for (port, bond) in std::mem::take(&mut self.tables.things[thing.at()].bonds) {
-            let (side, k) = (port % 2, (port / 2) as usize);
-            let new = if side == 0 { inputs[k] } else { outputs[k] };
-            self.tables.things[new.at()].bonds.push((0, bond));
-            let bond = &mut self.graph.bonds[bond as usize];
-            let end = if bond.head.element.0 == thing.0 {
-                &mut bond.head
-            } else {
-                &mut bond.tail
-            };
-            *end = End {
-                element: ElementId(new.0),
-                port: 0,
-            };
-        }
+        self.move_bonds(thing, &inputs, &outputs);
 
         let mut part = n_in + n_out;
         for (i, &output) in outputs.iter().enumerate() {
@@ -126,6 +97,44 @@ impl<'a> Elaborator<'a> {
             }
         }
         self.tables.things[thing.at()].is_expanded = true;
+    }
+
+    /// One number on a multibond is that number times the unit matrix.
+    fn as_matrix(&mut self, modulus: Value, n_in: u32, n_out: u32) -> Value {
+        match (modulus.as_scalar(), n_in == n_out) {
+            (Some(e), true) if n_in > 1 => {
+                let zero = self.pool().number(0.0);
+                let n = n_in as usize;
+                let elements = (0..n * n)
+                    .map(|k| if k % (n + 1) == 0 { e } else { zero })
+                    .collect();
+                Value {
+                    shape: Shape::Matrix(n_in, n_in),
+                    elements,
+                    ..modulus
+                }
+            }
+            _ => modulus,
+        }
+    }
+
+    /// Moves the bonds of a two-port to the junctions that take its place.
+    fn move_bonds(&mut self, thing: ThingId, inputs: &[ThingId], outputs: &[ThingId]) {
+        for (port, bond) in std::mem::take(&mut self.tables.things[thing.at()].bonds) {
+            let (side, k) = (port % 2, (port / 2) as usize);
+            let new = if side == 0 { inputs[k] } else { outputs[k] };
+            self.tables.things[new.at()].bonds.push((0, bond));
+            let bond = &mut self.graph.bonds[bond as usize];
+            let end = if bond.head.element.0 == thing.0 {
+                &mut bond.head
+            } else {
+                &mut bond.tail
+            };
+            *end = End {
+                element: ElementId(new.0),
+                port: 0,
+            };
+        }
     }
 
     /// Joins two junctions by one entry of a matrix two-port; without a law by a bond.

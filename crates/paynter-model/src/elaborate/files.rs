@@ -45,52 +45,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn read_files(&mut self) {
         let mut files: Vec<FileNames<'a>> = Vec::with_capacity(self.project.files.len());
         for (at, file) in self.project.files.iter().enumerate() {
-            let at = at as u32;
-            let mut names = FileNames {
-                is_strict: file.ast.units_strict.is_some(),
-                ..Default::default()
-            };
-            for item in &file.ast.items {
-                let Some(name) = item_name(item) else {
-                    continue;
-                };
-                if let ast::ItemKind::Model(_) = &item.kind
-                    && let Some(kind) = ElementKind::called(&name.text)
-                    && !kind.describe().yields_to_models
-                {
-                    let span = name.span;
-                    report!(self, code::DUPLICATE_NAME, span, "`{}` is the name of an element", kind.letters();
-                        "a model cannot have it, too";
-                        help: "give the model another name");
-                }
-                let entry = match &item.kind {
-                    ast::ItemKind::Model(m) => Item::Model(m, at),
-                    ast::ItemKind::Function(f) => Item::Function(f, at),
-                    ast::ItemKind::Constant(c) => Item::Constant(c, at),
-                    ast::ItemKind::PortType(p) => Item::PortType(p, at),
-                    ast::ItemKind::Domain(d) => Item::Domain(d),
-                    ast::ItemKind::Experiment(e) => {
-                        let first = *names.experiments.entry(&name.text).or_insert(e);
-                        if !std::ptr::eq(first, e) {
-                            self.report_same_item(name, first.name.span);
-                        }
-                        continue;
-                    }
-                    ast::ItemKind::Use(_) | ast::ItemKind::Lagrangian(_) => continue,
-                };
-                if let Some(first) = names.names.get(&*name.text) {
-                    let first = first.span();
-                    self.report_same_item(name, first);
-                    continue;
-                }
-                if let ast::ItemKind::Domain(domain) = &item.kind
-                    && let Err(messages) = self.texts.domains.define(domain)
-                {
-                    messages.into_iter().for_each(|m| self.report.push(m));
-                }
-                names.names.insert(&name.text, entry);
-            }
-            files.push(names);
+            files.push(self.names_of(at as u32, &file.ast));
         }
 
         for (at, file) in self.project.files.iter().enumerate() {
@@ -106,28 +61,82 @@ impl<'a> Elaborator<'a> {
                 }
             }
             for import in &file.imports {
-                if let Some(prefix) = &import.prefix {
-                    files[at].prefixes.insert(prefix, import.file);
-                }
-                let own = self.project.files[import.file]
-                    .ast
-                    .items
-                    .iter()
-                    .filter_map(item_name);
-                for name in own {
-                    let is_wanted =
-                        import.names.is_empty() || import.names.iter().any(|n| n.text == name.text);
-                    let item = files[import.file].names.get(&*name.text).copied();
-                    if let (true, Some(item)) = (is_wanted, item) {
-                        let own = files[at].names.entry(&name.text).or_insert(item);
-                        if let Item::Missing(_) = own {
-                            *own = item;
-                        }
-                    }
-                }
+                self.bring_in(&mut files, at, import);
             }
         }
         self.texts.files = Arc::new(files);
+    }
+
+    /// Lists what a file declares.
+    fn names_of(&mut self, at: u32, file: &'a ast::File) -> FileNames<'a> {
+        let mut names = FileNames {
+            is_strict: file.units_strict.is_some(),
+            ..Default::default()
+        };
+        for item in &file.items {
+            let Some(name) = item_name(item) else {
+                continue;
+            };
+            if let ast::ItemKind::Model(_) = &item.kind
+                && let Some(kind) = ElementKind::called(&name.text)
+                && !kind.describe().yields_to_models
+            {
+                let span = name.span;
+                report!(self, code::DUPLICATE_NAME, span, "`{}` is the name of an element", kind.letters();
+                    "a model cannot have it, too";
+                    help: "give the model another name");
+            }
+            let entry = match &item.kind {
+                ast::ItemKind::Model(m) => Item::Model(m, at),
+                ast::ItemKind::Function(f) => Item::Function(f, at),
+                ast::ItemKind::Constant(c) => Item::Constant(c, at),
+                ast::ItemKind::PortType(p) => Item::PortType(p, at),
+                ast::ItemKind::Domain(d) => Item::Domain(d),
+                ast::ItemKind::Experiment(e) => {
+                    let first = *names.experiments.entry(&name.text).or_insert(e);
+                    if !std::ptr::eq(first, e) {
+                        self.report_same_item(name, first.name.span);
+                    }
+                    continue;
+                }
+                ast::ItemKind::Use(_) | ast::ItemKind::Lagrangian(_) => continue,
+            };
+            if let Some(first) = names.names.get(&*name.text) {
+                let first = first.span();
+                self.report_same_item(name, first);
+                continue;
+            }
+            if let ast::ItemKind::Domain(domain) = &item.kind
+                && let Err(messages) = self.texts.domains.define(domain)
+            {
+                messages.into_iter().for_each(|m| self.report.push(m));
+            }
+            names.names.insert(&name.text, entry);
+        }
+        names
+    }
+
+    /// Adds what a file imports to its names; its own come first.
+    fn bring_in(&self, files: &mut [FileNames<'a>], at: usize, import: &'a crate::project::Import) {
+        if let Some(prefix) = &import.prefix {
+            files[at].prefixes.insert(prefix, import.file);
+        }
+        let own = self.project.files[import.file]
+            .ast
+            .items
+            .iter()
+            .filter_map(item_name);
+        for name in own {
+            let is_wanted =
+                import.names.is_empty() || import.names.iter().any(|n| n.text == name.text);
+            let item = files[import.file].names.get(&*name.text).copied();
+            if let (true, Some(item)) = (is_wanted, item) {
+                let own = files[at].names.entry(&name.text).or_insert(item);
+                if let Item::Missing(_) = own {
+                    *own = item;
+                }
+            }
+        }
     }
 
     fn report_same_item(&mut self, name: &ast::Ident, first: Span) {
@@ -154,22 +163,11 @@ impl<'a> Elaborator<'a> {
             })
         };
 
-        let missing = |this: &mut Self, what: &str, name: &str, known: Vec<&str>| {
-            let mut message =
-                Diagnostic::error(code::NO_MODEL, format!("the file has no {what} `{name}`"));
-            message = match (nearest(name, known.iter()), known.is_empty()) {
-                (Some(near), _) => message.help(format!("did you mean `{near}`?")),
-                (None, true) => message,
-                (None, false) => message.fact(format!("it has `{}`", known.join("`, `"))),
-            };
-            this.report.list.push(message);
-        };
-
         if let Some(name) = &request.experiment {
             let Some(experiment) = self.texts.files[0].experiments.get(name.as_str()).copied()
             else {
-                let known = experiments().map(|e| &*e.name.text).collect();
-                missing(self, "experiment", name, known);
+                let known: Vec<&str> = experiments().map(|e| &*e.name.text).collect();
+                self.report_missing("experiment", name, &known);
                 return None;
             };
             let (model, file) = self.find_model(&experiment.of, 0)?;
@@ -177,8 +175,8 @@ impl<'a> Elaborator<'a> {
                 && *wanted != *model.name.text
             {
                 if !models().any(|m| *m.name.text == **wanted) {
-                    let known = models().map(|m| &*m.name.text).collect();
-                    missing(self, "model", wanted, known);
+                    let known: Vec<&str> = models().map(|m| &*m.name.text).collect();
+                    self.report_missing("model", wanted, &known);
                     return None;
                 }
                 let of = &model.name.text;
@@ -196,18 +194,12 @@ impl<'a> Elaborator<'a> {
         }
 
         if let Some(name) = &request.model {
-            let found = match self.texts.files[0].names.get(name.as_str()).copied() {
-                Some(Item::Model(model, file)) => Some((model, file)),
-                _ => None,
-            };
-            return match found {
-                Some((model, file)) => Some((model, file, None)),
-                None => {
-                    let known = models().map(|m| &*m.name.text).collect();
-                    missing(self, "model", name, known);
-                    None
-                }
-            };
+            if let Some(Item::Model(model, file)) = self.texts.files[0].names.get(name.as_str()) {
+                return Some((model, *file, None));
+            }
+            let known: Vec<&str> = models().map(|m| &*m.name.text).collect();
+            self.report_missing("model", name, &known);
+            return None;
         }
 
         // The last model is usually the whole system; those above are its parts.
@@ -221,6 +213,18 @@ impl<'a> Elaborator<'a> {
                 None
             }
         }
+    }
+
+    /// Reports that the file has no such model or experiment.
+    fn report_missing(&mut self, what: &str, name: &str, known: &[&str]) {
+        let mut message =
+            Diagnostic::error(code::NO_MODEL, format!("the file has no {what} `{name}`"));
+        message = match (nearest(name, known.iter()), known.is_empty()) {
+            (Some(near), _) => message.help(format!("did you mean `{near}`?")),
+            (None, true) => message,
+            (None, false) => message.fact(format!("it has `{}`", known.join("`, `"))),
+        };
+        self.report.list.push(message);
     }
 }
 

@@ -49,19 +49,7 @@ impl<'a> Elaborator<'a> {
                     return;
                 }
                 _ => {
-                    let span = part.name.span;
-                    let near = crate::suggest::nearest(&part.name.text, self.tables.names_in(at));
-                    self.report.add(code::UNKNOWN_NAME, span, || {
-                        let message = Diagnostic::error(
-                            code::UNKNOWN_NAME,
-                            format!("no part is called `{}`", part.name.text),
-                        )
-                        .primary(span, "unknown part");
-                        match near {
-                            Some(near) => message.help(format!("did you mean `{near}`?")),
-                            None => message,
-                        }
-                    });
+                    self.report_no_part(&part.name, at);
                     return;
                 }
             }
@@ -97,6 +85,23 @@ impl<'a> Elaborator<'a> {
                     "only inputs of a part can be given a signal");
             }
         }
+    }
+
+    /// Reports a name that no part of an instance has.
+    fn report_no_part(&mut self, name: &ast::Ident, at: InstanceId) {
+        let span = name.span;
+        let near = crate::suggest::nearest(&name.text, self.tables.names_in(at));
+        self.report.add(code::UNKNOWN_NAME, span, || {
+            let message = Diagnostic::error(
+                code::UNKNOWN_NAME,
+                format!("no part is called `{}`", name.text),
+            )
+            .primary(span, "unknown part");
+            match near {
+                Some(near) => message.help(format!("did you mean `{near}`?")),
+                None => message,
+            }
+        });
     }
 
     /// Lowers all that remains and makes the graph.
@@ -370,24 +375,7 @@ impl<'a> Elaborator<'a> {
         if let Some(d) = value.dimension
             && d != Dimension::FREQUENCY
         {
-            let text = self.project.sources.text(span);
-            self.report.add(code::UNIT_MISMATCH, span, || {
-                let what = match d.is_one() {
-                    true => "a plain number".to_owned(),
-                    false => format!("in {}", d.describe()),
-                };
-                Diagnostic::error(
-                    code::UNIT_MISMATCH,
-                    format!("a sample rate is in Hz, not {what}"),
-                )
-                .primary(span, format!("this is {what}"))
-                .help(match d == Dimension::TIME {
-                    true => "write the rate, not the time between ticks: `sample at 6000 [Hz]`"
-                        .to_owned(),
-                    false if d.is_one() => format!("write `{text} [Hz]`"),
-                    false => "write a rate, such as `sample at 6000 [Hz]`".to_owned(),
-                })
-            });
+            self.report_rate_unit(d, span);
             return None;
         }
 
@@ -400,6 +388,29 @@ impl<'a> Elaborator<'a> {
                 None
             }
         }
+    }
+
+    /// Reports a sample rate in something else than Hz.
+    fn report_rate_unit(&mut self, d: Dimension, span: Span) {
+        let text = self.project.sources.text(span);
+        self.report.add(code::UNIT_MISMATCH, span, || {
+            let what = match d.is_one() {
+                true => "a plain number".to_owned(),
+                false => format!("in {}", d.describe()),
+            };
+            Diagnostic::error(
+                code::UNIT_MISMATCH,
+                format!("a sample rate is in Hz, not {what}"),
+            )
+            .primary(span, format!("this is {what}"))
+            .help(match d == Dimension::TIME {
+                true => {
+                    "write the rate, not the time between ticks: `sample at 6000 [Hz]`".to_owned()
+                }
+                false if d.is_one() => format!("write `{text} [Hz]`"),
+                false => "write a rate, such as `sample at 6000 [Hz]`".to_owned(),
+            })
+        });
     }
 
     fn events(&mut self) {
@@ -441,28 +452,7 @@ impl<'a> Elaborator<'a> {
                         let Some(&(def, expr)) = defs.next() else {
                             continue;
                         };
-                        let Some(own) = self.tables.def_value(def) else {
-                            continue;
-                        };
-                        let Some(value) = self.lowered(expr, event.scope) else {
-                            continue;
-                        };
-                        let span = self.tables.defs[def.at()].span;
-                        let origin = self.origin(expr.span);
-                        if !self.fits(&own, &value, span, expr.span) {
-                            continue;
-                        }
-                        self.agree(&own, &value, span, expr.span, Ctx::of(event.scope));
-                        self.units.learn(def, &own, &value);
-                        for (&x, &value) in own.elements.iter().zip(&value.elements) {
-                            if let Some(target) = self.graph.signals.pool.as_symbol(x) {
-                                actions.push(Action::Assign {
-                                    target,
-                                    value,
-                                    origin,
-                                });
-                            }
-                        }
+                        self.assign(def, expr, event.scope, &mut actions);
                     }
                     ast::Action::Reinit(assign) => self.reinit(assign, event.scope, &mut actions),
                 }
@@ -474,6 +464,38 @@ impl<'a> Elaborator<'a> {
                 actions,
                 origin,
             });
+        }
+    }
+
+    /// An assignment inside a `when`, entry by entry.
+    fn assign(
+        &mut self,
+        def: DefId,
+        expr: &'a ast::Expr,
+        scope: ScopeId,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(own) = self.tables.def_value(def) else {
+            return;
+        };
+        let Some(value) = self.lowered(expr, scope) else {
+            return;
+        };
+        let span = self.tables.defs[def.at()].span;
+        let origin = self.origin(expr.span);
+        if !self.fits(&own, &value, span, expr.span) {
+            return;
+        }
+        self.agree(&own, &value, span, expr.span, Ctx::of(scope));
+        self.units.learn(def, &own, &value);
+        for (&x, &value) in own.elements.iter().zip(&value.elements) {
+            if let Some(target) = self.graph.signals.pool.as_symbol(x) {
+                actions.push(Action::Assign {
+                    target,
+                    value,
+                    origin,
+                });
+            }
         }
     }
 

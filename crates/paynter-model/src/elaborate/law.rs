@@ -268,25 +268,30 @@ impl<'a> Elaborator<'a> {
                 })
             }
             _ => {
-                let (what, span) = (value.describe(), e.span);
-                let is_vector = matches!(value.shape, Shape::Vector(_));
-                self.report.add(code::SHAPES, span, || {
-                    let message = Diagnostic::error(
-                        code::SHAPES,
-                        format!("the value of this {} has the wrong shape", kind.letters()),
-                    )
-                    .primary(
-                        span,
-                        format!("this is {what}, and it has {size} components"),
-                    );
-                    match is_vector {
-                        true => message.help("a matrix is needed: `diag(…)` makes one of a vector"),
-                        false => message,
-                    }
-                });
+                self.report_value_shape(kind, size, &value, e.span);
                 Err(Stop::Reported)
             }
         }
+    }
+
+    /// Reports a value that does not fit the components of its element.
+    fn report_value_shape(&mut self, kind: ElementKind, size: u32, value: &Value, span: Span) {
+        let what = value.describe();
+        let is_vector = matches!(value.shape, Shape::Vector(_));
+        self.report.add(code::SHAPES, span, || {
+            let message = Diagnostic::error(
+                code::SHAPES,
+                format!("the value of this {} has the wrong shape", kind.letters()),
+            )
+            .primary(
+                span,
+                format!("this is {what}, and it has {size} components"),
+            );
+            match is_vector {
+                true => message.help("a matrix is needed: `diag(…)` makes one of a vector"),
+                false => message,
+            }
+        });
     }
 
     fn switch(&mut self, thing: ThingId, written: &'a ast::Kind, size: u32) -> Result<Laws, Stop> {

@@ -282,27 +282,7 @@ impl<'a> Elaborator<'a> {
                 return Err(Stop::Reported);
             }
             for entry in row {
-                // Bare numbers inside take the unit behind the bracket.
-                let value = match (&entry.kind, &unit) {
-                    (ast::ExprKind::Number { value, unit: None }, Some(unit)) => {
-                        let e = unit.to_si(*value);
-                        Value::scalar(self.pool().number(e))
-                    }
-                    (
-                        ast::ExprKind::Unary {
-                            op: ast::UnaryOp::Neg,
-                            of,
-                        },
-                        Some(unit),
-                    ) => match &of.kind {
-                        ast::ExprKind::Number { value, unit: None } => {
-                            let e = unit.to_si(-*value);
-                            Value::scalar(self.pool().number(e))
-                        }
-                        _ => self.lower_entry(entry, ctx, Some(unit))?,
-                    },
-                    (_, unit) => self.lower_entry(entry, ctx, unit.as_ref())?,
-                };
+                let value = self.matrix_entry(entry, unit.as_ref(), ctx)?;
                 let Some(e) = value.as_scalar() else {
                     let what = value.describe();
                     report!(self, code::SHAPES, entry.span, "an entry of a matrix must be one number";
@@ -340,6 +320,35 @@ impl<'a> Elaborator<'a> {
                 None => value,
             },
         })
+    }
+
+    /// An entry of a matrix: bare numbers inside take the unit behind the bracket.
+    fn matrix_entry(
+        &mut self,
+        entry: &ast::Expr,
+        unit: Option<&Arc<Unit>>,
+        ctx: Ctx<'_>,
+    ) -> Lowered {
+        match (&entry.kind, unit) {
+            (ast::ExprKind::Number { value, unit: None }, Some(unit)) => {
+                let e = unit.to_si(*value);
+                Ok(Value::scalar(self.pool().number(e)))
+            }
+            (
+                ast::ExprKind::Unary {
+                    op: ast::UnaryOp::Neg,
+                    of,
+                },
+                Some(unit),
+            ) => match &of.kind {
+                ast::ExprKind::Number { value, unit: None } => {
+                    let e = unit.to_si(-*value);
+                    Ok(Value::scalar(self.pool().number(e)))
+                }
+                _ => self.lower_entry(entry, ctx, Some(unit)),
+            },
+            (_, unit) => self.lower_entry(entry, ctx, unit),
+        }
     }
 
     /// An entry in front of a unit must be a number without one.
@@ -607,14 +616,7 @@ impl<'a> Elaborator<'a> {
         self.need_numbers(&a, left.span)?;
         self.need_numbers(&b, right.span)?;
         for (value, side) in [(&a, left), (&b, right)] {
-            match op {
-                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Pow => {
-                    self.need_amount(value, side, false)?;
-                }
-                Op::Lt | Op::Le | Op::Gt | Op::Ge => self.need_amount(value, side, true)?,
-                Op::And | Op::Or => self.need_truth(value, side)?,
-                Op::Eq | Op::Ne => {}
-            }
+            self.need_operand(op, value, side)?;
         }
 
         match op {
@@ -649,15 +651,7 @@ impl<'a> Elaborator<'a> {
                 let x = self.scalar_of(&a, left.span)?;
                 let y = self.scalar_of(&b, right.span)?;
                 self.agree(&a, &b, left.span, right.span, ctx);
-                let comparison = match op {
-                    Op::Lt => Comparison::Less,
-                    Op::Le => Comparison::LessEqual,
-                    Op::Gt => Comparison::Greater,
-                    Op::Ge => Comparison::GreaterEqual,
-                    Op::Eq => Comparison::Equal,
-                    _ => Comparison::NotEqual,
-                };
-                Ok(Value::truth(self.pool().compare(comparison, x, y)))
+                Ok(Value::truth(self.pool().compare(comparison_of(op), x, y)))
             }
             Op::And | Op::Or => {
                 let (x, y) = (
@@ -670,6 +664,25 @@ impl<'a> Elaborator<'a> {
                 }))
             }
         }
+    }
+
+    /// Sees to it that a value may stand beside an operator.
+    fn need_operand(
+        &mut self,
+        op: ast::BinaryOp,
+        value: &Value,
+        side: &ast::Expr,
+    ) -> Result<(), Stop> {
+        use ast::BinaryOp as Op;
+        match op {
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Pow => {
+                self.need_amount(value, side, false)?;
+            }
+            Op::Lt | Op::Le | Op::Gt | Op::Ge => self.need_amount(value, side, true)?,
+            Op::And | Op::Or => self.need_truth(value, side)?,
+            Op::Eq | Op::Ne => {}
+        }
+        Ok(())
     }
 
     /// a·b: numbers scale, matrices multiply, a vector is a column.
@@ -735,6 +748,19 @@ impl<'a> Elaborator<'a> {
         };
         let e = self.pool().pow(x, y);
         Ok(Value::scalar(e).measured(dimension, Some(a_span.to(b_span))))
+    }
+}
+
+/// The comparison of an operator that compares.
+fn comparison_of(op: ast::BinaryOp) -> Comparison {
+    use ast::BinaryOp as Op;
+    match op {
+        Op::Lt => Comparison::Less,
+        Op::Le => Comparison::LessEqual,
+        Op::Gt => Comparison::Greater,
+        Op::Ge => Comparison::GreaterEqual,
+        Op::Eq => Comparison::Equal,
+        _ => Comparison::NotEqual,
     }
 }
 

@@ -104,24 +104,7 @@ impl<'a> Elaborator<'a> {
             Some(Item::Constant(define, file)) => Target::Value(self.constant(define, file)?),
             Some(Item::Missing(_)) => return Err(Stop::Reported),
             Some(_) => {
-                let span = name.span;
-                let own = self
-                    .tables
-                    .instances
-                    .first()
-                    .map(|top| &*top.model.name.text);
-                let is_own = own == Some(text);
-                self.report.add(code::WRONG_TYPE, span, || {
-                    let message =
-                        Diagnostic::error(code::WRONG_TYPE, format!("`{text}` is not a value"))
-                            .primary(span, "names a model, function or port type");
-                    match is_own {
-                        true => message.help(format!(
-                            "names are those inside `{text}`: leave out `{text}.`, and read a quantity such as `c1.e`"
-                        )),
-                        false => message,
-                    }
-                });
+                self.report_no_value(name);
                 return Err(Stop::Reported);
             }
             None => match self.built_in_name(text, at) {
@@ -133,6 +116,29 @@ impl<'a> Elaborator<'a> {
             },
         };
         self.index(target, index, ctx)
+    }
+
+    /// Reports a name of something that has no value.
+    fn report_no_value(&mut self, name: &ast::Ident) {
+        let text = &*name.text;
+        let span = name.span;
+        let own = self
+            .tables
+            .instances
+            .first()
+            .map(|top| &*top.model.name.text);
+        let is_own = own == Some(text);
+        self.report.add(code::WRONG_TYPE, span, || {
+                    let message =
+                        Diagnostic::error(code::WRONG_TYPE, format!("`{text}` is not a value"))
+                            .primary(span, "names a model, function or port type");
+                    match is_own {
+                        true => message.help(format!(
+                            "names are those inside `{text}`: leave out `{text}.`, and read a quantity such as `c1.e`"
+                        )),
+                        false => message,
+                    }
+                });
     }
 
     /// Seconds in a strict file. Elsewhere a model that mentions no units just works, so `sin(time)` must.

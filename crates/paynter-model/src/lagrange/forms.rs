@@ -163,7 +163,7 @@ pub(super) fn linear_terms(
                 named.span,
                 "a rate is a sum of der(…) times functions of coordinates",
             )
-            .help("products of rates belong into `kinetic` and `loss`"),
+            .help("products of rates belong in `kinetic` and `loss`"),
         ));
     };
     if let Some(term) = terms.iter().find(|t| system.reads_time(t.coefficient)) {

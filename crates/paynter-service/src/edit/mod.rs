@@ -231,6 +231,7 @@ pub fn edit(
         .document(path)
         .ok_or_else(|| Refusal::new(format!("there is no text `{path}`")))?;
     let mut draft = Draft::new(&analysis, &document, model)?;
+
     match edit {
         Edit::AddNode {
             kind,
@@ -278,6 +279,7 @@ pub fn edit(
         Edit::Group { nodes, model } => return group::group(workspace, draft, nodes, model),
         Edit::Ungroup { node } => return ungroup::ungroup(workspace, draft, node),
     }
+
     draft.finish()
 }
 

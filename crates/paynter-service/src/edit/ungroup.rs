@@ -328,16 +328,8 @@ fn declarations(
     outside: &Outside,
     names: &mut BTreeMap<String, String>,
 ) -> Result<Vec<String>, Refusal> {
-    let mut found: Vec<(&ast::Decl, &str)> = Vec::new();
-    for statement in &inside.model.body {
-        let (list, word) = match &statement.kind {
-            ast::StmtKind::Param(list) => (list, "param "),
-            ast::StmtKind::Input(list) => (list, "input "),
-            ast::StmtKind::Output(list) => (list, ""),
-            _ => continue,
-        };
-        found.extend(list.iter().map(|d| (d, word)));
-    }
+    let found = declared(inside.model);
+
     for (decl, word) in &found {
         let name = decl.name.text.to_string();
         let argument = inside.arguments.get(&name);
@@ -347,6 +339,7 @@ fn declarations(
             names.insert(name, argument.clone());
         }
     }
+
     let changes = changes(draft, inside, names, &Ports::default())?;
     let mut lines = Vec::new();
     for (decl, word) in found {
@@ -384,6 +377,21 @@ fn declarations(
         lines.push(format!("{word}{text}"));
     }
     Ok(lines)
+}
+
+/// What a model declares, each with the word that it is declared by.
+fn declared(model: &ast::Model) -> Vec<(&ast::Decl, &'static str)> {
+    let mut found: Vec<(&ast::Decl, &str)> = Vec::new();
+    for statement in &model.body {
+        let (list, word) = match &statement.kind {
+            ast::StmtKind::Param(list) => (list, "param "),
+            ast::StmtKind::Input(list) => (list, "input "),
+            ast::StmtKind::Output(list) => (list, ""),
+            _ => continue,
+        };
+        found.extend(list.iter().map(|d| (d, word)));
+    }
+    found
 }
 
 /// A name, or names with dots between.

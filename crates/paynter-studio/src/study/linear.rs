@@ -5,8 +5,9 @@ use super::{Answer, Sheet, StudyAsk, words};
 use paynter::Design;
 use paynter::draw::plot::{Panel, Plot, Series};
 use paynter::linear::{
-    LinearError, Linearization, ask as asked, linearize, loop_margins, poles_to_json,
+    LinearError, Linearization, PoleTable, ask as asked, linearize, loop_margins, poles_to_json,
 };
+use paynter::linear_algebra::Mode;
 use serde_json::{Value, json};
 
 /// States with at least this part in a mode are named.
@@ -67,42 +68,74 @@ pub fn poles(design: &Design, ask: &StudyAsk) -> Result<Answer, String> {
             "moves most",
         ],
     );
+
     for mode in table.modes.iter().filter(|m| m.pole.im >= 0.0) {
-        let mut parts: Vec<(&str, f64)> = linear
-            .states
-            .iter()
-            .map(|s| s.name.as_str())
-            .zip(mode.participation.iter().copied())
-            .filter(|p| p.1 >= TAKES_PART)
-            .collect();
-        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let names: Vec<&str> = parts.iter().take(MOST_NAMED).map(|p| p.0).collect();
-        let zero = mode.is_at_zero();
-        sheet.rows.push(vec![
-            if zero {
-                json!(0.0)
-            } else {
-                number(mode.pole.re)
-            },
-            if zero {
-                json!(0.0)
-            } else {
-                number(mode.pole.im)
-            },
-            if zero {
-                Value::Null
-            } else {
-                number(mode.damping())
-            },
-            if zero {
-                json!(0.0)
-            } else {
-                number(mode.natural_frequency())
-            },
-            number(mode.time_constant()),
-            json!(names.join(", ")),
-        ]);
+        sheet.rows.push(row_of(&linear, mode));
     }
+    let zeros = zeros_sheet(&linear, &table);
+
+    let facts = poles_to_json(&linear, &table);
+    let pairs = |v: &Value| v.as_array().cloned().unwrap_or_default();
+    let all: Vec<Value> = pairs(&facts["poles"])
+        .iter()
+        .map(|p| p["pole"].clone())
+        .collect();
+    let all_zeros: Vec<Value> = pairs(&facts["zeros"])
+        .iter()
+        .flat_map(|z| pairs(&z["zeros"]))
+        .collect();
+
+    Ok(Answer {
+        sheets: if zeros.rows.is_empty() {
+            vec![sheet]
+        } else {
+            vec![sheet, zeros]
+        },
+        notes: notes(&linear),
+        facts: json!({ "poles": all, "zeros": all_zeros }),
+        ..Answer::default()
+    })
+}
+
+/// A mode: its pole, damping, frequency, time constant, and the states that move in it.
+fn row_of(linear: &Linearization, mode: &Mode) -> Vec<Value> {
+    let mut parts: Vec<(&str, f64)> = linear
+        .states
+        .iter()
+        .map(|s| s.name.as_str())
+        .zip(mode.participation.iter().copied())
+        .filter(|p| p.1 >= TAKES_PART)
+        .collect();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let names: Vec<&str> = parts.iter().take(MOST_NAMED).map(|p| p.0).collect();
+    let zero = mode.is_at_zero();
+    vec![
+        if zero {
+            json!(0.0)
+        } else {
+            number(mode.pole.re)
+        },
+        if zero {
+            json!(0.0)
+        } else {
+            number(mode.pole.im)
+        },
+        if zero {
+            Value::Null
+        } else {
+            number(mode.damping())
+        },
+        if zero {
+            json!(0.0)
+        } else {
+            number(mode.natural_frequency())
+        },
+        number(mode.time_constant()),
+        json!(names.join(", ")),
+    ]
+}
+
+fn zeros_sheet(linear: &Linearization, table: &PoleTable) -> Sheet {
     let mut zeros = Sheet::new("Zeros", &["from", "to", "zeros [1/s]"]);
     for (input, output, own) in &table.zeros {
         let list = match own {
@@ -120,26 +153,7 @@ pub fn poles(design: &Design, ask: &StudyAsk) -> Result<Answer, String> {
             json!(list),
         ]);
     }
-    let facts = poles_to_json(&linear, &table);
-    let pairs = |v: &Value| v.as_array().cloned().unwrap_or_default();
-    let all: Vec<Value> = pairs(&facts["poles"])
-        .iter()
-        .map(|p| p["pole"].clone())
-        .collect();
-    let all_zeros: Vec<Value> = pairs(&facts["zeros"])
-        .iter()
-        .flat_map(|z| pairs(&z["zeros"]))
-        .collect();
-    Ok(Answer {
-        sheets: if zeros.rows.is_empty() {
-            vec![sheet]
-        } else {
-            vec![sheet, zeros]
-        },
-        notes: notes(&linear),
-        facts: json!({ "poles": all, "zeros": all_zeros }),
-        ..Answer::default()
-    })
+    zeros
 }
 
 fn complex(re: f64, im: f64) -> String {

@@ -256,6 +256,33 @@ pub fn optimize(design: &Design, choice: &Choice, watch: Watch<'_>) -> Result<An
 }
 
 fn optimum(found: &Optimum) -> Answer {
+    let values = values_sheet(found);
+    let aim = aims_sheet(found);
+
+    let mut notes: Vec<String> = found
+        .messages
+        .iter()
+        .map(|m| format!("{}: {}", m.code, m.message))
+        .collect();
+    if found.is_ended {
+        notes.insert(
+            0,
+            format!(
+                "cancelled after {} runs; this is the best so far",
+                found.n_runs
+            ),
+        );
+    }
+    notes.push(format!("{} runs", found.n_runs));
+    Answer {
+        plots: progress_of(found).into_iter().collect(),
+        sheets: vec![values, aim],
+        notes,
+        facts: json!({ "values": found.values.iter().filter_map(|v| Some(json!([v.name, v.value?]))).collect::<Vec<_>>() }),
+    }
+}
+
+fn values_sheet(found: &Optimum) -> Sheet {
     let mut values = Sheet::new(
         "Values found",
         &["name", "value", "unit", "within 1 % from", "to", "note"],
@@ -279,6 +306,11 @@ fn optimum(found: &Optimum) -> Answer {
             json!(note),
         ]);
     }
+    values
+}
+
+/// The objective, then conditions and measures at the values found.
+fn aims_sheet(found: &Optimum) -> Sheet {
     let mut aim = Sheet::new(
         "Objective, conditions and measures",
         &["what", "value", "unit", "note"],
@@ -313,27 +345,7 @@ fn optimum(found: &Optimum) -> Answer {
             json!(""),
         ]);
     }
-    let mut notes: Vec<String> = found
-        .messages
-        .iter()
-        .map(|m| format!("{}: {}", m.code, m.message))
-        .collect();
-    if found.is_ended {
-        notes.insert(
-            0,
-            format!(
-                "cancelled after {} runs; this is the best so far",
-                found.n_runs
-            ),
-        );
-    }
-    notes.push(format!("{} runs", found.n_runs));
-    Answer {
-        plots: progress_of(found).into_iter().collect(),
-        sheets: vec![values, aim],
-        notes,
-        facts: json!({ "values": found.values.iter().filter_map(|v| Some(json!([v.name, v.value?]))).collect::<Vec<_>>() }),
-    }
+    aim
 }
 
 /// The best aim so far over the trials, conditions kept.

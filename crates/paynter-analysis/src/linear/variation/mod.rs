@@ -272,49 +272,17 @@ impl Model {
         let asked = to.first().map(|q| q.span).unwrap_or_default();
         let mut dae = compiled.equations();
         refuse_unfollowed(design, compiled, &dae, asked)?;
+
         let parameters: Vec<(SymbolId, f64)> = (symbols.into_iter().zip(over))
             .map(|(symbol, p)| (symbol, p.value(design)))
             .collect();
-        // What varies by itself no longer follows what it was bound to.
-        for &(symbol, value) in &parameters {
-            dae.symbols[symbol.0 as usize].role = Role::Parameter {
-                value,
-                binding: None,
-            };
-        }
-        let mut chains = Vec::new();
-        for &(symbol, _) in &parameters {
-            let origin = dae.symbol(symbol).origin;
-            let chain = add_chain(&mut dae, origin, 0);
-            let change = dae.pool.symbol(chain[0]);
-            vary_parameter(&mut dae, symbol, change);
-            chains.push(chain[0]);
-        }
+        let chains = vary_parameters(&mut dae, &parameters);
         refuse_assignments(design, &dae, asked)?;
         let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
-        if !reduced.constraints.is_empty() || !reduced.dae.invariants.is_empty() {
-            return Err(model_error(
-                Diagnostic::error(
-                    code::NO_SENSITIVITY,
-                    "states of this model are kept on constraints by projection",
-                )
-                .primary(asked, "asked for here")
-                .help("not implemented for projected states; use differences of runs (`paynter sweep`)"),
-            ));
-        }
+        refuse_projection(&reduced, asked)?;
+
         let outputs: Vec<ExprId> = to.iter().map(|q| q.column.value).collect();
-        let output_rows = add_rows(&mut reduced, &outputs);
-        let demands = demands(&mut reduced.dae);
-        let demand_rows = add_rows(&mut reduced, &demands);
-        let late: Vec<(SymbolId, ExprId)> = reduced.dae.late_starts.clone();
-        let late_values: Vec<ExprId> = late.iter().map(|l| l.1).collect();
-        let late_rows = add_rows(&mut reduced, &late_values);
-        let surfaces = surfaces(&mut reduced.dae);
-        let surface_values: Vec<ExprId> = surfaces.iter().map(|s| s.1).collect();
-        let surface_rows = add_rows(&mut reduced, &surface_values);
-        let reinits = reinits(&mut reduced.dae);
-        let reinit_values: Vec<ExprId> = reinits.iter().map(|r| r.2).collect();
-        let reinit_rows = add_rows(&mut reduced, &reinit_values);
+        let rows = AddedRows::add(&mut reduced, &outputs);
 
         let lowering = Lowering {
             form: Form::Explicit,
@@ -322,50 +290,48 @@ impl Model {
         };
         let explain = |e| model_error(explain_lowering(&e, &reduced, &compiled.graph));
         let machine = lower_with(&reduced, &[], lowering).map_err(explain)?;
-        let all = machine.states().to_vec();
-        let place: HashMap<SymbolId, usize> =
-            all.iter().enumerate().map(|(k, &s)| (s, k)).collect();
-        let added: HashSet<SymbolId> = [
-            &chains,
-            &output_rows,
-            &demand_rows,
-            &late_rows,
-            &surface_rows,
-            &reinit_rows,
-        ]
-        .into_iter()
-        .flatten()
-        .copied()
-        .collect();
-        let own: Vec<SymbolId> = all.iter().copied().filter(|s| !added.contains(s)).collect();
+
+        let place: HashMap<SymbolId, usize> = machine
+            .states()
+            .iter()
+            .enumerate()
+            .map(|(k, &s)| (s, k))
+            .collect();
+        let added: HashSet<SymbolId> = chains.iter().chain(rows.all()).copied().collect();
+        let is_own = |s: &&SymbolId| !added.contains(s);
+        let own: Vec<SymbolId> = machine.states().iter().filter(is_own).copied().collect();
         let finder = finder((design, compiled), &reduced, &own, asked)?;
+
         let places =
             |symbols: &[SymbolId]| -> Vec<usize> { symbols.iter().map(|s| place[s]).collect() };
         let mut targets = Vec::new();
-        for (&(when, target, _), row) in reinits.iter().zip(places(&reinit_rows)) {
+        for &(when, target, row) in &rows.reinits {
             let Some(&state) = place.get(&target) else {
                 return Err(follower(design, &reduced, target, asked));
             };
-            targets.push((when, state, row));
+            targets.push((when, state, place[&row]));
         }
-        let surfaces = surfaces.iter().zip(places(&surface_rows));
-        let surfaces = surfaces.map(|(&(mode, _, is_floor), row)| Surface {
+        let surfaces = rows.surfaces.iter().map(|&(mode, row, is_floor)| Surface {
             mode,
-            row,
+            row: place[&row],
             is_floor,
         });
+
         let variational = Variational::new(
             machine,
-            (places(&own), places(&chains), places(&output_rows)),
+            (places(&own), places(&chains), places(&rows.outputs)),
             surfaces.collect(),
             targets,
         );
-        let late_places = late.iter().zip(places(&late_rows));
-        let late = late_places.filter_map(|((s, _), row)| Some((*place.get(s)?, row)));
+        let late = rows
+            .late
+            .iter()
+            .filter_map(|(s, row)| Some((*place.get(s)?, place[row])));
+
         Ok(Model {
             variational,
             late: late.collect(),
-            demands: places(&demand_rows),
+            demands: places(&rows.demands),
             point_time: 0.0,
             y: Vec::new(),
             reduced: Arc::new(reduced),
@@ -479,6 +445,93 @@ impl Model {
         }
         (self.point_time, self.y) = (t, y);
         Ok(())
+    }
+}
+
+/// Makes every such parameter a variable that does not move; gives the changes from the present values.
+fn vary_parameters(dae: &mut Dae, parameters: &[(SymbolId, f64)]) -> Vec<SymbolId> {
+    // What varies by itself no longer follows what it was bound to.
+    for &(symbol, value) in parameters {
+        dae.symbols[symbol.0 as usize].role = Role::Parameter {
+            value,
+            binding: None,
+        };
+    }
+
+    let mut chains = Vec::new();
+    for &(symbol, _) in parameters {
+        let origin = dae.symbol(symbol).origin;
+        let chain = add_chain(dae, origin, 0);
+        let change = dae.pool.symbol(chain[0]);
+        vary_parameter(dae, symbol, change);
+        chains.push(chain[0]);
+    }
+    chains
+}
+
+/// Refuses states that a run keeps on constraints by projection: their slopes would have to be projected, too.
+fn refuse_projection(reduced: &Reduced, asked: Span) -> Result<(), LinearError> {
+    if !reduced.constraints.is_empty() || !reduced.dae.invariants.is_empty() {
+        return Err(model_error(
+            Diagnostic::error(
+                code::NO_SENSITIVITY,
+                "states of this model are kept on constraints by projection",
+            )
+            .primary(asked, "asked for here")
+            .help(
+                "not implemented for projected states; use differences of runs (`paynter sweep`)",
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// What was added to the reduced equations, so that slopes can be read off.
+struct AddedRows {
+    outputs: Vec<SymbolId>,
+    /// Target − value of the demands on the start.
+    demands: Vec<SymbolId>,
+    /// What is set when all demands are met, and its value.
+    late: Vec<(SymbolId, SymbolId)>,
+    /// Modes with what is zero where they switch, and whether that is a whole number.
+    surfaces: Vec<(SymbolId, SymbolId, bool)>,
+    /// Numbers of `when`s with what they set, and its new value.
+    reinits: Vec<(usize, SymbolId, SymbolId)>,
+}
+
+impl AddedRows {
+    /// Adds them in the order of the fields.
+    fn add(reduced: &mut Reduced, outputs: &[ExprId]) -> Self {
+        let outputs = add_rows(reduced, outputs);
+        let demands = demands(&mut reduced.dae);
+        let demands = add_rows(reduced, &demands);
+        let late = reduced.dae.late_starts.clone();
+        let late = late.into_iter();
+        let late = late.map(|(s, e)| (s, add_output(reduced, e))).collect();
+        let surfaces = surfaces(&mut reduced.dae).into_iter();
+        let surfaces = surfaces.map(|(mode, e, is_floor)| (mode, add_output(reduced, e), is_floor));
+        let surfaces = surfaces.collect();
+        let reinits = reinits(&mut reduced.dae).into_iter();
+        let reinits = reinits.map(|(when, s, e)| (when, s, add_output(reduced, e)));
+        let reinits = reinits.collect();
+        AddedRows {
+            outputs,
+            demands,
+            late,
+            surfaces,
+            reinits,
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &SymbolId> {
+        let of_values = self.outputs.iter().chain(&self.demands);
+        let of_late = self.late.iter().map(|l| &l.1);
+        let of_surfaces = self.surfaces.iter().map(|s| &s.1);
+        let of_reinits = self.reinits.iter().map(|r| &r.2);
+        of_values
+            .chain(of_late)
+            .chain(of_surfaces)
+            .chain(of_reinits)
     }
 }
 

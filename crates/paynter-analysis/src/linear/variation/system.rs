@@ -69,6 +69,19 @@ pub(super) struct Variational {
     pub trouble: Option<(f64, Trouble)>,
 }
 
+/// What is known of an event when σ jumps.
+struct Passage {
+    time_slopes: Vec<f64>,
+    /// Rates before the event.
+    f_left: Vec<f64>,
+    /// Rates after it.
+    f_right: Vec<f64>,
+    /// `when`s that acted, with their rounds.
+    acted: Vec<(usize, usize)>,
+    /// How the instant follows each parameter.
+    tau: Vec<f64>,
+}
+
 impl Variational {
     pub(super) fn new(
         machine: Machine,
@@ -289,7 +302,7 @@ impl Variational {
         y: &mut [f64],
         fired: &[Crossing],
     ) -> Result<Result<EventOutcome, Trouble>, EvalError> {
-        let (n, n_states, n_inputs) = (self.machine.n(), self.own.len(), self.inputs.len());
+        let (n, n_inputs) = (self.machine.n(), self.inputs.len());
         self.evaluate(t, y)?;
         let mut time_slopes = vec![0.0; n];
         self.machine.time_derivative(t, &y[..n], &mut time_slopes)?;
@@ -303,22 +316,13 @@ impl Variational {
         // What is read off at the left limits, before the machine moves on.
         let (values, rows) = (self.values.clone(), self.f.clone());
         let outcome = self.machine.handle_event(t, &mut y[..n], fired)?;
-        let moved: Vec<usize> = {
-            // A switch may be back on its side already, after what a `reinit` did.
-            let fired: Vec<SymbolId> = fired
-                .iter()
-                .filter_map(|c| self.machine.mode_of_guard(c.guard))
-                .collect();
-            let after = self.modes();
-            (0..self.surfaces.len())
-                .filter(|&k| before[k] != after[k] || fired.contains(&self.surfaces[k].mode))
-                .collect()
-        };
+        let moved = self.moved(&before, fired);
         let acted: Vec<(usize, usize)> = self.machine.acted().to_vec();
         let has_jumped = self.own.iter().any(|&k| y[k] != left[k]);
         if moved.is_empty() && acted.is_empty() && !has_jumped {
             return Ok(Ok(outcome));
         }
+
         let by_instant = match self.instant((&moved, &time_slopes), &directions) {
             Ok(found) => found,
             Err(trouble) => return Ok(Err(trouble)),
@@ -335,31 +339,59 @@ impl Variational {
         if !is_found && (bends || has_jumped) {
             return Ok(Err(Trouble::Unknown));
         }
+
         let is_cascade =
             |&(round, when): &(usize, usize)| round > 0 && self.reinits.iter().any(|r| r.0 == when);
         if acted.iter().any(is_cascade) {
             return Ok(Err(Trouble::Cascade));
         }
+
         // Slopes of the new values are those of the left limits.
         (self.values, self.f) = (values, rows);
+        let passage = Passage {
+            time_slopes,
+            f_left,
+            f_right,
+            acted,
+            tau,
+        };
+        self.jump_slopes(y, &left, &passage);
+        Ok(Ok(outcome))
+    }
+
+    /// The surfaces that were crossed: those whose modes changed, and those that fired.
+    fn moved(&self, before: &[Option<f64>], fired: &[Crossing]) -> Vec<usize> {
+        // A switch may be back on its side already, after what a `reinit` did.
+        let fired: Vec<SymbolId> = fired
+            .iter()
+            .filter_map(|c| self.machine.mode_of_guard(c.guard))
+            .collect();
+        let after = self.modes();
+        (0..self.surfaces.len())
+            .filter(|&k| before[k] != after[k] || fired.contains(&self.surfaces[k].mode))
+            .collect()
+    }
+
+    /// Sets σ after an event: with the instant moving by τ, σ⁺ = (slope of the new value) − f⁺ τ.
+    fn jump_slopes(&self, y: &mut [f64], left: &[f64], passage: &Passage) {
+        let (n, n_states, n_inputs) = (self.machine.n(), self.own.len(), self.inputs.len());
         for k in 0..n_inputs {
-            let mut direction = self.direction(&left, k);
+            let mut direction = self.direction(left, k);
             for &place in &self.own {
-                direction[place] += f_left[place] * tau[k];
+                direction[place] += passage.f_left[place] * passage.tau[k];
             }
             let through = self.along(&direction);
             for (number, &place) in self.own.iter().enumerate() {
                 let set = self.reinits.iter().find(|(when, target, _)| {
-                    *target == place && acted.iter().any(|a| a.1 == *when)
+                    *target == place && passage.acted.iter().any(|a| a.1 == *when)
                 });
                 let after = match set {
-                    Some(&(_, _, row)) => through[row] + time_slopes[row] * tau[k],
+                    Some(&(_, _, row)) => through[row] + passage.time_slopes[row] * passage.tau[k],
                     None => direction[place],
                 };
-                y[n + k * n_states + number] = after - f_right[place] * tau[k];
+                y[n + k * n_states + number] = after - passage.f_right[place] * passage.tau[k];
             }
         }
-        Ok(Ok(outcome))
     }
 }
 

@@ -5,7 +5,8 @@
 
 use super::convert::path_of;
 use super::server::Event;
-use paynter::design::{Choice, DesignError, design_in};
+use paynter::design::{Choice, Design, DesignError, design_in};
+use paynter::experiment::Outcome;
 use paynter::run::{RunChoice, run};
 use paynter::simulate::Ending;
 use paynter_service::Workspace;
@@ -98,6 +99,7 @@ fn carry_out(
             paynter::syntax::render(&failed.diagnostics, &failed.sources, false)
         }
     })?;
+
     let mut last = Instant::now();
     let outcome = run(&design, &RunChoice::default(), &mut |time| {
         if let Some(token) = token.filter(|_| last.elapsed() >= BETWEEN_REPORTS) {
@@ -116,8 +118,14 @@ fn carry_out(
             false => ControlFlow::Continue(()),
         }
     });
+
     let outcome = outcome
         .map_err(|messages| paynter::syntax::render(&messages, &design.project.sources, false))?;
+    summary_of(&design, &outcome)
+}
+
+/// How the run ended, with its last values.
+fn summary_of(design: &Design, outcome: &Outcome) -> Result<Value, String> {
     let ending = match &outcome.run.ending {
         Ending::Reached => "reached the end".to_owned(),
         Ending::Stopped { time, message } => format!("stopped at {time} s: {message}"),
