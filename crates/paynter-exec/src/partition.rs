@@ -36,6 +36,8 @@ const ROUNDING: f64 = 1e-10;
 const FAR: f64 = 1e-5;
 /// Newton's method squares its error: a search this long goes nowhere.
 const MAX_STEPS: usize = 25;
+/// A momentum that moves a rate by less than this part of what another one does, per unit of it, moves it by rounding.
+const FLAT: f64 = 1e-9;
 
 /// Which variables follow from the others.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +49,21 @@ pub(crate) struct Partition {
     n_choices: u64,
     /// Room for a state that meets the constraints.
     settled: Vec<f64>,
+    /// The steepest slope of a rate that each variable had at any choice.
+    steepest: Vec<f64>,
+}
+
+impl Partition {
+    /// Keeps the steepest slopes of the rows of rates.
+    fn note_slopes(&mut self, rows: &[Columns], entries: &[Vec<f64>], n: usize) {
+        self.steepest.resize(n, 0.0);
+        for (row, slopes) in rows.iter().zip(entries) {
+            for (&c, slope) in row.iter().zip(slopes) {
+                let steepest = &mut self.steepest[c as usize];
+                *steepest = steepest.max(slope.abs());
+            }
+        }
+    }
 }
 
 /// Rows that are met by solving for as many variables.
@@ -218,10 +235,12 @@ impl Machine {
                 .filter(|&c| is_position[c] == wants_position)
                 .collect()
         };
+        partition.note_slopes(&map.rows[..first_position], &entries, y.len());
         let slopes = Slopes {
             rows: &map.rows,
             entries: &entries,
             y,
+            steepest: &partition.steepest,
         };
         partition.stages = [
             slopes.choose((first_position..n_rows).collect(), of(true)),
@@ -242,28 +261,29 @@ struct Slopes<'a> {
     rows: &'a [Columns],
     entries: &'a [Vec<f64>],
     y: &'a [f64],
+    /// The steepest slope of a rate that each variable had so far.
+    steepest: &'a [f64],
 }
 
 impl Slopes<'_> {
     /// The size of each candidate: positions have their own, of lengths and turns; momenta that of a common speed, so that
     /// heavy and light bodies count alike.
+    ///
+    /// The steepest slope of a momentum is that of its inertia, as soon as it has had it: one that happens to be flat
+    /// here would be magnified to be as good as any other. One that is always flat but for rounding has no size.
     fn sizes(&self, rows: &[usize], candidates: &[usize]) -> Vec<f64> {
-        let mut steepest = vec![0.0_f64; candidates.len()];
+        let is_foreign = |c: &u32| candidates.binary_search(&(*c as usize)).is_err();
         // Rates read positions as well; positions read nothing else.
-        let mut is_rate = false;
-        for &row in rows {
-            for (&c, slope) in self.rows[row].iter().zip(&self.entries[row]) {
-                match candidates.binary_search(&(c as usize)) {
-                    Ok(place) => steepest[place] = steepest[place].max(slope.abs()),
-                    Err(_) => is_rate = true,
-                }
-            }
-        }
-        let size = |(&c, &slope): (&usize, &f64)| match slope > 0.0 && is_rate {
-            true => 1.0 / slope,
+        let is_rate = rows
+            .iter()
+            .any(|&row| self.rows[row].iter().any(is_foreign));
+        let steepest = candidates.iter().map(|&c| self.steepest[c]);
+        let flattest = FLAT * steepest.fold(0.0, f64::max);
+        let size = |&c: &usize| match self.steepest[c] > 0.0 && is_rate {
+            true => 1.0 / self.steepest[c].max(flattest),
             false => self.y[c].abs().max(1.0),
         };
-        candidates.iter().zip(&steepest).map(size).collect()
+        candidates.iter().map(size).collect()
     }
 
     /// Picks rows that say something new, and for them the variables that they determine best.
