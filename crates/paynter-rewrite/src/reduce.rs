@@ -10,17 +10,15 @@ use crate::code;
 use crate::expression::{is_number, negative, product, quotient, square, sum};
 use crate::minimal::freeze;
 use crate::net::{BondId, Image, Images, Kind, Net, Step, ThingId};
-use crate::proof::designed;
 use crate::read::Source;
 use crate::rules::apply;
 use crate::session::{Rewritten, Wish, rewrite};
+use crate::starts::beginning;
+use paynter::DesignError;
 use paynter::model::project::Loader;
-use paynter::run::{RunChoice, run};
 use paynter::syntax::Diagnostic;
 use paynter::syntax::ast::{Experiment, ExperimentKind, ExprKind, StmtKind};
-use paynter::{Choice, DesignError};
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 /// What is taken out.
 #[derive(Clone, Debug, Default)]
@@ -480,45 +478,14 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             values: Vec::new(),
             unit: String::new(),
         };
-        let text = self.source.text;
-        for e in self.experiments() {
-            let Some(first) = e.body.first() else {
-                continue;
-            };
-            let at = first.span.start as usize;
-            let asked = format!(
-                "{}record {of} as asked_momentum\n    {}",
-                &text[..at],
-                &text[at..]
-            );
-            let choice = Choice {
-                experiment: Some(e.name.text.to_string()),
-                ..Choice::default()
-            };
-            let mut design = designed(self.loader, self.path, &asked, &choice)?;
-            design.plan.comparisons.clear();
-            design.plan.measures.clear();
-            design.plan.stop = design.plan.start + 1e-9;
-            let column = design
-                .plan
-                .columns
-                .iter()
-                .find(|c| c.name == "asked_momentum");
-            let unit = column.and_then(|c| c.unit.as_ref()).map(|u| u.text.clone());
-            momentum.unit = unit
-                .filter(|u| !u.is_empty())
-                .map_or_else(String::new, |u| format!(" [{u}]"));
-            let choice = RunChoice {
-                times: Some(vec![design.plan.start]),
-                ..RunChoice::default()
-            };
-            let outcome = run(&design, &choice, &mut |_| ControlFlow::Continue(()));
-            let outcome =
-                outcome.map_err(|m| m.first().map_or_else(String::new, |d| d.message.clone()))?;
-            let column = outcome.run.table.column("asked_momentum");
-            let value = column.and_then(|c| c.values.first().copied());
-            let value = value.ok_or("the run has no start")?;
-            momentum.values.push((e.name.text.to_string(), value));
+        let asked = [of.to_owned()];
+        // An experiment without lines of its own has the value of the one that it extends.
+        for e in self.experiments().filter(|e| !e.body.is_empty()) {
+            let text = (self.path, self.source.text);
+            let found = beginning(self.loader, text, &e.name.text, &asked)?;
+            let value = found.values[0].first().ok_or("the run has no start")?;
+            momentum.unit.clone_from(&found.units[0]);
+            momentum.values.push((e.name.text.to_string(), *value));
         }
         Ok(momentum)
     }
