@@ -208,10 +208,20 @@ impl Net {
 
     /// The definition of an element, `I(A + A1)`, in what is there now.
     pub fn carried_def(&self, def: &str) -> String {
-        let source = format!("model M {{ x: {def}\n}}");
-        let parsed = parse(FileId(0), &source);
+        self.carried_behind("x: ", def)
+    }
+
+    /// A statement of a model in what is there now.
+    pub fn carried_line(&self, line: &str) -> String {
+        self.carried_behind("", line)
+    }
+
+    /// What follows `before` in a statement, in what is there now.
+    fn carried_behind(&self, before: &str, text: &str) -> String {
+        let before = format!("model M {{\n{before}");
+        let parsed = parse(FileId(0), &format!("{before}{text}\n}}"));
         let Some(ItemKind::Model(model)) = parsed.ast.items.first().map(|i| &i.kind) else {
-            return def.to_owned();
+            return text.to_owned();
         };
         let mut carrier = Carrier {
             net: self,
@@ -219,13 +229,12 @@ impl Net {
         };
         let statements = model.body.iter();
         statements.for_each(|s| walk::statement(s, &mut carrier));
-        let offset = source.find("x: ").map_or(0, |k| k + 3);
         let edits = carrier.edits.into_iter().map(|e| Edit {
-            start: e.start - offset,
-            end: e.end - offset,
+            start: e.start - before.len(),
+            end: e.end - before.len(),
             ..e
         });
-        apply_edits(def, edits.collect())
+        apply_edits(text, edits.collect())
     }
 }
 
