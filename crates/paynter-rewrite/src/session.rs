@@ -371,7 +371,7 @@ fn quantities(kind: Kind) -> &'static [&'static str] {
 }
 
 /// What the first experiment sets: inputs without a value need one.
-fn with_lines(source: &Source<'_>, net: &Net) -> String {
+pub(crate) fn with_lines(source: &Source<'_>, net: &Net) -> String {
     let is_kept = |e: &&Experiment| !net.dropped_experiments.contains(&*e.name.text);
     let Some(first) = source.experiments().find(is_kept) else {
         return String::new();

@@ -14,11 +14,11 @@ use crate::read::Source;
 use crate::walk::dotted;
 use crate::write::write;
 use paynter::Choice;
+use paynter::model::experiment::Column;
 use paynter::model::project::Loader;
 use paynter::run::{RunChoice, run};
 use paynter::syntax::ast::{File, ItemKind, StmtKind};
 use paynter::syntax::{FileId, parse};
-use paynter::table::Column;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -42,10 +42,10 @@ const ALONE: &str = "start_of_the_model";
 
 /// How a run begins.
 pub struct Beginning {
-    /// What was asked for: all components of each, in the units of [`Beginning::units`].
+    /// What was asked for: all components of each, in SI.
     pub values: Vec<Vec<f64>>,
-    /// ` [m/s]`, or nothing.
-    pub units: Vec<String>,
+    /// The first component of each as it is written, with its unit: `0.3 [m/s]`.
+    pub texts: Vec<String>,
     /// States, by name.
     states: Vec<String>,
     /// Those that begin at zero because nobody gave a value.
@@ -87,33 +87,51 @@ pub fn beginning<L: Loader + Clone>(
     };
     let outcome = run(&design, &choice, &mut |_| ControlFlow::Continue(()));
     let run = outcome.map_err(|m| first(&m))?.run;
-    let (mut values, mut units) = (Vec::new(), Vec::new());
+    let (mut values, mut texts) = (Vec::new(), Vec::new());
     for k in 0..asked.len() {
         let name = format!("begins_{k}");
         let is_part = |c: &&Column| {
             let rest = c.name.strip_prefix(&name);
             rest.is_some_and(|r| !r.starts_with(|c: char| c.is_ascii_digit()))
         };
-        let parts: Vec<&Column> = run.table.columns.iter().filter(is_part).collect();
-        let unit = parts.first().map_or("", |c| &c.unit);
-        units.push(match unit.is_empty() {
-            true => String::new(),
-            false => format!(" [{unit}]"),
+        let parts: Vec<&Column> = design.plan.columns.iter().filter(is_part).collect();
+        let shown = |c: &Column| run.table.column(&c.name)?.values.first().copied();
+        let in_si = |c: &&Column| {
+            let (factor, offset) = c.unit.as_ref().map_or((1.0, 0.0), |u| (u.factor, u.offset));
+            Some(shown(c)? * factor + offset)
+        };
+        values.push(parts.iter().filter_map(in_si).collect());
+        let number = match parts.first().and_then(|c| shown(c)) {
+            Some(number) if number != 0.0 => format!("{number:?}"),
+            _ => "0".to_owned(),
+        };
+        let unit = parts.first().and_then(|c| c.unit.as_ref());
+        texts.push(match unit.filter(|u| !u.text.is_empty()) {
+            Some(unit) => format!("{number} [{}]", unit.text),
+            None => number,
         });
-        values.push(
-            parts
-                .iter()
-                .filter_map(|c| c.values.first())
-                .copied()
-                .collect(),
-        );
     }
     Ok(Beginning {
         values,
-        units,
+        texts,
         states: run.states,
         defaulted: run.defaulted,
     })
+}
+
+/// As [`beginning`], of a run without an experiment; `with` has the values that the model needs.
+///
+/// # Errors
+///
+/// What keeps the model from starting.
+pub fn beginning_alone<L: Loader + Clone>(
+    loader: &L,
+    path: &str,
+    (source, with): (&Source<'_>, &str),
+    asked: &[String],
+) -> Result<Beginning, String> {
+    let text = format!("{}{}", source.text, alone(source, with));
+    beginning(loader, (path, &text), ALONE, asked)
 }
 
 /// Finds states that a run does not begin with as the rules took for granted: (state, expression), in names of the old text.
@@ -130,7 +148,7 @@ pub fn begun_apart<L: Loader + Clone>(
     }
     let (left, right) = (ties.iter().map(|t| &t.0), ties.iter().map(|t| &t.1));
     let asked: Vec<String> = left.chain(right).cloned().collect();
-    let text = format!("{}{}", source.text, alone(source, with));
+    let text = format!("{}{}", source.text, alone(source, &with.with));
     let experiments = with.experiments.iter().map(String::as_str);
     let mut apart = Vec::new();
     for experiment in experiments.chain([ALONE]) {
@@ -182,7 +200,7 @@ pub fn carry_starts<L: Loader + Clone>(
             .cloned()
             .chain(own_states(source, net))
             .collect(),
-        alone: alone(source, with),
+        alone: alone(source, &with.with),
     };
     let all = with.experiments.iter().map(|e| (e.as_str(), starts.old(e)));
     // An experiment that does not start says so by itself, in the old text as in the new one.
@@ -204,10 +222,10 @@ pub fn carry_starts<L: Loader + Clone>(
 }
 
 /// An experiment that adds nothing to the model but values that it needs.
-fn alone(source: &Source<'_>, with: &Correspondence) -> String {
+fn alone(source: &Source<'_>, with: &str) -> String {
     format!(
-        "\nexperiment {ALONE} of {} {{\n{}\n    stop = 1 [s]\n}}\n",
-        source.model.name.text, with.with
+        "\nexperiment {ALONE} of {} {{\n{with}\n    stop = 1 [s]\n}}\n",
+        source.model.name.text
     )
 }
 
@@ -277,25 +295,45 @@ impl<L: Loader + Clone> Starts<'_, '_, L> {
         let Some(old) = self.old(ALONE) else {
             return Ok(Vec::new());
         };
-        let apart = self.apart(net, ALONE, &old)?;
-        let Some(first) = apart.first() else {
-            return Ok(Vec::new());
-        };
+        match self.lines_for_model(net, &old, all) {
+            Ok((trial, steps)) => {
+                *net = trial;
+                Ok(steps)
+            }
+            Err(why) if all.is_empty() => Err(why),
+            Err(why) => {
+                net.refuse("start", &why);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// The net with lines that make a run without an experiment begin as before, and all experiments can still run.
+    ///
+    /// # Errors
+    ///
+    /// There are no such lines.
+    fn lines_for_model(
+        &self,
+        net: &Net,
+        old: &Beginning,
+        all: &[(&str, Beginning)],
+    ) -> Result<(Net, Vec<Step>), String> {
+        let apart = self.apart(net, ALONE, old)?;
         let mut trial = net.clone();
+        let Some(first) = apart.first() else {
+            return Ok((trial, Vec::new()));
+        };
         trial.added.extend(apart.iter().filter_map(Apart::line));
-        if let Some(left) = self.apart(&trial, ALONE, &old)?.first() {
+        if let Some(left) = self.apart(&trial, ALONE, old)?.first() {
             return Err(left.words(ALONE));
         }
         // An experiment may give another value to what depends on it.
-        if !all
-            .iter()
-            .all(|(e, old)| self.apart(&trial, e, old).is_ok())
-        {
-            net.refuse("start", &first.words(ALONE));
-            return Ok(Vec::new());
+        let can_begin = |(e, old): &(&str, Beginning)| self.apart(&trial, e, old).is_ok();
+        match all.iter().all(can_begin) {
+            true => Ok((trial, apart.iter().map(|a| a.step("every run")).collect())),
+            false => Err(first.words(ALONE)),
         }
-        *net = trial;
-        Ok(apart.iter().map(|a| a.step("every run")).collect())
     }
 
     /// States that begin elsewhere.
@@ -329,7 +367,7 @@ impl<L: Loader + Clone> Starts<'_, '_, L> {
             }
             let value = match old.defaulted.contains(path) {
                 true => "0".to_owned(),
-                false => format!("{was:?}{}", old.units[k]),
+                false => old.texts[k].clone(),
             };
             let itself = is_path(image).then(|| (image.clone(), "1".to_owned()));
             apart.push(Apart {
@@ -406,12 +444,13 @@ fn sizes(columns: &[(String, String)], sides: [&Beginning; 2]) -> BTreeMap<&'sta
     sizes
 }
 
-/// `e` or `f` of a path that ends so; all that is stored goes by one letter, since gyrators make p of q.
+/// `e` or `f` of a path that ends so, and of rates; all that is stored goes by one letter, since gyrators make p of q.
 fn letter(path: &str) -> &'static str {
     let last = path.rsplit('.').next().unwrap_or(path);
     match last.split('[').next() {
         Some("e") => "e",
         Some("f") => "f",
+        _ if path.starts_with("der(") => "f",
         _ => STORED,
     }
 }

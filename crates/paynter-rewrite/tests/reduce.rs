@@ -2,7 +2,7 @@
 
 mod kit;
 
-use kit::{Dice, PATH, cases, difference, ran, words, world};
+use kit::{Dice, PATH, cases, difference, ran, ran_named, words, world};
 use paynter_rewrite::{Reduction, Rewritten, Side, Wish, prove, reduce};
 
 /// McBride & Cellier 2001, fig. 4, with the experiments of the gallery.
@@ -178,6 +178,58 @@ fn the_reduced_gyroscope_of_the_gallery_is_that_of_the_tool() {
     let found = reduced(&gyroscope(), Some("gyro2_reduced_P3zero"), &["psi"]);
     let written = from_gallery("gyroscope_reduced.bond");
     assert_eq!(found.expect("it is cyclic").text, written);
+}
+
+/// An experiment that extends another one has its starts and its drives.
+#[test]
+fn experiments_that_extend_others_begin_as_before() {
+    let text = "model M {
+    input u = 0
+    turn: 1 -> s: 0
+    spin: 1 -> rotor: I(2)
+    s -> spin
+    tilt: 1 -> s
+    Se(u) -> turn
+    tilt -> i: I(3), k: C(1)
+    tilt -> GY(rotor.p) -> side: 1 -> j: I(1)
+}
+experiment slow of M { start rotor.p = 0.5, i.p = 0.3; stop = 1; output_step = 0.1; rtol = 1e-11; record tilt.f, side.f }
+experiment fast extends slow { start rotor.p = 4 }
+experiment driven extends slow { with u = 1 }
+";
+    let alone = text.replace("experiment driven extends slow { with u = 1 }\n", "");
+    for experiment in [None, Some("fast"), Some("slow")] {
+        let found = reduced(&alone, experiment, &["turn"]).unwrap_or_else(|e| panic!("{e}"));
+        assert!(found.holds(), "{}", found.text);
+        assert!(
+            !model_of(&found.text).contains("rotor: I"),
+            "{}",
+            found.text
+        );
+        for name in ["slow", "fast"] {
+            if found.text.contains(&format!("experiment {name} ")) {
+                let (old, new) = (ran_named(&alone, name), ran_named(&found.text, name));
+                assert!(difference(&old, &new) < 1e-9, "{name}: {}", found.text);
+            }
+        }
+    }
+    // A start value of the model itself is the value of the parameter.
+    let started = alone.replace(
+        "}\nexperiment slow",
+        "    start rotor.p = 3\n}\nexperiment slow",
+    );
+    let found = reduced(&started, None, &["turn"]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(
+        found.holds() && found.text.contains("param p_rotor = 3.0\n"),
+        "{}",
+        found.text
+    );
+    let why = reduced(text, Some("driven"), &["turn"]).expect_err("it is driven");
+    assert!(why.contains("E0882"), "{why}");
+}
+
+fn model_of(text: &str) -> &str {
+    text.split("\n}").next().unwrap_or(text)
 }
 
 /// Velocities with inertias of their own, and masses behind moduli: constant ones from v0, so that its momentum is conserved, and for

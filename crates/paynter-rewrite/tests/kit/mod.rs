@@ -51,7 +51,20 @@ pub fn ran_if_it_starts(text: &str) -> Option<Table> {
 
 /// Runs the first experiment of a text.
 pub fn ran(text: &str) -> Table {
-    let design = design_in(&mut world(text), PATH, &Choice::default());
+    ran_by(text, &Choice::default())
+}
+
+/// Runs an experiment of a text.
+pub fn ran_named(text: &str, experiment: &str) -> Table {
+    let choice = Choice {
+        experiment: Some(experiment.to_owned()),
+        ..Choice::default()
+    };
+    ran_by(text, &choice)
+}
+
+fn ran_by(text: &str, choice: &Choice) -> Table {
+    let design = design_in(&mut world(text), PATH, choice);
     let design = design.unwrap_or_else(|e| panic!("{text}\n{}", words(e)));
     let outcome = run(&design, &RunChoice::default(), &mut |_| {
         ControlFlow::Continue(())
