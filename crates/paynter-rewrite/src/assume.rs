@@ -52,6 +52,7 @@ pub fn assume<L: Loader + Clone>(
     let (small, fixed): (Vec<&String>, Vec<&String>) = asked
         .iter()
         .partition(|a| a.contains("<<") || a.contains(">>"));
+    let (own, said) = (loader.clone(), joined(&fixed));
     source_of(loader, path, wish, &mut |source| {
         let net = read(source);
         assumptions.clear();
@@ -59,7 +60,7 @@ pub fn assume<L: Loader + Clone>(
             assumptions.push(understand(source, &net, text)?);
         }
         (assumed, steps) = held(source, &net, &assumptions);
-        Ok(())
+        fits(&own, path, wish, (source, &assumed)).map_err(|why| not_assumed(source, &said, &why))
     })?;
     let mut world = Overlay::new(loader.clone());
     let mut shares = Vec::new();
@@ -136,15 +137,44 @@ fn cut_moduli(source: &Source<'_>, text: &str) -> Result<CutModuli, Vec<Diagnost
     Ok((write(source, &net), found.steps, found.shares))
 }
 
+fn joined(asked: &[&String]) -> String {
+    let all: Vec<&str> = asked.iter().map(|a| a.as_str()).collect();
+    all.join(", ")
+}
+
+fn not_assumed(source: &Source<'_>, text: &str, why: &str) -> Vec<Diagnostic> {
+    vec![
+        Diagnostic::error(code::NOT_ASSUMED, format!("`{text}` cannot be assumed: {why}"))
+            .primary(source.model.name.span, "of this model")
+            .help("write the flow of a 1-junction or the effort of a 0-junction and its value: `--assume \"turn.f = 0\"`"),
+    ]
+}
+
+/// Looks whether the sources that hold what is assumed may have the values that they are given.
+///
+/// # Errors
+///
+/// What is wrong with one, where nothing is wrong without them: a name that nothing has, another unit, sources that fight.
+fn fits<L: Loader + Clone>(
+    loader: &L,
+    path: &str,
+    wish: &Wish,
+    (source, assumed): (&Source<'_>, &str),
+) -> Result<(), String> {
+    let choice = Choice {
+        model: (wish.experiment.is_none()).then(|| source.model.name.text.to_string()),
+        experiment: wish.experiment.clone(),
+        ..Choice::default()
+    };
+    if designed(loader, path, source.text, &choice).is_err() {
+        return Ok(());
+    }
+    designed(loader, path, assumed, &choice).map(|_| ())
+}
+
 /// Reads `turn.f = 0 [rad/s]`.
 fn understand(source: &Source<'_>, net: &Net, text: &str) -> Result<Assumption, Vec<Diagnostic>> {
-    let wrong = |why: String| {
-        vec![
-            Diagnostic::error(code::NOT_ASSUMED, format!("`{text}` cannot be assumed: {why}"))
-                .primary(source.model.name.span, "of this model")
-                .help("write the flow of a 1-junction or the effort of a 0-junction and its value: `--assume \"turn.f = 0\"`"),
-        ]
-    };
+    let wrong = |why: String| not_assumed(source, text, &why);
     let Some((left, value)) = text.split_once('=') else {
         return Err(wrong("it is not an equation".to_owned()));
     };

@@ -22,6 +22,7 @@ mod rules;
 mod scalarize;
 mod session;
 mod simplify;
+mod starts;
 mod subst;
 mod truncate;
 mod walk;

@@ -187,6 +187,8 @@ pub struct Net {
     pub origins: BTreeMap<String, String>,
     /// Old states that follow from others along every run the rules allow: (state, expression), in old names.
     pub ties: Vec<(String, String)>,
+    /// Old states that must not be tied: a run begins elsewhere with them.
+    pub apart: BTreeSet<String>,
     /// Statements to be written anew.
     pub touched: BTreeSet<usize>,
     /// Rules that nearly applied, and why they did not; of the last pass.

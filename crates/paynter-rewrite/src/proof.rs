@@ -132,7 +132,8 @@ impl Proof {
         }
     }
 
-    fn failed(why: String) -> Proof {
+    /// A proof that could not be made.
+    pub fn failed(why: String) -> Proof {
         Proof {
             n_points: 0,
             n_columns: 0,
@@ -291,7 +292,8 @@ pub fn designed<L: Loader + Clone>(
     })
 }
 
-fn first(messages: &[Diagnostic]) -> String {
+/// The first error among messages.
+pub fn first(messages: &[Diagnostic]) -> String {
     let mut errors = messages.iter().filter(|m| m.is_error());
     errors
         .next()

@@ -10,17 +10,15 @@ use crate::code;
 use crate::expression::{is_number, negative, product, quotient, square, sum};
 use crate::minimal::freeze;
 use crate::net::{BondId, Image, Images, Kind, Net, Step, ThingId};
-use crate::proof::designed;
 use crate::read::Source;
 use crate::rules::apply;
-use crate::session::{Rewritten, Wish, rewrite};
+use crate::session::{Rewritten, Wish, rewrite, with_lines};
+use crate::starts::{beginning, beginning_alone};
+use paynter::DesignError;
 use paynter::model::project::Loader;
-use paynter::run::{RunChoice, run};
 use paynter::syntax::Diagnostic;
 use paynter::syntax::ast::{Experiment, ExperimentKind, ExprKind, StmtKind};
-use paynter::{Choice, DesignError};
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 /// What is taken out.
 #[derive(Clone, Debug, Default)]
@@ -71,10 +69,14 @@ struct Free {
     inertias: Vec<(ThingId, Option<ThingId>)>,
 }
 
-/// A momentum in the experiments: (experiment, value), and its unit.
+/// A momentum at the start of runs.
 struct Momentum {
-    values: Vec<(String, f64)>,
-    unit: String,
+    /// In the experiments: (experiment, value as it is written).
+    values: Vec<(String, String)>,
+    /// In a run without one.
+    alone: String,
+    /// It is zero in all of them.
+    is_zero: bool,
 }
 
 impl<L: Loader + Clone> Reducer<'_, '_, L> {
@@ -149,7 +151,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
         {
             let sources = only_idle(&trial, *junction, idle).map_err(|why| wrong(at, &why))?;
             let momentum = self
-                .momentum(momentum)
+                .momentum(&trial, momentum)
                 .map_err(|why| wrong(at, &format!("its start value cannot be found: {why}")))?;
             self.keep_constant(&mut trial, &wanted[at].0, parameter, &momentum);
             self.drop_driven(&mut trial, &sources, idle);
@@ -178,21 +180,32 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
 
     /// Makes a parameter of a momentum.
     fn keep_constant(&self, net: &mut Net, of: &str, parameter: &str, momentum: &Momentum) {
-        let unit = &momentum.unit;
         net.added.push(format!(
-            "/// Momentum of `{of}`, which is constant.\n    param {parameter} = 0{unit}"
+            "/// Momentum of `{of}`, which is constant.\n    param {parameter} = {}",
+            momentum.alone
         ));
         for (experiment, value) in &momentum.values {
-            let line = format!("with {parameter} = {value:?}{unit}");
+            let line = format!("with {parameter} = {value}");
             net.added_to.push((experiment.clone(), line));
         }
         net.constants.insert(parameter.to_owned());
     }
 
+    /// The experiments that the new model is for: all, or the one that is wished and those that it extends.
     fn experiments(&self) -> impl Iterator<Item = &Experiment> {
-        let only = self.wish.experiment.as_deref();
+        let named = |name: &str| {
+            let mut all = self.source.experiments();
+            all.find(|e| *e.name.text == *name)
+        };
+        let mut meant: Vec<&str> = Vec::new();
+        let mut next = self.wish.experiment.as_deref().and_then(named);
+        while let Some(e) = next.filter(|e| !meant.contains(&&*e.name.text)) {
+            meant.push(&e.name.text);
+            next = e.extends.as_ref().and_then(|base| named(&base.text));
+        }
+        let is_all = self.wish.experiment.is_none();
         let all = self.source.experiments();
-        all.filter(move |e| only.is_none_or(|o| *e.name.text == *o))
+        all.filter(move |e| is_all || meant.contains(&&*e.name.text))
     }
 
     /// Inputs and parameters that the experiments set.
@@ -298,7 +311,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
         let mut momenta = Vec::new();
         for &(inertia, _) in &free.inertias {
             let name = net.things[inertia].name.clone().unwrap_or_default();
-            let found = self.momentum(&format!("{name}.p")).map_err(|why| {
+            let found = self.momentum(net, &format!("{name}.p")).map_err(|why| {
                 vec![self.not_cyclic(&name, &format!("its start value cannot be found: {why}"))]
             })?;
             momenta.push(found);
@@ -443,12 +456,12 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             }
             let p = parameter(net, &name);
             net.names.insert(p.clone());
-            let unit = &momentum.unit;
             net.added.push(format!(
-                "/// Momentum of `{name}`, which is constant.\n    param {p} = 0{unit}"
+                "/// Momentum of `{name}`, which is constant.\n    param {p} = {}",
+                momentum.alone
             ));
             for (experiment, value) in &momentum.values {
-                let line = format!("with {p} = {value:?}{unit}");
+                let line = format!("with {p} = {value}");
                 net.added_to.push((experiment.clone(), line));
             }
             net.constants.insert(p.clone());
@@ -475,49 +488,24 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
     }
 
     /// A momentum at the start of each experiment.
-    fn momentum(&self, of: &str) -> Result<Momentum, String> {
+    fn momentum(&self, net: &Net, of: &str) -> Result<Momentum, String> {
         let mut momentum = Momentum {
             values: Vec::new(),
-            unit: String::new(),
+            alone: "0".to_owned(),
+            is_zero: true,
         };
-        let text = self.source.text;
-        for e in self.experiments() {
-            let Some(first) = e.body.first() else {
-                continue;
-            };
-            let at = first.span.start as usize;
-            let asked = format!(
-                "{}record {of} as asked_momentum\n    {}",
-                &text[..at],
-                &text[at..]
-            );
-            let choice = Choice {
-                experiment: Some(e.name.text.to_string()),
-                ..Choice::default()
-            };
-            let mut design = designed(self.loader, self.path, &asked, &choice)?;
-            design.plan.comparisons.clear();
-            design.plan.measures.clear();
-            design.plan.stop = design.plan.start + 1e-9;
-            let column = design
-                .plan
-                .columns
-                .iter()
-                .find(|c| c.name == "asked_momentum");
-            let unit = column.and_then(|c| c.unit.as_ref()).map(|u| u.text.clone());
-            momentum.unit = unit
-                .filter(|u| !u.is_empty())
-                .map_or_else(String::new, |u| format!(" [{u}]"));
-            let choice = RunChoice {
-                times: Some(vec![design.plan.start]),
-                ..RunChoice::default()
-            };
-            let outcome = run(&design, &choice, &mut |_| ControlFlow::Continue(()));
-            let outcome =
-                outcome.map_err(|m| m.first().map_or_else(String::new, |d| d.message.clone()))?;
-            let column = outcome.run.table.column("asked_momentum");
-            let value = column.and_then(|c| c.values.first().copied());
-            let value = value.ok_or("the run has no start")?;
+        let asked = [of.to_owned()];
+        let with = with_lines(self.source, net);
+        if let Ok(found) = beginning_alone(self.loader, self.path, (self.source, &with), &asked) {
+            momentum.alone = found.texts[0].clone();
+            momentum.is_zero = found.values[0].iter().all(|v| *v == 0.0);
+        }
+        // An experiment without lines of its own has the value of the one that it extends.
+        for e in self.experiments().filter(|e| !e.body.is_empty()) {
+            let text = (self.path, self.source.text);
+            let found = beginning(self.loader, text, &e.name.text, &asked)?;
+            momentum.is_zero &= found.values[0].iter().all(|v| *v == 0.0);
+            let value = found.texts[0].clone();
             momentum.values.push((e.name.text.to_string(), value));
         }
         Ok(momentum)
@@ -527,7 +515,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
 impl Momentum {
     /// Zero in every experiment that is meant; without any, it is a parameter.
     fn is_zero(&self) -> bool {
-        !self.values.is_empty() && self.values.iter().all(|(_, v)| *v == 0.0)
+        self.is_zero && !self.values.is_empty()
     }
 }
 
@@ -542,7 +530,7 @@ fn parameter(net: &Net, inertia: &str) -> String {
 
 /// What an experiment sets.
 fn set_by(e: &Experiment) -> impl Iterator<Item = String> {
-    let with = e.body.iter().filter_map(|s| match &s.kind {
+    let with = e.statements().filter_map(|s| match &s.kind {
         ExperimentKind::With(all) => Some(all),
         _ => None,
     });

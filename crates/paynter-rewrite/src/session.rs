@@ -7,13 +7,14 @@ use crate::code;
 use crate::net::{Kind, Net, Step};
 use crate::proof::{Correspondence, Proof, Side, prove};
 use crate::read::{Source, read};
+use crate::starts::{begun_apart, carry_starts};
 use crate::write::write;
 use paynter::design::open;
 use paynter::model::project::{Loader, Project};
 use paynter::syntax::ast::{Experiment, ExperimentKind, File, ItemKind, Model, StmtKind};
 use paynter::syntax::{Diagnostic, SourceMap, Span, parse};
 use paynter::{DesignError, Failed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which model of the file is meant.
 #[derive(Clone, Debug, Default)]
@@ -126,25 +127,25 @@ pub fn rewrite<L: Loader + Clone>(
         model: model_in(&parsed.ast, &name)
             .ok_or_else(|| failed(&project, vec![not_a_model(&parsed.ast, &name)]))?,
     };
-    let mut net = read(&source);
-    let before = net.clone();
-    let steps = change(&mut net, &source).map_err(|m| failed(&project, m))?;
-    let refused = net.refused.iter().cloned().collect();
+    let before = read(&source);
+    let (mut net, mut steps) =
+        changed(loader, path, (&source, &before), change).map_err(|m| failed(&project, m))?;
     if steps.is_empty() {
         return Ok(Rewritten {
             text: text.clone(),
             model: name,
             steps,
             map: Vec::new(),
-            refused,
+            refused: net.refused.into_iter().collect(),
             proof: None,
             correspondence: Correspondence::default(),
             place: source.model.name.span,
             sources: project.sources.clone(),
         });
     }
-    let written = write(&source, &net);
     let correspondence = correspondence(&source, &before, &net);
+    let started = carry_starts(loader, path, &source, &mut net, &correspondence);
+    let written = write(&source, &net);
     let old = Side {
         path,
         text: &text,
@@ -155,13 +156,19 @@ pub fn rewrite<L: Loader + Clone>(
         text: &written,
         model: &name,
     };
-    let proof = prove(loader, &old, &new, &correspondence);
+    let proof = match started {
+        Ok(further) => {
+            steps.extend(further);
+            prove(loader, &old, &new, &correspondence)
+        }
+        Err(why) => Proof::failed(why),
+    };
     let mut rewritten = Rewritten {
         text: written,
         model: name,
         steps,
         map: map(&before, &net),
-        refused,
+        refused: net.refused.iter().cloned().collect(),
         proof: Some(proof),
         correspondence,
         place: source.model.name.span,
@@ -169,6 +176,28 @@ pub fn rewrite<L: Loader + Clone>(
     };
     rewritten.append_report();
     Ok(rewritten)
+}
+
+/// The net after a change that takes nothing for granted that a run does not begin with.
+fn changed<L: Loader + Clone>(
+    loader: &L,
+    path: &str,
+    (source, before): (&Source<'_>, &Net),
+    change: Change<'_>,
+) -> Result<(Net, Vec<Step>), Vec<Diagnostic>> {
+    let mut apart = BTreeSet::new();
+    loop {
+        let mut net = before.clone();
+        net.apart.clone_from(&apart);
+        let steps = change(&mut net, source)?;
+        let with = correspondence(source, before, &net);
+        let found = begun_apart(loader, path, source, (&net.ties, &with));
+        let n_before = apart.len();
+        apart.extend(found);
+        if apart.len() == n_before {
+            return Ok((net, steps));
+        }
+    }
 }
 
 /// Looks at a model as it is written.
@@ -293,7 +322,7 @@ fn correspondence(source: &Source<'_>, before: &Net, net: &Net) -> Correspondenc
             if net.unlike.contains(&path) {
                 continue;
             }
-            match net.image_of(&path) {
+            match net.present_image_of(&path) {
                 Some(image) => columns.push((path, image)),
                 None if net.things[id].is_alive => columns.push((path.clone(), path)),
                 None => {}
@@ -342,14 +371,13 @@ fn quantities(kind: Kind) -> &'static [&'static str] {
 }
 
 /// What the first experiment sets: inputs without a value need one.
-fn with_lines(source: &Source<'_>, net: &Net) -> String {
+pub(crate) fn with_lines(source: &Source<'_>, net: &Net) -> String {
     let is_kept = |e: &&Experiment| !net.dropped_experiments.contains(&*e.name.text);
     let Some(first) = source.experiments().find(is_kept) else {
         return String::new();
     };
     let lines = first
-        .body
-        .iter()
+        .statements()
         .filter(|s| matches!(s.kind, ExperimentKind::With(_)))
         .map(|s| source.slice(s.span));
     lines.collect::<Vec<String>>().join("\n")
@@ -362,7 +390,7 @@ fn map(before: &Net, net: &Net) -> Vec<(String, String)> {
         let Some(name) = &thing.name else { continue };
         for quantity in quantities(thing.kind) {
             let path = format!("{name}.{quantity}");
-            if let Some(image) = net.image_of(&path) {
+            if let Some(image) = net.present_image_of(&path) {
                 map.push((path, image));
             }
         }

@@ -4,7 +4,7 @@
 //! Out: the same texts in what is there now.
 
 use crate::expression::bracketed;
-use crate::net::{Image, Net};
+use crate::net::{Image, Net, paths_in};
 use crate::walk::{self, At, Visit, dotted, dotted_ref, each};
 use paynter::syntax::ast::{Expr, ExprKind, ItemKind, Ref};
 use paynter::syntax::{FileId, Span, parse};
@@ -103,6 +103,18 @@ impl Net {
         Some(self.carried(&image.text, MAX_DEPTH))
     }
 
+    /// As [`Net::image_of`]; none as well where nothing read it and what it was went, too.
+    pub fn present_image_of(&self, path: &str) -> Option<String> {
+        let is_gone = |path: &String| {
+            let name = path.split('.').next();
+            let mut named = self.things.iter().filter(|t| t.name.as_deref() == name);
+            let first = named.next();
+            first.is_some_and(|t| !t.is_alive) && named.all(|t| !t.is_alive)
+        };
+        let image = self.image_of(path)?;
+        (!paths_in(&image).iter().any(is_gone)).then_some(image)
+    }
+
     /// An expression in what is there now.
     pub fn carried_text(&self, text: &str) -> String {
         self.carried(text, MAX_DEPTH)
@@ -138,6 +150,21 @@ impl Net {
     /// Says that a stored quantity is equal to another one in every run. The old states that it stands for follow from that.
     pub fn tie(&mut self, this: &str, other: &str) {
         let other = self.origin_of(other).unwrap_or_else(|| other.to_owned());
+        for state in self.stands_for(this) {
+            let text = self.carried_text(&state);
+            let value = replace_paths(&text, &|path| (path == this).then(|| other.clone()));
+            self.ties.push((state, value));
+        }
+    }
+
+    /// Tells whether no run begins with a stored quantity, or those it stands for, apart from what it would be tied to.
+    pub fn may_tie(&self, this: &str) -> bool {
+        let stands_for = self.stands_for(this);
+        !stands_for.iter().any(|state| self.apart.contains(state))
+    }
+
+    /// The old states that a stored quantity stands for; itself, if it is one.
+    fn stands_for(&self, this: &str) -> Vec<String> {
         let stands_for = |path: &String| self.target_of(path).is_some_and(|(of, _)| of == this);
         let is_state = |path: &String| path.ends_with(".p") || path.ends_with(".q");
         let old: Vec<String> = self
@@ -147,14 +174,9 @@ impl Net {
             .filter(|p| stands_for(p))
             .cloned()
             .collect();
-        if old.is_empty() {
-            self.ties.push((this.to_owned(), other));
-            return;
-        }
-        for state in old {
-            let text = self.carried_text(&state);
-            let value = replace_paths(&text, &|path| (path == this).then(|| other.clone()));
-            self.ties.push((state, value));
+        match old.is_empty() {
+            true => vec![this.to_owned()],
+            false => old,
         }
     }
 
@@ -186,10 +208,20 @@ impl Net {
 
     /// The definition of an element, `I(A + A1)`, in what is there now.
     pub fn carried_def(&self, def: &str) -> String {
-        let source = format!("model M {{ x: {def}\n}}");
-        let parsed = parse(FileId(0), &source);
+        self.carried_behind("x: ", def)
+    }
+
+    /// A statement of a model in what is there now.
+    pub fn carried_line(&self, line: &str) -> String {
+        self.carried_behind("", line)
+    }
+
+    /// What follows `before` in a statement, in what is there now.
+    fn carried_behind(&self, before: &str, text: &str) -> String {
+        let before = format!("model M {{\n{before}");
+        let parsed = parse(FileId(0), &format!("{before}{text}\n}}"));
         let Some(ItemKind::Model(model)) = parsed.ast.items.first().map(|i| &i.kind) else {
-            return def.to_owned();
+            return text.to_owned();
         };
         let mut carrier = Carrier {
             net: self,
@@ -197,13 +229,12 @@ impl Net {
         };
         let statements = model.body.iter();
         statements.for_each(|s| walk::statement(s, &mut carrier));
-        let offset = source.find("x: ").map_or(0, |k| k + 3);
         let edits = carrier.edits.into_iter().map(|e| Edit {
-            start: e.start - offset,
-            end: e.end - offset,
+            start: e.start - before.len(),
+            end: e.end - before.len(),
             ..e
         });
-        apply_edits(def, edits.collect())
+        apply_edits(text, edits.collect())
     }
 }
 

@@ -179,7 +179,9 @@ fn added(source: &Source<'_>, net: &Net) -> Option<Edit> {
         true => line_end,
         false => last,
     };
-    let text: String = net.added.iter().map(|l| format!("\n    {l}")).collect();
+    // A line may read what went after it was added.
+    let lines = net.added.iter().map(|l| net.carried_line(l));
+    let text: String = lines.map(|l| format!("\n    {l}")).collect();
     let text = if at == last {
         format!("{text}\n")
     } else {

@@ -83,10 +83,26 @@ fn nonsense_is_refused() {
         ("gap.f = 0", "shares its effort"),
         ("nobody.f = 0", "not a junction of `Discs`"),
         ("one.f = ", "it has no value"),
+        ("one.f = nobody", "nothing is called `nobody`"),
     ] {
         let message = assumed(DISCS, &[asked]).expect_err(asked);
         assert!(
             message.contains(why) && message.contains("E0884"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_value_in_another_unit_is_refused() {
+    let text = "units strict
+model M { pull: Se(2 [N*m]) -> a: 1 -> j: I(1 [kg*m^2]), b: R(1 [N*m*s/rad]) }
+experiment e of M { stop = 1 [s]; record a.f }
+";
+    for asked in ["a.f = 3", "a.f = 3 [m]", "a.f = 0 [m]"] {
+        let message = assumed(text, &[asked]).expect_err(asked);
+        assert!(
+            message.contains("E0884") && message.contains("rad/s"),
             "{message}"
         );
     }

@@ -2,7 +2,7 @@
 
 mod kit;
 
-use kit::{PATH, difference, ran, words, world};
+use kit::{Dice, PATH, cases, difference, ran, ran_named, words, world};
 use paynter_rewrite::{Reduction, Rewritten, Side, Wish, prove, reduce};
 
 /// McBride & Cellier 2001, fig. 4, with the experiments of the gallery.
@@ -178,4 +178,128 @@ fn the_reduced_gyroscope_of_the_gallery_is_that_of_the_tool() {
     let found = reduced(&gyroscope(), Some("gyro2_reduced_P3zero"), &["psi"]);
     let written = from_gallery("gyroscope_reduced.bond");
     assert_eq!(found.expect("it is cyclic").text, written);
+}
+
+/// An experiment that extends another one has its starts and its drives.
+#[test]
+fn experiments_that_extend_others_begin_as_before() {
+    let text = "model M {
+    input u = 0
+    turn: 1 -> s: 0
+    spin: 1 -> rotor: I(2)
+    s -> spin
+    tilt: 1 -> s
+    Se(u) -> turn
+    tilt -> i: I(3), k: C(1)
+    tilt -> GY(rotor.p) -> side: 1 -> j: I(1)
+}
+experiment slow of M { start rotor.p = 0.5, i.p = 0.3; stop = 1; output_step = 0.1; rtol = 1e-11; record tilt.f, side.f }
+experiment fast extends slow { start rotor.p = 4 }
+experiment driven extends slow { with u = 1 }
+";
+    let alone = text.replace("experiment driven extends slow { with u = 1 }\n", "");
+    for experiment in [None, Some("fast"), Some("slow")] {
+        let found = reduced(&alone, experiment, &["turn"]).unwrap_or_else(|e| panic!("{e}"));
+        assert!(found.holds(), "{}", found.text);
+        assert!(
+            !model_of(&found.text).contains("rotor: I"),
+            "{}",
+            found.text
+        );
+        for name in ["slow", "fast"] {
+            if found.text.contains(&format!("experiment {name} ")) {
+                let (old, new) = (ran_named(&alone, name), ran_named(&found.text, name));
+                assert!(difference(&old, &new) < 1e-9, "{name}: {}", found.text);
+            }
+        }
+    }
+    // A start value of the model itself is the value of the parameter.
+    let started = alone.replace(
+        "}\nexperiment slow",
+        "    start rotor.p = 3\n}\nexperiment slow",
+    );
+    let found = reduced(&started, None, &["turn"]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(
+        found.holds() && found.text.contains("param p_rotor = 3.0\n"),
+        "{}",
+        found.text
+    );
+    let why = reduced(text, Some("driven"), &["turn"]).expect_err("it is driven");
+    assert!(why.contains("E0882"), "{why}");
+}
+
+fn model_of(text: &str) -> &str {
+    text.split("\n}").next().unwrap_or(text)
+}
+
+/// Velocities with inertias of their own, and masses behind moduli: constant ones from v0, so that its momentum is conserved, and for
+/// the others moduli that read all places but x0.
+fn random_cyclic(seed: u64) -> String {
+    let dice = &mut Dice(seed.wrapping_mul(0x6c62_272e).wrapping_add(11));
+    let n = 2 + dice.below(2);
+    let mut text = "model M {\n    param c = 0.4\n".to_owned();
+    for i in 0..n {
+        text += &format!(
+            "    v{i}: 1 -> i{i}: I({})\n    der(x{i}) = v{i}.f\n",
+            dice.value()
+        );
+        if i > 0 {
+            text += &format!("    v{i} -> k{i}: C({})\n", dice.value());
+        }
+    }
+    for k in 0..1 + dice.below(3) {
+        text += &format!("    s{k}: 0 -> m{k}: 1 -> j{k}: I({})\n", dice.value());
+        for i in 0..n {
+            let (a, b) = (1 + dice.below(n - 1), 1 + dice.below(n - 1));
+            let modulus = match i {
+                0 => ["c".to_owned(), dice.value(), format!("-{}", dice.value())][dice.below(3)]
+                    .clone(),
+                _ => [
+                    "c".to_owned(),
+                    format!("cos(x{a})"),
+                    format!("0.5 + c*sin(x{a} - x{b})"),
+                    format!("sin(x{a})*cos(x{b})"),
+                ][dice.below(4)]
+                .clone(),
+            };
+            if i == 0 || dice.rarely(2) {
+                text += &format!("    v{i} -> TF({modulus}) -> s{k}\n");
+            }
+        }
+    }
+    let starts: Vec<String> = (0..n)
+        .map(|i| format!("v{i}.f = {}, x{i} = {}", dice.value(), dice.value()))
+        .collect();
+    let records: Vec<String> = (0..n).map(|i| format!("x{i}, v{i}.f as f{i}")).collect();
+    text + &format!(
+        "}}\nexperiment go of M {{\n    start {}\n    stop = 1; output_step = 0.1; rtol = 1e-11\n    record {}\n}}\n",
+        starts.join(", "),
+        records.join(", ")
+    )
+}
+
+#[test]
+fn random_mechanisms_move_as_before_without_a_cyclic_coordinate() {
+    let (mut n_reduced, mut refused) = (0, Vec::new());
+    let seeds = cases(40);
+    let n_seeds = seeds.end - seeds.start;
+    for seed in seeds {
+        let text = random_cyclic(seed);
+        let found = match reduced(&text, Some("go"), &["x0"]) {
+            Ok(found) => found,
+            Err(why) => {
+                refused.push(why);
+                continue;
+            }
+        };
+        assert!(found.holds(), "{seed}: {text}\n{}", found.text);
+        n_reduced += 1;
+        let apart = difference(&ran(&text), &ran(&found.text));
+        assert!(apart < 1e-7, "{seed}: {apart:e}\n{text}\n{}", found.text);
+    }
+    assert!(
+        4 * n_reduced > n_seeds,
+        "{n_reduced} of {n_seeds}: {}",
+        refused.join("\n")
+    );
 }

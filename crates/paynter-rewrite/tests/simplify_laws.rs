@@ -2,7 +2,10 @@
 
 mod kit;
 
-use kit::{Dice, PATH, cases, difference, ran, random_graph, simple, world};
+use kit::{
+    Dice, PATH, cases, difference, ran, ran_if_it_starts, random_graph, random_graph_with_starts,
+    simple, world,
+};
 use paynter::{Choice, design_in};
 use paynter_rewrite::{Side, Wish, prove, simplify};
 use std::collections::BTreeMap;
@@ -50,6 +53,63 @@ fn random_graphs_keep_their_trajectories() {
             "no graph needed `{rule}`: {used:?}"
         );
     }
+}
+
+#[test]
+fn random_graphs_keep_their_trajectories_from_given_starts() {
+    let (mut n, mut n_given) = (0, 0);
+    for seed in cases(N_GRAPHS) {
+        let text = random_graph_with_starts(seed);
+        // Start values may contradict each other.
+        let Some(old) = ran_if_it_starts(&text) else {
+            continue;
+        };
+        let found = simple(&text);
+        let Some(proof) = &found.proof else { continue };
+        let line = proof.line();
+        assert!(proof.holds(), "seed {seed}: {line}\n{text}\n{}", found.text);
+        let apart = difference(&old, &ran(&found.text));
+        assert!(
+            apart < 1e-8,
+            "seed {seed}: {apart:e}\n{text}\n{}",
+            found.text
+        );
+        n += 1;
+        n_given += usize::from(text.contains("    start "));
+    }
+    assert!(n > 20 && 2 * n_given > n, "{n_given} of {n} have starts");
+}
+
+/// Two capacitors in series at a source: which one begins empty decides how the charge is divided for ever, and after the rewriting the
+/// other one is the state.
+#[test]
+fn another_state_begins_where_the_old_one_did() {
+    let text = random_graph(9_000_238);
+    let found = simple(&text);
+    assert!(found.holds(), "{}", found.text);
+    assert!(
+        found.text.contains("    start x10_j1.q = 0\n"),
+        "{}",
+        found.text
+    );
+    let step = found.steps.iter().find(|s| s.rule == "start");
+    assert_eq!(
+        step.map(|s| &*s.text),
+        Some("every run begins with `x10.p` = 0 as before, where another storage is the state now")
+    );
+    assert!(difference(&ran(&text), &ran(&found.text)) < 1e-9);
+}
+
+/// What nothing reads may have been something that is gone now: then there is no image to tell of.
+#[test]
+fn no_image_is_something_that_is_gone() {
+    let found = simple(&random_graph(9_000_781));
+    assert!(found.holds(), "{}", found.text);
+    assert!(
+        !found.map.iter().any(|(_, new)| new.contains("j3.")),
+        "{:?}",
+        found.map
+    );
 }
 
 /// Inertias side by side at a 0-junction have equal momenta in every run; here the one that is tied to the other follows from a third.

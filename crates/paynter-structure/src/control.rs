@@ -43,7 +43,7 @@ pub fn control(subject: &Subject<'_>, compiled: &Compiled) -> Result<Findings, V
     let mut found = Findings {
         control: None,
         observe: None,
-        measures_all: subject.measures_all(),
+        sensors: subject.sensors(),
         dependent: dependents(subject),
         hankel: hankel(linear.as_ref()),
         warnings: Vec::new(),

@@ -78,6 +78,17 @@ pub struct SideFindings {
     pub cures: Vec<Cure>,
 }
 
+/// What is taken for measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sensors {
+    /// What the user names, or the outputs of the model.
+    Named,
+    /// No outputs are named, and the model has none: what the experiment records.
+    Recorded,
+    /// Nothing is recorded either: all states.
+    AllStates,
+}
+
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Findings {
@@ -85,8 +96,8 @@ pub struct Findings {
     pub control: Option<SideFindings>,
     /// For the outputs; none if there are none.
     pub observe: Option<SideFindings>,
-    /// No outputs are named, and the model has none: all states are taken for measured.
-    pub measures_all: bool,
+    /// Where the outputs come from.
+    pub sensors: Sensors,
     /// Storages that depend on others.
     pub dependent: Vec<String>,
     /// Hankel singular values, or why there are none.

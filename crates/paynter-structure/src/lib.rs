@@ -45,7 +45,7 @@ pub use control::control;
 pub use derivative::{Leftover, prefer_derivative};
 pub use estimate::{Estimate, Estimates, estimate};
 pub use faults::{Fault, FaultKind, Faults, Residual, SensorSet, faults};
-pub use findings::{Cure, Findings, SideFindings};
+pub use findings::{Cure, Findings, Sensors, SideFindings};
 pub use flow_graph::{FlowGraph, NoFlow, flow_graph};
 pub use inverse::{Inverse, inverse};
 pub use loops::{Gain, LoopPath, Loops, loops};

@@ -6,6 +6,7 @@
 //! **Invariant:** inputs and outputs are not empty where a question needs them; see [`Subject::needs_input`].
 
 use crate::code;
+use crate::findings::Sensors;
 use crate::generic::{GenericModel, Unassembled, Unsolved, assemble, loosen, solve};
 use crate::reach::read_by;
 use paynter::linear::{LinearError, LinearRequest, Linearization, Sampled, linearize};
@@ -65,12 +66,17 @@ pub fn ask(design: &Design, at: Option<f64>) -> LinearRequest {
 }
 
 impl Subject<'_> {
-    /// Tells whether all states stand for outputs, because none are named and the model has none.
-    pub(crate) fn measures_all(&self) -> bool {
+    /// Tells what stands for outputs where none are named and the model has none.
+    pub(crate) fn sensors(&self) -> Sensors {
         let design = self.design;
         let is_open = design.linear.to.is_empty() && design.plan.linearize.is_empty();
         let mut outputs = design.graph.outputs.iter();
-        is_open && !outputs.any(|o| varies(&design.graph, o.value))
+        let mut words = design.plan.places.words.iter();
+        match is_open && !outputs.any(|o| varies(&design.graph, o.value)) {
+            false => Sensors::Named,
+            true if words.any(|(word, _)| word.starts_with("record ")) => Sensors::Recorded,
+            true => Sensors::AllStates,
+        }
     }
 }
 

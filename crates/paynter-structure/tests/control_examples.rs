@@ -227,6 +227,13 @@ fn what_was_not_asked_is_said() {
         !words.contains("nothing acts") && !words.contains("are taken"),
         "{words}"
     );
+    let text = "model M { Se(1) -> a: 1 -> m: I(1), r: R(1), k: C(1) }\nexperiment e of M { stop = 1; record k.q }";
+    let found = findings(text, "", "").expect("it is compiled");
+    let words = paynter_structure::text::control_text(&found);
+    assert!(
+        words.contains("what the experiment records is taken for measured"),
+        "{words}"
+    );
 }
 
 /// Beyond the size of exact and numeric ranks paths are all there is, and the headline says so.

@@ -37,7 +37,7 @@ fn together(net: &mut Net, junction: ThingId, (a, b): (ThingId, ThingId)) -> Opt
     // What is shared is f at a 1 and e at a 0: I and R add at a 1, C at a 0, the others by their inverses.
     let adds = (kind == Kind::C) != is_one;
     let (la, lb) = (net.label(a), net.label(b));
-    if !adds && kind != Kind::R && has_start(net, a, b) {
+    if !adds && kind != Kind::R && (has_start(net, a, b) || begins_apart(net, b)) {
         net.refuse("parallel", &format!("{la} and {lb} stay: a start value is given, and where the two differ a constant would be lost"));
         return None;
     }
@@ -103,6 +103,14 @@ fn has_start(net: &Net, a: ThingId, b: ThingId) -> bool {
             .iter()
             .any(|p| p.starts_with(&format!("{name}.")))
     })
+}
+
+/// A run begins with other contents than those of its neighbour.
+fn begins_apart(net: &Net, b: ThingId) -> bool {
+    let name = net.things[b].name.clone().unwrap_or_default();
+    ["p", "q"]
+        .iter()
+        .any(|letter| !net.may_tie(&format!("{name}.{letter}")))
 }
 
 /// The element that stands for two.

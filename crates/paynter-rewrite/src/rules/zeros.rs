@@ -101,6 +101,14 @@ fn held(net: &mut Net, source: ThingId, junction: ThingId) -> Option<Step> {
         match other_kind {
             Kind::Zero | Kind::One if other_kind != net.things[junction].kind => {}
             _ if other_kind.is_one_port() => {
+                let name = net.things[other].name.clone().unwrap_or_default();
+                // A start value of something else gives it a constant that is not zero.
+                if !["p", "q"]
+                    .iter()
+                    .all(|q| net.may_tie(&format!("{name}.{q}")))
+                {
+                    return None;
+                }
                 let images = at_rest(net, other, kind)?;
                 if !net.can_drop("zero", other, &images) {
                     return None;

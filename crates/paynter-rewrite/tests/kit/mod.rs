@@ -40,9 +40,31 @@ pub fn simple_by(text: &str, only: &[&str]) -> Rewritten {
     found.unwrap_or_else(|e| panic!("{text}\n{}", words(e)))
 }
 
+/// Runs the first experiment of a text; none if it has errors or does not start.
+pub fn ran_if_it_starts(text: &str) -> Option<Table> {
+    let design = design_in(&mut world(text), PATH, &Choice::default()).ok()?;
+    let outcome = run(&design, &RunChoice::default(), &mut |_| {
+        ControlFlow::Continue(())
+    });
+    Some(outcome.ok()?.run.table)
+}
+
 /// Runs the first experiment of a text.
 pub fn ran(text: &str) -> Table {
-    let design = design_in(&mut world(text), PATH, &Choice::default());
+    ran_by(text, &Choice::default())
+}
+
+/// Runs an experiment of a text.
+pub fn ran_named(text: &str, experiment: &str) -> Table {
+    let choice = Choice {
+        experiment: Some(experiment.to_owned()),
+        ..Choice::default()
+    };
+    ran_by(text, &choice)
+}
+
+fn ran_by(text: &str, choice: &Choice) -> Table {
+    let design = design_in(&mut world(text), PATH, choice);
     let design = design.unwrap_or_else(|e| panic!("{text}\n{}", words(e)));
     let outcome = run(&design, &RunChoice::default(), &mut |_| {
         ControlFlow::Continue(())
@@ -139,6 +161,47 @@ pub fn random_graph(seed: u64) -> String {
     let records: String = kept.iter().map(|r| format!("    record {r}\n")).collect();
     text + &format!(
         "experiment go of M {{\n    stop = 0.5; output_step = 0.05; rtol = 1e-11\n    record last.f\n{records}}}\n"
+    )
+}
+
+/// A random graph whose model and experiment give start values to some of its storages and junctions.
+pub fn random_graph_with_starts(seed: u64) -> String {
+    let text = random_graph(seed);
+    let dice = &mut Dice(seed.wrapping_mul(0x9fb2_1c65).wrapping_add(29));
+    let (mut in_model, mut in_experiment) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        let letter = match ["C(", "I("]
+            .iter()
+            .position(|k| line.contains(&format!(": {k}")))
+        {
+            Some(0) => "q",
+            Some(_) => "p",
+            None => continue,
+        };
+        let name = line.split(": ").next().and_then(|l| l.rsplit(' ').next());
+        let quantity = [letter, letter, "f", "e"][dice.below(4)];
+        let start = format!(
+            "{}.{quantity} = {}",
+            name.expect("storages have names"),
+            dice.value()
+        );
+        match dice.below(4) {
+            0 => in_model.push(start),
+            1 => in_experiment.push(start),
+            _ => {}
+        }
+    }
+    let line = |all: &[String]| match all.is_empty() {
+        true => String::new(),
+        false => format!("    start {}\n", all.join(", ")),
+    };
+    let (model, experiment) = text
+        .split_once("}\nexperiment go of M {\n")
+        .expect("as written");
+    format!(
+        "{model}{}}}\nexperiment go of M {{\n{}{experiment}",
+        line(&in_model),
+        line(&in_experiment)
     )
 }
 

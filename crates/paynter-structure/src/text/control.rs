@@ -2,7 +2,7 @@
 
 use super::shortened;
 use crate::control::combination;
-use crate::findings::{Cure, Findings, NumericRank, Side, SideFindings};
+use crate::findings::{Cure, Findings, NumericRank, Sensors, Side, SideFindings};
 use paynter::digits::significant;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -24,8 +24,15 @@ pub fn control_text(found: &Findings) -> String {
     }
     if found.observe.is_none() {
         out.push_str("nothing is measured in this model: name sensors with `--to`\n");
-    } else if found.measures_all {
-        out.push_str("no sensors are named and the model has no outputs: all states are taken for measured; name sensors with `--to`\n");
+    } else if let Some(what) = match found.sensors {
+        Sensors::Named => None,
+        Sensors::Recorded => Some("what the experiment records is"),
+        Sensors::AllStates => Some("all states are"),
+    } {
+        let _ = writeln!(
+            out,
+            "no sensors are named and the model has no outputs: {what} taken for measured; name sensors with `--to`"
+        );
     }
     if !found.dependent.is_empty() {
         let _ = writeln!(
