@@ -855,19 +855,20 @@ pub(crate) fn mode_on_line(kind: SwitchKind, line: (f64, f64), t: f64) -> f64 {
             if m.abs() > 9e15 {
                 return m;
             }
+            let has_come = |level: f64| is_reached(t, instant(line, level));
             if slope > 0.0 {
-                while t >= instant(line, m + 1.0) {
+                while has_come(m + 1.0) {
                     m += 1.0;
                 }
-                while t < instant(line, m) {
+                while !has_come(m) {
                     m -= 1.0;
                 }
             } else {
                 // A falling line leaves m at the instant at which it reaches it.
-                while t >= instant(line, m) {
+                while has_come(m) {
                     m -= 1.0;
                 }
-                while t < instant(line, m + 1.0) {
+                while !has_come(m + 1.0) {
                     m += 1.0;
                 }
             }

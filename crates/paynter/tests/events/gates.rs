@@ -344,6 +344,24 @@ fn gates_behind_iterated_equations_and_turning_angles_miss_nothing() {
 }
 
 #[test]
+fn whole_numbers_of_a_saw_have_no_other_value_at_its_ends() {
+    let (n, mut random) = cases(40, 0x5A3);
+    for _ in 0..n {
+        let (rate, shift) = (random.between(0.3, 5.0), random.between(-3.0, 3.0));
+        let (period, factor) = (random.between(0.5, 1.5), random.between(1.1, 4.0));
+        let method = METHODS[random.below(ADAPTIVE)];
+        // The saw is never negative, so the first whole number is never below 0, and the second never below 1.
+        let outcome = run_text(&format!(
+            "model M {{ saw = mod({rate}*time + ({shift}), {period})\n \
+             down = floor({factor}*saw)\n up = ceil({factor}*saw)\n der(x) = -x\n start x = 1\n \
+             when a: down < -0.5 {{ n = pre(n) + 1 }}\n when b: up < 0.5 {{ m = pre(m) + 1 }} }}\n\
+             experiment e of M {{ stop = 40; method = {method}; record n, m }}"
+        ));
+        assert_eq!([last(&outcome, "n"), last(&outcome, "m")], [0.0, 0.0]);
+    }
+}
+
+#[test]
 fn a_gate_that_an_event_moves_is_searched_anew() {
     // The level of the gate is moved by a state event, and a deadline is set by one: both are held values.
     let outcome = run_text(
