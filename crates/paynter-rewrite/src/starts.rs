@@ -19,6 +19,7 @@ use paynter::model::project::Loader;
 use paynter::run::{RunChoice, run};
 use paynter::syntax::ast::{File, ItemKind, StmtKind};
 use paynter::syntax::{FileId, parse};
+use paynter::table::Table;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -87,36 +88,41 @@ pub fn beginning<L: Loader + Clone>(
     };
     let outcome = run(&design, &choice, &mut |_| ControlFlow::Continue(()));
     let run = outcome.map_err(|m| first(&m))?.run;
-    let (mut values, mut texts) = (Vec::new(), Vec::new());
-    for k in 0..asked.len() {
-        let name = format!("begins_{k}");
-        let is_part = |c: &&Column| {
-            let rest = c.name.strip_prefix(&name);
-            rest.is_some_and(|r| !r.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        let parts: Vec<&Column> = design.plan.columns.iter().filter(is_part).collect();
-        let shown = |c: &Column| run.table.column(&c.name)?.values.first().copied();
-        let in_si = |c: &&Column| {
-            let (factor, offset) = c.unit.as_ref().map_or((1.0, 0.0), |u| (u.factor, u.offset));
-            Some(shown(c)? * factor + offset)
-        };
-        values.push(parts.iter().filter_map(in_si).collect());
-        let number = match parts.first().and_then(|c| shown(c)) {
-            Some(number) if number != 0.0 => format!("{number:?}"),
-            _ => "0".to_owned(),
-        };
-        let unit = parts.first().and_then(|c| c.unit.as_ref());
-        texts.push(match unit.filter(|u| !u.text.is_empty()) {
-            Some(unit) => format!("{number} [{}]", unit.text),
-            None => number,
-        });
-    }
+    let columns = &design.plan.columns;
+    let of_each = (0..asked.len()).map(|k| first_of(columns, &run.table, &format!("begins_{k}")));
+    let (values, texts) = of_each.unzip();
     Ok(Beginning {
         values,
         texts,
         states: run.states,
         defaulted: run.defaulted,
     })
+}
+
+/// The first values of all parts of a recorded column, in SI, and that of the first part as it is written.
+fn first_of(columns: &[Column], table: &Table, name: &str) -> (Vec<f64>, String) {
+    let is_part = |c: &&Column| {
+        let rest = c.name.strip_prefix(name);
+        rest.is_some_and(|r| !r.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let parts: Vec<&Column> = columns.iter().filter(is_part).collect();
+    let shown = |c: &Column| table.column(&c.name)?.values.first().copied();
+    let in_si = |c: &&Column| {
+        let (factor, offset) = c.unit.as_ref().map_or((1.0, 0.0), |u| (u.factor, u.offset));
+        Some(shown(c)? * factor + offset)
+    };
+    let values = parts.iter().filter_map(in_si).collect();
+
+    let number = match parts.first().and_then(|c| shown(c)) {
+        Some(number) if number != 0.0 => format!("{number:?}"),
+        _ => "0".to_owned(),
+    };
+    let unit = parts.first().and_then(|c| c.unit.as_ref());
+    let text = match unit.filter(|u| !u.text.is_empty()) {
+        Some(unit) => format!("{number} [{}]", unit.text),
+        None => number,
+    };
+    (values, text)
 }
 
 /// As [`beginning`], of a run without an experiment; `with` has the values that the model needs.

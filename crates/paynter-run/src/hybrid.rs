@@ -281,23 +281,7 @@ impl<'a> HybridRun<'a> {
             match (failure, reason) {
                 (Some(error), _) => {
                     if let Failure::Chattering { guard, .. } = error.failure
-                        && !is_circle
-                        && self.silence(t, &y, guard, &options)
-                    {
-                        changes_here += 1;
-                        continue;
-                    }
-                    if let Failure::Chattering { guard, .. } = error.failure
-                        && !is_circle
-                        && let Some(next) = self.begin_to_slide(t, &y, guard)
-                    {
-                        changes_here += 1;
-                        self.arm(t, &next);
-                        y = next;
-                        continue;
-                    }
-                    if let Failure::Chattering { guard, .. } = error.failure
-                        && self.go_on_implicitly(t, guard)
+                        && self.ends_chattering((t, &mut y), guard, (&options, is_circle))
                     {
                         changes_here += 1;
                         continue;
@@ -365,6 +349,25 @@ impl<'a> HybridRun<'a> {
                 first..first + ContactReading::N * self.configurations.contacts.len()
             }
         }
+    }
+
+    /// Finds a way on where a switch goes to and fro: it makes no difference, it slides, or an implicit method comes to
+    /// rest. Of the first two, none is tried again in a circle at one instant.
+    fn ends_chattering(
+        &mut self,
+        (t, y): (f64, &mut Vec<f64>),
+        guard: usize,
+        (options, is_circle): (&Options, bool),
+    ) -> bool {
+        if !is_circle && self.silence(t, y, guard, options) {
+            return true;
+        }
+        if !is_circle && let Some(next) = self.begin_to_slide(t, y, guard) {
+            self.arm(t, &next);
+            *y = next;
+            return true;
+        }
+        self.go_on_implicitly(t, guard)
     }
 
     /// Silences a switch that fires on noise only.

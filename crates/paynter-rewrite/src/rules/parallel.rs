@@ -37,26 +37,19 @@ fn together(net: &mut Net, junction: ThingId, (a, b): (ThingId, ThingId)) -> Opt
     // What is shared is f at a 1 and e at a 0: I and R add at a 1, C at a 0, the others by their inverses.
     let adds = (kind == Kind::C) != is_one;
     let (la, lb) = (net.label(a), net.label(b));
-    if !adds && kind != Kind::R && (has_start(net, a, b) || begins_apart(net, b)) {
-        net.refuse("parallel", &format!("{la} and {lb} stay: a start value is given, and where the two differ a constant would be lost"));
-        return None;
-    }
-    let may_vanish = !net.is_constant(&x) || !net.is_constant(&y);
-    if !adds && may_vanish {
-        net.refuse(
-            "parallel",
-            &format!("{la} and {lb} stay: the sum of `{x}` and `{y}` may vanish"),
-        );
-        return None;
-    }
     let names = (net.things[a].name.clone(), net.things[b].name.clone());
-    if kind != Kind::R && (names.0.is_none() || names.1.is_none()) {
-        net.refuse(
-            "parallel",
-            &format!(
-                "{la} and {lb} stay: a storage needs a name, so that its state can be followed"
-            ),
-        );
+    let may_vanish = !net.is_constant(&x) || !net.is_constant(&y);
+    let why_not = if !adds && kind != Kind::R && (has_start(net, a, b) || begins_apart(net, b)) {
+        "a start value is given, and where the two differ a constant would be lost".to_owned()
+    } else if !adds && may_vanish {
+        format!("the sum of `{x}` and `{y}` may vanish")
+    } else if kind != Kind::R && (names.0.is_none() || names.1.is_none()) {
+        "a storage needs a name, so that its state can be followed".to_owned()
+    } else {
+        String::new()
+    };
+    if !why_not.is_empty() {
+        net.refuse("parallel", &format!("{la} and {lb} stay: {why_not}"));
         return None;
     }
     let wish = match &names {

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Lines of the longest function. Blank lines and comments do not count: they make it easier to read.
-const LONGEST_FUNCTION: usize = 126;
+const LONGEST_FUNCTION: usize = 116;
 
 /// Functions of more than 60 lines.
-const LONG_FUNCTIONS: usize = 121;
+const LONG_FUNCTIONS: usize = 120;
 
 /// Lines of the longest file of the program, its unit tests included.
 const LONGEST_FILE: usize = 1000;
