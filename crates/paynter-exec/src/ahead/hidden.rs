@@ -94,7 +94,7 @@ impl Hidden {
             most = most.max((b.middle() - a.middle()).abs());
         }
         let share = 0.9 * LARGEST_TURN / most;
-        (most > LARGEST_TURN && share > SHORTEST_SHARE).then(|| t0 + share * (t1 - t0))
+        (most > LARGEST_TURN && share > SHORTEST_SHARE).then_some(t0 + share * (t1 - t0))
     }
 
     /// Takes what the stages saw of each function, where their states are known.
