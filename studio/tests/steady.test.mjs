@@ -191,7 +191,8 @@ test("a run that never ends is cancelled at once", async (t) => {
   const begin = Date.now();
   await cancel.click();
   await page.getByRole("button", { name: /^Run/ }).waitFor();
-  assert.ok(Date.now() - begin < 2000, `${Date.now() - begin} ms`);
+  // The run itself would take hours; a busy machine may need some seconds to draw a button.
+  assert.ok(Date.now() - begin < 10000, `${Date.now() - begin} ms`);
   await until("it says so", async () => /cancelled/.test(await page.locator(".dock").textContent()));
 });
 

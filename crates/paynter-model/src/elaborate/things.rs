@@ -107,9 +107,11 @@ impl<'a> Elaborator<'a> {
             }
         };
 
+        // Before the name is known: what is made cannot tell its own size.
+        let size = self.size_as_written(element, Some(kind), scope);
         let next = ThingId(self.tables.things.len() as u32);
         if self.declare(path, Entity::Thing(next), span) {
-            self.add_thing(Some(path), element, Some(kind), scope, span);
+            self.add_sized_thing(Some(path), (element, size), Some(kind), scope, span);
         }
     }
 
@@ -122,15 +124,38 @@ impl<'a> Elaborator<'a> {
         scope: ScopeId,
         span: Span,
     ) -> ThingId {
+        let size = self.size_as_written(kind, written, scope);
+        self.add_sized_thing(name, (kind, size), written, scope, span)
+    }
+
+    /// How many bonds go in and out together; 0 for a two-port without a size.
+    fn size_as_written(
+        &mut self,
+        kind: ElementKind,
+        written: Option<&'a ast::Kind>,
+        scope: ScopeId,
+    ) -> u32 {
         let kind = kind.as_written(written);
-        let size_expr = written.and_then(|w| w.size.as_ref());
+        let size = written.and_then(|w| w.size.as_ref());
         let is_two_port = matches!(kind, ElementKind::Tf | ElementKind::Rs)
-            || (kind == ElementKind::Gy && size_expr.is_none());
-        let size = match size_expr {
+            || (kind == ElementKind::Gy && size.is_none());
+        match size {
             Some(size) => self.size(size, scope).unwrap_or(1),
             None if is_two_port => 0,
             None => 1,
-        };
+        }
+    }
+
+    fn add_sized_thing(
+        &mut self,
+        name: Option<PathId>,
+        (kind, size): (ElementKind, u32),
+        written: Option<&'a ast::Kind>,
+        scope: ScopeId,
+        span: Span,
+    ) -> ThingId {
+        let kind = kind.as_written(written);
+        let size_expr = written.and_then(|w| w.size.as_ref());
         let group = (size_expr.is_some()).then(|| self.add_group(name, Some(kind), size, span));
         let memories: Vec<Memory> = match (kind, kind.memory()) {
             // What is wrong with its letters is said with its law.
