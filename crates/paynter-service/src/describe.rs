@@ -612,25 +612,20 @@ fn declared_by(
     name: &str,
 ) -> Option<String> {
     use ast::StmtKind as S;
+    let doc = statement.doc.as_deref();
+    let whole = |doc: Option<&str>| with_doc(source(analysis, file, statement.span), doc);
     match &statement.kind {
         S::Param(list) => declared(analysis, file, "param", list, name),
         S::Input(list) => declared(analysis, file, "input", list, name),
         S::Output(list) => declared(analysis, file, "output", list, name),
-        S::Port(list) => list.iter().find(|p| &*p.name.text == name).map(|p| {
-            with_doc(
-                &format!("port {}", source(analysis, file, p.span)),
-                statement.doc.as_deref(),
-            )
-        }),
-        S::Chain(chain) | S::NamedBond { chain, .. } => {
-            node_text(analysis, file, chain, name, statement.doc.as_deref())
-                .or_else(|| named_bond(analysis, file, statement, name))
-        }
+        S::Port(list) => list
+            .iter()
+            .find(|p| &*p.name.text == name)
+            .map(|p| with_doc(&format!("port {}", source(analysis, file, p.span)), doc)),
+        S::Chain(chain) | S::NamedBond { chain, .. } => node_text(analysis, file, chain, name, doc)
+            .or_else(|| named_bond(analysis, file, statement, name)),
         S::Outer { name: n, .. } | S::Replaceable { name: n, .. } if &*n.text == name => {
-            Some(with_doc(
-                source(analysis, file, statement.span),
-                statement.doc.as_deref(),
-            ))
+            Some(whole(doc))
         }
         S::Define(d) if is_target(d, name) => {
             Some(with_doc(source(analysis, file, d.span), d.doc.as_deref()))
@@ -641,10 +636,7 @@ fn declared_by(
                 d.doc.as_deref(),
             )
         }),
-        S::Solve { unknowns, .. } if unknowns.iter().any(|n| &*n.text == name) => Some(with_doc(
-            source(analysis, file, statement.span),
-            statement.doc.as_deref(),
-        )),
+        S::Solve { unknowns, .. } if unknowns.iter().any(|n| &*n.text == name) => Some(whole(doc)),
         S::When {
             name: n, actions, ..
         } => {
@@ -652,7 +644,7 @@ fn declared_by(
             let sets = actions
                 .iter()
                 .any(|a| matches!(a, ast::Action::Define(d) if is_target(d, name)));
-            (is_name || sets).then(|| with_doc(source(analysis, file, statement.span), None))
+            (is_name || sets).then(|| whole(None))
         }
         _ => None,
     }

@@ -171,8 +171,8 @@ impl Bonds {
         bonds
     }
 
-    /// Makes one junction of those of a kind that are bonded to each other: what goes round in a ring of them is
-    /// open, and nothing asks for it.
+    /// Merges junctions of the same kind that are bonded to each other. In a ring of them a circulating flow or effort is
+    /// undetermined, but nothing depends on it.
     fn merge(&mut self, pairs: &mut Vec<[String; 2]>) {
         let is_junction = |kind: &str| kind == "0" || kind == "1";
         let kinds = self.kinds.clone();

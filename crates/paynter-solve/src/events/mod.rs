@@ -42,7 +42,8 @@ const DOUBTFUL_SHARE: f64 = 1e-6;
 /// A guard that is this part of its largest value away from zero, on either side of an instant, has jumped there.
 const JUMP_SHARE: f64 = 1e-3;
 /// A step whose error is beyond this multiple of what is allowed at an event inside of it is made again up to there.
-/// Absolute tolerances are two digits below what the relative one allows, so that most of it is none.
+/// A variable that is near zero at the event is held to its absolute tolerance, two digits below the relative one: a
+/// smaller multiple would repeat steps that are good enough.
 const LARGEST_ERROR_AT_EVENT: f64 = 30.0;
 /// … if that is longer than so many smallest steps.
 const CLOSEST_LOOK: f64 = 16.0;
