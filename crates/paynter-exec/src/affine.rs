@@ -9,7 +9,7 @@
 
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Role;
-use paynter_symbolic::expr::{ExprId, Node};
+use paynter_symbolic::expr::{ExprId, Function1, Node};
 use paynter_symbolic::reduced::State;
 use paynter_symbolic::walk::for_each_argument;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -85,6 +85,40 @@ impl Lines {
             Form::Line(line) => Some(line),
             Form::Other | Form::Free(_) => None,
         }
+    }
+
+    /// How large the terms of an offset are, taken without their signs: where they cancel, the offset is only as exact as
+    /// they are.
+    pub(crate) fn size_of_terms(plan: &mut Plan, e: ExprId) -> ExprId {
+        // Deeper than anyone writes by hand; what is farther down counts by its value.
+        const DEEPEST: usize = 64;
+        fn size(plan: &mut Plan, e: ExprId, depth: usize) -> ExprId {
+            let node = plan.dae.pool.node(e);
+            let mut part = |a: ExprId| size(plan, a, depth + 1);
+            match node {
+                _ if depth > DEEPEST => plan.dae.pool.call1(Function1::Abs, e),
+                Node::Neg(a) | Node::Smooth(a) => part(a),
+                Node::Add(a, b) | Node::Sub(a, b) => {
+                    let (a, b) = (part(a), part(b));
+                    plan.dae.pool.add(a, b)
+                }
+                Node::Mul(a, b) => {
+                    let (a, b) = (part(a), part(b));
+                    plan.dae.pool.mul(a, b)
+                }
+                Node::Div(a, b) => {
+                    let a = part(a);
+                    let b = plan.dae.pool.call1(Function1::Abs, b);
+                    plan.dae.pool.div(a, b)
+                }
+                Node::Symbol(s) => match plan.sources[s.0 as usize] {
+                    Source::Forward(value) | Source::Assign(value) => size(plan, value, depth + 1),
+                    _ => plan.dae.pool.call1(Function1::Abs, e),
+                },
+                _ => plan.dae.pool.call1(Function1::Abs, e),
+            }
+        }
+        size(plan, e, 0)
     }
 
     fn form_of(&self, plan: &mut Plan, e: ExprId) -> Form {

@@ -198,8 +198,8 @@ impl Machine {
         let output = |k: usize| slots[image.events.timing.outputs[k] as usize];
         for mode in &image.events.modes {
             if let Decider::Time { output: k } = mode.decider {
-                let line = (output(k), output(k + 1));
-                let change = next_change(mode, slots[mode.slot as usize], line, t);
+                let line = self.time_line(k);
+                let change = line.next_change(mode.kind, slots[mode.slot as usize], t);
                 next = change.map_or(next, |change| next.min(change));
             }
         }
@@ -240,18 +240,17 @@ impl Machine {
         let slots = &self.memory.slots;
         match mode.decider {
             Decider::State { .. } => None,
-            Decider::Time { output } => {
-                let line = |k: usize| slots[self.image.events.timing.outputs[k] as usize];
-                Some(mode_on_line(mode.kind, (line(output), line(output + 1)), t))
-            }
+            Decider::Time { output } => Some(self.time_line(output).mode(mode.kind, t)),
             Decider::Clock { watched } => {
-                let span = (t, self.horizon(t));
+                let (event, seen) = self.room.seen_from;
+                let seen = if event == t { seen } else { t };
+                let span = (t, seen, self.horizon(t));
                 let clockwork = &mut self.clockworks[watched];
                 let watched = &self.image.events.watched[watched];
                 Some(if self.room.is_starting {
                     clockwork.cell_at(watched, slots, t)
                 } else {
-                    clockwork.cell(watched, slots, span)
+                    clockwork.cell_from(watched, slots, span)
                 })
             }
         }
@@ -271,9 +270,21 @@ impl Machine {
         })
     }
 
-    fn run_timing(&mut self, t: f64) -> Result<(), Fault> {
+    pub(crate) fn run_timing(&mut self, t: f64) -> Result<(), Fault> {
         self.memory.slots[self.image.inputs.time as usize] = t;
-        run(&self.image.events.timing.steps, &mut self.memory)
+        run(&self.image.events.timing.steps, &mut self.memory)?;
+        run(&self.image.events.line_sizes.steps, &mut self.memory)
+    }
+
+    /// The line of a mode that time decides on, by the outputs of the timing routine.
+    fn time_line(&self, output: usize) -> TimeLine {
+        let image = &self.image.events;
+        let timing = |k: usize| self.memory.slots[image.timing.outputs[k] as usize];
+        TimeLine {
+            slope: timing(output),
+            offset: timing(output + 1),
+            size: self.memory.slots[image.line_sizes.outputs[output / 2] as usize],
+        }
     }
 
     /// Reacts to an event; see the module.
@@ -303,6 +314,9 @@ impl Machine {
             true => (self.room.energies.clone(), self.storage_jumps.clone()),
             false => Default::default(),
         };
+        // Two switches of one function, as those of ⌊|sin t|⌋, change together, though each was searched by itself.
+        let changes = self.clockworks.iter().filter_map(|c| c.change_near(t));
+        self.room.seen_from = (t, changes.fold(t, f64::max));
         // A source that steps at this very instant has its new value: only states are left limits.
         self.room.restless.clear();
         self.room.acted.clear();
@@ -819,90 +833,107 @@ fn is_on_bound(kind: SwitchKind, value: f64) -> bool {
     }
 }
 
-/// The instant at which slope · t + offset is `level`.
-fn instant(line: (f64, f64), level: f64) -> f64 {
-    (level - line.1) / line.0
+/// slope · t + offset, with the size of the terms that the offset is made of.
+#[derive(Clone, Copy, Debug)]
+struct TimeLine {
+    slope: f64,
+    offset: f64,
+    size: f64,
 }
 
-/// Tells whether an instant has come. A line that another switch has moved to its threshold at t itself crosses within
-/// some roundings of t: that is now, or a switch would go there and back.
-fn is_reached(t: f64, at: f64) -> bool {
-    const ROUNDINGS: f64 = 8.0;
-    t >= at - ROUNDINGS * f64::EPSILON * at.abs()
-}
-
-/// The mode that holds from t on, by comparing instants: never by a value near zero.
-pub(crate) fn mode_on_line(kind: SwitchKind, line: (f64, f64), t: f64) -> f64 {
-    let (slope, offset) = line;
-    if slope == 0.0 || !slope.is_finite() || !offset.is_finite() {
-        return mode_at(kind, slope * t + offset, None);
+impl TimeLine {
+    /// The instant at which it is at `level`.
+    fn instant(&self, level: f64) -> f64 {
+        (level - self.offset) / self.slope
     }
-    match kind {
-        SwitchKind::Relation(comparison) => truth_on_side(
-            comparison,
-            is_reached(t, instant(line, 0.0)) == (slope > 0.0),
-        ),
-        SwitchKind::Sign => {
-            if is_reached(t, instant(line, 0.0)) == (slope > 0.0) {
-                1.0
-            } else {
-                -1.0
-            }
+
+    /// Tells whether the instant of a level has come. A line that another switch has moved to its threshold at t itself
+    /// crosses within some roundings of t, and of the terms that cancel there: that is now, or a switch would go there
+    /// and back.
+    fn has_reached(&self, level: f64, t: f64) -> bool {
+        const ROUNDINGS: f64 = 8.0;
+        let at = self.instant(level);
+        let size = at.abs() + (self.size + level.abs()) / self.slope.abs();
+        let rounding = ROUNDINGS * f64::EPSILON * size;
+        t >= at - if rounding.is_finite() { rounding } else { 0.0 }
+    }
+
+    /// The mode that holds from t on, by comparing instants: never by a value near zero.
+    fn mode(&self, kind: SwitchKind, t: f64) -> f64 {
+        let (slope, offset) = (self.slope, self.offset);
+        if slope == 0.0 || !slope.is_finite() || !offset.is_finite() {
+            return mode_at(kind, slope * t + offset, None);
         }
-        SwitchKind::Floor => {
-            let mut m = (slope * t + offset).floor();
-            // Beyond 2⁵³ there are no neighbours to tell apart.
-            if m.abs() > 9e15 {
-                return m;
+        match kind {
+            SwitchKind::Relation(comparison) => {
+                truth_on_side(comparison, self.has_reached(0.0, t) == (slope > 0.0))
             }
-            let has_come = |level: f64| is_reached(t, instant(line, level));
-            if slope > 0.0 {
-                while has_come(m + 1.0) {
-                    m += 1.0;
-                }
-                while !has_come(m) {
-                    m -= 1.0;
-                }
-            } else {
-                // A falling line leaves m at the instant at which it reaches it.
-                while has_come(m) {
-                    m -= 1.0;
-                }
-                while !has_come(m + 1.0) {
-                    m += 1.0;
-                }
-            }
-            m
+            SwitchKind::Sign if self.has_reached(0.0, t) == (slope > 0.0) => 1.0,
+            SwitchKind::Sign => -1.0,
+            SwitchKind::Floor => self.whole_number(t),
         }
     }
-}
 
-/// The next instant after t at which a mode on a line changes.
-fn next_change(mode: &ModeInfo, held: f64, line: (f64, f64), t: f64) -> Option<f64> {
-    if line.0 == 0.0 || !line.0.is_finite() || !line.1.is_finite() {
-        return None;
+    fn whole_number(&self, t: f64) -> f64 {
+        let mut m = (self.slope * t + self.offset).floor();
+        // Beyond 2⁵³ there are no neighbours to tell apart.
+        if m.abs() > 9e15 {
+            return m;
+        }
+        if self.slope > 0.0 {
+            while self.has_reached(m + 1.0, t) {
+                m += 1.0;
+            }
+            while !self.has_reached(m, t) {
+                m -= 1.0;
+            }
+        } else {
+            // A falling line leaves m at the instant at which it reaches it.
+            while self.has_reached(m, t) {
+                m -= 1.0;
+            }
+            while !self.has_reached(m + 1.0, t) {
+                m += 1.0;
+            }
+        }
+        m
     }
-    let at = match mode.kind {
-        SwitchKind::Relation(_) | SwitchKind::Sign => instant(line, 0.0),
-        SwitchKind::Floor if line.0 > 0.0 => instant(line, held + 1.0),
-        SwitchKind::Floor => instant(line, held),
-    };
-    (at > t).then_some(at)
+
+    /// The next instant after t at which a mode changes that is `held` now.
+    fn next_change(&self, kind: SwitchKind, held: f64, t: f64) -> Option<f64> {
+        if self.slope == 0.0 || !self.slope.is_finite() || !self.offset.is_finite() {
+            return None;
+        }
+        let at = match kind {
+            SwitchKind::Relation(_) | SwitchKind::Sign => self.instant(0.0),
+            SwitchKind::Floor if self.slope > 0.0 => self.instant(held + 1.0),
+            SwitchKind::Floor => self.instant(held),
+        };
+        (at > t).then_some(at)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn line(slope: f64, offset: f64) -> TimeLine {
+        TimeLine {
+            slope,
+            offset,
+            size: offset.abs(),
+        }
+    }
+
     #[test]
     fn a_floor_of_time_changes_at_the_very_instant_announced() {
         // f = 1/3 Hz has no exact slope: comparing values instead of instants would miss ticks.
-        let line = (1.0 / 3.0, 0.0);
-        let mut m = mode_on_line(SwitchKind::Floor, line, 0.0);
+        let line = line(1.0 / 3.0, 0.0);
+        let mut m = line.mode(SwitchKind::Floor, 0.0);
         assert_eq!(m, 0.0);
         for _ in 0..10_000 {
-            let at = instant(line, m + 1.0);
-            let next = mode_on_line(SwitchKind::Floor, line, at);
+            let at = line.instant(m + 1.0);
+            let next = line.mode(SwitchKind::Floor, at);
             assert_eq!(next, m + 1.0);
             m = next;
         }
@@ -911,16 +942,10 @@ mod tests {
     #[test]
     fn relations_hold_on_their_own_side() {
         use Comparison::{Greater, Less};
+        assert_eq!(line(1.0, -0.1).mode(SwitchKind::Relation(Less), 0.1), 0.0);
+        assert_eq!(line(1.0, -0.1).mode(SwitchKind::Relation(Less), 0.0), 1.0);
         assert_eq!(
-            mode_on_line(SwitchKind::Relation(Less), (1.0, -0.1), 0.1),
-            0.0
-        );
-        assert_eq!(
-            mode_on_line(SwitchKind::Relation(Less), (1.0, -0.1), 0.0),
-            1.0
-        );
-        assert_eq!(
-            mode_on_line(SwitchKind::Relation(Greater), (-1.0, 0.1), 0.1),
+            line(-1.0, 0.1).mode(SwitchKind::Relation(Greater), 0.1),
             0.0
         );
     }

@@ -193,6 +193,8 @@ pub(crate) struct EventLayout {
     pub has_impulses: bool,
     pub modes: Vec<ModeInfo>,
     pub timing: Routine,
+    /// For each mode that a line of time decides on, the sizes of the terms of its offset, added up.
+    pub line_sizes: Routine,
     /// Functions of time that decide on modes or have corners, and which of them are the latter.
     pub watched: Vec<Watched>,
     pub watched_corners: Vec<usize>,

@@ -99,6 +99,8 @@ pub(crate) struct Room {
     pub has_moved: bool,
     /// The last event changed what is held from tick to tick, and nothing else.
     pub has_only_ticked: bool,
+    /// An event, and the instant, some roundings later, from which on functions of time are seen at it.
+    pub seen_from: (f64, f64),
     /// Whether the start is being found: what functions of time switch then, they switch at the very instant.
     pub is_starting: bool,
     /// Switch values below this size are taken as zero: there the switch does nothing.

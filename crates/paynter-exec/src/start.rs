@@ -308,7 +308,7 @@ impl Machine {
         let image = self.image.clone();
         self.load(t, y)?;
         let mut has_changed = false;
-        run(&image.events.timing.steps, &mut self.memory)?;
+        self.run_timing(t)?;
         for mode in &image.events.modes {
             if let Some(new) = self.mode_by_time(mode, t) {
                 let held = &mut self.memory.slots[mode.slot as usize];

@@ -9,10 +9,12 @@
 //!
 //! **Invariant:** recorded rows, quadratures and held values go on without a gap.
 
+mod contact_sizes;
 pub(crate) mod modes;
 mod opening;
 mod rechoosing;
 
+use self::contact_sizes::ContactSizes;
 use self::modes::NoFit;
 use crate::audit::Booked;
 use crate::configuration::{
@@ -94,8 +96,7 @@ pub struct HybridRun<'a> {
     tolerances: HashMap<Configuration, Absolute>,
     /// Largest value of each carried symbol at changes of configuration.
     sizes: HashMap<SymbolId, f64>,
-    /// Largest effort and flow of any contact.
-    pub(crate) contact_sizes: (f64, f64),
+    pub(crate) contact_sizes: ContactSizes,
     /// Contacts that lost energy in a jump: time, element, J.
     pub losses: Vec<(f64, usize, f64)>,
     /// Switches that slid: mode, first time, how often.
@@ -113,6 +114,7 @@ impl<'a> HybridRun<'a> {
         spec: &'a RunSpec,
         store: Option<&'a ConfigurationStore>,
     ) -> Self {
+        let contacts = ideal_contacts(graph);
         HybridRun {
             graph,
             spec,
@@ -122,13 +124,13 @@ impl<'a> HybridRun<'a> {
             locks_of: None,
             present_choice: None,
             rechoices: HashMap::new(),
-            configurations: Configurations::new(graph, spec, ideal_contacts(graph), store),
+            contact_sizes: ContactSizes::new(graph, &contacts),
+            configurations: Configurations::new(graph, spec, contacts, store),
             current: None,
             statistics: Statistics::default(),
             booked: Booked::default(),
             tolerances: HashMap::new(),
             sizes: HashMap::new(),
-            contact_sizes: (0.0, 0.0),
             losses: Vec::new(),
             slides: Vec::new(),
             rechosen: Vec::new(),
@@ -232,21 +234,21 @@ impl<'a> HybridRun<'a> {
             let options = self.options(t);
             let spec = self.spec;
             let contacts = self.contact_columns();
+            let contact_sizes = self.contact_sizes.clone();
             let (machine, _) = self.at_present();
             let mut watch = Watch {
                 recorder,
                 largest: vec![0.0; y.len()],
                 row: vec![0.0; machine.n_wanted()],
                 contacts,
-                contact_sizes: (0.0, 0.0),
+                contact_sizes,
                 steps: 0,
                 is_at_end: false,
             };
             let result = integrate(machine, t, &y, spec.stop, &options, &mut watch);
             let largest = std::mem::take(&mut watch.largest);
             let is_at_end = watch.is_at_end;
-            let (e, f) = watch.contact_sizes;
-            self.contact_sizes = (self.contact_sizes.0.max(e), self.contact_sizes.1.max(f));
+            self.contact_sizes = watch.contact_sizes;
             self.note_largest(&largest);
             let (failure, reason) = match result {
                 Ok(finish) => {
@@ -500,7 +502,8 @@ impl<'a> HybridRun<'a> {
         } else {
             PROBE_SHARE * (t - self.spec.start) / steps as f64
         };
-        h.max(1e4 * f64::EPSILON * t.abs())
+        // Charges have roundings, and flows are their differences over this step.
+        h.max(1e4 * f64::EPSILON * t.abs().max(span))
     }
 
     /// Goes on after the present configuration has come to its end at `t`.
@@ -721,6 +724,10 @@ impl<'a> HybridRun<'a> {
                 else {
                     continue;
                 };
+                // What usual efforts stop within the short step is what an event has left, not a flow that is cut.
+                if (a - b).abs() <= self.contact_sizes.of(cut).0 * h / JUMP_SHARE {
+                    continue;
+                }
                 return Err(Box::new(Trouble {
                     time: t,
                     cause: Cause::CutFlow {
@@ -771,13 +778,14 @@ impl<'a> HybridRun<'a> {
     }
 
     pub(crate) fn note_sizes(&mut self, snapshot: &Snapshot) {
+        self.note_storages(snapshot);
+        self.contact_sizes.note(&snapshot.contacts);
+    }
+
+    pub(crate) fn note_storages(&mut self, snapshot: &Snapshot) {
         for (&symbol, &value) in self.configurations.carried.iter().zip(&snapshot.x) {
             let size = self.sizes.entry(symbol).or_insert(0.0);
             *size = size.max(value.abs());
-        }
-        for contact in &snapshot.contacts {
-            self.contact_sizes.0 = self.contact_sizes.0.max(contact.effort.abs());
-            self.contact_sizes.1 = self.contact_sizes.1.max(contact.flow.abs());
         }
     }
 
@@ -789,7 +797,7 @@ impl<'a> HybridRun<'a> {
         let Some(snapshot) = self.configurations.look(&configuration, t, y) else {
             return;
         };
-        let (e, f) = self.contact_sizes;
+        let sizes = &self.contact_sizes;
         let Some(entry) = self.configurations.get(&configuration) else {
             return;
         };
@@ -800,6 +808,7 @@ impl<'a> HybridRun<'a> {
             let s = snapshot.contacts[k].parameter;
             let beyond = if configuration.conducting[k] { -s } else { s };
             // A contact that nothing moves (the only path of a part that floats) shows rounding for ever.
+            let (e, f) = sizes.of(k);
             let rounding = BAND_NOISE * if configuration.conducting[k] { f } else { e };
             let width = rounding.max(2.0 * beyond);
             // A parameter that nothing reads, or a value that is not finite, changes nothing.
@@ -872,8 +881,8 @@ struct Watch<'r, 'p> {
     row: Vec<f64>,
     /// Columns of contacts.
     contacts: std::ops::Range<usize>,
-    /// Largest effort and flow of contacts between events: at events they are zero.
-    contact_sizes: (f64, f64),
+    /// Of contacts between events: at events they are zero.
+    contact_sizes: ContactSizes,
     steps: usize,
     /// The last event ended the part: whether its right limit is one of the run is not known yet.
     is_at_end: bool,
@@ -898,11 +907,9 @@ impl Observer for Watch<'_, '_> {
             && self.steps.is_power_of_two()
             && system.observe(d.t1(), d.y1(), &mut self.row).is_ok()
         {
-            for contact in self.row[self.contacts.clone()].chunks_exact(ContactReading::N) {
-                let contact = ContactReading::new(contact);
-                self.contact_sizes.0 = self.contact_sizes.0.max(contact.effort.abs());
-                self.contact_sizes.1 = self.contact_sizes.1.max(contact.flow.abs());
-            }
+            let columns = self.row[self.contacts.clone()].chunks_exact(ContactReading::N);
+            let readings: Vec<ContactReading> = columns.map(ContactReading::new).collect();
+            self.contact_sizes.note(&readings);
         }
         self.recorder.step(d, q, system)
     }

@@ -219,8 +219,14 @@ impl Statistics {
         self.projections += later.projections;
         self.linear_work += later.linear_work;
         self.passages.extend_from_slice(&later.passages);
-        let is_new = |c: &&Choice| c.reason != Reason::Resumed;
-        self.choices.extend(later.choices.iter().filter(is_new));
+        for choice in &later.choices {
+            // Every part begins with a choice of its own; one that goes on as before is none.
+            let goes_on =
+                choice.reason == Reason::Requested && self.method() == Some(choice.method);
+            if choice.reason != Reason::Resumed && !goes_on {
+                self.choices.push(*choice);
+            }
+        }
     }
 
     /// Method in use at the end.

@@ -134,8 +134,12 @@ fn print_start(outcome: &Outcome) {
 fn print_work(outcome: &Outcome) {
     let run = &outcome.run;
     let statistics = &run.statistics;
-    for choice in &statistics.choices {
+    const SHOWN_CHOICES: usize = 6;
+    for choice in statistics.choices.iter().take(SHOWN_CHOICES) {
         say!("  method      {}", method(choice));
+    }
+    if let Some(further @ 1..) = statistics.choices.len().checked_sub(SHOWN_CHOICES) {
+        say!("              and {further} further changes of the method");
     }
     say!(
         "  work        {} steps, {} rejected, {} right-hand sides, {} Jacobians, {} events, {:.1} ms{}",
@@ -365,7 +369,7 @@ fn method(choice: &Choice) -> String {
     if choice.t == 0.0 {
         format!("{name}: {why}")
     } else {
-        format!("{name} from t = {:.4} s: {why}", choice.t)
+        format!("{name} from t = {} s: {why}", significant(choice.t, 5))
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) enum Exit {
 /// Stretches looked at in one search. A function that winds on without leaving is searched on when the run gets there.
 const MOST_STRETCHES: usize = 4096;
 /// Width below which two instants are one, in units of the last place.
-const TIME_ULPS: f64 = 4.0;
+pub(crate) const TIME_ULPS: f64 = 4.0;
 /// Bounds that are no wider than so many roundings of the value itself tell no more when halved.
 const ROUNDINGS: f64 = 4.0;
 

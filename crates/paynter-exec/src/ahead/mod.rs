@@ -86,12 +86,33 @@ impl Clockwork {
 
     /// Gives the cell that holds from t on.
     pub(crate) fn cell(&mut self, watched: &Watched, slots: &[f64], (t, t_end): (f64, f64)) -> f64 {
+        self.cell_from(watched, slots, (t, t, t_end))
+    }
+
+    /// Gives the cell that holds from an event at t on, by values not before `seen`, a few roundings later: changes in
+    /// between belong to the event.
+    pub(crate) fn cell_from(
+        &mut self,
+        watched: &Watched,
+        slots: &[f64],
+        (t, seen, t_end): (f64, f64, f64),
+    ) -> f64 {
         self.bind(watched, slots);
         let (Exit::At(end) | Exit::NotBefore(end)) = self.exit;
-        if !(t >= self.since && t < end) {
-            self.find_cell(watched, (t, t_end));
+        if !(t >= self.since && seen < end) {
+            self.find_cell(watched, (seen, t_end));
+            self.since = t;
         }
         self.cell
+    }
+
+    /// The announced change if it is the same instant as t, to the roundings of a search.
+    pub(crate) fn change_near(&self, t: f64) -> Option<f64> {
+        const ROUNDINGS: f64 = 4.0 * exit::TIME_ULPS;
+        match self.exit {
+            Exit::At(at) if at > t && at - t <= ROUNDINGS * f64::EPSILON * t.abs() => Some(at),
+            _ => None,
+        }
     }
 
     /// Gives the cell at the very instant t, by the value there.

@@ -154,6 +154,7 @@ fn uncompiled_routines(image: &Image) -> Vec<&Routine> {
     let mut routines = vec![
         &image.parameters.set_up,
         &image.events.timing,
+        &image.events.line_sizes,
         &image.events.conditions,
         &image.events.reinit_values,
         &image.events.assigned_values,

@@ -114,6 +114,7 @@ impl Maker {
         let mut by_state = Vec::new();
         let mut as_they_are = Vec::new();
         let mut by_time: Vec<ExprId> = Vec::new();
+        let mut line_sizes: Vec<ExprId> = Vec::new();
         for mode in &modes {
             let (value, kind) = match mode.switch {
                 Switch::Relation {
@@ -130,6 +131,7 @@ impl Maker {
             let decider = match self.lines.line(&mut self.emitter.plan, value) {
                 Some(Line { slope, offset }) => {
                     by_time.extend([slope, offset]);
+                    line_sizes.push(Lines::size_of_terms(&mut self.emitter.plan, offset));
                     Decider::Time {
                         output: by_time.len() - 2,
                     }
@@ -176,6 +178,7 @@ impl Maker {
         self.image.events.switch_flow =
             Map::along_only(&mut self.emitter, &self.image.inputs, &as_they_are)?;
         self.image.events.timing = self.emitter.routine(&by_time)?;
+        self.image.events.line_sizes = self.emitter.routine(&line_sizes)?;
         Ok(())
     }
 

@@ -24,7 +24,7 @@ use paynter_symbolic::SymbolId;
 use std::collections::HashSet;
 
 /// A contact is wrong when it is beyond zero by more than this part of the largest effort or flow
-/// among contacts.
+/// among contacts of its energy domain.
 const CONTACT_NOISE: f64 = 1e-9;
 /// What a linear solution leaves of a zero, as a part of the largest effort.
 const ROUNDING: f64 = 1e-14;
@@ -108,11 +108,15 @@ impl HybridRun<'_> {
         let Some(snapshot) = self.configurations.look(&from, t, &report.y0) else {
             return Err(why);
         };
-        self.note_sizes(&snapshot);
+        // The flows through these resistances are none of the model.
+        self.note_storages(&snapshot);
+        self.contact_sizes.note_efforts(&snapshot.contacts);
         self.current = Some(from.clone());
-        report.y0 = self
-            .move_to(&from, &configuration, (t, h), &snapshot, (&[], &[]), &[])
-            .and_then(|y| self.settle((t, h), y))?;
+        let landed = self.move_to(&from, &configuration, (t, h), &snapshot, (&[], &[]), &[])?;
+        if let Some(flowing) = self.configurations.look(&configuration, t, &landed) {
+            self.note_sizes(&flowing);
+        }
+        report.y0 = self.settle((t, h), landed)?;
         // The audit begins after this jump: what it lost is reported, but is not part of the run.
         let (machine, _) = self.at_present();
         machine.forget_jumps();
@@ -316,20 +320,22 @@ impl HybridRun<'_> {
 
     /// The diodes of an open configuration.
     fn ports(&mut self, open: &Configuration) -> Option<Vec<Port>> {
-        let (e, f) = self.contact_sizes;
-        let r = if e > 0.0 && f > 0.0 { e / f } else { 1.0 };
+        let sizes = self.contact_sizes.clone();
         let entry = self.configurations.get(open)?;
         let contacts = entry.contacts.iter().enumerate();
         let ports = contacts.filter_map(|(contact, c)| match c.control {
             Control::Port {
                 source, resistance, ..
-            } => Some(Port {
-                contact,
-                source,
-                resistance,
-                a: 0.0,
-                r,
-            }),
+            } => {
+                let (e, f) = sizes.of(contact);
+                Some(Port {
+                    contact,
+                    source,
+                    resistance,
+                    a: 0.0,
+                    r: if e > 0.0 && f > 0.0 { e / f } else { 1.0 },
+                })
+            }
             _ => None,
         });
         Some(ports.collect())
@@ -395,7 +401,7 @@ impl HybridRun<'_> {
             effort: e, flow: f, ..
         } = here.contacts[port.contact];
         let size = e.abs().max(port.r * f.abs()).max(port.a.abs());
-        let size = size.max(self.contact_sizes.0);
+        let size = size.max(self.contact_sizes.of(port.contact).0);
         if size > 0.0 { size } else { 1.0 }
     }
 
@@ -429,16 +435,14 @@ impl HybridRun<'_> {
         configuration: &Configuration,
         snapshot: &Snapshot,
     ) -> Vec<usize> {
-        let (mut e, mut f) = self.contact_sizes;
-        for contact in &snapshot.contacts {
-            e = e.max(contact.effort.abs());
-            f = f.max(contact.flow.abs());
-        }
+        let mut sizes = self.contact_sizes.clone();
+        sizes.note(&snapshot.contacts);
         let is_switch = self.are_switches();
         (0..snapshot.contacts.len())
             .filter(|&k| !is_switch[k])
             .filter(|&k| {
                 let s = snapshot.contacts[k].parameter;
+                let (e, f) = sizes.of(k);
                 if configuration.conducting[k] {
                     s < -CONTACT_NOISE * f
                 } else {

@@ -658,6 +658,40 @@ fn no_passive_network_of_ideal_contacts_is_refused_or_wrong() {
     assert!(finite.len() as u64 <= 1 + cases / 50, "{}", shown(&finite));
 }
 
+/// Currents of 1e-4 A beside starts that differ by 1e6 V, rings of diodes that equalise at once, and currents that end
+/// at 1e-9 of what others are.
+#[test]
+fn networks_that_were_wrong_or_refused_by_their_sizes_once() {
+    for seed in [
+        21_000_018, 21_000_072, 21_000_118, 21_000_215, 21_000_264, 21_000_432, 21_000_454,
+        21_000_562,
+    ] {
+        assert_eq!(trouble(seed), None, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_small_valve_beside_a_large_diode_closes() {
+    // Beside 2e8 A, the 1e-3 m³/s of the valve would be rounding.
+    let outcome = run_text(
+        "units strict
+        model M {
+            supply: Se(20 [V]*sin(100 [rad/s]*time)) -> mesh: 1 -> d: D(), r: R(1e-7 [ohm])
+            pump: Se(1e5 [Pa]*sin(100 [rad/s]*time)) -> pipe: 1 -> v: D(), o: R(1e8 [Pa*s/m^3])
+            pipe -> tank: C(1e-7 [m^3/Pa])
+            output p [Pa] = tank.e
+        }
+        experiment x of M { stop = 0.1 [s]; rtol = 1e-9; record p, pipe.f as q }",
+    );
+    let least = column(&outcome, "q").iter().copied().fold(0.0, f64::min);
+    assert!(least > -1e-12, "the valve lets {least} m³/s back");
+    let p = column(&outcome, "p");
+    assert!(
+        p.windows(2).all(|w| w[1] >= w[0] - 1e-6),
+        "the tank never empties"
+    );
+}
+
 #[test]
 fn bridge_of_four_ideal_diodes_on_an_ideal_source_rectifies() {
     let outcome = run_text(
