@@ -9,7 +9,7 @@
 pub(crate) struct Ticks {
     numerator: u64,
     denominator: u64,
-    pub next: u64,
+    pub next: i64,
 }
 
 impl Ticks {
@@ -21,8 +21,13 @@ impl Ticks {
         }
     }
 
-    /// Time of tick k: k · denominator / numerator.
-    pub(crate) fn time(&self, k: u64) -> f64 {
+    /// Time of tick k: k · denominator / numerator, before zero as well.
+    pub(crate) fn time(&self, k: i64) -> f64 {
+        let after_zero = self.time_after_zero(k.unsigned_abs());
+        if k < 0 { -after_zero } else { after_zero }
+    }
+
+    fn time_after_zero(&self, k: u64) -> f64 {
         let product = u128::from(k) * u128::from(self.denominator);
         let divisor = u128::from(self.numerator);
         let whole = product / divisor;
@@ -38,7 +43,7 @@ impl Ticks {
     /// Makes the first tick at or after t the next one.
     pub(crate) fn start(&mut self, t: f64) {
         let guess = t * self.numerator as f64 / self.denominator as f64;
-        let mut k = if guess > 1.0 { guess as u64 - 1 } else { 0 };
+        let mut k = (guess.floor() as i64).saturating_sub(1);
         while self.time(k) < t {
             k += 1;
         }
@@ -72,5 +77,8 @@ mod tests {
         assert_eq!((ticks.next, ticks.next_time()), (0, 0.0));
         ticks.start(7.0);
         assert_eq!(ticks.next_time(), 30.0 / 3.0);
+        // A run may begin before zero.
+        ticks.start(-7.0);
+        assert_eq!((ticks.next, ticks.next_time()), (-2, -20.0 / 3.0));
     }
 }

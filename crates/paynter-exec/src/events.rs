@@ -17,6 +17,7 @@ use crate::code::run;
 use crate::failure::Fault;
 use crate::image::{Decider, ModeInfo, SwitchKind};
 use crate::machine::Machine;
+use crate::time_line::TimeLine;
 
 /// Switches that need more rounds than this to settle drive each other in a circle
 /// (ENGINE §9); real cascades are as long as the longest chain of switches.
@@ -258,6 +259,9 @@ impl Machine {
 
     /// Tells whether a function of time switches at the very start.
     pub(crate) fn is_switch_due(&mut self, t: f64) -> bool {
+        if std::mem::take(&mut self.room.is_when_due) {
+            return true;
+        }
         // A fault shows again, and is reported, when the right-hand side is evaluated.
         if self.image.events.watched.is_empty() || self.prepare().is_err() {
             return false;
@@ -268,6 +272,49 @@ impl Machine {
             let held = self.memory.slots[mode.slot as usize];
             self.mode_by_time(mode, t).is_some_and(|new| new != held)
         })
+    }
+
+    /// Holds the conditions of `when`s as they are at the very start: what is true then has not become true, and nothing
+    /// acts; what a line of time makes true right after it acts there.
+    pub(crate) fn hold_first_conditions(&mut self, t0: f64) -> Result<(), Fault> {
+        let image = self.image.clone();
+        let on_lines = image
+            .events
+            .modes
+            .iter()
+            .filter_map(|mode| match mode.decider {
+                Decider::Time { output } => Some((output, mode)),
+                _ => None,
+            });
+        let slots = &self.memory.slots;
+        let after: Vec<(u32, f64)> = on_lines
+            .clone()
+            .map(|(_, mode)| (mode.slot, slots[mode.slot as usize]))
+            .collect();
+        // A mode may move the line of another one, as in `sign(time) > 0`: again until all agree.
+        for _ in 0..=after.len().min(MAX_ROUNDS) {
+            let mut has_changed = false;
+            for (output, mode) in on_lines.clone() {
+                let at_start = self.time_line(output).mode_at_instant(mode.kind, t0);
+                let held = &mut self.memory.slots[mode.slot as usize];
+                has_changed |= *held != at_start;
+                *held = at_start;
+            }
+            if !has_changed {
+                break;
+            }
+            self.run_timing(t0)?;
+        }
+        self.rising_conditions()?;
+
+        for (slot, mode) in after {
+            self.memory.slots[slot as usize] = mode;
+        }
+        self.run_timing(t0)?;
+        let first = self.conditions.clone();
+        self.room.is_when_due = !self.rising_conditions()?.is_empty();
+        self.conditions = first;
+        Ok(())
     }
 
     pub(crate) fn run_timing(&mut self, t: f64) -> Result<(), Fault> {
@@ -783,7 +830,7 @@ fn is_positive_side(comparison: Comparison, truth: f64) -> bool {
 }
 
 /// Truth of a relation while a − b is positive or negative.
-fn truth_on_side(comparison: Comparison, is_positive: bool) -> f64 {
+pub(crate) fn truth_on_side(comparison: Comparison, is_positive: bool) -> f64 {
     let holds = match comparison {
         Comparison::Less | Comparison::LessEqual => !is_positive,
         Comparison::Greater | Comparison::GreaterEqual => is_positive,
@@ -830,123 +877,5 @@ fn is_on_bound(kind: SwitchKind, value: f64) -> bool {
     match kind {
         SwitchKind::Relation(_) | SwitchKind::Sign => value == 0.0,
         SwitchKind::Floor => value == value.floor(),
-    }
-}
-
-/// slope · t + offset, with the size of the terms that the offset is made of.
-#[derive(Clone, Copy, Debug)]
-struct TimeLine {
-    slope: f64,
-    offset: f64,
-    size: f64,
-}
-
-impl TimeLine {
-    /// The instant at which it is at `level`.
-    fn instant(&self, level: f64) -> f64 {
-        (level - self.offset) / self.slope
-    }
-
-    /// Tells whether the instant of a level has come. A line that another switch has moved to its threshold at t itself
-    /// crosses within some roundings of t, and of the terms that cancel there: that is now, or a switch would go there
-    /// and back.
-    fn has_reached(&self, level: f64, t: f64) -> bool {
-        const ROUNDINGS: f64 = 8.0;
-        let at = self.instant(level);
-        let size = at.abs() + (self.size + level.abs()) / self.slope.abs();
-        let rounding = ROUNDINGS * f64::EPSILON * size;
-        t >= at - if rounding.is_finite() { rounding } else { 0.0 }
-    }
-
-    /// The mode that holds from t on, by comparing instants: never by a value near zero.
-    fn mode(&self, kind: SwitchKind, t: f64) -> f64 {
-        let (slope, offset) = (self.slope, self.offset);
-        if slope == 0.0 || !slope.is_finite() || !offset.is_finite() {
-            return mode_at(kind, slope * t + offset, None);
-        }
-        match kind {
-            SwitchKind::Relation(comparison) => {
-                truth_on_side(comparison, self.has_reached(0.0, t) == (slope > 0.0))
-            }
-            SwitchKind::Sign if self.has_reached(0.0, t) == (slope > 0.0) => 1.0,
-            SwitchKind::Sign => -1.0,
-            SwitchKind::Floor => self.whole_number(t),
-        }
-    }
-
-    fn whole_number(&self, t: f64) -> f64 {
-        let mut m = (self.slope * t + self.offset).floor();
-        // Beyond 2⁵³ there are no neighbours to tell apart.
-        if m.abs() > 9e15 {
-            return m;
-        }
-        if self.slope > 0.0 {
-            while self.has_reached(m + 1.0, t) {
-                m += 1.0;
-            }
-            while !self.has_reached(m, t) {
-                m -= 1.0;
-            }
-        } else {
-            // A falling line leaves m at the instant at which it reaches it.
-            while self.has_reached(m, t) {
-                m -= 1.0;
-            }
-            while !self.has_reached(m + 1.0, t) {
-                m += 1.0;
-            }
-        }
-        m
-    }
-
-    /// The next instant after t at which a mode changes that is `held` now.
-    fn next_change(&self, kind: SwitchKind, held: f64, t: f64) -> Option<f64> {
-        if self.slope == 0.0 || !self.slope.is_finite() || !self.offset.is_finite() {
-            return None;
-        }
-        let at = match kind {
-            SwitchKind::Relation(_) | SwitchKind::Sign => self.instant(0.0),
-            SwitchKind::Floor if self.slope > 0.0 => self.instant(held + 1.0),
-            SwitchKind::Floor => self.instant(held),
-        };
-        (at > t).then_some(at)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(slope: f64, offset: f64) -> TimeLine {
-        TimeLine {
-            slope,
-            offset,
-            size: offset.abs(),
-        }
-    }
-
-    #[test]
-    fn a_floor_of_time_changes_at_the_very_instant_announced() {
-        // f = 1/3 Hz has no exact slope: comparing values instead of instants would miss ticks.
-        let line = line(1.0 / 3.0, 0.0);
-        let mut m = line.mode(SwitchKind::Floor, 0.0);
-        assert_eq!(m, 0.0);
-        for _ in 0..10_000 {
-            let at = line.instant(m + 1.0);
-            let next = line.mode(SwitchKind::Floor, at);
-            assert_eq!(next, m + 1.0);
-            m = next;
-        }
-    }
-
-    #[test]
-    fn relations_hold_on_their_own_side() {
-        use Comparison::{Greater, Less};
-        assert_eq!(line(1.0, -0.1).mode(SwitchKind::Relation(Less), 0.1), 0.0);
-        assert_eq!(line(1.0, -0.1).mode(SwitchKind::Relation(Less), 0.0), 1.0);
-        assert_eq!(
-            line(-1.0, 0.1).mode(SwitchKind::Relation(Greater), 0.1),
-            0.0
-        );
     }
 }

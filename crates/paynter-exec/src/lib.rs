@@ -77,6 +77,7 @@ mod sizes;
 mod sparse;
 mod start;
 mod tangent;
+mod time_line;
 
 pub use assemble::{Assembly, Mismatch, Redundant, assemble};
 pub use audit::{AuditLayout, AuditTotals, StoredEnergy};

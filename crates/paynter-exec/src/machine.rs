@@ -103,6 +103,8 @@ pub(crate) struct Room {
     pub seen_from: (f64, f64),
     /// Whether the start is being found: what functions of time switch then, they switch at the very instant.
     pub is_starting: bool,
+    /// Whether a `when` acts right after the start.
+    pub is_when_due: bool,
     /// Switch values below this size are taken as zero: there the switch does nothing.
     pub mute: Vec<f64>,
     pub reinit: Vec<f64>,

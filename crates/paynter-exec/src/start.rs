@@ -582,8 +582,7 @@ impl Machine {
         self.evaluate_modes(t0, y, false)?;
         self.begin_event();
         self.settle_modes(t0)?;
-        // What holds at the start has not become true: nothing acts.
-        self.rising_conditions()?;
+        self.hold_first_conditions(t0)?;
         self.refresh_unknowns(t0, y)
     }
 

@@ -237,6 +237,32 @@ fn limited_signals_and_whole_numbers_rest_on_their_bounds() {
 }
 
 /// Ball on a floor: bounces at times known exactly.
+#[test]
+fn what_becomes_true_right_after_the_start_acts_there() {
+    if !has_compiler() {
+        return;
+    }
+    let text = "model First {
+        der(x) = 1
+        when a: time > 0 { na = pre(na) + 1 }
+        when b: time >= 0 { nb = pre(nb) + 1 }
+        when c: sign(time) > 0 { nc = pre(nc) + 1 }
+        when d: x > 0.2 { nd = pre(nd) + 1 }
+        output oa = na, ob = nb, oc = nc, od = nd
+    }";
+    let model = Model::of_text("first", text);
+    let main = "#include <stdio.h>\n#include \"first.h\"\nstatic first m;\nint main(void) {
+        double y[8]; int k, s;
+        first_defaults(&m);
+        s = first_init(&m, 0);
+        for (k = 0; k < 50 && !s; ++k) s = first_step(&m, 0.01);
+        if (s) { puts(first_message(&m, s)); return 1; }
+        first_outputs(&m, y);
+        for (k = 0; k < 4; ++k) printf(\"%.17g \", y[k]);
+        return 0; }";
+    assert_eq!(compile(&model, main).numbers(), [1.0, 0.0, 1.0, 1.0]);
+}
+
 const BALL: &str = "model Ball {
     param m = 1 [kg], k = 0.8, h0 = 1 [m]
     weight: Se(-9.81*m) -> body: 1 -> mass: I(m)

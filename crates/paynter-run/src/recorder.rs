@@ -224,10 +224,14 @@ impl Recorder<'_> {
         }
     }
 
-    /// Sees the values after the event that ended the run.
+    /// Sees the values after the event that ended the run: they are the last row, on the grid of outputs or not.
     pub(crate) fn see_end(&mut self, t: f64, y: &[f64], system: &mut dyn System) {
         // There is nothing left to be stopped.
         let _ = self.see_right_limit(t, y, system);
+        let is_later = |&last: &f64| last < t && !is_same(last, t);
+        if self.rows.time.last().is_some_and(is_later) && self.observe(t, y, system).is_continue() {
+            Self::keep(&mut self.rows, t, &self.row);
+        }
     }
 
     fn see_right_limit(&mut self, t: f64, y: &[f64], system: &mut dyn System) -> ControlFlow<()> {

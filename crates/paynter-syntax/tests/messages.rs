@@ -40,6 +40,10 @@ const FIXTURES: &[(&str, &str)] = &[
         "2: E0101 two values are compared with `==`",
     ),
     (
+        "model A {\n    when x > 0 { reinit(q, 0) }\n}",
+        "2: E0101 expected the name of a state, found `(`",
+    ),
+    (
         "model A {\n    tilt 1 -> i: I(2)\n}",
         "2: E0101 expected `:`, `=` or an arrow, found `1`",
     ),

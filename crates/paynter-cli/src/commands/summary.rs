@@ -135,8 +135,8 @@ fn print_work(outcome: &Outcome) {
     let run = &outcome.run;
     let statistics = &run.statistics;
     const SHOWN_CHOICES: usize = 6;
-    for choice in statistics.choices.iter().take(SHOWN_CHOICES) {
-        say!("  method      {}", method(choice));
+    for (k, choice) in statistics.choices.iter().take(SHOWN_CHOICES).enumerate() {
+        say!("  method      {}", method(choice, k == 0));
     }
     if let Some(further @ 1..) = statistics.choices.len().checked_sub(SHOWN_CHOICES) {
         say!("              and {further} further changes of the method");
@@ -166,12 +166,23 @@ fn print_work(outcome: &Outcome) {
 fn print_ending(ending: &Ending) {
     match ending {
         Ending::Reached => {}
-        Ending::Stopped { time, message } => say!("  stopped     at t = {time} s: {message}"),
+        Ending::Stopped { time, message } => {
+            say!(
+                "  stopped     at t = {} s: {message}",
+                significant(*time, 8)
+            );
+        }
         Ending::Cancelled { time } => {
-            say!("  cancelled   at t = {time} s; what was computed is kept")
+            say!(
+                "  cancelled   at t = {} s; what was computed is kept",
+                significant(*time, 8)
+            )
         }
         Ending::Failed { time, .. } => {
-            say!("  FAILED      at t = {time} s; what was computed is kept")
+            say!(
+                "  FAILED      at t = {} s; what was computed is kept",
+                significant(*time, 8)
+            )
         }
     }
 }
@@ -351,7 +362,7 @@ fn shorten(names: &[String]) -> String {
     shown
 }
 
-fn method(choice: &Choice) -> String {
+fn method(choice: &Choice, is_first: bool) -> String {
     let name = choice.method.name();
     let why = match choice.reason {
         Reason::Requested => "as asked".to_owned(),
@@ -366,7 +377,7 @@ fn method(choice: &Choice) -> String {
         Reason::Chattered => "explicit steps made a switch chatter".to_owned(),
         Reason::NoLongerStiff { .. } => "no longer stiff".to_owned(),
     };
-    if choice.t == 0.0 {
+    if is_first {
         format!("{name}: {why}")
     } else {
         format!("{name} from t = {} s: {why}", significant(choice.t, 5))

@@ -101,7 +101,7 @@ impl Sizes {
         for (name, n) in &self.counts {
             let _ = writeln!(out, "#define {name} {n}");
         }
-        out.push_str("typedef unsigned long long tick_count;\n\n");
+        out.push_str("typedef long long tick_count;\n\n");
         out
     }
 
@@ -119,6 +119,7 @@ impl Sizes {
             ("unsigned long", "iterations", None),
             ("int", "where", None),
             ("int", "has_moved", None),
+            ("int", "is_when_due", None),
             ("real", "before", n("N_BEFORE")),
             ("real", "left", n("N_LEFT")),
             ("real", "mode", n("N_MODES")),

@@ -8,7 +8,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use super::{Constraints, Method, Parasitic, Planner};
 use crate::code;
 use crate::suggest::nearest;
-use crate::units::Dimension;
+use crate::units::{Dimension, format_number};
 
 /// Every setting there is.
 const SETTINGS: [&str; 13] = [
@@ -156,8 +156,10 @@ impl Planner<'_> {
             return Some(number);
         }
         let message = format!("`{}` must be {rule}", name.text);
-        let diagnostic = Diagnostic::error(code::SETTING_VALUE, message)
-            .primary(value.span, format!("this is {number} in SI units"));
+        let diagnostic = Diagnostic::error(code::SETTING_VALUE, message).primary(
+            value.span,
+            format!("this is {} in SI units", format_number(number)),
+        );
         self.report(diagnostic);
         None
     }

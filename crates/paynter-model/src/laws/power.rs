@@ -12,6 +12,7 @@ use super::points::N_POINTS;
 use crate::code;
 use crate::functions::care::is_positive_definite;
 use crate::graph::{Element, ElementId, ElementKind, Law, Variable};
+use crate::units::format_number;
 
 /// Power below this part of its terms is rounding: a product of ten factors loses less.
 const ROUNDING: f64 = 1e-9;
@@ -55,7 +56,7 @@ impl Checker<'_> {
                         code::ACTIVE_RESISTOR,
                         format!("the resistance of {name} is negative, so it would create power"),
                     )
-                    .primary(self.span(id), format!("is {value} in SI units"))
+                    .primary(self.span(id), format!("is {} in SI units", format_number(value)))
                     .help("use a source if power is to come in here, or write `unpowered` after it, as in `R(-5 [ohm]) unpowered`: it may then give power, and the audit lists it as a source"),
                 );
             }

@@ -13,6 +13,7 @@ use super::{Checker, expressions};
 use crate::code;
 use crate::functions::care::is_positive_definite;
 use crate::graph::{Element, ElementId, ElementKind, Law, Memory, Variable};
+use crate::units::format_number;
 
 /// Relative difference of mirrored entries that rounding may leave: an inertia turned by
 /// two rotation matrices passes some ten roundings.
@@ -127,7 +128,7 @@ impl Checker<'_> {
         let diagnostic = Diagnostic::error(code::STORAGE_SIZE, message);
         let diagnostic = match value == 0.0 {
             true => diagnostic.help("leave the element out, or give it a size greater than zero"),
-            false => diagnostic.fact(format!("its value is {value} in SI units")),
+            false => diagnostic.fact(format!("its value is {} in SI units", format_number(value))),
         };
         match self.cause(gain, value) {
             // One wrong number is reported once, however many storages it makes.
@@ -184,7 +185,10 @@ impl Checker<'_> {
                 format!("the {word} of {name} is negative"),
             )
             .primary(self.span(id), "its energy has no lower bound")
-            .fact(format!("the inverse is {value} in SI units")),
+            .fact(format!(
+                "the inverse is {} in SI units",
+                format_number(value)
+            )),
         );
     }
 

@@ -536,6 +536,12 @@ impl Parser<'_> {
             self.bump();
             return self.assign().map(ast::Action::Reinit);
         }
+        if self.is_word("reinit") && next == T::LParen {
+            self.bump();
+            let diagnostic = self.expected_message("the name of a state");
+            self.fail(diagnostic.help("write `reinit x = …`, without parentheses"));
+            return None;
+        }
         if self.is_word("stop") && matches!(next, T::Text | T::End | T::Semicolon) {
             self.bump();
             let has_message = self.kind() == T::Text;

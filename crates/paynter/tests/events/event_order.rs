@@ -212,3 +212,34 @@ fn the_order_of_lines_decides_nothing() {
     // The generator must meet both.
     assert!(conflicts >= 20 && runs >= 50, "{conflicts} {runs}");
 }
+
+#[test]
+fn what_becomes_true_right_after_the_start_acts_there() {
+    // Whether time decides along a line, a curve, or through a state: false at 0, true from there on.
+    let rising = [
+        "time > 0",
+        "1 - time < 1",
+        "time^2 > 0",
+        "sin(time) > 0",
+        "x > 0",
+        "sign(time) > 0",
+    ];
+    let true_already = ["time >= 0", "x >= 0", "floor(time) < 1", "time < 9"];
+    let over_at_once = ["time <= 0", "time == 0"];
+    for method in ["auto", "tsit5", "rodas5p", "bdf"] {
+        let count = |condition: &str| {
+            let text = format!(
+                "model M {{ der(x) = 1; when w: {condition} {{ n = pre(n) + 1; at = time }} }}
+                 experiment e of M {{ stop = 0.9; method = {method}; record n, at }}"
+            );
+            let outcome = run_text(&text);
+            (last(&outcome, "n"), last(&outcome, "at"))
+        };
+        for condition in rising {
+            assert_eq!(count(condition), (1.0, 0.0), "{condition}, {method}");
+        }
+        for condition in true_already.iter().chain(&over_at_once) {
+            assert_eq!(count(condition).0, 0.0, "{condition}, {method}");
+        }
+    }
+}

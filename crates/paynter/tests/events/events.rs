@@ -595,3 +595,29 @@ fn an_angle_switches_at_its_cut_and_nowhere_else() {
         }
     }
 }
+
+#[test]
+fn a_run_that_stops_itself_ends_with_the_values_of_that_instant() {
+    // The grid of outputs ends at 2.34 s.
+    let outcome = run_text(
+        "model M { der(x) = 1; when far: x > 2.345 { stop \"far enough\" } }
+         experiment e of M { stop = 10; output_step = 0.02; record x, 2*x as twice }",
+    );
+    let table = &outcome.run.table;
+    let end = *table.time.last().expect("it has rows");
+    assert_close(end, 2.345, 1e-9);
+    assert_close(last(&outcome, "x"), 2.345, 1e-9);
+    assert_close(last(&outcome, "twice"), 4.69, 1e-9);
+    assert_eq!(table.time.len(), 119, "118 points of the grid, and the end");
+}
+
+#[test]
+fn a_run_that_begins_before_zero_ticks_from_its_start_on() {
+    let outcome = run_text(
+        "model M { der(x) = 1; sample at 2 [Hz] { k = pre(k) + 1; seen = x } }
+         experiment e of M { start = -3.2; stop = 2.1; record k, seen }",
+    );
+    // At -3, -2.5, … 2 s.
+    assert_eq!(last(&outcome, "k"), 11.0);
+    assert_close(last(&outcome, "seen"), 5.2, 1e-9);
+}

@@ -44,10 +44,21 @@ HELPER real truth_on_side(int kind, int is_positive)
     }
 }
 
+/* Roundings by which two values or instants may differ and still be the same. */
+#define LINE_ROUNDINGS (R(8.0) * EPSILON)
+
+/* Whether the instant has come at which slope * t + offset is at a level, to the roundings of its terms. */
+HELPER int has_reached(real slope, real offset, real level, real t)
+{
+    const real at = (level - offset) / slope;
+    const real rounding = LINE_ROUNDINGS * (absolute(at) + (absolute(offset) + absolute(level)) / absolute(slope));
+    return t >= at - (is_finite(rounding) ? rounding : R(0.0));
+}
+
 /* The mode that holds from t on where slope * t + offset decides: by comparing instants, never values near zero. */
 HELPER real mode_on_line(int kind, real slope, real offset, real t)
 {
-    const int is_after = t >= (R(0.0) - offset) / slope;
+    int is_after;
     if (slope == R(0.0) || !is_finite(slope) || !is_finite(offset))
         return mode_at(kind, slope * t + offset, (const real *)0);
     if (kind == KIND_FLOOR) {
@@ -55,18 +66,19 @@ HELPER real mode_on_line(int kind, real slope, real offset, real t)
         if (absolute(f) > R(2.0) / EPSILON)
             return f;
         if (slope > R(0.0)) {
-            while (t >= (f + R(1.0) - offset) / slope)
+            while (has_reached(slope, offset, f + R(1.0), t))
                 f += R(1.0);
-            while (t < (f - offset) / slope)
+            while (!has_reached(slope, offset, f, t))
                 f -= R(1.0);
         } else {
-            while (t >= (f - offset) / slope)
+            while (has_reached(slope, offset, f, t))
                 f -= R(1.0);
-            while (t < (f + R(1.0) - offset) / slope)
+            while (!has_reached(slope, offset, f + R(1.0), t))
                 f += R(1.0);
         }
         return f;
     }
+    is_after = has_reached(slope, offset, R(0.0), t);
     if (kind == KIND_SIGN)
         return is_after == (slope > R(0.0)) ? R(1.0) : R(-1.0);
     return truth_on_side(kind, is_after == (slope > R(0.0)));
@@ -190,6 +202,57 @@ HELPER int settle_what_rests(M *m)
         }
     }
     return has_changed;
+}
+#endif
+
+#if N_WHENS > 0 && N_LINES > 0
+/* The mode at the very instant t, by the value there: at t = 0, time > 0 does not hold yet. */
+HELPER real mode_at_instant(int kind, real slope, real offset, real t)
+{
+    const real value = slope * t + offset, bound = kind == KIND_FLOOR ? R_FLOOR(value + R(0.5)) : R(0.0);
+    const real rounding = LINE_ROUNDINGS * (absolute(slope * t) + absolute(offset));
+    return mode_at(kind, absolute(value - bound) <= rounding ? bound : value, (const real *)0);
+}
+#endif
+
+#if N_WHENS > 0
+/* What holds at the very start has not become true, and nothing acts; what a line of time makes true right after it acts
+   there. */
+HELPER int hold_first_conditions(M *m)
+{
+    int k, status;
+#if N_LINES > 0
+    real after[N_MODES];
+    int round, again = 1;
+    for (k = 0; k < N_MODES; ++k)
+        after[k] = m->mode[k];
+    /* A mode may move the line of another one: again until all agree. */
+    for (round = 0; again && round <= MAX_ROUNDS; ++round) {
+        again = 0;
+        if ((status = routine_timing(m, m->line)) != STATUS_OK)
+            return status;
+        for (k = 0; k < N_MODES; ++k)
+            if (modes[k].guard < 0) {
+                const real *line = m->line + modes[k].output;
+                const real mode = mode_at_instant(modes[k].kind, line[0], line[1], m->t);
+                again |= mode != m->mode[k];
+                m->mode[k] = mode;
+            }
+    }
+#endif
+    if ((status = routine_conditions(m, m->condition)) != STATUS_OK)
+        return status;
+    for (k = 0; k < N_WHENS; ++k)
+        m->held_condition[k] = m->condition[k] != R(0.0);
+#if N_LINES > 0
+    for (k = 0; k < N_MODES; ++k)
+        m->mode[k] = after[k];
+    if ((status = routine_conditions(m, m->condition)) != STATUS_OK)
+        return status;
+    for (k = 0; k < N_WHENS; ++k)
+        m->is_when_due |= m->condition[k] != R(0.0) && !m->held_condition[k];
+#endif
+    return STATUS_OK;
 }
 #endif
 
@@ -473,7 +536,7 @@ HELPER int react(M *m, const signed char *fired)
         m->mode_before[k] = m->mode[k];
         m->is_resting[k] = 0;
     }
-    m->has_moved = 0;
+    m->has_moved = m->is_when_due = 0;
     ++m->events;
 #if N_GUARDS > 0
     if (!fired) {
@@ -536,6 +599,8 @@ HELPER int react(M *m, const signed char *fired)
 HELPER real next_instant(M *m)
 {
     real next = R_INFINITY;
+    if (m->is_when_due)
+        return m->t;
 #if N_CLOCKS > 0
     {
         int c;

@@ -88,6 +88,7 @@ int @P@_init(@P@ *m, real t0)
     m->t = t0;
     m->events = m->evaluations = m->iterations = 0;
     m->where = -1;
+    m->is_when_due = 0;
     for (k = 0; k < N_DISCRETE; ++k)
         m->d[k] = discrete_start[k];
     for (k = 0; k < N_MODES; ++k)
@@ -108,7 +109,7 @@ int @P@_init(@P@ *m, real t0)
 #if N_CLOCKS > 0
     for (k = 0; k < N_CLOCKS; ++k) {
         const double guess = (double)t0 * clocks[k].numerator / clocks[k].denominator;
-        m->tick[k] = guess > 1.0 ? (tick_count)guess - 1 : 0;
+        m->tick[k] = (tick_count)guess - 1;
         while (tick_time(k, m->tick[k]) < t0)
             ++m->tick[k];
     }
@@ -126,11 +127,8 @@ int @P@_init(@P@ *m, real t0)
     if ((status = settle_modes(m)) != STATUS_OK)
         return status;
 #if N_WHENS > 0
-    /* What holds at the start has not become true: nothing acts. */
-    if ((status = routine_conditions(m, m->condition)) != STATUS_OK)
+    if ((status = hold_first_conditions(m)) != STATUS_OK)
         return status;
-    for (k = 0; k < N_WHENS; ++k)
-        m->held_condition[k] = m->condition[k] != R(0.0);
 #endif
     return STATUS_OK;
 }
