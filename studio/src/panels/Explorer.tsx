@@ -1,9 +1,10 @@
 // Files, models, experiments, and the palette at the foot.
 
-import { change, chooseExperiment, chooseModel, newFile, openFile } from "../store/actions";
+import { change, chooseExperiment, chooseModel, newFile, openFile, revealItem } from "../store/actions";
 import { get, set, useStudio } from "../store/store";
 import { basicParts } from "../canvas/parts";
 import { Icon } from "./Icon";
+import { toggleRoom } from "./rooms";
 
 export function Explorer() {
   return (
@@ -25,8 +26,9 @@ function Files() {
   return (
     <section aria-label="Files">
       <h2>
-        Files
+        <span className="heading">Files</span>
         <button className="icon-button small" aria-label="New model (Ctrl N)" title="New model (Ctrl N)" onClick={askNew}><Icon name="plus" size={13} /></button>
+        <button className="icon-button small" aria-label="Fold the explorer" title="Fold the explorer" onClick={() => toggleRoom("explorer")}><Icon name="left" size={13} /></button>
       </h2>
       <ul>
         <li className="folder"><Icon name="folder" size={14} /> {folder.split("/").filter(Boolean).pop() ?? "/"}</li>
@@ -68,7 +70,7 @@ function Models() {
       <ul>
         {models.map((m) => (
           <li key={m.name}>
-            <button className="row" aria-current={shown === m.name} title={m.doc || undefined} onClick={() => chooseModel(m.name)}>
+            <button className="row" aria-current={shown === m.name} title={m.doc || undefined} onClick={() => { chooseModel(m.name); revealItem("models", m.name); }}>
               <i className="letter">{m.isPart ? "P" : "M"}</i> <span>{m.name}</span>
               {shown === m.name && order != null && <small>{order}</small>}
             </button>
@@ -90,7 +92,7 @@ function Experiments() {
       <ul>
         {experiments.map((e) => (
           <li key={e.name}>
-            <button className="row" aria-current={shown === e.name} onClick={() => chooseExperiment(e.name)}>
+            <button className="row" aria-current={shown === e.name} onClick={() => { chooseExperiment(e.name); revealItem("experiments", e.name); }}>
               <Icon name="flask" size={14} /> <code>{e.name}</code>
               {result?.head.experiment === e.name && result.head.comparisons.length > 0 && <Verdict good={result.head.comparisons.every((c) => c.good)} />}
             </button>
@@ -134,7 +136,7 @@ function Palette() {
   );
 }
 
-function openInsert(): void {
+export function openInsert(): void {
   const area = document.querySelector(".canvas")?.getBoundingClientRect();
   if (!area) return;
   const { selection } = get();
