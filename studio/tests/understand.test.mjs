@@ -88,3 +88,19 @@ test("the equations of a selected element are lit with its symbols, however long
   const brace = await page.locator(".equations mo", { hasText: "{" }).first().boundingBox();
   assert.ok(brace.height > 50, `${brace.height} px`);
 });
+
+test("a moved slider is no failed comparison", async (t) => {
+  const folder = path.join(scratch(t), "servo");
+  fs.cpSync(path.resolve(import.meta.dirname, "../../gallery/servo"), folder, { recursive: true });
+  const { address } = await serve(t, path.join(folder, "linear_servo.bond"));
+  const page = await visit(t, address);
+  await until("it agrees", async () => /Agrees with/.test(await page.locator(".runs").textContent()));
+  await page.locator(".add-slider", { hasText: /^K/ }).click();
+  const field = page.getByRole("textbox", { name: "Value of K" });
+  await field.fill("200");
+  await page.keyboard.press("Enter");
+  await until("it says why", async () => /With the sliders moved/.test(await page.locator(".runs").textContent()));
+  assert.equal(await page.locator(".runs .bad").count(), 0);
+  await page.getByRole("button", { name: "Remove the slider of K" }).click();
+  await until("it agrees again", async () => /Agrees with/.test(await page.locator(".runs").textContent()));
+});

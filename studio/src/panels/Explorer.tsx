@@ -1,7 +1,8 @@
 // Files, models, experiments, and the palette at the foot.
 
 import { change, chooseExperiment, chooseModel, newFile, openFile, revealItem } from "../store/actions";
-import { get, set, useStudio } from "../store/store";
+import { get, isMoved, set, useStudio } from "../store/store";
+import type { RunResult } from "../wire/protocol";
 import { basicParts } from "../canvas/parts";
 import { Icon } from "./Icon";
 import { toggleRoom } from "./rooms";
@@ -85,6 +86,7 @@ function Experiments() {
   const experiments = useStudio((s) => s.analysis?.experiments);
   const shown = useStudio((s) => s.experiment ?? s.result?.head.experiment);
   const result = useStudio((s) => s.result);
+  const moved = useStudio(isMoved);
   if (!experiments || experiments.length === 0) return null;
   return (
     <section aria-label="Experiments">
@@ -94,13 +96,17 @@ function Experiments() {
           <li key={e.name}>
             <button className="row" aria-current={shown === e.name} onClick={() => { chooseExperiment(e.name); revealItem("experiments", e.name); }}>
               <Icon name="flask" size={14} /> <code>{e.name}</code>
-              {result?.head.experiment === e.name && result.head.comparisons.length > 0 && <Verdict good={result.head.comparisons.every((c) => c.good)} />}
+              {result?.head.experiment === e.name && result.head.comparisons.length > 0 && !(moved && !isGood(result)) && <Verdict good={isGood(result)} />}
             </button>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+function isGood(result: RunResult): boolean {
+  return result.head.comparisons.every((c) => c.good);
 }
 
 export function Verdict({ good }: { good: boolean }) {

@@ -123,6 +123,11 @@ export const first: State = {
   study: null, studyKind: "poles", studyFields: { from: "", to: "", at: "", cut: "", over: "" }, studyRunning: null, studyTrouble: "",
 };
 
+/** A slider has left the value of the text: what is shown is not the experiment as written. */
+export function isMoved(s: State): boolean {
+  return s.sliders.some((slider) => slider.value !== s.analysis?.parameters.find((p) => p.name === slider.name)?.value);
+}
+
 type Listen = () => void;
 
 let state = first;
