@@ -43,6 +43,16 @@ test("every room is reached in a narrow window, and the graph stays in sight", a
   }
   assert.deepEqual(await faults(page), []);
   await picture(page, "narrow_900");
+
+  // Esc closes what lies on top: first the completions, then the room.
+  await page.getByRole("button", { name: "Text", exact: true }).click();
+  await page.locator(".cm-line", { hasText: "supply" }).click();
+  await page.keyboard.press("End");
+  await page.keyboard.type(", x: R");
+  await until("completions", async () => (await page.locator(".cm-tooltip-autocomplete").count()) === 1);
+  await page.keyboard.press("Escape");
+  await until("they are closed", async () => (await page.locator(".cm-tooltip-autocomplete").count()) === 0);
+  assert.equal(await isSeen(page, ".text-panel"), true);
 });
 
 test("rooms are folded and sized in a wide window", async (t) => {
