@@ -210,10 +210,12 @@ mod tests {
 
     #[tokio::test]
     async fn small_messages_are_not_held_back() {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let _page = TcpStream::connect(address).await.unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .expect("loopback has a free port");
+        let address = listener.local_addr().expect("it is bound");
+        let _page = TcpStream::connect(address).await.expect("it listens");
         let (stream, _) = prompt(listener).accept().await;
-        assert!(stream.nodelay().unwrap());
+        assert!(stream.nodelay().expect("the stream is open"));
     }
 }
