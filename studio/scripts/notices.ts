@@ -7,7 +7,7 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Plugin } from "vite";
 
-const FONTS = ["@fontsource-variable/inter", "@fontsource-variable/jetbrains-mono", "@fontsource/stix-two-text"];
+const FONTS = ["@fontsource-variable/inter", "@fontsource-variable/jetbrains-mono", "@fontsource/stix-two-math", "@fontsource/stix-two-text"];
 
 export function notices(): Plugin {
   return {

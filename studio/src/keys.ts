@@ -1,5 +1,6 @@
 // Keys that work everywhere on the page.
 
+import { selectAll } from "./commands/commands";
 import { askNew } from "./panels/Explorer";
 import { setMode } from "./panels/TopBar";
 import { cancel, duplicateSelected, groupSelected, openSelected, redoLast, run, save, select, undoLast } from "./store/actions";
@@ -20,6 +21,10 @@ function act(word: string, isTyping: boolean, event: KeyboardEvent): boolean {
     case "Ctrl s": void save(); return true;
     case "F5": if (get().open) run(false); return true;
     case "Ctrl n": askNew(); return true;
+    case "Ctrl k": set({ commandsShown: !get().commandsShown }); return true;
+    case "Ctrl .": if (!get().open) return false; showMessages(); return true;
+    case "Ctrl a": if (isTyping || !isOnCanvas(event)) return false; selectAll(); return true;
+    case " ": return !isTyping && playOrPause(event);
     case "F6": nextPanel(); return true;
     case "Ctrl z": if (isInEditor || isTyping) return false; undoLast(); return true;
     case "Ctrl Shift z": case "Ctrl y": if (isInEditor || isTyping) return false; redoLast(); return true;
@@ -27,7 +32,8 @@ function act(word: string, isTyping: boolean, event: KeyboardEvent): boolean {
     case "Ctrl d": if (isTyping || !get().open) return false; duplicateSelected(); return true;
     case "Ctrl g": if (isTyping || !get().open) return false; groupSelected(); return true;
     case "Ctrl Shift g": if (isTyping || !get().open) return false; openSelected(); return true;
-    case "Escape": if (get().running) cancel(); else if (!isTyping && get().selection.length > 0) select([]); return false;
+    // Who has used it already, such as a list of completions, has closed something of its own.
+    case "Escape": if (event.defaultPrevented) return false; else if (get().over) set({ over: null }); else if (get().running) cancel(); else if (!isTyping && get().selection.length > 0) select([]); return false;
     case "?": case "Shift ?": if (isTyping) return false; set({ keysShown: true }); return true;
   }
   const mode = /^Ctrl ([1-5])$/.exec(word)?.[1];
@@ -36,6 +42,24 @@ function act(word: string, isTyping: boolean, event: KeyboardEvent): boolean {
     return true;
   }
   return false;
+}
+
+function isOnCanvas(event: KeyboardEvent): boolean {
+  return event.target === document.body || (event.target instanceof HTMLElement && event.target.closest(".canvas") !== null);
+}
+
+/** Messages with their fixes, the first of which gets the focus. */
+function showMessages(): void {
+  set({ dock: "messages", folded: { ...get().folded, dock: false } });
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(".messages .fix, .messages .head")?.focus());
+}
+
+/** Space plays where there is time to play, but presses a button that has the focus. */
+function playOrPause(event: KeyboardEvent): boolean {
+  if (event.target instanceof HTMLElement && event.target.closest("button, summary, a, [role=tab]")) return false;
+  const button = document.querySelector<HTMLButtonElement>(".play-bar [data-play], .time-bar [data-play]");
+  button?.click();
+  return button !== null;
 }
 
 /** Explorer, canvas, text, inspector, results, and round again. */

@@ -15,6 +15,28 @@ function spread(times) {
   return `shortest ${at(0)} ms, median ${at(0.5)} ms, p95 ${at(0.95)} ms of ${sorted.length}`;
 }
 
+/** What the page worked and heard while something was done `n` times: for each time, whatever else the machine did. */
+async function work(page, n, what, act) {
+  const wire = await page.context().newCDPSession(page);
+  // By the clock of the thread: what other programs do at the same time does not count.
+  await wire.send("Performance.enable", { timeDomain: "threadTicks" });
+  await wire.send("Network.enable");
+  const heard = { sent: 0, received: 0, bytes: 0 };
+  wire.on("Network.webSocketFrameSent", () => (heard.sent += 1));
+  wire.on("Network.webSocketFrameReceived", (e) => {
+    heard.received += 1;
+    heard.bytes += e.response.payloadData.length;
+  });
+  const look = async () => Object.fromEntries((await wire.send("Performance.getMetrics")).metrics.map((m) => [m.name, m.value]));
+  const before = await look();
+  const found = await act();
+  const after = await look();
+  const each = (name, scale = 1) => ((scale * (after[name] - before[name])) / n).toFixed(1);
+  say(`work of the page for each ${what}: script ${each("ScriptDuration", 1e3)} ms, style ${each("RecalcStyleDuration", 1e3)} ms in ${each("RecalcStyleCount")}, layout ${each("LayoutDuration", 1e3)} ms in ${each("LayoutCount")}, all tasks ${each("TaskDuration", 1e3)} ms; messages out ${(heard.sent / n).toFixed(1)}, in ${(heard.received / n).toFixed(1)} of ${(heard.bytes / n / 1024).toFixed(1)} kB`);
+  await wire.detach();
+  return found;
+}
+
 /** From a keystroke to the frame in which messages and strokes of the new text are drawn. */
 async function keystrokes(page, n) {
   return page.evaluate(async (count) => {
@@ -71,7 +93,7 @@ test("circuit and servo", async (t) => {
   const { address } = await serve(t, path.join(scratch(t, { "circuit.bond": CIRCUIT }), "circuit.bond"));
   const page = await visit(t, address);
   await until("a curve", async () => (await page.locator(".plot output").count()) > 0);
-  const [times, server] = await keystrokes(page, 40);
+  const [times, server] = await work(page, 40, "keystroke, circuit", () => keystrokes(page, 40));
   say(`keystroke, circuit: ${spread(times)}; analysis itself ${spread(server)}`);
   await page.goto("about:blank");
   const again = await visit(t, address);
@@ -81,7 +103,7 @@ test("circuit and servo", async (t) => {
   const { address: other } = await serve(t, path.resolve(import.meta.dirname, "../../gallery/servo/linear_servo.bond"));
   const second = await visit(t, other);
   await until("a curve", async () => (await second.locator(".plot output").count()) > 0, 30_000);
-  const [slow, own] = await keystrokes(second, 30);
+  const [slow, own] = await work(second, 30, "keystroke, linear servo", () => keystrokes(second, 30));
   say(`keystroke, linear servo: ${spread(slow)}; analysis itself ${spread(own)}`);
   // What was typed has left errors; a fresh server has the text of the disk.
   const { address: fresh } = await serve(t, path.resolve(import.meta.dirname, "../../gallery/servo/linear_servo.bond"));
@@ -90,7 +112,7 @@ test("circuit and servo", async (t) => {
   const first = third.locator(".add-slider").first();
   const name = await first.locator("code").textContent();
   await first.click();
-  say(`slider to curve, linear servo: ${spread(await sliderMoves(third, name, 30))}`);
+  say(`slider to curve, linear servo: ${spread(await work(third, 30, "move of a slider", () => sliderMoves(third, name, 30)))}`);
 });
 
 test("2000 elements, and a drag at 500 nodes", async (t) => {
@@ -99,7 +121,7 @@ test("2000 elements, and a drag at 500 nodes", async (t) => {
   await until("drawn", async () => (await page.locator(".react-flow__node").count()) > 0, 120_000);
   await page.getByRole("button", { name: /Live/ }).click();
   await page.waitForTimeout(3000);
-  const [times, server] = await keystrokes(page, 8);
+  const [times, server] = await work(page, 8, "keystroke, 2000 elements", () => keystrokes(page, 8));
   say(`keystroke, 2000 elements: ${spread(times)}; analysis itself ${spread(server)}`);
 });
 

@@ -54,9 +54,9 @@ test("runs are pinned over one another, shown in other units, and saved as CSV, 
   assert.ok(Math.abs(Number(rows.at(-1).split(",")[1]) - last / 1000) < 1e-3, rows.at(-1));
   const parquet = await saved(page, "Parquet");
   assert.equal(parquet.bytes.subarray(0, 4).toString(), "PAR1");
-  const svg = await saved(page, "SVG");
+  const svg = await saved(page, "SVG: the plots");
   assert.match(svg.bytes.toString(), /^<svg[\s\S]*<\/svg>\s*$/);
-  const png = await saved(page, "PNG");
+  const png = await saved(page, "PNG: the plots");
   assert.equal(png.bytes.subarray(1, 4).toString(), "PNG");
   assert.ok(png.bytes.length > 5000);
 });

@@ -1,6 +1,7 @@
 // A conflict is followed, a stroke tells why, a slider moves a curve.
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
 import { CIRCUIT, node, reading, scratch, serve, shutDown, text, until, visit } from "./harness.mjs";
@@ -65,4 +66,41 @@ test("a slider moves the curve", async (t) => {
   await slider.focus();
   await page.keyboard.press("ArrowRight");
   await until("one percent more", async () => Number(await slider.inputValue()) > R);
+});
+
+test("the equations of a selected element are lit with its symbols, however long they are", async (t) => {
+  const folder = scratch(t);
+  fs.cpSync(path.resolve(import.meta.dirname, "../../gallery/servo"), folder, { recursive: true });
+  const { address } = await serve(t, path.join(folder, "servo.bond"));
+  const page = await visit(t, address);
+  await until("drawn", async () => (await node(page, "tooth").count()) === 1);
+  await page.keyboard.press("Control+4");
+  await until("equations", async () => (await page.locator(".equations math").count()) > 5);
+  await node(page, "tooth").click();
+  await until("lit", async () => (await page.locator(".equations .equation.is-lit").count()) > 0);
+  const rows = await page.evaluate(() => [...document.querySelectorAll(".equations .equation")].map((e) => [e.classList.contains("is-lit"), [...e.querySelectorAll("msub")].some((m) => m.children[1].textContent === "tooth"), e.querySelectorAll(".lit").length > 0]));
+  assert.ok(rows.every(([isLit, has, hasSymbols]) => isLit === has && has === hasSymbols), JSON.stringify(rows));
+  // Its own rate, and the two inertias that it pulls at.
+  assert.equal(rows.filter(([isLit]) => isLit).length, 3);
+  assert.equal(await page.locator(".inspector .terms .equation").count(), 3);
+  // A brace grows with what it holds: that takes a font for mathematics.
+  await until("the font", async () => page.evaluate(() => document.fonts.check('15px "STIX Two Math"')));
+  const brace = await page.locator(".equations mo", { hasText: "{" }).first().boundingBox();
+  assert.ok(brace.height > 50, `${brace.height} px`);
+});
+
+test("a moved slider is no failed comparison", async (t) => {
+  const folder = path.join(scratch(t), "servo");
+  fs.cpSync(path.resolve(import.meta.dirname, "../../gallery/servo"), folder, { recursive: true });
+  const { address } = await serve(t, path.join(folder, "linear_servo.bond"));
+  const page = await visit(t, address);
+  await until("it agrees", async () => /Agrees with/.test(await page.locator(".runs").textContent()));
+  await page.locator(".add-slider", { hasText: /^K/ }).click();
+  const field = page.getByRole("textbox", { name: "Value of K" });
+  await field.fill("200");
+  await page.keyboard.press("Enter");
+  await until("it says why", async () => /With the sliders moved/.test(await page.locator(".runs").textContent()));
+  assert.equal(await page.locator(".runs .bad").count(), 0);
+  await page.getByRole("button", { name: "Remove the slider of K" }).click();
+  await until("it agrees again", async () => /Agrees with/.test(await page.locator(".runs").textContent()));
 });

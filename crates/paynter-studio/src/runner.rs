@@ -174,7 +174,7 @@ impl Runner {
                     if let Some(frame) = self.signals(hub, &focus, &of, width) {
                         out.binary(frame);
                     } else {
-                        out.event(&json!({ "event": "no_curves" }));
+                        out.event(&json!({ "event": "no_curves", "of": of }));
                     }
                 }
                 Job::Powers(width) => {

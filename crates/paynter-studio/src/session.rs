@@ -292,12 +292,15 @@ impl Clerk<'_> {
         let presentation = readable.present();
         let name = |s| readable.name(s);
         let found = paynter::draw::mathml::equations(&presentation, &name);
-        let text = presentation.to_text(&name);
-        let texts: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
-        let lines = found.main.iter().chain(&found.definitions).enumerate();
-        let lines: Vec<Value> = lines
-            .map(|(i, math)| json!({ "mathml": math.replacen("<math", "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"", 1).replace("&nbsp;", "\u{a0}"), "text": texts.get(i).unwrap_or(&"") }))
-            .collect();
+        let lines = found.main.iter().chain(&found.definitions).map(|math| {
+            math.replacen(
+                "<math",
+                "<math xmlns=\"http://www.w3.org/1998/Math/MathML\"",
+                1,
+            )
+            .replace("&nbsp;", "\u{a0}")
+        });
+        let lines: Vec<String> = lines.collect();
         Ok(json!({ "lines": lines }))
     }
 }

@@ -26,7 +26,7 @@ export function PlayBar({ film }: { film: Film }) {
   }, [plays, speed, from, to]);
   return (
     <div className="play-bar" role="group" aria-label="Time">
-      <button className="primary round" aria-label={plays ? "Pause" : "Play"} title="Space" onClick={() => setPlays(!plays)}><Icon name={plays ? "pause" : "play"} size={13} /></button>
+      <button className="primary round" data-play aria-label={plays ? "Pause" : "Play"} title="Space" onClick={() => setPlays(!plays)}><Icon name={plays ? "pause" : "play"} size={13} /></button>
       <b className="clock">{time.toFixed(3)} s</b>
       <select aria-label="Speed" value={speed} onChange={(e) => setSpeed(Number(e.target.value))}>
         {SPEEDS.map((s) => <option key={s} value={s}>{s >= 1 ? s : `1/${Math.round(1 / s)}`} ×</option>)}

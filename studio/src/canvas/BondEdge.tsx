@@ -3,7 +3,8 @@
 import { useInternalNode, type Edge, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 import type { BondView, SignalView } from "../wire/protocol";
-import { barb, bondLine, direction, labelPlace, path, strokeAt, type Box, type Point } from "./geometry";
+import { bandWidth } from "./powers";
+import { barb, bondLine, direction, labelPlace, path, signalCurve, strokeAt, type Box, type Point } from "./geometry";
 
 export type BondData = {
   bond: BondView;
@@ -48,7 +49,7 @@ export const BondEdge = memo(function BondEdge({ source, target, data, selected 
       {(bond.label || isMulti) && <text className="bond-label" x={label.x} y={label.y}>{bond.label || bond.dimension}</text>}
       {bond.tailPort && <PortName at={a} from={b} text={bond.tailPort} />}
       {bond.headPort && <PortName at={b} from={a} text={bond.headPort} />}
-      {data.power && <text className="power-label" x={label.x} y={label.y - 4}>{data.power.text}</text>}
+      {data.power && <PowerLabel a={a} b={b} power={data.power} />}
       {data.step > 0 && <Badge at={label} text={String(data.step)} />}
     </g>
   );
@@ -99,7 +100,7 @@ function Badge({ at, text }: { at: Point; text: string }) {
 }
 
 function PowerBand({ a, b, power }: { a: Point; b: Point; power: NonNullable<BondData["power"]> }) {
-  const width = Math.max(4.5, 30 * Math.sqrt(power.part));
+  const width = bandWidth(power.part);
   return (
     <g className={`power power-${power.level}`}>
       <path className="band-edge" d={path(a, b)} strokeWidth={width + 1.5} />
@@ -109,24 +110,23 @@ function PowerBand({ a, b, power }: { a: Point; b: Point; power: NonNullable<Bon
   );
 }
 
+/** Beside the band, however wide it is. */
+function PowerLabel({ a, b, power }: { a: Point; b: Point; power: NonNullable<BondData["power"]> }) {
+  const isFlat = Math.abs(b.x - a.x) >= Math.abs(b.y - a.y);
+  const at = labelPlace(a, b, bandWidth(power.part) / 2 + (isFlat ? 8 : 6));
+  return <text className={isFlat ? "power-label" : "power-label is-beside"} x={at.x} y={at.y}>{power.text}</text>;
+}
+
 export const SignalEdge = memo(function SignalEdge({ source, target, data }: EdgeProps<FlowSignal>) {
   const from = useBox(source);
   const to = useBox(target);
   if (!from || !to || !data) return null;
-  const [a, b] = bondLine(from, to);
-  const d = direction(a, b);
-  const bend = Math.min(40, 0.18 * Math.hypot(b.x - a.x, b.y - a.y));
-  const middle = { x: (a.x + b.x) / 2 + bend * d.y, y: (a.y + b.y) / 2 - bend * d.x };
-  const e = direction(middle, b);
-  const tip = [
-    { x: b.x - 9 * e.x + 3.6 * e.y, y: b.y - 9 * e.y - 3.6 * e.x },
-    { x: b.x - 9 * e.x - 3.6 * e.y, y: b.y - 9 * e.y + 3.6 * e.x },
-  ] as const;
+  const { line, tip, label } = signalCurve(from, to);
   return (
     <g className="signal">
-      <path className="line" d={`M${a.x} ${a.y}Q${middle.x} ${middle.y} ${b.x - 6 * e.x} ${b.y - 6 * e.y}`} />
-      <path className="tip" d={`${path(b, tip[0], tip[1])}Z`} />
-      {data.signal.label && <text className="signal-label" x={middle.x} y={middle.y - 4}>{data.signal.label}</text>}
+      <path className="line" d={line} />
+      <path className="tip" d={tip} />
+      {data.signal.label && <text className="signal-label" x={label.x} y={label.y}>{data.signal.label}</text>}
     </g>
   );
 });

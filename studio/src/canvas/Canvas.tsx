@@ -14,6 +14,7 @@ import { bondsSet } from "../lesson/steps";
 import { flowEdges, flowNodes, pathOf, type Scene } from "./flow";
 import { GraphNode, type FlowNode } from "./GraphNode";
 import { FindBox } from "./FindBox";
+import { HoverCard } from "./HoverCard";
 import { Legend } from "./Legend";
 import { powersAt } from "./powers";
 import { boundsOf } from "./brush";
@@ -28,6 +29,8 @@ const edgeTypes: EdgeTypes = { bond: BondEdge, signal: SignalEdge };
 const SNAP = 10;
 /** Room for the legend, the tools and values beside nodes. */
 const FIT: FitViewOptions = { padding: { top: "64px", bottom: "76px", left: "56px", right: "84px" }, maxZoom: 1.15 };
+/** The same above the time of the power bands. */
+const FIT_WITH_TIME: FitViewOptions = { ...FIT, padding: { top: "72px", bottom: "120px", left: "56px", right: "84px" } };
 
 export function Canvas() {
   return (
@@ -50,6 +53,7 @@ function Inner() {
   const lesson = useStudio((s) => s.lesson);
   const [renaming, setRenaming] = useState<string | null>(null);
   const [nodes, setNodes] = useState<FlowNode[]>([]);
+  const [mouse, setMouse] = useState<readonly [number, number] | null>(null);
   const flow = useReactFlow();
   const api = useStoreApi();
   const isFar = useStore((s) => s.transform[2] < FAR);
@@ -74,16 +78,32 @@ function Inner() {
 
   const where = view ? `${view.model}/${view.level.join("/")}` : "";
   const fitted = useRef("");
+  const isChosen = useRef(false);
   const isMeasured = nodes.length > 0 && nodes.every((n) => n.measured);
   useEffect(() => {
     if (!isMeasured || fitted.current === where) return;
     fitted.current = where;
+    isChosen.current = false;
     if (isLarge) goToStart(flow, places);
     else void flow.fitView({ ...FIT, duration: 0 });
   }, [isMeasured, isLarge, where, flow, places]);
+  // Another size of the window or of a room: who has not chosen a part of the graph goes on seeing all of it.
+  const size = useStore((s) => `${s.width} ${s.height}`);
+  useEffect(() => {
+    if (fitted.current === where && !isChosen.current && !isLarge) void flow.fitView({ ...(mode === "power" ? FIT_WITH_TIME : FIT), duration: 0 });
+  }, [size, mode === "power"]);
+  // So does who has not moved the graph when a new node would be out of sight.
+  const known = useRef(0);
+  useEffect(() => {
+    const isMore = places.size > known.current;
+    known.current = places.size;
+    if (!isMore || fitted.current !== where || isChosen.current || isLarge || isInSight(places, api.getState())) return;
+    void flow.fitView({ ...(mode === "power" ? FIT_WITH_TIME : FIT), duration: 160 });
+  }, [places]);
   const fit = useCallback(() => {
+    isChosen.current = false;
     if (isLarge) void flow.fitBounds(boundsOf(get().places), { padding: 0.06, duration: 160 });
-    else void flow.fitView({ ...FIT, duration: 160 });
+    else void flow.fitView({ ...(get().mode === "power" ? FIT_WITH_TIME : FIT), duration: 160 });
   }, [flow, isLarge]);
 
   const takeSelects = useCallback((changes: (NodeChange | EdgeChange)[], kind: Selection["kind"]) => {
@@ -177,11 +197,15 @@ function Inner() {
         onNodesChange={onNodesChange}
         onEdgesChange={(changes) => takeSelects(changes, "bond")}
         onConnectEnd={onConnectEnd}
+        onMoveStart={(event) => event && (isChosen.current = true)}
         onPaneClick={(e) => isOverview && goNear(flow, e)}
         onNodeDoubleClick={(_, node) => (node.data.node.model ? enter(node.id) : isForeign || setRenaming(node.id))}
         onNodeMouseEnter={(_, node) => hover({ kind: "node", id: node.id })}
         onNodeMouseLeave={() => hover(null)}
-        onEdgeMouseEnter={(_, edge) => hover({ kind: "bond", id: edge.id })}
+        onEdgeMouseEnter={(e, edge) => {
+          setMouse([e.clientX, e.clientY]);
+          hover({ kind: "bond", id: edge.id });
+        }}
         onEdgeMouseLeave={() => hover(null)}
         connectionLineComponent={ConnectionLine}
         connectionMode={ConnectionMode.Loose}
@@ -213,6 +237,7 @@ function Inner() {
       {mode === "power" && <TimeBar />}
       <FindBox />
       <QuickInsert />
+      <HoverCard at={mouse} />
       {view && view.nodes.length === 0 && <EmptyModel />}
     </div>
   );
@@ -253,6 +278,14 @@ function useClipboard(toFlow: (p: { x: number; y: number }) => { x: number; y: n
 
 const NO_NODES: FlowNode[] = [];
 const NO_EDGES: (FlowBond | FlowSignal)[] = [];
+
+function isInSight(places: Places, { transform: [left, top, zoom], width, height }: { transform: [number, number, number]; width: number; height: number }): boolean {
+  const isInside = ([x, y]: [number, number]): boolean => {
+    const [px, py] = [x * zoom + left, y * zoom + top];
+    return px > 0 && py > 0 && px < width && py < height;
+  };
+  return [...places.values()].every(isInside);
+}
 
 type Flow = ReturnType<typeof useReactFlow>;
 

@@ -12,6 +12,7 @@ const PLAY_SECONDS = 8;
 export function TimeBar() {
   const powers = useStudio((s) => s.powers);
   const cursor = useStudio((s) => s.cursor);
+  const hasRun = useStudio((s) => s.result !== null);
   const [plays, setPlays] = useState(false);
   const [from, to] = powers ? [powers.head.from, powers.head.to] : [0, 1];
   useEffect(() => {
@@ -25,11 +26,11 @@ export function TimeBar() {
     });
     return () => cancelAnimationFrame(frame);
   }, [plays, from, to]);
-  if (!powers) return <div className="time-bar floating quiet">Run an experiment to see its power.</div>;
+  if (!powers) return <div className="time-bar floating quiet">{hasRun ? "The powers of this run are worked out …" : "Run an experiment to see its power."}</div>;
   const time = cursor ?? busiestTime(powers);
   return (
     <div className="time-bar floating" role="group" aria-label="Time">
-      <button className="icon-button" aria-label={plays ? "Pause" : "Play"} onClick={() => setPlays(!plays)}><Icon name={plays ? "stop" : "play"} size={12} /></button>
+      <button className="icon-button" data-play title="Space" aria-label={plays ? "Pause" : "Play"} onClick={() => setPlays(!plays)}><Icon name={plays ? "stop" : "play"} size={12} /></button>
       <input type="range" aria-label="Time of the powers" min={from} max={to} step={(to - from) / 1000} value={time} onInput={(e) => set({ cursor: Number(e.currentTarget.value) })} />
       <b>{number(time)} s</b>
     </div>

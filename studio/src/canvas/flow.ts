@@ -5,6 +5,7 @@ import type { Places } from "../store/places";
 import type { State } from "../store/store";
 import type { BondView, NodeView, Reason, View } from "../wire/protocol";
 import { roomsOf } from "./around";
+import { guessed } from "./drawing";
 import type { BondData, FlowBond, FlowSignal } from "./BondEdge";
 import type { FlowNode } from "./GraphNode";
 import { MANY } from "./Overview";
@@ -52,8 +53,7 @@ export function flowNodes(scene: Scene): FlowNode[] {
 
 /** A size for nodes of a large level: so those out of sight need not be drawn to be measured. What is seen is measured. */
 function guessedSize(node: NodeView): Pick<FlowNode, "measured" | "handles"> {
-  const n = node.kind === "junction" ? 1 : node.letters.length + node.name.length;
-  const [width, height] = [8 + 9 * n, 28];
+  const { width, height } = guessed(node);
   return { measured: { width, height }, handles: [{ id: "rim", type: "source", position: Position.Top, x: -10, y: -10, width: width + 20, height: height + 20 }] };
 }
 
@@ -104,7 +104,7 @@ export const KIND_WORDS: Record<string, string> = {
   "0": "0-junction", "1": "1-junction", D: "diode", Sw: "switch", RS: "loss with heat",
 };
 
-const CLASS_WORDS: Record<BondView["class"], string> = {
+export const CLASS_WORDS: Record<BondView["class"], string> = {
   plain: "implied", preferred: "integral", derivative: "derivative", forced: "forced", undetermined: "no stroke yet", conflict: "in conflict",
 };
 

@@ -77,6 +77,18 @@ export function labelPlace(a: Point, b: Point, off = 12): Point {
   return { x: (a.x + b.x) / 2 - off * n.x, y: (a.y + b.y) / 2 - off * n.y };
 }
 
+/** A signal between two boxes: its bent line, its tip, and where its name stands. */
+export function signalCurve(from: Box, to: Box): { line: string; tip: string; label: Point } {
+  const [a, b] = bondLine(from, to);
+  const d = direction(a, b);
+  const bend = Math.min(40, 0.18 * Math.hypot(b.x - a.x, b.y - a.y));
+  const middle = { x: (a.x + b.x) / 2 + bend * d.y, y: (a.y + b.y) / 2 - bend * d.x };
+  const e = direction(middle, b);
+  const side = (sign: number): Point => ({ x: b.x - 9 * e.x + sign * 3.6 * e.y, y: b.y - 9 * e.y - sign * 3.6 * e.x });
+  const line = `M${round(a.x)} ${round(a.y)}Q${round(middle.x)} ${round(middle.y)} ${round(b.x - 6 * e.x)} ${round(b.y - 6 * e.y)}`;
+  return { line, tip: `${path(b, side(1), side(-1))}Z`, label: { x: middle.x, y: middle.y - 4 } };
+}
+
 export function path(...points: Point[]): string {
   return points.map((p, i) => `${i === 0 ? "M" : "L"}${round(p.x)} ${round(p.y)}`).join("");
 }

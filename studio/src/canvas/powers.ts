@@ -10,8 +10,7 @@ export function powersAt(result: RunResult | null, time: number | null): Map<str
   const panel = result?.head.panels[0];
   const curves = result?.curves[0];
   if (!panel || !curves) return found;
-  let largest = 0;
-  for (const curve of curves) for (const p of curve.y) largest = Math.max(largest, Math.abs(p));
+  const largest = largestPower(result);
   const at = time ?? busiestTime(result);
   panel.series.forEach((series, i) => {
     const curve = curves[i];
@@ -21,6 +20,18 @@ export function powersAt(result: RunResult | null, time: number | null): Map<str
     found.set(series.name, { part, forward: p >= 0, text: part < 0.0005 ? "" : `${number(p, 3)} W`, level: part < 0.0005 ? 1 : part < 0.02 ? 2 : 3 });
   });
   return found;
+}
+
+/** The largest power on any bond at any time. */
+export function largestPower(result: RunResult | null): number {
+  let largest = 0;
+  for (const curve of result?.curves[0] ?? []) for (const p of curve.y) if (Math.abs(p) > largest) largest = Math.abs(p);
+  return largest;
+}
+
+/** How wide the band of a part of the largest power is, px. */
+export function bandWidth(part: number): number {
+  return Math.max(4.5, 30 * Math.sqrt(part));
 }
 
 /** When most power flows: what is worth a look before anybody has chosen a time. */

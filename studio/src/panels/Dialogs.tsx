@@ -4,9 +4,9 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import { set, useStudio } from "../store/store";
 
 const KEYS: [string, string][] = [
-  ["/ or letters", "insert by typing"], ["Ctrl S", "save"], ["Ctrl Z, Ctrl Shift Z", "undo, redo: text and graph"], ["F5", "run"], ["Esc", "cancel, deselect"],
+  ["Ctrl K", "commands"], ["/ or letters", "insert by typing"], ["Ctrl S", "save"], ["Ctrl Z, Ctrl Shift Z", "undo, redo: text and graph"], ["F5", "run"], ["Esc", "cancel, deselect"],
   ["F2", "rename"], ["Delete", "delete"], ["X", "reverse a bond"], ["C", "force a stroke"], ["B, V, H", "draw bonds, select, pan"], ["F", "fit to window"],
-  ["Ctrl C, X, V", "copy, cut, paste as text"], ["Ctrl D", "duplicate"], ["Ctrl G, Ctrl Shift G", "make a part of the selection, open a part in place"], ["Ctrl F", "find on the canvas"], ["Tab", "next node or bond"], ["Arrows", "move the selection"], ["Ctrl 1 … 5", "modes"], ["F6", "next panel"], ["Ctrl N", "new model"], ["Double-click", "enter a part"],
+  ["Ctrl C, X, V", "copy, cut, paste as text"], ["Ctrl D", "duplicate"], ["Ctrl G, Ctrl Shift G", "make a part of the selection, open a part in place"], ["Ctrl F", "find on the canvas"], ["Ctrl A", "select all"], ["Ctrl .", "messages and fixes"], ["Space", "play, pause"], ["Tab", "next node or bond"], ["Arrows", "move the selection"], ["Ctrl 1 … 5", "modes"], ["F6", "next panel"], ["Ctrl N", "new model"], ["Double-click", "enter a part"],
 ];
 
 export function Dialogs() {

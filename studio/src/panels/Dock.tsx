@@ -1,15 +1,18 @@
 // Results under the canvas: sliders, plots, runs and measures, the energy audit.
 
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import { addSlider, exportRun, pinRun, removeSlider, slide, unpinRun } from "../store/actions";
-import { get, set, useStudio, type DockTab, type Slider } from "../store/store";
+import { get, isMoved, set, useStudio, type DockTab, type Slider } from "../store/store";
+import { saveGraph } from "../canvas/share";
 import { number, unit } from "../plots/format";
 import { PlotPanel } from "../plots/PlotPanel";
+import { watchWidth } from "../plots/width";
 import type { RunResult } from "../wire/protocol";
 import { EnergyStrip, EnergyTable } from "./Energy";
 import { StudyPanel } from "../studies/StudyPanel";
 import { Icon } from "./Icon";
 import { MessageList } from "./MessageList";
+import { Splitter } from "./Splitter";
 
 const TABS: [DockTab, string][] = [["results", "Results"], ["study", "Studies"], ["energy", "Energy"], ["messages", "Messages"]];
 
@@ -19,6 +22,7 @@ export function Dock() {
   const count = useStudio((s) => s.analysis?.messages.length ?? 0);
   return (
     <section className={`dock ${folded ? "is-folded" : ""}`} aria-label="Results">
+      {!folded && <Splitter label="Height of the results" axis="y" name="--dock-height" />}
       <div className="tabs">
         <div className="tab-list" role="tablist" aria-label="Results">
         {TABS.map(([name, words]) => (
@@ -47,14 +51,20 @@ export function Dock() {
 const FORMATS = [["csv", "CSV: all recorded points"], ["parquet", "Parquet: all recorded points"], ["svg", "SVG: the plots"], ["png", "PNG: the plots"]] as const;
 
 function ExportMenu() {
-  const result = useStudio((s) => s.result);
+  const hasRun = useStudio((s) => s.result !== null);
+  const hasGraph = useStudio((s) => s.analysis?.view != null);
   const menu = useRef<HTMLDetailsElement>(null);
-  if (!result) return null;
+  if (!hasRun && !hasGraph) return null;
+  const take = (work: () => void): void => {
+    work();
+    if (menu.current) menu.current.open = false;
+  };
   return (
     <details className="menu" ref={menu}>
       <summary><Icon name="share" size={13} /> Export</summary>
       <div className="floating">
-        {FORMATS.map(([format, words]) => <button key={format} onClick={() => { exportRun(format); if (menu.current) menu.current.open = false; }}>{words}</button>)}
+        {hasRun && FORMATS.map(([format, words]) => <button key={format} onClick={() => take(() => exportRun(format))}>{words}</button>)}
+        {hasGraph && (["svg", "png"] as const).map((format) => <button key={format} onClick={() => take(() => void saveGraph(format))}>{format.toUpperCase()}: the graph</button>)}
       </div>
     </details>
   );
@@ -119,13 +129,15 @@ const PANEL_HEIGHT = 104;
 
 function Plots() {
   const result = useStudio((s) => s.result);
-  const running = useStudio((s) => s.running);
+  const running = useStudio((s) => s.running !== null);
   const stale = useStudio((s) => s.stale);
   const trouble = useStudio((s) => s.runTrouble);
   const many = (result?.head.panels.length ?? 0) > 1;
+  const room = useRef<HTMLDivElement>(null);
+  useEffect(() => (room.current ? watchWidth(room.current) : undefined), []);
   return (
-    <div className="plots" tabIndex={0} role="group" aria-label="Curves">
-      {running && <Progress />}
+    <div ref={room} className="plots" tabIndex={0} role="group" aria-label="Curves">
+      <Progress />
       {trouble && <p className="trouble-line"><Icon name="warning" size={13} /> {trouble}</p>}
       {stale && result && !running && <p className="quiet stale-line">Last good run: the text has changed since.</p>}
       {!result && !trouble && <p className="empty">Run an experiment to see its curves. <kbd>F5</kbd></p>}
@@ -135,14 +147,12 @@ function Plots() {
 }
 
 function Progress() {
-  const running = useStudio((s) => s.running);
-  // Nothing is shown below 150 ms: most runs are shorter.
-  const isLong = running !== null && performance.now() - running.since > 150;
-  return isLong ? (
-    <div className="progress" role="progressbar" aria-label="Run" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * (running?.done ?? 0))}>
-      <span style={{ width: `${100 * (running?.done ?? 0)}%` }} />
+  const done = useStudio((s) => (s.running?.isLong ? s.running.done : null));
+  return done === null ? null : (
+    <div className="progress" role="progressbar" aria-label="Run" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * done)}>
+      <span style={{ width: `${100 * done}%` }} />
     </div>
-  ) : null;
+  );
 }
 
 function Runs() {
@@ -173,12 +183,19 @@ function Runs() {
         </table>
       )}
       {head.comparisons.map((c) => (
-        <p key={c.path} className={c.good ? "good" : "bad"}><Icon name={c.good ? "check" : "warning"} size={13} /> {c.good ? "Agrees with" : "Differs from"} {c.path.split("/").pop()}, {number(c.worst, 2)}</p>
+        <Comparison key={c.path} file={c.path.split("/").pop() ?? c.path} worst={c.worst} good={c.good} />
       ))}
       {head.ending !== "reached" && <p className="bad">{head.ending}</p>}
       {head.messages.slice(0, 3).map((m, i) => <p key={i} className="quiet">{m.text}</p>)}
     </div>
   );
+}
+
+/** A run with other values than those of the text need not agree with the reference of the experiment. */
+function Comparison({ file, worst, good }: { file: string; worst: number; good: boolean }) {
+  const moved = useStudio(isMoved);
+  if (moved && !good) return <p className="quiet">With the sliders moved, {number(worst, 2)} apart from {file}</p>;
+  return <p className={good ? "good" : "bad"}><Icon name={good ? "check" : "warning"} size={13} /> {good ? "Agrees with" : "Differs from"} {file}, {number(worst, 2)}</p>;
 }
 
 function measureOf(run: RunResult, name: string): string {

@@ -1,40 +1,48 @@
-// The equations as a textbook writes them; those with the selected element are lit.
+// The equations as a textbook writes them; symbols of the selected elements are lit, with their lines.
 
-import { useEffect, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { useStudio } from "../store/store";
-import type { Equations } from "../wire/protocol";
+import { readMath, symbolsOf } from "./math";
 
 export function EquationList() {
   const equations = useStudio((s) => s.equations);
   const selection = useStudio((s) => s.selection);
+  const names = useMemo(() => selection.map((s) => s.id), [selection]);
   if (!equations) return <p className="empty">The equations appear when the model has no errors.</p>;
-  const names = selection.map((s) => s.id);
   return (
     <div className="equations" tabIndex={0} role="region" aria-label="Equations">
-      {equations.lines.map((line, i) => (
-        <MathLine key={i} line={line} isLit={names.some((n) => mentions(line.text, n))} />
-      ))}
+      {equations.lines.map((line, i) => <MathLine key={i} mathml={line} names={names} />)}
     </div>
   );
 }
 
-export function mentions(text: string, name: string): boolean {
-  return new RegExp(`(^|[^\\w.])${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}([^\\w]|$)`).test(text);
+/** Only the equations with symbols of one element. */
+export function EquationsWith({ name }: { name: string }) {
+  const equations = useStudio((s) => s.equations);
+  const lines = useMemo(() => equations?.lines.filter((line) => {
+    const root = readMath(line);
+    return root !== null && symbolsOf(root, [name]).length > 0;
+  }) ?? [], [equations, name]);
+  const names = useMemo(() => [name], [name]);
+  if (lines.length === 0) return null;
+  return (
+    <section className="terms">
+      <h3>In the equations <span className="quiet">{lines.length} of {equations?.lines.length} rows</span></h3>
+      {lines.map((line, i) => <MathLine key={i} mathml={line} names={names} />)}
+    </section>
+  );
 }
 
-/** MathML comes from the server's own printer; it is read as XML, and nothing but MathML elements is taken. */
-function MathLine({ line, isLit }: { line: Equations["lines"][number]; isLit: boolean }) {
+function MathLine({ mathml, names }: { mathml: string; names: readonly string[] }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const parsed = new DOMParser().parseFromString(line.mathml, "application/xml");
-    const root = parsed.documentElement;
-    const isMath = root.namespaceURI === MATHML && [...root.querySelectorAll("*")].every((e) => e.namespaceURI === MATHML && !e.hasAttribute("href"));
-    // The fonts of the page have no accent U+02D9; a full stop above the letter is the same dot.
-    for (const accent of root.querySelectorAll("mover > mo:last-child")) accent.textContent = accent.textContent?.replaceAll("˙", ".") ?? "";
-    if (isMath) place.current?.replaceChildren(document.importNode(root, true));
-    else place.current?.replaceChildren(line.text);
-  }, [line]);
-  return <div className={isLit ? "equation is-lit" : "equation"} ref={place} title={line.text} />;
+    const root = readMath(mathml);
+    if (!root || !place.current) return;
+    const math = document.importNode(root, true);
+    const lit = symbolsOf(math, names);
+    for (const symbol of lit) symbol.classList.add("lit");
+    place.current.replaceChildren(math);
+    place.current.classList.toggle("is-lit", lit.length > 0);
+  }, [mathml, names]);
+  return <div className="equation" ref={place} />;
 }
-
-const MATHML = "http://www.w3.org/1998/Math/MathML";

@@ -1,9 +1,11 @@
 // Files, models, experiments, and the palette at the foot.
 
-import { change, chooseExperiment, chooseModel, newFile, openFile } from "../store/actions";
-import { get, set, useStudio } from "../store/store";
+import { change, chooseExperiment, chooseModel, newFile, openFile, revealItem } from "../store/actions";
+import { get, isMoved, set, useStudio } from "../store/store";
+import type { RunResult } from "../wire/protocol";
 import { basicParts } from "../canvas/parts";
 import { Icon } from "./Icon";
+import { toggleRoom } from "./rooms";
 
 export function Explorer() {
   return (
@@ -25,8 +27,9 @@ function Files() {
   return (
     <section aria-label="Files">
       <h2>
-        Files
+        <span className="heading">Files</span>
         <button className="icon-button small" aria-label="New model (Ctrl N)" title="New model (Ctrl N)" onClick={askNew}><Icon name="plus" size={13} /></button>
+        <button className="icon-button small" aria-label="Fold the explorer" title="Fold the explorer" onClick={() => toggleRoom("explorer")}><Icon name="left" size={13} /></button>
       </h2>
       <ul>
         <li className="folder"><Icon name="folder" size={14} /> {folder.split("/").filter(Boolean).pop() ?? "/"}</li>
@@ -68,7 +71,7 @@ function Models() {
       <ul>
         {models.map((m) => (
           <li key={m.name}>
-            <button className="row" aria-current={shown === m.name} title={m.doc || undefined} onClick={() => chooseModel(m.name)}>
+            <button className="row" aria-current={shown === m.name} title={m.doc || undefined} onClick={() => { chooseModel(m.name); revealItem("models", m.name); }}>
               <i className="letter">{m.isPart ? "P" : "M"}</i> <span>{m.name}</span>
               {shown === m.name && order != null && <small>{order}</small>}
             </button>
@@ -83,6 +86,7 @@ function Experiments() {
   const experiments = useStudio((s) => s.analysis?.experiments);
   const shown = useStudio((s) => s.experiment ?? s.result?.head.experiment);
   const result = useStudio((s) => s.result);
+  const moved = useStudio(isMoved);
   if (!experiments || experiments.length === 0) return null;
   return (
     <section aria-label="Experiments">
@@ -90,15 +94,19 @@ function Experiments() {
       <ul>
         {experiments.map((e) => (
           <li key={e.name}>
-            <button className="row" aria-current={shown === e.name} onClick={() => chooseExperiment(e.name)}>
+            <button className="row" aria-current={shown === e.name} onClick={() => { chooseExperiment(e.name); revealItem("experiments", e.name); }}>
               <Icon name="flask" size={14} /> <code>{e.name}</code>
-              {result?.head.experiment === e.name && result.head.comparisons.length > 0 && <Verdict good={result.head.comparisons.every((c) => c.good)} />}
+              {result?.head.experiment === e.name && result.head.comparisons.length > 0 && !(moved && !isGood(result)) && <Verdict good={isGood(result)} />}
             </button>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+function isGood(result: RunResult): boolean {
+  return result.head.comparisons.every((c) => c.good);
 }
 
 export function Verdict({ good }: { good: boolean }) {
@@ -134,7 +142,7 @@ function Palette() {
   );
 }
 
-function openInsert(): void {
+export function openInsert(): void {
   const area = document.querySelector(".canvas")?.getBoundingClientRect();
   if (!area) return;
   const { selection } = get();

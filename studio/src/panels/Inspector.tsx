@@ -5,11 +5,13 @@ import { change, duplicateSelected, enter, groupSelected, openSelected, removeSe
 import { useStudio } from "../store/store";
 import { KIND_WORDS } from "../canvas/flow";
 import { Sample } from "../canvas/Legend";
-import { valueAt } from "../canvas/powers";
-import { number, unit } from "../plots/format";
-import { Spark } from "../plots/Spark";
+import { align } from "../canvas/share";
+import { number } from "../plots/format";
 import type { BondView, KindCard, NodeView, Reason } from "../wire/protocol";
-import { mentions } from "./EquationList";
+import { EquationsWith } from "./EquationList";
+import { Icon } from "./Icon";
+import { toggleRoom } from "./rooms";
+import { SignalRows } from "./SignalRows";
 import { Words } from "./Words";
 
 export function Inspector() {
@@ -20,6 +22,7 @@ export function Inspector() {
   const bond = only?.kind === "bond" ? view?.bonds.find((b) => b.id === only.id) : undefined;
   return (
     <aside className="inspector" aria-label="Inspector" tabIndex={0}>
+      <button className="icon-button small close-room" aria-label="Fold the inspector" title="Fold the inspector" onClick={() => toggleRoom("inspector")}><Icon name="right" size={14} /></button>
       {node && <NodeSheet key={node.id} node={node} />}
       {bond && <BondSheet key={bond.id} bond={bond} />}
       {!node && !bond && <ModelSheet count={selection.length} />}
@@ -49,7 +52,7 @@ function NodeSheet({ node }: { node: NodeView }) {
         </section>
       )}
       <Signals />
-      <Terms name={node.name} />
+      <EquationsWith name={node.name} />
       {!view?.isForeign && (
         <section className="buttons">
           {node.model && <button onClick={() => enter(node.id)}>Enter</button>}
@@ -165,39 +168,13 @@ export function Reasons({ reasons }: { reasons: Reason[] }) {
 function Signals() {
   const result = useStudio((s) => s.bondCurves);
   const cursor = useStudio((s) => s.cursor);
-  const panel = result?.head.panels[0];
-  if (!result || !panel) return null;
+  if (!result?.head.panels[0]) return null;
   const end = result.curves[0]?.[0]?.x.at(-1) ?? 0;
   const at = cursor ?? end;
   return (
     <section>
       <h3>Signals <span className="quiet">at {number(at)} s</span></h3>
-      {panel.series.map((series, i) => {
-        const curve = result.curves[0]?.[i];
-        if (!curve) return null;
-        const [name = "", u = ""] = series.name.split("|");
-        return (
-          <div key={i} className={`signal-row signal-${name}`}>
-            <span className="letter"><i>{name}</i><small>{SIGNAL_WORDS[name] ?? ""}</small></span>
-            <Spark curve={curve} at={at} />
-            <span className="amount"><b>{number(valueAt(curve.x, curve.y, at))}</b> {unit(u)}</span>
-          </div>
-        );
-      })}
-    </section>
-  );
-}
-
-const SIGNAL_WORDS: Record<string, string> = { e: "effort", f: "flow", P: "power", E: "energy", q: "displacement", p: "momentum" };
-
-function Terms({ name }: { name: string }) {
-  const equations = useStudio((s) => s.equations);
-  const lines = name ? equations?.lines.filter((l) => mentions(l.text, name)) : [];
-  if (!lines || lines.length === 0) return null;
-  return (
-    <section>
-      <h3>In the equations <span className="quiet">{lines.length} of {equations?.lines.length} rows</span></h3>
-      {lines.map((l, i) => <code key={i} className="term">{l.text}</code>)}
+      <SignalRows result={result} at={at} />
     </section>
   );
 }
@@ -209,6 +186,8 @@ function SeveralSheet({ count, isForeign }: { count: number; isForeign: boolean 
       {!isForeign && (
         <section className="buttons">
           <button onClick={groupSelected}>Make a part <kbd>Ctrl G</kbd></button>
+          <button onClick={() => align("row")}>In a row</button>
+          <button onClick={() => align("column")}>In a column</button>
           <button onClick={duplicateSelected}>Duplicate</button>
           <button onClick={removeSelected}>Delete</button>
         </section>
@@ -230,11 +209,11 @@ function Names({ names, kind }: { names: string[]; kind?: string }) {
 }
 
 function ModelSheet({ count }: { count: number }) {
-  const analysis = useStudio((s) => s.analysis);
-  if (!analysis) return null;
-  if (count > 1) return <SeveralSheet count={count} isForeign={analysis.view?.isForeign ?? true} />;
-  const { facts, view } = analysis;
-  const doc = analysis.models.find((m) => m.name === view?.model)?.doc;
+  const facts = useStudio((s) => s.analysis?.facts);
+  const view = useStudio((s) => s.analysis?.view);
+  const doc = useStudio((s) => s.analysis?.models.find((m) => m.name === s.analysis?.view?.model)?.doc);
+  if (!facts) return null;
+  if (count > 1) return <SeveralSheet count={count} isForeign={view?.isForeign ?? true} />;
   return (
     <>
       <header>

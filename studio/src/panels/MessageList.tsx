@@ -2,7 +2,8 @@
 
 import { editors } from "../text/editor";
 import { useStudio } from "../store/store";
-import type { Message } from "../wire/protocol";
+import { difference } from "../text/difference";
+import type { Fix, Message } from "../wire/protocol";
 import { Icon } from "./Icon";
 import { Reasons } from "./Inspector";
 import { Words } from "./Words";
@@ -25,10 +26,21 @@ export function MessageList() {
           {!(isConflict(m) && conflict?.length) && m.facts.map((f, k) => <p key={k} className="quiet"><Words text={f} /></p>)}
           {isConflict(m) && conflict && conflict.length > 0 && <Reasons reasons={conflict} />}
           {m.help.map((h, k) => <p key={k} className="help"><Words text={h} /></p>)}
-          {m.fixes.map((f, k) => <button key={k} onClick={() => editors.apply(f.changes)}>{f.title}</button>)}
+          {m.fixes.map((f, k) => <FixCard key={k} fix={f} />)}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** A fix shows what it would write before it is taken. */
+function FixCard({ fix }: { fix: Fix }) {
+  const lines = difference(editors.text(), fix.changes);
+  return (
+    <div className="fix-card">
+      <p><b>{fix.title}</b> <button className="primary fix" onClick={() => editors.apply(fix.changes)}>Apply</button></p>
+      <pre>{lines.map((l, i) => <span key={i} className={l.sign === "+" ? "comes" : "goes"}>{l.sign} {l.text}{"\n"}</span>)}</pre>
+    </div>
   );
 }
 

@@ -6,6 +6,8 @@ import { save, takeDisk } from "../store/actions";
 import { set, useStudio } from "../store/store";
 import { EquationList } from "./EquationList";
 import { Icon } from "./Icon";
+import { toggleRoom } from "./rooms";
+import { Splitter } from "./Splitter";
 
 export function TextPanel() {
   const open = useStudio((s) => s.open);
@@ -18,6 +20,7 @@ export function TextPanel() {
   }, []);
   return (
     <section className="text-panel" aria-label="Text">
+      <Splitter label="Width of the text" axis="x" name="--text-width" />
       <div className="tabs">
         <span className={`tab ${mode === "equations" ? "" : "is-current"}`}>
           <button className="plain" onClick={() => set({ mode: mode === "equations" ? "model" : mode })}><Icon name="file" size={14} /> {open?.path}</button>
@@ -27,6 +30,7 @@ export function TextPanel() {
         <span className="spring" />
         {errors > 0 ? <span className="bad">{errors === 1 ? "1 error" : `${errors} errors`}</span> : <span className="quiet">Ln {caret.line}, Col {caret.column}</span>}
         <button className="icon-button small" aria-label="Save (Ctrl S)" title="Save (Ctrl S)" onClick={() => void save()}><Icon name="save" size={14} /></button>
+        <button className="icon-button small" aria-label="Fold the text" title="Fold the text" onClick={() => toggleRoom("text")}><Icon name="right" size={14} /></button>
       </div>
       <DiskBar />
       <div className={`editor ${mode === "equations" ? "is-hidden" : ""}`} ref={place} />

@@ -72,7 +72,7 @@ function Run() {
   const experiments = useStudio((s) => s.analysis?.experiments ?? null);
   const shown = useStudio((s) => s.result?.head.experiment ?? "");
   const experiment = useStudio((s) => s.experiment);
-  const running = useStudio((s) => s.running !== null);
+  const running = useStudio((s) => s.running?.isLong ?? false);
   const live = useStudio((s) => s.live);
   return (
     <div className="run">

@@ -44,7 +44,7 @@ function options(panel: PanelHead, curves: Curve[], width: number, height: numbe
   const marks = curves.every((c) => c.x.length <= 40);
   const axis = axisStyle();
   return {
-    mode: 2, width, height, padding: [6, 12, 0, 0],
+    mode: 2, width, height, padding: [6, 22, 0, 0],
     scales: { x: { time: false, auto: true, distr: isLog ? 3 : 1 }, y: { auto: true } },
     series: [{}, ...panel.series.map((s, i): uPlot.Series => ({
       ...seriesStyle(s, "now", i), facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }], paths: phasePath,

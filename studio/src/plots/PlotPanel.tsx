@@ -1,14 +1,15 @@
 // One panel of curves: zoom by wheel and by Shift-drag, pan by drag, double-click fits; the cursor is one for all.
 
-import { useEffect, useMemo, useRef, useState } from "react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { showUnit, unitsLike, zoom } from "../store/actions";
 import { get, set, useStudio } from "../store/store";
 import { valueAt } from "../canvas/powers";
 import type { RunResult, ShownUnit } from "../wire/protocol";
-import { aligned, drawnCurves, type Drawn } from "./data";
+import { aligned, drawnCurves, ghostCurves, type Drawn, type Ghost } from "./data";
 import { number, unit } from "./format";
+import { drawGhosts, rangeWith } from "./ghosts";
 import { axisStyle, colour, dash, phasePath, seriesStyle, token } from "./look";
 
 interface Props {
@@ -17,7 +18,7 @@ interface Props {
   height: number;
 }
 
-export function PlotPanel({ index, result, height }: Props) {
+export const PlotPanel = memo(function PlotPanel({ index, result, height }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const theme = useStudio((s) => s.theme);
@@ -29,13 +30,18 @@ export function PlotPanel({ index, result, height }: Props) {
   const shown = useStudio((s) => s.shownUnits[panel?.unit ?? ""]);
   const unitText = shown?.unit ?? panel?.unit ?? "";
   const isPhase = panel?.isPhase ?? false;
-  const curves = useMemo(() => drawnCurves(index, result, pinned, isPhase ? [] : ghosts, isPhase ? undefined : shown), [index, result, pinned, ghosts, isPhase, shown]);
+  const curves = useMemo(() => drawnCurves(index, result, pinned, isPhase ? undefined : shown), [index, result, pinned, isPhase, shown]);
+  // Earlier positions of a slider are no series of the plot: one more at every move would need a new plot.
+  const shades = useRef<Ghost[]>([]);
+  const earlier = useMemo(() => (isPhase ? [] : ghostCurves(index, result, ghosts, shown)), [index, result, ghosts, isPhase, shown]);
+  shades.current = earlier;
+  const words = useMemo(() => summary(panel?.title ?? "", unitText, curves), [panel, unitText, curves]);
   const look = `${theme} ${curves.map((c) => `${c.head.name}${c.run}${c.pin}${c.head.reference}${c.head.held}`).join()} ${isPhase} ${height}`;
 
   useEffect(() => {
     const parent = place.current;
     if (!parent) return;
-    const made = new uPlot(options(parent, curves, isPhase, height), isPhase ? phaseData(curves) : aligned(curves), parent);
+    const made = new uPlot(options(parent, curves, isPhase, height, () => shades.current), isPhase ? phaseData(curves) : aligned(curves), parent);
     plot.current = made;
     if (!isPhase) attach(made);
     const size = new ResizeObserver(() => made.setSize({ width: parent.clientWidth, height }));
@@ -53,11 +59,11 @@ export function PlotPanel({ index, result, height }: Props) {
     if (!made) return;
     made.setData(isPhase ? phaseData(curves) : aligned(curves), isPhase || range === null);
     if (range && !isPhase) made.setScale("x", { min: range[0], max: range[1] });
-  }, [curves, range]);
+  }, [curves, range, earlier]);
 
   if (!panel) return null;
   return (
-    <figure className={`plot ${stale ? "is-stale" : ""}`} aria-label={summary(panel.title, unitText, curves)}>
+    <figure className={`plot ${stale ? "is-stale" : ""}`} aria-label={words}>
       <figcaption>
         <b>{panel.title}{isPhase && panel.unit && ` [${unit(panel.unit)}]`}</b>
         {!isPhase && panel.unit && <UnitChoice own={panel.unit} shown={unitText} title={panel.title} />}
@@ -67,7 +73,7 @@ export function PlotPanel({ index, result, height }: Props) {
       <div ref={place} className="plot-place" />
     </figure>
   );
-}
+});
 
 /** The unit of a panel, and others of the same dimension. */
 function UnitChoice({ own, shown, title }: { own: string; shown: string; title: string }) {
@@ -123,7 +129,7 @@ function summary(title: string, unitText: string, curves: Drawn[]): string {
   return `Plot of ${title}${unitText && ` in ${unitText}`}: ${words.join("; ")}`;
 }
 
-function options(parent: HTMLElement, curves: Drawn[], isPhase: boolean, height: number): uPlot.Options {
+function options(parent: HTMLElement, curves: Drawn[], isPhase: boolean, height: number, shades: () => Ghost[]): uPlot.Options {
   let own = 0;
   const series = curves.map((c): uPlot.Series => {
     const i = c.run === "now" && !c.head.reference ? own++ : 0;
@@ -132,16 +138,17 @@ function options(parent: HTMLElement, curves: Drawn[], isPhase: boolean, height:
   const axis = axisStyle();
   const base: Partial<uPlot.Options> = isPhase
     ? { mode: 2, scales: { x: { time: false, auto: true }, y: { auto: true } } }
-    : { scales: { x: { time: false } } };
+    : { scales: { x: { time: false }, y: { range: rangeWith(shades) } } };
   return {
     ...base,
     width: Math.max(parent.clientWidth, 100), height,
-    padding: [6, 12, 0, 0],
+    padding: [6, 22, 0, 0],
     series: isPhase ? [{}, ...series.map((s) => ({ ...s, facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }], paths: phasePath }))] : [{}, ...series],
     axes: [{ ...axis, size: 26 }, { ...axis, size: 58 }],
     legend: { show: false },
     cursor: { drag: { x: false, y: false, setScale: false }, y: false, points: { size: 7 }, sync: { key: "runs" } },
     hooks: {
+      drawAxes: isPhase ? [] : [(u) => drawGhosts(u, shades())],
       draw: isPhase ? [] : [drawEvents],
       setCursor: [
         (u) => {

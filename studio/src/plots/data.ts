@@ -7,14 +7,14 @@ import type { RunName } from "./look";
 export interface Drawn {
   head: SeriesHead;
   curve: Curve;
-  /** Which run it belongs to: now, pinned, or an earlier place of a slider. */
+  /** Which run it belongs to: now, or pinned. */
   run: RunName;
   /** Which of the pinned runs, from 0. */
   pin: number;
 }
 
-/** All curves of a panel: ghosts below, pinned runs, then the present one, in the unit they are shown in. */
-export function drawnCurves(panel: number, now: RunResult, pinned: RunResult[], ghosts: RunResult[], shown?: ShownUnit): Drawn[] {
+/** The curves of a panel: pinned runs, then the present one, in the unit they are shown in. */
+export function drawnCurves(panel: number, now: RunResult, pinned: RunResult[], shown?: ShownUnit): Drawn[] {
   const title = now.head.panels[panel]?.title;
   const of = (result: RunResult, run: RunName, pin = 0): Drawn[] => {
     const at = result === now ? panel : result.head.panels.findIndex((p) => p.title === title);
@@ -23,7 +23,22 @@ export function drawnCurves(panel: number, now: RunResult, pinned: RunResult[], 
       .map((head, i): Drawn => ({ head, curve: inUnit(result.curves[at]?.[i] as Curve, shown), run, pin }))
       .filter((d) => run === "now" || !d.head.reference);
   };
-  return [...ghosts.flatMap((g) => of(g, "ghost")), ...pinned.flatMap((p, i) => (p === now ? [] : of(p, "pinned", i))), ...of(now, "now")];
+  return [...pinned.flatMap((p, i) => (p === now ? [] : of(p, "pinned", i))), ...of(now, "now")];
+}
+
+/** A curve at an earlier position of a slider; a held one has steps. */
+export interface Ghost {
+  curve: Curve;
+  isHeld: boolean;
+}
+
+export function ghostCurves(panel: number, now: RunResult, ghosts: RunResult[], shown?: ShownUnit): Ghost[] {
+  const title = now.head.panels[panel]?.title;
+  return ghosts.flatMap((ghost) => {
+    const at = ghost.head.panels.findIndex((p) => p.title === title);
+    const heads = ghost.head.panels[at]?.series ?? [];
+    return heads.flatMap((head, i) => (head.reference ? [] : [{ curve: inUnit(ghost.curves[at]?.[i] as Curve, shown), isHeld: head.held }]));
+  });
 }
 
 function inUnit(curve: Curve, shown: ShownUnit | undefined): Curve {

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import type { SeriesHead } from "../wire/protocol";
 import { number } from "./format";
 
-export type RunName = "now" | "pinned" | "ghost";
+export type RunName = "now" | "pinned";
 
 export function token(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -13,7 +13,6 @@ export function token(name: string): string {
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
 export function colour(head: SeriesHead, run: RunName, i: number, pin = 0): string {
-  if (run === "ghost") return token("--ghost");
   if (head.reference) return token("--ink3");
   if (run === "pinned") return token(`--run${[2, 4, 3][pin % 3]}`);
   return token(`--run${[1, 3, 4, 2][i % 4]}`);
@@ -26,7 +25,7 @@ export function dash(head: SeriesHead, run: RunName, i: number, pin = 0): number
 
 export function seriesStyle(head: SeriesHead, run: RunName, i: number, pin = 0): uPlot.Series {
   return {
-    label: head.name, stroke: colour(head, run, i, pin), dash: dash(head, run, i, pin), width: run === "ghost" ? 1 : head.reference ? 1.2 : 1.8,
+    label: head.name, stroke: colour(head, run, i, pin), dash: dash(head, run, i, pin), width: head.reference ? 1.2 : 1.8,
     points: { show: false }, spanGaps: true, pxAlign: 0,
     ...(head.held ? { paths: uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder } : {}),
   };

@@ -5,15 +5,21 @@
 
 import { complete } from "../text/complete";
 import { editors, type Hooks } from "../text/editor";
+import type { Marks } from "../text/marks";
 import { Connection } from "../wire/connection";
 import type { Analysis, BondPreview, Edited, Equations, FileFrame, Film, Focus, Frame, GraphEdit, Hello, LessonStep, Offer, Opened, Parameter, Reason, RunResult, ServerEvent, ShownUnit, Span, Study } from "../wire/protocol";
 import { Picture } from "../wire/picture";
 import { rasterise } from "../plots/raster";
+import { plotWidth } from "../plots/width";
 import { announce } from "./announce";
+import { keptAnalysis } from "./kept";
 import { placesOf } from "./places";
 import { remember } from "./recent";
 import { failStudy, progressStudy, takeStudy } from "./studies";
 import { get, set, type Selection, type Slider, type Theme } from "./store";
+
+/** Below this nothing tells that the page waits, and a hand does not rest, ms: what comes and goes at once is worse than nothing. */
+const QUIET = 150;
 
 let connection: Connection;
 /** What the server has sent of pictures on this connection. */
@@ -128,7 +134,10 @@ function hooksOf(path: string): Hooks {
     changed: () => {
       const { open } = get();
       if (open && !open.dirty) set({ open: { ...open, dirty: true } });
-      set({ stale: true, historyDepths: editors.depths() });
+      const [undoes, redoes] = editors.depths();
+      const [knownUndoes, knownRedoes] = get().historyDepths;
+      if (undoes !== knownUndoes || redoes !== knownRedoes) set({ historyDepths: [undoes, redoes] });
+      growStale();
     },
     moved: (line, column, offset) => {
       set({ caret: { line, column } });
@@ -165,7 +174,7 @@ function take(event: ServerEvent): void {
       set({ files: event.files });
       return;
     case "no_curves":
-      set({ bondCurves: null });
+      if (event.of === only(get().selection)?.id) set({ bondCurves: null });
       return;
     case "study_progress":
       progressStudy(event.study, event.done);
@@ -178,6 +187,7 @@ function take(event: ServerEvent): void {
       return;
     case "failed":
       if (get().running?.run === event.run) set({ running: null, runTrouble: event.why, stale: true });
+      staysFresh();
       return;
     case "progress": {
       const { running } = get();
@@ -188,8 +198,7 @@ function take(event: ServerEvent): void {
 
 function takeAnalysis(news: Analysis): void {
   const before = get().analysis;
-  // A text that cannot be read at all keeps the last picture.
-  const analysis = news.view || !before ? news : { ...news, view: before.view, spans: before.spans };
+  const analysis = keptAnalysis(before, news);
   const view = analysis.view;
   const wanted = pendingSelection;
   const chosen = get().selection;
@@ -204,11 +213,11 @@ function takeAnalysis(news: Analysis): void {
     lesson: !isOther || sameGraph(before?.view ?? null, view) ? get().lesson : null,
     sliders: followParameters(get().sliders, analysis.parameters),
   });
-  editors.messages(analysis.messages);
+  editors.messages(analysis.messages, marksNow());
   if (wanted && isKnown(wanted)) {
     pendingSelection = null;
     select([wanted]);
-  } else markWords();
+  }
   const errors = analysis.messages.filter((m) => m.severity === "error");
   announce(errors.length > 0 ? `${errors.length} errors: ${errors[0]?.text}` : "no errors");
   const isFirst = before === null || before.path !== analysis.path;
@@ -235,15 +244,28 @@ let pendingSelection: Selection | null = null;
 export function select(selection: Selection[], reveal = true): void {
   set({ selection, why: null });
   markWords(reveal);
-  const only = selection.length === 1 ? selection[0] : undefined;
-  if (only?.kind === "bond") void askWhy(only.id);
+  const chosen = only(selection);
+  if (chosen?.kind === "bond") void askWhy(chosen.id);
   void loadBondCurves();
 }
 
 export function hover(hovered: Selection | null): void {
   if (get().hovered?.id === hovered?.id) return;
-  set({ hovered });
+  set({ hovered, hoverCurves: null });
   markWords(false);
+  clearTimeout(restTimer);
+  if (hovered?.kind === "bond") restTimer = setTimeout(() => askHovered(hovered.id), QUIET);
+}
+
+let restTimer: ReturnType<typeof setTimeout> | undefined;
+/** Curves of a bond take a run of their own: a longer one is not worth a glance, ms. */
+const LONGEST_FOR_A_GLANCE = 250;
+
+function askHovered(bond: string): void {
+  const { result, selection, bondCurves, hovered } = get();
+  if (hovered?.id !== bond || !result || result.head.stats.ms > LONGEST_FOR_A_GLANCE) return;
+  if (only(selection)?.id === bond && bondCurves) return set({ hoverCurves: bondCurves });
+  connection.ask("curves", { of: bond, width: 120 }).catch(() => undefined);
 }
 
 function spanOf(s: Selection): Span | null {
@@ -258,12 +280,16 @@ function spanAt(spans: number[], at: number): Span | null {
   return from === undefined || to === undefined || from < 0 ? null : { from, to };
 }
 
-function markWords(reveal = false): void {
+function marksNow(): Marks {
   const { selection, hovered } = get();
-  const spans = selection.map(spanOf).filter((s) => s !== null);
-  const over = hovered ? [spanOf(hovered)].filter((s) => s !== null) : [];
-  editors.mark({ selected: spans, hovered: over });
-  if (reveal && spans[0]) editors.reveal(spans[0], false);
+  const of = (list: Selection[]): Span[] => list.map(spanOf).filter((s) => s !== null);
+  return { selected: of(selection), hovered: hovered ? of([hovered]) : [] };
+}
+
+function markWords(reveal = false): void {
+  const marks = marksNow();
+  editors.mark(marks);
+  if (reveal && marks.selected[0]) editors.reveal(marks.selected[0], false);
 }
 
 /** The caret went to a place of the text: what stands there is selected on the canvas. */
@@ -330,6 +356,13 @@ export function chooseExperiment(experiment: string): void {
   const model = get().analysis?.experiments.find((e) => e.name === experiment)?.model ?? null;
   set({ experiment, model, level: [], sliders: [], ghosts: [], result: null, range: null, film: null, filmTrouble: "", cursor: null });
   focus();
+}
+
+/** Shows where the text has a model, an experiment or a parameter. */
+export function revealItem(list: "models" | "experiments" | "parameters", name: string): void {
+  const { analysis } = get();
+  const span = analysis?.itemSpans[list][analysis[list].findIndex((item) => item.name === name)];
+  if (span && analysis?.path === editors.path) editors.reveal(span, false);
 }
 
 export function setTheme(theme: Theme): void {
@@ -425,13 +458,30 @@ export async function takeDisk(): Promise<void> {
 // ------------------------------------------------------------------ running
 
 let lastRun = 0;
+/** A run is expected to follow the text sooner than this, ms; later the curves are those of an older text. */
+const FRESH = 400;
+let staleTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** The text has changed: unless a run follows soon, its curves are old. */
+function growStale(): void {
+  clearTimeout(staleTimer);
+  staleTimer = setTimeout(() => get().stale || set({ stale: true }), FRESH);
+}
+
+function staysFresh(): void {
+  clearTimeout(staleTimer);
+}
 
 export function run(rough: boolean): void {
   const { open } = get();
   if (!open) return;
   const number = ++lastRun;
   const { experiment: chosen, model: shown, values } = runChoice();
-  set({ running: { run: number, done: 0, since: performance.now() }, runTrouble: "" });
+  set({ running: { run: number, done: 0, isLong: false }, runTrouble: "" });
+  setTimeout(() => {
+    const { running } = get();
+    if (running?.run === number) set({ running: { ...running, isLong: true } });
+  }, QUIET);
   const what = { run: number, path: open.path, experiment: chosen, model: shown, set: values, rough, width: plotWidth() };
   connection.ask("run", what).catch((error: unknown) => {
     if (get().running?.run === number) set({ running: null });
@@ -471,11 +521,6 @@ function changedValues(sliders: Slider[]): [string, string][] {
   });
 }
 
-/** Points are asked for by the pixels there are. */
-function plotWidth(): number {
-  return Math.round(document.querySelector(".plots")?.clientWidth ?? 800);
-}
-
 export function cancel(): void {
   if (get().running) connection.ask("cancel").catch(trouble);
 }
@@ -493,7 +538,7 @@ function isFilm(result: Frame): result is Film {
 
 function takeRun(result: RunResult): void {
   const state = get();
-  if (result.head.purpose === "curves") return set({ bondCurves: result });
+  if (result.head.purpose === "curves") return takeCurves(result);
   if (result.head.purpose === "powers") return set({ powers: result });
   if (result.head.purpose === "zoom") {
     // A part of the present curves, finer.
@@ -502,6 +547,7 @@ function takeRun(result: RunResult): void {
   }
   if (result.head.run < (state.result?.head.run ?? 0)) return;
   const isLast = state.running?.run === result.head.run;
+  if (isLast) staysFresh();
   const ghosts = state.result && result.head.rough ? [...state.ghosts, state.result].slice(-MOST_GHOSTS) : result.head.rough ? state.ghosts : [];
   set({
     result,
@@ -513,6 +559,18 @@ function takeRun(result: RunResult): void {
   if (result.head.rough) return;
   void loadBondCurves();
   if (state.mode === "power") void loadPowers();
+}
+
+/** Curves of the selected bond or node, or of the one under the mouse. */
+function takeCurves(result: RunResult): void {
+  const of = result.head.panels[0]?.title;
+  const { selection, hovered } = get();
+  if (of === only(selection)?.id) set({ bondCurves: result });
+  if (of === hovered?.id) set({ hoverCurves: result });
+}
+
+function only(selection: Selection[]): Selection | undefined {
+  return selection.length === 1 ? selection[0] : undefined;
 }
 
 /** Asks for the bodies of the last run; they are kept until another run has others. */
@@ -537,12 +595,12 @@ export function zoom(range: [number, number] | null): void {
 
 async function loadBondCurves(): Promise<void> {
   const { selection, open, result } = get();
-  const only = selection.length === 1 ? selection[0] : undefined;
-  if (!only || !open || !result) {
+  const chosen = only(selection);
+  if (!chosen || !open || !result) {
     if (get().bondCurves) set({ bondCurves: null });
     return;
   }
-  await connection.ask("curves", { of: only.id, width: 300 }).catch(() => set({ bondCurves: null }));
+  await connection.ask("curves", { of: chosen.id, width: 300 }).catch(() => set({ bondCurves: null }));
 }
 
 /** Power on every bond over time, for the bands on the canvas. */

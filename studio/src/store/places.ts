@@ -1,6 +1,6 @@
 // Where the nodes of a view stand: as the text says, else where they stood, else where the layout puts them.
 //
-// **Invariant:** what was there and has no new place in the text does not move.
+// **Invariant:** what was there, joined to something, and has no new place in the text does not move.
 
 import { layOut, type LayoutEdge, type LayoutNode } from "../canvas/layout";
 import type { KindCard, NodeView, View } from "../wire/protocol";
@@ -16,8 +16,12 @@ export function placesOf(before: View | null, old: Places, now: View, kinds: Kin
   const kept = isSame ? now.nodes.filter((n) => old.has(n.id)).length : 0;
   // Most of it is another graph, such as after a paste: it is laid out anew.
   const isKept = isSame && 2 * kept >= now.nodes.length;
+  // What was alone while it was typed, and is now joined, goes to what it is joined to.
+  const alone = isKept && before ? aloneIn(before) : new Set<string>();
+  const aloneNow = aloneIn(now);
   const nodes = now.nodes.map((node): LayoutNode => {
-    const stood = isKept ? (old.get(node.id) ?? null) : null;
+    const isJoined = alone.has(node.id) && !aloneNow.has(node.id);
+    const stood = isKept && !isJoined ? (old.get(node.id) ?? null) : null;
     return { id: node.id, wish: wishOf(node, natures), fixed: node.at ?? stood, width: 60 };
   });
   if (nodes.every((n) => n.fixed)) {
@@ -27,6 +31,13 @@ export function placesOf(before: View | null, old: Places, now: View, kinds: Kin
   const edges: LayoutEdge[] = now.bonds.map((b) => ({ tail: b.tail, head: b.head, weight: 1 }));
   for (const s of now.signals) edges.push({ tail: s.from, head: s.to, weight: SIGNAL_WEIGHT });
   return layOut(nodes, edges);
+}
+
+function aloneIn(view: View): Set<string> {
+  const alone = new Set(view.nodes.map((n) => n.id));
+  for (const b of view.bonds) alone.delete(b.tail), alone.delete(b.head);
+  for (const s of view.signals) alone.delete(s.from), alone.delete(s.to);
+  return alone;
 }
 
 function isEqual(a: [number, number] | undefined, b: [number, number] | null): boolean {

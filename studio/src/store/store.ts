@@ -3,14 +3,17 @@
 // **Invariant:** values are replaced, never changed in place; panels read, `actions.ts` writes.
 
 import { useSyncExternalStore } from "react";
+import type { Kept } from "./kept";
 import type { Places } from "./places";
 import type { Part } from "../canvas/parts";
-import type { Analysis, BondPreview, Equations, Film, GalleryCard, Entry, KindCard, Reason, RunResult, LessonStep, ShownUnit, Study, StudyKind } from "../wire/protocol";
+import type { BondPreview, Equations, Film, GalleryCard, Entry, KindCard, Reason, RunResult, LessonStep, ShownUnit, Study, StudyKind } from "../wire/protocol";
 
 export type Mode = "model" | "causality" | "power" | "equations" | "bodies";
 export type Tool = "select" | "pan" | "bond";
 export type DockTab = "results" | "study" | "energy" | "messages";
 export type Theme = "light" | "dark";
+/** Rooms that can be put away. */
+export type Room = "explorer" | "text" | "inspector";
 
 export type Selection = { kind: "node" | "bond"; id: string };
 
@@ -25,6 +28,13 @@ export interface Slider {
   value: number;
   min: number;
   max: number;
+}
+
+/** A run under way. Most are over before anybody could read of them: what shows them waits until they are long. */
+export interface Running {
+  run: number;
+  done: number;
+  isLong: boolean;
 }
 
 /** What a study is told; empty means what the experiment says. */
@@ -45,7 +55,7 @@ export interface State {
   gallery: GalleryCard[];
   /** On the start page there is no open file. */
   open: OpenFile | null;
-  analysis: Analysis | null;
+  analysis: Kept | null;
   places: Places;
   model: string | null;
   level: string[];
@@ -59,7 +69,7 @@ export interface State {
   insert: { at: [number, number]; screen: [number, number]; text: string; from: string | null } | null;
   sliders: Slider[];
   live: boolean;
-  running: { run: number; done: number; since: number } | null;
+  running: Running | null;
   result: RunResult | null;
   /** The curves belong to an older text. */
   stale: boolean;
@@ -75,11 +85,15 @@ export interface State {
   preview: { from: string; to: string; found: BondPreview | null; why: string } | null;
   lesson: { steps: LessonStep[]; at: number } | null;
   bondCurves: RunResult | null;
+  /** The same for the bond under the mouse, while it rests there. */
+  hoverCurves: RunResult | null;
   runTrouble: string;
   cursor: number | null;
   range: [number, number] | null;
   dock: DockTab;
-  folded: { explorer: boolean; text: boolean; dock: boolean };
+  folded: Record<Room | "dock", boolean>;
+  /** In a narrow window: the room that lies over the others. */
+  over: Room | null;
   theme: Theme;
   keysShown: boolean;
   aboutShown: boolean;
@@ -103,11 +117,16 @@ export const first: State = {
   link: "connecting", retryIn: 0, version: "", folder: "", files: [], gallery: [], open: null, analysis: null, places: new Map(),
   model: null, level: [], experiment: null, mode: "model", tool: "select", selection: [], hovered: null, why: null,
   equations: null, insert: null, sliders: [], live: true, running: null, result: null, stale: false, ghosts: [],
-  pinned: [], shownUnits: {}, lesson: null, tour: null, finds: false, preview: null, bondCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
-  folded: { explorer: false, text: false, dock: false }, theme: "light", keysShown: false, aboutShown: false,
+  pinned: [], shownUnits: {}, lesson: null, tour: null, finds: false, preview: null, bondCurves: null, hoverCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
+  folded: { explorer: false, text: false, inspector: false, dock: false }, over: null, theme: "light", keysShown: false, aboutShown: false,
   commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, film: null, filmTrouble: "", parts: [], kinds: [],
   study: null, studyKind: "poles", studyFields: { from: "", to: "", at: "", cut: "", over: "" }, studyRunning: null, studyTrouble: "",
 };
+
+/** A slider has left the value of the text: what is shown is not the experiment as written. */
+export function isMoved(s: State): boolean {
+  return s.sliders.some((slider) => slider.value !== s.analysis?.parameters.find((p) => p.name === slider.name)?.value);
+}
 
 type Listen = () => void;
 

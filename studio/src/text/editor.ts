@@ -7,14 +7,14 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
-import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { diagnosticCount, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, hoverTooltip, keymap, lineNumbers, type Tooltip } from "@codemirror/view";
 import type { Message, Span, TextChange } from "../wire/protocol";
 import { bondLanguage } from "./bond-language";
 import { plain } from "./complete";
-import { marks, setMarks, type Marks } from "./marks";
+import { hasMarks, marks, setMarks, type Marks } from "./marks";
 import { toDiagnostics } from "./messages";
 import { isSynced, receive, resume, syncing, type Wire } from "./sync";
 
@@ -184,11 +184,16 @@ export class Editors {
     }
   }
 
-  messages(messages: Message[]): void {
+  /** Shows messages and marks in one step: each step lays the text out again. */
+  messages(messages: Message[], marks: Marks): void {
     const view = this.view;
     if (!view) return;
     const found = toDiagnostics(messages, view.state.doc.length, (changes) => this.apply(changes));
-    view.dispatch(setDiagnostics(view.state, found));
+    const effects = hasMarks(view.state) || marks.selected.length + marks.hovered.length > 0 ? [setMarks.of(marks)] : [];
+    const isSilent = found.length === 0 && diagnosticCount(view.state) === 0;
+    if (isSilent && effects.length === 0) return;
+    if (isSilent) view.dispatch({ effects });
+    else view.dispatch(setDiagnostics(view.state, found), { effects });
   }
 
   focus(): void {

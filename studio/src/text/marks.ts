@@ -1,6 +1,6 @@
 // Words of the text that are marked from outside: the selected element, the hovered one.
 
-import { StateEffect, StateField, type Extension } from "@codemirror/state";
+import { StateEffect, StateField, type EditorState, type Extension } from "@codemirror/state";
 import { Decoration, EditorView, type DecorationSet } from "@codemirror/view";
 import type { Span } from "../wire/protocol";
 
@@ -15,7 +15,7 @@ const selected = Decoration.mark({ class: "cm-selected-words" });
 const selectedLine = Decoration.line({ class: "cm-selected-line" });
 const hovered = Decoration.mark({ class: "cm-hovered-words" });
 
-export const marks: Extension = StateField.define<DecorationSet>({
+const field = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(set, transaction) {
     let next = set.map(transaction.changes);
@@ -32,5 +32,12 @@ export const marks: Extension = StateField.define<DecorationSet>({
     }
     return next;
   },
-  provide: (field) => EditorView.decorations.from(field),
+  // Outside of the colours of words, which would cut the frame into pieces.
+  provide: (field) => EditorView.outerDecorations.from(field),
 });
+
+export const marks: Extension = field;
+
+export function hasMarks(state: EditorState): boolean {
+  return (state.field(field, false)?.size ?? 0) > 0;
+}

@@ -274,6 +274,8 @@ export interface FailedEvent {
 /** What is selected has no curves. */
 export interface NoCurvesEvent {
   event: "no_curves";
+  /** The node or bond asked about. */
+  of: string;
 }
 
 /** There are no bodies to be seen, and why. */
@@ -297,8 +299,8 @@ export interface StudyFailedEvent {
 export type ServerEvent = StudyProgressEvent | StudyFailedEvent | Analysis | DiskEvent | UpdatesEvent | SavedEvent | FilesEvent | ProgressEvent | FailedEvent | NoCurvesEvent | NoSceneEvent;
 
 export interface Equations {
-  /** MathML of each equation, and the elements whose terms it has. */
-  lines: { mathml: string; text: string }[];
+  /** MathML of each equation. */
+  lines: string[];
 }
 
 /** What stands before the columns of a result. */
