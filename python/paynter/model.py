@@ -833,14 +833,21 @@ class Model:
         assume: str | Sequence[str] | None = None,
         minimal: bool = False,
         inertia: str | Sequence[str] | None = None,
+        activity: float | str | None = None,
     ) -> Rewritten:
         """The model without coordinates whose momentum is conserved, with its proof.
 
         `cyclic` names them, all that can be unless given. With `assume`, such as ``"turn.f = 0"``, the model under that
         assumption, with the error that it makes in each experiment. With `minimal`, dependent inertias are moved over
-        transformers to the velocities they follow from: all of them, or those that `inertia` names.
+        transformers to the velocities they follow from: all of them, or those that `inertia` names. With `activity`, such as
+        ``"99%"``, the experiment is run and elements are left out that move little energy, so that this share is kept; nothing
+        is proved then, and the last lines have the errors of what is recorded.
         """
         self._needs_own_values("reduce")
+        if activity is not None:
+            if minimal or cyclic is not None or assume is not None or inertia is not None:
+                raise CallError("give activity= without cyclic=, assume=, minimal= and inertia=")
+            return self._by_activity(model, experiment, activity)
         if minimal and (cyclic is not None or assume is not None):
             raise CallError("give minimal= without cyclic= and assume=")
         if inertia is not None and not minimal:
@@ -870,6 +877,17 @@ class Model:
         if self._changes:
             names = ", ".join(self._changes)
             raise CallError(f"{call}() works on the text, and {names} was set beside it; write the values into the text")
+
+    def _by_activity(self, model: str | None, experiment: str | None, keep: float | str) -> Rewritten:
+        """What moved little energy in a run is left out; errors stand in place of a proof."""
+        found = self.structure("reduce", keep=keep, model=model, experiment=experiment)
+        assert found.model is not None
+        steps = [
+            ("activity", f"{e['name']} at {e['junction']}: {e['change']}, {100*e['share']:.3g} % of the activity")
+            for e in found.facts["left_out"]
+        ]
+        kept = [f"{name} stays: {why}" for name, why in found.facts["kept"]]
+        return Rewritten(found.model, steps, {}, kept, found.text.rstrip().split("\n"), None)
 
     def _rewritten(self, told: _paynter._Rewritten) -> Rewritten:
         text, steps, names, refused, lines, proof = told

@@ -14,9 +14,9 @@ use paynter_structure::text::{
     proposal_json, proposal_text,
 };
 use paynter_structure::{
-    NoProposal, Subject, activities, along, ask, balances, balances_on, bicausal, channels,
-    control, draw_activities, draw_bicausal, draw_control, estimate, faults, inverse, loops,
-    partition, reduce,
+    Subject, activities, along, ask, balances, balances_on, bicausal, channels, control,
+    draw_activities, draw_bicausal, draw_control, estimate, faults, inverse, loops, partition,
+    reduce,
 };
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -191,21 +191,8 @@ fn smaller(design: &paynter::Design, choice: &Choice, keep: f64) -> Result<Answe
         ..choice.clone()
     };
     let found = activities(design)?;
-    let proposal = reduce(design, &found, keep, &choice).map_err(|why| match why {
-        NoProposal::Share(_) => Refused::Call(format!(
-            "keep = {keep} is not a share of the activity; it lies between 0 and 1, such as 0.99"
-        )),
-        NoProposal::Run(messages) => Refused::Run(messages),
-        NoProposal::Nothing(kept) => {
-            let reasons = kept.iter();
-            let reasons: String = reasons
-                .map(|(name, why)| format!("; `{name}` stays: {why}"))
-                .collect();
-            Refused::Call(format!(
-                "nothing can be left out with {keep} of the activity kept{reasons}"
-            ))
-        }
-    })?;
+    let proposal =
+        reduce(design, &found, keep, &choice).map_err(|why| why.refused(&keep.to_string()))?;
     Ok(Answer {
         text: proposal_text(&proposal),
         json: proposal_json(&proposal),

@@ -335,6 +335,25 @@ def test_an_assumption_tells_its_error():
     assert "spring: C" not in found.text and found.model.causality().order < 3
 
 
+def test_what_moves_little_energy_is_left_out():
+    car = paynter.model("""model Car {
+        road: Sf(0.1*sin(10*time)) -> tyre: 0 -> kt: C(1/193.9e3)
+        tyre -> wheel: 1 -> mw: I(36.6)
+        wheel -> gap: 0 -> body: 1 -> mb: I(267)
+        gap -> susp: 1 -> k: C(1/18.7e3), b: R(700) }
+        experiment drive of Car { stop = 5; record body.f as v }""")
+    found = car.reduce(activity="95%")
+    assert "mw: Se(0)" in found.text and found.proof is None
+    assert found.text == car.structure("reduce", keep=0.95).model.text()
+    (step,) = found.steps
+    assert step[0] == "activity" and step[1].startswith("mw at wheel: remove")
+    assert found.lines[-1].split()[0] == "v"
+    with pytest.raises(paynter.CallError, match="without cyclic"):
+        car.reduce(activity="95%", minimal=True)
+    with pytest.raises(paynter.CallError, match="not a share"):
+        car.reduce(activity=2)
+
+
 def test_vector_bonds_become_scalar_ones():
     m = paynter.gallery("gyroscope")
     assert m.diagram(scalar=True).data.startswith(b"<svg")

@@ -1,7 +1,8 @@
 //! What the READMEs of the gallery show is what the tool prints, and their pictures are its drawings.
 //!
 //! A fenced block whose first line is `$ paynter …` holds the exact output of that command, run in
-//! the folder of the README. A row ``| `experiment` | `measure` | value | …`` holds a measured value.
+//! the folder of the README; a block of lines `paynter …` tells a story that runs from its first line to its last, and what follows it
+//! up to the next block is said about its last line. A row ``| `experiment` | `measure` | value | …`` holds a measured value.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -120,6 +121,64 @@ fn outputs_shown_in_readmes_are_those_of_the_tool() {
     assert!(n_blocks > 10, "the READMEs show outputs");
 }
 
+/// Copies the files of a folder, and its references.
+fn copied(folder: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a temporary folder can be made");
+    for entry in std::fs::read_dir(folder).expect("it is there").flatten() {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match from.is_dir() {
+            true => copied(&from, &to),
+            false => drop(std::fs::copy(from, to).expect("it can be copied")),
+        }
+    }
+}
+
+/// The stories of the gallery: each step is a command that runs, what it writes runs with its references, and where the gallery has that
+/// file it is the same.
+#[test]
+fn stories_told_by_commands_run() {
+    let mut n_commands = 0;
+    for folder in folders() {
+        let text = std::fs::read_to_string(folder.join("README.md")).expect("tested above");
+        let stories = text.split("```text\n").skip(1);
+        let stories = stories.filter_map(|block| block.split("\n```").next());
+        let stories: Vec<&str> = stories.filter(|b| b.starts_with("paynter ")).collect();
+        if stories.is_empty() {
+            continue;
+        }
+        let name = folder.file_name().expect("a folder has a name");
+        let own = std::env::temp_dir().join(format!("paynter-story-{}", std::process::id()));
+        let own = own.join(name);
+        copied(&folder, &own);
+        for line in stories.iter().flat_map(|story| story.lines()) {
+            let command = line.strip_prefix("paynter ").expect("a line is a command");
+            let words = words(command);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let out = words.iter().position(|w| *w == "--out");
+            let out = out.map(|k| words[k + 1]);
+            // A model is never written over.
+            out.map(|out| std::fs::remove_file(own.join(out)));
+            let output = Command::new(env!("CARGO_BIN_EXE_paynter"))
+                .args(&words)
+                .current_dir(&own)
+                .output()
+                .expect("the program was just built");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{line}: {said}");
+            n_commands += 1;
+            let Some(out) = out else { continue };
+            if let Ok(kept) = std::fs::read_to_string(folder.join(out)) {
+                let written = std::fs::read_to_string(own.join(out)).expect("just written");
+                assert_eq!(written, kept, "{line}");
+            }
+            let runs = paynter(&own, &["run", out, "--json", "--no-report"]);
+            assert!(runs.contains("\"measures\""), "{line}: {runs}");
+        }
+        std::fs::remove_dir_all(&own).expect("made above");
+    }
+    assert!(n_commands > 8, "only {n_commands} commands");
+}
+
 /// A block that shows a command is read with the model before it; the file is named in the command.
 #[test]
 fn outputs_shown_in_the_tutorial_are_those_of_the_tool() {
@@ -143,6 +202,33 @@ fn outputs_shown_about_structure_are_those_of_the_tool() {
 fn outputs_and_pictures_of_the_first_steps_are_those_of_the_tool() {
     assert!(outputs_checked("schematic") > 0, "the page shows outputs");
     assert!(pictures_checked("schematic") > 3, "the page has pictures");
+}
+
+#[test]
+fn the_book_lists_every_model_of_the_gallery() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/gallery.md");
+    let page = std::fs::read_to_string(page).expect("the book has this page");
+    let mut n_models = 0;
+    for folder in folders() {
+        let name = folder.file_name().expect("a folder has a name");
+        let name = name.to_string_lossy();
+        for entry in std::fs::read_dir(&folder).expect("it is there").flatten() {
+            if entry.path().extension().is_none_or(|e| e != "bond") {
+                continue;
+            }
+            let text = std::fs::read_to_string(entry.path()).expect("a model file");
+            let heads = ["model ", "lagrangian "];
+            let models = text
+                .lines()
+                .filter_map(|l| heads.iter().find_map(|head| l.strip_prefix(head)));
+            for model in models.filter_map(|rest| rest.split_whitespace().next()) {
+                let row = format!("| `{name}` | `{model}` |");
+                assert!(page.contains(&row), "docs/src/gallery.md lacks {row}");
+                n_models += 1;
+            }
+        }
+    }
+    assert!(n_models > 50, "{n_models}");
 }
 
 #[test]
@@ -261,10 +347,18 @@ fn outputs_checked(page: &str) -> usize {
         let Some(file) = words.iter().find(|w| w.ends_with(".bond")) else {
             continue;
         };
-        std::fs::write(folder.join(file), model).expect("the folder can be written");
+        // A model of the gallery is read where it is.
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let place = match file.starts_with("gallery/") {
+            true => &root,
+            false => {
+                std::fs::write(folder.join(file), model).expect("the folder can be written");
+                &folder
+            }
+        };
         let output = Command::new(env!("CARGO_BIN_EXE_paynter"))
             .args(&words)
-            .current_dir(&folder)
+            .current_dir(place)
             .output()
             .expect("the program was just built");
         let found = [output.stdout, output.stderr].concat();

@@ -115,3 +115,56 @@ fn a_false_claim_of_a_cyclic_coordinate_is_an_error() {
     folder.expect(0, &["reduce", "m.bond"]);
     folder.expect(2, &["reduce", "m.bond", "-e", "none"]);
 }
+
+const CAR: &str = "model Car {
+    road: Sf(0.1*sin(10*time)) -> tyre: 0 -> kt: C(1/193.9e3)
+    tyre -> wheel: 1 -> mw: I(36.6)
+    wheel -> gap: 0 -> body: 1 -> mb: I(267)
+    gap -> susp: 1 -> k: C(1/18.7e3), b: R(700)
+}
+experiment drive of Car { stop = 5; record body.f as v }
+";
+
+#[test]
+fn reducing_by_activity_is_the_answer_of_structure() {
+    let folder = Folder::new();
+    folder.write("car.bond", CAR);
+    let said = folder.expect(
+        0,
+        &["reduce", "car.bond", "--activity", "95%", "-o", "a.bond"],
+    );
+    let other = folder.expect(
+        0,
+        &["structure", "car.bond", "--reduce", "95%", "-o", "b.bond"],
+    );
+    assert_eq!(said, other);
+    assert!(said.contains("mw at `wheel`"), "{said}");
+    let read = |name: &str| std::fs::read_to_string(folder.0.join(name)).expect("it was written");
+    assert_eq!(read("a.bond"), read("b.bond"));
+    assert!(read("a.bond").contains("mw: Se(0)"));
+    folder.expect(0, &["run", "a.bond", "--no-report"]);
+    // With a blank, as a part of one, and as JSON.
+    for share in ["95 %", "0.95"] {
+        let json = folder.expect(0, &["reduce", "car.bond", "--activity", share, "--json"]);
+        let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+        assert_eq!(json["left_out"][0]["name"], "mw", "{json}");
+    }
+    // Another model of the file has the same names.
+    let other = CAR.replacen("Car", "Other", 1);
+    let other = other.split("experiment").next().expect("a model");
+    folder.write("two.bond", &format!("{other}{CAR}"));
+    let two = folder.expect(0, &["reduce", "two.bond", "--activity", "95%"]);
+    assert_eq!(
+        two.trim_end(),
+        format!("{other}{}", read("a.bond").trim_end())
+    );
+    for share in ["", "0", "100%", "-3%", "much", "NaN"] {
+        folder.expect(2, &["reduce", "car.bond", &format!("--activity={share}")]);
+    }
+    folder.expect(2, &["reduce", "car.bond", "--activity", "99.9999%"]);
+    folder.expect(2, &["reduce", "car.bond", "--activity", "95%", "--minimal"]);
+    folder.expect(
+        1,
+        &["reduce", "car.bond", "--activity", "95%", "-e", "none"],
+    );
+}

@@ -13,6 +13,7 @@ use crate::code;
 use crate::net::{Kind, Net, Step, ThingId};
 use crate::proof::designed;
 use crate::read::{Source, read};
+use crate::references::without_references;
 use crate::session::{Rewritten, Wish, source_of};
 use crate::simplify::simplify;
 use crate::truncate::{Smallness, truncate};
@@ -82,8 +83,10 @@ pub fn assume<L: Loader + Clone>(
         assumptions: &assumptions,
         shares: &shares,
     };
-    let measured = measure(loader, path, &rewritten, (wish, &what));
-    let mut text = rewritten.text.trim_end().to_owned();
+    let (measured, moved) = measure(loader, path, &rewritten, (wish, &what));
+    let (text, mut lost) = without_references(&rewritten.text, &moved);
+    steps.append(&mut lost);
+    let mut text = text.trim_end().to_owned();
     text.push('\n');
     for step in steps.iter().chain(&measured) {
         text.push_str(&format!("// {}: {}\n", step.rule, step.text));
@@ -123,16 +126,19 @@ fn cut_moduli(source: &Source<'_>, text: &str) -> Result<CutModuli, Vec<Diagnost
                 .help("write what is small beside what, both as moduli read them: `--assume \"turn.f << Omega\"`"),
         ]
     })?;
+    let mut lines = Vec::new();
+    for (k, (dropped, kept)) in found.shares.iter().enumerate() {
+        let name = match k {
+            0 => net.fresh("dropped"),
+            k => net.fresh(&format!("dropped_{}", k + 1)),
+        };
+        let share = net.carried_text(&crate::expression::quotient(dropped, kept));
+        lines.push(format!("measure {name} = max(abs({share}))"));
+    }
     for experiment in source.experiments() {
-        for (k, (dropped, kept)) in found.shares.iter().enumerate() {
-            let name = match k {
-                0 => net.fresh("dropped"),
-                k => net.fresh(&format!("dropped_{}", k + 1)),
-            };
-            let share = net.carried_text(&crate::expression::quotient(dropped, kept));
-            let line = format!("measure {name} = max(abs({share}))");
-            net.added_to.push((experiment.name.text.to_string(), line));
-        }
+        let name = experiment.name.text.to_string();
+        let lines = lines.iter().map(|line| (name.clone(), line.clone()));
+        net.added_to.extend(lines);
     }
     Ok((write(source, &net), found.steps, found.shares))
 }
@@ -339,14 +345,14 @@ fn edited(text: &str, mut edits: Vec<(Span, String)>) -> String {
     out
 }
 
-/// How far the full model is from the assumptions, and the new one from the full one, for each experiment.
+/// How far the full model is from the assumptions, and the new one from the full one, for each experiment; the latter also as a number.
 fn measure<L: Loader + Clone>(
     loader: &mut L,
     path: &str,
     new: &Rewritten,
     (wish, what): (&Wish, &Measured<'_>),
-) -> Vec<Step> {
-    let mut steps = Vec::new();
+) -> (Vec<Step>, Vec<(String, f64)>) {
+    let (mut steps, mut moved) = (Vec::new(), Vec::new());
     let mut asked: Vec<(String, String)> = Vec::new();
     let _ = source_of(loader, path, wish, &mut |source| {
         asked = source
@@ -366,7 +372,11 @@ fn measure<L: Loader + Clone>(
             ran(loader, path, old, name),
             ran(loader, path, &new.text, name),
         ) {
-            (Ok(old), Ok(new)) => compared(&old, &new, what),
+            (Ok(old), Ok(new)) => {
+                let (text, worst) = compared(&old, &new, what);
+                moved.push((name.clone(), worst));
+                text
+            }
             (Err(why), _) => format!("the full model does not run: {why}"),
             (_, Err(why)) => format!("the model under the assumption does not run: {why}"),
         };
@@ -375,7 +385,7 @@ fn measure<L: Loader + Clone>(
             text: format!("in `{name}` {text}"),
         });
     }
-    steps
+    (steps, moved)
 }
 
 /// The text with what the assumptions leave out recorded as well.
@@ -433,8 +443,8 @@ fn ran<L: Loader + Clone>(
 /// A model that is wrong by this share of what it shows stands for nothing.
 const USELESS: f64 = 0.1;
 
-/// The largest size of what is left out, and the differences of columns.
-fn compared(old: &Table, new: &Table, what: &Measured<'_>) -> String {
+/// The largest size of what is left out and the differences of columns in words, and the largest of these.
+fn compared(old: &Table, new: &Table, what: &Measured<'_>) -> (String, f64) {
     let largest_of = |name: &str| {
         let values = old.column(name).map(|c| c.values.as_slice());
         let values = values.unwrap_or_default().iter();
@@ -474,9 +484,10 @@ fn compared(old: &Table, new: &Table, what: &Measured<'_>) -> String {
         true => "; the assumption does not hold in this run",
         false => "",
     };
-    format!(
+    let text = format!(
         "{}; recorded columns differ by, of their ranges: {}{verdict}",
         left_out.join(", "),
         columns.join(", ")
-    )
+    );
+    (text, worst)
 }

@@ -18,6 +18,7 @@ mod net;
 mod proof;
 mod read;
 mod reduce;
+mod references;
 mod rules;
 mod scalarize;
 mod session;

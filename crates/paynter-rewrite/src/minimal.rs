@@ -416,6 +416,9 @@ impl Mover<'_, '_> {
         if turned.acts_on(&constant.collect::<Vec<String>>()) {
             return Err("a gyrator acts on it".to_owned());
         }
+        for mass in field.masses.iter().filter(|m| m.junction.is_none()) {
+            leave_a_junction(net, mass.thing);
+        }
         for (thing, images) in images.into_iter().chain(absorbed) {
             net.drop(thing, images);
         }
@@ -456,6 +459,19 @@ impl Mover<'_, '_> {
             }
         }
     }
+}
+
+/// Puts a 1-junction between an inertia and the 0-junction or transformer that it stands at. Where the inertia goes, that has no effort; a
+/// 0-junction with one bond less would say that the flows of its others add up to zero.
+fn leave_a_junction(net: &mut Net, inertia: ThingId) {
+    let Some(&bond) = net.at(inertia).first() else {
+        return;
+    };
+    let owner = net.bonds[bond].owner;
+    let junction = net.make(None, Kind::One, "", owner);
+    net.things[junction].def = Kind::One.letters().to_owned();
+    net.things[junction].gain = None;
+    net.move_end(bond, inertia, junction);
 }
 
 /// The efforts of 0-junctions on the way to masses that move, and to gyrators that go with them.

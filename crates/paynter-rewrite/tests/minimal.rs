@@ -142,6 +142,36 @@ model Table {
 experiment free of Table { start weight.q = 0.7 [rad], turn.f = 2 [rad/s], tilt.f = 0.3 [rad/s]; stop = 2 [s]; rtol = 1e-11; record theta, turn.f, weight.e, weight.stored, I1.p, system.energy }
 ";
 
+/// The same disc with its mass at the 0-junction itself, as `simplify` writes it, and one behind a transformer without a junction.
+#[test]
+fn an_inertia_without_a_junction_of_its_own_ties_nothing_when_it_goes() {
+    let text = "model Disc {
+    param J = 0.05, m = 0.5, n = 0.2
+    spin: 1 -> disc: I(J)
+    slide: 1 -> b: R(0.3)
+    spin -> TF(x) -> across: 1
+    slide -> TF(cos(gamma)) -> sum_x: 0 -> mx: I(m)
+    slide -> TF(sin(gamma)) -> sum_y: 0 -> my: I(m)
+    across -> TF(-sin(gamma)) -> sum_x
+    across -> TF(cos(gamma)) -> sum_y
+    slide -> TF(2) -> wheel: I(n)
+    der(x) = slide.f
+    der(gamma) = spin.f
+}
+experiment e of Disc { start x = 0.1, spin.f = 5, slide.f = 0; stop = 1; rtol = 1e-10; record x, gamma, slide.f as v }
+";
+    let found = moved(text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(found.holds(), "{}", found.text);
+    let model = model_of(&found.text);
+    assert!(
+        model.contains("energy = p[1]^2/(2*(J + m*q[2]^2))"),
+        "{model}"
+    );
+    assert!(!model.contains("TF("), "{model}");
+    let apart = same_run(text, &found);
+    assert!(apart < 1e-7, "{apart:e}");
+}
+
 #[test]
 fn a_spring_at_the_place_is_in_the_same_field() {
     let found = moved(TABLE, &[]).expect("it moves");

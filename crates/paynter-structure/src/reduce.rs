@@ -15,9 +15,11 @@ use crate::reach::short_name;
 use paynter::exec::Engine;
 use paynter::model::graph::{BondGraph, ElementId, ElementKind};
 use paynter::overlay::Overlay;
+use paynter::refused::Refused;
 use paynter::run::{RunChoice, run};
 use paynter::simulate::Ending;
-use paynter::syntax::Diagnostic;
+use paynter::syntax::ast::ItemKind;
+use paynter::syntax::{Diagnostic, parse};
 use paynter::table::Table;
 use paynter::{Choice, Design, DesignError, Failed, design_in};
 use std::ops::ControlFlow;
@@ -79,6 +81,26 @@ pub enum NoProposal {
     Nothing(Vec<(String, String)>),
     /// The whole model does not run.
     Run(Vec<Diagnostic>),
+}
+
+impl NoProposal {
+    /// Says it to who asked for this share.
+    pub fn refused(self, share: &str) -> Refused {
+        match self {
+            NoProposal::Share(_) => Refused::Call(format!(
+                "{share} is not a share of the activity: it lies between 0 and 1, such as 99% or 0.99"
+            )),
+            NoProposal::Run(messages) => Refused::Run(messages),
+            NoProposal::Nothing(kept) => {
+                let reasons = kept.iter();
+                let reasons = reasons.map(|(name, why)| format!("; `{name}` stays: {why}"));
+                let reasons: String = reasons.collect();
+                Refused::Call(format!(
+                    "nothing can be left out with {share} of the activity kept{reasons}"
+                ))
+            }
+        }
+    }
 }
 
 /// Leaves out what together moved no more than `1 − keep` of the energy.
@@ -254,7 +276,20 @@ fn place(design: &Design, id: ElementId) -> Result<(usize, usize), String> {
         .first()
         .ok_or("there is no main file")?;
     let text = &design.project.sources.file(main.file).text;
-    find_constructor(text, &name, element.kind.letters()).ok_or_else(|| {
+    let letters = element.kind.letters();
+    // Models of one file may use the same names; what this one extends may stand elsewhere.
+    let models = parse(main.file, text).ast.items.into_iter();
+    let mut models = models.filter_map(|item| match item.kind {
+        ItemKind::Model(m) if *m.name.text == *design.model => Some(item.span),
+        _ => None,
+    });
+    let own = models.next().and_then(|span| {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let (from, to) = find_constructor(&text[start..end], &name, letters)?;
+        Some((start + from, start + to))
+    });
+    let found = own.or_else(|| find_constructor(text, &name, letters));
+    found.ok_or_else(|| {
         "its line could not be found in the main file, or its name appears there more than once"
             .to_owned()
     })

@@ -134,3 +134,50 @@ fn two_inputs_on_one_junction_are_not_decoupled() {
     let found = channels(&subject, &compiled).expect("it has inputs and outputs");
     assert_eq!((found.rank, found.is_decouplable), (1, Some(false)));
 }
+
+/// Sueur & Dauphin-Tanguy 1991: orders at infinity are those of the shortest disjoint causal paths, and outputs are decoupled by static
+/// feedback if these are as short as the shortest path to each output alone. Lengths below are counted by hand: every storage on the
+/// way is an integration.
+#[test]
+fn a_chain_of_masses_has_the_orders_of_its_disjoint_paths() {
+    let text = "model Chain {
+        push: Se(1) -> a: 1 -> ma: I(1), da: R(1)
+        a -> ab: 0 -> kab: C(2)
+        ab -> b: 1 -> mb: I(3), db: R(1)
+        b -> bc: 0 -> kbc: C(4)
+        bc -> c: 1 -> mc: I(5), dc: R(1)
+        pull: Se(1) -> c
+    }";
+    for (outputs, infinite, shortest, is_decouplable) in [
+        ("a.f, c.f", [1, 1], [1, 1], true),
+        ("a.f, bc.e", [1, 2], [1, 2], true),
+        ("a.f, b.f", [1, 3], [1, 3], true),
+        // Both are near the push, but the way from there to the spring leads through the mass that the other output needs.
+        ("a.f, ab.e", [1, 4], [1, 2], false),
+        ("ab.e, bc.e", [2, 2], [2, 2], true),
+        ("ab.e, b.f", [2, 3], [2, 3], true),
+        ("b.f, bc.e", [2, 3], [3, 2], true),
+    ] {
+        let design = design(text, "push.e, pull.e", outputs);
+        let compiled = design.compile().expect("it is regular");
+        let subject = Subject::new(&design, ask(&design, None)).expect("two sources");
+        let found = channels(&subject, &compiled).expect("it has inputs and outputs");
+        assert_eq!(found.infinite, infinite, "{outputs}");
+        assert_eq!(found.row_degrees, shortest.map(Some), "{outputs}");
+        assert_eq!(found.is_decouplable, Some(is_decouplable), "{outputs}");
+        // What the states do not spend on the way is a finite zero.
+        let n_zeros = 5 - infinite.iter().sum::<usize>();
+        assert_eq!(found.n_zeros, Some(n_zeros), "{outputs}");
+        for (channel, path) in found
+            .channels
+            .iter()
+            .filter_map(|c| Some((c, c.path.as_ref()?)))
+        {
+            assert_eq!(
+                channel.relative_degree,
+                Some(i64::from(path.0)),
+                "{outputs}"
+            );
+        }
+    }
+}

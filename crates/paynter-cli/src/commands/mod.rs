@@ -33,6 +33,7 @@ pub mod scalarize;
 pub mod screen;
 pub mod sensitivity;
 pub mod simplify;
+pub mod smaller;
 pub mod spectrum;
 pub mod step;
 pub mod structure;

@@ -1,6 +1,10 @@
-//! `paynter reduce`: the model without coordinates whose momentum is conserved, under assumptions, or with dependent inertias moved.
+//! `paynter reduce`: the model without coordinates whose momentum is conserved, under assumptions, with dependent inertias moved, or
+//! without elements that move little energy.
 
+use crate::ModelArgs;
 use crate::commands::simplify::{RewriteArgs, rewriting};
+use crate::commands::smaller::smaller;
+use crate::console::{OK, design, refuse};
 use clap::Args;
 use paynter_rewrite::{Reduction, Wish};
 
@@ -24,10 +28,16 @@ pub struct ReduceArgs {
     /// Move only this inertia (may be repeated)
     #[arg(long, value_name = "NAME", requires = "minimal")]
     inertia: Vec<String>,
+    /// Run the experiment and leave out elements that move little energy, so that this share of the activity is kept, such as `99%`
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["cyclic", "assume", "minimal"])]
+    activity: Option<String>,
 }
 
 /// Reduces a model.
 pub fn reduce(args: &ReduceArgs) -> u8 {
+    if let Some(share) = &args.activity {
+        return by_activity(args, share);
+    }
     let what = Reduction {
         cyclic: args.cyclic.clone(),
     };
@@ -44,4 +54,24 @@ pub fn reduce(args: &ReduceArgs) -> u8 {
             false => paynter_rewrite::assume(loader, path, &wish, &args.assume),
         }
     })
+}
+
+/// Leaves out what moves little energy in a run: another model, of which the error is told in place of a proof.
+fn by_activity(args: &ReduceArgs, share: &str) -> u8 {
+    let model = ModelArgs {
+        file: args.rewrite.file.clone(),
+        model: args.rewrite.model.clone(),
+        experiment: args.experiment.clone(),
+        set: Vec::new(),
+        json: args.rewrite.json,
+    };
+    let design = match design(&model) {
+        Ok(design) => design,
+        Err(status) => return status,
+    };
+    let written = ("--activity", share);
+    match smaller(&model, &design, written, args.rewrite.out.as_deref()) {
+        Ok(()) => OK,
+        Err(why) => refuse(&design, why, model.json),
+    }
 }

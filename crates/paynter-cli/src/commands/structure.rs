@@ -3,8 +3,9 @@
 use crate::ModelArgs;
 use crate::commands::linear::LinearArgs;
 use crate::commands::outputs::Outputs;
-use crate::console::{OK, call_error, choice, refuse, show};
-use crate::{say, tell};
+use crate::commands::smaller::{no_share, read_share, smaller};
+use crate::console::{OK, call_error, refuse, show};
+use crate::say;
 use clap::Args;
 use paynter::refused::Refused;
 use paynter::table::Table;
@@ -14,12 +15,10 @@ use paynter_structure::text::{
     balances_on_text, balances_text, bicausal_json, bicausal_text, channels_json, channels_text,
     control_json, control_text, estimates_json, estimates_text, faults_json, faults_text, gains,
     inverse_json, inverse_text, loops_json, loops_text, partition_json, partition_text,
-    proposal_json, proposal_text,
 };
 use paynter_structure::{
-    NoProposal, Subject, activities, along, ask, balances, balances_on, bicausal, channels,
-    control, draw_activities, draw_bicausal, draw_control, estimate, faults, inverse, loops,
-    partition, reduce,
+    Subject, activities, along, ask, balances, balances_on, bicausal, channels, control,
+    draw_activities, draw_bicausal, draw_control, estimate, faults, inverse, loops, partition,
 };
 use std::path::PathBuf;
 
@@ -100,7 +99,10 @@ pub fn structure(args: &StructureArgs) -> u8 {
         return call_error("`--data` is read by `--faults` and `--estimate`".to_owned());
     }
     let answered = match (&args.reduce, &args.partition) {
-        (Some(share), _) => reduction(args, &design, share),
+        (Some(share), _) => {
+            let written = ("--reduce", share.as_str());
+            smaller(&args.model, &design, written, args.out.as_deref())
+        }
         (_, Some(share)) => parts(args, &design, share),
         _ if args.want.is_some() => inversion(args, &design),
         _ if args.estimate.is_some() => estimation(args, &design),
@@ -276,22 +278,6 @@ fn two_way(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
     Ok(())
 }
 
-/// A part of a whole: `5%` or `0.05`.
-fn read_share(text: &str) -> Option<f64> {
-    let number: f64 = text.trim().trim_end_matches('%').trim().parse().ok()?;
-    let share = match text.contains('%') {
-        true => number / 100.0,
-        false => number,
-    };
-    (share > 0.0 && share < 1.0).then_some(share)
-}
-
-fn no_share(option: &str, text: &str, usual: &str) -> Refused {
-    Refused::Call(format!(
-        "`{option} {text}` is not a share of the activity; write {usual}"
-    ))
-}
-
 fn parts(args: &StructureArgs, design: &Design, share: &str) -> Result<(), Refused> {
     let limit = read_share(share).ok_or_else(|| no_share("--partition", share, "5% or 0.05"))?;
     let found = activities(design)?;
@@ -304,45 +290,6 @@ fn parts(args: &StructureArgs, design: &Design, share: &str) -> Result<(), Refus
     match args.model.json {
         true => say!("{}", partition_json(&found)),
         false => say!("{}", partition_text(&found).trim_end()),
-    }
-    Ok(())
-}
-
-fn reduction(args: &StructureArgs, design: &Design, share: &str) -> Result<(), Refused> {
-    let wrong = || no_share("--reduce", share, "99% or 0.99");
-    let keep = read_share(share).ok_or_else(wrong)?;
-    let outputs = Outputs::of(design);
-    if let Some(path) = &args.out {
-        outputs.check(path, &["bond"]).map_err(Refused::Call)?;
-    }
-    let mut choice = choice(&args.model).map_err(Refused::Call)?;
-    choice.linear = None;
-    let found = activities(design)?;
-    let proposal = reduce(design, &found, keep, &choice).map_err(|why| match why {
-        NoProposal::Share(_) => wrong(),
-        NoProposal::Run(messages) => Refused::Run(messages),
-        NoProposal::Nothing(kept) => {
-            let reasons = kept
-                .iter()
-                .map(|(name, why)| format!("; `{name}` stays: {why}"));
-            let reasons: String = reasons.collect();
-            Refused::Call(format!(
-                "nothing can be left out with {share} of the activity kept{reasons}"
-            ))
-        }
-    })?;
-    if let Some(path) = &args.out {
-        outputs
-            .write(path, proposal.text.as_bytes())
-            .map_err(Refused::Call)?;
-    }
-    if args.model.json {
-        say!("{}", proposal_json(&proposal));
-    } else if args.out.is_some() {
-        say!("{}", proposal_text(&proposal).trim_end());
-    } else {
-        tell!("{}", proposal_text(&proposal).trim_end());
-        say!("{}", proposal.text.trim_end());
     }
     Ok(())
 }

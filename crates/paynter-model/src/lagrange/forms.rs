@@ -182,7 +182,7 @@ pub(super) fn linear_terms(
         )
         .primary(named.span, "not zero where all coordinates are at rest")
         .help(
-            "a constant speed v is the rate of a given motion: `given s = v*time`, and der(s) here",
+            "a constant speed is the rate of a given motion: `given s = v*time`, and der(s) for v here; so is that of a turning frame",
         ),
     ))
 }

@@ -11,7 +11,7 @@
 
 use super::forms::{Forms, affine_terms, depends_on_time};
 use super::names::{junction_of, original};
-use super::points::{POINTS, agree, at_points, is_zero};
+use super::points::{POINTS, agree, at_points, is_zero, sum_of};
 use super::speeds::Basis;
 use super::squares::Inertia;
 use super::system::{Named, Role, System};
@@ -162,26 +162,41 @@ impl Curl {
         self.entries.iter().map(|&(i, j, e, _)| (i, j, e))
     }
 
-    /// The form with these entries for i < j.
-    pub fn from_sums(system: &mut System, sums: FxHashMap<(usize, usize), ExprId>) -> Curl {
-        let mut entries: Vec<_> = sums
-            .into_iter()
-            .filter(|&(_, e)| !is_zero(system, e))
-            .collect();
-        entries.sort_unstable_by_key(|entry| entry.0);
-        let entries = entries
-            .into_iter()
-            .map(|((i, j), e)| {
-                let e = system.simplify(e);
-                (i, j, e, at_points(system, e))
-            })
-            .collect();
+    /// The largest entry at each point.
+    fn sizes(&self) -> [f64; POINTS] {
+        let mut sizes = [0.0_f64; POINTS];
+        for (_, _, _, values) in &self.entries {
+            for (size, x) in sizes.iter_mut().zip(values) {
+                *size = size.max(x.abs());
+            }
+        }
+        sizes
+    }
+
+    /// The form whose entries for i < j have these parts.
+    pub fn from_parts(
+        system: &mut System,
+        parts: FxHashMap<(usize, usize), Vec<ExprId>>,
+        short: impl Fn(&mut System, ExprId) -> ExprId,
+    ) -> Curl {
+        let mut parts: Vec<_> = parts.into_iter().collect();
+        parts.sort_unstable_by_key(|entry| entry.0);
+        let mut entries = Vec::new();
+        for ((i, j), parts) in parts {
+            let Some(sum) = sum_of(system, &parts) else {
+                continue;
+            };
+            let e = short(system, sum);
+            if !is_zero(system, e) {
+                entries.push((i, j, e, at_points(system, e)));
+            }
+        }
         Curl { entries }
     }
 }
 
 pub(super) fn curl(system: &mut System, form: &[(usize, ExprId)]) -> Curl {
-    let mut sums: FxHashMap<(usize, usize), ExprId> = FxHashMap::default();
+    let mut parts: FxHashMap<(usize, usize), Vec<ExprId>> = FxHashMap::default();
     for &(i, coefficient) in form {
         let places = system.positions_in(coefficient);
         let symbols: Vec<SymbolId> = places
@@ -193,26 +208,23 @@ pub(super) fn curl(system: &mut System, form: &[(usize, ExprId)]) -> Curl {
             if i == j {
                 continue;
             }
-            let zero = system.pool.number(0.0);
-            let key = (i.min(j), i.max(j));
-            let sum = sums.get(&key).copied().unwrap_or(zero);
-            let sum = if i < j {
-                system.pool.add(sum, slope)
-            } else {
-                system.pool.sub(sum, slope)
+            let part = match i < j {
+                true => slope,
+                false => system.pool.neg(slope),
             };
-            sums.insert(key, sum);
+            parts.entry((i.min(j), i.max(j))).or_default().push(part);
         }
     }
-    Curl::from_sums(system, sums)
+    Curl::from_parts(system, parts, System::simplify)
 }
 
 /// Tells whether Ω = sign · a∧b at all points.
 fn is_product(curl: &Curl, a: &Junction, b: &Junction, sign: f64) -> bool {
     let product =
         |i: usize, j: usize, p: usize| sign * (a.at(i, p) * b.at(j, p) - b.at(i, p) * a.at(j, p));
+    let sizes = curl.sizes();
     let holds = |i: usize, j: usize, values: &[f64; POINTS]| {
-        (0..POINTS).all(|p| agree(values[p], product(i, j, p)))
+        (0..POINTS).all(|p| agree(values[p], product(i, j, p), sizes[p]))
     };
     if !curl.entries.iter().all(|(i, j, _, v)| holds(*i, *j, v)) {
         return false;
@@ -336,10 +348,11 @@ fn without(curl: &Curl, a: &Junction, b: &Junction) -> Curl {
             }
         }
     }
-    let some = curl.entries[0].2;
+    let (some, sizes) = (curl.entries[0].2, curl.sizes());
+    let is_left = |v: &[f64; POINTS]| (0..POINTS).any(|p| !agree(v[p], 0.0, sizes[p]));
     let entries = values
         .into_iter()
-        .filter(|(_, v)| !v.iter().all(|&x| agree(x, 0.0)))
+        .filter(|(_, v)| is_left(v))
         .map(|((i, j), v)| (i, j, some, v))
         .collect();
     Curl { entries }

@@ -135,10 +135,11 @@ fn check_quadratic(system: &mut System, named: &Named) -> Result<(), Box<Diagnos
     };
     let rest = system.at_rest(named.value);
     if moving.is_empty() || !is_zero(system, rest) {
-        return Err(not_quadratic(
-            "the rates",
-            "it is not zero where all coordinates are at rest",
-        ));
+        let why = "it is not zero where all coordinates are at rest";
+        let message = refused("the rates", why);
+        return Err(Box::new(message.help(
+            "what reads no rate belongs in `potential`; a turning frame or moving support is a given motion: `given phi = w*time`, and der(phi) for w here",
+        )));
     }
     let slopes = gradient(&mut system.pool, named.value, &moving);
     for (&source, slope) in moving.iter().zip(slopes) {
@@ -208,7 +209,7 @@ fn indefinite(
             energies[0].span,
             "this motion would have less energy than rest",
         )
-        .help("check the signs; what is subtracted from T belongs into `potential`"),
+        .help("check the signs; what is subtracted from T belongs in `potential`"),
     )
 }
 

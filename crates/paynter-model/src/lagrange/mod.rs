@@ -26,6 +26,7 @@
 //! | `speeds`, `choice`, `fractions` | velocities by generalised speeds |
 //! | `elements` | potentials, losses, constraints |
 //! | `gyrators` | what transformers alone would miss |
+//! | `points`, `magnitude` | whether expressions are zero or equal, at random points |
 //! | `write`, `names` | the text |
 //! | `motion` | whether every coordinate is held, which are cyclic, where inertia vanishes |
 //! | `proof`, `loads`, `kane` | the written text, read back, against Lagrange's or Kane's equations |
@@ -43,6 +44,7 @@ mod gyrators;
 mod kane;
 mod kinetic;
 mod loads;
+mod magnitude;
 mod measure;
 mod motion;
 mod names;

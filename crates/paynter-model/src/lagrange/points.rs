@@ -8,6 +8,7 @@
 //!
 //! **Invariant:** a symbol has the same value at a point for ever, so values of shared parts are kept.
 
+use super::magnitude::magnitude;
 use super::system::{Role, System};
 use paynter_symbolic::evaluate::Evaluator;
 use paynter_symbolic::{ExprId, SymbolId};
@@ -18,6 +19,9 @@ pub(super) const POINTS: usize = 8;
 
 /// Values of order 1 that differ by less are equal: rounding of some hundred operations.
 const EQUAL: f64 = 1e-9;
+
+/// What a few operations leave of parts that cancel, beside the parts.
+const ROUNDING: f64 = 1e-14;
 
 /// Values of shared parts at each point.
 #[derive(Clone, Debug)]
@@ -90,9 +94,49 @@ fn everywhere(system: &System, e: ExprId, holds: impl Fn(f64) -> bool) -> bool {
     values.iter().any(|x| !x.is_nan()) && values.iter().all(|&x| x.is_nan() || holds(x))
 }
 
-/// Tells whether an expression is zero.
+/// Tells whether an expression is zero: nothing beside what it is the sum of. Something small by itself, such as 0.5e-9 cos a, is not.
 pub(super) fn is_zero(system: &System, e: ExprId) -> bool {
-    is_number(system, e, 0.0)
+    if let Some(x) = system.pool.as_number(e) {
+        return x == 0.0;
+    }
+    // Parameters and places are of order 1: what is larger needs no second look.
+    everywhere(system, e, |x| x.abs() <= EQUAL) && everywhere_beside(system, e)
+}
+
+/// Tells whether an expression is zero beside its own magnitude wherever it has a value.
+fn everywhere_beside(system: &System, e: ExprId) -> bool {
+    let mut points = system.points.borrow_mut();
+    points.0.iter_mut().enumerate().all(|(point, evaluator)| {
+        let (x, size) = magnitude(&system.pool, e, &mut |pool, part| {
+            let x = evaluator.evaluate(pool, part, &|s| value(system, s, point));
+            x.unwrap_or(f64::NAN)
+        });
+        !x.is_finite() || x.abs() <= EQUAL * size
+    })
+}
+
+/// Adds up; none where the parts cancel but for rounding. Numbers that the pool has already added cannot tell that by themselves.
+pub(super) fn sum_of(system: &mut System, parts: &[ExprId]) -> Option<ExprId> {
+    let mut sum = *parts.first()?;
+    for &part in &parts[1..] {
+        sum = system.pool.add(sum, part);
+    }
+    if is_zero(system, sum) {
+        return None;
+    }
+    let mut sizes = [0.0; POINTS];
+    for &part in parts {
+        for (size, x) in sizes.iter_mut().zip(at_points(system, part)) {
+            *size += x.abs();
+        }
+    }
+    let values = at_points(system, sum);
+    let cancels = values.iter().any(|x| !x.is_nan())
+        && values
+            .iter()
+            .zip(sizes)
+            .all(|(x, size)| x.is_nan() || x.abs() <= ROUNDING * size);
+    (!cancels).then_some(sum)
 }
 
 /// Tells whether an expression is a certain number.
@@ -113,7 +157,7 @@ pub(super) fn is_negative(system: &System, e: ExprId) -> bool {
     everywhere(system, e, |x| x < 0.0)
 }
 
-/// Tells whether two values are the same up to rounding, or one of them is none.
-pub(super) fn agree(a: f64, b: f64) -> bool {
-    a.is_nan() || b.is_nan() || (a - b).abs() <= EQUAL * (1.0 + a.abs().max(b.abs()))
+/// Tells whether two values are the same up to rounding of values of this size, or one of them is none.
+pub(super) fn agree(a: f64, b: f64, size: f64) -> bool {
+    a.is_nan() || b.is_nan() || (a - b).abs() <= EQUAL * size
 }

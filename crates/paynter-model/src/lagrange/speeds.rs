@@ -16,7 +16,7 @@ use super::forms::Forms;
 use super::fractions::tidy;
 use super::gyrators::Curl;
 use super::names::{junction_of, original, shown, velocity_junction};
-use super::points::{is_number, is_zero};
+use super::points::{is_number, is_zero, sum_of};
 use super::system::{Role, System, TIME};
 use paynter_symbolic::calculus::derivative;
 use paynter_symbolic::{ExprId, SymbolId};
@@ -68,14 +68,14 @@ impl Basis {
         let Some(velocities) = &self.velocities else {
             return form.to_vec();
         };
-        let mut sums: FxHashMap<usize, ExprId> = FxHashMap::default();
+        let mut parts: FxHashMap<usize, Vec<ExprId>> = FxHashMap::default();
         for &(i, coefficient) in form {
             for &(top, e) in &velocities[i] {
                 let part = system.pool.mul(coefficient, e);
-                add_to(system, &mut sums, top, part);
+                parts.entry(top).or_default().push(part);
             }
         }
-        row_of(system, sums)
+        row_of(system, parts)
     }
 
     /// A 2-form over velocities as one over tops: Ω(E_r, E_s).
@@ -83,7 +83,7 @@ impl Basis {
         let Some(velocities) = &self.velocities else {
             return curl;
         };
-        let mut sums: FxHashMap<(usize, usize), ExprId> = FxHashMap::default();
+        let mut parts: FxHashMap<(usize, usize), Vec<ExprId>> = FxHashMap::default();
         for (i, j, omega) in curl.expressions() {
             for &(r, e) in &velocities[i] {
                 for &(s, f) in velocities[j].iter().filter(|entry| entry.0 != r) {
@@ -92,14 +92,11 @@ impl Basis {
                     if r > s {
                         part = system.pool.neg(part);
                     }
-                    add_to(system, &mut sums, (r.min(s), r.max(s)), part);
+                    parts.entry((r.min(s), r.max(s))).or_default().push(part);
                 }
             }
         }
-        for e in sums.values_mut() {
-            *e = tidy(system, *e);
-        }
-        Curl::from_sums(system, sums)
+        Curl::from_parts(system, parts, tidy)
     }
 
     /// Lines that list how every velocity and rate follows from the speeds.
@@ -132,26 +129,15 @@ impl Basis {
     }
 }
 
-fn add_to<K: std::hash::Hash + Eq>(
-    system: &mut System,
-    sums: &mut FxHashMap<K, ExprId>,
-    key: K,
-    part: ExprId,
-) {
-    let sum = match sums.get(&key) {
-        Some(&sum) => system.pool.add(sum, part),
-        None => part,
-    };
-    sums.insert(key, sum);
-}
-
-/// Sums as a row: in order, short, without zeros.
-fn row_of(system: &mut System, sums: FxHashMap<usize, ExprId>) -> Row {
-    let mut row: Row = sums.into_iter().collect();
-    row.sort_unstable_by_key(|entry| entry.0);
-    row.retain(|&(_, e)| !is_zero(system, e));
-    for (_, e) in &mut row {
-        *e = tidy(system, *e);
+/// Sums of parts as a row: in order, short, without zeros.
+fn row_of(system: &mut System, parts: FxHashMap<usize, Vec<ExprId>>) -> Row {
+    let mut parts: Vec<(usize, Vec<ExprId>)> = parts.into_iter().collect();
+    parts.sort_unstable_by_key(|entry| entry.0);
+    let mut row = Row::new();
+    for (key, parts) in parts {
+        if let Some(sum) = sum_of(system, &parts) {
+            row.push((key, tidy(system, sum)));
+        }
     }
     row
 }
@@ -321,7 +307,9 @@ fn solve(
     }
     let mut velocities = Vec::new();
     for row in solved {
-        velocities.push(row_of(system, row.unwrap_or_default()));
+        let parts = row.unwrap_or_default().into_iter();
+        let parts = parts.map(|(top, e)| (top, vec![e])).collect();
+        velocities.push(row_of(system, parts));
     }
     let one = system.pool.number(1.0);
     for i in n..system.coordinates.len() {
@@ -382,11 +370,12 @@ fn eliminate(system: &mut System, other: &mut Equation, pivot: &Equation, column
     ] {
         for (&key, &e) in from {
             let part = system.pool.mul(minus, e);
-            add_to(system, into, key, part);
-            let sum = tidy(system, into[&key]);
-            if is_zero(system, sum) {
-                into.remove(&key);
-            } else {
+            let parts: Vec<ExprId> = into.remove(&key).into_iter().chain([part]).collect();
+            let Some(sum) = sum_of(system, &parts) else {
+                continue;
+            };
+            let sum = tidy(system, sum);
+            if !is_zero(system, sum) {
                 into.insert(key, sum);
             }
         }

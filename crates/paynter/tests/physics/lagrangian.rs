@@ -232,6 +232,46 @@ fn scaled_rates_change_nothing() {
     }
 }
 
+/// Law 6 with numbers that are written out: what is small by itself is not zero, neither in a rate nor in a potential.
+#[test]
+fn small_numbers_are_not_taken_for_zero() {
+    let text = |scale: f64, inertia: f64| {
+        format!(
+            "lagrangian Tip {{
+    coordinate a, b
+    rate tip = {scale:e}*cos(a)*der(b) + {scale:e}*der(a)
+    kinetic ja = 0.5*der(a)^2, jb = 0.5*der(b)^2, mt = 0.5*{inertia:e}*tip^2
+    potential v = 0.5*a^2 - cos(b)
+}}
+experiment e of Tip {{ start a = 0.4, b = 1, a_rate.f = 1, b_rate.f = 0.5; stop = 2; rtol = 1e-10; method = dop853; record a, b }}"
+        )
+    };
+    let (one, tiny) = (run_text(&text(0.5, 4.0)), run_text(&text(0.5e-9, 4e18)));
+    for name in ["a", "b"] {
+        let far = kit::distance(column(&one, name), column(&tiny, name));
+        assert!(far < 1e-8, "{name}: {far:e}");
+    }
+    assert_eq!(gyrators(&graph(&text(0.5e-9, 4e18))).len(), 1);
+
+    // A coil and a mass of some micrograms: the field between them is a gyrator of 4e-10 x.
+    let text = |c: f64| {
+        format!(
+            "lagrangian Coil {{
+    coordinate x, q
+    kinetic mass = 0.5*{:e}*der(x)^2, coil = 0.5*{:e}*der(q)^2
+    potential spring = 0.5*{:e}*x^2, field = -{:e}*x^2*der(q), cap = 0.5*{:e}*q^2
+}}
+experiment e of Coil {{ start x = 0.4, q_rate.f = 0.5; stop = 2; rtol = 1e-10; method = dop853; record x, q }}",
+            2.0 * c, c, 3.0 * c, 2.0 * c, c
+        )
+    };
+    let (one, tiny) = (run_text(&text(1.0)), run_text(&text(1e-10)));
+    for name in ["x", "q"] {
+        let far = kit::distance(column(&one, name), column(&tiny, name));
+        assert!(far < 1e-8, "{name}: {far:e}");
+    }
+}
+
 /// Law 7: other coordinates, q = K z with constant K, say the same.
 #[test]
 fn other_coordinates_change_nothing() {

@@ -371,6 +371,36 @@ fn random_speeds_move_as_multipliers_do() {
     }
 }
 
+/// Numbers that are added before they meet a symbol leave a rounding, 0.2·0.1·… − … = −5.6e-17; it is no partial velocity, and what would
+/// follow from it through a division is singular.
+#[test]
+fn a_rounding_is_no_partial_velocity() {
+    let (body, speeds) = random_block(3_000_399);
+    let with = format!(
+        "lagrangian M {{\n    {body}\n    speed {}\n}}\n",
+        speeds.join(", ")
+    );
+    let shown = graph(&with);
+    let numbers = statements(&shown).into_iter().filter_map(|line| {
+        let modulus = line.split_once("TF(")?.1.split_once(')')?.0;
+        modulus.parse::<f64>().ok()
+    });
+    let numbers: Vec<f64> = numbers.collect();
+    assert!(
+        !numbers.is_empty() && numbers.iter().all(|x| x.abs() > 1e-9),
+        "{shown}"
+    );
+    let experiment =
+        "experiment e of M { start q0 = 0.4, w0.f = 0.3, w1.f = 0.4, w2.f = 0.5, w3.f = 0.6
+    stop = 1; rtol = 1e-11; method = dop853; record q0, q1, q2, q3 }";
+    let a = run_text(&format!("{with}{experiment}"));
+    let b = run_text(&format!("lagrangian M {{\n    {body}\n}}\n{experiment}"));
+    for name in ["q0", "q1", "q2", "q3"] {
+        let far = kit::distance(column(&a, name), column(&b, name));
+        assert!(far < 1e-8, "{name}: {far:e}");
+    }
+}
+
 /// Law 8 with speeds: any transformer or gyrator that is dropped or turned round is caught.
 #[test]
 fn a_missing_partial_velocity_is_caught_by_the_proof() {
