@@ -27,14 +27,11 @@ class Exported:
         return f"<paynter.Exported {', '.join(os.path.basename(f) for f in self.files)}>"
 
 
-class Lagrangian:
-    """The bond graphs of `lagrangian` blocks, with the proof that they are equal to them."""
+class _Derived:
+    """A model that was made from something else: its text is what it prints, its diagram what a notebook shows."""
 
-    def __init__(self, model: Model, proofs: list[dict[str, Any]]) -> None:
-        #: The model with bond graphs in place of the blocks.
-        self.model = model
-        #: For each block: name, line, largest difference, number of points, gyrators, cyclic coordinates, singular places.
-        self.proofs = proofs
+    #: The new model.
+    model: Model
 
     @property
     def text(self) -> str:
@@ -48,7 +45,17 @@ class Lagrangian:
         return self.model._repr_svg_()
 
 
-class Rewritten:
+class Lagrangian(_Derived):
+    """The bond graphs of `lagrangian` blocks, with the proof that they are equal to them."""
+
+    def __init__(self, model: Model, proofs: list[dict[str, Any]]) -> None:
+        #: The model with bond graphs in place of the blocks.
+        self.model = model
+        #: For each block: name, line, largest difference, number of points, gyrators, cyclic coordinates, singular places.
+        self.proofs = proofs
+
+
+class Rewritten(_Derived):
     """A model that was written anew, with the proof that it is equal to the old one."""
 
     def __init__(
@@ -73,19 +80,8 @@ class Rewritten:
         #: Its line, the largest difference, number of points, experiments that were run; None where nothing was changed.
         self.proof = proof
 
-    @property
-    def text(self) -> str:
-        """The .bond file."""
-        return self.model.text()
 
-    def __repr__(self) -> str:
-        return self.text.rstrip()
-
-    def _repr_svg_(self) -> str:
-        return self.model._repr_svg_()
-
-
-class Imported:
+class Imported(_Derived):
     """A model of another program."""
 
     def __init__(self, model: Model, warnings: str) -> None:
@@ -93,11 +89,3 @@ class Imported:
         self.model = model
         #: What was not taken over, as the command line shows it.
         self.warnings = warnings
-
-    @property
-    def text(self) -> str:
-        """The .bond file."""
-        return self.model.text()
-
-    def __repr__(self) -> str:
-        return self.text.rstrip()

@@ -31,7 +31,7 @@ pub struct Report {
     /// The equations, from [`crate::mathml::equations`].
     pub equations: Equations,
     /// Causality, parameters, results.
-    pub tables: Vec<Table>,
+    pub tables: Vec<ReportTable>,
     /// Curves.
     pub plots: Vec<Panel>,
     /// Bodies in motion.
@@ -57,7 +57,7 @@ pub struct Section {
 
 /// A table of words.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub struct ReportTable {
     /// Above it.
     pub caption: String,
     /// Of the columns.
@@ -361,7 +361,7 @@ fn write_audit(body: &mut String, energy: &Energy) {
     }
 }
 
-fn write_table(body: &mut String, table: &Table, number: usize) {
+fn write_table(body: &mut String, table: &ReportTable, number: usize) {
     let _ = writeln!(
         body,
         "<h2 id=\"table-{number}\">{}</h2>\n<div class=\"scroll\"><table>",
@@ -410,7 +410,7 @@ mod tests {
             title: evil.clone(),
             lead: evil.clone(),
             summary: vec![(evil.clone(), evil.clone())],
-            tables: vec![Table {
+            tables: vec![ReportTable {
                 caption: evil.clone(),
                 header: vec![evil.clone()],
                 rows: vec![vec![evil.clone()]],
@@ -464,7 +464,7 @@ mod tests {
             ..Panel::default()
         }];
         let rows = vec![vec!["name".to_owned(); 5]; 100_000];
-        let tables = vec![Table {
+        let tables = vec![ReportTable {
             caption: "t".into(),
             header: vec![],
             rows,

@@ -23,7 +23,7 @@ pub struct Energy {
 
 /// What a ribbon stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum Ribbon {
     Source,
     Loss,
     Storage,
@@ -79,7 +79,7 @@ pub fn sankey(energy: &Energy) -> Option<String> {
     Some(svg.finish_as("ps", WIDTH, height, STYLE))
 }
 
-type Ribbons = Vec<(String, Part, f64)>;
+type Ribbons = Vec<(String, Ribbon, f64)>;
 
 /// Givers and takers, largest first, both with the same sum.
 fn sides(energy: &Energy) -> (Ribbons, Ribbons) {
@@ -90,12 +90,12 @@ fn sides(energy: &Energy) -> (Ribbons, Ribbons) {
     };
     for (name, joules) in finite(&energy.supplied) {
         let side = if joules >= 0.0 { &mut left } else { &mut right };
-        side.push((name, Part::Source, joules.abs()));
+        side.push((name, Ribbon::Source, joules.abs()));
     }
 
     for (list, part) in [
-        (&energy.dissipated, Part::Loss),
-        (&energy.stored, Part::Storage),
+        (&energy.dissipated, Ribbon::Loss),
+        (&energy.stored, Ribbon::Storage),
     ] {
         for (name, joules) in finite(list) {
             let side = if joules >= 0.0 { &mut right } else { &mut left };
@@ -110,7 +110,11 @@ fn sides(energy: &Energy) -> (Ribbons, Ribbons) {
     // What is left over within the error of a solver is not worth a ribbon of its own.
     let short = if missing > 0.0 { &mut right } else { &mut left };
     if missing.abs() > MIN_PART * scale {
-        short.push(("not explained".to_owned(), Part::Unexplained, missing.abs()));
+        short.push((
+            "not explained".to_owned(),
+            Ribbon::Unexplained,
+            missing.abs(),
+        ));
     } else if let Some(last) = short.iter_mut().max_by(|a, b| a.2.total_cmp(&b.2)) {
         last.2 += missing.abs();
     }
@@ -134,12 +138,12 @@ fn gathered(mut side: Ribbons, scale: f64) -> Ribbons {
     side
 }
 
-fn class(part: Part) -> &'static str {
+fn class(part: Ribbon) -> &'static str {
     match part {
-        Part::Source => "source",
-        Part::Loss => "loss",
-        Part::Storage => "storage",
-        Part::Unexplained => "unexplained",
+        Ribbon::Source => "source",
+        Ribbon::Loss => "loss",
+        Ribbon::Storage => "storage",
+        Ribbon::Unexplained => "unexplained",
     }
 }
 

@@ -175,31 +175,34 @@ impl Instance3 {
     }
 }
 
-fn make(binary: &Arc<Binary>, description: &Description, kind: Kind) -> Result<Handle, String> {
-    type ForExchange = unsafe extern "C" fn(
-        *const c_char,
-        *const c_char,
-        *const c_char,
-        bool,
-        bool,
-        *mut c_void,
-        Log,
-    ) -> Handle;
-    type ForSimulation = unsafe extern "C" fn(
-        *const c_char,
-        *const c_char,
-        *const c_char,
-        bool,
-        bool,
-        bool,
-        bool,
-        *const u32,
-        usize,
-        *mut c_void,
-        Log,
-        *const c_void,
-    ) -> Handle;
+/// `fmi3InstantiateModelExchange`.
+type ForExchange = unsafe extern "C" fn(
+    *const c_char,
+    *const c_char,
+    *const c_char,
+    bool,
+    bool,
+    *mut c_void,
+    Log,
+) -> Handle;
 
+/// `fmi3InstantiateCoSimulation`.
+type ForSimulation = unsafe extern "C" fn(
+    *const c_char,
+    *const c_char,
+    *const c_char,
+    bool,
+    bool,
+    bool,
+    bool,
+    *const u32,
+    usize,
+    *mut c_void,
+    Log,
+    *const c_void,
+) -> Handle;
+
+fn make(binary: &Arc<Binary>, description: &Description, kind: Kind) -> Result<Handle, String> {
     let text = |s: &str| CString::new(s).map_err(|_| "a name holds a zero byte".to_owned());
     let (name, token) = (text(&description.name)?, text(&description.token)?);
     // FMI 3.0 wants a path that ends with a slash.

@@ -122,17 +122,7 @@ fn part(fmu: &Fmu, interface: &Interface, kind: Kind) -> Part {
     let mut functions: Vec<Arc<dyn External>> = jobs.iter().cloned().map(function).collect();
     let mut outputs = Vec::new();
     for (read, wanted) in output_groups(description, &inputs, kind) {
-        let references = wanted.iter().map(|&k| description.variables[k].reference);
-        let job = Job::Outputs(Arc::new(Wanted {
-            references: references.collect(),
-            groups: groups(description, &wanted),
-            variables: wanted.clone(),
-            inputs: read.clone(),
-            input_groups: {
-                let read: Vec<usize> = read.iter().map(|&at| inputs[at]).collect();
-                groups(description, &read)
-            },
-        }));
+        let job = Job::Outputs(Arc::new(Wanted::new(description, &inputs, &read, &wanted)));
         for (place, variable) in wanted.into_iter().enumerate() {
             outputs.push(OutputCall {
                 variable,
@@ -213,6 +203,21 @@ struct Wanted {
     input_groups: Vec<Group>,
 }
 
+impl Wanted {
+    /// The `wanted` variables, which depend on the inputs at the places `read`.
+    fn new(description: &Description, inputs: &[usize], read: &[usize], wanted: &[usize]) -> Self {
+        let references = wanted.iter().map(|&k| description.variables[k].reference);
+        let read_variables: Vec<usize> = read.iter().map(|&at| inputs[at]).collect();
+        Wanted {
+            references: references.collect(),
+            groups: groups(description, wanted),
+            variables: wanted.to_vec(),
+            inputs: read.to_vec(),
+            input_groups: groups(description, &read_variables),
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Function {
     shared: Arc<Shared>,
@@ -220,7 +225,7 @@ struct Function {
 }
 
 /// Arguments e, t, x, u.
-struct Point<'a> {
+struct CallPoint<'a> {
     epoch: f64,
     time: f64,
     states: &'a [f64],
@@ -246,9 +251,9 @@ impl Function {
         self.facts().kind == Kind::ModelExchange
     }
 
-    fn point<'a>(&self, arguments: &'a [f64]) -> Point<'a> {
+    fn point<'a>(&self, arguments: &'a [f64]) -> CallPoint<'a> {
         let (states, inputs) = arguments[2..].split_at(self.n_states());
-        Point {
+        CallPoint {
             epoch: arguments[0],
             time: arguments[1],
             states,
@@ -278,16 +283,7 @@ impl Function {
                 };
                 give_epoch(&mut store, Some(epoch), making, out)
             }
-            Job::Step => {
-                let (parameters, inputs) = arguments[3..].split_at(self.facts().parameters.len());
-                let parent = first_or_last(&mut store, arguments, parameters, inputs)?;
-                let (time, inputs) = (arguments[2], inputs.to_vec());
-                if store.facts_of(parent).time == time {
-                    out[0] = (parent + 1) as f64;
-                    return Ok(());
-                }
-                give_epoch(&mut store, Some(parent), Making::Step { time, inputs }, out)
-            }
+            Job::Step => self.step(&mut store, arguments, out),
             // Before the first step there is nothing to tell.
             Job::Facts if arguments[0] == 0.0 => {
                 out.copy_from_slice(&[NEVER, 0.0]);
@@ -319,6 +315,18 @@ impl Function {
                 live.get_all(&wanted.groups, out)
             }
         }
+    }
+
+    /// A step of co-simulation from the last epoch, or none if that is where it would lead.
+    fn step(&self, store: &mut Store, arguments: &[f64], out: &mut [f64]) -> Result<(), String> {
+        let (parameters, inputs) = arguments[3..].split_at(self.facts().parameters.len());
+        let parent = first_or_last(store, arguments, parameters, inputs)?;
+        let (time, inputs) = (arguments[2], inputs.to_vec());
+        if store.facts_of(parent).time == time {
+            out[0] = (parent + 1) as f64;
+            return Ok(());
+        }
+        give_epoch(store, Some(parent), Making::Step { time, inputs }, out)
     }
 
     /// Brings an instance to where some outputs are wanted.
@@ -490,7 +498,7 @@ fn give_epoch(
     Ok(())
 }
 
-fn placed<'s>(store: &'s mut Store, at: &Point) -> Result<(&'s Facts, &'s mut Live), String> {
+fn placed<'s>(store: &'s mut Store, at: &CallPoint) -> Result<(&'s Facts, &'s mut Live), String> {
     let epoch = store.epoch(at.epoch, at.time)?;
     let (facts, live) = store.at(epoch)?;
     live.place(facts, at.time, at.states, at.inputs)?;

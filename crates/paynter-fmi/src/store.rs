@@ -78,6 +78,16 @@ pub(crate) enum Making {
     Step { time: f64, inputs: Vec<f64> },
 }
 
+impl Making {
+    fn time(&self) -> f64 {
+        match self {
+            Making::Start { time, .. } | Making::Event { time, .. } | Making::Step { time, .. } => {
+                *time
+            }
+        }
+    }
+}
+
 /// What is known of an epoch.
 #[derive(Clone, Debug)]
 pub(crate) struct Epoch {
@@ -93,6 +103,24 @@ pub(crate) struct Epoch {
     pub states: Vec<f64>,
     /// What went wrong at its end, where it could not be said.
     failure: Option<String>,
+}
+
+impl Epoch {
+    /// An epoch of which only the instant is known; the store fills in how it was made.
+    fn at(time: f64) -> Self {
+        Epoch {
+            parent: None,
+            making: Making::Step {
+                time,
+                inputs: Vec::new(),
+            },
+            time,
+            next_time: None,
+            has_ended: false,
+            states: Vec::new(),
+            failure: None,
+        }
+    }
 }
 
 /// An instance at an epoch.
@@ -340,18 +368,7 @@ fn apply(
     before: Option<f64>,
 ) -> Result<Epoch, String> {
     live.last = Default::default();
-    let mut epoch = Epoch {
-        parent: None,
-        making: Making::Step {
-            time: 0.0,
-            inputs: Vec::new(),
-        },
-        time: 0.0,
-        next_time: None,
-        has_ended: false,
-        states: Vec::new(),
-        failure: None,
-    };
+    let mut epoch = Epoch::at(making.time());
 
     match making {
         Making::Start {
@@ -359,26 +376,19 @@ fn apply(
             parameters,
             inputs,
         } => {
-            epoch.time = *time;
-            start(
-                facts,
-                live,
-                (*time, parameters, inputs.as_deref()),
-                &mut epoch,
-            )?;
+            let given = (*time, parameters.as_slice(), inputs.as_deref());
+            start(facts, live, given, &mut epoch)?;
         }
         Making::Event {
             time,
             states,
             inputs,
         } => {
-            epoch.time = *time;
             live.place(facts, *time, states, inputs)?;
             live.instance.begin_event()?;
             settle(live, &mut epoch)?;
         }
         Making::Step { time, inputs } => {
-            epoch.time = *time;
             live.set_inputs(facts, inputs)?;
             let from = before.expect("a step follows something");
             epoch.has_ended = live.instance.step(from, time - from)?;

@@ -7,7 +7,7 @@
 //! `tests/diagnostics` whose file name begins with the code.
 
 /// One row: code, title, explanation in a sentence or two.
-pub type Row = (&'static str, &'static str, &'static str);
+pub type CodeRow = (&'static str, &'static str, &'static str);
 
 // E08xx: Lagrangians.
 
@@ -164,11 +164,11 @@ pub const SWEEP_VALUES: &str = "E0512";
 pub const OPTIMIZE: &str = "E0513";
 
 /// Every code of this crate.
-pub const TABLE: &[Row] = &ALL;
+pub const TABLE: &[CodeRow] = &ALL;
 
 const N_CODES: usize = OWN.len() + crate::elaborate::code::TABLE.len();
 
-const ALL: [Row; N_CODES] = {
+const ALL: [CodeRow; N_CODES] = {
     let mut all = [("", "", ""); N_CODES];
     let mut at = 0;
     while at < N_CODES {
@@ -183,7 +183,7 @@ const ALL: [Row; N_CODES] = {
 };
 
 /// The codes of this file, in the order in which they were added.
-const OWN: &[Row] = &[
+const OWN: &[CodeRow] = &[
     (
         LAGRANGIAN_NAME,
         "name in a Lagrangian",
@@ -316,7 +316,7 @@ const OWN: &[Row] = &[
     ),
     (
         TABLE_DATA,
-        "points that make no table",
+        "points that do not make a table",
         "A table needs finite numbers, as many y as x, and x that never falls.",
     ),
     (

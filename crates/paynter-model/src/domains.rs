@@ -16,7 +16,7 @@ use crate::units::{Dimension, Unit};
 
 /// One of the four variables of a domain.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quantity {
+pub struct DomainVariable {
     /// What an engineer calls it: `voltage`.
     pub name: String,
     /// The unit it is shown in.
@@ -31,13 +31,13 @@ pub struct Domain {
     /// The flow alone is the power.
     pub is_pseudo: bool,
     /// e
-    pub effort: Quantity,
+    pub effort: DomainVariable,
     /// f
-    pub flow: Quantity,
+    pub flow: DomainVariable,
     /// p = ∫e; none where nature has no inertia (thermal, chemical).
-    pub momentum: Option<Quantity>,
+    pub momentum: Option<DomainVariable>,
     /// q = ∫f
-    pub displacement: Quantity,
+    pub displacement: DomainVariable,
     /// Where the text defines it; none for a built-in one.
     pub defined_at: Option<Span>,
 }
@@ -64,10 +64,10 @@ pub struct Domains {
 }
 
 /// Name; effort, flow, momentum, displacement, each with its unit.
-type Row = (&'static str, [(&'static str, &'static str); 4]);
+type DomainRow = (&'static str, [(&'static str, &'static str); 4]);
 
 /// Tables 3.1 and 3.2 of the thesis. An empty momentum does not exist.
-const BUILT_IN: &[Row] = &[
+const BUILT_IN: &[DomainRow] = &[
     (
         "electrical",
         [
@@ -145,7 +145,7 @@ impl Default for Domains {
 impl Domains {
     /// Gives the table without any domain of the text.
     pub fn built_in() -> Self {
-        let quantity = |(name, unit): (&str, &str)| Quantity {
+        let quantity = |(name, unit): (&str, &str)| DomainVariable {
             name: name.to_owned(),
             unit: Unit::parse_text(unit).expect("the built-in domains use units of the table"),
         };
@@ -167,7 +167,7 @@ impl Domains {
     /// Gives the unit in which `.e`, `.f`, `.p` or `.q` of this dimension is shown: a torque in
     /// N*m and an angle in rad, though J and 1 are the same to the SI.
     pub fn unit_of(&self, letter: &str, dimension: Dimension) -> Option<&Unit> {
-        let pick: fn(&Domain) -> Option<&Quantity> = match letter {
+        let pick: fn(&Domain) -> Option<&DomainVariable> = match letter {
             "e" => |d| Some(&d.effort),
             "f" => |d| Some(&d.flow),
             "p" => |d| d.momentum.as_ref(),
@@ -265,36 +265,7 @@ impl Domains {
         if let Some(id) = self.find(&item.name.text) {
             errors.push(duplicate(item, self.get(id)));
         }
-        let mut roles: [Option<(Quantity, Span)>; 4] = [const { None }; 4];
-        for (role, name, unit) in &item.variables {
-            let Some(slot) = ROLES.iter().position(|r| *r == &*role.text) else {
-                errors.push(unknown_role(role));
-                continue;
-            };
-            if let Some((_, first)) = &roles[slot] {
-                errors.push(
-                    Diagnostic::error(code::DOMAIN_ROLE, format!("`{}` is given twice", role.text))
-                        .primary(role.span, "given again")
-                        .secondary(*first, "first here"),
-                );
-                continue;
-            }
-            let unit = match unit.as_ref().map(Unit::parse) {
-                Some(Ok(unit)) => unit,
-                Some(Err(error)) => {
-                    errors.push(error.to_diagnostic());
-                    continue;
-                }
-                None => {
-                    errors.push(without_unit(role));
-                    continue;
-                }
-            };
-            let name = name.as_ref().map_or(&role.text, |n| &n.text).to_string();
-            roles[slot] = Some((Quantity { name, unit }, role.span));
-        }
-
-        let [effort, flow, momentum, displacement] = roles;
+        let [effort, flow, momentum, displacement] = roles_of(item, &mut errors);
         let (Some((effort, _)), Some((flow, flow_at))) = (effort, flow) else {
             if errors.is_empty() {
                 errors.push(
@@ -339,6 +310,42 @@ impl Domains {
 /// The words before the variables of a `domain` item.
 const ROLES: [&str; 4] = ["effort", "flow", "momentum", "displacement"];
 
+/// The variables that a domain gives, in the order of [`ROLES`], and where.
+fn roles_of(
+    item: &ast::Domain,
+    errors: &mut Vec<Diagnostic>,
+) -> [Option<(DomainVariable, Span)>; ROLES.len()] {
+    let mut roles = [const { None }; ROLES.len()];
+    for (role, name, unit) in &item.variables {
+        let Some(slot) = ROLES.iter().position(|r| *r == &*role.text) else {
+            errors.push(unknown_role(role));
+            continue;
+        };
+        if let Some((_, first)) = &roles[slot] {
+            errors.push(
+                Diagnostic::error(code::DOMAIN_ROLE, format!("`{}` is given twice", role.text))
+                    .primary(role.span, "given again")
+                    .secondary(*first, "first here"),
+            );
+            continue;
+        }
+        let unit = match unit.as_ref().map(Unit::parse) {
+            Some(Ok(unit)) => unit,
+            Some(Err(error)) => {
+                errors.push(error.to_diagnostic());
+                continue;
+            }
+            None => {
+                errors.push(without_unit(role));
+                continue;
+            }
+        };
+        let name = name.as_ref().map_or(&role.text, |n| &n.text).to_string();
+        roles[slot] = Some((DomainVariable { name, unit }, role.span));
+    }
+    roles
+}
+
 fn duplicate(item: &ast::Domain, first: &Domain) -> Diagnostic {
     let message = Diagnostic::error(
         code::DUPLICATE_DOMAIN,
@@ -377,8 +384,8 @@ fn without_unit(role: &ast::Ident) -> Diagnostic {
 
 fn check_power(
     item: &ast::Domain,
-    effort: &Quantity,
-    flow: &Quantity,
+    effort: &DomainVariable,
+    flow: &DomainVariable,
     flow_at: Span,
 ) -> Option<Diagnostic> {
     let (e, f) = (effort.unit.dimension, flow.unit.dimension);
@@ -420,16 +427,16 @@ fn check_power(
     })
 }
 
-fn integral_of(rate: &Quantity) -> Quantity {
+fn integral_of(rate: &DomainVariable) -> DomainVariable {
     let dimension = rate.unit.dimension.times(Dimension::TIME);
     let unit = Unit::parse_text(&dimension.to_string()).expect("a dimension prints as a unit");
-    Quantity {
+    DomainVariable {
         name: format!("integral of {}", rate.name),
         unit,
     }
 }
 
-fn check_integral(given: &Quantity, rate: &Quantity, at: Span) -> Option<Diagnostic> {
+fn check_integral(given: &DomainVariable, rate: &DomainVariable, at: Span) -> Option<Diagnostic> {
     let right = rate.unit.dimension.times(Dimension::TIME);
     (given.unit.dimension != right).then(|| {
         Diagnostic::error(

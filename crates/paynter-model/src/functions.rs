@@ -8,13 +8,13 @@
 //! How the elaborator uses it:
 //!
 //! ```
-//! use paynter_model::functions::{self, Argument, Context, Quantity, Value};
+//! use paynter_model::functions::{self, Argument, Context, Dimensioned, Value};
 //! use paynter_model::units::Dimension;
 //! use paynter_symbolic::Pool;
 //! use paynter_syntax::Span;
 //!
 //! let mut pool = Pool::new();
-//! let area = Quantity { expr: pool.number(9.0), dimension: Some(Dimension::LENGTH.pow(2, 1)) };
+//! let area = Dimensioned { expr: pool.number(9.0), dimension: Some(Dimension::LENGTH.pow(2, 1)) };
 //! let mut context = Context {
 //!     pool: &mut pool,
 //!     time: None,
@@ -54,7 +54,7 @@ use crate::units::Dimension;
 
 /// A number with the dimension it is known to have.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quantity {
+pub struct Dimensioned {
     /// Its value in SI.
     pub expr: ExprId,
     /// Unknown for a bare number.
@@ -66,8 +66,8 @@ pub struct Quantity {
 pub struct Array {
     /// Its shape.
     pub shape: Shape,
-    /// Row by row.
-    pub entries: Vec<Quantity>,
+    /// FunctionRow by row.
+    pub entries: Vec<Dimensioned>,
 }
 
 /// The shape of an [`Array`]. A vector counts as a column where a matrix is expected.
@@ -83,7 +83,7 @@ pub enum Shape {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A number; truth values are numbers too.
-    Number(Quantity),
+    Number(Dimensioned),
     /// A vector or matrix.
     Array(Array),
     /// A file name or a word.
@@ -106,7 +106,7 @@ pub struct Context<'a> {
     /// Where expressions are made.
     pub pool: &'a mut Pool,
     /// The built-in `time`, read by `table("f.csv")` when no other argument is given.
-    pub time: Option<Quantity>,
+    pub time: Option<Dimensioned>,
     /// The whole call.
     pub call: Span,
     /// Reads a data file beside the model; the error is a sentence.
@@ -168,7 +168,7 @@ pub fn reference() -> impl Iterator<Item = (String, &'static str)> {
 // ---------------------------------------------------------------------------------------
 
 /// One function.
-struct Row {
+struct FunctionRow {
     name: &'static str,
     /// Names of the arguments in order. One that ends in `?` may be left out.
     parameters: &'static [&'static str],
@@ -177,13 +177,13 @@ struct Row {
     lower: fn(&mut Call) -> Result<Value, Refusal>,
 }
 
-impl Row {
+impl FunctionRow {
     fn signature(&self) -> String {
         format!("{}({})", self.name, self.parameters.join(", "))
     }
 }
 
-fn rows() -> impl Iterator<Item = &'static Row> {
+fn rows() -> impl Iterator<Item = &'static FunctionRow> {
     [
         scalar::ROWS,
         sources::ROWS,
@@ -197,13 +197,13 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     .flatten()
 }
 
-fn find(name: &str) -> Option<&'static Row> {
+fn find(name: &str) -> Option<&'static FunctionRow> {
     rows().find(|row| row.name == name)
 }
 
 /// Puts each argument into the place of its parameter.
 fn bind<'a, 'b>(
-    row: &Row,
+    row: &FunctionRow,
     arguments: &'a [Argument<'b>],
     call: Span,
 ) -> Result<Vec<Option<&'a Argument<'b>>>, Refusal> {
@@ -248,7 +248,7 @@ fn bind<'a, 'b>(
 /// A call whose arguments are in place.
 struct Call<'a, 'b, 'c> {
     name: &'static str,
-    row: &'static Row,
+    row: &'static FunctionRow,
     slots: Vec<Option<&'a Argument<'b>>>,
     context: &'a mut Context<'c>,
 }
@@ -298,7 +298,7 @@ impl Call<'_, '_, '_> {
     }
 
     /// An argument that must be a number.
-    fn number(&self, slot: usize) -> Result<Quantity, Refusal> {
+    fn number(&self, slot: usize) -> Result<Dimensioned, Refusal> {
         match self.slots[slot].map(|a| &a.value) {
             Some(Value::Number(quantity)) => Ok(*quantity),
             _ => Err(self.wrong_shape(slot, "a number")),
@@ -318,7 +318,7 @@ impl Call<'_, '_, '_> {
     }
 
     /// A vector of any length.
-    fn vector(&self, slot: usize) -> Result<Vec<Quantity>, Refusal> {
+    fn vector(&self, slot: usize) -> Result<Vec<Dimensioned>, Refusal> {
         match self.slots[slot].map(|a| &a.value) {
             Some(Value::Array(Array {
                 shape: Shape::Vector(_),
@@ -333,14 +333,14 @@ impl Call<'_, '_, '_> {
     }
 
     /// A matrix as (rows, columns, entries); a vector counts as a column.
-    fn matrix(&self, slot: usize) -> Result<(usize, usize, Vec<Quantity>), Refusal> {
+    fn matrix(&self, slot: usize) -> Result<(usize, usize, Vec<Dimensioned>), Refusal> {
         let array = self.array(slot)?;
         let (rows, columns) = array.shape.as_matrix();
         Ok((rows, columns, array.entries))
     }
 
     /// A number that must have this dimension where one is known.
-    fn number_in(&self, slot: usize, dimension: Dimension) -> Result<Quantity, Refusal> {
+    fn number_in(&self, slot: usize, dimension: Dimension) -> Result<Dimensioned, Refusal> {
         let quantity = self.number(slot)?;
         match quantity.dimension {
             Some(known) if known != dimension => Err(self.wrong_unit(slot, known, dimension, None)),
@@ -349,7 +349,7 @@ impl Call<'_, '_, '_> {
     }
 
     /// A plain number or an angle.
-    fn plain(&self, slot: usize) -> Result<Quantity, Refusal> {
+    fn plain(&self, slot: usize) -> Result<Dimensioned, Refusal> {
         self.number_in(slot, Dimension::ONE)
     }
 
@@ -424,7 +424,7 @@ impl Call<'_, '_, '_> {
     fn require(
         &self,
         slot: usize,
-        quantity: Quantity,
+        quantity: Dimensioned,
         holds: fn(f64) -> bool,
         rule: &str,
     ) -> Result<(), Refusal> {
@@ -456,7 +456,7 @@ impl Shape {
 
 /// A number as result.
 fn give(expr: ExprId, dimension: Option<Dimension>) -> Result<Value, Refusal> {
-    Ok(Value::Number(Quantity { expr, dimension }))
+    Ok(Value::Number(Dimensioned { expr, dimension }))
 }
 
 /// Of a product, where both are known; a bare number leaves it unknown.

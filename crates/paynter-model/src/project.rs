@@ -573,7 +573,7 @@ impl Project {
             Diagnostic::error(code::BAD_OVERRIDE, message)
                 .primary(span, "")
                 .help(format!(
-                    "write names with commas between, such as `{option} theta,shaft.f`"
+                    "separate names by commas, such as `{option} theta,shaft.f`"
                 )),
         ])
     }

@@ -75,7 +75,7 @@ pub fn evolve(
             .map(|k| offspring(&members, k, &mut random))
             .collect();
         let values = threads::map(how.jobs, &trials, |_, t| problem.evaluate(&t.x));
-        for (k, (mut trial, value)) in trials.into_iter().zip(values).enumerate() {
+        for (member, (mut trial, value)) in members.iter_mut().zip(trials.into_iter().zip(values)) {
             trial.value = match value {
                 Trial::Good(value) if value.is_finite() => Some(value),
                 Trial::Good(_) | Trial::Bad => None,
@@ -88,8 +88,8 @@ pub fn evolve(
                 x: trial.x.clone(),
                 value: trial.value.clone(),
             });
-            if !is_better(members[k].value.as_ref(), trial.value.as_ref(), scales) {
-                members[k] = trial;
+            if !is_better(member.value.as_ref(), trial.value.as_ref(), scales) {
+                *member = trial;
             }
         }
         result.is_settled = spread(&members) < how.smallest_spread;
@@ -98,11 +98,8 @@ pub fn evolve(
         }
     }
     for member in &members {
-        if is_better(
-            member.value.as_ref(),
-            result.best.as_ref().map(|b| &b.1),
-            scales,
-        ) {
+        let best = result.best.as_ref().map(|b| &b.1);
+        if is_better(member.value.as_ref(), best, scales) {
             result.best = member.value.clone().map(|v| (member.x.clone(), v));
         }
     }

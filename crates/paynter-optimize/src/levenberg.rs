@@ -54,85 +54,109 @@ pub struct Fit {
 /// Iterations after which a fit is stopped.
 const MOST_ITERATIONS: usize = 100;
 
+/// How much the steps are damped, by the rule of Nielsen (1999): eased by what a step gained of what it promised,
+/// tightened faster and faster while steps gain nothing.
+struct Damping {
+    value: f64,
+    growth: f64,
+}
+
+impl Default for Damping {
+    fn default() -> Self {
+        Damping {
+            value: 1e-3,
+            growth: 2.0,
+        }
+    }
+}
+
+impl Damping {
+    /// Whether a smaller step is worth trying.
+    fn tighten(&mut self) -> bool {
+        self.value *= self.growth;
+        self.growth *= 2.0;
+        self.value <= 1e20
+    }
+
+    fn relax(&mut self, ratio: f64) {
+        self.value *= (1.0 - (2.0 * ratio - 1.0).powi(3)).max(1.0 / 3.0);
+        self.growth = 2.0;
+    }
+}
+
 /// Fits from a start.
 pub fn fit(fitting: Fitting<'_>, start: &[f64]) -> Fit {
-    let residuals = fitting.residuals;
-    let mut x = start.to_vec();
-    let blocked = |x: Vec<f64>| Fit {
-        jacobian: Dense::zeros(0, x.len()),
-        x,
-        residuals: Vec::new(),
-        end: FitEnd::Blocked,
+    let x = start.to_vec();
+    let first = (fitting.residuals)(&x).and_then(|r| Some((jacobian(fitting, &x, &r)?, r)));
+    let Some((j, r)) = first else {
+        return Fit {
+            jacobian: Dense::zeros(0, x.len()),
+            x,
+            residuals: Vec::new(),
+            end: FitEnd::Blocked,
+        };
     };
-    let Some(mut r) = residuals(&x) else {
-        return blocked(x);
-    };
-    let Some(mut j) = jacobian(fitting, &x, &r) else {
-        return blocked(x);
-    };
-    let (mut damping, mut growth) = (1e-3, 2.0);
-    let mut end = FitEnd::Exhausted;
+
+    let mut at = Iterate { x, r, j };
+    let mut damping = Damping::default();
+    let mut end = None;
     for _ in 0..MOST_ITERATIONS {
-        let gradient = j.transposed_times(&r);
+        end = at.step(fitting, &mut damping);
+        if end.is_some() {
+            break;
+        }
+    }
+    Fit {
+        x: at.x,
+        residuals: at.r,
+        jacobian: at.j,
+        end: end.unwrap_or(FitEnd::Exhausted),
+    }
+}
+
+/// Where the search stands: parameters, residuals and their slopes.
+struct Iterate {
+    x: Vec<f64>,
+    r: Vec<f64>,
+    j: Dense,
+}
+
+impl Iterate {
+    /// Tries one step, taken if it gains; gives the end where there is nothing more to gain.
+    fn step(&mut self, fitting: Fitting<'_>, damping: &mut Damping) -> Option<FitEnd> {
+        let Iterate { x, r, j } = self;
+        let gradient = j.transposed_times(r);
         let free: Vec<usize> = (0..x.len())
             .filter(|&k| !(x[k] <= 0.0 && gradient[k] > 0.0 || x[k] >= 1.0 && gradient[k] < 0.0))
             .collect();
-        let Some(d) = damped_step(&j, &gradient, &free, damping) else {
-            damping *= growth;
-            growth *= 2.0;
-            if damping > 1e20 {
-                end = FitEnd::Converged;
-                break;
-            }
-            continue;
+        let Some(d) = damped_step(j, &gradient, &free, damping.value) else {
+            return (!damping.tighten()).then_some(FitEnd::Converged);
         };
         let next: Vec<f64> = x
             .iter()
             .zip(&d)
             .map(|(x, d)| (x + d).clamp(0.0, 1.0))
             .collect();
-        let moved: Vec<f64> = next.iter().zip(&x).map(|(a, b)| a - b).collect();
+        let moved: Vec<f64> = next.iter().zip(&*x).map(|(a, b)| a - b).collect();
         if largest(&moved) < 1e-10 {
-            end = FitEnd::Converged;
-            break;
+            return Some(FitEnd::Converged);
         }
+
         let along = j.times(&moved);
-        let promised = -2.0 * dot(&r, &along) - dot(&along, &along);
-        let gained = residuals(&next).map(|new| (dot(&r, &r) - dot(&new, &new), new));
-        match gained {
-            Some((gain, new)) if gain > 0.0 => {
-                let ratio = gain / promised.max(f64::MIN_POSITIVE);
-                let is_done = gain <= 1e-14 * dot(&r, &r);
-                (x, r) = (next, new);
-                match jacobian(fitting, &x, &r) {
-                    Some(new) => j = new,
-                    None => {
-                        end = FitEnd::Blocked;
-                        break;
-                    }
-                }
-                damping *= (1.0 - (2.0 * ratio - 1.0).powi(3)).max(1.0 / 3.0);
-                growth = 2.0;
-                if is_done {
-                    end = FitEnd::Converged;
-                    break;
-                }
-            }
-            _ => {
-                damping *= growth;
-                growth *= 2.0;
-                if damping > 1e20 {
-                    end = FitEnd::Converged;
-                    break;
-                }
-            }
-        }
-    }
-    Fit {
-        x,
-        residuals: r,
-        jacobian: j,
-        end,
+        let promised = -2.0 * dot(r, &along) - dot(&along, &along);
+        let gained = (fitting.residuals)(&next).map(|new| (dot(r, r) - dot(&new, &new), new));
+        let Some((gain, new)) = gained.filter(|(gain, _)| *gain > 0.0) else {
+            return (!damping.tighten()).then_some(FitEnd::Converged);
+        };
+        let ratio = gain / promised.max(f64::MIN_POSITIVE);
+        let is_done = gain <= 1e-14 * dot(r, r);
+        (*x, *r) = (next, new);
+        let Some(slopes) = jacobian(fitting, x, r) else {
+            return Some(FitEnd::Blocked);
+        };
+        *j = slopes;
+        damping.relax(ratio);
+        is_done.then_some(FitEnd::Converged)
     }
 }
 

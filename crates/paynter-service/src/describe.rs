@@ -320,34 +320,24 @@ pub const SPECIAL: &[(&str, &str)] = &[
 
 /// Describes a symbol; none if its declaration cannot be found.
 pub fn describe(analysis: &Analysis, symbol: &Symbol) -> Option<String> {
-    let file_of = |path: &str| {
-        let files = &analysis.project.files;
-        files.iter().position(|f| f.canonical_name == path)
-    };
+    let files = &analysis.project.files;
+    let file_of = |path: &str| files.iter().position(|f| f.canonical_name == path);
     match symbol {
         Symbol::Item { path, name } => {
             let file = file_of(path)?;
-            let items = &analysis.project.files[file].ast.items;
-            let item = items
-                .iter()
-                .find(|i| item_name(i).is_some_and(|n| &*n.text == name.as_str()))?;
+            let mut items = files[file].ast.items.iter();
+            let item = items.find(|i| item_name(i).is_some_and(|n| &*n.text == name.as_str()))?;
             Some(item_text(analysis, file, item))
         }
         Symbol::Experiment { path, name } => {
-            let file = file_of(path)?;
-            let items = &analysis.project.files[file].ast.items;
-            items.iter().find_map(|item| match &item.kind {
-                ast::ItemKind::Experiment(e) if &*e.name.text == name.as_str() => {
-                    let head = format!("experiment {} of {}", name, path_text(&e.of));
-                    Some(with_doc(&head, item.doc.as_deref()))
-                }
-                _ => None,
-            })
+            let (item, experiment) = experiment_named(analysis, file_of(path)?, name)?;
+            let head = format!("experiment {} of {}", name, path_text(&experiment.of));
+            Some(with_doc(&head, item.doc.as_deref()))
         }
         Symbol::Member { path, model, name } => member_text(analysis, file_of(path)?, model, name),
         Symbol::PortMember { path, port, name } => {
             let file = file_of(path)?;
-            let items = &analysis.project.files[file].ast.items;
+            let items = &files[file].ast.items;
             items.iter().find_map(|item| match &item.kind {
                 ast::ItemKind::PortType(p) if &*p.name.text == port.as_str() => {
                     port_member_text(analysis, file, p, name)
@@ -361,20 +351,14 @@ pub fn describe(analysis: &Analysis, symbol: &Symbol) -> Option<String> {
             name,
         } => {
             let file = file_of(path)?;
-            let items = &analysis.project.files[file].ast.items;
-            items.iter().find_map(|item| match &item.kind {
-                ast::ItemKind::Experiment(e) if &*e.name.text == experiment.as_str() => {
-                    measure_text(analysis, file, e, name)
-                }
-                _ => None,
-            })
+            let (_, experiment) = experiment_named(analysis, file, experiment)?;
+            measure_text(analysis, file, experiment, name)
         }
         Symbol::Local { path, at } => {
-            let file = file_of(path)?;
             let text = &analysis
                 .project
                 .sources
-                .file(analysis.project.files[file].file)
+                .file(files[file_of(path)?].file)
                 .text;
             let start = text[..*at as usize].rfind('\n').map_or(0, |i| i + 1);
             let end = text[start..].find('\n').map_or(text.len(), |i| start + i);
@@ -382,6 +366,19 @@ pub fn describe(analysis: &Analysis, symbol: &Symbol) -> Option<String> {
         }
         Symbol::Library(name) => library_text(name),
     }
+}
+
+/// The experiment of this name in a file.
+fn experiment_named<'a>(
+    analysis: &'a Analysis,
+    file: usize,
+    name: &str,
+) -> Option<(&'a ast::Item, &'a ast::Experiment)> {
+    let items = &analysis.project.files[file].ast.items;
+    items.iter().find_map(|item| match &item.kind {
+        ast::ItemKind::Experiment(e) if &*e.name.text == name => Some((item, e)),
+        _ => None,
+    })
 }
 
 /// Describes a member of a port type.

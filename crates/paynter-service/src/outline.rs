@@ -122,66 +122,10 @@ fn item_outline(document: &Document, item: &ast::Item) -> Option<Outline> {
 
 fn members(document: &Document, body: &[ast::Stmt]) -> Vec<Outline> {
     let mut found = Vec::new();
-    let mut add = |name: &ast::Ident, span: Span, sort: OutlineSort, detail: &str| {
-        found.push(Outline {
-            name: name.text.to_string(),
-            detail: detail.to_owned(),
-            sort,
-            range: document.range(span),
-            name_range: document.range(name.span),
-            children: Vec::new(),
-        });
-    };
-
     let mut open: Vec<&ast::Stmt> = body.iter().rev().collect();
     while let Some(statement) = open.pop() {
         use ast::StmtKind as S;
         match &statement.kind {
-            S::Param(list) => list
-                .iter()
-                .for_each(|d| add(&d.name, d.span, OutlineSort::Param, "param")),
-            S::Input(list) => list
-                .iter()
-                .for_each(|d| add(&d.name, d.span, OutlineSort::Input, "input")),
-            S::Output(list) => list
-                .iter()
-                .for_each(|d| add(&d.name, d.span, OutlineSort::Output, "output")),
-            S::Port(list) => list
-                .iter()
-                .for_each(|p| add(&p.name, p.span, OutlineSort::Port, "port")),
-            S::Chain(chain) | S::NamedBond { chain, .. } => {
-                for (name, kind, span) in things(chain) {
-                    add(name, span, OutlineSort::Node, &crate::view::kind_text(kind));
-                }
-            }
-            S::Replaceable { name, bound, .. } => {
-                add(
-                    name,
-                    statement.span,
-                    OutlineSort::Node,
-                    &crate::view::path_text(bound),
-                );
-            }
-            S::Outer { name, path } => {
-                add(
-                    name,
-                    statement.span,
-                    OutlineSort::Node,
-                    &crate::view::path_text(path),
-                );
-            }
-            S::Define(d) => {
-                if let [only] = d.target.parts.as_slice() {
-                    add(&only.name, d.span, OutlineSort::Signal, "");
-                }
-            }
-            S::Sample { body, .. } => {
-                for d in body {
-                    if let [only] = d.target.parts.as_slice() {
-                        add(&only.name, d.span, OutlineSort::Signal, "sampled");
-                    }
-                }
-            }
             S::For { body, .. } => open.extend(body.iter().rev()),
             S::If {
                 then, otherwise, ..
@@ -189,10 +133,63 @@ fn members(document: &Document, body: &[ast::Stmt]) -> Vec<Outline> {
                 open.extend(otherwise.iter().rev());
                 open.extend(then.iter().rev());
             }
-            _ => {}
+            _ => declared_by(statement, &mut |name, span, sort, detail| {
+                found.push(Outline {
+                    name: name.text.to_string(),
+                    detail: detail.to_owned(),
+                    sort,
+                    range: document.range(span),
+                    name_range: document.range(name.span),
+                    children: Vec::new(),
+                });
+            }),
         }
     }
     found
+}
+
+/// Passes on each name that a statement declares: its place, what it is, and the words beside it.
+fn declared_by(statement: &ast::Stmt, add: &mut dyn FnMut(&ast::Ident, Span, OutlineSort, &str)) {
+    use crate::view::{kind_text, path_text};
+    use ast::StmtKind as S;
+    match &statement.kind {
+        S::Param(list) => list
+            .iter()
+            .for_each(|d| add(&d.name, d.span, OutlineSort::Param, "param")),
+        S::Input(list) => list
+            .iter()
+            .for_each(|d| add(&d.name, d.span, OutlineSort::Input, "input")),
+        S::Output(list) => list
+            .iter()
+            .for_each(|d| add(&d.name, d.span, OutlineSort::Output, "output")),
+        S::Port(list) => list
+            .iter()
+            .for_each(|p| add(&p.name, p.span, OutlineSort::Port, "port")),
+        S::Chain(chain) | S::NamedBond { chain, .. } => {
+            for (name, kind, span) in things(chain) {
+                add(name, span, OutlineSort::Node, &kind_text(kind));
+            }
+        }
+        S::Replaceable {
+            name, bound: path, ..
+        }
+        | S::Outer { name, path } => {
+            add(name, statement.span, OutlineSort::Node, &path_text(path));
+        }
+        S::Define(d) => {
+            if let [only] = d.target.parts.as_slice() {
+                add(&only.name, d.span, OutlineSort::Signal, "");
+            }
+        }
+        S::Sample { body, .. } => {
+            for d in body {
+                if let [only] = d.target.parts.as_slice() {
+                    add(&only.name, d.span, OutlineSort::Signal, "sampled");
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The parts that a chain declares, in the order of the text.

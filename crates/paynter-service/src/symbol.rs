@@ -424,13 +424,7 @@ impl<'a> Walk<'a> {
                 name,
                 bound,
                 default,
-            } => {
-                self.declared(name);
-                self.path_use(bound);
-                if let Some(default) = default {
-                    self.instantiation(&default.path, &default.args);
-                }
-            }
+            } => self.replaceable(name, bound, default.as_ref()),
             S::NamedBond { name, chain } => {
                 self.declared(name);
                 self.chain(chain);
@@ -442,15 +436,9 @@ impl<'a> Walk<'a> {
                 equations,
             } => {
                 unknowns.iter().for_each(|n| self.declared(n));
-                for demand in equations {
-                    self.expr(&demand.left);
-                    self.expr(&demand.right);
-                }
+                equations.iter().for_each(|d| self.demand(d));
             }
-            S::Invariant(demand) => {
-                self.expr(&demand.left);
-                self.expr(&demand.right);
-            }
+            S::Invariant(demand) => self.demand(demand),
             S::Start(list) | S::Guess(list) => list.iter().for_each(|a| self.assign(a)),
             S::Sample { rate, body } => {
                 self.expr(rate);
@@ -460,28 +448,12 @@ impl<'a> Walk<'a> {
                 name,
                 condition,
                 actions,
-            } => {
-                name.iter().for_each(|n| self.declared(n));
-                self.expr(condition);
-                for action in actions {
-                    match action {
-                        ast::Action::Reinit(assign) => self.assign(assign),
-                        ast::Action::Define(define) => self.define(define),
-                        ast::Action::Stop { .. } => {}
-                    }
-                }
-            }
+            } => self.when(name.as_ref(), condition, actions),
             S::For {
                 variable,
                 range,
                 body,
-            } => {
-                self.range(range);
-                let n_locals = self.locals.len();
-                self.local(variable);
-                self.body(body);
-                self.locals.truncate(n_locals);
-            }
+            } => self.loop_over(variable, range, body),
             S::If {
                 condition,
                 then,
@@ -493,6 +465,57 @@ impl<'a> Walk<'a> {
             }
             S::Layout(list) => list.iter().for_each(|p| self.reference(&p.target)),
         }
+    }
+
+    fn replaceable(
+        &mut self,
+        name: &'a ast::Ident,
+        bound: &'a ast::Path,
+        default: Option<&'a ast::Instantiation>,
+    ) {
+        self.declared(name);
+        self.path_use(bound);
+        if let Some(default) = default {
+            self.instantiation(&default.path, &default.args);
+        }
+    }
+
+    fn when(
+        &mut self,
+        name: Option<&'a ast::Ident>,
+        condition: &'a ast::Expr,
+        actions: &'a [ast::Action],
+    ) {
+        name.into_iter().for_each(|n| self.declared(n));
+        self.expr(condition);
+        actions.iter().for_each(|a| self.action(a));
+    }
+
+    fn demand(&mut self, demand: &'a ast::Demand) {
+        self.expr(&demand.left);
+        self.expr(&demand.right);
+    }
+
+    fn action(&mut self, action: &'a ast::Action) {
+        match action {
+            ast::Action::Reinit(assign) => self.assign(assign),
+            ast::Action::Define(define) => self.define(define),
+            ast::Action::Stop { .. } => {}
+        }
+    }
+
+    /// Names under one variable of a loop, which is known in its body only.
+    fn loop_over(
+        &mut self,
+        variable: &'a ast::Ident,
+        range: &'a ast::Range,
+        body: &'a [ast::Stmt],
+    ) {
+        self.range(range);
+        let n_locals = self.locals.len();
+        self.local(variable);
+        self.body(body);
+        self.locals.truncate(n_locals);
     }
 
     /// A name that this model declares; a base may have declared it first.

@@ -124,6 +124,15 @@ fn gradient_of_few(pool: &mut Pool, order: &[ExprId], symbols: &[SymbolId]) -> V
     gradient
 }
 
+/// The rates of two alternatives, zero for one that does not change; `None` if neither does.
+fn either(pool: &mut Pool, a: Option<ExprId>, b: Option<ExprId>) -> Option<(ExprId, ExprId)> {
+    if a.is_none() && b.is_none() {
+        return None;
+    }
+    let zero = pool.number(0.0);
+    Some((a.unwrap_or(zero), b.unwrap_or(zero)))
+}
+
 /// The chain rule for one node; `None` if no argument changes.
 fn rate_of_node(pool: &mut Pool, id: ExprId, rates: &FxHashMap<ExprId, ExprId>) -> Option<ExprId> {
     let rate = |a: ExprId| rates.get(&a).copied();
@@ -149,33 +158,21 @@ fn rate_of_node(pool: &mut Pool, id: ExprId, rates: &FxHashMap<ExprId, ExprId>) 
         },
         Node::Div(a, b) => {
             // (a/b)' = (a' − (a/b) b') / b: the quotient itself is already there.
-            let top = match (rate(a), rate(b)) {
+            let part = rate(b).map(|db| pool.mul(id, db));
+            let top = match (rate(a), part) {
                 (None, None) => return None,
                 (Some(da), None) => da,
-                (da, Some(db)) => {
-                    let part = pool.mul(id, db);
-                    match da {
-                        Some(da) => pool.sub(da, part),
-                        None => pool.neg(part),
-                    }
-                }
+                (Some(da), Some(part)) => pool.sub(da, part),
+                (None, Some(part)) => pool.neg(part),
             };
             Some(pool.div(top, b))
         }
         Node::If(condition, a, b) => {
-            if rate(a).is_none() && rate(b).is_none() {
-                return None;
-            }
-            let zero = pool.number(0.0);
-            let (da, db) = (rate(a).unwrap_or(zero), rate(b).unwrap_or(zero));
+            let (da, db) = either(pool, rate(a), rate(b))?;
             Some(pool.if_else(condition, da, db))
         }
         Node::Call2(f @ (Function2::Min | Function2::Max), a, b) => {
-            if rate(a).is_none() && rate(b).is_none() {
-                return None;
-            }
-            let zero = pool.number(0.0);
-            let (da, db) = (rate(a).unwrap_or(zero), rate(b).unwrap_or(zero));
+            let (da, db) = either(pool, rate(a), rate(b))?;
             let second = second_is_chosen(pool, f, a, b);
             Some(pool.if_else(second, db, da))
         }

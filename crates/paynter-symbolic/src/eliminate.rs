@@ -280,18 +280,52 @@ fn collect(
     solve_up_to: usize,
     unsolved: &FxHashSet<usize>,
 ) -> Collected {
-    let mut definitions: Vec<(SymbolId, ExprId)> = Vec::new();
-    let mut systems: Vec<(usize, System)> = Vec::new();
-    let mut solved: Vec<SymbolId> = Vec::new();
+    let mut found = Definitions::default();
     for (i, known) in reduced.known.iter().enumerate() {
         if let Known::Expression(e) = known {
-            definitions.push((SymbolId(i as u32), *e));
+            found.own.push((SymbolId(i as u32), *e));
         }
     }
-
     for (i, block) in reduced.blocks.iter().enumerate() {
+        found.add_block(reduced, pool, (i, block), (solve_up_to, unsolved));
+    }
+
+    let values: Vec<ExprId> = found.own.iter().map(|d| d.1).collect();
+    let values = resolve(reduced, pool, aliases, &values);
+    let own = found.own.iter().map(|d| d.0).zip(values).collect();
+    let mut system_of = FxHashMap::default();
+    for (k, (_, system)) in found.systems.iter_mut().enumerate() {
+        resolve_system(reduced, pool, aliases, system);
+        system_of.extend(system.unknowns.iter().map(|&s| (s, k)));
+    }
+
+    Collected {
+        own,
+        systems: found.systems,
+        system_of,
+        solved: found.solved,
+    }
+}
+
+/// What the blocks define, before aliases are resolved.
+#[derive(Default)]
+struct Definitions {
+    own: Vec<(SymbolId, ExprId)>,
+    systems: Vec<(usize, System)>,
+    solved: Vec<SymbolId>,
+}
+
+impl Definitions {
+    /// Adds a block with its number. Groups up to a size are solved by formula, unless they are among the unsolved.
+    fn add_block(
+        &mut self,
+        reduced: &Reduced,
+        pool: &mut Pool,
+        (i, block): (usize, &Block),
+        (solve_up_to, unsolved): (usize, &FxHashSet<usize>),
+    ) {
         match block {
-            Block::Assign { symbol, value } => definitions.push((*symbol, *value)),
+            Block::Assign { symbol, value } => self.own.push((*symbol, *value)),
             Block::Linear {
                 unknowns,
                 matrix,
@@ -300,33 +334,26 @@ fn collect(
                 inner,
                 ..
             } => {
-                definitions.extend(inner.iter().copied());
+                self.own.extend(inner.iter().copied());
                 let mut group = Group {
                     unknowns: unknowns.clone(),
                     matrix: matrix.clone(),
                     right: right.clone(),
                 };
                 if unknowns.len() > solve_up_to {
-                    definitions.extend(group.without_efforts(reduced, pool));
+                    self.own.extend(group.without_efforts(reduced, pool));
                 }
-                let Group {
-                    unknowns,
-                    matrix,
-                    right,
-                } = group;
-                if unknowns.len() <= solve_up_to && !unsolved.contains(&i) {
-                    let is_rate = |s: &SymbolId| is_rate(reduced, *s);
-                    let values = solve_by_formula(pool, &unknowns, &matrix, &right, &is_rate);
-                    definitions.extend(unknowns.iter().copied().zip(values));
-                    solved.extend(unknowns.iter().copied().filter(|s| !is_rate(s)));
-                } else {
-                    let kind = SystemKind::Linear {
-                        matrix,
-                        right,
-                        is_symmetric: *positive_definite,
-                    };
-                    systems.push((i, System { unknowns, kind }));
+                if group.unknowns.len() <= solve_up_to && !unsolved.contains(&i) {
+                    self.solve_group(reduced, pool, &group);
+                    return;
                 }
+                let kind = SystemKind::Linear {
+                    matrix: group.matrix,
+                    right: group.right,
+                    is_symmetric: *positive_definite,
+                };
+                let unknowns = group.unknowns;
+                self.systems.push((i, System { unknowns, kind }));
             }
             Block::Nonlinear {
                 unknowns,
@@ -334,40 +361,22 @@ fn collect(
                 residuals,
                 ..
             } => {
-                definitions.extend(inner.iter().copied());
-                let kind = SystemKind::Nonlinear {
-                    residuals: residuals.clone(),
-                };
-                systems.push((
-                    i,
-                    System {
-                        unknowns: unknowns.clone(),
-                        kind,
-                    },
-                ));
+                self.own.extend(inner.iter().copied());
+                let unknowns = unknowns.clone();
+                let residuals = residuals.clone();
+                let kind = SystemKind::Nonlinear { residuals };
+                self.systems.push((i, System { unknowns, kind }));
             }
         }
     }
 
-    let values: Vec<ExprId> = definitions.iter().map(|d| d.1).collect();
-    let mut own = FxHashMap::default();
-    for ((symbol, _), value) in definitions
-        .iter()
-        .zip(resolve(reduced, pool, aliases, &values))
-    {
-        own.insert(*symbol, value);
-    }
-    let mut system_of = FxHashMap::default();
-    for (k, (_, system)) in systems.iter_mut().enumerate() {
-        resolve_system(reduced, pool, aliases, system);
-        system_of.extend(system.unknowns.iter().map(|&s| (s, k)));
-    }
-
-    Collected {
-        own,
-        systems,
-        system_of,
-        solved,
+    fn solve_group(&mut self, reduced: &Reduced, pool: &mut Pool, group: &Group) {
+        let is_rate = |s: &SymbolId| is_rate(reduced, *s);
+        let unknowns = &group.unknowns;
+        let values = solve_by_formula(pool, unknowns, &group.matrix, &group.right, &is_rate);
+        self.own.extend(unknowns.iter().copied().zip(values));
+        let others = unknowns.iter().copied().filter(|s| !is_rate(s));
+        self.solved.extend(others);
     }
 }
 

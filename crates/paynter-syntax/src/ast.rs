@@ -311,7 +311,7 @@ pub enum StmtKind {
         otherwise: Vec<Stmt>,
     },
     /// `layout { mesh 120 40 }`
-    Layout(Vec<Place>),
+    Layout(Vec<LayoutEntry>),
 }
 
 /// A declared parameter, input, output or member signal.
@@ -528,7 +528,7 @@ pub enum Action {
 
 /// `r1 120 100` of a layout block.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct LayoutEntry {
     /// Whose place.
     pub target: Ref,
     /// To the right.

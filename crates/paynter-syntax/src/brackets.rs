@@ -22,7 +22,7 @@ const MAX_LEVELS_COMPARED: usize = 64;
 
 /// What the pairing reads of a significant token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct TokenPlace {
     pub(crate) line: u32,
     /// Bytes before the first token of its line; far out is all the same.
     pub(crate) indent: u16,
@@ -68,7 +68,7 @@ impl Brackets {
 }
 
 /// Pairs all brackets of a file in linear time.
-pub(crate) fn pair_brackets(places: &[Place]) -> Brackets {
+pub(crate) fn pair_brackets(places: &[TokenPlace]) -> Brackets {
     let mut brackets = Brackets {
         partner: vec![NONE; places.len() + 1],
         unclosed: vec![],
@@ -85,7 +85,7 @@ pub(crate) fn pair_brackets(places: &[Place]) -> Brackets {
 }
 
 /// Pairs braces exactly, and tells whether all of them have a partner.
-fn pair_balanced_braces(places: &[Place], partner: &mut [u32]) -> bool {
+fn pair_balanced_braces(places: &[TokenPlace], partner: &mut [u32]) -> bool {
     let mut open = Vec::new();
     for (i, place) in places.iter().enumerate() {
         match place.kind {
@@ -112,7 +112,7 @@ struct OpenBrace {
     should_close_before: Option<u32>,
 }
 
-fn pair_braces_by_indentation(places: &[Place], brackets: &mut Brackets) {
+fn pair_braces_by_indentation(places: &[TokenPlace], brackets: &mut Brackets) {
     let count = |kind| places.iter().filter(|p| p.kind == kind).count();
     let mut surplus = count(TokenKind::RBrace).saturating_sub(count(TokenKind::LBrace));
     let mut open: Vec<OpenBrace> = Vec::new();
@@ -147,19 +147,7 @@ fn pair_braces_by_indentation(places: &[Place], brackets: &mut Brackets) {
                 should_close_before: None,
             }),
             TokenKind::RBrace => {
-                let matching = if is_first_of_line {
-                    open.iter()
-                        .enumerate()
-                        .rev()
-                        .take(MAX_LEVELS_COMPARED)
-                        .find(|(_, brace)| brace.indent == place.indent)
-                        .map(|(level, _)| level)
-                } else {
-                    open.len()
-                        .checked_sub(1)
-                        .filter(|&top| open[top].line == place.line)
-                };
-                let level = match matching {
+                let level = match matching_level(&open, place, is_first_of_line) {
                     Some(level) => level,
                     None if surplus == 0 && !open.is_empty() => open.len() - 1,
                     None => {
@@ -177,6 +165,20 @@ fn pair_braces_by_indentation(places: &[Place], brackets: &mut Brackets) {
         }
     }
     leave_unclosed(&mut open, 0, places.len() as u32, brackets);
+}
+
+/// The open brace that a closing one seems to belong to: at the same indentation, or on the same line.
+fn matching_level(open: &[OpenBrace], place: &TokenPlace, is_first_of_line: bool) -> Option<usize> {
+    if !is_first_of_line {
+        let top = open.len().checked_sub(1);
+        return top.filter(|&top| open[top].line == place.line);
+    }
+    open.iter()
+        .enumerate()
+        .rev()
+        .take(MAX_LEVELS_COMPARED)
+        .find(|(_, brace)| brace.indent == place.indent)
+        .map(|(level, _)| level)
 }
 
 /// Gives up all open braces above `level`, met at token `at`.
@@ -199,7 +201,7 @@ fn note_outdent(open: &mut [OpenBrace], indent: u16, token: u32) {
 }
 
 /// Pairs what is not a brace, and gives the closing ones without partner.
-fn pair_round_and_square(places: &[Place], partner: &mut [u32]) -> Vec<u32> {
+fn pair_round_and_square(places: &[TokenPlace], partner: &mut [u32]) -> Vec<u32> {
     let mut stray = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (i, place) in places.iter().enumerate() {

@@ -25,7 +25,7 @@ mod node;
 mod unit;
 
 use crate::ast;
-use crate::brackets::{Brackets, Place, pair_brackets};
+use crate::brackets::{Brackets, TokenPlace, pair_brackets};
 use crate::code;
 use crate::diagnostic::Diagnostic;
 use crate::lex::{TokenKind, Tokens, lex};
@@ -154,7 +154,7 @@ struct Parser<'t> {
     /// For each significant token its number among all tokens.
     raw: Vec<u32>,
     /// For each significant token what and where it is; one more for the end of the text.
-    places: Vec<Place>,
+    places: Vec<TokenPlace>,
     brackets: Brackets,
     /// Items in column 0.
     item_starts: Vec<u32>,
@@ -198,33 +198,39 @@ enum Newlines {
     AreBlanks,
 }
 
+/// What is not white space or a comment: its numbers among all tokens, what and where it is; and the number of newlines.
+fn significant_tokens(tokens: &Tokens) -> (Vec<u32>, Vec<TokenPlace>, u32) {
+    let mut raw = Vec::with_capacity(tokens.len() / 2);
+    let mut places: Vec<TokenPlace> = Vec::with_capacity(tokens.len() / 2 + 1);
+    let (mut line, mut line_start, mut indent) = (0, 0, 0);
+    for i in 0..tokens.len() {
+        let kind = tokens.kind(i);
+        let start = tokens.range(i).start;
+        if kind == TokenKind::Newline {
+            line += 1;
+            line_start = start + 1;
+        }
+        if !kind.is_trivia() {
+            let is_first_of_line = places.last().is_none_or(|place| place.line != line);
+            if is_first_of_line {
+                indent = u16::try_from(start - line_start).unwrap_or(u16::MAX);
+            }
+            raw.push(i as u32);
+            places.push(TokenPlace {
+                line,
+                indent,
+                kind,
+                is_item_start: false,
+            });
+        }
+    }
+    (raw, places, line)
+}
+
 impl<'t> Parser<'t> {
     fn new(file: FileId, text: &'t str) -> Self {
         let tokens = lex(text);
-        let mut raw = Vec::with_capacity(tokens.len() / 2);
-        let mut places: Vec<Place> = Vec::with_capacity(tokens.len() / 2 + 1);
-        let (mut line, mut line_start, mut indent) = (0, 0, 0);
-        for i in 0..tokens.len() {
-            let kind = tokens.kind(i);
-            let start = tokens.range(i).start;
-            if kind == TokenKind::Newline {
-                line += 1;
-                line_start = start + 1;
-            }
-            if !kind.is_trivia() {
-                let is_first_of_line = places.last().is_none_or(|place| place.line != line);
-                if is_first_of_line {
-                    indent = u16::try_from(start - line_start).unwrap_or(u16::MAX);
-                }
-                raw.push(i as u32);
-                places.push(Place {
-                    line,
-                    indent,
-                    kind,
-                    is_item_start: false,
-                });
-            }
-        }
+        let (raw, mut places, n_newlines) = significant_tokens(&tokens);
         let mut item_starts = Vec::new();
         for i in 0..places.len() {
             if places[i].indent == 0
@@ -237,8 +243,8 @@ impl<'t> Parser<'t> {
         let brackets = pair_brackets(&places);
         let limit = places.len() as u32;
         // The end lies on a line of its own, so the last statement ends before it.
-        places.push(Place {
-            line: line + 1,
+        places.push(TokenPlace {
+            line: n_newlines + 1,
             indent: 0,
             kind: TokenKind::End,
             is_item_start: false,
@@ -270,7 +276,7 @@ impl<'t> Parser<'t> {
 }
 
 /// Tells whether an item that cannot be a statement of a body starts at token `i`.
-fn starts_item<'t>(places: &[Place], i: usize, text: impl Fn(usize) -> &'t str) -> bool {
+fn starts_item<'t>(places: &[TokenPlace], i: usize, text: impl Fn(usize) -> &'t str) -> bool {
     let kind = |i: usize| places.get(i).map_or(TokenKind::End, |p| p.kind);
     let is_first_of_line = i == 0 || places[i - 1].line != places[i].line;
     if !is_first_of_line || kind(i) != TokenKind::Ident {

@@ -49,22 +49,7 @@ pub fn figure(tables: &[(String, Table)], choice: &FigureChoice) -> Result<Figur
         .as_ref()
         .map(|text| Asked::read(text, first))
         .transpose()?;
-    let groups = if choice.groups.is_empty() {
-        all_columns(first, versus.as_ref())
-    } else {
-        let read = |group: &String| {
-            split_outside_brackets(group)
-                .into_iter()
-                .map(|text| Asked::read(text, first))
-                .collect()
-        };
-        choice
-            .groups
-            .iter()
-            .map(read)
-            .collect::<Result<Vec<Vec<Asked>>, String>>()?
-    };
-    let mut figure = Figure::default();
+    let groups = chosen_columns(choice, first, versus.as_ref())?;
     let x_label = match &versus {
         Some(asked) => asked.label(),
         None if first.axis_name() == "time" => "time [s]".to_owned(),
@@ -74,46 +59,42 @@ pub fn figure(tables: &[(String, Table)], choice: &FigureChoice) -> Result<Figur
         None => event_times(first),
         Some(_) => Vec::new(),
     };
+
+    let mut figure = Figure::default();
     for group in &groups {
         let mut curves = Vec::new();
         for asked in group {
-            let n_before = curves.len();
-            for (index, (name, table)) in tables.iter().enumerate() {
-                let Some(y) = asked.values(table, &mut figure.notes, name)? else {
-                    continue;
-                };
-                let x = match &versus {
-                    None => table.time.clone(),
-                    Some(versus) => match versus.values(table, &mut figure.notes, name)? {
-                        Some(x) => x,
-                        None => continue,
-                    },
-                };
-                let series = Series {
-                    name: if tables.len() > 1 {
-                        format!("{} ({name})", asked.name)
-                    } else {
-                        asked.name.clone()
-                    },
-                    is_held: versus.is_none() && looks_held(&y),
-                    x,
-                    y,
-                    is_reference: index > 0,
-                    ..Series::default()
-                };
-                curves.push((series, asked.unit.clone()));
-            }
-            if tables.len() > 1 && curves.len() == n_before + 1 {
+            let found = asked.curves(tables, versus.as_ref(), &mut figure.notes)?;
+            if tables.len() > 1 && found.len() == 1 {
                 figure
                     .notes
                     .push(format!("no other file has `{}`", asked.name));
             }
+            curves.extend(found.into_iter().map(|s| (s, asked.unit.clone())));
         }
         figure
             .panels
             .extend(panels_by_unit(curves, &x_label, &marks));
     }
     Ok(figure)
+}
+
+/// The columns on each set of axes.
+fn chosen_columns(
+    choice: &FigureChoice,
+    table: &Table,
+    versus: Option<&Asked>,
+) -> Result<Vec<Vec<Asked>>, String> {
+    if choice.groups.is_empty() {
+        return Ok(all_columns(table, versus));
+    }
+    let read = |group: &String| {
+        split_outside_brackets(group)
+            .into_iter()
+            .map(|text| Asked::read(text, table))
+            .collect()
+    };
+    choice.groups.iter().map(read).collect()
 }
 
 /// All columns, those of a unit together. Without a unit nothing says that two belong on one axis.
@@ -217,6 +198,41 @@ impl Asked {
             ));
         }
         Ok(Some((from, to)))
+    }
+
+    /// One curve for each table that has the column, over time or over another column.
+    fn curves(
+        &self,
+        tables: &[(String, Table)],
+        versus: Option<&Asked>,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Series>, String> {
+        let mut found = Vec::new();
+        for (index, (file, table)) in tables.iter().enumerate() {
+            let Some(y) = self.values(table, notes, file)? else {
+                continue;
+            };
+            let x = match versus {
+                None => table.time.clone(),
+                Some(versus) => match versus.values(table, notes, file)? {
+                    Some(x) => x,
+                    None => continue,
+                },
+            };
+            found.push(Series {
+                name: if tables.len() > 1 {
+                    format!("{} ({file})", self.name)
+                } else {
+                    self.name.clone()
+                },
+                is_held: versus.is_none() && looks_held(&y),
+                x,
+                y,
+                is_reference: index > 0,
+                ..Series::default()
+            });
+        }
+        Ok(found)
     }
 
     /// The values in a table, in the unit of the axis; none if the table has no such column.

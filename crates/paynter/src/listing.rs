@@ -34,7 +34,7 @@ pub enum Format {
 pub(crate) type Naming<'a> = &'a dyn Fn(SymbolId) -> String;
 
 /// One entry of a list.
-pub(crate) enum Entry {
+pub(crate) enum ListEntry {
     /// Words.
     Note(String),
     /// An equation.
@@ -66,10 +66,10 @@ pub fn state(readable: &Readable, format: Format) -> String {
 pub fn dae(design: &Design, causality: &Causality, format: Format) -> String {
     let dae = build_equations(&design.graph, causality);
     let name = |s: SymbolId| dae.name_of(s);
-    let mut entries: Vec<Entry> = dae
+    let mut entries: Vec<ListEntry> = dae
         .equations
         .iter()
-        .map(|equation| Entry::Equation {
+        .map(|equation| ListEntry::Equation {
             left: tree(&dae.pool, equation.left, &name),
             right: tree(&dae.pool, equation.right, &name),
         })
@@ -91,15 +91,15 @@ pub fn dae(design: &Design, causality: &Causality, format: Format) -> String {
             }
             Switch::Sign { of } => Tree::Call("sign".to_owned(), vec![tree(&dae.pool, of, &name)]),
         };
-        entries.push(Entry::Equation {
+        entries.push(ListEntry::Equation {
             left: Tree::Symbol(mode.symbol),
             right,
         });
     }
     for (rate, equations) in dae.clocks.iter().map(|c| (c.rate, &c.equations)) {
-        entries.push(Entry::Note(format!("at {} Hz", fraction(rate))));
+        entries.push(ListEntry::Note(format!("at {} Hz", fraction(rate))));
         for &(symbol, e) in equations {
-            entries.push(Entry::Equation {
+            entries.push(ListEntry::Equation {
                 left: Tree::Symbol(symbol),
                 right: tree(&dae.pool, e, &name),
             });
@@ -118,25 +118,57 @@ fn fraction((n, d): (u64, u64)) -> String {
 
 /// Lists the blocks in the order in which they are solved.
 pub fn blocks(readable: &Readable, format: Format) -> String {
-    let dae = &readable.reduced.dae;
     let name = |s: SymbolId| readable.name(s);
-    let joined = |symbols: &[SymbolId]| {
-        let names: Vec<String> = symbols.iter().map(|&s| name(s)).collect();
-        names.join(", ")
-    };
     let states: Vec<SymbolId> = readable.reduced.states.iter().map(|s| s.symbol).collect();
-    let mut entries = vec![Entry::Note(format!("states: {}", joined(&states)))];
-    let assign = |entries: &mut Vec<Entry>, list: &[(SymbolId, ExprId)]| {
-        for &(symbol, value) in list {
-            entries.push(Entry::Equation {
-                left: Tree::Symbol(symbol),
-                right: tree(&dae.pool, value, &name),
-            });
-        }
+    let mut list = BlockList {
+        pool: &readable.reduced.dae.pool,
+        name: &name,
+        entries: Vec::new(),
     };
+
+    list.note(format!("states: {}", list.joined(&states)));
     for block in &readable.reduced.blocks {
+        list.block(block);
+    }
+    write(&list.entries, format, &name)
+}
+
+/// The entries of a list of blocks, while it is written.
+struct BlockList<'a> {
+    pool: &'a Pool,
+    name: Naming<'a>,
+    entries: Vec<ListEntry>,
+}
+
+impl BlockList<'_> {
+    fn joined(&self, symbols: &[SymbolId]) -> String {
+        let names: Vec<String> = symbols.iter().map(|&s| (self.name)(s)).collect();
+        names.join(", ")
+    }
+
+    fn note(&mut self, words: String) {
+        self.entries.push(ListEntry::Note(words));
+    }
+
+    fn equation(&mut self, left: Tree, right: ExprId) {
+        let right = tree(self.pool, right, self.name);
+        self.entries.push(ListEntry::Equation { left, right });
+    }
+
+    fn named(&mut self, left: String, right: ExprId) {
+        let right = tree(self.pool, right, self.name);
+        self.entries.push(ListEntry::Named { left, right });
+    }
+
+    fn assignments(&mut self, list: &[(SymbolId, ExprId)]) {
+        for &(symbol, value) in list {
+            self.equation(Tree::Symbol(symbol), value);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
         match block {
-            Block::Assign { symbol, value } => assign(&mut entries, &[(*symbol, *value)]),
+            Block::Assign { symbol, value } => self.assignments(&[(*symbol, *value)]),
             Block::Linear {
                 unknowns,
                 matrix,
@@ -150,26 +182,20 @@ pub fn blocks(readable: &Readable, format: Format) -> String {
                 } else {
                     ""
                 };
-                let names = joined(unknowns);
-                entries.push(Entry::Note(format!(
+                let names = self.joined(unknowns);
+                self.note(format!(
                     "solve the {kind}linear equations A z = b for z = {names}"
-                )));
+                ));
                 for &(row, column, value) in matrix {
-                    entries.push(Entry::Named {
-                        left: format!("A[{},{}]", row + 1, column + 1),
-                        right: tree(&dae.pool, value, &name),
-                    });
+                    self.named(format!("A[{},{}]", row + 1, column + 1), value);
                 }
                 for (row, &value) in right.iter().enumerate() {
-                    entries.push(Entry::Named {
-                        left: format!("b[{}]", row + 1),
-                        right: tree(&dae.pool, value, &name),
-                    });
+                    self.named(format!("b[{}]", row + 1), value);
                 }
                 if !inner.is_empty() {
-                    entries.push(Entry::Note("then".to_owned()));
+                    self.note("then".to_owned());
                 }
-                assign(&mut entries, inner);
+                self.assignments(inner);
             }
             Block::Nonlinear {
                 unknowns,
@@ -177,22 +203,18 @@ pub fn blocks(readable: &Readable, format: Format) -> String {
                 residuals,
                 ..
             } => {
-                let names = joined(unknowns);
-                entries.push(Entry::Note(format!("solve by Newton's method for {names}")));
-                assign(&mut entries, inner);
+                let names = self.joined(unknowns);
+                self.note(format!("solve by Newton's method for {names}"));
+                self.assignments(inner);
                 for &residual in residuals {
-                    entries.push(Entry::Equation {
-                        left: Tree::Number(0.0),
-                        right: tree(&dae.pool, residual, &name),
-                    });
+                    self.equation(Tree::Number(0.0), residual);
                 }
             }
         }
     }
-    write(&entries, format, &name)
 }
 
-pub(crate) fn write(entries: &[Entry], format: Format, name: Naming<'_>) -> String {
+pub(crate) fn write(entries: &[ListEntry], format: Format, name: Naming<'_>) -> String {
     match format {
         Format::Text => write_text(entries, name),
         Format::Latex => write_latex(entries, name),
@@ -200,21 +222,21 @@ pub(crate) fn write(entries: &[Entry], format: Format, name: Naming<'_>) -> Stri
     }
 }
 
-fn write_text(entries: &[Entry], name: Naming<'_>) -> String {
+fn write_text(entries: &[ListEntry], name: Naming<'_>) -> String {
     let mut out = String::new();
     for entry in entries {
         let _ = match entry {
-            Entry::Note(words) => writeln!(out, "{words}"),
-            Entry::Equation { left, right } => {
+            ListEntry::Note(words) => writeln!(out, "{words}"),
+            ListEntry::Equation { left, right } => {
                 writeln!(out, "{} = {}", to_text(left, name), to_text(right, name))
             }
-            Entry::Named { left, right } => writeln!(out, "{left} = {}", to_text(right, name)),
+            ListEntry::Named { left, right } => writeln!(out, "{left} = {}", to_text(right, name)),
         };
     }
     out
 }
 
-fn write_latex(entries: &[Entry], name: Naming<'_>) -> String {
+fn write_latex(entries: &[ListEntry], name: Naming<'_>) -> String {
     let mut out = String::new();
     let mut lines: Vec<String> = Vec::new();
     let close = |lines: &mut Vec<String>, out: &mut String| {
@@ -229,16 +251,16 @@ fn write_latex(entries: &[Entry], name: Naming<'_>) -> String {
     };
     for entry in entries {
         match entry {
-            Entry::Note(words) => {
+            ListEntry::Note(words) => {
                 close(&mut lines, &mut out);
                 let _ = writeln!(out, "{}", latex_text(words));
             }
-            Entry::Equation { left, right } => lines.push(format!(
+            ListEntry::Equation { left, right } => lines.push(format!(
                 "{} &= {}",
                 to_latex(left, name),
                 to_latex(right, name)
             )),
-            Entry::Named { left, right } => {
+            ListEntry::Named { left, right } => {
                 lines.push(format!("{} &= {}", latex_name(left), to_latex(right, name)));
             }
         }
@@ -247,12 +269,12 @@ fn write_latex(entries: &[Entry], name: Naming<'_>) -> String {
     out
 }
 
-fn write_json(entries: &[Entry], name: Naming<'_>) -> String {
+fn write_json(entries: &[ListEntry], name: Naming<'_>) -> String {
     let lines: Vec<String> = entries
         .iter()
         .map(|entry| match entry {
-            Entry::Note(words) => format!("{{\"note\":{}}}", json_string(words)),
-            Entry::Equation { left, right } => format!(
+            ListEntry::Note(words) => format!("{{\"note\":{}}}", json_string(words)),
+            ListEntry::Equation { left, right } => format!(
                 "{{\"left\":{},\"right\":{},\"text\":{}}}",
                 to_json(left, name),
                 to_json(right, name),
@@ -262,7 +284,7 @@ fn write_json(entries: &[Entry], name: Naming<'_>) -> String {
                     to_text(right, name)
                 ))
             ),
-            Entry::Named { left, right } => format!(
+            ListEntry::Named { left, right } => format!(
                 "{{\"entry\":{},\"right\":{},\"text\":{}}}",
                 json_string(left),
                 to_json(right, name),
@@ -283,40 +305,14 @@ pub fn matrices(design: &Design, readable: &Readable, format: Format) -> Result<
     let name = |s: SymbolId| readable.name(s);
     let mut plain = state_space(&readable.reduced, readable.inputs(), readable.outputs())
         .map_err(|e| not_linear(&e, &name))?;
-    // q = C e and p = I f: the common variable is 1/C or 1/I of the state.
-    let mut common: FxHashMap<SymbolId, (ExprId, String)> = FxHashMap::default();
-    for element in readable.elements() {
-        if let (Law::Gain(gain), [state], Some(path)) =
-            (&element.law, &element.states[..], element.name)
-        {
-            let letter = if element.kind == ElementKind::C {
-                "e"
-            } else {
-                "f"
-            };
-            let path = design.graph.signals.names.display(path);
-            common.insert(*state, (*gain, format!("{path}.{letter}")));
-        }
-    }
-    let scale: Option<Vec<ExprId>> = plain
-        .states
-        .clone()
-        .iter()
-        .map(|s| {
-            let one = plain.pool.number(1.0);
-            common.get(s).map(|c| plain.pool.div(one, c.0))
-        })
-        .collect();
+    let common = common_variables(design, readable);
     let common_name = |s: SymbolId| common.get(&s).map_or_else(|| name(s), |c| c.1.clone());
-    let common = scale.filter(|s| !s.is_empty()).map(|scale| {
-        let transformation: Vec<Tree> =
-            scale.iter().map(|&e| tree(&plain.pool, e, &name)).collect();
-        (plain.in_variables(&scale), transformation)
-    });
+    let scaled = in_common_variables(&mut plain, &common, &name);
+
     Ok(match format {
         Format::Text => {
             let mut out = text_of(&mut plain, "x", &name);
-            if let Some((mut model, diagonal)) = common {
+            if let Some((mut model, diagonal)) = scaled {
                 let entries: Vec<String> = diagonal.iter().map(|t| to_text(t, &name)).collect();
                 let _ = write!(
                     out,
@@ -329,7 +325,7 @@ pub fn matrices(design: &Design, readable: &Readable, format: Format) -> Result<
         }
         Format::Latex => {
             let mut out = plain.to_latex(&name);
-            if let Some((mut model, diagonal)) = common {
+            if let Some((mut model, diagonal)) = scaled {
                 let entries: Vec<String> = diagonal.iter().map(|t| to_latex(t, &name)).collect();
                 let _ = write!(
                     out,
@@ -342,7 +338,7 @@ pub fn matrices(design: &Design, readable: &Readable, format: Format) -> Result<
         }
         Format::Json => {
             let own = plain.to_json(&name);
-            match common {
+            match scaled {
                 Some((mut model, diagonal)) => {
                     let entries: Vec<String> = diagonal
                         .iter()
@@ -358,6 +354,48 @@ pub fn matrices(design: &Design, readable: &Readable, format: Format) -> Result<
             }
         }
     })
+}
+
+/// The effort or flow that each state of a linear storage stands for: the gain (q = C e, p = I f) and its name.
+type CommonVariables = FxHashMap<SymbolId, (ExprId, String)>;
+
+fn common_variables(design: &Design, readable: &Readable) -> CommonVariables {
+    let mut found = CommonVariables::default();
+    for element in readable.elements() {
+        if let (Law::Gain(gain), [state], Some(path)) =
+            (&element.law, &element.states[..], element.name)
+        {
+            let letter = if element.kind == ElementKind::C {
+                "e"
+            } else {
+                "f"
+            };
+            let path = design.graph.signals.names.display(path);
+            found.insert(*state, (*gain, format!("{path}.{letter}")));
+        }
+    }
+    found
+}
+
+/// The model in efforts and flows, with the diagonal of the transformation there; none if a state has no such variable.
+fn in_common_variables(
+    plain: &mut StateSpace,
+    common: &CommonVariables,
+    name: Naming<'_>,
+) -> Option<(StateSpace, Vec<Tree>)> {
+    let mut scale: Vec<ExprId> = Vec::new();
+    for state in &plain.states {
+        // The common variable is 1/C or 1/I of the state.
+        let (gain, _) = common.get(state)?;
+        let one = plain.pool.number(1.0);
+        scale.push(plain.pool.div(one, *gain));
+    }
+    if scale.is_empty() {
+        return None;
+    }
+
+    let diagonal = scale.iter().map(|&e| tree(&plain.pool, e, name)).collect();
+    Some((plain.in_variables(&scale), diagonal))
 }
 
 /// The model with the letter x for its states, and what the matrices stand for.

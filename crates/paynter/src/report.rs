@@ -11,7 +11,7 @@ use paynter_design::design::Design;
 use paynter_draw::diagram::{DiagramOptions, diagram, to_svg};
 use paynter_draw::mathml::{self, Equations};
 pub use paynter_draw::report::Section;
-use paynter_draw::report::{self as page, Message, Report, Severity, Table, report_html};
+use paynter_draw::report::{self as page, Message, Report, ReportTable, Severity, report_html};
 use paynter_draw::sankey::Energy;
 use paynter_model::causality::report::stroke_text;
 use paynter_model::causality::{Causality, StorageForm};
@@ -43,68 +43,12 @@ pub fn report(
     further: Further,
 ) -> String {
     let run = &outcome.run;
-    let statistics = &run.statistics;
-    let mut summary = vec![
-        ("model".to_owned(), design.model.clone()),
-        (
-            "states".to_owned(),
-            format!("{}: {}", run.states.len(), shorten(&run.states)),
-        ),
-        (
-            "method".to_owned(),
-            statistics
-                .method()
-                .map_or(String::new(), |m| m.name().to_owned()),
-        ),
-        (
-            "relative tolerance".to_owned(),
-            format!("{:e}", design.plan.rtol),
-        ),
-        (
-            "work".to_owned(),
-            format!(
-                "{} steps, {} rejected, {} right-hand sides, {} Jacobians, {} events",
-                statistics.steps,
-                statistics.rejected,
-                statistics.rhs,
-                statistics.jacobians,
-                statistics.state_events + statistics.time_events
-            ),
-        ),
-    ];
-    match &run.ending {
-        Ending::Reached => {}
-        Ending::Stopped { time, message } => {
-            summary.push(("stopped".to_owned(), format!("at t = {time} s: {message}")));
-        }
-        Ending::Cancelled { time } => {
-            summary.push(("cancelled".to_owned(), format!("at t = {time} s")))
-        }
-        Ending::Failed { time, .. } => {
-            summary.push(("failed".to_owned(), format!("at t = {time} s")))
-        }
-    }
-    for compared in &outcome.comparisons {
-        let verdict = if compared.is_good() {
-            "agrees"
-        } else {
-            "differs"
-        };
-        let text = format!(
-            "{verdict}: {:.2e} of the range, {:e} allowed",
-            compared.result.worst(),
-            compared.within
-        );
-        summary.push((compared.path.clone(), text));
-    }
+    let title = design.plan.name.as_ref().unwrap_or(&design.model);
+
     report_html(&Report {
-        title: design
-            .plan
-            .name
-            .clone()
-            .unwrap_or_else(|| design.model.clone()),
+        title: title.clone(),
         lead: String::new(),
-        summary,
+        summary: summary(design, outcome),
         diagram_svg: picture(design, causality),
         equations: equations(design, run.states.len()),
         tables: vec![
@@ -128,6 +72,59 @@ pub fn report(
         sections: further.sections,
         messages: messages(design, outcome),
     })
+}
+
+/// The lines at the head of the page: what ran, how, how it ended, and whether it agrees with references.
+fn summary(design: &Design, outcome: &Outcome) -> Vec<(String, String)> {
+    let run = &outcome.run;
+    let statistics = &run.statistics;
+    let method = statistics.method().map_or("", |m| m.name());
+    let work = format!(
+        "{} steps, {} rejected, {} right-hand sides, {} Jacobians, {} events",
+        statistics.steps,
+        statistics.rejected,
+        statistics.rhs,
+        statistics.jacobians,
+        statistics.state_events + statistics.time_events
+    );
+    let states = format!("{}: {}", run.states.len(), shorten(&run.states));
+
+    let mut lines = vec![
+        ("model".to_owned(), design.model.clone()),
+        ("states".to_owned(), states),
+        ("method".to_owned(), method.to_owned()),
+        (
+            "relative tolerance".to_owned(),
+            format!("{:e}", design.plan.rtol),
+        ),
+        ("work".to_owned(), work),
+    ];
+    match &run.ending {
+        Ending::Reached => {}
+        Ending::Stopped { time, message } => {
+            lines.push(("stopped".to_owned(), format!("at t = {time} s: {message}")));
+        }
+        Ending::Cancelled { time } => {
+            lines.push(("cancelled".to_owned(), format!("at t = {time} s")));
+        }
+        Ending::Failed { time, .. } => {
+            lines.push(("failed".to_owned(), format!("at t = {time} s")));
+        }
+    }
+    lines.extend(outcome.comparisons.iter().map(|compared| {
+        let verdict = if compared.is_good() {
+            "agrees"
+        } else {
+            "differs"
+        };
+        let text = format!(
+            "{verdict}: {:.2e} of the range, {:e} allowed",
+            compared.result.worst(),
+            compared.within
+        );
+        (compared.path.clone(), text)
+    }));
+    lines
 }
 
 /// The bond graph; submodels of a large one are closed, and like things drawn as one.
@@ -165,15 +162,15 @@ fn shorten(names: &[String]) -> String {
     }
 }
 
-fn table(caption: &str, header: &[&str], rows: Vec<Vec<String>>) -> Table {
-    Table {
+fn table(caption: &str, header: &[&str], rows: Vec<Vec<String>>) -> ReportTable {
+    ReportTable {
         caption: caption.to_owned(),
         header: header.iter().map(|&h| h.to_owned()).collect(),
         rows,
     }
 }
 
-fn signals(outcome: &Outcome) -> Table {
+fn signals(outcome: &Outcome) -> ReportTable {
     let rows = outcome
         .run
         .table
@@ -197,7 +194,7 @@ fn signals(outcome: &Outcome) -> Table {
     )
 }
 
-fn measures(outcome: &Outcome) -> Table {
+fn measures(outcome: &Outcome) -> ReportTable {
     let rows = outcome
         .measures
         .iter()
@@ -212,7 +209,7 @@ fn measures(outcome: &Outcome) -> Table {
     table("Measures", &["measure", "value", "unit"], rows)
 }
 
-fn storages(design: &Design, causality: &Causality) -> Table {
+fn storages(design: &Design, causality: &Causality) -> ReportTable {
     let graph = &design.graph;
     let mut rows = Vec::new();
     for (index, element) in graph.elements.iter().enumerate().take(MOST_ROWS * 10) {
@@ -234,7 +231,7 @@ fn storages(design: &Design, causality: &Causality) -> Table {
     table("Storages", &["element", "kind", "causality"], rows)
 }
 
-fn strokes(design: &Design, causality: &Causality) -> Table {
+fn strokes(design: &Design, causality: &Causality) -> ReportTable {
     let graph = &design.graph;
     let rows = (0..graph.bonds.len().min(MOST_ROWS) as u32)
         .map(|b| {
@@ -245,7 +242,7 @@ fn strokes(design: &Design, causality: &Causality) -> Table {
     table("Causal strokes", &["bond", "status"], rows)
 }
 
-fn parameters(design: &Design) -> Table {
+fn parameters(design: &Design) -> ReportTable {
     let dae = &design.graph.signals;
     let rows = dae
         .symbols

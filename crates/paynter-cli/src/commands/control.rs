@@ -47,7 +47,7 @@ pub struct LqeArgs {
     /// Intensities of the noise at the inputs, comma-separated; default 1
     #[arg(long, value_name = "NUMBERS")]
     q: Option<String>,
-    /// Intensities of the noise of the measured outputs, or their variances with --step; one unless given
+    /// Intensities of the noise of the measured outputs, or their variances with --step; default 1
     #[arg(long, value_name = "NUMBERS")]
     r: Option<String>,
     /// Sample the outputs every STEP seconds

@@ -77,22 +77,16 @@ impl EngineName {
 
 /// Runs the experiment; a failed run still writes what it computed.
 pub fn run(args: &RunArgs) -> u8 {
-    let asked = match model_choice(&args.model) {
-        Ok(asked) => asked,
-        Err(message) => return call_error(message),
-    };
-    let design = match open(&args.model, &asked) {
-        Ok(design) => design,
-        Err(status) => return status,
-    };
-    let times = match read_times(args) {
-        Ok(times) => times,
-        Err(error) => return call_error(error),
-    };
+    run_and_keep(args).unwrap_or_else(|status| status)
+}
 
+/// The exit status, also of what stands in the way.
+fn run_and_keep(args: &RunArgs) -> Result<u8, u8> {
+    let asked = model_choice(&args.model).map_err(call_error)?;
+    let design = open(&args.model, &asked)?;
     let choice = RunChoice {
         engine: args.engine.engine(),
-        times,
+        times: read_times(args).map_err(call_error)?,
         wants_ranges: true,
         wants_gaps: false,
     };
@@ -102,19 +96,15 @@ pub fn run(args: &RunArgs) -> u8 {
         outputs = outputs.and_keep(path);
     }
     let report_path = report_path(args, &design);
-    if let Err(message) = check_outputs(args, &outputs, report_path.as_deref()) {
-        return call_error(message);
-    }
+    check_outputs(args, &outputs, report_path.as_deref()).map_err(call_error)?;
 
     let is_cancelled = interruption();
     let begin = Instant::now();
-    let (compiled, outcome) = match run_with_progress(&design, &choice, &is_cancelled) {
-        Ok(done) => done,
-        Err(messages) => {
+    let (compiled, outcome) =
+        run_with_progress(&design, &choice, &is_cancelled).map_err(|messages| {
             show(&design.failed(messages), args.model.json);
-            return MODEL_WRONG;
-        }
-    };
+            MODEL_WRONG
+        })?;
 
     let wants_film = args.report.is_some() || begin.elapsed() < SHORT;
     let sections = match args.structure {
@@ -152,7 +142,7 @@ pub fn run(args: &RunArgs) -> u8 {
     for failed in written.into_iter().flatten().filter_map(Result::err) {
         status = call_error(failed);
     }
-    status
+    Ok(status)
 }
 
 /// Writes table, plot and report as asked; what was not asked for is none.

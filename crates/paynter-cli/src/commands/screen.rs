@@ -44,42 +44,32 @@ enum MethodName {
 
 /// Prints what counts.
 pub fn screen(args: &ScreenArgs) -> u8 {
+    screen_and_show(args).unwrap_or_else(|status| status)
+}
+
+/// The exit status, also of what stands in the way.
+fn screen_and_show(args: &ScreenArgs) -> Result<u8, u8> {
     const MOST: usize = 1_000_000;
     let method = match args.method {
         MethodName::Morris => Method::Morris(args.size.unwrap_or(20)),
         MethodName::Sobol => Method::Sobol(args.size.unwrap_or(512)),
     };
     if args.size.is_some_and(|n| !(2..=MOST).contains(&n)) {
-        return call_error(format!("`--size` takes a whole number from 2 to {MOST}"));
+        return Err(call_error(format!(
+            "`--size` takes a whole number from 2 to {MOST}"
+        )));
     }
 
-    let mut choice = match choice(&args.model) {
-        Ok(choice) => choice,
-        Err(message) => return call_error(message),
-    };
-    let plain = match open(&args.model, &choice) {
-        Ok(design) => design,
-        Err(status) => return status,
-    };
-    let over = match ranges(args, &plain, &choice) {
-        Ok(over) => over,
-        Err(message) => return call_error(message),
-    };
-
+    let mut choice = choice(&args.model).map_err(call_error)?;
+    let plain = open(&args.model, &choice)?;
     choice.sweep = Some(SweepChoice {
-        over,
+        over: ranges(args, &plain, &choice).map_err(call_error)?,
         is_paired: true,
     });
-    let design = match open(&args.model, &choice) {
-        Ok(design) => design,
-        Err(status) => return status,
-    };
-
-    let n_runs = number_of_runs(method, args.range.len());
-    let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let design = open(&args.model, &choice)?;
 
     let bar = progress_bar(
-        n_runs as u64,
+        number_of_runs(method, args.range.len()) as u64,
         "{bar:40} {pos} of {len}  {elapsed}, {eta} left",
     );
     let is_cancelled = interruption();
@@ -94,22 +84,20 @@ pub fn screen(args: &ScreenArgs) -> u8 {
     };
 
     let failed = design.clone();
+    let all_cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.unwrap_or_else(all_cores);
     let found = run(design, &choice, (method, args.seed), (jobs, &watch));
     bar.finish_and_clear();
-    let found = match found {
-        Ok(found) => found,
-        Err(why) => return refuse(&failed, why, args.model.json),
-    };
+    let found = found.map_err(|why| refuse(&failed, why, args.model.json))?;
 
     match args.model.json {
         true => say!("{}", screening_to_json(&found)),
         false => say!("{}", screening_to_text(&found).trim_end()),
     }
-    if found.n_failed == found.n_runs {
-        return RUN_FAILED;
+    match found.n_failed == found.n_runs {
+        true => Ok(RUN_FAILED),
+        false => Ok(OK),
     }
-    OK
 }
 
 fn number_of_runs(method: Method, n_ranges: usize) -> usize {

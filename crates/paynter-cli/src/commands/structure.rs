@@ -57,7 +57,7 @@ pub struct StructureArgs {
     /// With `--faults` compute the balances at the sensors, with `--estimate` sizes of elements, on this table of measured columns (.csv, .parquet, .json)
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// Sizes of these elements from what the sensors measured, with commas between; needs `--data`
+    /// Sizes of these elements from what the sensors measured, comma-separated; needs `--data`
     #[arg(long, value_name = "NAMES", group = "question", requires = "data")]
     estimate: Option<String>,
     /// Loops through dependent storages: the gain of every class-1 causal path as a formula, over all angles and along the run

@@ -72,35 +72,27 @@ pub struct SweepArgs {
 
 /// Runs every point; a failed one is recorded with its reason and the rest go on.
 pub fn sweep(args: &SweepArgs) -> u8 {
-    if args.merge {
-        return merge_shards(args);
+    match args.merge {
+        true => merge_shards(args),
+        false => run_all(args).unwrap_or_else(|status| status),
     }
-    let (design, choice) = match open_sweep(args) {
-        Ok(opened) => opened,
-        Err(status) => return status,
-    };
+}
 
-    let shard = match args.shard.as_deref().map(Shard::parse).transpose() {
-        Ok(shard) => shard,
-        Err(message) => return call_error(message),
-    };
-
+/// The exit status, also of what stands in the way.
+fn run_all(args: &SweepArgs) -> Result<u8, u8> {
+    let (design, choice) = open_sweep(args)?;
+    let shard = args.shard.as_deref().map(Shard::parse).transpose();
+    let shard = shard.map_err(call_error)?;
     let mut outputs = Outputs::of(&design);
     if let Some(path) = &args.draws {
         outputs = outputs.and_keep(path);
     }
-    if let Err(error) = args.check_outputs(&outputs) {
-        return call_error(error);
-    }
+    args.check_outputs(&outputs).map_err(call_error)?;
 
-    let engine = args.engine.engine();
-    let points = match sweep_with_progress(&design, &choice, args, shard) {
-        Ok(points) => points,
-        Err(messages) => {
-            show(&design.failed(messages), args.model.json);
-            return MODEL_WRONG;
-        }
-    };
+    let points = sweep_with_progress(&design, &choice, args, shard).map_err(|messages| {
+        show(&design.failed(messages), args.model.json);
+        MODEL_WRONG
+    })?;
 
     let n_cancelled = points.iter().filter(is_cancelled).count();
     // A shard that is not whole would be merged as if it were.
@@ -109,6 +101,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         Some(shard) => shard_table(&design, &Cut::new(&design, shard), &points),
         None => paynter::sweep_table::to_table(&design, &points),
     };
+    let engine = args.engine.engine();
     let warnings = paynter::sweep::shared_warnings(&design, &choice, engine, &points);
     let statistics = match args.draws.is_some() {
         true => Some(paynter::statistics::describe(&design, &points)),
@@ -131,18 +124,14 @@ pub fn sweep(args: &SweepArgs) -> u8 {
         true => say!("{}", found.to_json(&design)),
         false => found.print(&design),
     }
-
     if n_cancelled > 0 {
         tell_cancelled(n_cancelled, points.len(), is_broken_shard);
     }
 
-    if let Err(message) = written {
-        return call_error(message);
-    }
-    if points.iter().any(|p| p.failure.is_some()) {
-        RUN_FAILED
-    } else {
-        OK
+    written.map_err(call_error)?;
+    match points.iter().any(|p| p.failure.is_some()) {
+        true => Ok(RUN_FAILED),
+        false => Ok(OK),
     }
 }
 

@@ -6,7 +6,7 @@
 //! **Invariant:** operations are those of the interpreter, in an order in which everything is computed before it
 //! is read; a function returns a status other than 0 as soon as equations cannot be solved.
 
-use super::layout::{Layout, Place};
+use super::layout::{Layout, SlotPlace};
 use super::text::{Numbers, Text, operation};
 use crate::names::{Identifiers, in_comment};
 use crate::seam::Export;
@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Row, column and slot of an entry of a matrix.
-type Entry = (u32, u32, u32);
+type MatrixEntry = (u32, u32, u32);
 
 /// A function to be written.
 #[derive(Clone, Debug)]
@@ -27,14 +27,14 @@ pub(super) struct Function<'p> {
     /// Parameters after the model, such as `real *dx`; empty for none.
     pub arguments: &'static str,
     pub comment: String,
-    pub parts: Vec<Part<'p>>,
+    pub parts: Vec<BodyPart<'p>>,
     /// Members that it writes must be read as they are, not copied at the beginning.
     pub reads_members: bool,
 }
 
 /// One part of a function.
 #[derive(Clone, Debug)]
-pub(super) enum Part<'p> {
+pub(super) enum BodyPart<'p> {
     Steps(&'p [Step]),
     /// `to = slot;`, with the reason to fail where it must be finite.
     Out {
@@ -58,7 +58,7 @@ pub(super) enum Part<'p> {
         scale: u32,
     },
     /// Runs parts where a condition of C holds.
-    If(String, Vec<Part<'p>>),
+    If(String, Vec<BodyPart<'p>>),
 }
 
 /// Visits every slot that a function touches, and whether others touch it for sure.
@@ -66,17 +66,17 @@ pub(super) fn for_each_slot(function: &Function<'_>, visit: &mut dyn FnMut(u32, 
     visit_parts(&function.parts, visit);
 }
 
-fn visit_parts(parts: &[Part<'_>], visit: &mut dyn FnMut(u32, bool)) {
+fn visit_parts(parts: &[BodyPart<'_>], visit: &mut dyn FnMut(u32, bool)) {
     for part in parts {
         match part {
-            Part::Steps(steps) => steps.iter().for_each(|step| visit_step(step, visit)),
-            Part::Out { slot, .. } | Part::Add { slot, .. } => visit(*slot, false),
-            Part::Zero { .. } => {}
-            Part::Check { pivot, scale, .. } => {
+            BodyPart::Steps(steps) => steps.iter().for_each(|step| visit_step(step, visit)),
+            BodyPart::Out { slot, .. } | BodyPart::Add { slot, .. } => visit(*slot, false),
+            BodyPart::Zero { .. } => {}
+            BodyPart::Check { pivot, scale, .. } => {
                 visit(*pivot, false);
                 visit(*scale, false);
             }
-            Part::If(_, parts) => visit_parts(parts, visit),
+            BodyPart::If(_, parts) => visit_parts(parts, visit),
         }
     }
 }
@@ -255,21 +255,21 @@ impl<'a> Writer<'a> {
     }
 
     fn is_local(&self, slot: u32) -> bool {
-        *self.context.layout.place(slot) == Place::Local
+        *self.context.layout.place(slot) == SlotPlace::Local
     }
 
     /// Counts readers from the end, so that what nobody reads is not computed.
-    fn count(&mut self, parts: &[Part<'_>]) {
+    fn count(&mut self, parts: &[BodyPart<'_>]) {
         for part in parts.iter().rev() {
             match part {
-                Part::Out { slot, .. } | Part::Add { slot, .. } => self.read(*slot),
-                Part::Zero { .. } => {}
-                Part::Check { pivot, scale, .. } => {
+                BodyPart::Out { slot, .. } | BodyPart::Add { slot, .. } => self.read(*slot),
+                BodyPart::Zero { .. } => {}
+                BodyPart::Check { pivot, scale, .. } => {
                     self.read(*pivot);
                     self.read(*scale);
                 }
-                Part::If(_, parts) => self.count(parts),
-                Part::Steps(steps) => {
+                BodyPart::If(_, parts) => self.count(parts),
+                BodyPart::Steps(steps) => {
                     let mut owner = None;
                     for step in steps.iter().rev() {
                         let Step::Operation(i, own) = step else {
@@ -299,11 +299,11 @@ impl<'a> Writer<'a> {
             .push(format!("{}{line}", "    ".repeat(self.indent)));
     }
 
-    fn parts(&mut self, parts: &[Part<'_>]) {
+    fn parts(&mut self, parts: &[BodyPart<'_>]) {
         for part in parts {
             match part {
-                Part::Steps(steps) => steps.iter().for_each(|step| self.step(step)),
-                Part::Out {
+                BodyPart::Steps(steps) => steps.iter().for_each(|step| self.step(step)),
+                BodyPart::Out {
                     to,
                     slot,
                     must_be_finite,
@@ -315,15 +315,15 @@ impl<'a> Writer<'a> {
                         self.line("    return fail(m, STATUS_NOT_FINITE, -1);".to_owned());
                     }
                 }
-                Part::Add { to, slot } => {
+                BodyPart::Add { to, slot } => {
                     let text = self.operand(*slot).text;
                     self.line(format!("{to} += {text};"));
                 }
-                Part::Zero { to } => {
+                BodyPart::Zero { to } => {
                     let zero = self.context.numbers.write(0.0);
                     self.line(format!("{to} = {zero};"));
                 }
-                Part::Check {
+                BodyPart::Check {
                     block,
                     pivot,
                     scale,
@@ -335,7 +335,7 @@ impl<'a> Writer<'a> {
                     ));
                     self.line(format!("    return fail(m, STATUS_SINGULAR, {block});"));
                 }
-                Part::If(condition, parts) => {
+                BodyPart::If(condition, parts) => {
                     self.flush();
                     self.line(format!("if ({condition}) {{"));
                     self.indent += 1;
@@ -378,17 +378,17 @@ impl<'a> Writer<'a> {
 
     fn operand(&mut self, slot: u32) -> Text {
         match self.context.layout.place(slot) {
-            Place::Number(x) => self.context.numbers.text(*x),
-            Place::Member(member) => {
+            SlotPlace::Number(x) => self.context.numbers.text(*x),
+            SlotPlace::Member(member) => {
                 let named = self.texts.get(&slot).cloned();
                 named.unwrap_or_else(|| Text::whole(member.clone()))
             }
-            Place::Given { member, name } if self.reads_members => {
+            SlotPlace::Given { member, name } if self.reads_members => {
                 let _ = name;
                 Text::whole(member.clone())
             }
-            Place::Given { member, name } => Text::whole(self.given_name(slot, member, name)),
-            Place::Local => {
+            SlotPlace::Given { member, name } => Text::whole(self.given_name(slot, member, name)),
+            SlotPlace::Local => {
                 let text = self.texts.get(&slot).cloned();
                 let text = text.expect("what is read was computed before");
                 if let Some(at) = self.pending.iter().position(|&s| s == slot) {
@@ -468,7 +468,7 @@ impl<'a> Writer<'a> {
         let args: Vec<Text> = i.operands().map(|slot| self.operand(slot)).collect();
         let text = operation(i.op, &args, &self.context.numbers);
         if !is_local {
-            let (Place::Member(member) | Place::Given { member, .. }) =
+            let (SlotPlace::Member(member) | SlotPlace::Given { member, .. }) =
                 self.context.layout.place(i.dst)
             else {
                 unreachable!("nothing computes a number of the text");
@@ -493,11 +493,11 @@ impl<'a> Writer<'a> {
     /// `slot = text;`, wherever the slot is.
     fn assign(&mut self, slot: u32, text: &str) {
         match self.context.layout.place(slot) {
-            Place::Local if self.uses.get(&slot).copied().unwrap_or(0) > 0 => {
+            SlotPlace::Local if self.uses.get(&slot).copied().unwrap_or(0) > 0 => {
                 self.declare(slot, text)
             }
-            Place::Local | Place::Number(_) => {}
-            Place::Member(member) | Place::Given { member, .. } => {
+            SlotPlace::Local | SlotPlace::Number(_) => {}
+            SlotPlace::Member(member) | SlotPlace::Given { member, .. } => {
                 self.line(format!("{member} = {text};"))
             }
         }
@@ -563,7 +563,7 @@ impl<'a> Writer<'a> {
         format!("block_vector(m, {block}, B_X)")
     }
 
-    fn linear(&mut self, block: u32, unknowns: &[u32], (matrix, right): (&[Entry], &[u32])) {
+    fn linear(&mut self, block: u32, unknowns: &[u32], (matrix, right): (&[MatrixEntry], &[u32])) {
         let vector = self.open_block(block, "solved together:");
         let n = unknowns.len();
         let entries: Vec<(usize, String)> = matrix
@@ -610,7 +610,7 @@ impl<'a> Writer<'a> {
         &mut self,
         block: u32,
         (unknowns, tangents): (&[u32], &[u32]),
-        (matrix, right): (&[Entry], &[(u32, u32)]),
+        (matrix, right): (&[MatrixEntry], &[(u32, u32)]),
     ) {
         let vector = self.open_block(block, "derivatives of");
         let zero = self.context.numbers.write(0.0);
@@ -648,7 +648,7 @@ impl<'a> Writer<'a> {
         let body = self.context.tangent_bodies[&tangents[0]];
         let vector = self.open_block(newton.block, "derivatives of");
         let member = |slot: u32| match self.context.layout.place(slot) {
-            Place::Member(member) => member.clone(),
+            SlotPlace::Member(member) => member.clone(),
             _ => unreachable!("tangents of Newton blocks are shared"),
         };
         let members: Vec<String> = tangents.iter().map(|&slot| member(slot)).collect();

@@ -3,7 +3,7 @@
 //! In:  the program.
 //! Out: [`Function`]s in an order in which each stands after those it calls, and where Newton's method is used.
 
-use super::body::{Function, Part};
+use super::body::{BodyPart, Function};
 use paynter::exec::program::{self, Newton, Program, Routine, Step};
 use std::collections::HashMap;
 
@@ -54,7 +54,17 @@ pub(super) fn functions<'p>(
         &entry,
     );
 
-    let plain: [(&str, &str, &Routine); 7] = [
+    for (name, comment, routine) in plain_routines(program) {
+        list.routine(name, comment, routine, &entry);
+    }
+    list.left_limits(program);
+    list.samples(program);
+    (list.functions, list.places)
+}
+
+/// Routines that are needed without derivatives: name, comment, and what is computed.
+fn plain_routines(program: &Program) -> [(&'static str, &'static str, &Routine); 7] {
+    [
         (
             "switches",
             "what decides on switches: each compared with zero",
@@ -86,14 +96,7 @@ pub(super) fn functions<'p>(
             "values at the start that follow from all others",
             &program.late_values,
         ),
-    ];
-
-    for (name, comment, routine) in plain {
-        list.routine(name, comment, routine, &entry);
-    }
-    list.left_limits(program);
-    list.samples(program);
-    (list.functions, list.places)
+    ]
 }
 
 #[derive(Default)]
@@ -126,7 +129,7 @@ impl<'p> List<'p> {
         let number = self.places.newtons.len();
         self.places.newtons.push(newton);
         self.places.by_unknown.insert(newton.unknowns[0], number);
-        let mut parts = vec![Part::Steps(&newton.body)];
+        let mut parts = vec![BodyPart::Steps(&newton.body)];
         let residuals = newton.residuals.iter().enumerate();
         parts.extend(residuals.map(|(k, &slot)| out(format!("r_[{k}]"), slot)));
         let loose = newton.loose.iter().enumerate();
@@ -140,11 +143,11 @@ impl<'p> List<'p> {
         });
 
         let n = newton.unknowns.len() as u32;
-        let mut parts = vec![Part::Steps(&newton.slopes)];
+        let mut parts = vec![BodyPart::Steps(&newton.slopes)];
         let entries = newton.jacobian.iter();
         parts.extend(entries.map(|&(row, column, slot)| {
             let to = format!("a_[{}]", row * n + column);
-            Part::Add { to, slot }
+            BodyPart::Add { to, slot }
         }));
 
         self.add(Function {
@@ -163,7 +166,7 @@ impl<'p> List<'p> {
             name: format!("newton_tangent{number}"),
             arguments: "",
             comment: "Derivatives of what Newton's method makes zero, along the seeds.".to_owned(),
-            parts: vec![Part::Steps(body)],
+            parts: vec![BodyPart::Steps(body)],
             reads_members: true,
         });
     }
@@ -177,12 +180,12 @@ impl<'p> List<'p> {
         target: Target<'_>,
     ) {
         self.routine(name, comment, &function.values, target);
-        let mut parts = vec![Part::Steps(&function.tangent)];
+        let mut parts = vec![BodyPart::Steps(&function.tangent)];
         for (k, slot) in function.tangents.iter().enumerate() {
             let Some(to) = target(k) else { continue };
             parts.push(match slot {
                 Some(slot) => out(to, *slot),
-                None => Part::Zero { to },
+                None => BodyPart::Zero { to },
             });
         }
         self.add(Function {
@@ -195,9 +198,9 @@ impl<'p> List<'p> {
     }
 
     fn routine(&mut self, name: &str, comment: &str, routine: &'p Routine, target: Target<'_>) {
-        let mut parts = vec![Part::Steps(&routine.steps)];
+        let mut parts = vec![BodyPart::Steps(&routine.steps)];
         let checks = routine.checks.iter();
-        parts.extend(checks.map(|&(block, pivot, scale)| Part::Check {
+        parts.extend(checks.map(|&(block, pivot, scale)| BodyPart::Check {
             block,
             pivot,
             scale,
@@ -215,7 +218,7 @@ impl<'p> List<'p> {
     }
 
     fn left_limits(&mut self, program: &'p Program) {
-        let mut parts = vec![Part::Steps(&program.left_limits.steps)];
+        let mut parts = vec![BodyPart::Steps(&program.left_limits.steps)];
         let outputs = program.left_limits.outputs.iter().enumerate();
         parts.extend(outputs.map(|(k, &slot)| out(format!("m->left[{k}]"), slot)));
         self.add(Function {
@@ -228,7 +231,7 @@ impl<'p> List<'p> {
     }
 
     fn samples(&mut self, program: &'p Program) {
-        let mut parts = vec![Part::Steps(&program.sample_inputs.steps)];
+        let mut parts = vec![BodyPart::Steps(&program.sample_inputs.steps)];
         let discrete: HashMap<u32, usize> = program
             .discrete
             .iter()
@@ -237,14 +240,14 @@ impl<'p> List<'p> {
             .collect();
         for sampled in &program.sampled {
             let inner = vec![
-                Part::Steps(&sampled.routine.steps),
-                Part::Out {
+                BodyPart::Steps(&sampled.routine.steps),
+                BodyPart::Out {
                     to: format!("m->d[{}]", discrete[&sampled.slot]),
                     slot: sampled.routine.outputs[0],
                     must_be_finite: true,
                 },
             ];
-            parts.push(Part::If(format!("due_[{}]", sampled.clock), inner));
+            parts.push(BodyPart::If(format!("due_[{}]", sampled.clock), inner));
         }
         self.add(Function {
             name: "routine_samples".to_owned(),
@@ -256,19 +259,19 @@ impl<'p> List<'p> {
     }
 }
 
-fn out<'p>(to: String, slot: u32) -> Part<'p> {
-    Part::Out {
+fn out<'p>(to: String, slot: u32) -> BodyPart<'p> {
+    BodyPart::Out {
         to,
         slot,
         must_be_finite: false,
     }
 }
 
-fn collect_steps<'p>(parts: &[Part<'p>], all: &mut Vec<&'p [Step]>) {
+fn collect_steps<'p>(parts: &[BodyPart<'p>], all: &mut Vec<&'p [Step]>) {
     for part in parts {
         match part {
-            Part::Steps(steps) => all.push(steps),
-            Part::If(_, parts) => collect_steps(parts, all),
+            BodyPart::Steps(steps) => all.push(steps),
+            BodyPart::If(_, parts) => collect_steps(parts, all),
             _ => {}
         }
     }

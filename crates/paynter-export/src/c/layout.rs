@@ -1,7 +1,7 @@
 //! Where every slot of the program lives in C: a number, a member of the model, or a local variable.
 //!
 //! In:  the seam, and the functions that will be written.
-//! Out: a [`Place`] for each slot.
+//! Out: a [`SlotPlace`] for each slot.
 //!
 //! **Invariant:** a slot that two functions touch is a member of the model; every other one that is computed is
 //! local to its function.
@@ -12,7 +12,7 @@ use crate::seam::Export;
 
 /// Where a slot lives.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum SlotPlace {
     /// Computed and used in one function.
     Local,
     /// A number.
@@ -26,7 +26,7 @@ pub(super) enum Place {
 /// Places of all slots.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
-    pub places: Vec<Place>,
+    pub places: Vec<SlotPlace>,
     /// Members of `p`: identifier, and position in [`Export::parameters`].
     pub parameters: Vec<(String, usize)>,
     /// How many numbers functions pass to each other in `w`.
@@ -38,24 +38,24 @@ impl Layout {
     pub(super) fn new(export: &Export) -> Self {
         let program = &export.program;
         let mut layout = Layout {
-            places: vec![Place::Local; program.n_slots],
+            places: vec![SlotPlace::Local; program.n_slots],
             parameters: Vec::new(),
             n_shared: 0,
         };
 
         for &(slot, value) in &program.constants {
-            layout.set(slot, Place::Number(value));
+            layout.set(slot, SlotPlace::Number(value));
         }
         let mut names = Identifiers::default();
         for (k, parameter) in export.parameters.iter().enumerate() {
             if parameter.is_fixed {
-                layout.set(parameter.slot, Place::Number(parameter.value));
+                layout.set(parameter.slot, SlotPlace::Number(parameter.value));
                 continue;
             }
             let name = names.take(&parameter.name);
             let member = format!("m->p.{name}");
             layout.parameters.push((name.clone(), k));
-            layout.set(parameter.slot, Place::Given { member, name });
+            layout.set(parameter.slot, SlotPlace::Given { member, name });
         }
 
         layout.give(program.time, "m->t", "t");
@@ -102,17 +102,17 @@ impl Layout {
         layout
     }
 
-    fn set(&mut self, slot: u32, place: Place) {
+    fn set(&mut self, slot: u32, place: SlotPlace) {
         self.places[slot as usize] = place;
     }
 
     fn give(&mut self, slot: u32, member: &str, name: &str) {
         let (member, name) = (member.to_owned(), name.to_owned());
-        self.set(slot, Place::Given { member, name });
+        self.set(slot, SlotPlace::Given { member, name });
     }
 
     fn member(&mut self, slot: u32, member: &str) {
-        self.set(slot, Place::Member(member.to_owned()));
+        self.set(slot, SlotPlace::Member(member.to_owned()));
     }
 
     /// Makes members of the slots that several functions touch, and of unknowns of Newton blocks.
@@ -128,21 +128,21 @@ impl Layout {
             });
         }
         for (slot, is_shared) in shared.into_iter().enumerate() {
-            if is_shared && self.places[slot] == Place::Local {
-                self.places[slot] = Place::Member(format!("m->w[{}]", self.n_shared));
+            if is_shared && self.places[slot] == SlotPlace::Local {
+                self.places[slot] = SlotPlace::Member(format!("m->w[{}]", self.n_shared));
                 self.n_shared += 1;
             }
         }
     }
 
-    pub(super) fn place(&self, slot: u32) -> &Place {
+    pub(super) fn place(&self, slot: u32) -> &SlotPlace {
         &self.places[slot as usize]
     }
 
     /// The position in `w` of a slot that functions share.
     pub(super) fn shared_index(&self, slot: u32) -> usize {
         match self.place(slot) {
-            Place::Member(member) => {
+            SlotPlace::Member(member) => {
                 let digits = member.trim_start_matches("m->w[").trim_end_matches(']');
                 digits.parse().expect("unknowns of Newton blocks are in w")
             }

@@ -16,7 +16,7 @@ mod text;
 
 use crate::names::{identifier, in_comment};
 use crate::seam::Export;
-use body::{Context, Function, Part, write_function};
+use body::{BodyPart, Context, Function, write_function};
 use functions::functions;
 use layout::Layout;
 use paynter::exec::program::{Program, Step};
@@ -131,18 +131,18 @@ fn heading(export: &Export, what: &str) -> String {
 fn setup<'p>(program: &'p Program, layout: &Layout) -> Function<'p> {
     let mut parts = Vec::new();
     for (_, slot, routine) in &program.bindings {
-        parts.push(Part::Steps(&routine.steps));
-        if let layout::Place::Given { member, .. } = layout.place(*slot) {
-            parts.push(Part::Out {
+        parts.push(BodyPart::Steps(&routine.steps));
+        if let layout::SlotPlace::Given { member, .. } = layout.place(*slot) {
+            parts.push(BodyPart::Out {
                 to: member.clone(),
                 slot: routine.outputs[0],
                 must_be_finite: false,
             });
         }
     }
-    parts.push(Part::Steps(&program.set_up.steps));
+    parts.push(BodyPart::Steps(&program.set_up.steps));
     let checks = program.set_up.checks.iter();
-    parts.extend(checks.map(|&(block, pivot, scale)| Part::Check {
+    parts.extend(checks.map(|&(block, pivot, scale)| BodyPart::Check {
         block,
         pivot,
         scale,
@@ -169,11 +169,11 @@ fn tables_of(functions: &[Function<'_>]) -> Vec<Arc<dyn External>> {
             }
         }
     }
-    fn visit_parts(parts: &[Part<'_>], found: &mut Vec<Arc<dyn External>>) {
+    fn visit_parts(parts: &[BodyPart<'_>], found: &mut Vec<Arc<dyn External>>) {
         for part in parts {
             match part {
-                Part::Steps(steps) => visit(steps, found),
-                Part::If(_, parts) => visit_parts(parts, found),
+                BodyPart::Steps(steps) => visit(steps, found),
+                BodyPart::If(_, parts) => visit_parts(parts, found),
                 _ => {}
             }
         }

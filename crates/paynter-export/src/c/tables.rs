@@ -25,29 +25,98 @@ pub(super) struct Sizes {
 /// Vectors of each block beside its two matrices; see `blocks.c`.
 const BLOCK_VECTORS: usize = 10;
 
+/// How many numbers a member of the struct holds.
+enum Count {
+    /// A plain number.
+    One,
+    /// As many as the size of this name says.
+    Many(&'static str),
+    /// As many for each row of what must vanish.
+    PerRow(&'static str),
+    /// As many, if there are rows at all.
+    WithRows(&'static str),
+}
+use Count::{Many, One, PerRow, WithRows};
+
+/// Members of the struct: type, name, and how many.
+const MEMBERS: &[(&str, &str, Count)] = &[
+    ("real", "t", One),
+    ("real", "x", Many("N_X")),
+    ("real", "u", Many("N_U")),
+    ("real", "d", Many("N_DISCRETE")),
+    ("unsigned long", "events", One),
+    ("unsigned long", "evaluations", One),
+    ("unsigned long", "iterations", One),
+    ("int", "where", One),
+    ("int", "has_moved", One),
+    ("int", "is_when_due", One),
+    ("real", "before", Many("N_BEFORE")),
+    ("real", "left", Many("N_LEFT")),
+    ("real", "mode", Many("N_MODES")),
+    ("real", "k", Many("N_FIXED")),
+    ("real", "w", Many("N_SHARED")),
+    ("real", "x_seed", Many("N_X")),
+    ("real", "u_seed", Many("N_U")),
+    ("real", "time_seed", One),
+    ("real", "block", Many("N_BLOCK_ROOM")),
+    ("int", "block_row", Many("N_BLOCK_ROWS")),
+    ("int", "block_has_last", Many("N_BLOCKS")),
+    ("int", "block_may_jump", Many("N_BLOCKS")),
+    ("real", "loose", Many("N_LOOSE")),
+    ("real", "loose_before", Many("N_LOOSE")),
+    ("real", "value", Many("N_SWITCHES")),
+    ("real", "value_before", Many("N_SWITCHES")),
+    ("real", "value_size", Many("N_SWITCHES")),
+    ("int", "has_crossed", Many("N_SWITCHES")),
+    ("int", "has_jumped", Many("N_SWITCHES")),
+    ("real", "mode_before", Many("N_MODES")),
+    ("int", "is_resting", Many("N_MODES")),
+    ("real", "moved_value", Many("N_SWITCHES")),
+    ("real", "x_at_rest", Many("N_X")),
+    ("real", "line", Many("N_LINES")),
+    ("real", "guard", Many("N_GUARDS")),
+    ("signed char", "side", Many("N_GUARDS")),
+    ("signed char", "fired", Many("N_GUARDS")),
+    ("long long", "tick", Many("N_CLOCKS")),
+    ("real", "condition", Many("N_WHENS")),
+    ("int", "held_condition", Many("N_WHENS")),
+    ("real", "reinit", Many("N_REINIT")),
+    ("real", "assigned", Many("N_ASSIGNED")),
+    ("real", "new_x", Many("N_VARIABLES")),
+    ("int", "is_set", Many("N_VARIABLES")),
+    ("real", "new_d", Many("N_DISCRETE")),
+    ("int", "is_assigned", Many("N_DISCRETE")),
+    ("int", "aim_row", Many("N_ACTIONS")),
+    ("real", "aim_value", Many("N_ACTIONS")),
+    ("real", "start_value", Many("N_STARTS")),
+    ("real", "late", Many("N_LATE")),
+    ("int", "is_free", Many("N_VARIABLES")),
+    ("real", "row_value", Many("N_ROWS")),
+    ("real", "row_gap", Many("N_ROWS")),
+    ("real", "row_dot", Many("N_ROWS")),
+    ("real", "row_weight", Many("N_ROWS")),
+    ("real", "row_solution", Many("N_ROWS")),
+    ("int", "row_order", Many("N_ROWS")),
+    ("real", "row_matrix", PerRow("N_ROWS")),
+    ("real", "row_slope", PerRow("N_VARIABLES")),
+    ("real", "row_step", WithRows("N_VARIABLES")),
+    ("real", "row_from", WithRows("N_VARIABLES")),
+    ("real", "rk_x0", Many("N_X")),
+    ("real", "rk_k", Many("N_X")),
+    ("real", "rk_sum", Many("N_X")),
+];
+
 impl Sizes {
     pub(super) fn new(export: &Export, layout: &Layout, places: &Places<'_>) -> Self {
         let p = &export.program;
         let mut sizes = Sizes::default();
-        let (mut room, mut rows) = (0, 0);
-        for (n, _) in &p.blocks {
-            sizes.block_at.push(room);
-            sizes.block_row_at.push(rows);
-            room += 2 * n * n + BLOCK_VECTORS * n;
-            rows += n;
-        }
-
+        let (room, rows) = sizes.place_blocks(p);
         let n_constraints = p.constraints.values.outputs.len();
         let n_hard = p.n_demands + n_constraints;
         let n_aims = p.reinit_targets.values.outputs.len();
         let actions = p.whens.iter().flatten();
         let n_stops = actions.filter(|a| matches!(a, Action::Stop { .. })).count();
-        let n_loose = places
-            .newtons
-            .iter()
-            .map(|n| n.loose.len())
-            .max()
-            .unwrap_or(0);
+        let n_loose = places.newtons.iter().map(|n| n.loose.len()).max();
 
         let (matrix_n, matrix_wide) = matrices(export);
         sizes.counts = vec![
@@ -82,13 +151,25 @@ impl Sizes {
             ),
             ("N_BLOCKS", p.blocks.len()),
             ("N_NEWTON", places.newtons.len()),
-            ("N_LOOSE", n_loose),
+            ("N_LOOSE", n_loose.unwrap_or(0)),
             ("N_BLOCK_ROOM", room),
             ("N_BLOCK_ROWS", rows),
             ("MATRIX_N", matrix_n),
             ("MATRIX_WIDE", matrix_wide),
         ];
         sizes
+    }
+
+    /// Places of the blocks, one behind the other; gives the room and the rows of all.
+    fn place_blocks(&mut self, program: &Program) -> (usize, usize) {
+        let (mut room, mut rows) = (0, 0);
+        for (n, _) in &program.blocks {
+            self.block_at.push(room);
+            self.block_row_at.push(rows);
+            room += 2 * n * n + BLOCK_VECTORS * n;
+            rows += n;
+        }
+        (room, rows)
     }
 
     fn get(&self, name: &str) -> usize {
@@ -107,82 +188,15 @@ impl Sizes {
 
     /// Members of the struct: type, name, and how many.
     pub(super) fn members(&self) -> Vec<(&'static str, &'static str, Option<usize>)> {
-        let n = |name: &str| Some(self.get(name));
         let rows = self.get("N_ROWS");
-        vec![
-            ("real", "t", None),
-            ("real", "x", n("N_X")),
-            ("real", "u", n("N_U")),
-            ("real", "d", n("N_DISCRETE")),
-            ("unsigned long", "events", None),
-            ("unsigned long", "evaluations", None),
-            ("unsigned long", "iterations", None),
-            ("int", "where", None),
-            ("int", "has_moved", None),
-            ("int", "is_when_due", None),
-            ("real", "before", n("N_BEFORE")),
-            ("real", "left", n("N_LEFT")),
-            ("real", "mode", n("N_MODES")),
-            ("real", "k", n("N_FIXED")),
-            ("real", "w", n("N_SHARED")),
-            ("real", "x_seed", n("N_X")),
-            ("real", "u_seed", n("N_U")),
-            ("real", "time_seed", None),
-            ("real", "block", n("N_BLOCK_ROOM")),
-            ("int", "block_row", n("N_BLOCK_ROWS")),
-            ("int", "block_has_last", n("N_BLOCKS")),
-            ("int", "block_may_jump", n("N_BLOCKS")),
-            ("real", "loose", n("N_LOOSE")),
-            ("real", "loose_before", n("N_LOOSE")),
-            ("real", "value", n("N_SWITCHES")),
-            ("real", "value_before", n("N_SWITCHES")),
-            ("real", "value_size", n("N_SWITCHES")),
-            ("int", "has_crossed", n("N_SWITCHES")),
-            ("int", "has_jumped", n("N_SWITCHES")),
-            ("real", "mode_before", n("N_MODES")),
-            ("int", "is_resting", n("N_MODES")),
-            ("real", "moved_value", n("N_SWITCHES")),
-            ("real", "x_at_rest", n("N_X")),
-            ("real", "line", n("N_LINES")),
-            ("real", "guard", n("N_GUARDS")),
-            ("signed char", "side", n("N_GUARDS")),
-            ("signed char", "fired", n("N_GUARDS")),
-            ("unsigned long long", "tick", n("N_CLOCKS")),
-            ("real", "condition", n("N_WHENS")),
-            ("int", "held_condition", n("N_WHENS")),
-            ("real", "reinit", n("N_REINIT")),
-            ("real", "assigned", n("N_ASSIGNED")),
-            ("real", "new_x", n("N_VARIABLES")),
-            ("int", "is_set", n("N_VARIABLES")),
-            ("real", "new_d", n("N_DISCRETE")),
-            ("int", "is_assigned", n("N_DISCRETE")),
-            ("int", "aim_row", n("N_ACTIONS")),
-            ("real", "aim_value", n("N_ACTIONS")),
-            ("real", "start_value", n("N_STARTS")),
-            ("real", "late", n("N_LATE")),
-            ("int", "is_free", n("N_VARIABLES")),
-            ("real", "row_value", Some(rows)),
-            ("real", "row_gap", Some(rows)),
-            ("real", "row_dot", Some(rows)),
-            ("real", "row_weight", Some(rows)),
-            ("real", "row_solution", Some(rows)),
-            ("int", "row_order", Some(rows)),
-            ("real", "row_matrix", Some(rows * rows)),
-            ("real", "row_slope", Some(rows * self.get("N_VARIABLES"))),
-            (
-                "real",
-                "row_step",
-                Some(if rows > 0 { self.get("N_VARIABLES") } else { 0 }),
-            ),
-            (
-                "real",
-                "row_from",
-                Some(if rows > 0 { self.get("N_VARIABLES") } else { 0 }),
-            ),
-            ("real", "rk_x0", n("N_X")),
-            ("real", "rk_k", n("N_X")),
-            ("real", "rk_sum", n("N_X")),
-        ]
+        let number = |count: &Count| match count {
+            One => None,
+            Many(size) => Some(self.get(size)),
+            PerRow(size) => Some(rows * self.get(size)),
+            WithRows(size) => Some(if rows > 0 { self.get(size) } else { 0 }),
+        };
+        let member = |(kind, name, count): &(_, _, Count)| (*kind, *name, number(count));
+        MEMBERS.iter().map(member).collect()
     }
 }
 

@@ -135,7 +135,7 @@ fn range_attributes(variable: &Variable) -> String {
 }
 
 /// The list of units.
-pub(super) fn unit_definitions(variables: &Variables) -> String {
+fn unit_definitions(variables: &Variables) -> String {
     let mut units: Vec<(String, &Unit)> = Vec::new();
     for unit in variables.all.iter().filter_map(|v| v.unit.as_ref()) {
         let name = si_name(unit);
@@ -232,8 +232,26 @@ pub(super) fn initial_unknowns(export: &Export, variables: &Variables) -> Vec<us
     all.filter(|(_, v)| is_unknown(v)).map(|(k, _)| k).collect()
 }
 
+/// What stands between the kinds of simulation and the structure in both versions: units, categories of messages, the
+/// experiment, and the variables, each written by `one`.
+pub(super) fn units_to_variables(
+    export: &Export,
+    variables: &Variables,
+    one: &dyn Fn(usize, &Variable) -> String,
+) -> String {
+    let mut out = unit_definitions(variables);
+    out.push_str("  <LogCategories>\n    <Category name=\"logStatusError\"/>\n    <Category name=\"logStatusWarning\"/>\n    <Category name=\"logAll\"/>\n  </LogCategories>\n");
+    out.push_str(&default_experiment(export));
+    out.push_str("  <ModelVariables>\n");
+    for (k, variable) in variables.all.iter().enumerate() {
+        out.push_str(&one(k, variable));
+    }
+    out.push_str("  </ModelVariables>\n");
+    out
+}
+
 /// ` startTime="…" stopTime="…" tolerance="…" stepSize="…"`.
-pub(super) fn default_experiment(export: &Export) -> String {
+fn default_experiment(export: &Export) -> String {
     let (start, stop) = export.span;
     let step = export.output_step.unwrap_or((stop - start) / 500.0);
     format!(

@@ -4,8 +4,8 @@
 
 use super::variables::{Kind, Variable, Variables};
 use super::xml::{
-    default_experiment, dependencies, escape, initial_unknowns, list, measures, naming, roles,
-    unit_definitions, unknowns,
+    dependencies, escape, initial_unknowns, list, measures, naming, roles, units_to_variables,
+    unknowns,
 };
 use crate::seam::Export;
 use std::fmt::Write as _;
@@ -36,14 +36,8 @@ pub(super) fn description(
          \u{20} <CoSimulation modelIdentifier=\"{prefix}\" canHandleVariableCommunicationStepSize=\"true\" {can}>\n{sources}  </CoSimulation>\n"
     );
 
-    out.push_str(&unit_definitions(variables));
-    out.push_str("  <LogCategories>\n    <Category name=\"logStatusError\"/>\n    <Category name=\"logStatusWarning\"/>\n    <Category name=\"logAll\"/>\n  </LogCategories>\n");
-    out.push_str(&default_experiment(export));
-    out.push_str("  <ModelVariables>\n");
-    for (k, variable) in variables.all.iter().enumerate() {
-        out.push_str(&scalar(export, variables, k, variable));
-    }
-    out.push_str("  </ModelVariables>\n");
+    let variable = |k, variable: &_| scalar(export, variables, k, variable);
+    out.push_str(&units_to_variables(export, variables, &variable));
     out.push_str(&structure(export, variables));
     out.push_str("</fmiModelDescription>\n");
     out

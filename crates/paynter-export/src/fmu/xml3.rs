@@ -2,8 +2,8 @@
 
 use super::variables::{Kind, Variable, Variables};
 use super::xml::{
-    default_experiment, dependencies, escape, initial_unknowns, list, measures, naming, roles,
-    unit_definitions, unknowns,
+    dependencies, escape, initial_unknowns, list, measures, naming, roles, units_to_variables,
+    unknowns,
 };
 use crate::seam::Export;
 use std::fmt::Write as _;
@@ -32,18 +32,11 @@ pub(super) fn description(
          \u{20} <CoSimulation modelIdentifier=\"{prefix}\" {can} canHandleVariableCommunicationStepSize=\"true\" mightReturnEarlyFromDoStep=\"true\"/>\n"
     );
 
-    out.push_str(&unit_definitions(variables));
-    out.push_str("  <LogCategories>\n    <Category name=\"logStatusError\"/>\n    <Category name=\"logStatusWarning\"/>\n    <Category name=\"logAll\"/>\n  </LogCategories>\n");
-    out.push_str(&default_experiment(export));
-    out.push_str("  <ModelVariables>\n");
-    for (k, variable) in variables.all.iter().enumerate() {
-        out.push_str(&match variable.kind {
-            Kind::Clock(_) => clock(k, variable),
-            _ => float64(export, variables, k, variable),
-        });
-    }
-
-    out.push_str("  </ModelVariables>\n");
+    let variable = |k, variable: &Variable| match variable.kind {
+        Kind::Clock(_) => clock(k, variable),
+        _ => float64(export, variables, k, variable),
+    };
+    out.push_str(&units_to_variables(export, variables, &variable));
     out.push_str(&structure(export, variables));
     out.push_str("</fmiModelDescription>\n");
     out

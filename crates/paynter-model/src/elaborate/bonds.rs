@@ -14,6 +14,29 @@ use super::{Elaborator, code};
 use crate::graph::{Bond, ElementId, ElementKind, End, GroupId, Stroke};
 use crate::kinds::Nature;
 
+/// A port of an element or junction.
+#[derive(Clone, Copy)]
+struct ThingPort {
+    thing: ThingId,
+    port: u32,
+}
+
+impl ThingPort {
+    fn of(terminal: Terminal) -> Option<Self> {
+        match terminal {
+            Terminal::Thing { thing, port } => Some(ThingPort { thing, port }),
+            _ => None,
+        }
+    }
+}
+
+/// The two ends of a bond; power counts from tail to head.
+#[derive(Clone, Copy)]
+struct BondEnds {
+    tail: ThingPort,
+    head: ThingPort,
+}
+
 impl<'a> Elaborator<'a> {
     /// Says that an element that takes power would give it, and what was meant: `r -> c` means a
     /// series connection, which is a junction that both hang on.
@@ -54,36 +77,17 @@ impl<'a> Elaborator<'a> {
         group: Option<(GroupId, u32)>,
         named: Option<NamedBondId>,
     ) -> Option<u32> {
-        let (
-            Terminal::Thing {
-                thing: mut tail,
-                port: mut tail_port,
-            },
-            Terminal::Thing {
-                thing: mut head,
-                port: mut head_port,
-            },
-        ) = (tail, head)
-        else {
-            return None;
+        let ends = BondEnds {
+            tail: ThingPort::of(tail)?,
+            head: ThingPort::of(head)?,
         };
-
-        if takes_power(&self.tables.things[tail.at()]) {
-            self.report_arrow_out(tail, head, span);
-            if takes_power(&self.tables.things[head.at()]) {
-                return None;
-            }
-            // Go on as if it were right, so that nothing else is reported for it.
-            (tail, head) = (head, tail);
-            (tail_port, head_port) = (head_port, tail_port);
-        }
-
-        for (thing, port) in [(tail, tail_port), (head, head_port)] {
-            let t = &self.tables.things[thing.at()];
+        let ends = self.along_power(ends, span)?;
+        for end in [ends.tail, ends.head] {
+            let t = &self.tables.things[end.thing.at()];
             if !t.kind.is_junction()
-                && let Some(&(_, first)) = t.bonds.iter().find(|(p, _)| *p == port)
+                && let Some(&(_, first)) = t.bonds.iter().find(|(p, _)| *p == end.port)
             {
-                self.report_port_twice(thing, first, span);
+                self.report_port_twice(end.thing, first, span);
                 return None;
             }
         }
@@ -91,21 +95,23 @@ impl<'a> Elaborator<'a> {
         let id = self.graph.bonds.len() as u32;
         let origin = self.origin(span);
         let bond_name = named.map(|n| self.tables.named_bonds[n.at()].path);
-        let (effort, flow) = self.bond_symbols(tail, head, tail_port, head_port, bond_name, span);
-        self.tables.things[tail.at()].bonds.push((tail_port, id));
-        self.tables.things[head.at()].bonds.push((head_port, id));
+        let (effort, flow) = self.bond_symbols(ends, bond_name, span);
+        for end in [ends.tail, ends.head] {
+            let bonds = &mut self.tables.things[end.thing.at()].bonds;
+            bonds.push((end.port, id));
+        }
         if let Some(named) = named {
             self.tables.named_bonds[named.at()].bonds.push(id);
         }
-        let end = |thing: ThingId, port: u32| End {
-            element: ElementId(thing.0),
-            port,
-        };
 
+        // Things stand in for elements until these are made.
+        let end = |end: ThingPort| End {
+            element: ElementId(end.thing.0),
+            port: end.port,
+        };
         self.graph.bonds.push(Bond {
-            // Things stand in for elements until these are made.
-            tail: end(tail, tail_port),
-            head: end(head, head_port),
+            tail: end(ends.tail),
+            head: end(ends.head),
             effort,
             flow,
             forced,
@@ -117,12 +123,30 @@ impl<'a> Elaborator<'a> {
         Some(id)
     }
 
+    /// The ends such that power flows along the arrow; reports an arrow that leaves what takes power.
+    fn along_power(&mut self, ends: BondEnds, span: Span) -> Option<BondEnds> {
+        let BondEnds { tail, head } = ends;
+        if !takes_power(&self.tables.things[tail.thing.at()]) {
+            return Some(ends);
+        }
+        self.report_arrow_out(tail.thing, head.thing, span);
+        if takes_power(&self.tables.things[head.thing.at()]) {
+            return None;
+        }
+        // Go on as if it were right, so that nothing else is reported for it.
+        Some(BondEnds {
+            tail: head,
+            head: tail,
+        })
+    }
+
     /// Reports a second bond at a port that takes one.
     fn report_port_twice(&mut self, thing: ThingId, first: u32, span: Span) {
         let t = &self.tables.things[thing.at()];
         let origin = self.graph.bonds[first as usize].origin;
         let first = self.graph.span(origin);
-        let (letters, name) = (t.kind.letters(), self.thing_name(thing));
+        let (letters, article) = (t.kind.letters(), super::law::article(t.kind));
+        let name = self.thing_name(thing);
         self.report.add(code::PORT_TWICE, span, || {
             let message = Diagnostic::error(code::PORT_TWICE, format!("{name} is on two bonds"))
                 .primary(span, "a second bond");
@@ -131,7 +155,7 @@ impl<'a> Elaborator<'a> {
                 false => message.secondary(first, "the first"),
             };
             message.help(format!(
-                "a port of an {letters} is on one bond; join several at a junction"
+                "a port of {article} {letters} is on one bond; join several at a junction"
             ))
         });
     }
@@ -139,10 +163,7 @@ impl<'a> Elaborator<'a> {
     /// Names effort and flow after what the user calls them: `c1.e`, `node.e`, `mesh.f`.
     fn bond_symbols(
         &mut self,
-        tail: ThingId,
-        head: ThingId,
-        tail_port: u32,
-        head_port: u32,
+        ends: BondEnds,
         named: Option<PathId>,
         span: Span,
     ) -> (SymbolId, SymbolId) {
@@ -153,8 +174,8 @@ impl<'a> Elaborator<'a> {
                 (names.child(path, "e", None), names.child(path, "f", None))
             }
             None => (
-                self.variable_name(tail, head, tail_port, head_port, "e", ElementKind::Zero),
-                self.variable_name(tail, head, tail_port, head_port, "f", ElementKind::One),
+                self.variable_name(ends, "e", ElementKind::Zero),
+                self.variable_name(ends, "f", ElementKind::One),
             ),
         };
         let mut add = |name| {
@@ -168,18 +189,11 @@ impl<'a> Elaborator<'a> {
         (add(effort), add(flow))
     }
 
-    fn variable_name(
-        &mut self,
-        tail: ThingId,
-        head: ThingId,
-        tail_port: u32,
-        head_port: u32,
-        letter: &str,
-        shared_at: ElementKind,
-    ) -> PathId {
-        let ends = [(head, head_port), (tail, tail_port)];
+    /// The name of the effort or flow of a bond; junctions of the kind `shared_at` share it.
+    fn variable_name(&mut self, ends: BondEnds, letter: &str, shared_at: ElementKind) -> PathId {
+        let BondEnds { tail, head } = ends;
         // An element's own bond is named after it.
-        for (thing, port) in ends {
+        for ThingPort { thing, port } in [head, tail] {
             let t = &self.tables.things[thing.at()];
             let (Some(name), false) = (t.name, t.kind.is_junction()) else {
                 continue;
@@ -196,7 +210,7 @@ impl<'a> Elaborator<'a> {
         }
 
         // The variable that all bonds of a junction share is named after the junction.
-        for (thing, port) in ends {
+        for ThingPort { thing, port } in [head, tail] {
             let t = &self.tables.things[thing.at()];
             if let (Some(name), true) = (t.name, t.kind == shared_at) {
                 let index = t.is_vector.then(|| i64::from(port) + 1);
@@ -204,27 +218,30 @@ impl<'a> Elaborator<'a> {
             }
         }
 
-        // Otherwise: what leaves a junction towards something, `turn.to.along.e`.
+        self.name_between(tail.thing, head.thing, letter)
+    }
+
+    /// What leaves a junction towards something: `turn.to.along.e`.
+    fn name_between(&mut self, tail: ThingId, head: ThingId, letter: &str) -> PathId {
         let (from, to) = (
-            self.tables.things[tail.at()].name,
-            self.tables.things[head.at()].name,
+            &self.tables.things[tail.at()],
+            &self.tables.things[head.at()],
         );
-        let letters = |this: &Self, thing: ThingId| this.tables.things[thing.at()].kind.letters();
-        let (base, word, other) = match (from, to) {
-            (Some(from), _) => (from, "to", (to, letters(self, head), tail_port)),
-            (None, Some(to)) => (to, "from", (None, letters(self, tail), head_port)),
-            (None, None) => (Names::ROOT, "bond", (None, letters(self, head), tail_port)),
+        let (base, word, other, letters) = match (from.name, to.name) {
+            (Some(base), other) => (base, "to", other, to.kind.letters()),
+            (None, Some(base)) => (base, "from", None, from.kind.letters()),
+            (None, None) => (Names::ROOT, "bond", None, to.kind.letters()),
         };
 
         let names = &mut self.graph.signals.names;
         let way = names.child(base, word, None);
-        let towards = match other.0 {
+        let towards = match other {
             Some(path) => {
                 let (text, index) = names.last(path);
                 let text = text.to_owned();
                 names.child(way, &text, index)
             }
-            None => names.child(way, other.1, None),
+            None => names.child(way, letters, None),
         };
         let name = names.child(towards, letter, None);
 

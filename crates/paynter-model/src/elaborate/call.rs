@@ -11,7 +11,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use std::sync::Arc;
 
 use super::data::*;
-use super::lower::{Ctx, Locals, Lowered, Stop};
+use super::lower::{Ctx, Locals, Lowered, Stop, UnitAt};
 use super::value::{Shape, Value, ValueKind};
 use super::{Elaborator, Item, code};
 use crate::functions;
@@ -58,23 +58,8 @@ impl<'a> Elaborator<'a> {
             "der" => self.der(self.only(args), span, ctx),
             "pre" => self.pre(self.only(args), span, ctx),
             "integral" => self.integral(self.only(args), span, ctx),
-            "smooth" => {
-                let value = self.only_value("smooth", args, span, ctx)?;
-                let elements = value
-                    .elements
-                    .iter()
-                    .map(|&e| self.pool().smooth(e))
-                    .collect();
-                Ok(Value { elements, ..value })
-            }
-            "sum" if args.len() == 1 => {
-                let value = self.only_value("sum", args, span, ctx)?;
-                let mut total = self.pool().number(0.0);
-                for &e in &value.elements {
-                    total = self.pool().add(total, e);
-                }
-                Ok(Value::scalar(total).measured(value.dimension, value.dimension_from))
-            }
+            "smooth" => self.smooth(args, span, ctx),
+            "sum" if args.len() == 1 => self.sum_of_elements(args, span, ctx),
             "tf" => self.transfer(args, span, ctx),
             crate::foreign::CALL if self.calls_foreign(span) => self.foreign_call(args, span, ctx),
             "unwrap" => self.unwrap(args, span, ctx),
@@ -89,6 +74,27 @@ impl<'a> Elaborator<'a> {
                 Err(Stop::Reported)
             }
         }
+    }
+
+    /// A value that is promised to be continuous.
+    fn smooth(&mut self, args: &[ast::Arg], span: Span, ctx: Ctx<'_>) -> Lowered {
+        let value = self.only_value("smooth", args, span, ctx)?;
+        let elements = value
+            .elements
+            .iter()
+            .map(|&e| self.pool().smooth(e))
+            .collect();
+        Ok(Value { elements, ..value })
+    }
+
+    /// The sum of the entries of a vector or matrix.
+    fn sum_of_elements(&mut self, args: &[ast::Arg], span: Span, ctx: Ctx<'_>) -> Lowered {
+        let value = self.only_value("sum", args, span, ctx)?;
+        let mut total = self.pool().number(0.0);
+        for &e in &value.elements {
+            total = self.pool().add(total, e);
+        }
+        Ok(Value::scalar(total).measured(value.dimension, value.dimension_from))
     }
 
     fn only<'e>(&self, args: &'e [ast::Arg]) -> Option<&'e ast::Expr> {
@@ -190,13 +196,7 @@ impl<'a> Elaborator<'a> {
                     parent: Some(&frame),
                 };
                 for define in defines {
-                    let ctx = Ctx {
-                        scope,
-                        locals: Some(&local),
-                        calls: ctx.calls + 1,
-                        means_part: false,
-                    };
-                    let value = self.lower(&define.value, ctx)?;
+                    let value = self.lower(&define.value, inner.with_locals(&local))?;
                     let [part] = define.target.parts.as_slice() else {
                         continue;
                     };
@@ -208,13 +208,7 @@ impl<'a> Elaborator<'a> {
                     }
                     local.names.push((&part.name.text, value));
                 }
-                let ctx = Ctx {
-                    scope,
-                    locals: Some(&local),
-                    calls: ctx.calls + 1,
-                    means_part: false,
-                };
-                self.results(results, ctx)
+                self.results(results, inner.with_locals(&local))
             }
         }
     }
@@ -331,15 +325,8 @@ impl<'a> Elaborator<'a> {
         if let Some(found) = value.dimension
             && found != parsed.dimension
         {
-            let from = value.dimension_from;
-            self.report_units(
-                parsed.dimension,
-                Some(unit.span),
-                unit.span,
-                found,
-                from,
-                span,
-            );
+            let declared = UnitAt::declared(parsed.dimension, unit.span);
+            self.report_units(declared, value.unit_at(found, span));
         }
         value.measured(Some(parsed.dimension), Some(unit.span))
     }
@@ -425,7 +412,7 @@ impl<'a> Elaborator<'a> {
         let time = self.graph.signals.pool.symbol(time);
         let mut context = functions::Context {
             pool: &mut self.graph.signals.pool,
-            time: Some(functions::Quantity {
+            time: Some(functions::Dimensioned {
                 expr: time,
                 dimension: Some(Dimension::TIME),
             }),
@@ -525,7 +512,7 @@ impl<'a> Elaborator<'a> {
                 None if term.dimension.is_some() => with_unit = Some(term.clone()),
                 Some(earlier) => {
                     let earlier = earlier.clone();
-                    self.agree(&earlier, &term, body.span, body.span, ctx);
+                    self.agree(&earlier, &term, body.span, body.span);
                 }
                 None => {}
             }
@@ -657,9 +644,9 @@ impl<'a> Elaborator<'a> {
         }
 
         // Coefficients without a unit belong to time in seconds, also in a strict file.
-        let quantities = |value: &Value| -> Vec<functions::Quantity> {
+        let quantities = |value: &Value| -> Vec<functions::Dimensioned> {
             let dimension = value.dimension.filter(|d| !d.is_one());
-            let quantity = |&expr: &ExprId| functions::Quantity { expr, dimension };
+            let quantity = |&expr: &ExprId| functions::Dimensioned { expr, dimension };
             value.elements.iter().map(quantity).collect()
         };
         let (num, den) = (quantities(&num), quantities(&den));
@@ -676,7 +663,7 @@ impl<'a> Elaborator<'a> {
         let states = self.transfer_states(transfer.order(), origin, ctx);
 
         let exprs: Vec<ExprId> = states.iter().map(|&s| self.pool().symbol(s)).collect();
-        let u = functions::Quantity {
+        let u = functions::Dimensioned {
             expr: input,
             dimension: u.dimension,
         };
@@ -771,7 +758,7 @@ pub(super) fn is_built_in_call(function: &ast::Path) -> bool {
 }
 
 fn to_function_value(value: &Value) -> Option<functions::Value> {
-    let quantity = |&expr: &ExprId| functions::Quantity {
+    let quantity = |&expr: &ExprId| functions::Dimensioned {
         expr,
         dimension: value.dimension,
     };

@@ -5,14 +5,14 @@
 //!
 //! **Invariant:** codes are never reused; each has a fixture in `tests/diagnostics`.
 
-use crate::code::Row;
+use crate::code::CodeRow;
 
 macro_rules! codes {
     ($($name:ident = $code:literal, $title:literal, $explanation:literal;)*) => {
         $(#[doc = $title] pub const $name: &str = $code;)*
 
         /// Every code of this stage, in order.
-        pub const TABLE: &[Row] = &[$(($code, $title, $explanation)),*];
+        pub const TABLE: &[CodeRow] = &[$(($code, $title, $explanation)),*];
     };
 }
 

@@ -71,18 +71,16 @@ impl<'a> Elaborator<'a> {
         });
 
         // Each sort of statement reads those before it, in this model and in those that it extends.
-        let bodies = || lineage.levels.iter().zip(&scopes).rev();
-        for (level, &scope) in bodies() {
-            self.collect_values(id, scope, &level.model.body);
-        }
-        for (level, &scope) in bodies() {
-            self.collect_ports(id, scope, &level.model.body);
-        }
-        for (level, &scope) in bodies() {
-            self.collect_things(id, scope, &level.model.body);
-        }
-        for (level, &scope) in bodies() {
-            self.collect_repeated(id, scope, &level.model.body);
+        let sorts = [
+            Self::collect_values,
+            Self::collect_ports,
+            Self::collect_things,
+            Self::collect_repeated,
+        ];
+        for collect in sorts {
+            for (level, &scope) in lineage.levels.iter().zip(&scopes).rev() {
+                collect(self, id, scope, &level.model.body);
+            }
         }
         self.check_given(id);
         Some(id)

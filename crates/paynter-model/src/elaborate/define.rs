@@ -14,7 +14,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use super::data::*;
 use super::guess::Guess;
 use super::limit::out_of_range;
-use super::lower::{Ctx, Lowered, Stop};
+use super::lower::{Ctx, Lowered, Stop, UnitAt};
 use super::value::{Shape, Value, ValueKind};
 use super::{Elaborator, Limit, code};
 use crate::units::{Dimension, format_number};
@@ -84,56 +84,29 @@ impl<'a> Elaborator<'a> {
     }
 
     fn report_circle(&mut self, def: DefId) {
-        let from = self
-            .readings
-            .being_resolved
-            .iter()
-            .position(|&d| d == def)
-            .unwrap_or(0);
-        let circle: Vec<DefId> = self.readings.being_resolved[from..].to_vec();
+        let open = &self.readings.being_resolved;
+        let from = open.iter().position(|&d| d == def).unwrap_or(0);
+        let circle = &open[from..];
+        let defs = &self.tables.defs;
+        let display = |d: DefId| self.graph.signals.names.display(defs[d.at()].path);
         let names: Vec<String> = circle
             .iter()
             .chain([&def])
-            .map(|d| {
-                format!(
-                    "`{}`",
-                    self.graph
-                        .signals
-                        .names
-                        .display(self.tables.defs[d.at()].path)
-                )
-            })
+            .map(|&d| format!("`{}`", display(d)))
             .collect();
 
-        let all_params = circle
-            .iter()
-            .all(|d| self.tables.defs[d.at()].kind == DefKind::Param);
-
         // The circle is the same wherever it was entered: report it at its first member.
-        let place = circle
-            .iter()
-            .map(|d| self.tables.defs[d.at()].span)
-            .min()
-            .unwrap_or_default();
-
-        let own = circle
-            .iter()
-            .find(|d| self.tables.defs[d.at()].span == place)
-            .map_or(String::new(), |d| {
-                self.graph
-                    .signals
-                    .names
-                    .display(self.tables.defs[d.at()].path)
-            });
-
-        let (code, headline, help) = if all_params {
-            (
+        let first = circle.iter().copied().min_by_key(|d| defs[d.at()].span);
+        let place = first.map_or(Span::default(), |d| defs[d.at()].span);
+        let own = first.map_or(String::new(), display);
+        let is_param = |d: &DefId| defs[d.at()].kind == DefKind::Param;
+        let (code, headline, help) = match circle.iter().all(is_param) {
+            true => (
                 code::PARAMETER_CYCLE,
                 "parameters depend on each other in a cycle",
                 None,
-            )
-        } else {
-            (
+            ),
+            false => (
                 code::SIGNAL_CYCLE,
                 "signals depend on each other in a cycle",
                 Some(match own.contains('.') {
@@ -142,17 +115,17 @@ impl<'a> Elaborator<'a> {
                     ),
                     true => "break it where the signal passes a storage or a `sample` block, or solve it: `solve x { x == … }`".to_owned(),
                 }),
-            )
+            ),
         };
 
         self.report.add(code, place, || {
-            let mut message = Diagnostic::error(code, headline)
+            let message = Diagnostic::error(code, headline)
                 .primary(place, "part of the cycle")
                 .fact(names.join(" reads "));
-            if let Some(help) = help {
-                message = message.help(help);
+            match help {
+                Some(help) => message.help(help),
+                None => message,
             }
-            message
         });
     }
 
@@ -395,8 +368,8 @@ impl<'a> Elaborator<'a> {
         } else if let Some(found) = value.dimension
             && found != wanted
         {
-            let from = value.dimension_from;
-            self.report_units(wanted, Some(unit.span), unit.span, found, from, expr.span);
+            let declared = UnitAt::declared(wanted, unit.span);
+            self.report_units(declared, value.unit_at(found, expr.span));
         }
         value.dimension = Some(wanted);
         value.dimension_from = Some(unit.span);
@@ -463,9 +436,9 @@ impl<'a> Elaborator<'a> {
             Some(to) => self.lower_or_report(to, ctx),
             None => None,
         };
-        self.agree(&low_value, value, range.from.span, span, ctx);
+        self.agree(&low_value, value, range.from.span, span);
         if let (Some(high_value), Some(to)) = (&high_value, &range.to) {
-            self.agree(high_value, value, to.span, span, ctx);
+            self.agree(high_value, value, to.span, span);
         }
         let (low_end, high_end) = (
             low_value.as_scalar(),

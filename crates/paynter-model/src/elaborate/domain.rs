@@ -224,7 +224,7 @@ impl<'a> Elaborator<'a> {
                     )
                 };
                 let (in_a, in_b) = (measured(first_domain), measured(second_domain));
-                report!(self, code::DOMAIN_MISMATCH, span, "a bond joins {a} and {b} things";
+                report!(self, code::DOMAIN_MISMATCH, span, "a bond joins two domains, {a} and {b}";
                     "this is {b}: {in_b}";
                     beside first => "this is {a}: {in_a}";
                     help: "a TF or GY leads from one domain to another");

@@ -12,7 +12,7 @@ use paynter_syntax::{Diagnostic, Span};
 use super::data::*;
 use super::law::Laws;
 use super::read::is_two_port;
-use super::readings::Quantity;
+use super::readings::EnergyQuantity;
 use super::value::{Shape, Value};
 use super::{Elaborator, code};
 use crate::graph::{BondId, Element, ElementId, ElementKind, End, Law, Reading, ReadingKind};
@@ -454,15 +454,15 @@ impl<'a> Elaborator<'a> {
                 (t.first..t.first + t.n_elements).map(ElementId).collect();
             let span = t.span;
             match what {
-                Quantity::Power => {
+                EnergyQuantity::Power => {
                     let powers: Vec<ExprId> =
                         elements.iter().map(|&e| self.element_power(e)).collect();
                     self.define_sum(symbol, powers, span);
                 }
-                Quantity::Stored => {
+                EnergyQuantity::Stored => {
                     self.define_readings(symbol, &elements, ReadingKind::Stored, span)
                 }
-                Quantity::Energy => {
+                EnergyQuantity::Energy => {
                     self.define_readings(symbol, &elements, ReadingKind::ElementEnergy, span);
                 }
             }
@@ -473,7 +473,7 @@ impl<'a> Elaborator<'a> {
             let named = &self.tables.named_bonds[bond.at()];
             let (bonds, span) = (named.bonds.clone(), named.span);
             match what {
-                Quantity::Power => {
+                EnergyQuantity::Power => {
                     let powers: Vec<ExprId> =
                         bonds.iter().map(|&b| self.bond_power(BondId(b))).collect();
                     self.define_sum(symbol, powers, span);

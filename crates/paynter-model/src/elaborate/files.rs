@@ -149,61 +149,24 @@ impl<'a> Elaborator<'a> {
     /// Finds the model and experiment of a request.
     pub(super) fn choose(&mut self, request: &Request) -> Option<Chosen<'a>> {
         let main = self.project.files.first()?;
-        let models = || {
-            main.ast.items.iter().filter_map(|i| match &i.kind {
-                ast::ItemKind::Model(m) => Some(m),
-                _ => None,
-            })
-        };
-
-        let experiments = || {
-            main.ast.items.iter().filter_map(|i| match &i.kind {
-                ast::ItemKind::Experiment(e) => Some(e),
-                _ => None,
-            })
-        };
-
+        let mut models = main.ast.items.iter().filter_map(|i| match &i.kind {
+            ast::ItemKind::Model(m) => Some(m),
+            _ => None,
+        });
+        let known: Vec<&str> = models.clone().map(|m| &*m.name.text).collect();
         if let Some(name) = &request.experiment {
-            let Some(experiment) = self.texts.files[0].experiments.get(name.as_str()).copied()
-            else {
-                let known: Vec<&str> = experiments().map(|e| &*e.name.text).collect();
-                self.report_missing("experiment", name, &known);
-                return None;
-            };
-            let (model, file) = self.find_model(&experiment.of, 0)?;
-            if let Some(wanted) = &request.model
-                && *wanted != *model.name.text
-            {
-                if !models().any(|m| *m.name.text == **wanted) {
-                    let known: Vec<&str> = models().map(|m| &*m.name.text).collect();
-                    self.report_missing("model", wanted, &known);
-                    return None;
-                }
-                let of = &model.name.text;
-                self.report.list.push(
-                    Diagnostic::error(
-                        code::NO_MODEL,
-                        format!("the experiment `{name}` is one of `{of}`, not of `{wanted}`"),
-                    )
-                    .primary(experiment.of.span, format!("runs `{of}`"))
-                    .help("name the model or the experiment, not both"),
-                );
-                return None;
-            }
-            return Some((model, file, Some((experiment, 0))));
+            return self.choose_experiment(name, request.model.as_deref(), &known);
         }
-
         if let Some(name) = &request.model {
             if let Some(Item::Model(model, file)) = self.texts.files[0].names.get(name.as_str()) {
                 return Some((model, *file, None));
             }
-            let known: Vec<&str> = models().map(|m| &*m.name.text).collect();
             self.report_missing("model", name, &known);
             return None;
         }
 
         // The last model is usually the whole system; those above are its parts.
-        match models().next_back() {
+        match models.next_back() {
             Some(model) => Some((model, 0, None)),
             None => {
                 // A file that did not parse has said so.
@@ -213,6 +176,43 @@ impl<'a> Elaborator<'a> {
                 None
             }
         }
+    }
+
+    /// Finds an experiment by name; a model named beside it must be its own. `models` are those of the file.
+    fn choose_experiment(
+        &mut self,
+        name: &str,
+        wanted: Option<&str>,
+        models: &[&str],
+    ) -> Option<Chosen<'a>> {
+        let Some(experiment) = self.texts.files[0].experiments.get(name).copied() else {
+            let items = self.project.files[0].ast.items.iter();
+            let known: Vec<&str> = items
+                .filter_map(|i| match &i.kind {
+                    ast::ItemKind::Experiment(e) => Some(&*e.name.text),
+                    _ => None,
+                })
+                .collect();
+            self.report_missing("experiment", name, &known);
+            return None;
+        };
+        let (model, file) = self.find_model(&experiment.of, 0)?;
+        let of = &*model.name.text;
+        let Some(wanted) = wanted.filter(|w| *w != of) else {
+            return Some((model, file, Some((experiment, 0))));
+        };
+
+        if !models.contains(&wanted) {
+            self.report_missing("model", wanted, models);
+            return None;
+        }
+        let headline = format!("the experiment `{name}` is one of `{of}`, not of `{wanted}`");
+        self.report.list.push(
+            Diagnostic::error(code::NO_MODEL, headline)
+                .primary(experiment.of.span, format!("runs `{of}`"))
+                .help("name the model or the experiment, not both"),
+        );
+        None
     }
 
     /// Reports that the file has no such model or experiment.

@@ -11,7 +11,7 @@ use paynter_symbolic::{Equation, ExprId, PathId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::data::*;
-use super::lower::{Ctx, Target};
+use super::lower::{Ctx, Target, UnitAt};
 use super::value::{Shape, Value, ValueKind};
 use super::{Elaborator, code};
 use crate::graph::Output;
@@ -151,8 +151,8 @@ impl<'a> Elaborator<'a> {
                 (Some(own), Some(found)) => {
                     let wanted = own.per(Dimension::TIME);
                     if wanted != found {
-                        let from = rate.dimension_from;
-                        self.report_units(wanted, None, span, found, from, expr.span);
+                        let implied = UnitAt::implied(wanted, span);
+                        self.report_units(implied, rate.unit_at(found, expr.span));
                     }
                 }
                 (None, Some(found)) => {
@@ -205,13 +205,12 @@ impl<'a> Elaborator<'a> {
                     is_complete = false;
                     continue;
                 };
-                let ctx = Ctx::of(block.scope);
                 let (l, r) = (demand.left.span, demand.right.span);
                 if self.need_same_shape(&left, &right, l, r).is_err() {
                     is_complete = false;
                     continue;
                 }
-                self.agree(&left, &right, l, r, ctx);
+                self.agree(&left, &right, l, r);
                 for (side, dimension) in [
                     (&demand.left, right.dimension.or(left.dimension)),
                     (&demand.right, left.dimension.or(right.dimension)),
@@ -256,7 +255,7 @@ impl<'a> Elaborator<'a> {
                 if !self.fits(&own, &value, span, expr.span) {
                     continue;
                 }
-                self.agree(&own, &value, span, expr.span, Ctx::of(scope));
+                self.agree(&own, &value, span, expr.span);
                 self.units.learn(def, &own, &value);
                 for (&x, &value) in own.elements.iter().zip(&value.elements) {
                     if let Some(x) = self.graph.signals.pool.as_symbol(x) {
@@ -486,7 +485,7 @@ impl<'a> Elaborator<'a> {
         if !self.fits(&own, &value, span, expr.span) {
             return;
         }
-        self.agree(&own, &value, span, expr.span, Ctx::of(scope));
+        self.agree(&own, &value, span, expr.span);
         self.units.learn(def, &own, &value);
         for (&x, &value) in own.elements.iter().zip(&value.elements) {
             if let Some(target) = self.graph.signals.pool.as_symbol(x) {
@@ -553,7 +552,7 @@ impl<'a> Elaborator<'a> {
             },
         };
         self.need_same_shape(&target, &value, a, b).ok()?;
-        self.agree(&target, &value, a, b, Ctx::of(scope));
+        self.agree(&target, &value, a, b);
         Some((target, value))
     }
 
@@ -569,7 +568,7 @@ impl<'a> Elaborator<'a> {
             if self.need_same_shape(&left, &right, l, r).is_err() {
                 continue;
             }
-            self.agree(&left, &right, l, r, Ctx::of(scope));
+            self.agree(&left, &right, l, r);
             let origin = self.origin(demand.span);
             for (&a, &b) in left.elements.iter().zip(&right.elements) {
                 let residual = self.pool().sub(a, b);

@@ -26,41 +26,20 @@ impl<'a> Elaborator<'a> {
         }
         let next = depth + 1;
         match &e.kind {
-            ast::ExprKind::Number { unit, .. } => Guess {
-                shape: Some(Shape::Scalar),
-                dimension: unit
-                    .as_ref()
-                    .and_then(|u| self.unit(u))
-                    .map(|u| u.dimension),
-                is_truth: false,
-            },
-            ast::ExprKind::Bool(_) => Guess {
-                shape: Some(Shape::Scalar),
-                dimension: None,
-                is_truth: true,
-            },
+            ast::ExprKind::Number { unit, .. } => {
+                let unit = unit.as_ref().and_then(|u| self.unit(u));
+                Guess::number(Shape::Scalar, unit.map(|u| u.dimension))
+            }
+            ast::ExprKind::Bool(_) => Guess::TRUTH,
             ast::ExprKind::Matrix { rows, unit } => {
-                let columns = rows.first().map_or(0, Vec::len) as u32;
-                let shape = match rows.len() {
-                    0 | 1 => Shape::Vector(columns),
-                    n => Shape::Matrix(n as u32, columns),
-                };
                 let dimension = match unit {
                     Some(unit) => self.unit(unit).map(|u| u.dimension),
                     None => self.guess_shared(rows.iter().flatten(), scope, next),
                 };
-                Guess {
-                    shape: Some(shape),
-                    dimension,
-                    is_truth: false,
-                }
+                Guess::number(shape_of_rows(rows), dimension)
             }
             ast::ExprKind::Unary { op, of } => match op {
-                ast::UnaryOp::Not => Guess {
-                    shape: Some(Shape::Scalar),
-                    dimension: None,
-                    is_truth: true,
-                },
+                ast::UnaryOp::Not => Guess::TRUTH,
                 _ => self.guess(of, scope, next),
             },
             ast::ExprKind::Transpose(of) => {
@@ -73,11 +52,8 @@ impl<'a> Elaborator<'a> {
             ast::ExprKind::If {
                 then, otherwise, ..
             } => {
-                let (a, b) = (
-                    self.guess(then, scope, next),
-                    self.guess(otherwise, scope, next),
-                );
-                a.or(b)
+                let then = self.guess(then, scope, next);
+                then.or(self.guess(otherwise, scope, next))
             }
             ast::ExprKind::Binary { op, left, right } => {
                 let a = self.guess(left, scope, next);
@@ -400,6 +376,15 @@ impl<'a> Elaborator<'a> {
     }
 }
 
+/// The shape of `[1, 2; 3, 4]`; one row is a vector.
+fn shape_of_rows(rows: &[Vec<ast::Expr>]) -> Shape {
+    let columns = rows.first().map_or(0, Vec::len) as u32;
+    match rows.len() {
+        0 | 1 => Shape::Vector(columns),
+        n => Shape::Matrix(n as u32, columns),
+    }
+}
+
 /// What can be said of an expression without resolving names.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Guess {
@@ -409,6 +394,20 @@ pub(super) struct Guess {
 }
 
 impl Guess {
+    const TRUTH: Guess = Guess {
+        shape: Some(Shape::Scalar),
+        dimension: None,
+        is_truth: true,
+    };
+
+    fn number(shape: Shape, dimension: Option<Dimension>) -> Guess {
+        Guess {
+            shape: Some(shape),
+            dimension,
+            is_truth: false,
+        }
+    }
+
     fn or(self, other: Guess) -> Guess {
         Guess {
             shape: self.shape.or(other.shape),

@@ -11,7 +11,7 @@ use paynter_symbolic::{ExprId, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
 use super::data::*;
-use super::lower::{Ctx, Locals, Stop, unit_to_write};
+use super::lower::{Ctx, Locals, Stop, UnitAt, unit_to_write};
 use super::read::holder;
 use super::value::{Shape, Value};
 use super::{Elaborator, code};
@@ -29,7 +29,7 @@ pub(super) enum Laws {
 }
 
 /// Arguments of an element: positional value and named ones.
-struct Given<'e> {
+struct ElementArguments<'e> {
     value: Option<&'e ast::Expr>,
     named: Vec<(&'e ast::Ident, &'e ast::Expr)>,
 }
@@ -87,8 +87,8 @@ impl<'a> Elaborator<'a> {
         written: &'a ast::Kind,
         kind: ElementKind,
         allowed: &[&str],
-    ) -> Result<Given<'a>, Stop> {
-        let mut given = Given {
+    ) -> Result<ElementArguments<'a>, Stop> {
+        let mut given = ElementArguments {
             value: None,
             named: Vec::new(),
         };
@@ -338,7 +338,11 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Resistance when closed and conductance when open, both 0 unless given.
-    fn resistances(&mut self, thing: ThingId, given: &Given<'a>) -> Result<(ExprId, ExprId), Stop> {
+    fn resistances(
+        &mut self,
+        thing: ThingId,
+        given: &ElementArguments<'a>,
+    ) -> Result<(ExprId, ExprId), Stop> {
         let (mut r_on, mut g_off) = (self.pool().number(0.0), self.pool().number(0.0));
         for (name, e) in &given.named {
             if &*name.text == "threshold" {
@@ -382,27 +386,23 @@ impl<'a> Elaborator<'a> {
         if found == wanted {
             return;
         }
-        self.report_element_unit(
-            thing,
-            found,
-            wanted,
-            Some(domain),
-            value.dimension_from,
-            e.span,
-        );
+        self.report_element_unit(thing, wanted, Some(domain), value.unit_at(found, e.span));
     }
 
     fn report_element_unit(
         &mut self,
         thing: ThingId,
-        found: Dimension,
         wanted: Dimension,
         domain: Option<DomainId>,
-        from: Option<Span>,
-        span: Span,
+        value: UnitAt,
     ) {
+        let UnitAt {
+            dimension: found,
+            from,
+            span,
+        } = value;
         if found.is_one() && self.is_bare_literal(from) {
-            self.report_units(wanted, None, span, found, from, span);
+            self.report_units(UnitAt::implied(wanted, span), value);
             return;
         }
 
@@ -567,43 +567,11 @@ impl<'a> Elaborator<'a> {
         equation: &'a ast::LawEquation,
         ctx: Ctx<'_>,
     ) -> Result<(Variable, usize, Vec<ExprId>), Stop> {
-        let t = &self.tables.things[thing.at()];
-        let (kind, size, is_vector) = (t.kind, t.size, t.is_vector);
-        let row = kind.describe();
+        let kind = self.tables.things[thing.at()].kind;
         let target = &*equation.target.text;
-        let is_target = |(l, _): &&(&str, Variable)| *l == target && row.law_gives.contains(l);
-        let Some(&(_, variable)) = row.letters_of_law.iter().find(is_target) else {
-            let text = format!(
-                "a law of {} gives `{}`{}",
-                row.letters,
-                row.law_gives.join("` or `"),
-                if kind.is_storage() {
-                    ", or `energy` alone"
-                } else {
-                    ""
-                }
-            );
-            return Err(self.bad_law(equation.target.span, &text));
-        };
-
+        let variable = self.law_target(kind, &equation.target)?;
         let value = self.lower(&equation.value, ctx)?;
-        let first = match &equation.index {
-            Some(index) => {
-                let k = self.whole_number(index, ctx).ok_or(Stop::Reported)?;
-                if !is_vector || !(1..=i64::from(size)).contains(&k) {
-                    self.report_component(index.span, size);
-                    return Err(Stop::Reported);
-                }
-                self.scalar_of(&value, equation.value.span)?;
-                (k - 1) as usize
-            }
-            None if value.shape.rows_columns() != (size, 1) => {
-                let what = value.describe();
-                let text = format!("this is {what}, and the element has {size} components");
-                return Err(self.bad_law(equation.value.span, &text));
-            }
-            None => 0,
-        };
+        let first = self.law_place(thing, equation, &value, ctx)?;
 
         let names = ctx.locals.map_or(&[][..], |locals| &locals.names);
         let own = names.iter().find(|(l, _)| *l == target).map(|(_, v)| v);
@@ -615,8 +583,8 @@ impl<'a> Elaborator<'a> {
         if let (Some(wanted), Some(found)) = (wanted, value.dimension)
             && wanted != found
         {
-            let (at, from) = (equation.target.span, value.dimension_from);
-            self.report_units(wanted, Some(at), at, found, from, equation.value.span);
+            let declared = UnitAt::declared(wanted, equation.target.span);
+            self.report_units(declared, value.unit_at(found, equation.value.span));
         }
 
         let own: &[ExprId] = own.map_or(&[], |v| &v.elements);
@@ -632,6 +600,56 @@ impl<'a> Elaborator<'a> {
             ));
         }
         Ok((variable, first, value.elements))
+    }
+
+    /// The variable that the left side of a law stands for.
+    fn law_target(&mut self, kind: ElementKind, target: &ast::Ident) -> Result<Variable, Stop> {
+        let row = kind.describe();
+        let is_target =
+            |(l, _): &&(&str, Variable)| **l == *target.text && row.law_gives.contains(l);
+        if let Some(&(_, variable)) = row.letters_of_law.iter().find(is_target) {
+            return Ok(variable);
+        }
+        let text = format!(
+            "a law of {} gives `{}`{}",
+            row.letters,
+            row.law_gives.join("` or `"),
+            if kind.is_storage() {
+                ", or `energy` alone"
+            } else {
+                ""
+            }
+        );
+        Err(self.bad_law(target.span, &text))
+    }
+
+    /// The port from which on an equation of a law gives values; they must be as many as the ports.
+    fn law_place(
+        &mut self,
+        thing: ThingId,
+        equation: &'a ast::LawEquation,
+        value: &Value,
+        ctx: Ctx<'_>,
+    ) -> Result<usize, Stop> {
+        let t = &self.tables.things[thing.at()];
+        let (size, is_vector) = (t.size, t.is_vector);
+        match &equation.index {
+            Some(index) => {
+                let k = self.whole_number(index, ctx).ok_or(Stop::Reported)?;
+                if !is_vector || !(1..=i64::from(size)).contains(&k) {
+                    self.report_component(index.span, size);
+                    return Err(Stop::Reported);
+                }
+                self.scalar_of(value, equation.value.span)?;
+                Ok((k - 1) as usize)
+            }
+            None if value.shape.rows_columns() != (size, 1) => {
+                let what = value.describe();
+                let text = format!("this is {what}, and the element has {size} components");
+                Err(self.bad_law(equation.value.span, &text))
+            }
+            None => Ok(0),
+        }
     }
 
     /// Tells whether the components of a law do not see each other: then they are so many scalars.
@@ -667,9 +685,8 @@ impl<'a> Elaborator<'a> {
         if let Some(found) = value.dimension
             && found != Dimension::ENERGY
         {
-            let (from, span) = (value.dimension_from, equation.value.span);
-            let target = equation.target.span;
-            self.report_units(Dimension::ENERGY, Some(target), target, found, from, span);
+            let declared = UnitAt::declared(Dimension::ENERGY, equation.target.span);
+            self.report_units(declared, value.unit_at(found, equation.value.span));
         }
 
         let t = &self.tables.things[thing.at()];
@@ -844,7 +861,7 @@ impl<'a> Elaborator<'a> {
             wanted
         };
         if found != wanted {
-            self.report_element_unit(thing, found, wanted, None, value.dimension_from, span);
+            self.report_element_unit(thing, wanted, None, value.unit_at(found, span));
         }
     }
 

@@ -47,6 +47,45 @@ impl Locals<'_> {
     }
 }
 
+/// A unit that is known: where it comes from, if that can be shown, and the expression that has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnitAt {
+    pub dimension: Dimension,
+    pub from: Option<Span>,
+    pub span: Span,
+}
+
+impl UnitAt {
+    /// A unit as a declaration asks for it.
+    pub(super) fn declared(dimension: Dimension, span: Span) -> UnitAt {
+        UnitAt {
+            dimension,
+            from: Some(span),
+            span,
+        }
+    }
+
+    /// A unit that follows from physics; nothing in the text says it.
+    pub(super) fn implied(dimension: Dimension, span: Span) -> UnitAt {
+        UnitAt {
+            dimension,
+            from: None,
+            span,
+        }
+    }
+}
+
+impl Value {
+    /// The unit of this value as found in an expression.
+    pub(super) fn unit_at(&self, dimension: Dimension, span: Span) -> UnitAt {
+        UnitAt {
+            dimension,
+            from: self.dimension_from,
+            span,
+        }
+    }
+}
+
 /// Where names are looked up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ctx<'c> {
@@ -64,6 +103,16 @@ impl<'c> Ctx<'c> {
         Ctx {
             means_part: false,
             ..self
+        }
+    }
+
+    /// The same place, where these names are known as well.
+    pub(super) fn with_locals<'l>(self, locals: &'l Locals<'l>) -> Ctx<'l> {
+        Ctx {
+            scope: self.scope,
+            locals: Some(locals),
+            calls: self.calls,
+            means_part: self.means_part,
         }
     }
 
@@ -186,7 +235,7 @@ impl<'a> Elaborator<'a> {
                 let yes = self.lower(then, ctx)?;
                 let no = self.lower(otherwise, ctx)?;
                 self.need_same_shape(&yes, &no, then.span, otherwise.span)?;
-                let (dimension, from) = self.agree(&yes, &no, then.span, otherwise.span, ctx);
+                let (dimension, from) = self.agree(&yes, &no, then.span, otherwise.span);
                 let elements = (0..yes.elements.len())
                     .map(|k| self.pool().if_else(test, yes.elements[k], no.elements[k]))
                     .collect();
@@ -482,11 +531,10 @@ impl<'a> Elaborator<'a> {
         b: &Value,
         a_span: Span,
         b_span: Span,
-        _ctx: Ctx<'_>,
     ) -> (Option<Dimension>, Option<Span>) {
         match (a.dimension, b.dimension) {
             (Some(x), Some(y)) if x != y => {
-                self.report_units(x, a.dimension_from, a_span, y, b.dimension_from, b_span);
+                self.report_units(a.unit_at(x, a_span), b.unit_at(y, b_span));
                 (None, None)
             }
             (Some(x), Some(_)) if x.is_one() => {
@@ -519,33 +567,25 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Reports two units that meet and differ.
-    pub(super) fn report_units(
-        &mut self,
-        x: Dimension,
-        x_from: Option<Span>,
-        x_span: Span,
-        y: Dimension,
-        y_from: Option<Span>,
-        y_span: Span,
-    ) {
-        for (bare, from, other, other_from) in [(y, y_from, x, x_from), (x, x_from, y, y_from)] {
-            if bare.is_one()
-                && let Some(at) = from
-                && self.is_bare(from)
+    pub(super) fn report_units(&mut self, x: UnitAt, y: UnitAt) {
+        for (bare, other) in [(y, x), (x, y)] {
+            if bare.dimension.is_one()
+                && let Some(at) = bare.from
+                && self.is_bare(bare.from)
             {
                 let text = self.project.sources.text(at).trim().to_owned();
-                let unit = unit_to_write(other);
+                let unit = unit_to_write(other.dimension);
                 self.report.add(code::BARE_NUMBER, at, || {
                     let message = Diagnostic::error(
                         code::BARE_NUMBER,
                         format!(
                             "a number without a unit where {} is expected",
-                            other.describe()
+                            other.dimension.describe()
                         ),
                     )
                     .primary(at, "no unit")
                     .help(format!("write `{text} [{unit}]`"));
-                    match other_from {
+                    match other.from {
                         Some(other_from) => message.secondary(other_from, "this has a unit"),
                         None => message,
                     }
@@ -554,28 +594,26 @@ impl<'a> Elaborator<'a> {
             }
         }
 
-        let is_known = [(x_from, x_span), (y_from, y_span)]
-            .map(|(from, span)| self.told.is_blamed(from, span));
+        let is_known = [x, y].map(|unit| self.told.is_blamed(unit.from, unit.span));
         if is_known.contains(&true) {
             self.report.is_silent = true;
             return;
         }
 
-        self.report.add(code::UNIT_MISMATCH, y_span, || {
-            let mut message = Diagnostic::error(
-                code::UNIT_MISMATCH,
-                format!("units do not agree: {} and {}", named(x), named(y)),
-            )
-            .primary(y_span, in_words(y));
-            if x_span != y_span {
-                message = message.secondary(x_span, in_words(x));
+        self.report.add(code::UNIT_MISMATCH, y.span, || {
+            let (named_x, named_y) = (named(x.dimension), named(y.dimension));
+            let headline = format!("units do not agree: {named_x} and {named_y}");
+            let mut message = Diagnostic::error(code::UNIT_MISMATCH, headline)
+                .primary(y.span, in_words(y.dimension));
+            if x.span != y.span {
+                message = message.secondary(x.span, in_words(x.dimension));
             }
-            for (from, span, d) in [(x_from, x_span, x), (y_from, y_span, y)] {
-                if let Some(from) = from
-                    && from != span
-                    && !covers(span, from)
+            for (unit, name) in [(x, named_x), (y, named_y)] {
+                if let Some(from) = unit.from
+                    && from != unit.span
+                    && !covers(unit.span, from)
                 {
-                    message = message.secondary(from, format!("{} comes from here", named(d)));
+                    message = message.secondary(from, format!("{name} comes from here"));
                 }
             }
             message
@@ -622,17 +660,17 @@ impl<'a> Elaborator<'a> {
         match op {
             Op::Add | Op::Sub => {
                 self.need_same_shape(&a, &b, left.span, right.span)?;
-                let (dimension, from) = self.agree(&a, &b, left.span, right.span, ctx);
+                let (dimension, from) = self.agree(&a, &b, left.span, right.span);
                 if op == Op::Add && dimension == Some(Dimension::TEMPERATURE) {
                     self.check_sum(left, right, ctx.scope);
                 }
-                let elements = (0..a.elements.len())
-                    .map(|k| match op {
-                        Op::Add => self.pool().add(a.elements[k], b.elements[k]),
-                        _ => self.pool().sub(a.elements[k], b.elements[k]),
-                    })
-                    .collect();
-                Ok(Value::array(a.shape, elements).measured(dimension, from))
+                let pool = self.pool();
+                let pairs = a.elements.iter().zip(&b.elements);
+                let elements = pairs.map(|(&x, &y)| match op {
+                    Op::Add => pool.add(x, y),
+                    _ => pool.sub(x, y),
+                });
+                Ok(Value::array(a.shape, elements.collect()).measured(dimension, from))
             }
             Op::Mul => self.product(&a, &b, left.span, right.span),
             Op::Div => {
@@ -650,14 +688,12 @@ impl<'a> Elaborator<'a> {
             Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne => {
                 let x = self.scalar_of(&a, left.span)?;
                 let y = self.scalar_of(&b, right.span)?;
-                self.agree(&a, &b, left.span, right.span, ctx);
+                self.agree(&a, &b, left.span, right.span);
                 Ok(Value::truth(self.pool().compare(comparison_of(op), x, y)))
             }
             Op::And | Op::Or => {
-                let (x, y) = (
-                    self.scalar_of(&a, left.span)?,
-                    self.scalar_of(&b, right.span)?,
-                );
+                let x = self.scalar_of(&a, left.span)?;
+                let y = self.scalar_of(&b, right.span)?;
                 Ok(Value::truth(match op {
                     Op::And => self.pool().and(x, y),
                     _ => self.pool().or(x, y),

@@ -403,48 +403,16 @@ impl<'a> Elaborator<'a> {
         });
         self.asked.experiment_scope = Some(outside);
         self.read_changes(experiment.map(|e| e.0), request, outside);
-        if self
-            .instantiate(
-                (model, file),
-                Names::ROOT,
-                None,
-                Vec::new(),
-                model.name.span,
-            )
-            .is_none()
-        {
+        let span = model.name.span;
+        let top = self.instantiate((model, file), Names::ROOT, None, Vec::new(), span);
+        if top.is_none() {
             return;
         }
         if let Some((experiment, _)) = experiment {
-            for stmt in experiment.statements() {
-                match &stmt.kind {
-                    ast::ExperimentKind::Start(list) => {
-                        self.pending
-                            .starts
-                            .extend(list.iter().map(|a| (outside, a, false)));
-                    }
-                    ast::ExperimentKind::Guess(list) => {
-                        self.pending
-                            .starts
-                            .extend(list.iter().map(|a| (outside, a, true)));
-                    }
-                    ast::ExperimentKind::Linearize { from, .. } => {
-                        for input in from {
-                            if let [part] = input.parts.as_slice() {
-                                let names = &mut self.graph.signals.names;
-                                let path = names.child(Names::ROOT, &part.name.text, None);
-                                self.asked.free_inputs.insert(path);
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
+            self.read_experiment(experiment, outside);
         }
-
         for name in &request.free_inputs {
-            let path = self.graph.signals.names.child(Names::ROOT, name, None);
-            self.asked.free_inputs.insert(path);
+            self.leave_free(name);
         }
         self.report_unused_changes();
         self.check_outers();
@@ -453,6 +421,32 @@ impl<'a> Elaborator<'a> {
         self.infer_domains();
         self.finish();
         self.phase = Phase::Finished;
+    }
+
+    /// Takes start values, guesses and inputs that stay free from an experiment.
+    fn read_experiment(&mut self, experiment: &'a ast::Experiment, scope: ScopeId) {
+        for stmt in experiment.statements() {
+            let (list, is_guess) = match &stmt.kind {
+                ast::ExperimentKind::Start(list) => (list, false),
+                ast::ExperimentKind::Guess(list) => (list, true),
+                ast::ExperimentKind::Linearize { from, .. } => {
+                    for input in from {
+                        if let [part] = input.parts.as_slice() {
+                            self.leave_free(&part.name.text);
+                        }
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            let starts = list.iter().map(|a| (scope, a, is_guess));
+            self.pending.starts.extend(starts);
+        }
+    }
+
+    fn leave_free(&mut self, name: &str) {
+        let path = self.graph.signals.names.child(Names::ROOT, name, None);
+        self.asked.free_inputs.insert(path);
     }
 
     /// Checks the physics of a finished graph and hands it out.

@@ -96,64 +96,26 @@ impl<'a> Elaborator<'a> {
         let Some(last) = path.segments.last() else {
             return;
         };
-        let models: Vec<&str> = self.texts.files[file as usize]
-            .names
+        let names = &self.texts.files[file as usize].names;
+        let models = names
             .iter()
             .filter(|(_, item)| matches!(item, Item::Model(..)))
-            .map(|(name, _)| *name)
-            .collect();
+            .map(|(name, _)| *name);
+        let mut known: Vec<&str> = models.collect();
+        known.sort_unstable();
 
         self.report.add(code::UNKNOWN_MODEL, path.span, || {
-            let what = if is_other {
-                "is not a model"
-            } else {
-                "not found"
+            let headline = match may_be_element {
+                true => format!("there is no model or element `{}`", last.text),
+                false => format!("there is no model `{}`", last.text),
             };
-            let mut message = Diagnostic::error(
-                code::UNKNOWN_MODEL,
-                match may_be_element {
-                    true => format!("there is no model or element `{}`", last.text),
-                    false => format!("there is no model `{}`", last.text),
-                },
-            )
-            .primary(path.span, what);
-            let mut names = models;
-            names.sort_unstable();
-            if may_be_element {
-                names.extend(ElementKind::named().map(|kind| kind.letters()));
-            }
-            let modulated = last.text.strip_prefix(['M', 'm']).and_then(|rest| {
-                let small = rest.to_lowercase();
-                let mut kinds = ElementKind::named().map(ElementKind::letters);
-                kinds.find(|kind| kind.to_lowercase() == small)
-            });
-            match (nearest(&last.text, names), modulated) {
-                (_, Some(kind @ ("C" | "I"))) => {
-                    message = message.help(format!(
-                        "write `{kind}`; a storage that a signal changes creates energy: give it a second port, or mark it `unpowered`"
-                    ));
-                }
-                (_, Some(kind)) => {
-                    message = message.help(format!(
-                        "write `{kind}`: any value may depend on signals, as in `{kind}(2*x)`"
-                    ));
-                }
-                (Some(near), _) => message = message.help(format!("did you mean `{near}`?")),
-                _ if !may_be_element => {}
-                _ => {
-                    let letters: Vec<&str> =
-                        ElementKind::named().map(ElementKind::letters).collect();
-                    message = match element_meant(&last.text) {
-                        Some((element, what)) => message.help(format!("write `{element}`: {what}")),
-                        None => message,
-                    };
-                    message = message.fact(format!(
-                        "the elements are `{}`, the junctions `0` and `1`",
-                        letters.join("`, `")
-                    ));
-                }
-            }
-            message
+            let label = match is_other {
+                true => "is not a model",
+                false => "not found",
+            };
+            let message =
+                Diagnostic::error(code::UNKNOWN_MODEL, headline).primary(path.span, label);
+            help_with_kind(message, &last.text, known, may_be_element)
         });
     }
 
@@ -188,6 +150,45 @@ impl<'a> Elaborator<'a> {
                 self.report_no_model(path, file, found.is_some(), true);
                 None
             }
+        }
+    }
+}
+
+/// Says what may be meant by a name that is no model: a modulated element, a name spelled alike, or another element.
+fn help_with_kind(
+    message: Diagnostic,
+    name: &str,
+    mut known: Vec<&str>,
+    may_be_element: bool,
+) -> Diagnostic {
+    let letters = || ElementKind::named().map(ElementKind::letters);
+    if may_be_element {
+        letters().for_each(|element| known.push(element));
+    }
+    let modulated = name.strip_prefix(['M', 'm']).and_then(|rest| {
+        let small = rest.to_lowercase();
+        letters().find(|kind| kind.to_lowercase() == small)
+    });
+
+    match (nearest(name, known), modulated) {
+        (_, Some(kind @ ("C" | "I"))) => message.help(format!(
+            "write `{kind}`; a storage that a signal changes creates energy: give it a second port, or mark it `unpowered`"
+        )),
+        (_, Some(kind)) => message.help(format!(
+            "write `{kind}`: any value may depend on signals, as in `{kind}(2*x)`"
+        )),
+        (Some(near), _) => message.help(format!("did you mean `{near}`?")),
+        _ if !may_be_element => message,
+        _ => {
+            let message = match element_meant(name) {
+                Some((element, what)) => message.help(format!("write `{element}`: {what}")),
+                None => message,
+            };
+            let letters: Vec<&str> = letters().collect();
+            message.fact(format!(
+                "the elements are `{}`, the junctions `0` and `1`",
+                letters.join("`, `")
+            ))
         }
     }
 }

@@ -424,13 +424,16 @@ impl<'a> Elaborator<'a> {
 
         candidates.extend(["time", "pi", "g0", "system"].map(str::to_owned));
         candidates.sort_unstable();
+        let is_later = scope
+            .instance
+            .is_some_and(|i| self.tables.always_makes(i, &name.text));
         self.report.add(code::UNKNOWN_NAME, span, || {
             let message = Diagnostic::error(
                 code::UNKNOWN_NAME,
                 format!("nothing is called `{}`", name.text),
             )
             .primary(span, "unknown name");
-            with_hint(message, &name.text, candidates)
+            with_hint(message, &name.text, candidates, is_later)
         });
     }
 
@@ -484,6 +487,7 @@ impl<'a> Elaborator<'a> {
         }
         let (span, model) = (name.span, self.tables.instances[instance.at()].model);
         let candidates = self.tables.names_in(instance);
+        let is_later = self.tables.always_makes(instance, &name.text);
         self.report.add(code::UNKNOWN_NAME, span, || {
             let message = Diagnostic::error(
                 code::UNKNOWN_NAME,
@@ -491,7 +495,7 @@ impl<'a> Elaborator<'a> {
             )
             .primary(span, "unknown name")
             .secondary(model.name.span, "looked for in this model");
-            with_hint(message, &name.text, candidates)
+            with_hint(message, &name.text, candidates, is_later)
         });
     }
 
@@ -648,7 +652,18 @@ impl<'a> Elaborator<'a> {
 const MAX_SLIPS: usize = 200;
 
 /// Adds what was meant instead of a name that does not exist, if that can be guessed.
-fn with_hint(message: Diagnostic, name: &str, candidates: Vec<String>) -> Diagnostic {
+/// `is_later` says that it will exist, but not before sizes and conditions are known.
+fn with_hint(
+    message: Diagnostic,
+    name: &str,
+    candidates: Vec<String>,
+    is_later: bool,
+) -> Diagnostic {
+    if is_later {
+        return message.help(format!(
+            "`{name}` is made after sizes are known: sizes, `for` and `if {{ }}` may read parameters only"
+        ));
+    }
     if candidates.iter().any(|c| c == name) {
         return message.help(format!(
             "`{name}` is made inside an `if` or `for` that does not apply here"

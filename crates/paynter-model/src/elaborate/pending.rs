@@ -56,6 +56,6 @@ pub(super) struct Pending<'a> {
     pub starts: Vec<(ScopeId, &'a ast::Assign, bool)>,
     /// The same by what they start, once something asks for them.
     pub starts_by_path: Option<FxHashMap<PathId, (&'a ast::Expr, ScopeId)>>,
-    pub layouts: Vec<(ScopeId, &'a ast::Place)>,
+    pub layouts: Vec<(ScopeId, &'a ast::LayoutEntry)>,
     pub top_outputs: Vec<DefId>,
 }

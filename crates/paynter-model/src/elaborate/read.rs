@@ -5,12 +5,14 @@
 //!
 //! **Invariant:** each quantity has one symbol, however often it is read.
 
+use std::ops::Range;
+
 use paynter_symbolic::{Names, PathId, Role, Symbol, SymbolId};
 use paynter_syntax::{Span, ast};
 
 use super::data::*;
 use super::lower::{Ctx, Lowered, Stop, Target, letter_component};
-use super::readings::Quantity;
+use super::readings::EnergyQuantity;
 use super::value::{Shape, Value};
 use super::{Elaborator, Phase, code};
 use crate::graph::{DomainId, ElementKind, Memory, ReadingKind, Variable};
@@ -58,9 +60,9 @@ impl<'a> Elaborator<'a> {
                 "ratio" if kind != ElementKind::Rs => self.ratio(thing),
                 "power" | "energy" if kind == ElementKind::Rs => {
                     let what = if letter == "power" {
-                        Quantity::Power
+                        EnergyQuantity::Power
                     } else {
-                        Quantity::Energy
+                        EnergyQuantity::Energy
                     };
                     Ok(self.quantity(thing, what))
                 }
@@ -69,13 +71,13 @@ impl<'a> Elaborator<'a> {
             (ElementKind::One | ElementKind::Zero, _) => Err(self.not_readable(thing, name)),
             (_, "e") => self.across(thing, component, Variable::Effort, name.span),
             (_, "f") => self.across(thing, component, Variable::Flow, name.span),
-            (_, "power") => Ok(self.quantity(thing, Quantity::Power)),
-            (_, "energy") => Ok(self.quantity(thing, Quantity::Energy)),
+            (_, "power") => Ok(self.quantity(thing, EnergyQuantity::Power)),
+            (_, "energy") => Ok(self.quantity(thing, EnergyQuantity::Energy)),
             (ElementKind::Ic, "p" | "q") => self.mixed_state(thing, component, name),
             _ if kind.memory().is_some_and(|m| m.letter() == letter) => {
                 Ok(self.states(thing, component))
             }
-            (_, "stored") if kind.is_storage() => Ok(self.quantity(thing, Quantity::Stored)),
+            (_, "stored") if kind.is_storage() => Ok(self.quantity(thing, EnergyQuantity::Stored)),
             _ => Err(self.not_readable(thing, name)),
         }
         .map(Target::Value)
@@ -267,7 +269,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Reads a quantity that is defined when all bonds and laws are known.
-    fn quantity(&mut self, thing: ThingId, what: Quantity) -> Value {
+    fn quantity(&mut self, thing: ThingId, what: EnergyQuantity) -> Value {
         let key = (thing, what);
         let symbol = match self.readings.of_things.get(&key) {
             Some(&symbol) => symbol,
@@ -458,22 +460,26 @@ impl<'a> Elaborator<'a> {
                 ));
             }
         };
-
         self.need_bonds(name.span)?;
-        let range = match component {
-            Some(k) => k..k + 1,
-            None => 0..size,
+        let (slots, shape) = match component {
+            Some(k) => (first + k..first + k + 1, Shape::Scalar),
+            None if is_vector => (first..first + size, Shape::Vector(size)),
+            None => (first..first + size, Shape::Scalar),
         };
+        self.bond_values(slots, shape, variable)
+    }
 
-        let shape = if is_vector && component.is_none() {
-            Shape::Vector(size)
-        } else {
-            Shape::Scalar
-        };
+    /// Efforts or flows of the bonds at slots of ports.
+    fn bond_values(
+        &mut self,
+        slots: Range<u32>,
+        shape: Shape,
+        variable: Variable,
+    ) -> Result<Target, Stop> {
         let mut elements = Vec::new();
         let mut domain = None;
-        for k in range {
-            let Some(bond) = self.wiring.slots[(first + k) as usize].bond else {
+        for slot in slots {
+            let Some(bond) = self.wiring.slots[slot as usize].bond else {
                 return Err(Stop::Reported);
             };
             let symbol = self.bond_symbol(bond, variable);
@@ -503,9 +509,9 @@ impl<'a> Elaborator<'a> {
             "f" => Variable::Flow,
             "power" | "energy" => {
                 let what = if &*name.text == "power" {
-                    Quantity::Power
+                    EnergyQuantity::Power
                 } else {
-                    Quantity::Energy
+                    EnergyQuantity::Energy
                 };
                 let symbol = match self.readings.of_bonds.get(&(bond, what)) {
                     Some(&symbol) => symbol,

@@ -15,25 +15,25 @@ use crate::units::Dimension;
 
 /// Quantities of things and bonds that are defined when laws are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Quantity {
+pub(super) enum EnergyQuantity {
     Power,
     Energy,
     Stored,
 }
 
-impl Quantity {
+impl EnergyQuantity {
     pub(super) fn letters(self) -> &'static str {
         match self {
-            Quantity::Power => "power",
-            Quantity::Energy => "energy",
-            Quantity::Stored => "stored",
+            EnergyQuantity::Power => "power",
+            EnergyQuantity::Energy => "energy",
+            EnergyQuantity::Stored => "stored",
         }
     }
 
     pub(super) fn dimension(self) -> Dimension {
         match self {
-            Quantity::Power => Dimension::POWER,
-            Quantity::Energy | Quantity::Stored => Dimension::ENERGY,
+            EnergyQuantity::Power => Dimension::POWER,
+            EnergyQuantity::Energy | EnergyQuantity::Stored => Dimension::ENERGY,
         }
     }
 }
@@ -41,11 +41,11 @@ impl Quantity {
 /// Symbols of what was read, by what was asked for.
 #[derive(Debug, Default)]
 pub(super) struct Readings {
-    pub of_things: FxHashMap<(ThingId, Quantity), SymbolId>,
-    pub of_bonds: FxHashMap<(NamedBondId, Quantity), SymbolId>,
+    pub of_things: FxHashMap<(ThingId, EnergyQuantity), SymbolId>,
+    pub of_bonds: FxHashMap<(NamedBondId, EnergyQuantity), SymbolId>,
     /// Read, but not yet defined by an equation or a reading of the graph.
-    pub undefined_of_things: Vec<((ThingId, Quantity), SymbolId)>,
-    pub undefined_of_bonds: Vec<((NamedBondId, Quantity), SymbolId)>,
+    pub undefined_of_things: Vec<((ThingId, EnergyQuantity), SymbolId)>,
+    pub undefined_of_bonds: Vec<((NamedBondId, EnergyQuantity), SymbolId)>,
     pub of_system: [Option<SymbolId>; 4],
     pub integrals: FxHashMap<ExprId, SymbolId>,
     pub derivatives: FxHashMap<SymbolId, SymbolId>,

@@ -157,22 +157,14 @@ impl<'a> Elaborator<'a> {
             }
             name = name.or(edge.name);
             group = group.or(edge.group);
-            if let Some(stroke) = edge.arrow.stroke.map(stroke_of) {
-                if forced.is_some_and(|f| f != stroke) {
-                    let span = edge.arrow.span;
-                    report!(self, code::STROKES, span, "two strokes are forced on one bond";
-                        "against the stroke on the other side of the port");
-                }
-                forced = forced.or(Some(stroke));
-            }
+            forced = self.forced_so_far(forced, edge.arrow);
             let end = if forward { edge.head } else { edge.tail };
             let Terminal::Slot(slot) = end else {
                 let (tail, head) = if forward { (begin, end) } else { (end, begin) };
-                if let Some(bond) =
-                    self.make_bond(tail, head, forced, outermost.arrow.span, group, name)
-                {
+                let made = self.make_bond(tail, head, forced, outermost.arrow.span, group, name);
+                if made.is_some() {
                     for slot in passed {
-                        self.wiring.slots[slot as usize].bond = Some(bond);
+                        self.wiring.slots[slot as usize].bond = made;
                     }
                 }
                 return way;
@@ -194,18 +186,9 @@ impl<'a> Elaborator<'a> {
             let onward = self.wiring.edges[next as usize];
             let entered = if forward { onward.tail } else { onward.head };
             if entered != end {
-                let decl = self.tables.ports[port.at()].decl;
-                let (span, other) = (onward.arrow.span, edge.arrow.span);
-                report!(self, code::AGAINST_ARROW, span, "the arrows at port `{}` point in opposite directions", decl.name.text;
-                    "this bond";
-                    beside other => "and this one become one bond";
-                    help: "reverse one of the arrows, or let the port stand for a junction");
+                self.report_opposite_arrows(port, &edge, &onward);
+                self.excuse_ends([edge.tail, edge.head, onward.tail, onward.head, begin]);
                 is_used[next as usize] = true;
-                for end in [edge.tail, edge.head, onward.tail, onward.head, begin] {
-                    if let Terminal::Thing { thing, .. } = end {
-                        self.tables.things[thing.at()].is_excused = true;
-                    }
-                }
                 return way;
             }
             if is_used[next as usize] {
@@ -286,46 +269,80 @@ impl<'a> Elaborator<'a> {
                 continue;
             }
             if let Some(edge) = inside.or(outside) {
-                for end in [
-                    self.wiring.edges[edge as usize].tail,
-                    self.wiring.edges[edge as usize].head,
-                ] {
-                    if let Terminal::Thing { thing, .. } = end {
-                        self.tables.things[thing.at()].is_excused = true;
-                    }
-                }
+                let edge = self.wiring.edges[edge as usize];
+                self.excuse_ends([edge.tail, edge.head]);
             }
-            let part = &self.tables.instances[instance.at()];
-            let name = &decl.name.text;
-            let (span, text, help) = match inside {
-                None => (
-                    decl.name.span,
-                    "no bond inside".to_owned(),
-                    format!(
-                        "join it inside the model, or let it stand for a junction: `port {name}: … = junction`"
-                    ),
+            self.report_open_slot(decl, instance, inside.is_some());
+        }
+    }
+
+    /// Reports a port of a part that lacks its bond inside or outside.
+    fn report_open_slot(
+        &mut self,
+        decl: &ast::PortDecl,
+        instance: InstanceId,
+        is_joined_inside: bool,
+    ) {
+        let part = &self.tables.instances[instance.at()];
+        let name = &decl.name.text;
+        let (span, text, help) = match is_joined_inside {
+            false => (
+                decl.name.span,
+                "no bond inside".to_owned(),
+                format!(
+                    "join it inside the model, or let it stand for a junction: `port {name}: … = junction`"
                 ),
-                Some(_) if is_top => (
-                    decl.name.span,
-                    "this model is used alone, so nothing is outside".to_owned(),
-                    "use the model as a part of another one".to_owned(),
-                ),
-                Some(_) => (
-                    part.span,
-                    format!("nothing is joined to `{name}` of this part"),
-                    "every open port has exactly one bond outside".to_owned(),
-                ),
-            };
-            let code = code::PORT_OPEN;
-            if self.told.missing_bonds.insert((span, decl.name.span)) {
-                let mut message =
-                    Diagnostic::error(code, format!("port `{name}` is not connected"))
-                        .primary(span, text)
-                        .help(help);
-                if span != decl.name.span {
-                    message = message.secondary(decl.name.span, "declared here");
-                }
-                self.report.list.push(message);
+            ),
+            true if part.parent.is_none() => (
+                decl.name.span,
+                "this model is used alone, so nothing is outside".to_owned(),
+                "use the model as a part of another one".to_owned(),
+            ),
+            true => (
+                part.span,
+                format!("nothing is joined to `{name}` of this part"),
+                "every open port has exactly one bond outside".to_owned(),
+            ),
+        };
+
+        if self.told.missing_bonds.insert((span, decl.name.span)) {
+            let headline = format!("port `{name}` is not connected");
+            let mut message = Diagnostic::error(code::PORT_OPEN, headline)
+                .primary(span, text)
+                .help(help);
+            if span != decl.name.span {
+                message = message.secondary(decl.name.span, "declared here");
+            }
+            self.report.list.push(message);
+        }
+    }
+
+    /// The stroke that arrows up to this one force on a bond; reports one that is against those before.
+    fn forced_so_far(&mut self, before: Option<Stroke>, arrow: ast::Arrow) -> Option<Stroke> {
+        let own = arrow.stroke.map(stroke_of);
+        if let (Some(before), Some(own)) = (before, own)
+            && before != own
+        {
+            report!(self, code::STROKES, arrow.span, "two strokes are forced on one bond";
+                "against the stroke on the other side of the port");
+        }
+        before.or(own)
+    }
+
+    fn report_opposite_arrows(&mut self, port: PortId, edge: &Edge, onward: &Edge) {
+        let decl = self.tables.ports[port.at()].decl;
+        let (span, other) = (onward.arrow.span, edge.arrow.span);
+        report!(self, code::AGAINST_ARROW, span, "the arrows at port `{}` point in opposite directions", decl.name.text;
+            "this bond";
+            beside other => "and this one become one bond";
+            help: "reverse one of the arrows, or let the port stand for a junction");
+    }
+
+    /// Keeps what was reported from being reported again for the elements at these ends.
+    fn excuse_ends(&mut self, ends: impl IntoIterator<Item = Terminal>) {
+        for end in ends {
+            if let Terminal::Thing { thing, .. } = end {
+                self.tables.things[thing.at()].is_excused = true;
             }
         }
     }

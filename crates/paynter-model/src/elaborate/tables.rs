@@ -238,6 +238,16 @@ impl<'a> Tables<'a> {
         found
     }
 
+    /// Tells whether a part declares a name outside any `if` or `for`: it is made in any case, if not yet.
+    pub(super) fn always_makes(&self, instance: InstanceId, name: &str) -> bool {
+        let lineage = &self.instances[instance.at()].lineage;
+        let (mut found, mut blocks) = (Vec::new(), Vec::new());
+        for stmt in lineage.levels.iter().flat_map(|l| &l.model.body) {
+            names_of(stmt, &mut found, &mut blocks);
+        }
+        found.iter().any(|n| n == name)
+    }
+
     /// Gives the scalar slots of an open port or member: (first, number, written as a vector).
     pub(super) fn slots_of(&self, port: PortId, member: u32) -> (u32, u32, bool) {
         let p = &self.ports[port.at()];

@@ -13,6 +13,16 @@ use super::models::Made;
 use super::{Elaborator, code};
 use crate::graph::{ElementKind, Group, GroupId, Memory};
 
+/// `replaceable name: bound = default` in a part.
+struct Replaceable<'a> {
+    owner: InstanceId,
+    scope: ScopeId,
+    path: PathId,
+    name: &'a ast::Ident,
+    bound: &'a ast::Path,
+    default: Option<&'a ast::Instantiation>,
+}
+
 impl<'a> Elaborator<'a> {
     pub(super) fn collect_things(&mut self, id: InstanceId, scope: ScopeId, body: &'a [ast::Stmt]) {
         for stmt in body {
@@ -307,67 +317,74 @@ impl<'a> Elaborator<'a> {
     ) {
         let parent = self.tables.instances[id.at()].path;
         let path = self.child(parent, &name.text, None);
-        let file = self.tables.scopes[scope.at()].file;
-        let Some((promise, _)) = self.find_model(bound, file) else {
-            self.excused.paths.insert(path);
-            return;
+        let slot = Replaceable {
+            owner: id,
+            scope,
+            path,
+            name,
+            bound,
+            default,
         };
-        let mut chosen = self
-            .tables
-            .take_given(id, &name.text)
-            .map(|g| (g.value, g.scope));
-
-        if let Some(change) = self.asked.changes.get_mut(&path) {
-            change.is_used = true;
-            chosen = Some((change.value, change.scope));
-        }
-
-        let (model_path, args, from, span) = match (chosen, default) {
-            (Some((value, from)), _) => match &value.kind {
-                ast::ExprKind::Call { function, args } => {
-                    (function, args.as_slice(), from, value.span)
-                }
-                _ => {
-                    let at = value.span;
-                    report!(self, code::WRONG_TYPE, at, "`{}` is a part, so it is replaced by a part", name.text;
-                        "not a part";
-                        help: "write a model with parentheses: `{} = NL2()`", name.text);
-                    self.excused.paths.insert(path);
-                    return;
-                }
-            },
-            (None, Some(default)) => (&default.path, default.args.as_slice(), scope, default.span),
-            (None, None) => {
-                // Without a choice the promise itself stands in.
-                (bound, &[][..], scope, name.span)
-            }
-        };
-
-        let from_file = self.tables.scopes[from.at()].file;
-        let Some((model, model_file)) = self.find_model(model_path, from_file) else {
-            self.excused.paths.insert(path);
-            return;
-        };
-        let fits = self
-            .lineage(model, model_file)
-            .is_none_or(|l| l.has(promise));
-        if !fits {
-            report!(self, code::NOT_A_REPLACEMENT, span, "`{}` does not extend `{}`", model.name.text, promise.name.text;
-                "cannot stand for `{}`", name.text;
-                beside bound.span => "what every replacement must extend";
-                help: "write `model {} extends {} {{ … }}`", model.name.text, promise.name.text);
-            self.excused.paths.insert(path);
-            return;
-        }
-
-        let given = self.named_arguments(args, from, model);
-        match self.instantiate((model, model_file), path, Some(id), given, name.span) {
+        match self.make_replaceable(&slot) {
             Some(part) => {
                 self.declare(path, Entity::Instance(part), name.span);
             }
             None => {
                 self.excused.paths.insert(path);
             }
+        }
+    }
+
+    /// Makes the part that was chosen; what stands in the way is reported.
+    fn make_replaceable(&mut self, slot: &Replaceable<'a>) -> Option<InstanceId> {
+        let file = self.tables.scopes[slot.scope.at()].file;
+        let (promise, _) = self.find_model(slot.bound, file)?;
+        let (model_path, args, from, span) = self.choice_of_part(slot)?;
+        let from_file = self.tables.scopes[from.at()].file;
+        let (model, model_file) = self.find_model(model_path, from_file)?;
+
+        let lineage = self.lineage(model, model_file);
+        if !lineage.is_none_or(|l| l.has(promise)) {
+            report!(self, code::NOT_A_REPLACEMENT, span, "`{}` does not extend `{}`", model.name.text, promise.name.text;
+                "cannot stand for `{}`", slot.name.text;
+                beside slot.bound.span => "what every replacement must extend";
+                help: "write `model {} extends {} {{ … }}`", model.name.text, promise.name.text);
+            return None;
+        }
+        let given = self.named_arguments(args, from, model);
+        let owner = Some(slot.owner);
+        self.instantiate((model, model_file), slot.path, owner, given, slot.name.span)
+    }
+
+    /// The model that is to stand in a slot, its arguments, the scope that these are read in, and where that is said.
+    fn choice_of_part(
+        &mut self,
+        slot: &Replaceable<'a>,
+    ) -> Option<(&'a ast::Path, &'a [ast::Arg], ScopeId, Span)> {
+        let name = slot.name;
+        let given = self.tables.take_given(slot.owner, &name.text);
+        let mut chosen = given.map(|g| (g.value, g.scope));
+        if let Some(change) = self.asked.changes.get_mut(&slot.path) {
+            change.is_used = true;
+            chosen = Some((change.value, change.scope));
+        }
+
+        match (chosen, slot.default) {
+            (Some((value, from)), _) => match &value.kind {
+                ast::ExprKind::Call { function, args } => {
+                    Some((function, args.as_slice(), from, value.span))
+                }
+                _ => {
+                    let at = value.span;
+                    report!(self, code::WRONG_TYPE, at, "`{}` is a part, so it is replaced by a part", name.text;
+                        "not a part";
+                        help: "write a model with parentheses: `{} = NL2()`", name.text);
+                    None
+                }
+            },
+            (None, Some(default)) => Some((&default.path, &default.args, slot.scope, default.span)),
+            // Without a choice the promise itself stands in.
+            (None, None) => Some((slot.bound, &[], slot.scope, name.span)),
         }
     }
 }

@@ -291,7 +291,7 @@ impl Flows<'_> {
             Law::InverseGain(m) => (*m, true),
             _ => {
                 return Err(format!(
-                    "`{}` is a TF with a law that energies cannot be made of",
+                    "`{}` is a TF whose law is not a plain ratio",
                     self.graph.element_name(id)
                 ));
             }

@@ -310,8 +310,9 @@ impl Builder<'_> {
 fn other_law(graph: &BondGraph, id: ElementId) -> Refusal {
     let element = graph.element(id);
     format!(
-        "`{}` is an {} with a law that energies cannot be made of",
+        "`{}` is {} {} whose law has no energy in closed form",
         graph.element_name(id),
+        element.kind.describe().article,
         element.kind.letters()
     )
 }

@@ -12,7 +12,7 @@ use paynter_optimize::latin::latin_hypercube;
 use paynter_optimize::sobol::Sobol;
 use paynter_syntax::{Diagnostic, Span, ast};
 
-use super::{Planner, SweepTarget, SweepValue, Variable};
+use super::{Planner, SettableValue, SweepTarget, SweepValue};
 use crate::code;
 use crate::units::Dimension;
 
@@ -37,7 +37,7 @@ pub struct Drawn {
     /// Points.
     pub n: usize,
     /// The law.
-    pub law: Law,
+    pub law: Distribution,
     /// A value as it is written, for the unit.
     pub like: ast::Expr,
     /// The other axis that it is correlated with, and how much.
@@ -57,7 +57,7 @@ pub struct Correlated {
 
 /// What is drawn from, SI.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
+pub enum Distribution {
     /// Evenly between two bounds.
     Uniform(f64, f64),
     /// Normal, by mean and deviation.
@@ -68,14 +68,14 @@ pub enum Law {
     Triangle(f64, f64, f64),
 }
 
-impl Law {
+impl Distribution {
     /// The value below which a part `p` lies.
     pub fn quantile(&self, p: f64) -> f64 {
         match *self {
-            Law::Uniform(low, high) => low + (high - low) * p,
-            Law::Normal(mean, deviation) => mean + deviation * normal_quantile(p),
-            Law::LogNormal(median, factor) => median * factor.powf(normal_quantile(p)),
-            Law::Triangle(low, top, high) => {
+            Distribution::Uniform(low, high) => low + (high - low) * p,
+            Distribution::Normal(mean, deviation) => mean + deviation * normal_quantile(p),
+            Distribution::LogNormal(median, factor) => median * factor.powf(normal_quantile(p)),
+            Distribution::Triangle(low, top, high) => {
                 let (width, left) = (high - low, top - low);
                 match p * width <= left {
                     true => low + (p * width * left).sqrt(),
@@ -120,7 +120,7 @@ impl Planner<'_> {
     pub(super) fn drawn(
         &mut self,
         (spread, args): (Spread, &[ast::Arg]),
-        variable: &Variable,
+        variable: &SettableValue,
         span: Span,
     ) -> Option<Drawn> {
         let mut slots: [Option<&ast::Expr>; NAMES.len()] = [None; NAMES.len()];
@@ -184,45 +184,30 @@ impl Planner<'_> {
     fn law<'e>(
         &mut self,
         slots: &[Option<&'e ast::Expr>; NAMES.len()],
-        variable: &Variable,
+        variable: &SettableValue,
         span: Span,
-    ) -> Option<(Law, &'e ast::Expr)> {
+    ) -> Option<(Distribution, &'e ast::Expr)> {
         let [_, _, from, to, mean, deviation, median, factor, top, ..] = *slots;
-        let refuse = |p: &mut Self, at: &ast::Expr, message: &str, label: String| {
-            p.report(Diagnostic::error(code::SWEEP_VALUES, message).primary(at.span, label));
-            None
-        };
-
         match (from, to, mean, deviation, median, factor, top) {
             (Some(from), Some(to), None, None, None, None, None) => {
                 let (low, high) = (self.value_of(from, variable), self.value_of(to, variable));
-                Some((Law::Uniform(low?, high?), from))
+                Some((Distribution::Uniform(low?, high?), from))
             }
             (Some(from), Some(to), None, None, None, None, Some(top)) => {
                 let ends = (self.value_of(from, variable), self.value_of(to, variable));
                 let (low, high, at) = (ends.0?, ends.1?, self.value_of(top, variable)?);
-                match low <= at && at <= high && low < high {
-                    true => Some((Law::Triangle(low, at, high), from)),
-                    false => refuse(
-                        self,
-                        top,
-                        "the top lies outside the bounds",
-                        format!("is {at}"),
-                    ),
+                if low <= at && at <= high && low < high {
+                    return Some((Distribution::Triangle(low, at, high), from));
                 }
+                self.refuse_law(top, "the top lies outside the bounds", at)
             }
             (None, None, Some(mean), Some(deviation), None, None, None) => {
                 let centre = self.value_of(mean, variable);
                 let width = self.value_of(deviation, variable)?;
-                match width >= 0.0 {
-                    true => Some((Law::Normal(centre?, width), mean)),
-                    false => refuse(
-                        self,
-                        deviation,
-                        "a deviation is not negative",
-                        format!("is {width}"),
-                    ),
+                if width >= 0.0 {
+                    return Some((Distribution::Normal(centre?, width), mean));
                 }
+                self.refuse_law(deviation, "a deviation is not negative", width)
             }
             (None, None, None, None, Some(median), Some(factor), None) => {
                 let centre = self.value_of(median, variable)?;
@@ -230,21 +215,23 @@ impl Planner<'_> {
                 let one = Some(Dimension::ONE);
                 let rule = "at least 1: what one deviation multiplies by";
                 let factor = self.number(&named("factor", factor), factor, one, is_factor, rule)?;
-                match centre != 0.0 {
-                    true => Some((Law::LogNormal(centre, factor), median)),
-                    false => refuse(
-                        self,
-                        median,
-                        "a median of zero has no logarithm",
-                        "is 0".to_owned(),
-                    ),
+                if centre != 0.0 {
+                    return Some((Distribution::LogNormal(centre, factor), median));
                 }
+                self.refuse_law(median, "a median of zero has no logarithm", 0.0)
             }
             _ => {
                 self.report(wrong_call(span));
                 None
             }
         }
+    }
+
+    /// Says why there is no law with this argument.
+    fn refuse_law<T>(&mut self, at: &ast::Expr, message: &str, value: f64) -> Option<T> {
+        let label = format!("is {value}");
+        self.report(Diagnostic::error(code::SWEEP_VALUES, message).primary(at.span, label));
+        None
     }
 
     /// Draws all axes together, once all are known.

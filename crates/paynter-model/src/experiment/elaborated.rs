@@ -6,7 +6,7 @@
 use paynter_symbolic::{ExprId, Pool, SymbolId};
 use paynter_syntax::{Diagnostic, Span, ast};
 
-use super::{Column, Plan, Quantity, Read, Scope, Variable, plan_in, replace_sweeps};
+use super::{Column, Plan, Quantity, Read, Scope, SettableValue, plan_in, replace_sweeps};
 use crate::elaborate::value::{Shape, Value};
 use crate::elaborate::{Elaborated, code, with_stack};
 use crate::graph::{ElementKind, Law};
@@ -175,10 +175,10 @@ impl Scope for ModelScope<'_, '_> {
         self.model.is_constant(e)
     }
 
-    fn variable(&mut self, target: &ast::Ref) -> Option<Variable> {
+    fn variable(&mut self, target: &ast::Ref) -> Option<SettableValue> {
         let path = self.text(target.span).trim().to_owned();
         match self.model.settable(target) {
-            Some(true) => Some(Variable {
+            Some(true) => Some(SettableValue {
                 path,
                 dimension: None,
                 is_part: true,
@@ -192,7 +192,7 @@ impl Scope for ModelScope<'_, '_> {
                         return None;
                     }
                 };
-                Some(Variable {
+                Some(SettableValue {
                     unit: self.model.display_unit(&path).map(Box::new),
                     path,
                     dimension,

@@ -13,7 +13,7 @@ use crate::suggest::nearest;
 use crate::units::{Dimension, Unit};
 
 /// One functional: its arguments (one that ends in `?` may be left out) and how it is made.
-struct Row {
+struct MeasureRow {
     name: &'static str,
     parameters: &'static [&'static str],
     make: fn(&mut Planner, &[Option<&ast::Expr>], Span) -> Option<Known>,
@@ -27,93 +27,93 @@ pub(super) struct Known {
     pub unit: Option<Unit>,
 }
 
-const ROWS: &[Row] = &[
-    Row {
+const ROWS: &[MeasureRow] = &[
+    MeasureRow {
         name: "final",
         parameters: &["x"],
         make: |p, a, _| p.of_curve(a, Functional::Final),
     },
-    Row {
+    MeasureRow {
         name: "max",
         parameters: &["x"],
         make: |p, a, _| p.of_curve(a, Functional::Max),
     },
-    Row {
+    MeasureRow {
         name: "min",
         parameters: &["x"],
         make: |p, a, _| p.of_curve(a, Functional::Min),
     },
-    Row {
+    MeasureRow {
         name: "mean",
         parameters: &["x"],
         make: |p, a, _| p.of_curve(a, Functional::Mean),
     },
-    Row {
+    MeasureRow {
         name: "rms",
         parameters: &["x"],
         make: |p, a, _| p.of_curve(a, Functional::Rms),
     },
-    Row {
+    MeasureRow {
         name: "integral",
         parameters: &["x"],
         make: integral,
     },
-    Row {
+    MeasureRow {
         name: "peak_time",
         parameters: &["x"],
         make: peak_time,
     },
-    Row {
+    MeasureRow {
         name: "at",
         parameters: &["x", "time"],
         make: at,
     },
-    Row {
+    MeasureRow {
         name: "rise_time",
         parameters: &["x", "low?", "high?", "target?"],
         make: rise_time,
     },
-    Row {
+    MeasureRow {
         name: "overshoot",
         parameters: &["x", "target?", "start?"],
         make: overshoot,
     },
-    Row {
+    MeasureRow {
         name: "undershoot",
         parameters: &["x", "target?", "start?"],
         make: undershoot,
     },
-    Row {
+    MeasureRow {
         name: "settling_time",
         parameters: &["x", "band?"],
         make: settling_time,
     },
-    Row {
+    MeasureRow {
         name: "difference",
         parameters: &["x", "run"],
         make: |p, a, _| p.difference(a, |x, run| Functional::Difference { x, run }),
     },
-    Row {
+    MeasureRow {
         name: "rms_difference",
         parameters: &["x", "run"],
         make: |p, a, _| p.difference(a, |x, run| Functional::RmsDifference { x, run }),
     },
-    Row {
+    MeasureRow {
         name: "change",
         parameters: &["measure", "run"],
         make: change,
     },
-    Row {
+    MeasureRow {
         name: "efficiency",
         parameters: &["from", "to"],
         make: efficiency,
     },
-    Row {
+    MeasureRow {
         name: "gain_margin",
         parameters: &["at"],
         make: gain_margin,
     },
-    Row {
+    MeasureRow {
         name: "phase_margin",
         parameters: &["at"],
         make: phase_margin,
@@ -259,7 +259,7 @@ impl Planner<'_> {
 
     fn bind<'e>(
         &mut self,
-        row: &Row,
+        row: &MeasureRow,
         args: &'e [ast::Arg],
         span: Span,
     ) -> Option<Vec<Option<&'e ast::Expr>>> {

@@ -26,7 +26,7 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use crate::units::{Dimension, Unit};
 
 pub use columns::{default_columns, default_plan};
-pub use draws::{Correlated, Drawn, Law, Spread};
+pub use draws::{Correlated, Distribution, Drawn, Spread};
 pub use elaborated::{default_inputs, plan, quantities, with_sweeps};
 
 /// Reads expressions in the scope of the model that an experiment is of.
@@ -44,7 +44,7 @@ pub trait Scope {
 
     /// Finds what `with` may set and a sweep may vary; `None` if there is none and that was
     /// reported.
-    fn variable(&mut self, target: &ast::Ref) -> Option<Variable>;
+    fn variable(&mut self, target: &ast::Ref) -> Option<SettableValue>;
 
     /// Tells whether the model has something of this name.
     fn knows(&mut self, name: &ast::Ident) -> bool;
@@ -72,7 +72,7 @@ pub struct Read {
 
 /// Something that an experiment may set.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Variable {
+pub struct SettableValue {
     /// Its dotted path.
     pub path: String,
     /// What it measures, where known.
@@ -477,7 +477,7 @@ pub enum SweepTarget {
         /// As written.
         target: ast::Ref,
         /// What it is.
-        variable: Variable,
+        variable: SettableValue,
     },
     /// How locks are enforced.
     Constraints,
@@ -530,7 +530,7 @@ pub struct Varied {
     /// As written.
     pub target: ast::Ref,
     /// What it is.
-    pub variable: Variable,
+    pub variable: SettableValue,
     /// Among what.
     pub range: Searched,
     /// The unit in which its values are written; none for plain numbers.

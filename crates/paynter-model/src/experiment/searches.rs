@@ -7,7 +7,8 @@ use paynter_symbolic::Comparison;
 use paynter_syntax::{Diagnostic, ast};
 
 use super::{
-    Aim, Cases, Condition, Optimize, Planner, Searched, SweepSetting, SweepValue, Variable, Varied,
+    Aim, Cases, Condition, Optimize, Planner, Searched, SettableValue, SweepSetting, SweepValue,
+    Varied,
 };
 use crate::code;
 use crate::units::Unit;
@@ -108,7 +109,7 @@ impl Planner<'_> {
 
     fn bounds(
         &mut self,
-        variable: &Variable,
+        variable: &SettableValue,
         range: &ast::Range,
         to: &ast::Expr,
     ) -> Option<Searched> {
@@ -127,7 +128,7 @@ impl Planner<'_> {
     }
 
     /// Entries of a list: numbers, truth values or models.
-    fn choices(&mut self, range: &ast::Range, variable: &Variable) -> Option<Vec<SweepValue>> {
+    fn choices(&mut self, range: &ast::Range, variable: &SettableValue) -> Option<Vec<SweepValue>> {
         let is_list = matches!(range.from.kind, ast::ExprKind::Matrix { .. });
         if !is_list {
             let message = format!("`{}` needs bounds or a list of values", variable.path);

@@ -53,6 +53,7 @@ impl Planner<'_> {
 
         self.given.push((text.to_owned(), name.span));
         let positive: fn(f64) -> bool = |x| x > 0.0;
+        let is_count: fn(f64) -> bool = |x| x >= 1.0 && x.fract() == 0.0;
         match text {
             "start" => self
                 .time(name, value, |_| true, "a time")
@@ -71,13 +72,7 @@ impl Planner<'_> {
                 .time(name, value, positive, POSITIVE)
                 .map(|t| self.plan.max_step = Some(t)),
             "max_steps" => self
-                .number(
-                    name,
-                    value,
-                    Some(Dimension::ONE),
-                    |x| x >= 1.0 && x.fract() == 0.0,
-                    "a whole number above zero",
-                )
+                .number(name, value, Some(Dimension::ONE), is_count, COUNT)
                 .map(|n| self.plan.max_steps = Some(n as usize)),
             "initial_step" => self
                 .time(name, value, positive, POSITIVE)
@@ -386,6 +381,7 @@ impl Planner<'_> {
 }
 
 const POSITIVE: &str = "greater than zero";
+const COUNT: &str = "a whole number above zero";
 
 pub(super) fn wrong_unit(
     what: &str,

@@ -8,8 +8,8 @@ use paynter_syntax::{Diagnostic, Span, ast};
 use super::draws::spread;
 use super::settings::{word, wrong_unit};
 use super::{
-    Comparing, DEFAULT_WITHIN, Drawn, Planner, Spread, Sweep, SweepSetting, SweepTarget,
-    SweepValue, Variable,
+    Comparing, DEFAULT_WITHIN, Drawn, Planner, SettableValue, Spread, Sweep, SweepSetting,
+    SweepTarget, SweepValue,
 };
 use crate::code;
 use crate::elaborate::code::BARE_NUMBER;
@@ -182,7 +182,7 @@ impl Planner<'_> {
     pub(super) fn sweep_number(
         &mut self,
         e: &ast::Expr,
-        variable: &Variable,
+        variable: &SettableValue,
     ) -> Option<SweepValue> {
         if let ast::ExprKind::Bool(_) = e.kind {
             return Some(SweepValue {
@@ -208,7 +208,7 @@ impl Planner<'_> {
     }
 
     /// A fixed finite number in the unit of a variable.
-    pub(super) fn value_of(&mut self, e: &ast::Expr, variable: &Variable) -> Option<f64> {
+    pub(super) fn value_of(&mut self, e: &ast::Expr, variable: &SettableValue) -> Option<f64> {
         let (number, found) = self.constant(e)?;
         if let Some(diagnostic) = bare_number(e, variable) {
             self.report(diagnostic);
@@ -235,10 +235,10 @@ impl Planner<'_> {
     pub(super) fn grid(
         &mut self,
         over: &ast::Range,
-        variable: &Variable,
+        variable: &SettableValue,
     ) -> Option<Vec<SweepValue>> {
         let refuse = |label: String| {
-            Diagnostic::error(code::SWEEP_VALUES, "this range cannot be walked")
+            Diagnostic::error(code::SWEEP_VALUES, "this range gives no list of values")
                 .primary(over.span, label)
         };
         let (to, by) = (over.to.as_ref()?, over.by.as_ref());
@@ -332,7 +332,7 @@ impl Planner<'_> {
 }
 
 /// A number without a unit for something that was declared in another unit than that of the SI: `with` refuses it as well.
-fn bare_number(e: &ast::Expr, variable: &Variable) -> Option<Diagnostic> {
+fn bare_number(e: &ast::Expr, variable: &SettableValue) -> Option<Diagnostic> {
     let mut inner = e;
     while let ast::ExprKind::Unary { of, .. } = &inner.kind {
         inner = of;

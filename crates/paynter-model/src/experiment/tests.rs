@@ -90,23 +90,23 @@ impl Scope for Model {
         !matches!(&*name.text, "way" | "speed")
     }
 
-    fn variable(&mut self, target: &ast::Ref) -> Option<Variable> {
+    fn variable(&mut self, target: &ast::Ref) -> Option<SettableValue> {
         let text = self.text(target.span);
         let path = text.trim().to_owned();
         match path.as_str() {
-            "K" => Some(Variable {
+            "K" => Some(SettableValue {
                 path,
                 dimension: dimension("N*m/rad"),
                 is_part: false,
                 unit: None,
             }),
-            "n" => Some(Variable {
+            "n" => Some(SettableValue {
                 path,
                 dimension: None,
                 is_part: false,
                 unit: None,
             }),
-            "ctrl" => Some(Variable {
+            "ctrl" => Some(SettableValue {
                 path,
                 dimension: None,
                 is_part: true,

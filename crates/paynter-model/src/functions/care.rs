@@ -18,9 +18,9 @@ use paynter_symbolic::expr::External;
 use paynter_symbolic::{ExprId, Pool};
 
 use super::linear::Lu;
-use super::{Array, Call, Quantity, Refusal, Row, Shape, Value};
+use super::{Array, Call, Dimensioned, FunctionRow, Refusal, Shape, Value};
 
-pub(super) const ROWS: &[Row] = &[Row {
+pub(super) const ROWS: &[FunctionRow] = &[FunctionRow {
     name: "care",
     parameters: &["A", "B", "Q", "R", "S?"],
     summary: "stabilising P of A'*P + P*A - (P*B + S)*inv(R)*(B'*P + S') + Q = 0",
@@ -80,12 +80,12 @@ pub(super) fn solution(pool: &mut Pool, given: &Given) -> Vec<ExprId> {
 
 /// A square matrix of the size of the first argument, which may be a number.
 pub(super) fn square_value(call: &Call, entries: Vec<ExprId>) -> Value {
-    let quantity = |expr: ExprId| Quantity {
+    let quantity = |expr: ExprId| Dimensioned {
         expr,
         // Entries of P have as many units as the cost has pairs of states: left open.
         dimension: None,
     };
-    let entries: Vec<Quantity> = entries.into_iter().map(quantity).collect();
+    let entries: Vec<Dimensioned> = entries.into_iter().map(quantity).collect();
     match call.slots[0].map(|a| &a.value) {
         Some(Value::Number(_)) => Value::Number(entries[0]),
         _ => {

@@ -19,58 +19,58 @@ use paynter_symbolic::{ExprId, Pool};
 
 use super::care::{self, Given, given, square_value};
 use super::linear::solve_expressions;
-use super::{Array, Call, Quantity, Refusal, Row, Shape, Value};
+use super::{Array, Call, Dimensioned, FunctionRow, Refusal, Shape, Value};
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[FunctionRow] = &[
+    FunctionRow {
         name: "lqr",
         parameters: &["A", "B", "Q", "R", "S?"],
         summary: "K of u = -K*x that minimizes the integral of x'*Q*x + 2*x'*S*u + u'*R*u",
         lower: regulator,
     },
-    Row {
+    FunctionRow {
         name: "lqe",
         parameters: &["A", "C", "Q", "R"],
         summary: "L of der(x) = A*x + L*(y - C*x), the Kalman filter for noise of intensities Q and R",
         lower: observer,
     },
-    Row {
+    FunctionRow {
         name: "lqi",
         parameters: &["A", "B", "C", "Q", "R"],
         summary: "K of u = -K*[x; s] with der(s) = r - C*x: an optimal controller without steady-state error",
         lower: servo,
     },
-    Row {
+    FunctionRow {
         name: "dare",
         parameters: &["A", "B", "Q", "R", "S?"],
         summary: "stabilising P of Riccati's equation in steps: P = A'*P*A - (A'*P*B + S)*inv(R + B'*P*B)*(B'*P*A + S') + Q",
         lower: steps_equation,
     },
-    Row {
+    FunctionRow {
         name: "dlqr",
         parameters: &["A", "B", "Q", "R", "S?"],
         summary: "K of u = -K*x that minimizes the sum of x'*Q*x + 2*x'*S*u + u'*R*u over all steps",
         lower: steps_regulator,
     },
-    Row {
+    FunctionRow {
         name: "place",
         parameters: &["A", "B", "real", "imaginary?"],
         summary: "K such that A - B*K has these eigenvalues; complex ones in pairs",
         lower: placed,
     },
-    Row {
+    FunctionRow {
         name: "lyap",
         parameters: &["A", "Q"],
         summary: "symmetric X of A*X + X*A' + Q = 0",
         lower: balance,
     },
-    Row {
+    FunctionRow {
         name: "expm",
         parameters: &["A"],
         summary: "exponential of a square matrix",
         lower: exponential_of,
     },
-    Row {
+    FunctionRow {
         name: "c2d",
         parameters: &["A", "B", "T"],
         summary: "[Ad, Bd] of the model in steps of T, exact for inputs that are held",
@@ -139,7 +139,7 @@ impl Block {
     }
 
     fn value(self) -> Value {
-        let quantity = |expr: ExprId| Quantity {
+        let quantity = |expr: ExprId| Dimensioned {
             expr,
             // Gains carry the units of inputs per states: left open.
             dimension: None,
@@ -319,7 +319,7 @@ fn placed(call: &mut Call) -> Result<Value, Refusal> {
         inputs.extend(array.entries.iter().map(|q| q.expr));
     }
     let pool = call.pool();
-    let function = pool.add_external(Arc::new(Place { n, m }));
+    let function = pool.add_external(Arc::new(PlacedPoles { n, m }));
     let entries: Vec<ExprId> = (0..n * m)
         .map(|k| pool.call_external(function, &inputs, k as u32))
         .collect();
@@ -518,12 +518,12 @@ impl External for Dare {
 
 /// Poles placed by m inputs; numbers come as A, B, real parts, imaginary parts.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct PlacedPoles {
     n: usize,
     m: usize,
 }
 
-impl External for Place {
+impl External for PlacedPoles {
     fn name(&self) -> &str {
         "place"
     }
@@ -610,7 +610,7 @@ impl External for Place {
     }
 }
 
-impl Place {
+impl PlacedPoles {
     /// The input that must move with a part of a complex pole, and which way.
     fn partner(&self, inputs: &[f64], k: usize) -> Option<(usize, f64)> {
         let first = self.n * self.n + self.n * self.m;
@@ -818,13 +818,13 @@ mod tests {
         slopes_agree(&Expm { n: 2 }, &[0.3, -1.0, 2.0, 0.1], &[], 1e-8);
         let place = [0.0, 1.0, 0.0, 0.0, 0.0, 1.0, -1.0, -3.0, 0.0, 0.0];
         // Imaginary parts of real poles do not move one by one.
-        first_slopes_agree(&Place { n: 2, m: 1 }, &place, (&[], 8), 1e-7);
+        first_slopes_agree(&PlacedPoles { n: 2, m: 1 }, &place, (&[], 8), 1e-7);
     }
 
     #[test]
     fn a_double_integrator_has_the_gains_of_its_polynomial() {
         // (s + 1 − 2i)(s + 1 + 2i) = s² + 2 s + 5.
-        let place = Place { n: 2, m: 1 };
+        let place = PlacedPoles { n: 2, m: 1 };
         let mut k = [0.0; 2];
         let inputs = [0.0, 1.0, 0.0, 0.0, 0.0, 1.0, -1.0, -1.0, 2.0, -2.0];
         place.call(&inputs, &mut k).expect("can be placed");

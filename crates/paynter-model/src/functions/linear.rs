@@ -11,17 +11,17 @@ use std::sync::Arc;
 use paynter_symbolic::expr::{External, Recipe};
 use paynter_symbolic::{ExprId, Pool};
 
-use super::{Array, Call, Quantity, Refusal, Row, Shape, Value};
+use super::{Array, Call, Dimensioned, FunctionRow, Refusal, Shape, Value};
 use crate::units::Dimension;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[FunctionRow] = &[
+    FunctionRow {
         name: "inv",
         parameters: &["A"],
         summary: "inverse of a square matrix",
         lower: inverse,
     },
-    Row {
+    FunctionRow {
         name: "solve",
         parameters: &["A", "b"],
         summary: "x with A*x equal to b; b may have several columns",
@@ -54,7 +54,7 @@ fn inverse(call: &mut Call) -> Result<Value, Refusal> {
     let dimension = shared(&entries).map(|d| d.pow(-1, 1));
     let entries = result
         .into_iter()
-        .map(|expr| Quantity { expr, dimension })
+        .map(|expr| Dimensioned { expr, dimension })
         .collect();
     Ok(match call.slots[0].map(|a| &a.value) {
         Some(Value::Number(_)) => single(entries),
@@ -78,7 +78,7 @@ fn solution(call: &mut Call) -> Result<Value, Refusal> {
     let result = solve_expressions(call.pool(), (&a, n), (&b, columns));
     let entries = result
         .into_iter()
-        .map(|expr| Quantity { expr, dimension })
+        .map(|expr| Dimensioned { expr, dimension })
         .collect();
     Ok(match call.slots[1].map(|a| &a.value) {
         Some(Value::Number(_)) => single(entries),
@@ -103,11 +103,11 @@ pub(super) fn solve_expressions(
     external_entries(pool, function, &inputs, n * columns)
 }
 
-fn single(entries: Vec<Quantity>) -> Value {
+fn single(entries: Vec<Dimensioned>) -> Value {
     Value::Number(entries[0])
 }
 
-fn square(call: &Call) -> Result<(usize, Vec<Quantity>), Refusal> {
+fn square(call: &Call) -> Result<(usize, Vec<Dimensioned>), Refusal> {
     let (rows, columns, entries) = call.matrix(0)?;
     if rows != columns || rows == 0 {
         return Err(call.wrong_shape(0, "a square matrix"));
@@ -120,7 +120,7 @@ fn square(call: &Call) -> Result<(usize, Vec<Quantity>), Refusal> {
 }
 
 /// The dimension that all entries have, if all know the same.
-fn shared(entries: &[Quantity]) -> Option<Dimension> {
+fn shared(entries: &[Dimensioned]) -> Option<Dimension> {
     let first = entries.first()?.dimension?;
     entries
         .iter()
@@ -208,7 +208,7 @@ pub struct Lu {
     n: usize,
     /// L below the diagonal, U on and above, row by row.
     factors: Vec<f64>,
-    /// Row that was exchanged with row k.
+    /// FunctionRow that was exchanged with row k.
     exchanges: Vec<usize>,
 }
 

@@ -7,66 +7,66 @@
 use paynter_symbolic::{ExprId, Function1};
 use paynter_syntax::Diagnostic;
 
-use super::{Array, Call, Quantity, Refusal, Row, Shape, Value, give, times};
+use super::{Array, Call, Dimensioned, FunctionRow, Refusal, Shape, Value, give, times};
 use crate::code;
 use crate::units::Dimension;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[FunctionRow] = &[
+    FunctionRow {
         name: "dot",
         parameters: &["a", "b"],
         summary: "sum of products of entries",
         lower: dot,
     },
-    Row {
+    FunctionRow {
         name: "cross",
         parameters: &["a", "b"],
         summary: "vector product, 3 entries",
         lower: cross,
     },
-    Row {
+    FunctionRow {
         name: "norm",
         parameters: &["a"],
         summary: "length of a vector",
         lower: norm,
     },
-    Row {
+    FunctionRow {
         name: "skew",
         parameters: &["a"],
         summary: "matrix with skew(a)*b equal to cross(a, b)",
         lower: skew,
     },
-    Row {
+    FunctionRow {
         name: "diag",
         parameters: &["a"],
         summary: "matrix with these numbers on its diagonal",
         lower: diagonal,
     },
-    Row {
+    FunctionRow {
         name: "eye",
         parameters: &["n"],
         summary: "unit matrix",
         lower: identity,
     },
-    Row {
+    FunctionRow {
         name: "zeros",
         parameters: &["n", "m?"],
         summary: "vector or matrix of zeros",
         lower: zeros,
     },
-    Row {
+    FunctionRow {
         name: "rot_x",
         parameters: &["angle"],
         summary: "from old axes to axes turned about x",
         lower: |c| rotation(c, 0),
     },
-    Row {
+    FunctionRow {
         name: "rot_y",
         parameters: &["angle"],
         summary: "from old axes to axes turned about y",
         lower: |c| rotation(c, 1),
     },
-    Row {
+    FunctionRow {
         name: "rot_z",
         parameters: &["angle"],
         summary: "from old axes to axes turned about z",
@@ -84,7 +84,7 @@ fn dot(call: &mut Call) -> Result<Value, Refusal> {
     if a.len() != b.len() {
         return Err(call.wrong_shape(1, &format!("a vector of {}, as `a` is", a.len())));
     }
-    let products: Vec<Quantity> = a
+    let products: Vec<Dimensioned> = a
         .iter()
         .zip(&b)
         .map(|(a, b)| product(call, *a, *b))
@@ -93,15 +93,15 @@ fn dot(call: &mut Call) -> Result<Value, Refusal> {
     give(sum.expr, sum.dimension)
 }
 
-fn product(call: &mut Call, a: Quantity, b: Quantity) -> Quantity {
-    Quantity {
+fn product(call: &mut Call, a: Dimensioned, b: Dimensioned) -> Dimensioned {
+    Dimensioned {
         expr: call.pool().mul(a.expr, b.expr),
         dimension: times(a.dimension, b.dimension),
     }
 }
 
-fn sum(call: &mut Call, terms: &[Quantity]) -> Result<Quantity, Refusal> {
-    let mut total = Quantity {
+fn sum(call: &mut Call, terms: &[Dimensioned]) -> Result<Dimensioned, Refusal> {
+    let mut total = Dimensioned {
         expr: call.pool().number(0.0),
         dimension: None,
     };
@@ -132,7 +132,7 @@ fn merge(
     }
 }
 
-fn three(call: &Call, slot: usize) -> Result<[Quantity; 3], Refusal> {
+fn three(call: &Call, slot: usize) -> Result<[Dimensioned; 3], Refusal> {
     let entries = call.vector(slot)?;
     entries
         .try_into()
@@ -146,7 +146,7 @@ fn cross(call: &mut Call) -> Result<Value, Refusal> {
         let (left, right) = (product(call, a[i], b[j]), product(call, a[j], b[i]));
         let dimension = merge(call, left.dimension, right.dimension)?;
         let expr = call.pool().sub(left.expr, right.expr);
-        entries.push(Quantity { expr, dimension });
+        entries.push(Dimensioned { expr, dimension });
     }
     Ok(Value::Array(Array {
         shape: Shape::Vector(3),
@@ -156,7 +156,7 @@ fn cross(call: &mut Call) -> Result<Value, Refusal> {
 
 fn norm(call: &mut Call) -> Result<Value, Refusal> {
     let a = call.vector(0)?;
-    let squares: Vec<Quantity> = a.iter().map(|a| product(call, *a, *a)).collect();
+    let squares: Vec<Dimensioned> = a.iter().map(|a| product(call, *a, *a)).collect();
     let square = sum(call, &squares)?;
     let expr = call.pool().call1(Function1::Sqrt, square.expr);
     give(expr, square.dimension.map(Dimension::sqrt))
@@ -164,11 +164,11 @@ fn norm(call: &mut Call) -> Result<Value, Refusal> {
 
 fn skew(call: &mut Call) -> Result<Value, Refusal> {
     let [x, y, z] = three(call, 0)?;
-    let zero = Quantity {
+    let zero = Dimensioned {
         expr: call.pool().number(0.0),
         dimension: x.dimension,
     };
-    let mut minus = |q: Quantity| Quantity {
+    let mut minus = |q: Dimensioned| Dimensioned {
         expr: call.pool().neg(q.expr),
         ..q
     };
@@ -192,7 +192,7 @@ fn diagonal(call: &mut Call) -> Result<Value, Refusal> {
         entries.push(if at / n == at % n {
             q
         } else {
-            Quantity { expr: zero, ..q }
+            Dimensioned { expr: zero, ..q }
         });
     }
     Ok(Value::Array(Array {
@@ -239,7 +239,7 @@ fn zeros(call: &mut Call) -> Result<Value, Refusal> {
         return Ok(matrix(n, m, std::iter::repeat_n(zero, n * m)));
     }
     let entries = vec![
-        Quantity {
+        Dimensioned {
             expr: zero,
             dimension: None
         };
@@ -253,7 +253,7 @@ fn zeros(call: &mut Call) -> Result<Value, Refusal> {
 
 fn matrix(n: usize, m: usize, entries: impl Iterator<Item = ExprId>) -> Value {
     let entries = entries
-        .map(|expr| Quantity {
+        .map(|expr| Dimensioned {
             expr,
             dimension: None,
         })
@@ -284,7 +284,9 @@ fn rotation(call: &mut Call, axis: usize) -> Result<Value, Refusal> {
     };
     let entries = (0..9).map(|at| entry(at / 3, at % 3));
     let dimension = angle.dimension.map(|_| Dimension::ONE);
-    let entries = entries.map(|expr| Quantity { expr, dimension }).collect();
+    let entries = entries
+        .map(|expr| Dimensioned { expr, dimension })
+        .collect();
     Ok(Value::Array(Array {
         shape: Shape::Matrix(3, 3),
         entries,

@@ -5,156 +5,156 @@
 
 use paynter_symbolic::{Function1, Function2};
 
-use super::{Call, Refusal, Row, Value, give};
+use super::{Call, FunctionRow, Refusal, Value, give};
 use crate::units::Dimension;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[FunctionRow] = &[
+    FunctionRow {
         name: "sin",
         parameters: &["angle"],
         summary: "sine",
         lower: |c| plain(c, Function1::Sin),
     },
-    Row {
+    FunctionRow {
         name: "cos",
         parameters: &["angle"],
         summary: "cosine",
         lower: |c| plain(c, Function1::Cos),
     },
-    Row {
+    FunctionRow {
         name: "tan",
         parameters: &["angle"],
         summary: "tangent",
         lower: |c| plain(c, Function1::Tan),
     },
-    Row {
+    FunctionRow {
         name: "asin",
         parameters: &["x"],
         summary: "angle whose sine is x",
         lower: |c| plain(c, Function1::Asin),
     },
-    Row {
+    FunctionRow {
         name: "acos",
         parameters: &["x"],
         summary: "angle whose cosine is x",
         lower: |c| plain(c, Function1::Acos),
     },
-    Row {
+    FunctionRow {
         name: "atan",
         parameters: &["x"],
         summary: "angle whose tangent is x",
         lower: |c| plain(c, Function1::Atan),
     },
-    Row {
+    FunctionRow {
         name: "sinh",
         parameters: &["x"],
         summary: "hyperbolic sine",
         lower: |c| plain(c, Function1::Sinh),
     },
-    Row {
+    FunctionRow {
         name: "cosh",
         parameters: &["x"],
         summary: "hyperbolic cosine",
         lower: |c| plain(c, Function1::Cosh),
     },
-    Row {
+    FunctionRow {
         name: "tanh",
         parameters: &["x"],
         summary: "hyperbolic tangent",
         lower: |c| plain(c, Function1::Tanh),
     },
-    Row {
+    FunctionRow {
         name: "exp",
         parameters: &["x"],
         summary: "power of e",
         lower: |c| plain(c, Function1::Exp),
     },
-    Row {
+    FunctionRow {
         name: "log",
         parameters: &["x"],
         summary: "natural logarithm",
         lower: |c| plain(c, Function1::Log),
     },
-    Row {
+    FunctionRow {
         name: "log10",
         parameters: &["x"],
         summary: "decimal logarithm",
         lower: |c| plain(c, Function1::Log10),
     },
     // How far to round depends on the unit, so it must be divided out first.
-    Row {
+    FunctionRow {
         name: "floor",
         parameters: &["x"],
         summary: "largest whole number up to x",
         lower: |c| plain(c, Function1::Floor),
     },
-    Row {
+    FunctionRow {
         name: "ceil",
         parameters: &["x"],
         summary: "smallest whole number from x on",
         lower: |c| plain(c, Function1::Ceil),
     },
-    Row {
+    FunctionRow {
         name: "round",
         parameters: &["x"],
         summary: "nearest whole number; halves go away from zero",
         lower: |c| plain(c, Function1::Round),
     },
-    Row {
+    FunctionRow {
         name: "sqrt",
         parameters: &["x"],
         summary: "square root",
         lower: square_root,
     },
-    Row {
+    FunctionRow {
         name: "abs",
         parameters: &["x"],
         summary: "size without sign",
         lower: absolute,
     },
-    Row {
+    FunctionRow {
         name: "sign",
         parameters: &["x"],
         summary: "-1, 0 or 1",
         lower: sign,
     },
-    Row {
+    FunctionRow {
         name: "min",
         parameters: &["a", "b"],
         summary: "the smaller",
         lower: |c| agreeing(c, Function2::Min),
     },
-    Row {
+    FunctionRow {
         name: "max",
         parameters: &["a", "b"],
         summary: "the larger",
         lower: |c| agreeing(c, Function2::Max),
     },
-    Row {
+    FunctionRow {
         name: "mod",
         parameters: &["a", "b"],
         summary: "a - b*floor(a/b), of the sign of b",
         lower: |c| agreeing(c, Function2::Mod),
     },
-    Row {
+    FunctionRow {
         name: "hypot",
         parameters: &["a", "b"],
         summary: "sqrt(a^2 + b^2) without overflow",
         lower: |c| agreeing(c, Function2::Hypot),
     },
-    Row {
+    FunctionRow {
         name: "atan2",
         parameters: &["y", "x"],
         summary: "angle of the point (x, y)",
         lower: angle_of_point,
     },
-    Row {
+    FunctionRow {
         name: "clamp",
         parameters: &["x", "low", "high"],
         summary: "x kept between two limits",
         lower: clamp,
     },
-    Row {
+    FunctionRow {
         name: "signed_sqrt",
         parameters: &["x", "eps"],
         summary: "sign(x)*sqrt(abs(x)), made smooth where abs(x) is below eps",

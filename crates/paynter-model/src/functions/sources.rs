@@ -8,29 +8,29 @@
 
 use paynter_symbolic::{Comparison, Function1};
 
-use super::{Call, Quantity, Refusal, Row, Value, give, times};
+use super::{Call, Dimensioned, FunctionRow, Refusal, Value, give, times};
 use crate::units::Dimension;
 
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[FunctionRow] = &[
+    FunctionRow {
         name: "step",
         parameters: &["time", "height", "at?"],
         summary: "0 before `at`, then `height`",
         lower: step,
     },
-    Row {
+    FunctionRow {
         name: "pulse",
         parameters: &["time", "height", "from", "to"],
         summary: "`height` from `from` until `to`, else 0",
         lower: pulse,
     },
-    Row {
+    FunctionRow {
         name: "ramp",
         parameters: &["time", "slope", "from?", "to?"],
         summary: "rises with `slope` from `from` until `to`, then stays",
         lower: ramp,
     },
-    Row {
+    FunctionRow {
         name: "pwm",
         parameters: &["time", "frequency", "duty"],
         summary: "1 for the part `duty` of each period, then 0",
@@ -39,12 +39,12 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Position of a corner, by default at zero.
-fn corner(call: &mut Call, slot: usize) -> Result<Quantity, Refusal> {
+fn corner(call: &mut Call, slot: usize) -> Result<Dimensioned, Refusal> {
     if call.is_given(slot) {
         return call.number(slot);
     }
     let expr = call.pool().number(0.0);
-    Ok(Quantity {
+    Ok(Dimensioned {
         expr,
         dimension: None,
     })

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use paynter_symbolic::expr::{External, Recipe};
 use paynter_syntax::Diagnostic;
 
-use super::{Call, Quantity, Refusal, Row, Value, give};
+use super::{Call, Dimensioned, FunctionRow, Refusal, Value, give};
 use crate::code;
 use crate::suggest::nearest;
 use crate::units::{Dimension, Unit};
 
-pub(super) const ROWS: &[Row] = &[Row {
+pub(super) const ROWS: &[FunctionRow] = &[FunctionRow {
     name: "table",
     parameters: &["x", "y?", "u?", "column?"],
     summary: "straight lines between points, from two vectors or a CSV file; ends hold",
@@ -27,14 +27,14 @@ pub(super) const ROWS: &[Row] = &[Row {
 
 /// Points joined by straight lines.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct LookupTable {
     name: String,
     x: Vec<f64>,
     y: Vec<f64>,
     corners: Vec<f64>,
 }
 
-impl Table {
+impl LookupTable {
     /// Makes a table.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Table {
             ));
         }
         let corners = corners(&x, &y);
-        Ok(Table {
+        Ok(LookupTable {
             name: name.into(),
             x,
             y,
@@ -137,7 +137,7 @@ fn vector(numbers: &[f64]) -> String {
     format!("[{}]", shown.join(", "))
 }
 
-impl External for Table {
+impl External for LookupTable {
     fn name(&self) -> &str {
         &self.name
     }
@@ -248,14 +248,14 @@ fn lower(call: &mut Call) -> Result<Value, Refusal> {
     give(expr, y_dimension)
 }
 
-type WithDimensions = (Table, Option<Dimension>, Option<Dimension>);
+type WithDimensions = (LookupTable, Option<Dimension>, Option<Dimension>);
 
 fn from_vectors(call: &mut Call) -> Result<WithDimensions, Refusal> {
     let read = |slot: usize| {
         let entries = call.vector(slot)?;
         let mut dimension: Option<Dimension> = None;
         let mut numbers = Vec::with_capacity(entries.len());
-        for Quantity {
+        for Dimensioned {
             expr,
             dimension: found,
         } in entries
@@ -282,14 +282,14 @@ fn from_vectors(call: &mut Call) -> Result<WithDimensions, Refusal> {
 
     let (x, x_dimension) = read(0)?;
     let (y, y_dimension) = read(1)?;
-    let table = Table::new(OF_VECTORS, x, y).map_err(|why| bad_data(call, why))?;
+    let table = LookupTable::new(OF_VECTORS, x, y).map_err(|why| bad_data(call, why))?;
     Ok((table, x_dimension, y_dimension))
 }
 
 fn bad_data(call: &Call, why: String) -> Refusal {
     call.refuse(
         code::TABLE_DATA,
-        "these points make no table".to_owned(),
+        "these points do not make a table".to_owned(),
         0,
         why,
     )
@@ -331,7 +331,7 @@ fn from_file(call: &mut Call, path: &str) -> Result<WithDimensions, Refusal> {
     };
 
     let dimension = |column: usize| csv.headers[column].unit.as_ref().map(|u| u.dimension);
-    let table = Table::new(path, read(0), read(column)).map_err(|why| bad_data(call, why))?;
+    let table = LookupTable::new(path, read(0), read(column)).map_err(|why| bad_data(call, why))?;
     Ok((table, dimension(0), dimension(column)))
 }
 

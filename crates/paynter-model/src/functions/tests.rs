@@ -4,7 +4,7 @@ use paynter_symbolic::evaluate::evaluate;
 use paynter_symbolic::expr::External;
 
 use super::care::Care;
-use super::table::Table;
+use super::table::LookupTable;
 use super::transfer::Transfer;
 use super::*;
 use crate::units::Unit;
@@ -27,7 +27,7 @@ fn run_in(pool: &mut Pool, name: &str, arguments: &[(&str, Value)]) -> Result<Va
         "ragged.csv" => Ok("0,1\n1\n".to_owned()),
         _ => Err("there is no such file".to_owned()),
     };
-    let time = Quantity {
+    let time = Dimensioned {
         expr: pool.number(0.05),
         dimension: Some(Dimension::TIME),
     };
@@ -43,7 +43,7 @@ fn run_in(pool: &mut Pool, name: &str, arguments: &[(&str, Value)]) -> Result<Va
 fn q(pool: &mut Pool, value: f64, unit: &str) -> Value {
     let unit = (!unit.is_empty()).then(|| Unit::parse_text(unit).expect("the unit is good"));
     let si = unit.as_ref().map_or(value, |u| u.to_si(value));
-    Value::Number(Quantity {
+    Value::Number(Dimensioned {
         expr: pool.number(si),
         dimension: unit.map(|u| u.dimension),
     })
@@ -73,7 +73,7 @@ fn unit_of(name: &str, arguments: &[(f64, &str)]) -> Option<String> {
 }
 
 fn vector(pool: &mut Pool, numbers: &[f64], unit: &str) -> Value {
-    let entries: Vec<Quantity> = numbers
+    let entries: Vec<Dimensioned> = numbers
         .iter()
         .map(|&x| match q(pool, x, unit) {
             Value::Number(q) => q,
@@ -246,7 +246,7 @@ fn each_piece_owns_its_left_end() {
 
 #[test]
 fn a_table_is_exact_at_its_points_and_holds_its_ends() {
-    let table = Table::new(
+    let table = LookupTable::new(
         "t",
         vec![0.0, 1.0, 1.0, 3.0, 4.0],
         vec![0.0, 2.0, 5.0, 7.0, 8.0],
@@ -280,7 +280,7 @@ fn a_table_that_makes_no_sense_is_refused() {
         (vec![0.0, f64::NAN], vec![0.0, 0.0]),
         (vec![0.0, 1.0], vec![0.0, f64::INFINITY]),
     ] {
-        assert!(Table::new("t", x, y).is_err());
+        assert!(LookupTable::new("t", x, y).is_err());
     }
 }
 
@@ -617,10 +617,10 @@ fn care_refuses_what_cannot_be_stabilised() {
     assert!(riccati(1, 1, &[f64::NAN, 1.0, 1.0, 1.0, 0.0]).is_err());
 }
 
-fn coefficients(pool: &mut Pool, numbers: &[f64]) -> Vec<Quantity> {
+fn coefficients(pool: &mut Pool, numbers: &[f64]) -> Vec<Dimensioned> {
     numbers
         .iter()
-        .map(|&x| Quantity {
+        .map(|&x| Dimensioned {
             expr: pool.number(x),
             dimension: None,
         })
@@ -637,7 +637,7 @@ fn a_transfer_function_becomes_states() {
     );
     let transfer = Transfer::new(&mut pool, &num, &den, Span::default()).expect("proper");
     assert_eq!(transfer.order(), 2);
-    let u = Quantity {
+    let u = Dimensioned {
         expr: pool.number(6.0),
         dimension: Some(Dimension::VOLTAGE),
     };
@@ -682,7 +682,7 @@ fn an_improper_transfer_function_is_refused() {
 #[test]
 fn units_of_coefficients_must_fit() {
     let mut pool = Pool::new();
-    let mut with_units = |texts: &[&str]| -> Vec<Quantity> {
+    let mut with_units = |texts: &[&str]| -> Vec<Dimensioned> {
         texts
             .iter()
             .map(|text| match q(&mut pool, 1.0, text) {
@@ -694,7 +694,7 @@ fn units_of_coefficients_must_fit() {
     let (num, den) = (with_units(&["V"]), with_units(&["s", "1"]));
     let bad = with_units(&["s", "s"]);
     let transfer = Transfer::new(&mut pool, &num, &den, Span::default()).expect("good");
-    let u = Quantity {
+    let u = Dimensioned {
         expr: pool.number(1.0),
         dimension: Some(Dimension::CURRENT),
     };
@@ -704,11 +704,11 @@ fn units_of_coefficients_must_fit() {
     let error = Transfer::new(&mut pool, &num, &bad, Span::default()).expect_err("units differ");
     assert_eq!(error.code, code::ARGUMENT_UNIT);
     // Coefficients that are plain numbers are in SI: the output is of the kind of the input.
-    let plain = |q: Quantity| Quantity {
+    let plain = |q: Dimensioned| Dimensioned {
         dimension: Some(Dimension::ONE),
         ..q
     };
-    let one = Quantity {
+    let one = Dimensioned {
         expr: pool.number(1.0),
         dimension: None,
     };

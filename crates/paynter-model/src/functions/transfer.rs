@@ -17,7 +17,7 @@
 use paynter_symbolic::{ExprId, Pool};
 use paynter_syntax::{Diagnostic, Span};
 
-use super::{Quantity, Refusal};
+use super::{Dimensioned, Refusal};
 use crate::code;
 use crate::units::Dimension;
 
@@ -38,7 +38,7 @@ pub struct Realisation {
     /// x' for each state, in order.
     pub rates: Vec<ExprId>,
     /// y
-    pub output: Quantity,
+    pub output: Dimensioned,
 }
 
 impl Transfer {
@@ -50,11 +50,11 @@ impl Transfer {
     /// units do not fit together.
     pub fn new(
         pool: &mut Pool,
-        num: &[Quantity],
-        den: &[Quantity],
+        num: &[Dimensioned],
+        den: &[Dimensioned],
         span: Span,
     ) -> Result<Transfer, Refusal> {
-        let is_zero = |q: &&Quantity| pool.as_number(q.expr) == Some(0.0);
+        let is_zero = |q: &&Dimensioned| pool.as_number(q.expr) == Some(0.0);
         let (skip_num, skip_den) = (
             num.iter().take_while(is_zero).count(),
             den.iter().take_while(is_zero).count(),
@@ -114,7 +114,7 @@ impl Transfer {
     }
 
     /// Gives rates and output for an input and the values of its states, [`Transfer::order`] of them.
-    pub fn realise(&self, pool: &mut Pool, u: Quantity, states: &[ExprId]) -> Realisation {
+    pub fn realise(&self, pool: &mut Pool, u: Dimensioned, states: &[ExprId]) -> Realisation {
         let n = self.order();
         assert_eq!(
             states.len(),
@@ -144,7 +144,7 @@ impl Transfer {
         let dimension = super::times(u.dimension, self.gain);
         Realisation {
             rates,
-            output: Quantity {
+            output: Dimensioned {
                 expr: output,
                 dimension,
             },
@@ -153,9 +153,12 @@ impl Transfer {
 }
 
 /// The dimension of Σ cₖsᵏ: cₖ/secondᵏ must agree where known. Trailing coefficients are of s⁰.
-fn shared_dimension(coefficients: &[Quantity], span: Span) -> Result<Option<Dimension>, Refusal> {
+fn shared_dimension(
+    coefficients: &[Dimensioned],
+    span: Span,
+) -> Result<Option<Dimension>, Refusal> {
     // Plain numbers are coefficients in SI, as textbooks write them.
-    let is_plain = |q: &Quantity| q.dimension.is_none_or(Dimension::is_one);
+    let is_plain = |q: &Dimensioned| q.dimension.is_none_or(Dimension::is_one);
     if coefficients.iter().all(is_plain) {
         return Ok(None);
     }

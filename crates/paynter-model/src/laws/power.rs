@@ -130,28 +130,9 @@ impl Checker<'_> {
         element: &Element,
         entries: &[(u32, Variable, ExprId)],
     ) {
-        // Port 1 of an RS is the thermal one; its flow follows from the loss at port 0.
-        let entries: Vec<_> = match element.kind {
-            ElementKind::Rs => entries
-                .iter()
-                .filter(|(port, ..)| *port == 0)
-                .copied()
-                .collect(),
-            _ => entries.to_vec(),
-        };
-        let is_complete = element.kind == ElementKind::Rs || entries.len() == element.ports.len();
-
-        // Heat that is conducted may flow either way, and still makes entropy: only a loss that
-        // does not know the temperature must be positive.
-        let knows_temperature = element.kind == ElementKind::Rs
-            && element.ports.len() > 1
-            && entries.iter().any(|&(_, _, e)| {
-                let (effort, flow) = (self.effort(element, 1), self.flow(element, 1));
-                depends_on(&self.pool, e, effort) || depends_on(&self.pool, e, flow)
-            });
-        if entries.is_empty() || !is_complete || knows_temperature {
+        let Some(entries) = self.entries_of_loss(element, entries) else {
             return;
-        }
+        };
         let mut gives_at = None;
         let (mut n_tried, mut n_giving) = (0, 0);
         for point in 0..N_POINTS {
@@ -194,6 +175,35 @@ impl Checker<'_> {
             // does says so.
             self.warn_active(id, format!("e·f is negative at {at}"));
         }
+    }
+
+    /// The entries of a law that must not give power; none if that cannot be asked of it.
+    fn entries_of_loss(
+        &self,
+        element: &Element,
+        entries: &[(u32, Variable, ExprId)],
+    ) -> Option<Vec<(u32, Variable, ExprId)>> {
+        // Port 1 of an RS is the thermal one; its flow follows from the loss at port 0.
+        let entries: Vec<_> = match element.kind {
+            ElementKind::Rs => entries
+                .iter()
+                .filter(|(port, ..)| *port == 0)
+                .copied()
+                .collect(),
+            _ => entries.to_vec(),
+        };
+        let is_complete = element.kind == ElementKind::Rs || entries.len() == element.ports.len();
+
+        // Heat that is conducted may flow either way, and still makes entropy: only a loss that
+        // does not know the temperature must be positive.
+        let knows_temperature = element.kind == ElementKind::Rs
+            && element.ports.len() > 1
+            && entries.iter().any(|&(_, _, e)| {
+                let (effort, flow) = (self.effort(element, 1), self.flow(element, 1));
+                depends_on(&self.pool, e, effort) || depends_on(&self.pool, e, flow)
+            });
+        let is_decided = !entries.is_empty() && is_complete && !knows_temperature;
+        is_decided.then_some(entries)
     }
 
     /// Net power into the element at a point, and the size of its terms.

@@ -3,14 +3,14 @@
 //! In:  the name of a unit as written, perhaps with a prefix.
 //! Out: its row and the power of ten of the prefix, or a guess at what was meant.
 //!
-//! **Invariant:** adding a unit is one row of `rows`. A whole name wins over prefix and unit.
+//! **Invariant:** adding a unit is one row of `UNITS`. A whole name wins over prefix and unit.
 
 use std::f64::consts::PI;
 
-use super::{Dimension, Unit};
+use super::{Dimension, Dimension as D, Unit};
 
 /// One unit: its names, and `SI = numerator/denominator · 10^ten · value (+ offset)`.
-pub(super) struct Row {
+pub(super) struct UnitRow {
     pub(super) names: &'static [&'static str],
     pub(super) numerator: f64,
     pub(super) denominator: f64,
@@ -20,14 +20,14 @@ pub(super) struct Row {
     pub(super) takes_prefix: bool,
 }
 
-impl Row {
+impl UnitRow {
     const fn new(
         names: &'static [&'static str],
         numerator: f64,
         denominator: f64,
         dimension: Dimension,
-    ) -> Row {
-        Row {
+    ) -> UnitRow {
+        UnitRow {
             names,
             numerator,
             denominator,
@@ -39,21 +39,21 @@ impl Row {
     }
 
     /// A coherent unit that takes prefixes.
-    const fn si(names: &'static [&'static str], dimension: Dimension) -> Row {
-        Row::new(names, 1.0, 1.0, dimension).prefixed()
+    const fn si(names: &'static [&'static str], dimension: Dimension) -> UnitRow {
+        UnitRow::new(names, 1.0, 1.0, dimension).prefixed()
     }
 
-    const fn prefixed(mut self) -> Row {
+    const fn prefixed(mut self) -> UnitRow {
         self.takes_prefix = true;
         self
     }
 
-    const fn ten(mut self, ten: i32) -> Row {
+    const fn ten(mut self, ten: i32) -> UnitRow {
         self.ten = ten;
         self
     }
 
-    const fn offset(mut self, offset: f64) -> Row {
+    const fn offset(mut self, offset: f64) -> UnitRow {
         self.offset = offset;
         self
     }
@@ -92,103 +92,100 @@ const STANDARD_GRAVITY: f64 = 9.806_65;
 /// Pound-force, N: exact product.
 const POUND_FORCE: f64 = 4.448_221_615_260_5;
 
+const AREA: Dimension = Dimension::si(0, 2, 0, 0);
+const VOLUME: Dimension = Dimension::si(0, 3, 0, 0);
+const SPEED: Dimension = Dimension::si(0, 1, -1, 0);
+
 /// All units. Exact values are from the SI brochure (9th edition, 2019) and NIST SP 811 (2008),
 /// appendix B.8, unless said otherwise.
-fn rows() -> &'static [Row] {
-    use Dimension as D;
-    const AREA: Dimension = D::si(0, 2, 0, 0);
-    const VOLUME: Dimension = D::si(0, 3, 0, 0);
-    const SPEED: Dimension = D::si(0, 1, -1, 0);
-    static ROWS: &[Row] = &[
-        // SI base. The gram carries the prefixes of mass.
-        Row::si(&["m"], D::LENGTH),
-        Row::si(&["g"], D::MASS).ten(-3),
-        Row::si(&["s"], D::TIME),
-        Row::si(&["A"], D::CURRENT),
-        Row::si(&["K"], D::TEMPERATURE),
-        Row::si(&["mol"], D::AMOUNT),
-        Row::si(&["cd"], D::LUMINOUS_INTENSITY),
-        // SI derived, with names of their own.
-        Row::si(&["Hz"], D::FREQUENCY),
-        Row::si(&["N"], D::FORCE),
-        Row::si(&["Pa"], D::PRESSURE),
-        Row::si(&["J"], D::ENERGY),
-        Row::si(&["W"], D::POWER),
-        Row::si(&["C"], D::si(0, 0, 1, 1)),
-        Row::si(&["V"], D::VOLTAGE),
-        Row::si(&["F"], D::si(-1, -2, 4, 2)),
-        // Two code points look the same: Greek omega and the ohm sign.
-        Row::si(&["ohm", "\u{3a9}", "\u{2126}"], D::si(1, 2, -3, -2)),
-        Row::si(&["S"], D::si(-1, -2, 3, 2)),
-        Row::si(&["Wb"], D::si(1, 2, -2, -1)),
-        Row::si(&["T"], D::si(1, 0, -2, -1)),
-        Row::si(&["H"], D::si(1, 2, -2, -2)),
-        Row::si(&["lm"], D::LUMINOUS_INTENSITY),
-        // Reactive and apparent power are watts to the dimension, not to the engineer.
-        Row::si(&["VA", "var"], D::POWER),
-        // Angles are plain numbers.
-        Row::si(&["rad"], D::ONE),
-        Row::si(&["sr"], D::ONE),
-        Row::new(&["deg", "\u{b0}"], PI, 180.0, D::ONE),
-        Row::new(&["arcmin"], PI, 10_800.0, D::ONE),
-        Row::new(&["arcsec"], PI, 648_000.0, D::ONE),
-        Row::new(&["rev"], 2.0 * PI, 1.0, D::ONE),
-        Row::new(&["rpm"], PI, 30.0, D::FREQUENCY),
-        // Numbers.
-        Row::new(&["%"], 1.0, 1.0, D::ONE).ten(-2),
-        Row::new(&["ppm"], 1.0, 1.0, D::ONE).ten(-6),
-        Row::new(&["dB"], 1.0, 1.0, D::LEVEL),
-        // Accepted beside the SI.
-        Row::new(&["min"], 60.0, 1.0, D::TIME),
-        Row::new(&["h"], 3600.0, 1.0, D::TIME),
-        Row::new(&["day"], 86_400.0, 1.0, D::TIME),
-        Row::si(&["L", "l"], VOLUME).ten(-3),
-        Row::si(&["bar"], D::PRESSURE).ten(5),
-        Row::new(&["t"], 1.0, 1.0, D::MASS).ten(3),
-        Row::new(&["ha"], 1.0, 1.0, AREA).ten(4),
-        // Elementary charge times one volt, exact since 2019.
-        Row::new(&["eV"], 1.602_176_634, 1.0, D::ENERGY)
-            .ten(-19)
-            .prefixed(),
-        Row::new(&["Wh"], 3600.0, 1.0, D::ENERGY).prefixed(),
-        Row::new(&["Ah"], 3600.0, 1.0, D::si(0, 0, 1, 1)).prefixed(),
-        Row::new(&["atm"], 101_325.0, 1.0, D::PRESSURE),
-        Row::new(&["mmHg"], 133.322_387_415, 1.0, D::PRESSURE),
-        Row::new(&["Torr"], 101_325.0, 760.0, D::PRESSURE),
-        // Thermochemical calorie, and BTU of the International Table.
-        Row::new(&["cal"], 4.184, 1.0, D::ENERGY).prefixed(),
-        Row::new(&["BTU"], 1_055.055_852_62, 1.0, D::ENERGY),
-        Row::new(&["kgf"], STANDARD_GRAVITY, 1.0, D::FORCE),
-        // Temperatures with their own zero.
-        Row::new(&["degC", "\u{b0}C"], 1.0, 1.0, D::TEMPERATURE).offset(273.15),
-        Row::new(&["degF", "\u{b0}F"], 5.0, 9.0, D::TEMPERATURE).offset(459.67 * 5.0 / 9.0),
-        Row::new(&["degR"], 5.0, 9.0, D::TEMPERATURE),
-        // Imperial length, area, volume.
-        Row::new(&["in"], 2.54, 1.0, D::LENGTH).ten(-2),
-        Row::new(&["ft"], FOOT, 1.0, D::LENGTH),
-        Row::new(&["yd"], 0.9144, 1.0, D::LENGTH),
-        Row::new(&["mi"], 1609.344, 1.0, D::LENGTH),
-        Row::new(&["nmi"], 1852.0, 1.0, D::LENGTH),
-        // US gallon: 231 cubic inches, exact.
-        Row::new(&["gal"], 3.785_411_784, 1.0, VOLUME).ten(-3),
-        // Imperial speed.
-        Row::new(&["mph"], 0.447_04, 1.0, SPEED),
-        Row::new(&["kn"], 1852.0, 3600.0, SPEED),
-        // Imperial mass and force: 1 lbf = 1 slug·ft/s².
-        Row::new(&["lbm"], POUND, 1.0, D::MASS),
-        Row::new(&["oz"], POUND, 16.0, D::MASS),
-        Row::new(&["slug"], POUND_FORCE, FOOT, D::MASS),
-        Row::new(&["lbf"], POUND_FORCE, 1.0, D::FORCE),
-        Row::new(&["ozf"], POUND_FORCE, 16.0, D::FORCE),
-        // 1 in² = 0.00064516 m² exactly.
-        Row::new(&["psi"], POUND_FORCE, 6.4516, D::PRESSURE).ten(4),
-        Row::new(&["ksi"], POUND_FORCE, 6.4516, D::PRESSURE).ten(7),
-        Row::new(&["psf"], POUND_FORCE, FOOT * FOOT, D::PRESSURE),
-        // Mechanical horsepower: 550 ft·lbf/s.
-        Row::new(&["hp"], 550.0 * FOOT * POUND_FORCE, 1.0, D::POWER),
-    ];
-    ROWS
-}
+static UNITS: &[UnitRow] = &[
+    // SI base. The gram carries the prefixes of mass.
+    UnitRow::si(&["m"], D::LENGTH),
+    UnitRow::si(&["g"], D::MASS).ten(-3),
+    UnitRow::si(&["s"], D::TIME),
+    UnitRow::si(&["A"], D::CURRENT),
+    UnitRow::si(&["K"], D::TEMPERATURE),
+    UnitRow::si(&["mol"], D::AMOUNT),
+    UnitRow::si(&["cd"], D::LUMINOUS_INTENSITY),
+    // SI derived, with names of their own.
+    UnitRow::si(&["Hz"], D::FREQUENCY),
+    UnitRow::si(&["N"], D::FORCE),
+    UnitRow::si(&["Pa"], D::PRESSURE),
+    UnitRow::si(&["J"], D::ENERGY),
+    UnitRow::si(&["W"], D::POWER),
+    UnitRow::si(&["C"], D::si(0, 0, 1, 1)),
+    UnitRow::si(&["V"], D::VOLTAGE),
+    UnitRow::si(&["F"], D::si(-1, -2, 4, 2)),
+    // Two code points look the same: Greek omega and the ohm sign.
+    UnitRow::si(&["ohm", "\u{3a9}", "\u{2126}"], D::si(1, 2, -3, -2)),
+    UnitRow::si(&["S"], D::si(-1, -2, 3, 2)),
+    UnitRow::si(&["Wb"], D::si(1, 2, -2, -1)),
+    UnitRow::si(&["T"], D::si(1, 0, -2, -1)),
+    UnitRow::si(&["H"], D::si(1, 2, -2, -2)),
+    UnitRow::si(&["lm"], D::LUMINOUS_INTENSITY),
+    // Reactive and apparent power are watts to the dimension, not to the engineer.
+    UnitRow::si(&["VA", "var"], D::POWER),
+    // Angles are plain numbers.
+    UnitRow::si(&["rad"], D::ONE),
+    UnitRow::si(&["sr"], D::ONE),
+    UnitRow::new(&["deg", "\u{b0}"], PI, 180.0, D::ONE),
+    UnitRow::new(&["arcmin"], PI, 10_800.0, D::ONE),
+    UnitRow::new(&["arcsec"], PI, 648_000.0, D::ONE),
+    UnitRow::new(&["rev"], 2.0 * PI, 1.0, D::ONE),
+    UnitRow::new(&["rpm"], PI, 30.0, D::FREQUENCY),
+    // Numbers.
+    UnitRow::new(&["%"], 1.0, 1.0, D::ONE).ten(-2),
+    UnitRow::new(&["ppm"], 1.0, 1.0, D::ONE).ten(-6),
+    UnitRow::new(&["dB"], 1.0, 1.0, D::LEVEL),
+    // Accepted beside the SI.
+    UnitRow::new(&["min"], 60.0, 1.0, D::TIME),
+    UnitRow::new(&["h"], 3600.0, 1.0, D::TIME),
+    UnitRow::new(&["day"], 86_400.0, 1.0, D::TIME),
+    UnitRow::si(&["L", "l"], VOLUME).ten(-3),
+    UnitRow::si(&["bar"], D::PRESSURE).ten(5),
+    UnitRow::new(&["t"], 1.0, 1.0, D::MASS).ten(3),
+    UnitRow::new(&["ha"], 1.0, 1.0, AREA).ten(4),
+    // Elementary charge times one volt, exact since 2019.
+    UnitRow::new(&["eV"], 1.602_176_634, 1.0, D::ENERGY)
+        .ten(-19)
+        .prefixed(),
+    UnitRow::new(&["Wh"], 3600.0, 1.0, D::ENERGY).prefixed(),
+    UnitRow::new(&["Ah"], 3600.0, 1.0, D::si(0, 0, 1, 1)).prefixed(),
+    UnitRow::new(&["atm"], 101_325.0, 1.0, D::PRESSURE),
+    UnitRow::new(&["mmHg"], 133.322_387_415, 1.0, D::PRESSURE),
+    UnitRow::new(&["Torr"], 101_325.0, 760.0, D::PRESSURE),
+    // Thermochemical calorie, and BTU of the International Table.
+    UnitRow::new(&["cal"], 4.184, 1.0, D::ENERGY).prefixed(),
+    UnitRow::new(&["BTU"], 1_055.055_852_62, 1.0, D::ENERGY),
+    UnitRow::new(&["kgf"], STANDARD_GRAVITY, 1.0, D::FORCE),
+    // Temperatures with their own zero.
+    UnitRow::new(&["degC", "\u{b0}C"], 1.0, 1.0, D::TEMPERATURE).offset(273.15),
+    UnitRow::new(&["degF", "\u{b0}F"], 5.0, 9.0, D::TEMPERATURE).offset(459.67 * 5.0 / 9.0),
+    UnitRow::new(&["degR"], 5.0, 9.0, D::TEMPERATURE),
+    // Imperial length, area, volume.
+    UnitRow::new(&["in"], 2.54, 1.0, D::LENGTH).ten(-2),
+    UnitRow::new(&["ft"], FOOT, 1.0, D::LENGTH),
+    UnitRow::new(&["yd"], 0.9144, 1.0, D::LENGTH),
+    UnitRow::new(&["mi"], 1609.344, 1.0, D::LENGTH),
+    UnitRow::new(&["nmi"], 1852.0, 1.0, D::LENGTH),
+    // US gallon: 231 cubic inches, exact.
+    UnitRow::new(&["gal"], 3.785_411_784, 1.0, VOLUME).ten(-3),
+    // Imperial speed.
+    UnitRow::new(&["mph"], 0.447_04, 1.0, SPEED),
+    UnitRow::new(&["kn"], 1852.0, 3600.0, SPEED),
+    // Imperial mass and force: 1 lbf = 1 slug·ft/s².
+    UnitRow::new(&["lbm"], POUND, 1.0, D::MASS),
+    UnitRow::new(&["oz"], POUND, 16.0, D::MASS),
+    UnitRow::new(&["slug"], POUND_FORCE, FOOT, D::MASS),
+    UnitRow::new(&["lbf"], POUND_FORCE, 1.0, D::FORCE),
+    UnitRow::new(&["ozf"], POUND_FORCE, 16.0, D::FORCE),
+    // 1 in² = 0.00064516 m² exactly.
+    UnitRow::new(&["psi"], POUND_FORCE, 6.4516, D::PRESSURE).ten(4),
+    UnitRow::new(&["ksi"], POUND_FORCE, 6.4516, D::PRESSURE).ten(7),
+    UnitRow::new(&["psf"], POUND_FORCE, FOOT * FOOT, D::PRESSURE),
+    // Mechanical horsepower: 550 ft·lbf/s.
+    UnitRow::new(&["hp"], 550.0 * FOOT * POUND_FORCE, 1.0, D::POWER),
+];
 
 /// Prefixes of the SI with their power of ten. `u` and both signs for micro are one.
 const PREFIXES: &[(&str, i32)] = &[
@@ -218,14 +215,14 @@ const PREFIXES: &[(&str, i32)] = &[
 
 /// A unit of the table, with the power of ten of its prefix.
 pub(super) struct Found {
-    pub(super) row: &'static Row,
+    pub(super) row: &'static UnitRow,
     pub(super) prefix_ten: i32,
 }
 
 /// Finds a unit. A whole name wins over prefix and unit, so `min` is a minute and never a
 /// milli-inch, `cd` a candela, `Pa` a pascal, `T` a tesla, `ft` a foot.
 pub(super) fn find(name: &str) -> Option<Found> {
-    let whole = |name: &str| rows().iter().find(|row| row.names.contains(&name));
+    let whole = |name: &str| UNITS.iter().find(|row| row.names.contains(&name));
     if let Some(row) = whole(name) {
         return Some(Found { row, prefix_ten: 0 });
     }
@@ -281,7 +278,7 @@ pub(super) fn suggest(name: &str) -> Option<String> {
         return Some((*meant).to_owned());
     }
     let all_names = || {
-        rows()
+        UNITS
             .iter()
             .flat_map(|row| row.names.iter().map(move |n| (*n, row)))
     };

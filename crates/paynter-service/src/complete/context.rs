@@ -93,8 +93,7 @@ fn significant_before(tokens: &Tokens, i: usize) -> Option<usize> {
 }
 
 fn judge(tokens: &Tokens, text: &str, end: usize, offset: usize) -> Context {
-    let last = significant_before(tokens, end);
-    let Some(last) = last else {
+    let Some(last) = significant_before(tokens, end) else {
         return Context::Item;
     };
     let start = statement_start(tokens, end);
@@ -119,41 +118,57 @@ fn judge(tokens: &Tokens, text: &str, end: usize, offset: usize) -> Context {
             _ => Context::Nothing,
         };
     }
-    let is_top = body.is_none();
-    match (is_top, words.last().copied()) {
-        (true, Some("of" | "extends")) => return Context::Model,
-        (_, None) => {
-            return match body {
-                None => Context::Item,
-                Some("experiment") => Context::ExperimentStatement,
-                Some("model") => Context::Statement,
-                Some("lagrangian") => Context::LagrangianStatement,
-                Some(_) => Context::Expression { call: None },
-            };
-        }
+
+    match (body, words.last().copied()) {
+        (None, Some("of" | "extends")) => return Context::Model,
+        (_, None) => return start_of_statement(body),
         _ => {}
     }
     let is_call = open_bracket(tokens, start, end).is_some();
-    match tokens.kind(last) {
+    let is_list = !is_call && has_arrow(tokens, start, end);
+    behind_sign(tokens.kind(last), &words, body, is_list).unwrap_or_else(|| Context::Expression {
+        call: call_around(text, tokens, offset).filter(|c| c.at >= tokens.range(start).start),
+    })
+}
+
+/// What a statement may begin with, by the word that begins the body around it.
+fn start_of_statement(body: Option<&str>) -> Context {
+    match body {
+        None => Context::Item,
+        Some("experiment") => Context::ExperimentStatement,
+        Some("model") => Context::Statement,
+        Some("lagrangian") => Context::LagrangianStatement,
+        Some(_) => Context::Expression { call: None },
+    }
+}
+
+/// What the sign just before asks for; none if that is a value. `is_list` says that a comma parts nodes of a chain.
+fn behind_sign(
+    last: TokenKind,
+    words: &[&str],
+    body: Option<&str>,
+    is_list: bool,
+) -> Option<Context> {
+    let first = words.first().copied().unwrap_or("");
+    Some(match last {
         TokenKind::Colon if matches!(first, "port") => Context::PortKind,
         TokenKind::Colon if matches!(first, "replaceable" | "outer") => Context::Model,
         TokenKind::Colon if matches!(first, "when" | "bond") => Context::Node,
         TokenKind::Colon if body == Some("model") => Context::Kind,
         TokenKind::Colon if body == Some("port") => Context::PortKind,
         kind if kind.is_arrow() => Context::Node,
-        TokenKind::Comma if !is_call && has_arrow(tokens, start, end) => Context::Node,
+        TokenKind::Comma if is_list => Context::Node,
         TokenKind::Eq if words.get(words.len().wrapping_sub(2)) == Some(&"method") => {
             Context::Method
         }
         TokenKind::Ident
-            if is_top && matches!(first, "model" | "experiment" | "fn" | "domain" | "port") =>
+            if body.is_none()
+                && matches!(first, "model" | "experiment" | "fn" | "domain" | "port") =>
         {
             Context::Nothing
         }
-        _ => Context::Expression {
-            call: call_around(text, tokens, offset).filter(|c| c.at >= tokens.range(start).start),
-        },
-    }
+        _ => return None,
+    })
 }
 
 /// The first token of the statement that ends before `end`.

@@ -21,6 +21,17 @@ pub struct New<'n> {
     pub value: Option<&'n str>,
 }
 
+impl<'n> New<'n> {
+    /// A node as an edit asks for it.
+    pub fn of(kind: &'n str, name: &'n Option<String>, value: &'n Option<String>) -> Self {
+        New {
+            kind,
+            name: name.as_deref(),
+            value: value.as_deref(),
+        }
+    }
+}
+
 /// Adds a node on a line of its own; gives its name.
 ///
 /// # Errors

@@ -112,7 +112,7 @@ fn text_of(node: &Node, port: Option<&str>) -> Result<String, Refusal> {
             "name a node inside the block, such as `link[1].b`",
         )),
         (NodeSort::Tuple | NodeSort::Fixed, ..) => Err(Refusal::new(
-            "a tuple belongs to the bond it stands in; join its members",
+            "a tuple belongs to the bond it is written in; join its members",
         )),
         (_, Some(name), Some(port)) if port.starts_with('[') => Ok(format!("{name}{port}")),
         (_, Some(name), Some(port)) => Ok(format!("{name}.{port}")),

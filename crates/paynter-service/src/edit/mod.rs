@@ -224,12 +224,9 @@ pub fn edit(
             "the library cannot be changed; copy the model into a file of your own",
         ));
     }
-    let analysis = workspace
-        .analysis(path)
-        .ok_or_else(|| Refusal::new(format!("there is no text `{path}`")))?;
-    let document = workspace
-        .document(path)
-        .ok_or_else(|| Refusal::new(format!("there is no text `{path}`")))?;
+    let no_text = || Refusal::new(format!("there is no text `{path}`"));
+    let analysis = workspace.analysis(path).ok_or_else(no_text)?;
+    let document = workspace.document(path).ok_or_else(no_text)?;
     let mut draft = Draft::new(&analysis, &document, model)?;
 
     match edit {
@@ -239,11 +236,7 @@ pub fn edit(
             value,
             at,
         } => {
-            let new = add::New {
-                kind,
-                name: name.as_deref(),
-                value: value.as_deref(),
-            };
+            let new = add::New::of(kind, name, value);
             add::add_node(&mut draft, &new, *at)?;
         }
         Edit::Connect { from, to } => connect::connect(&mut draft, from, to)?,
@@ -254,11 +247,7 @@ pub fn edit(
             value,
             at,
         } => {
-            let new = add::New {
-                kind,
-                name: name.as_deref(),
-                value: value.as_deref(),
-            };
+            let new = add::New::of(kind, name, value);
             add::insert_on_bond(&mut draft, bond, &new, *at)?;
         }
         Edit::Delete { nodes, bonds } => delete::delete(&mut draft, nodes, bonds)?,

@@ -431,7 +431,9 @@ impl Ports {
                     let text = inside.slice(target.span);
                     let first = target.parts.first().map(|p| p.name.text.to_string());
                     let new = first.as_ref().and_then(|f| names.get(f));
-                    let new = new.ok_or_else(|| Refusal::new("a port stands for nothing"))?;
+                    let new = new.ok_or_else(|| {
+                        Refusal::new("a port of this part is joined to nothing inside")
+                    })?;
                     let rest = &text[first.map_or(0, |f| f.len())..];
                     let name = port.name.text.to_string();
                     ports.stands_for.insert(name, format!("{new}{rest}"));

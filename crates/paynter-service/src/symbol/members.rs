@@ -14,46 +14,35 @@ pub(super) fn declared_members<'a>(
     let mut open: Vec<&ast::Stmt> = model.body.iter().rev().collect();
     while let Some(statement) = open.pop() {
         use ast::StmtKind as S;
+        let mut declare = |name: &'a ast::Ident, what: What<'a>| {
+            found.entry(&*name.text).or_insert(what);
+        };
         match &statement.kind {
             S::Param(list) | S::Input(list) | S::Output(list) => {
                 for decl in list {
                     // `port x: Frame` of older texts is no value; a type behind the colon leads on.
-                    let what = decl
-                        .kind
-                        .as_ref()
-                        .map_or(What::Value, |k| What::Part(k, file));
-                    found.entry(&*decl.name.text).or_insert(what);
+                    let kind = decl.kind.as_ref();
+                    declare(
+                        &decl.name,
+                        kind.map_or(What::Value, |k| What::Part(k, file)),
+                    );
                 }
             }
-            S::Port(list) => {
-                for port in list {
-                    found
-                        .entry(&*port.name.text)
-                        .or_insert(What::Port(&port.kind, file));
-                }
-            }
-            S::Outer { name, path } => {
-                found.entry(&*name.text).or_insert(What::Part(path, file));
-            }
-            S::Replaceable { name, bound, .. } => {
-                found.entry(&*name.text).or_insert(What::Part(bound, file));
-            }
+            S::Port(list) => list
+                .iter()
+                .for_each(|p| declare(&p.name, What::Port(&p.kind, file))),
+            S::Outer { name, path } => declare(name, What::Part(path, file)),
+            S::Replaceable { name, bound, .. } => declare(name, What::Part(bound, file)),
             S::NamedBond { name, chain } => {
-                found.entry(&*name.text).or_insert(What::Value);
+                declare(name, What::Value);
                 nodes_declared(chain, file, &mut found);
             }
             S::Chain(chain) => nodes_declared(chain, file, &mut found),
             S::Define(define) => define_declared(define, &mut found),
-            S::Solve { unknowns, .. } => {
-                for name in unknowns {
-                    found.entry(&*name.text).or_insert(What::Value);
-                }
-            }
+            S::Solve { unknowns, .. } => unknowns.iter().for_each(|n| declare(n, What::Value)),
             S::Sample { body, .. } => body.iter().for_each(|d| define_declared(d, &mut found)),
             S::When { name, actions, .. } => {
-                if let Some(name) = name {
-                    found.entry(&*name.text).or_insert(What::Value);
-                }
+                name.iter().for_each(|n| declare(n, What::Value));
                 for action in actions {
                     if let ast::Action::Define(define) = action {
                         define_declared(define, &mut found);

@@ -32,12 +32,7 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: &dyn Fn(SymbolId) 
         Tree::Symbol(s) => out.push_str(&latex_name(&name(*s))),
         Tree::Sum(terms) => {
             for (i, term) in terms.iter().enumerate() {
-                out.push_str(match (i, term.negative) {
-                    (0, false) => "",
-                    (0, true) => "-",
-                    (_, false) => " + ",
-                    (_, true) => " - ",
-                });
+                out.push_str(term.sign(i == 0));
                 write(out, &term.tree, Around::Product, name);
             }
         }
@@ -51,17 +46,7 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: &dyn Fn(SymbolId) 
         }
         Tree::Power(base, exponent) => write_power(out, base, exponent, name),
         Tree::Call1(f, a) => write_function(out, *f, None, a, name),
-        Tree::Call(f, args) => {
-            out.push_str(&format!("\\operatorname{{{}}}", escape(f)));
-            out.push_str("\\left(");
-            for (i, arg) in args.iter().enumerate() {
-                if i > 0 {
-                    out.push_str(", ");
-                }
-                write(out, arg, Around::Anything, name);
-            }
-            out.push_str("\\right)");
-        }
+        Tree::Call(f, args) => write_call(out, f, args, name),
         Tree::Compare(c, a, b) => {
             write(out, a, Around::Sum, name);
             out.push_str(comparison_sign(*c));
@@ -93,6 +78,18 @@ fn write(out: &mut String, tree: &Tree, around: Around, name: &dyn Fn(SymbolId) 
         Tree::Verbatim(text) => out.push_str(&format!("\\text{{{}}}", latex_text(text))),
         Tree::Cut => out.push_str("\\ldots"),
     }
+}
+
+fn write_call(out: &mut String, f: &str, args: &[Tree], name: &dyn Fn(SymbolId) -> String) {
+    out.push_str(&format!("\\operatorname{{{}}}", escape(f)));
+    out.push_str("\\left(");
+    for (i, arg) in args.iter().enumerate() {
+        if i > 0 {
+            out.push_str(", ");
+        }
+        write(out, arg, Around::Anything, name);
+    }
+    out.push_str("\\right)");
 }
 
 fn write_product(out: &mut String, factors: &[Tree], name: &dyn Fn(SymbolId) -> String) {

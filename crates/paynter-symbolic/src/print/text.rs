@@ -63,29 +63,11 @@ fn write(out: &mut String, tree: &Tree, around: Binding, name: &dyn Fn(SymbolId)
         Tree::Symbol(s) => out.push_str(&name(*s)),
         Tree::Sum(terms) => {
             for (i, term) in terms.iter().enumerate() {
-                out.push_str(match (i, term.negative) {
-                    (0, false) => "",
-                    (0, true) => "-",
-                    (_, false) => " + ",
-                    (_, true) => " - ",
-                });
+                out.push_str(term.sign(i == 0));
                 write(out, &term.tree, Binding::Product, name);
             }
         }
-        Tree::Product(factors) => {
-            for (i, factor) in factors.iter().enumerate() {
-                if i > 0 {
-                    out.push('*');
-                }
-                // A quotient may only lead: a*(b/c) read from the left is (a*b)/c, in other bits.
-                let around = if i == 0 {
-                    Binding::Product
-                } else {
-                    Binding::Divisor
-                };
-                write(out, factor, around, name);
-            }
-        }
+        Tree::Product(factors) => product(out, factors, name),
         Tree::Quotient(top, bottom) => {
             write(out, top, Binding::Product, name);
             out.push('/');
@@ -107,14 +89,12 @@ fn write(out: &mut String, tree: &Tree, around: Binding, name: &dyn Fn(SymbolId)
             out.push_str("not ");
             write(out, a, Binding::Not, name);
         }
-        Tree::And(a, b) => {
+        Tree::And(a, b) | Tree::Or(a, b) => {
             write(out, a, Binding::And, name);
-            out.push_str(" and ");
-            write(out, b, Binding::And, name);
-        }
-        Tree::Or(a, b) => {
-            write(out, a, Binding::And, name);
-            out.push_str(" or ");
+            out.push_str(match tree {
+                Tree::And(..) => " and ",
+                _ => " or ",
+            });
             write(out, b, Binding::And, name);
         }
         Tree::If(parts) => {
@@ -128,6 +108,21 @@ fn write(out: &mut String, tree: &Tree, around: Binding, name: &dyn Fn(SymbolId)
         }
         Tree::Verbatim(text) => out.push_str(text),
         Tree::Cut => out.push('…'),
+    }
+}
+
+fn product(out: &mut String, factors: &[Tree], name: &dyn Fn(SymbolId) -> String) {
+    for (i, factor) in factors.iter().enumerate() {
+        if i > 0 {
+            out.push('*');
+        }
+        // A quotient may only lead: a*(b/c) read from the left is (a*b)/c, in other bits.
+        let around = if i == 0 {
+            Binding::Product
+        } else {
+            Binding::Divisor
+        };
+        write(out, factor, around, name);
     }
 }
 

@@ -53,6 +53,18 @@ pub struct Term {
     pub tree: Tree,
 }
 
+impl Term {
+    /// What stands before it in a sum.
+    pub(super) fn sign(&self, is_first: bool) -> &'static str {
+        match (is_first, self.negative) {
+            (true, false) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (false, true) => " - ",
+        }
+    }
+}
+
 /// Nobody reads more levels of brackets than this, and printing recurses once per level.
 /// LIMIT: what is deeper prints as `…`, shown by `what_is_nested_too_deep_is_cut`.
 pub const MAX_DEPTH: usize = 200;
@@ -371,14 +383,11 @@ fn build(pool: &Pool, e: ExprId, style: &Style<'_>, depth: usize) -> Tree {
         Node::Number(bits) => signed_number(f64::from_bits(bits)),
         Node::Symbol(s) => Tree::Symbol(s),
         Node::Neg(_) | Node::Add(..) | Node::Sub(..) => {
-            let terms = flat_terms(pool, e);
-            let terms = terms
-                .into_iter()
-                .map(|(negative, a)| Term {
-                    negative,
-                    tree: tree(a),
-                })
-                .collect();
+            let term = |(negative, a)| Term {
+                negative,
+                tree: tree(a),
+            };
+            let terms = flat_terms(pool, e).into_iter().map(term).collect();
             Tree::sum(terms, style)
         }
         Node::Mul(..) | Node::Div(..) => {
@@ -406,10 +415,9 @@ fn build(pool: &Pool, e: ExprId, style: &Style<'_>, depth: usize) -> Tree {
         Node::External(f, args, output) => {
             let function = pool.external(f);
             let (name, fixed) = function.written();
-            let name = if function.n_outputs() == 1 {
-                name
-            } else {
-                format!("{name}[{}]", output + 1)
+            let name = match function.n_outputs() {
+                1 => name,
+                _ => format!("{name}[{}]", output + 1),
             };
             let fixed = fixed.into_iter().map(Tree::Verbatim);
             let inputs = pool.args(args).iter().map(|&a| tree(a));
@@ -417,10 +425,9 @@ fn build(pool: &Pool, e: ExprId, style: &Style<'_>, depth: usize) -> Tree {
         }
         Node::ExternalSlope(f, args, slope) => {
             let function = pool.external(f);
-            let name = if function.n_outputs() == 1 && function.n_inputs() == 1 {
-                format!("{}'", function.name())
-            } else {
-                format!("{}'[{}]", function.name(), slope + 1)
+            let name = match (function.n_outputs(), function.n_inputs()) {
+                (1, 1) => format!("{}'", function.name()),
+                _ => format!("{}'[{}]", function.name(), slope + 1),
             };
             Tree::Call(name, pool.args(args).iter().map(|&a| tree(a)).collect())
         }

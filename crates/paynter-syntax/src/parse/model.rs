@@ -631,7 +631,7 @@ impl Parser<'_> {
             let target = p.reference("the name of a thing")?;
             let x = p.coordinate()?;
             let y = p.coordinate()?;
-            Some(ast::Place {
+            Some(ast::LayoutEntry {
                 target,
                 x,
                 y,
@@ -694,7 +694,7 @@ impl Parser<'_> {
                 "the name comes first: `{thing}: {shown}`, followed by its value in parentheses"
             ));
         }
-        self.fail(diagnostic.secondary(self.span_at(self.pos - 1), format!("behind `{shown}`")));
+        self.fail(diagnostic.secondary(self.span_at(self.pos - 1), format!("after `{shown}`")));
     }
 
     pub(super) fn unknown_statement(&mut self, keywords: &[&str]) {

@@ -81,6 +81,21 @@ struct Class<'a> {
     args: &'a [ast::Arg],
 }
 
+impl<'a> Class<'a> {
+    /// The model of this name that the main file knows, as it is without arguments.
+    fn named(project: &'a Project, name: &str) -> Option<Self> {
+        let (file, item) = project.find_name(name, 0)?;
+        let ast::ItemKind::Model(model) = &item.kind else {
+            return None;
+        };
+        Some(Class {
+            file,
+            model,
+            args: &[],
+        })
+    }
+}
+
 /// Finds the parts that have a place, in the order of `names`.
 pub fn parts(
     project: &Project,
@@ -88,15 +103,8 @@ pub fn parts(
     names: &[String],
     experiment: Option<&str>,
 ) -> Vec<Part> {
-    let Some((file, ast::ItemKind::Model(top))) =
-        project.find_name(model, 0).map(|(f, item)| (f, &item.kind))
-    else {
+    let Some(top) = Class::named(project, model) else {
         return Vec::new();
-    };
-    let top = Class {
-        file,
-        model: top,
-        args: &[],
     };
     let swapped = swapped(project, experiment);
     let place = |name: &String| {
@@ -119,15 +127,8 @@ pub fn links(
     names: &[String],
     experiment: Option<&str>,
 ) -> Vec<Link> {
-    let Some((file, ast::ItemKind::Model(top))) =
-        project.find_name(model, 0).map(|(f, item)| (f, &item.kind))
-    else {
+    let Some(top) = Class::named(project, model) else {
         return Vec::new();
-    };
-    let top = Class {
-        file,
-        model: top,
-        args: &[],
     };
     let swapped = swapped(project, experiment);
     let mut found = Vec::new();

@@ -16,7 +16,7 @@ use paynter_service::outline::{
 use paynter_service::rename::{home_of, mentions, rename_at, symbol_at};
 use paynter_service::signature::signature;
 use paynter_service::tokens::{LEGEND, tokens};
-use paynter_service::{Edit, Message, Workspace};
+use paynter_service::{Edit, Message, Refusal, TextEdit, Workspace};
 use serde_json::{Value, json};
 
 /// Why there is no answer.
@@ -68,6 +68,10 @@ pub fn answer(workspace: &Workspace, method: &str, params: &Value) -> Result<Val
         })
     };
     let at = |path: &str| offset(workspace, path, &params["position"]);
+    let span = |path: &str| {
+        let end_at = |end: &str| offset(workspace, path, &params["range"][end]);
+        (end_at("start"), end_at("end"))
+    };
     match method {
         "textDocument/hover" => path().map(|p| hover_answer(workspace, &p, at(&p))),
         "textDocument/completion" => path().map(|p| completion(workspace, &p, at(&p))),
@@ -79,12 +83,8 @@ pub fn answer(workspace: &Workspace, method: &str, params: &Value) -> Result<Val
         "textDocument/documentHighlight" => path().map(|p| highlights(workspace, &p, at(&p))),
         "textDocument/prepareRename" => path().map(|p| prepare_rename(workspace, &p, at(&p))),
         "textDocument/rename" => {
-            let p = path()?;
             let name = params["newName"].as_str().unwrap_or("");
-            let edits = rename_at(workspace, &p, at(&p), name);
-            edits
-                .map(|e| workspace_edit(&e))
-                .map_err(|r| (ErrorCode::RequestFailed as i32, r.message))
+            path().and_then(|p| edit_answer(rename_at(workspace, &p, at(&p), name)))
         }
         "textDocument/documentSymbol" => path().map(|p| document_symbols(workspace, &p)),
         "workspace/symbol" => Ok(symbols(workspace, params["query"].as_str().unwrap_or(""))),
@@ -93,44 +93,40 @@ pub fn answer(workspace: &Workspace, method: &str, params: &Value) -> Result<Val
             path().map(|p| selection(workspace, &p, &params["positions"]))
         }
         "textDocument/formatting" => path().map(|p| formatting(workspace, &p, None)),
-        "textDocument/rangeFormatting" => path().map(|p| {
-            let start = offset(workspace, &p, &params["range"]["start"]);
-            let end = offset(workspace, &p, &params["range"]["end"]);
-            formatting(workspace, &p, Some((start, end)))
-        }),
+        "textDocument/rangeFormatting" => path().map(|p| formatting(workspace, &p, Some(span(&p)))),
         "textDocument/semanticTokens/full" => path().map(|p| semantic_tokens(workspace, &p)),
-        "textDocument/inlayHint" => path().map(|p| {
-            let start = offset(workspace, &p, &params["range"]["start"]);
-            let end = offset(workspace, &p, &params["range"]["end"]);
-            inlay_hints(workspace, &p, (start, end))
-        }),
-        "textDocument/codeAction" => path().map(|p| {
-            let start = offset(workspace, &p, &params["range"]["start"]);
-            let end = offset(workspace, &p, &params["range"]["end"]);
-            code_actions(workspace, &p, (start, end))
-        }),
+        "textDocument/inlayHint" => path().map(|p| inlay_hints(workspace, &p, span(&p))),
+        "textDocument/codeAction" => path().map(|p| code_actions(workspace, &p, span(&p))),
         "textDocument/codeLens" => path().map(|p| code_lenses(workspace, &p)),
-        "paynter/view" => {
-            let p = path()?;
-            let model = params["model"].as_str().unwrap_or("");
-            serde_json::to_value(workspace.view(&p, model))
-                .map_err(|e| (ErrorCode::InternalError as i32, e.to_string()))
-        }
-        "paynter/edit" => {
-            let p = path()?;
-            let model = params["model"].as_str().unwrap_or("");
-            let edit: Edit = serde_json::from_value(params["edit"].clone())
-                .map_err(|e| (ErrorCode::InvalidParams as i32, e.to_string()))?;
-            let edits = workspace.edit(&p, model, &edit);
-            edits
-                .map(|e| workspace_edit(&e))
-                .map_err(|r| (ErrorCode::RequestFailed as i32, r.message))
-        }
+        "paynter/view" => path().and_then(|p| view_answer(workspace, &p, params)),
+        "paynter/edit" => path().and_then(|p| graph_edit(workspace, &p, params)),
         _ => Err((
             ErrorCode::MethodNotFound as i32,
             format!("`{method}` is not supported"),
         )),
     }
+}
+
+/// The graph of a model, for a canvas.
+fn view_answer(workspace: &Workspace, path: &str, params: &Value) -> Result<Value, Refused> {
+    let model = params["model"].as_str().unwrap_or("");
+    serde_json::to_value(workspace.view(path, model))
+        .map_err(|e| (ErrorCode::InternalError as i32, e.to_string()))
+}
+
+/// An edit of a graph, as edits of texts.
+fn graph_edit(workspace: &Workspace, path: &str, params: &Value) -> Result<Value, Refused> {
+    let model = params["model"].as_str().unwrap_or("");
+    let edit: Edit = serde_json::from_value(params["edit"].clone())
+        .map_err(|e| (ErrorCode::InvalidParams as i32, e.to_string()))?;
+    edit_answer(workspace.edit(path, model, &edit))
+}
+
+/// Edits of texts as editors take them, or why there are none.
+fn edit_answer(edits: Result<Vec<TextEdit>, Refusal>) -> Result<Value, Refused> {
+    edits
+        .map(|e| workspace_edit(&e))
+        .map_err(|r| (ErrorCode::RequestFailed as i32, r.message))
 }
 
 fn hover_answer(workspace: &Workspace, path: &str, at: usize) -> Value {

@@ -5,6 +5,18 @@
 
 use super::{Board, Cell};
 
+/// Shifts that are tried on groups of nodes, in cells.
+const STRAIGHT_SHIFTS: [Cell; 8] = [
+    (0, 1),
+    (0, -1),
+    (1, 0),
+    (-1, 0),
+    (0, 2),
+    (0, -2),
+    (2, 0),
+    (-2, 0),
+];
+
 /// Pairs of things looked at, at most: some tenths of a second of work.
 const MAX_WORK: u64 = 60_000_000;
 
@@ -41,31 +53,13 @@ impl Board {
                     }
                 }
                 let star = self.star(node);
-                for shift in [
-                    (0, 1),
-                    (0, -1),
-                    (1, 0),
-                    (-1, 0),
-                    (0, 2),
-                    (0, -2),
-                    (2, 0),
-                    (-2, 0),
-                ] {
+                for shift in STRAIGHT_SHIFTS {
                     is_better |= star.len() > 1 && self.try_move(&star, shift, 0.0);
                 }
             }
             for frame in 0..self.frames.len() {
                 let members = self.frames[frame].clone();
-                for shift in [
-                    (0, 1),
-                    (0, -1),
-                    (1, 0),
-                    (-1, 0),
-                    (0, 2),
-                    (0, -2),
-                    (2, 0),
-                    (-2, 0),
-                ] {
+                for shift in STRAIGHT_SHIFTS {
                     is_better |= self.try_move(&members, shift, 0.0);
                 }
                 for turn in [Turn::LeftRight, Turn::UpDown, Turn::Diagonal] {
