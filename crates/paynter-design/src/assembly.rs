@@ -7,7 +7,7 @@
 //! start must meet and that projection keeps.
 
 use crate::code;
-use crate::failure::explain_start;
+use crate::failure::{explain_start, no_direction};
 use crate::mobility::Mobility;
 use paynter_exec::{
     Assembly, MechanismScales, Mismatch, Redundant, StartError, assemble, scales_of_mechanism,
@@ -76,6 +76,8 @@ pub(crate) fn reduce_locked(
     let n_free = released.states.len();
     match assemble(&released, t0, &by_name(&dae)) {
         Ok(Some(assembly)) => {
+            // Two sets of reduced equations at a time are more than a long chain should hold.
+            drop(released);
             let mut messages = explain_locks(&assembly, &dae, graph);
             if messages.iter().any(Diagnostic::is_error) {
                 return Err(LockError::Explained(messages));
@@ -214,6 +216,9 @@ fn lock_name(dae: &Dae, name: PathId) -> String {
 }
 
 fn explain_locks(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Diagnostic> {
+    if let Some(found) = no_direction(&assembly.without_direction, dae, graph) {
+        return vec![found];
+    }
     let mut found = wrong_positions(assembly, dae, graph);
     if !found.is_empty() {
         // What else was found rests on positions that are wrong. One joint is reported once.

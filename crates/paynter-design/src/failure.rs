@@ -11,6 +11,7 @@ pub use machine::{
     constant_without_value, explain_machine, explain_open, explain_recording, mind_switches,
     mind_zero_states,
 };
+pub(crate) use start::no_direction;
 pub use start::{explain_lowering, explain_start};
 pub use structure::explain_structure;
 

@@ -40,6 +40,8 @@ pub struct Assembly {
     /// Locks that share loads with others in a way that rigid bodies do not determine: those that take part in a
     /// redundancy, at any position looked at. The reactions of all others are determinate.
     pub shared: Vec<usize>,
+    /// Locks whose reaction has no direction at the start.
+    pub without_direction: Vec<usize>,
 }
 
 /// A lock that others imply.
@@ -162,6 +164,7 @@ impl Look<'_> {
         shared.sort_unstable();
         shared.dedup();
         Ok(Assembly {
+            without_direction: self.machine.locks_without_direction(self.t0, start)?,
             shared,
             rank: self.order.len() - redundant.len(),
             redundant,

@@ -29,7 +29,7 @@ use crate::least::LeastNorm;
 use crate::machine::Machine;
 use crate::map::{Component, Map, components};
 use search::Outcome;
-pub(crate) use search::Search;
+pub(crate) use search::{Search, aside};
 
 /// How a start came out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -675,6 +675,11 @@ impl Machine {
             .into_iter()
             .map(|part| Search::new(part, is_free))
             .collect();
+        let start = &self.image.start;
+        let locks = start.n_demands..start.n_demands + self.image.locks.n;
+        for search in &mut searches {
+            search.may_stay = !search.rows.iter().any(|row| locks.contains(row));
+        }
         self.search(t, y, map, &mut searches)
     }
 
@@ -688,14 +693,17 @@ impl Machine {
         let sizes = self.sizes(y);
         let mut residuals = self.residuals(t, y, map)?;
         let mut jacobian = self.entries(map)?;
-        if searches.iter().any(|search| search.is_lost(&jacobian)) {
-            for search in searches.iter().filter(|s| s.is_lost(&jacobian)) {
+        for search in &mut *searches {
+            search.is_done |= search.is_lost(&jacobian) && search.stays(&residuals);
+        }
+        if searches.iter().any(|search| search.must_leave(&jacobian)) {
+            for search in searches.iter().filter(|s| s.must_leave(&jacobian)) {
                 search.step_aside(&sizes, y);
             }
             residuals = self.residuals(t, y, map)?;
             jacobian = self.entries(map)?;
         }
-        for search in &mut *searches {
+        for search in searches.iter_mut().filter(|search| !search.is_done) {
             search.aim(map, (&jacobian, &residuals), &sizes, y);
         }
         for _ in 0..MAX_STEPS {

@@ -7,7 +7,7 @@ use super::machine::explain_machine;
 use super::{MOST_NAMES, list_names};
 use crate::code;
 use crate::digits::significant;
-use paynter_exec::{LowerError, Misfit, StartError, single_out};
+use paynter_exec::{LowerError, Misfit, StartError, single_out, without_direction};
 use paynter_model::BondGraph;
 use paynter_symbolic::dae::{Dae, PositionConstraint};
 use paynter_symbolic::reduced::Reduced;
@@ -45,6 +45,44 @@ pub fn explain_lowering(error: &LowerError, reduced: &Reduced, graph: &BondGraph
         )
         .help("use --engine interpreter"),
     }
+}
+
+/// Says that locks have no direction where they hold.
+pub(crate) fn no_direction(locks: &[usize], dae: &Dae, graph: &BondGraph) -> Option<Diagnostic> {
+    let span = |lock: &PositionConstraint| {
+        let in_part = graph.part_span(lock.name);
+        in_part.unwrap_or_else(|| graph.span(lock.origin))
+    };
+    let (&first, others) = locks.split_first()?;
+    let first = &dae.constraints[first];
+    let mut d = Diagnostic::error(
+        code::NO_DIRECTION,
+        format!(
+            "`{}` has no direction at the position that it holds",
+            dae.names.display(first.name)
+        ),
+    )
+    .primary(span(first), "its reaction could point anywhere");
+    for &other in others.iter().take(MOST_NAMES) {
+        d = d.secondary(span(&dae.constraints[other]), "neither has this one");
+    }
+    Some(d.help(
+        "two points at a distance of 0 are held by `Pin` in a plane and `Spherical` in space; else give it a length",
+    ))
+}
+
+/// As [`no_direction`], where the search for a start ended; of the locks that stayed open.
+fn open_without_direction(
+    rows: &[(usize, f64)],
+    (t, place): (f64, &[f64]),
+    reduced: &Reduced,
+    graph: &BondGraph,
+) -> Option<Diagnostic> {
+    let dae = &reduced.dae;
+    let first_lock = reduced.constraints.len() - dae.constraints.len();
+    let mut locks = without_direction(reduced, t, place);
+    locks.retain(|lock| rows.iter().any(|row| row.0 == first_lock + lock));
+    no_direction(&locks, dae, graph)
 }
 
 /// Says which joint stays open while all others are closed, in which directions and by how much; none where no joint can be
@@ -234,7 +272,8 @@ pub fn explain_start(error: &StartError, reduced: &Reduced, graph: &BondGraph) -
             })
             .collect(),
         StartError::Constraints { rows, t, places } => {
-            let one = open_joint(rows, (*t, places), reduced, graph);
+            let one = open_without_direction(rows, (*t, &places[1]), reduced, graph)
+                .or_else(|| open_joint(rows, (*t, places), reduced, graph));
             vec![one.unwrap_or_else(|| cannot_assemble(rows, reduced, graph))]
         }
         StartError::Failure(failure) => {

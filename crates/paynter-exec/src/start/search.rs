@@ -34,6 +34,8 @@ pub(crate) struct Search {
     pub(super) pivots: Vec<usize>,
     pub(super) is_done: bool,
     pub(super) was_better: bool,
+    /// No lock is among the rows: where all of them are met nothing has to move, whatever their slopes are.
+    pub(super) may_stay: bool,
     /// A direction in which rows change by less than this share of the strongest is none.
     pub(super) noise: f64,
     /// For many rows, the sparse way to a step.
@@ -114,6 +116,7 @@ impl Search {
             length: 0.0,
             pivots: Vec::new(),
             was_better: false,
+            may_stay: false,
         }
     }
 
@@ -260,6 +263,17 @@ impl Search {
         !self.columns.is_empty() && !self.rows.iter().all(has_slope)
     }
 
+    /// Tells whether all rows are met as they are and may stay so without a slope: `start spring.q = length` where the
+    /// length is zero.
+    pub(super) fn stays(&self, residuals: &[f64]) -> bool {
+        self.may_stay && self.rows.iter().all(|&row| residuals[row] == 0.0)
+    }
+
+    /// Tells whether a place without slopes must be left.
+    pub(super) fn must_leave(&self, jacobian: &[Vec<f64>]) -> bool {
+        !self.is_done && self.is_lost(jacobian)
+    }
+
     /// Leaves such a place in a direction of its own for each variable, the same on every machine.
     pub(super) fn step_aside(&self, sizes: &[f64], y: &mut [f64]) {
         for (k, &column) in self.columns.iter().enumerate() {
@@ -304,8 +318,8 @@ impl Search {
                 .map(|(&c, slope)| slope.abs() * (y[c as usize].abs() + 1e-3 * sizes[c as usize]))
                 .sum();
             let has_slope = jacobian[row].iter().all(|slope| !slope.is_nan());
-            let is_met =
-                residuals[row].abs() <= MET * parts || (residuals[row] == 0.0 && has_slope);
+            let is_met = residuals[row].abs() <= MET * parts
+                || (residuals[row] == 0.0 && (has_slope || self.may_stay));
             if !is_met {
                 outcome.unmet.push((row, residuals[row]));
             }
@@ -314,7 +328,7 @@ impl Search {
 }
 
 /// How far aside the k-th variable is put, as a share of its size.
-pub(super) fn aside(k: usize) -> f64 {
+pub(crate) fn aside(k: usize) -> f64 {
     // Multiples of the golden section are spread evenly.
     let share = (0.618_033_988_749_895 * (k + 1) as f64).fract() - 0.5;
     ASIDE * share

@@ -291,8 +291,9 @@ impl<'a> Run<'a> {
                 .into_iter()
                 .filter(|&e| self.table.has_rule(network, e))
                 .min_by_key(rank);
+            let competing = witness.competing();
             self.conflicts
-                .push(explain_shortage(network, &mut self.table, &shortage, None));
+                .push(explain_shortage(network, &mut self.table, competing, None));
             match broken {
                 Some(element) => self.table.break_rule(element),
                 // A bond between elements without rules takes any stroke.
@@ -345,12 +346,13 @@ impl<'a> Run<'a> {
         let Some(witness) = &mut self.witness else {
             return;
         };
-        if let Err(shortage) = witness.repair(network, &self.table, mark) {
+        if witness.repair(network, &self.table, mark).is_err() {
             self.table.undo(network, mark);
+            let competing = witness.competing();
             self.conflicts.push(explain_shortage(
                 network,
                 &mut self.table,
-                &shortage,
+                competing,
                 Some(demand),
             ));
             // Without the demand there was a complete assignment, so there is one again.
@@ -408,8 +410,9 @@ impl<'a> Run<'a> {
             return Err(DeadEnd);
         }
         match &mut self.witness {
-            // `complete`, because a wish taken back may have left vertices alone.
-            Some(witness) => witness.complete(network, &self.table).map_err(|_| DeadEnd),
+            Some(witness) => witness
+                .repair(network, &self.table, mark)
+                .map_err(|_| DeadEnd),
             None => Ok(()),
         }
     }

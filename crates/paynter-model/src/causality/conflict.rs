@@ -4,7 +4,6 @@
 //! Out: a [`Conflict`]: where the demands meet, and from each of them the chain that leads there.
 
 use super::Reason;
-use super::matching::Shortage;
 use super::propagate::{Clash, Network, Table, opposite};
 use super::wishes::Wish;
 use crate::graph::{BondId, ElementId, Stroke};
@@ -134,11 +133,12 @@ fn meeting_place(
     }
 }
 
-/// Explains a shortage by a bond that leads to a clash whichever way it is set, if there is one.
+/// Explains that elements cannot all have their strong bond, by a bond that leads to a clash whichever way it is set, if there
+/// is one.
 pub(super) fn explain_shortage(
     network: &Network,
     table: &mut Table,
-    shortage: &Shortage,
+    elements: Vec<ElementId>,
     demand: Option<Wish>,
 ) -> Conflict {
     let mark = table.trail().len();
@@ -147,8 +147,7 @@ pub(super) fn explain_shortage(
         None => Ok(()),
     };
 
-    let mut candidates: Vec<BondId> = shortage
-        .elements
+    let mut candidates: Vec<BondId> = elements
         .iter()
         .flat_map(|&e| network.bonds_at(e).iter().copied())
         .collect();
@@ -190,7 +189,7 @@ pub(super) fn explain_shortage(
     Conflict {
         kind: ConflictKind::Together,
         sides,
-        elements: shortage.elements.clone(),
+        elements,
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Witness {
     n_elements: usize,
     /// Vertices in the order in which they are served: elements by name, then bonds by name.
     order: Vec<u32>,
+    /// Vertices that may be without a mate: all others have one, or need none.
+    open: Vec<u32>,
     // Of the search; valid where `stamp` is that of the present search.
     stamp: Vec<u32>,
     now: u32,
@@ -113,6 +115,7 @@ impl Witness {
             mate: vec![None; n],
             edges_of,
             n_elements,
+            open: order.clone(),
             order,
             stamp: vec![0; n],
             now: 0,
@@ -130,6 +133,7 @@ impl Witness {
     ///
     /// The vertex that cannot be matched, and the elements that compete with it.
     pub fn complete(&mut self, network: &Network, table: &Table) -> Result<(), Shortage> {
+        self.open.clone_from(&self.order);
         for vertex in 0..self.mate.len() as u32 {
             self.drop_forbidden(table, vertex);
         }
@@ -141,6 +145,7 @@ impl Witness {
                 self.take_from_later(i).then_some(()).ok_or(shortage)?;
             }
         }
+        self.open.clear();
         Ok(())
     }
 
@@ -163,7 +168,8 @@ impl Witness {
         true
     }
 
-    /// As [`Witness::complete`], where only the strokes set since `mark` are new.
+    /// As [`Witness::complete`], where only the strokes set since `mark` are new: strokes taken back since the last
+    /// repair forbid nothing. In time proportional to what is new and to the searches for mates that were lost by it.
     pub fn repair(
         &mut self,
         network: &Network,
@@ -177,13 +183,18 @@ impl Witness {
             .flat_map(|e| self.edges[e as usize].ends)
             .filter(|&v| v != HALF)
             .collect();
-        let mut exposed = touched.clone();
+        self.open.extend_from_slice(&touched);
         for &vertex in &touched {
-            exposed.extend(self.drop_forbidden(table, vertex));
+            let alone = self.drop_forbidden(table, vertex);
+            self.open.extend(alone);
         }
-        for &vertex in &exposed {
-            self.cover(network, table, vertex)?;
+        for done in 0..self.open.len() {
+            if let Err(shortage) = self.cover(network, table, self.open[done]) {
+                self.open.drain(..done);
+                return Err(shortage);
+            }
         }
+        self.open.clear();
         Ok(())
     }
 
@@ -221,15 +232,19 @@ impl Witness {
         if self.augment(network, table, vertex) {
             return Ok(());
         }
-        let mut elements: Vec<ElementId> = self
-            .visited
-            .iter()
-            .filter(|&&v| (v as usize) < self.n_elements)
-            .map(|&v| ElementId(v))
+        Err(Shortage { vertex })
+    }
+
+    /// The elements that the last search, which found no mate for a vertex, came to: they compete with it.
+    pub fn competing(&self) -> Vec<ElementId> {
+        let visited = self.visited.iter().copied();
+        let mut elements: Vec<ElementId> = visited
+            .filter(|&v| (v as usize) < self.n_elements)
+            .map(ElementId)
             .collect();
         elements.sort_unstable();
         elements.dedup();
-        Err(Shortage { vertex, elements })
+        elements
     }
 
     /// The element of a vertex; the two ends for the middle of a bond.
@@ -392,9 +407,8 @@ impl Witness {
     }
 }
 
-/// A vertex that cannot be matched, and the elements whose strong bonds it competes for.
-#[derive(Clone, Debug)]
+/// A vertex that cannot be matched; [`Witness::competing`] tells with whom it competes.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Shortage {
     pub vertex: u32,
-    pub elements: Vec<ElementId>,
 }

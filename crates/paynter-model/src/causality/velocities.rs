@@ -14,6 +14,9 @@
 //! must cost one integral storage when moduli may be turned round. Otherwise it would
 //! be a new degree of freedom, such as the speed of a joint without mass.
 //!
+//! Freeing one junction after the other takes some runs of the whole assignment for each. In a chain of many bodies
+//! the same has to be done at each of them: what has helped one modulus is tried for all the others at once.
+//!
 //! **Invariant:** integral storages and free junctions together are as many as the integral storages
 //! of the assignment without free junctions.
 
@@ -27,53 +30,102 @@ use std::collections::VecDeque;
 /// is next to the modulus, or behind a few other transformers and sums.
 const MAX_CANDIDATES: usize = 24;
 
+/// With more moduli left than this, what has helped one of them is tried for all: fewer are looked at one by one within
+/// the runs that a search may take.
+const MANY_ALIKE: usize = 8;
+
 /// Assigns all strokes; frees junctions where that saves a modulus that can vanish.
 pub(super) fn assign_safely(graph: &BondGraph, problem: &Problem) -> Granted {
     let mut n_runs = 0;
-    let mut best = assign(problem, &[], &mut n_runs);
-    let n_independent = best.n_integral;
-    let n_conflicts = best.conflicts.len();
-    let mut reversed = turned_round(graph, problem, &best);
+    let best = assign(problem, &[], &mut n_runs);
+    let mut search = Search {
+        n_independent: best.n_integral,
+        n_conflicts: best.conflicts.len(),
+        reversed: turned_round(graph, problem, &best),
+        best,
+        n_runs,
+        graph,
+        problem,
+    };
     let mut tried: FxHashSet<ElementId> = FxHashSet::default();
     let mut next = 0;
-    while let Some(&modulus) = reversed.get(next) {
+    while let Some(&modulus) = search.reversed.get(next) {
         let candidates = junctions_around(graph, problem, modulus);
-        let better = candidates
-            .into_iter()
-            .filter(|&j| tried.insert(j))
-            .find_map(|junction| {
-                if n_runs >= MAX_RUNS {
-                    return None;
+        let helpful = candidates
+            .iter()
+            .position(|&j| tried.insert(j) && search.free(&[j]));
+        match helpful {
+            Some(place) => {
+                if search.reversed.len() > MANY_ALIKE {
+                    search.free_alike(place);
                 }
-                let mut free = best.free.clone();
-                free.push(junction);
-                n_runs += 1;
-                let order = Order {
-                    free: &free,
-                    ..Order::default()
-                };
-                let unguarded = grant(problem, order);
-                if unguarded.is_refused || unguarded.n_independent() != n_independent {
-                    return None;
-                }
-                let granted = assign(problem, &free, &mut n_runs);
-                let left = turned_round(graph, problem, &granted);
-                let is_better = !granted.is_refused
-                    && granted.n_independent() == n_independent
-                    && granted.conflicts.len() == n_conflicts
-                    && left.len() < reversed.len();
-                is_better.then_some((granted, left))
-            });
-        match better {
-            Some((granted, left)) => {
-                (best, reversed) = (granted, left);
                 next = 0;
                 tried.clear();
             }
             None => next += 1,
         }
     }
-    best
+    search.best
+}
+
+/// The best assignment so far, and what a better one must keep.
+struct Search<'a> {
+    graph: &'a BondGraph,
+    problem: &'a Problem<'a>,
+    n_independent: usize,
+    n_conflicts: usize,
+    best: Granted,
+    /// Moduli that it turns round, by name.
+    reversed: Vec<ElementId>,
+    n_runs: usize,
+}
+
+impl Search<'_> {
+    /// Frees these junctions too, if that is allowed and leaves fewer moduli turned round.
+    fn free(&mut self, junctions: &[ElementId]) -> bool {
+        if self.n_runs >= MAX_RUNS {
+            return false;
+        }
+        let mut free = self.best.free.clone();
+        free.extend_from_slice(junctions);
+        self.n_runs += 1;
+        let order = Order {
+            free: &free,
+            ..Order::default()
+        };
+        let unguarded = grant(self.problem, order);
+        if unguarded.is_refused || unguarded.n_independent() != self.n_independent {
+            return false;
+        }
+        let granted = assign(self.problem, &free, &mut self.n_runs);
+        let left = turned_round(self.graph, self.problem, &granted);
+        let is_better = !granted.is_refused
+            && granted.n_independent() == self.n_independent
+            && granted.conflicts.len() == self.n_conflicts
+            && left.len() < self.reversed.len();
+        if is_better {
+            (self.best, self.reversed) = (granted, left);
+        }
+        is_better
+    }
+
+    /// Frees for each modulus that is left the junction at the same place among those around it.
+    fn free_alike(&mut self, place: usize) {
+        let around = |&m: &ElementId| {
+            let candidates = junctions_around(self.graph, self.problem, m);
+            candidates.get(place).copied()
+        };
+        let mut alike: Vec<ElementId> = Vec::new();
+        for junction in self.reversed.iter().filter_map(around) {
+            if !alike.contains(&junction) && !self.best.free.contains(&junction) {
+                alike.push(junction);
+            }
+        }
+        // Where it does not help all of them they are looked at one by one.
+        if !alike.is_empty() {
+            self.free(&alike);
+        }
+    }
 }
 
 fn turned_round(graph: &BondGraph, problem: &Problem, granted: &Granted) -> Vec<ElementId> {

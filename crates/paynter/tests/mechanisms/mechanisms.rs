@@ -361,3 +361,51 @@ fn ways_to_keep_locks_give_the_same_motion() {
     assert_eq!(minimal.run.states.len(), 2);
     assert_eq!(run("multiplier").run.states.len(), 6);
 }
+
+/// A bob on a link of this length, which hangs at rest; `more` goes into the experiment.
+fn bob_on_link(length: &str, more: &str) -> String {
+    format!(
+        "use mechanics2d: Ground, Plate, Weight, Link
+        model M {{
+            ground: Ground()
+            bob: Plate(m = 2 [kg], J = 0.01 [kg*m^2])
+            ground.fixed => link: Link(l = {length}) => bob.cg
+            pull: Weight(m = 2 [kg]) => bob.cg
+            start bob.angle = 0 [rad], bob.w.f = 0 [rad/s]
+            guess bob.r = [0, -1] [m]
+        }}
+        experiment x of M {{ stop = 1 [ms]; {more} record bob.r }}"
+    )
+}
+
+#[test]
+fn link_of_no_length_is_refused_at_its_line_however_it_is_kept() {
+    for way in ["auto", "minimal", "implicit", "multiplier", "parasitic"] {
+        let text = bob_on_link("0 [m]", &format!("constraints = {way};"));
+        let (found, told) = messages(&text);
+        assert_eq!(found[0].code, "E0766", "{way}: {told}");
+        assert!(told.contains("link: Link(l = 0 [m])"), "{way}: {told}");
+    }
+    // However short, a link has a direction.
+    let (found, told) = messages(&bob_on_link("1 [um]", ""));
+    assert!(found.is_empty(), "{told}");
+}
+
+#[test]
+fn link_of_no_length_between_bars_is_refused_too() {
+    let text = "use mechanics2d: Ground, Bar, Weight, Link, Pin
+        model M {
+            g: Ground()
+            a: Bar(m = 1 [kg], l = 1 [m])
+            b: Bar(m = 1 [kg], l = 1 [m])
+            g.fixed => p: Pin => a.a
+            a.b => q: Link(l = 0 [m]) => b.a
+            wb: Weight(m = 1 [kg]) => b.cg
+            start p.angle = 0 [rad]
+            guess a.r = [0.5, 0] [m], b.r = [1.5, 0] [m]
+        }
+        experiment x of M { stop = 1 [s]; record p.angle }";
+    let (found, told) = messages(text);
+    assert_eq!(found[0].code, "E0766", "{told}");
+    assert!(told.contains("q: Link(l = 0 [m])"), "{told}");
+}
