@@ -128,7 +128,9 @@ fn copied(folder: &Path, to: &Path) {
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         match from.is_dir() {
             true => copied(&from, &to),
-            false => drop(std::fs::copy(from, to).expect("it can be copied")),
+            false => {
+                std::fs::copy(from, to).expect("it can be copied");
+            }
         }
     }
 }
@@ -157,7 +159,9 @@ fn stories_told_by_commands_run() {
             let out = words.iter().position(|w| *w == "--out");
             let out = out.map(|k| words[k + 1]);
             // A model is never written over.
-            out.map(|out| std::fs::remove_file(own.join(out)));
+            if let Some(out) = out {
+                let _ = std::fs::remove_file(own.join(out));
+            }
             let output = Command::new(env!("CARGO_BIN_EXE_paynter"))
                 .args(&words)
                 .current_dir(&own)
