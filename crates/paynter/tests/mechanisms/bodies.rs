@@ -291,3 +291,14 @@ fn mechanism_is_counted() {
     let joints = mobility.joint_freedoms();
     assert_eq!(joints, ["R1 1", "S1 3", "S2 3", "R2 1"]);
 }
+
+#[test]
+fn no_modulus_of_a_long_chain_is_turned_round_by_strokes() {
+    // One after the other, junctions that save a modulus took four assignments a link, and the search ends after 200.
+    let design = kit::design(&hinged_chain(60));
+    let strokes = paynter::model::causality::assign_causality(&design.graph);
+    assert!(strokes.is_complete());
+    assert_eq!(strokes.reversed_moduli, []);
+    // As many independent variables as freedoms.
+    assert_eq!(strokes.independent.len() + strokes.free.len(), 60);
+}
