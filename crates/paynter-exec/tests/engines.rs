@@ -421,3 +421,25 @@ fn machine_code_made_in_the_middle_of_a_run_changes_no_bit() {
         "4000 evaluations pay for machine code"
     );
 }
+
+#[test]
+fn two_copies_of_a_machine_make_their_steps_together() {
+    let mut k = Kit::new();
+    let (x, y) = (k.unknown("x"), k.unknown("y"));
+    let (dx, dy) = (k.der(x), k.der(y));
+    k.eq(dx, y);
+    let pull = k.dae.pool.neg(x);
+    k.eq(dy, pull);
+    let [_, mut first, ..] = k.machines(&[]);
+    let mut second = first.clone();
+    let run = |machine: &mut Machine, start: f64| {
+        machine.initialise(0.0).expect("nothing is demanded");
+        let options = options(Method::Dop853, 1e-9, 10.0, machine);
+        let y = [start, 0.0];
+        integrate(machine, 0.0, &y, 10.0, &options, &mut NoObserver).expect("it runs");
+    };
+    side_by_side(|| run(&mut first, 1.0), || run(&mut second, 2.0));
+    for machine in [first, second] {
+        assert!(machine.counters().steps_together > 10);
+    }
+}
