@@ -14,8 +14,11 @@ use paynter_design::design::Design;
 use paynter_design::parameters::Parameters;
 use paynter_model::laws::check_elements;
 use paynter_model::{BondGraph, ElementId, Law};
-use paynter_symbolic::{ExprId, Role, SymbolId};
+use paynter_symbolic::evaluate::Evaluator;
+use paynter_symbolic::walk::symbols_of;
+use paynter_symbolic::{Dae, ExprId, Role, SymbolId};
 use paynter_syntax::{Diagnostic, Span};
+use std::collections::BTreeSet;
 
 /// What is known of the design, and room to try other values in.
 #[derive(Clone, Debug)]
@@ -23,10 +26,13 @@ pub(crate) struct Physics {
     graph: BondGraph,
     /// Elements whose laws read changed parameters.
     touched: Vec<ElementId>,
-    /// Expressions of their laws.
-    laws: Vec<ExprId>,
-    /// Parameters bound to changed ones.
-    followers: Vec<(SymbolId, ExprId)>,
+    /// Expressions of their laws, and whether each reads nothing but parameters.
+    laws: Vec<(ExprId, bool)>,
+    /// Bound parameters that these need or that follow changed ones, in an order in which each finds what it needs.
+    bound: Vec<(SymbolId, ExprId)>,
+    /// Which of them follow changed ones.
+    follows: Vec<bool>,
+    evaluator: Evaluator,
     signs: Vec<Option<Sign>>,
     /// Every touched law is one number: whether it is sound is a question of its sign, and nothing else is looked at.
     signs_decide: bool,
@@ -67,7 +73,13 @@ impl Physics {
                 _ => None,
             }
         });
-        let followers = bound.filter(|&(_, e)| parameters.is_changed(e)).collect();
+        let followers = bound.filter(|&(_, e)| parameters.is_changed(e));
+        let followers = followers.map(|(symbol, e)| (Some(symbol), e));
+        let roots = laws.iter().map(|&e| (None, e)).chain(followers).collect();
+        let bound = bound_parameters(dae, roots, changed);
+        let follows = bound.iter().map(|b| parameters.is_changed(b.1)).collect();
+        let laws = laws.into_iter().map(|e| (e, reads_parameters_only(dae, e)));
+        let laws = laws.collect();
 
         let is_one_number = |id: &ElementId| match graph.element(*id).law {
             Law::Gain(e) | Law::InverseGain(e) => parameters.value(e).is_some(),
@@ -79,45 +91,67 @@ impl Physics {
             signs_decide,
             touched,
             laws,
-            followers,
+            bound,
+            follows,
+            evaluator: Evaluator::new(),
             signs: Vec::new(),
             found: Vec::new(),
         };
         let parameters = Parameters::new(&physics.graph.signals, &[]);
-        physics.signs = signs(&physics.laws, &parameters).collect();
+        let sign = |&(e, _): &(ExprId, bool)| parameters.value(e).map(Sign::of);
+        physics.signs = physics.laws.iter().map(sign).collect();
         physics.found = physics.check();
         physics
     }
 
     /// Tells whether everything that holds for the design holds for these values.
     pub(crate) fn is_as_before(&mut self, changes: &[(SymbolId, f64)]) -> bool {
-        let parameters = Parameters::new(&self.graph.signals, changes);
-        let followed: Option<Vec<(SymbolId, f64)>> = self
-            .followers
-            .iter()
-            .map(|&(symbol, binding)| Some((symbol, parameters.value(binding)?)))
-            .collect();
-        let Some(followed) = followed else {
+        let mut known = changes.to_vec();
+        let Some(has_same_signs) = self.has_same_signs(&mut known) else {
             return false;
         };
-        let values = || changes.iter().chain(&followed);
-        if values().any(|(_, value)| !value.is_finite()) {
-            return false;
-        }
-        if !signs(&self.laws, &parameters).eq(self.signs.iter().copied()) {
+        let followed = known[changes.len()..].iter().zip(&self.follows);
+        let followed = followed.filter(|f| *f.1).map(|f| f.0);
+        let mut values = changes.iter().chain(followed.clone());
+        if !has_same_signs || values.any(|(_, value)| !value.is_finite()) {
             return false;
         }
         if self.signs_decide {
             return true;
         }
 
-        for &(symbol, new) in values() {
+        for &(symbol, new) in changes.iter().chain(followed) {
             let role = &mut self.graph.signals.symbols[symbol.0 as usize].role;
             if let Role::Parameter { value, .. } = role {
                 *value = new;
             }
         }
         self.check() == self.found
+    }
+
+    /// Adds the values of bound parameters to those that are known, and tells whether the constants in laws have the
+    /// signs that they had. None where one has no value.
+    fn has_same_signs(&mut self, known: &mut Vec<(SymbolId, f64)>) -> Option<bool> {
+        let dae = &self.graph.signals;
+        let value_of = |known: &[(SymbolId, f64)], symbol: SymbolId| {
+            let found = known.iter().find(|k| k.0 == symbol).map(|k| k.1);
+            found.unwrap_or_else(|| match dae.symbol(symbol).role {
+                Role::Parameter { value, .. } => value,
+                _ => f64::NAN,
+            })
+        };
+        let evaluator = &mut self.evaluator;
+        evaluator.restart();
+        for &(symbol, binding) in &self.bound {
+            let value = evaluator.evaluate(&dae.pool, binding, &|s| value_of(known, s));
+            known.push((symbol, value.ok()?));
+        }
+        let mut laws = self.laws.iter().zip(&self.signs);
+        Some(laws.all(|(&(law, is_number), &before)| {
+            let value =
+                is_number.then(|| evaluator.evaluate(&dae.pool, law, &|s| value_of(known, s)));
+            value.and_then(Result::ok).map(Sign::of) == before
+        }))
     }
 
     fn check(&mut self) -> Vec<(&'static str, Option<Span>)> {
@@ -127,16 +161,59 @@ impl Physics {
     }
 }
 
-/// Signs of all constants in laws.
-fn signs<'a>(
-    laws: &'a [ExprId],
-    parameters: &'a Parameters<'a>,
-) -> impl Iterator<Item = Option<Sign>> + 'a {
-    let sign = |x: f64| match x {
-        _ if !x.is_finite() => Sign::NotFinite,
-        _ if x == 0.0 => Sign::Zero,
-        _ if x < 0.0 => Sign::Negative,
-        _ => Sign::Positive,
-    };
-    laws.iter().map(move |&e| parameters.value(e).map(sign))
+impl Sign {
+    fn of(x: f64) -> Self {
+        match x {
+            _ if !x.is_finite() => Sign::NotFinite,
+            _ if x == 0.0 => Sign::Zero,
+            _ if x < 0.0 => Sign::Negative,
+            _ => Sign::Positive,
+        }
+    }
+}
+
+/// Lists the bound parameters below some expressions, each after those that its binding reads; and the parameters that
+/// the expressions themselves are bindings of. Changed ones no longer follow their bindings.
+fn bound_parameters(
+    dae: &Dae,
+    roots: Vec<(Option<SymbolId>, ExprId)>,
+    changed: &[SymbolId],
+) -> Vec<(SymbolId, ExprId)> {
+    let mut order = Vec::new();
+    let mut done = BTreeSet::new();
+    // Each entry waits for those above it.
+    let mut open = roots;
+    while let Some(&(symbol, e)) = open.last() {
+        let before = open.len();
+        for needed in symbols_of(&dae.pool, e) {
+            if let Role::Parameter {
+                binding: Some(binding),
+                ..
+            } = dae.symbol(needed).role
+                && !changed.contains(&needed)
+                && !done.contains(&needed)
+            {
+                open.push((Some(needed), binding));
+            }
+        }
+        if open.len() > before {
+            continue;
+        }
+        open.pop();
+        if let Some(symbol) = symbol
+            && done.insert(symbol)
+        {
+            order.push((symbol, e));
+        }
+    }
+    order
+}
+
+/// Tells whether an expression, bindings followed, reads nothing but parameters.
+fn reads_parameters_only(dae: &Dae, e: ExprId) -> bool {
+    let is_parameter = |s: &SymbolId| matches!(dae.symbol(*s).role, Role::Parameter { .. });
+    let bound = bound_parameters(dae, vec![(None, e)], &[]);
+    let all = std::iter::once(e).chain(bound.into_iter().map(|b| b.1));
+    let mut symbols = all.flat_map(|e| symbols_of(&dae.pool, e));
+    symbols.all(|s| is_parameter(&s))
 }

@@ -4,7 +4,7 @@
 //! Out: times of whole runs, of right-hand sides, and of a sweep of 10 000 runs.
 
 use crate::dop853::dop853;
-use crate::meter::{clock, cpu, interleave, median};
+use crate::meter::{clock, cpu, cpu_clock, interleave, median};
 use crate::unaudited::Unaudited;
 use paynter::Compiled;
 use paynter::exec::{Engine, Machine};
@@ -12,6 +12,7 @@ use paynter::experiment::{lay_out, run_spec};
 use paynter::run::RunChoice;
 use paynter::simulate::{RunSpec, prepare, simulate};
 use paynter::solve::{EvalError, NoObserver, Options, System, Tolerances, integrate};
+use paynter::sweep::Sweeper;
 use paynter::{Choice, design};
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -607,6 +608,51 @@ pub fn sweep(models: &Path) {
             swept / equal
         );
     }
+}
+
+/// The first points of the sweep on one thread, or by hand at the tolerance that errs as much, for profilers.
+pub fn points(models: &Path, n_points: usize, how: Option<&str>) {
+    /// What `sweep` finds.
+    const EQUAL: f64 = 3.2e-9;
+    if how == Some("hand") {
+        let (time, work) = cpu_clock(|| {
+            let ends = (0..n_points).map(|k| black_box(point(k).run(EQUAL)));
+            ends.fold((0, 0), |sum, end| (sum.0 + end.steps, sum.1 + end.rhs))
+        });
+        println!(
+            "{:.2} µs a point; {work:?} steps and evaluations",
+            1e6 * time / n_points as f64
+        );
+        return;
+    }
+    let choice = Choice {
+        experiment: Some("many".to_owned()),
+        ..Choice::default()
+    };
+    let design = design(&models.join("gyroscope.bond"), &choice).expect("the model is right");
+    let sweeper = Sweeper::new(&design, &choice, Engine::Auto).expect("the sweep starts");
+    let watch = |_| ControlFlow::Continue(());
+    // Machine code is made on the way, once it pays.
+    sweeper.run(0..SIDE * SIDE / 2, 1, &watch);
+    // A point that runs alone never meets another one; threads are started for each, which is measured beside it.
+    let begin = cpu();
+    let n_threads = if how == Some("alone") { n_points } else { 0 };
+    for _ in 0..n_threads {
+        sweeper.run(0..0, 1, &watch);
+    }
+    let before = cpu();
+    let points = match how {
+        Some("alone") => (0..n_points)
+            .flat_map(|k| sweeper.run(k..k + 1, 1, &watch))
+            .collect(),
+        _ => sweeper.run(0..n_points, 1, &watch),
+    };
+    let time = cpu() - before - (before - begin);
+    let steps: usize = points.iter().map(|p| p.steps).sum();
+    println!(
+        "{:.2} µs a point; {steps} steps",
+        1e6 * time / n_points as f64
+    );
 }
 
 /// Points on each axis of the sweep.

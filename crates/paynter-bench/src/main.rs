@@ -1,6 +1,6 @@
 //! Measures Paynter beside hand-written Rust.
 //!
-//! In:  what to measure: `gyroscope`, `rhs`, `ladder`, `sweep`, `growth FILES`, `stages FILE [STAGE]`,
+//! In:  what to measure: `gyroscope`, `rhs`, `ladder`, `sweep`, `points COUNT [hand|alone]`, `growth FILES`, `stages FILE [STAGE]`,
 //!      `bodies FILE COUNT [EXPERIMENT]`.
 //! Out: lines for `BENCHMARKS.md`. `benches/run.sh` calls it.
 
@@ -23,6 +23,11 @@ fn main() -> ExitCode {
         Some("rhs") => gyroscope::rhs(&models),
         Some("ladder") => ladder::ladder(&models),
         Some("sweep") => gyroscope::sweep(&models),
+        Some("points") => {
+            let n_points = arguments.get(1).and_then(|n| n.parse().ok());
+            let how = arguments.get(2).map(String::as_str);
+            gyroscope::points(&models, n_points.unwrap_or(1000), how);
+        }
         Some("growth") => stages::growth(&arguments[1..]),
         Some("stages") if arguments.len() > 1 => {
             let last = arguments.get(2).map_or("step", String::as_str);
@@ -35,7 +40,7 @@ fn main() -> ExitCode {
         }
         _ => {
             eprintln!(
-                "usage: paynter-bench gyroscope|rhs|ladder|sweep|growth FILES|stages FILE [{}]|bodies FILE COUNT [EXPERIMENT]",
+                "usage: paynter-bench gyroscope|rhs|ladder|sweep|points COUNT [hand|alone]|growth FILES|stages FILE [{}]|bodies FILE COUNT [EXPERIMENT]",
                 stages::STAGES.join("|")
             );
             return ExitCode::from(2);

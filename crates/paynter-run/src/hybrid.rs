@@ -36,6 +36,7 @@ use paynter_solve::{
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Dae;
 use paynter_symbolic::reduced::Reduced;
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -93,9 +94,9 @@ pub struct HybridRun<'a> {
     /// The integrals of the audit.
     pub booked: Booked,
     /// Absolute tolerances of each configuration when it was first run.
-    tolerances: HashMap<Configuration, Absolute>,
+    tolerances: FxHashMap<Configuration, Absolute>,
     /// Largest value of each carried symbol at changes of configuration.
-    sizes: HashMap<SymbolId, f64>,
+    sizes: FxHashMap<SymbolId, f64>,
     pub(crate) contact_sizes: ContactSizes,
     /// Contacts that lost energy in a jump: time, element, J.
     pub losses: Vec<(f64, usize, f64)>,
@@ -129,8 +130,8 @@ impl<'a> HybridRun<'a> {
             current: None,
             statistics: Statistics::default(),
             booked: Booked::default(),
-            tolerances: HashMap::new(),
-            sizes: HashMap::new(),
+            tolerances: FxHashMap::default(),
+            sizes: FxHashMap::default(),
             losses: Vec::new(),
             slides: Vec::new(),
             rechosen: Vec::new(),

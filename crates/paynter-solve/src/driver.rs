@@ -20,7 +20,7 @@ use crate::options::{
     check,
 };
 use crate::quadrature::Quadratures;
-use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step};
+use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step, zeros};
 use crate::system::{Crossing, EvalError, EventOutcome, Passed, Stepped, System};
 
 /// Rounds of reactions at one instant in which all guards that fired count together.
@@ -77,7 +77,7 @@ pub fn integrate(
         t_begin: t0,
         t_end,
         y: y0.to_vec(),
-        y_before: vec![0.0; n],
+        y_before: zeros(n),
         approach: Approach::new(!options.method.has_fixed_step()),
         guards: Guards::new(system.n_guards(), n),
         quadratures: Quadratures::new(system, options.tolerances.relative),

@@ -7,6 +7,7 @@
 use crate::options::Failure;
 use crate::stepper::{
     Context, StepQuadrature, Stepper, Stiffness, Trouble, error_size, min_step, weighted_norm,
+    zeros,
 };
 
 /// A step this many tolerances off is not projected, and one that the projection moves by more is made again.
@@ -161,10 +162,10 @@ impl<F: Formula> OneStep<F> {
                 t1: 0.0,
                 h: 0.0,
             },
-            y0: vec![0.0; n],
-            y1: vec![0.0; n],
-            before_projection: vec![0.0; n],
-            inverse_scale: vec![0.0; n],
+            y0: zeros(n),
+            y1: zeros(n),
+            before_projection: zeros(n),
+            inverse_scale: zeros(n),
             h_next: 0.0,
             is_guess: false,
             last_error: 1e-4,
@@ -180,7 +181,7 @@ impl<F: Formula> OneStep<F> {
     /// Chooses the first step from the sizes of `y`, `f` and a difference quotient of `f`
     /// (Hairer, Nørsett & Wanner, *Solving ODEs I*, §II.4, "starting step size").
     fn first_step(&mut self, cx: &mut Context<'_>, t: f64) -> Result<f64, Trouble> {
-        let mut rate = vec![0.0; self.y0.len()];
+        let mut rate = zeros(self.y0.len());
         cx.rhs(t, &self.y0, &mut rate)?;
         // Algebraic rows hold residuals, not rates.
         for (rate, is_algebraic) in rate.iter_mut().zip(cx.system.algebraic()) {

@@ -10,7 +10,7 @@
 
 use crate::observer::Dense;
 use crate::options::{Failure, Function};
-use crate::stepper::{Stages, StepQuadrature, Trouble, refuse_not_finite};
+use crate::stepper::{Stages, StepQuadrature, Trouble, refuse_not_finite, zeros};
 use crate::system::System;
 
 /// Points on −1…1 and weights of the five-point rule (Abramowitz & Stegun, table 25.4).
@@ -158,12 +158,12 @@ impl Quadratures {
             stages_serve: false,
             ends: Ends::default(),
             smooth: (SHARE_OF_TOLERANCE * rtol).powf(0.4).clamp(low, high),
-            values: vec![0.0; n_quadratures],
-            variations: vec![0.0; n_quadratures],
-            errors: vec![0.0; n_quadratures],
-            lost: vec![0.0; n_quadratures],
+            values: zeros(n_quadratures),
+            variations: zeros(n_quadratures),
+            errors: zeros(n_quadratures),
+            lost: zeros(n_quadratures),
             rates: Vec::new(),
-            sum: vec![0.0; n_quadratures],
+            sum: zeros(n_quadratures),
             rough: Vec::new(),
             y: Vec::new(),
             n,

@@ -334,8 +334,10 @@ impl Weights {
 
     /// Learns the sizes of the variables from a state of the trajectory.
     pub(crate) fn learn(&mut self, y: &[f64]) {
-        for ((atol, share), y) in self.absolute.iter_mut().zip(&self.share).zip(y) {
-            *atol = atol.max(share * y.abs());
+        let n = self.share.len().min(y.len());
+        let (absolute, share, sizes) = (&mut self.absolute[..n], &self.share[..n], &y[..n]);
+        for i in 0..n {
+            absolute[i] = absolute[i].max(share[i] * sizes[i].abs());
         }
         for (group, largest) in &mut self.groups {
             let multiples = group.sizes.iter().map(|&(k, size)| y[k].abs() / size);
@@ -456,6 +458,12 @@ pub(crate) fn worst_index(x: &[f64], inverse_scale: &[f64]) -> usize {
         }
     }
     worst.0
+}
+
+/// So many zeros, from the memory that this thread has given back last: short runs spend a good part of their time on
+/// allocation, and the allocator takes memory that it promises to be zero from elsewhere.
+pub(crate) fn zeros(n: usize) -> Vec<f64> {
+    std::iter::repeat_n(0.0, n).collect()
 }
 
 /// Smallest step that still moves `t` by several representable numbers.

@@ -45,9 +45,10 @@ pub struct Trial<'a> {
     pub h: f64,
     /// State at the start.
     pub y0: &'a [f64],
-    /// Rates at the stages; the first row is there.
+    /// Rates at the stages; the first row is there. Rows that the end weighs are read later, the others not.
     pub rates: &'a mut [f64],
-    /// Integrands of the quadratures; empty if none are wanted.
+    /// Integrands of the quadratures; empty if none are wanted. The first row is there; the others are not read once
+    /// the integrals are given.
     pub integrands: &'a mut [f64],
     /// Takes the state at the last stage.
     pub last_stage: &'a mut [f64],

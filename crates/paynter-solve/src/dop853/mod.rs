@@ -9,7 +9,7 @@ mod coefficients;
 
 use crate::one_step::{Formula, Ready, Span, remove_along};
 use crate::stepper::{
-    Context, Stages, StepQuadrature, Stiffness, Trouble, combine, weighted_norm, worst_index,
+    Context, Stages, StepQuadrature, Stiffness, Trouble, combine, weighted_norm, worst_index, zeros,
 };
 use crate::tableau::Trial;
 use coefficients::*;
@@ -65,12 +65,12 @@ const N_ERRORS: usize = 3;
 impl Dop853 {
     pub(crate) fn new(n: usize, n_quadratures: usize) -> Self {
         Self {
-            k: vec![0.0; N_STAGES * n],
-            stage: vec![0.0; n],
-            errors: vec![0.0; N_ERRORS * n],
+            k: zeros(N_STAGES * n),
+            stage: zeros(n),
+            errors: zeros(N_ERRORS * n),
             dense: Vec::new(),
-            rates: vec![0.0; N_WEIGHED * n_quadratures],
-            integrals: vec![0.0; TABLEAU.integrals.len() * n_quadratures],
+            rates: zeros(N_WEIGHED * n_quadratures),
+            integrals: zeros(TABLEAU.integrals.len() * n_quadratures),
             has_integrals: false,
             stiffness: None,
             halves: None,
@@ -442,8 +442,8 @@ impl Half {
                 depth,
                 ..Dop853::new(n, 0)
             },
-            y0: vec![0.0; n],
-            y1: vec![0.0; n],
+            y0: zeros(n),
+            y1: zeros(n),
         }
     }
 
