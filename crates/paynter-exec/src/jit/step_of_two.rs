@@ -104,7 +104,7 @@ impl StepOfTwo {
     ///
     /// # Safety
     ///
-    /// Slots and rows of both are as long as [`super::StepCode::check`] has seen them to be.
+    /// Slots and rows of both are as long as `StepCode::fits` has seen them to be.
     pub(super) unsafe fn run(
         &self,
         first: (&[f64], &mut Trial<'_>),
