@@ -14,7 +14,7 @@ use crate::evaluator::{
 use crate::experiment::{Measurement, Outcome};
 use paynter_design::design::{Choice, Design};
 use paynter_design::sweeps::is_numeric;
-use paynter_exec::{Engine, side_by_side};
+use paynter_exec::Engine;
 use paynter_model::experiment::{SweepSetting, SweepTarget};
 use paynter_model::project::Override;
 use paynter_run::table::Table;
@@ -189,12 +189,7 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
         };
         std::thread::scope(|scope| {
             for _ in 0..jobs.clamp(1, n_points.max(1)) {
-                // Points on the common machine make their steps two at a time; a clock would count both.
-                let in_pairs = self.common.is_some() && !self.keep.times;
-                scope.spawn(move || match in_pairs {
-                    true => side_by_side(work, work),
-                    false => work(),
-                });
+                scope.spawn(work);
             }
         });
         let results = results.into_inner().expect("all workers have ended");

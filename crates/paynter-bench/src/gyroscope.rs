@@ -611,10 +611,10 @@ pub fn sweep(models: &Path) {
 }
 
 /// The first points of the sweep on one thread, or by hand at the tolerance that errs as much, for profilers.
-pub fn points(models: &Path, n_points: usize, how: Option<&str>) {
+pub fn points(models: &Path, n_points: usize, is_by_hand: bool) {
     /// What `sweep` finds.
     const EQUAL: f64 = 3.2e-9;
-    if how == Some("hand") {
+    if is_by_hand {
         let (time, work) = cpu_clock(|| {
             let ends = (0..n_points).map(|k| black_box(point(k).run(EQUAL)));
             ends.fold((0, 0), |sum, end| (sum.0 + end.steps, sum.1 + end.rhs))
@@ -634,20 +634,9 @@ pub fn points(models: &Path, n_points: usize, how: Option<&str>) {
     let watch = |_| ControlFlow::Continue(());
     // Machine code is made on the way, once it pays.
     sweeper.run(0..SIDE * SIDE / 2, 1, &watch);
-    // A point that runs alone never meets another one; threads are started for each, which is measured beside it.
-    let begin = cpu();
-    let n_threads = if how == Some("alone") { n_points } else { 0 };
-    for _ in 0..n_threads {
-        sweeper.run(0..0, 1, &watch);
-    }
     let before = cpu();
-    let points = match how {
-        Some("alone") => (0..n_points)
-            .flat_map(|k| sweeper.run(k..k + 1, 1, &watch))
-            .collect(),
-        _ => sweeper.run(0..n_points, 1, &watch),
-    };
-    let time = cpu() - before - (before - begin);
+    let points = sweeper.run(0..n_points, 1, &watch);
+    let time = cpu() - before;
     let steps: usize = points.iter().map(|p| p.steps).sum();
     println!(
         "{:.2} µs a point; {steps} steps",

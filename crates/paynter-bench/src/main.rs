@@ -1,6 +1,6 @@
 //! Measures Paynter beside hand-written Rust.
 //!
-//! In:  what to measure: `gyroscope`, `rhs`, `ladder`, `sweep`, `points COUNT [hand|alone]`, `growth FILES`, `stages FILE [STAGE]`,
+//! In:  what to measure: `gyroscope`, `rhs`, `ladder`, `sweep`, `points COUNT [hand]`, `growth FILES`, `stages FILE [STAGE]`,
 //!      `bodies FILE COUNT [EXPERIMENT]`.
 //! Out: lines for `BENCHMARKS.md`. `benches/run.sh` calls it.
 
@@ -25,8 +25,8 @@ fn main() -> ExitCode {
         Some("sweep") => gyroscope::sweep(&models),
         Some("points") => {
             let n_points = arguments.get(1).and_then(|n| n.parse().ok());
-            let how = arguments.get(2).map(String::as_str);
-            gyroscope::points(&models, n_points.unwrap_or(1000), how);
+            let is_by_hand = arguments.get(2).is_some_and(|how| how == "hand");
+            gyroscope::points(&models, n_points.unwrap_or(1000), is_by_hand);
         }
         Some("growth") => stages::growth(&arguments[1..]),
         Some("stages") if arguments.len() > 1 => {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         }
         _ => {
             eprintln!(
-                "usage: paynter-bench gyroscope|rhs|ladder|sweep|points COUNT [hand|alone]|growth FILES|stages FILE [{}]|bodies FILE COUNT [EXPERIMENT]",
+                "usage: paynter-bench gyroscope|rhs|ladder|sweep|points COUNT [hand]|growth FILES|stages FILE [{}]|bodies FILE COUNT [EXPERIMENT]",
                 stages::STAGES.join("|")
             );
             return ExitCode::from(2);

@@ -111,13 +111,13 @@ fn blocks<'p>(
     if !meant.is_empty() {
         return Ok(meant);
     }
-    let known = match names.as_slice() {
-        [] => "it has none".to_owned(),
-        names => format!("it has `{}`", names.join("`, `")),
-    };
     let what = model.map_or(String::new(), |m| format!(" `{m}`"));
+    let known = match names.as_slice() {
+        [] => String::new(),
+        names => format!("; it has `{}`", names.join("`, `")),
+    };
     Err(DesignError::Unreadable(format!(
-        "{path}: there is no lagrangian{what}; {known}"
+        "{path} has no `lagrangian`{what}{known}"
     )))
 }
 

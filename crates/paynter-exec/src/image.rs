@@ -275,18 +275,6 @@ pub(crate) struct EnergyLayout {
     pub audit: AuditLayout,
 }
 
-/// Which machine code is made before it would have paid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
-pub(crate) enum Eagerness {
-    /// None.
-    #[default]
-    Patient,
-    /// That of evaluations and of whole steps: the machine will run many times.
-    Steps,
-    /// All of it, that of steps of two runs as well: machine code was demanded.
-    Everything,
-}
-
 /// Machine code, when it is made, and what it costs.
 #[derive(Debug, Default)]
 pub(crate) struct CodeState {
@@ -298,8 +286,8 @@ pub(crate) struct CodeState {
     pub step: [OnceLock<Option<crate::jit::StepCode>>; 2],
     pub n_bytes: usize,
     pub is_made: bool,
-    /// What is made before it pays.
-    pub eagerness: Eagerness,
+    /// Machine code was demanded, or the machine will run many times: all of it is made before it pays.
+    pub is_eager: bool,
     /// Time that the interpreter may lose before machine code is made, ns; none if it never is, or no more.
     pub patience: Option<f64>,
     /// Operations of one run of: right-hand side, integrands, one direction of the Jacobian.
@@ -329,7 +317,7 @@ pub(crate) fn for_each_steps(image: &mut Image, f: &mut dyn FnMut(&mut Vec<Step>
         f(&mut sampled.routine.steps);
     }
     // What a run does once or a few times counts where there are many of them.
-    if image.code.eagerness >= Eagerness::Steps {
+    if image.code.is_eager {
         for routine in [
             &mut image.parameters.set_up,
             &mut image.start.values,

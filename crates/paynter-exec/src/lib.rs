@@ -87,7 +87,6 @@ pub use direction::without_direction;
 pub use emit::LowerError;
 pub use failure::{Conflict, Failure};
 pub use inertia::inertias_at;
-pub use jit::side_by_side;
 pub use lower::{Engine, Form, Lowering, lower, lower_with};
 pub use machine::{Counters, Machine, SetError};
 pub use mechanism::{LockScale, MechanismScales, scales_of_mechanism};

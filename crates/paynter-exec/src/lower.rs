@@ -24,8 +24,8 @@ use crate::balance::{Balances, balance_expressions};
 use crate::block::{BlockShape, whole};
 use crate::emit::{Emitter, LowerError, STRAIGHT_LIMIT, for_each_expression};
 use crate::image::{
-    ActionInfo, Binding, Corners, Decider, Eagerness, Image, ModeInfo, Sampled, StartAim,
-    StartInfo, SwitchKind,
+    ActionInfo, Binding, Corners, Decider, Image, ModeInfo, Sampled, StartAim, StartInfo,
+    SwitchKind,
 };
 use crate::machine::Machine;
 use crate::map::{Inputs, Map};
@@ -112,7 +112,7 @@ pub fn lower_with(
         Engine::Jit => {
             crate::jit::compile(&mut image)
                 .map_err(|reason| LowerError::NoMachineCode { reason })?;
-            image.code.eagerness = Eagerness::Everything;
+            image.code.is_eager = true;
         }
     }
     Ok(Machine::new(Arc::new(image)))

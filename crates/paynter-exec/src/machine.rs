@@ -28,8 +28,8 @@ use crate::block::Factor;
 use crate::clock::Ticks;
 use crate::code::{Step, find_not_finite, run};
 use crate::failure::{Conflict, Failure, Fault};
-use crate::image::{Eagerness, Image, owner_symbol};
-use crate::jit::{Made, compile_step, estimate};
+use crate::image::{Image, owner_symbol};
+use crate::jit::{compile_step, estimate};
 use crate::map::check_pivots;
 use crate::memory::Memory;
 use crate::partition::Partition;
@@ -139,8 +139,6 @@ pub struct Counters {
     pub factorisations: u64,
     /// Ticks of all clocks.
     pub ticks: u64,
-    /// Attempts at a step that were made together with those of another run.
-    pub steps_together: u64,
 }
 
 /// Why a parameter cannot be set.
@@ -555,9 +553,7 @@ impl Machine {
     /// Where no code can be made, or copies exist already, the interpreter gives the same bits.
     pub fn compile(&mut self) {
         if let Some(image) = Arc::get_mut(&mut self.image) {
-            if image.code.eagerness == Eagerness::Patient {
-                image.code.eagerness = Eagerness::Steps;
-            }
+            image.code.is_eager = true;
         }
         self.compile_what_runs();
     }
@@ -597,7 +593,7 @@ impl Machine {
                 .flatten();
             match estimate {
                 None => u64::MAX,
-                Some(_) if image.code.eagerness >= Eagerness::Steps => 0,
+                Some(_) if image.code.is_eager => 0,
                 Some((cost, saved)) => (cost / saved) as u64,
             }
         });
@@ -701,9 +697,7 @@ impl System for Machine {
             return false;
         };
         let n_stages = trial.tableau.stages.len() as u64;
-        let made = code.run(&self.image, &self.memory.slots, trial);
-        self.counters.steps_together += u64::from(made == Made::Together);
-        let is_made = made != Made::Not;
+        let is_made = code.run(&self.memory.slots, trial);
         if is_made {
             self.counters.rhs += n_stages;
         }

@@ -77,18 +77,13 @@ impl Turned {
         [first, second]: [Value; 2],
         table: Value,
     ) -> Self {
+        let get = |b: &mut FunctionBuilder<'_>, place: usize| get(b, types::F64X2, table, place);
         let angle = b.ins().splat(types::F64X2, first);
         let angle = if first == second {
             angle
         } else {
             b.ins().insertlane(angle, second, 1)
         };
-        Turned::of_pair(b, angle, table)
-    }
-
-    /// Turns a pair of angles.
-    pub(super) fn of_pair(b: &mut FunctionBuilder<'_>, angle: Value, table: Value) -> Self {
-        let get = |b: &mut FunctionBuilder<'_>, place: usize| get(b, types::F64X2, table, place);
         let bits = get(b, SIZE_BITS);
         let size = b.ins().band(angle, bits);
 

@@ -1,12 +1,12 @@
 //! A routine of straight code as values of one function.
 //!
-//! In:  its instructions, and values for time and variables: numbers of one run, or of two side by side.
+//! In:  its instructions, and values for time and variables.
 //! Out: a value for each slot, and whether all of them may be used.
 //!
 //! **Invariant:** the values have the bits of the interpreter wherever [`Verdict`] says that they may be used.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{FuncRef, InstBuilder, MemFlagsData, Opcode, Type, Value, types};
+use cranelift_codegen::ir::{FuncRef, InstBuilder, MemFlagsData, Opcode, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use paynter_symbolic::angle::LARGEST;
 use paynter_symbolic::expr::Function1;
@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::angles::{Turned, table};
 use super::assembler::Assembler;
-use super::operations::{Helper, choose, condition, constant, constant_beside, emit};
+use super::operations::{Helper, condition, emit};
 use crate::code::{Instr, Op, Step};
 use crate::emit::Routine;
 use crate::map::{Inputs, SMALLEST_PIVOT};
@@ -43,40 +43,10 @@ pub(super) struct Verdict {
     is_singular: Option<Value>,
 }
 
-/// How the numbers of slots lie in memory.
-#[derive(Clone, Copy)]
-pub(super) enum Slots<'a> {
-    /// Those of one run, each in its place.
-    Own,
-    /// Those of two runs side by side: only these slots, in order.
-    Packed(&'a [u32]),
-}
-
-impl Slots<'_> {
-    /// One number or two.
-    pub(super) fn kind(self) -> Type {
-        match self {
-            Slots::Own => types::F64,
-            Slots::Packed(_) => types::F64X2,
-        }
-    }
-
-    fn offset(self, slot: u32) -> i32 {
-        let place = match self {
-            Slots::Own => slot as usize,
-            Slots::Packed(slots) => slots
-                .binary_search(&slot)
-                .expect("every slot that is read was packed"),
-        };
-        place as i32 * self.kind().bytes() as i32
-    }
-}
-
 /// Where a body finds what it does not compute.
 pub(super) struct Surroundings<'a> {
     /// Address of the slots.
     pub(super) memory: Value,
-    pub(super) slots: Slots<'a>,
     /// Address of the variables, and the slots that stand for them.
     pub(super) variables: Value,
     pub(super) inputs: &'a Inputs,
@@ -97,26 +67,6 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Slots that it reads and does not compute, in order, but for time, variables and constants.
-    pub(super) fn slots_read(&self, inputs: &Inputs, constants: &FxHashMap<u32, f64>) -> Vec<u32> {
-        let written: FxHashSet<u32> = self.instrs.iter().map(|i| i.dst).collect();
-        let operands = self.instrs.iter().flat_map(|i| i.operands());
-        let checks = &self.routine.checks;
-        let checked = checks.iter().flat_map(|&(_, pivot, scale)| [pivot, scale]);
-        let all = operands.chain(checked);
-        let all = all.chain(self.routine.outputs.iter().copied());
-        let mut slots: Vec<u32> = all
-            .filter(|slot| {
-                let is_variable = (slot.wrapping_sub(inputs.first) as usize) < inputs.n;
-                let is_known = *slot == inputs.time || constants.contains_key(slot);
-                !is_variable && !is_known && !written.contains(slot)
-            })
-            .collect();
-        slots.sort_unstable();
-        slots.dedup();
-        slots
-    }
-
     /// Writes the instructions. `values` holds the time, and takes every slot that is computed.
     pub(super) fn write(
         &self,
@@ -131,7 +81,7 @@ impl<'a> Body<'a> {
                 Piece::One(i) if i.op == Op::Select => {
                     let holds = around.truth(b, values, &truths, i.a);
                     let [yes, no] = [i.b, i.c].map(|slot| around.value(b, values, slot));
-                    let value = choose(b, holds, yes, no);
+                    let value = b.ins().select(holds, yes, no);
                     values.insert(i.dst, value);
                 }
                 Piece::One(i) => {
@@ -168,8 +118,7 @@ impl Surroundings<'_> {
         if let Some(&holds) = truths.get(&slot) {
             return holds;
         }
-        let is_read_here = matches!(self.slots, Slots::Own)
-            && !values.contains_key(&slot)
+        let is_read_here = !values.contains_key(&slot)
             && !self.constants.contains_key(&slot)
             && !self.is_variable(slot);
         if is_read_here {
@@ -181,7 +130,7 @@ impl Surroundings<'_> {
             return b.ins().icmp_imm_u(IntCC::NotEqual, bits, 0);
         }
         let value = self.value(b, values, slot);
-        let zero = constant_beside(b, value, 0.0);
+        let zero = b.ins().f64const(0.0);
         b.ins().fcmp(FloatCC::NotEqual, value, zero)
     }
 
@@ -197,18 +146,17 @@ impl Surroundings<'_> {
         slot: u32,
     ) -> Value {
         // An instruction takes a constant from the code; kept in a register it would be in the way.
-        let kind = self.slots.kind();
         if let Some(&value) = self.constants.get(&slot) {
-            return constant(b, kind, value);
+            return b.ins().f64const(value);
         }
         *values.entry(slot).or_insert_with(|| {
-            let (from, offset) = if self.is_variable(slot) {
-                let place = (slot - self.inputs.first) as i32;
-                (self.variables, place * kind.bytes() as i32)
+            let (from, place) = if self.is_variable(slot) {
+                (self.variables, slot - self.inputs.first)
             } else {
-                (self.memory, self.slots.offset(slot))
+                (self.memory, slot)
             };
-            b.ins().load(kind, MemFlagsData::trusted(), from, offset)
+            let flags = MemFlagsData::trusted();
+            b.ins().load(types::F64, flags, from, place as i32 * 8)
         })
     }
 }
@@ -217,11 +165,11 @@ impl Verdict {
     fn note_pivot(&mut self, b: &mut FunctionBuilder<'_>, pivot: Value, scale: Value) {
         let is_lost = if is_size_of(b, scale, pivot) {
             // Below a part of its own size is nothing but 0.
-            let zero = constant_beside(b, pivot, 0.0);
+            let zero = b.ins().f64const(0.0);
             b.ins().fcmp(FloatCC::Equal, pivot, zero)
         } else {
             let size = b.ins().fabs(pivot);
-            let smallest = constant_beside(b, pivot, SMALLEST_PIVOT);
+            let smallest = b.ins().f64const(SMALLEST_PIVOT);
             let least = b.ins().fmul(smallest, scale);
             b.ins().fcmp(FloatCC::LessThanOrEqual, size, least)
         };
@@ -245,24 +193,7 @@ impl Verdict {
         });
     }
 
-    /// A bit for each of two runs, the first lowest: 1 if its values may be used, else 0.
-    pub(super) fn usable_of_two(&self, b: &mut FunctionBuilder<'_>) -> Value {
-        let is_small = self.size.map(|size| {
-            let largest = constant_beside(b, size, LARGEST);
-            b.ins().fcmp(FloatCC::LessThan, size, largest)
-        });
-        let is_regular = self
-            .is_singular
-            .map(|is_singular| b.ins().bnot(is_singular));
-        let holds = match (is_small, is_regular) {
-            (None, None) => return b.ins().iconst(types::I8, 0b11),
-            (Some(one), None) | (None, Some(one)) => one,
-            (Some(first), Some(second)) => b.ins().band(first, second),
-        };
-        b.ins().vhigh_bits(types::I8, holds)
-    }
-
-    /// 1 if the values of one run may be used, else 0.
+    /// 1 if the values may be used, else 0.
     pub(super) fn is_usable(&self, b: &mut FunctionBuilder<'_>) -> Value {
         let is_small = match self.size {
             None => b.ins().iconst(types::I8, 1),
@@ -343,19 +274,6 @@ fn write_angles(
             Some((_, of)) => of.push(i),
             None => wanted.push((i.a, vec![i])),
         }
-    }
-    if matches!(around.slots, Slots::Packed(_)) {
-        for (slot, instrs) in wanted {
-            let angle = around.value(b, values, slot);
-            let table = *verdict.table.get_or_insert_with(|| table(b));
-            let turned = Turned::of_pair(b, angle, table);
-            verdict.note_angles(b, turned.size);
-            for i in instrs {
-                let value = turned.sines_after(b, [is_cosine(i); 2]);
-                values.insert(i.dst, value);
-            }
-        }
-        return;
     }
     for two in wanted.chunks(2) {
         let (first, second) = (&two[0], &two[two.len() - 1]);

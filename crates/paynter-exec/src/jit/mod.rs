@@ -24,10 +24,7 @@ mod body;
 mod fused;
 mod operations;
 mod readers;
-mod rows;
-mod side_by_side;
 mod step;
-mod step_of_two;
 mod whole;
 
 use std::mem::ManuallyDrop;
@@ -46,11 +43,10 @@ use crate::emit::Routine;
 use crate::fuse::{FusedKernel, fuse};
 use crate::image::{Image, for_each_steps};
 use assembler::Assembler;
-use body::{Body, Slots};
+use body::Body;
 use operations::{Pairs, emit};
 use readers::{NOBODY, Readers, find_readers, find_readers_of_segments};
-pub use side_by_side::side_by_side;
-pub(crate) use step::{Made, StepCode, compile_step, estimate};
+pub(crate) use step::{StepCode, compile_step, estimate};
 pub(crate) use whole::Whole;
 use whole::write_whole;
 
@@ -274,7 +270,7 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
     let mut whole = |routine: &Routine, n_quadratures: usize| {
         let assembler = &mut compiler.assembler;
         let body = Body::new(routine, FUNCTION_SIZE, assembler);
-        body.map(|body| write_whole(assembler, &body, &image.inputs, n_quadratures, Slots::Own))
+        body.map(|body| write_whole(assembler, &body, &image.inputs, n_quadratures))
             .transpose()
     };
     let wholes = [

@@ -5,8 +5,7 @@
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{
-    ConstantData, FuncRef, InstBuilder, MemFlagsData, Opcode, StackSlotData, StackSlotKind, Type,
-    Value, types,
+    FuncRef, InstBuilder, Opcode, StackSlotData, StackSlotKind, Value, types,
 };
 use cranelift_frontend::FunctionBuilder;
 use paynter_symbolic::expr::{Comparison, Function1, Function2, power};
@@ -88,7 +87,7 @@ pub(super) extern "C" fn sin_cos(angle: f64, cosine: *mut f64) -> f64 {
     sine
 }
 
-/// Writes one operation, on numbers or on pairs of numbers, as its operands are.
+/// Writes one operation.
 pub(super) fn emit(
     b: &mut FunctionBuilder<'_>,
     helpers: &FxHashMap<Helper, FuncRef>,
@@ -115,13 +114,13 @@ pub(super) fn emit(
         Op::Call1(Function1::Floor) => b.ins().floor(x),
         Op::Call1(Function1::Ceil) => b.ins().ceil(x),
         Op::Call1(Function1::Sign) => {
-            let zero = constant_beside(b, x, 0.0);
-            let (one, minus_one) = (constant_beside(b, x, 1.0), constant_beside(b, x, -1.0));
+            let zero = b.ins().f64const(0.0);
+            let (one, minus_one) = (b.ins().f64const(1.0), b.ins().f64const(-1.0));
             let neither = b.ins().fmul(x, zero);
             let is_negative = b.ins().fcmp(FloatCC::LessThan, x, zero);
-            let or_negative = choose(b, is_negative, minus_one, neither);
+            let or_negative = b.ins().select(is_negative, minus_one, neither);
             let is_positive = b.ins().fcmp(FloatCC::GreaterThan, x, zero);
-            choose(b, is_positive, one, or_negative)
+            b.ins().select(is_positive, one, or_negative)
         }
         Op::Call2(f @ (Function2::Min | Function2::Max)) => {
             let comparison = if f == Function2::Min {
@@ -130,22 +129,22 @@ pub(super) fn emit(
                 FloatCC::GreaterThan
             };
             let takes_second = b.ins().fcmp(comparison, y, x);
-            let chosen = choose(b, takes_second, y, x);
+            let chosen = b.ins().select(takes_second, y, x);
             let is_nan = b.ins().fcmp(FloatCC::Unordered, x, y);
-            let nan = constant_beside(b, x, f64::NAN);
-            choose(b, is_nan, nan, chosen)
+            let nan = b.ins().f64const(f64::NAN);
+            b.ins().select(is_nan, nan, chosen)
         }
         Op::Compare(comparison) => {
             let holds = b.ins().fcmp(condition(comparison), x, y);
-            truth(b, holds, x)
+            truth(b, holds)
         }
         Op::Not => {
-            let zero = constant_beside(b, x, 0.0);
+            let zero = b.ins().f64const(0.0);
             let holds = b.ins().fcmp(FloatCC::Equal, x, zero);
-            truth(b, holds, x)
+            truth(b, holds)
         }
         Op::And | Op::Or => {
-            let zero = constant_beside(b, x, 0.0);
+            let zero = b.ins().f64const(0.0);
             let first = b.ins().fcmp(FloatCC::NotEqual, x, zero);
             let second = b.ins().fcmp(FloatCC::NotEqual, y, zero);
             let holds = if op == Op::And {
@@ -153,70 +152,19 @@ pub(super) fn emit(
             } else {
                 b.ins().bor(first, second)
             };
-            truth(b, holds, x)
+            truth(b, holds)
         }
         Op::Select => {
-            let zero = constant_beside(b, x, 0.0);
+            let zero = b.ins().f64const(0.0);
             let holds = b.ins().fcmp(FloatCC::NotEqual, x, zero);
-            choose(b, holds, y, z)
+            b.ins().select(holds, y, z)
         }
         Op::Power | Op::Call1(_) | Op::Call2(_) => {
             let operands = &[x, y][..op.n_operands()];
-            call(b, helpers[&Helper::Of(op)], operands)
+            let call = b.ins().call(helpers[&Helper::Of(op)], operands);
+            b.inst_results(call)[0]
         }
     }
-}
-
-/// Calls a function of numbers, for each of a pair by itself.
-fn call(b: &mut FunctionBuilder<'_>, function: FuncRef, operands: &[Value]) -> Value {
-    if !is_pair(b, operands[0]) {
-        let call = b.ins().call(function, operands);
-        return b.inst_results(call)[0];
-    }
-    let [first, second] = [0, 1].map(|lane| {
-        let of_lane: Vec<Value> = operands
-            .iter()
-            .map(|&pair| b.ins().extractlane(pair, lane))
-            .collect();
-        let call = b.ins().call(function, &of_lane);
-        b.inst_results(call)[0]
-    });
-    pair(b, first, second)
-}
-
-/// Two numbers side by side.
-pub(super) fn pair(b: &mut FunctionBuilder<'_>, first: Value, second: Value) -> Value {
-    let low = b.ins().scalar_to_vector(types::F64X2, first);
-    b.ins().insertlane(low, second, 1)
-}
-
-fn is_pair(b: &FunctionBuilder<'_>, x: Value) -> bool {
-    b.func.dfg.value_type(x) == types::F64X2
-}
-
-/// A number of a kind: alone, or twice side by side.
-pub(super) fn constant(b: &mut FunctionBuilder<'_>, kind: Type, x: f64) -> Value {
-    if kind == types::F64 {
-        return b.ins().f64const(x);
-    }
-    let bytes: Vec<u8> = [x; 2].iter().flat_map(|x| x.to_le_bytes()).collect();
-    let constant = b.func.dfg.constants.insert(ConstantData::from(&bytes[..]));
-    b.ins().vconst(kind, constant)
-}
-
-/// A number of the kind that another value has.
-pub(super) fn constant_beside(b: &mut FunctionBuilder<'_>, other: Value, x: f64) -> Value {
-    let kind = b.func.dfg.value_type(other);
-    constant(b, kind, x)
-}
-
-/// One of two values, or for each of a pair one of two.
-pub(super) fn choose(b: &mut FunctionBuilder<'_>, holds: Value, yes: Value, no: Value) -> Value {
-    if !is_pair(b, yes) {
-        return b.ins().select(holds, yes, no);
-    }
-    let mask = b.ins().bitcast(types::F64X2, MemFlagsData::new(), holds);
-    b.ins().bitselect(mask, yes, no)
 }
 
 fn is_constant(b: &FunctionBuilder<'_>, x: Value) -> bool {
@@ -224,10 +172,9 @@ fn is_constant(b: &FunctionBuilder<'_>, x: Value) -> bool {
     definition.is_some_and(|i| b.func.dfg.insts[i].opcode() == Opcode::F64const)
 }
 
-/// 1 where something holds and 0 where not, of the kind of the values that were looked at.
-fn truth(b: &mut FunctionBuilder<'_>, holds: Value, of: Value) -> Value {
-    let (one, zero) = (constant_beside(b, of, 1.0), constant_beside(b, of, 0.0));
-    choose(b, holds, one, zero)
+fn truth(b: &mut FunctionBuilder<'_>, holds: Value) -> Value {
+    let (one, zero) = (b.ins().f64const(1.0), b.ins().f64const(0.0));
+    b.ins().select(holds, one, zero)
 }
 
 /// The multiplications of [`power`], in its order.
@@ -248,7 +195,7 @@ fn whole_power(b: &mut FunctionBuilder<'_>, x: Value, n: i8) -> Value {
             base = b.ins().fmul(base, base);
         }
     }
-    let one = constant_beside(b, x, 1.0);
+    let one = b.ins().f64const(1.0);
     let result = result.unwrap_or(one);
     if n < 0 {
         b.ins().fdiv(one, result)

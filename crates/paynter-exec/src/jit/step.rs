@@ -10,41 +10,21 @@
 //! **Invariant:** the bits are those of the method going stage by stage over the interpreter, or the function says
 //! that its numbers may not be used.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Value, types};
+use cranelift_codegen::ir::{
+    AbiParam, ConstantData, InstBuilder, MemFlagsData, Type, Value, types,
+};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Module};
 use paynter_solve::{Tableau, Term, Trial};
 use rustc_hash::FxHashMap;
 
 use super::assembler::Assembler;
-use super::rows::{Layout, Rows};
-use super::side_by_side;
-use super::step_of_two::{self, Pair, StepOfTwo};
 use super::whole::{Whole, sign};
-use super::{Code, TIME_OF_MODULE, TIME_OF_OPERATION};
-use crate::image::{Eagerness, Image};
-
-/// What came of an attempt at a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Made {
-    /// Its numbers may not be used.
-    #[default]
-    Not,
-    /// It was made.
-    Alone,
-    /// It was made together with that of another run.
-    Together,
-}
-
-impl Made {
-    fn new(is_usable: bool, how: Made) -> Self {
-        if is_usable { how } else { Made::Not }
-    }
-}
+use super::{Code, TIME_OF_MODULE};
+use crate::image::Image;
 
 /// A function that makes one attempt at a step.
 #[derive(Debug)]
@@ -56,10 +36,6 @@ pub(crate) struct StepCode {
     /// Numbers in all rows of integrands that it touches.
     n_integrands: usize,
     n_slots: usize,
-    /// The same for two runs side by side; made when it pays, none if it cannot be.
-    of_two: OnceLock<Option<StepOfTwo>>,
-    /// How often two runs have met so far.
-    n_meetings: AtomicU64,
     /// Keeps the memory of the function.
     _code: Arc<Code>,
     /// What it calls.
@@ -85,19 +61,10 @@ type StepFn = unsafe extern "C" fn(
 ) -> u8;
 
 impl StepCode {
-    /// Makes an attempt, together with another run if there is one beside it.
+    /// Makes an attempt. False if its numbers may not be used.
     #[inline]
     #[must_use]
-    pub(crate) fn run(&self, image: &Image, slots: &[f64], mut trial: Trial<'_>) -> Made {
-        if !self.fits(slots, &trial) {
-            return Made::Not;
-        }
-        let met = side_by_side::meet(self, image, slots, &mut trial);
-        met.unwrap_or_else(|| self.run_alone(slots, &mut trial))
-    }
-
-    /// Tells whether the code is that of the method of an attempt.
-    fn fits(&self, slots: &[f64], trial: &Trial<'_>) -> bool {
+    pub(crate) fn run(&self, slots: &[f64], trial: Trial<'_>) -> bool {
         let n_stages = self.tableau.stages.len() + 1;
         if !std::ptr::eq(self.tableau, trial.tableau) {
             return false;
@@ -113,12 +80,6 @@ impl StepCode {
                 && trial.integrals.len() >= self.tableau.integrals.len() * self.n_quadratures,
             "memory and rows have the lengths of the model"
         );
-        true
-    }
-
-    /// Makes an attempt of one run; `slots` and trial [fit](Self::fits).
-    #[inline]
-    pub(super) fn run_alone(&self, slots: &[f64], trial: &mut Trial<'_>) -> Made {
         // SAFETY: `function` was made by `write_step` with this signature.
         let function = unsafe { std::mem::transmute::<*const u8, StepFn>(self.function) };
         // SAFETY: the code reads slots below `n_slots` and the first `n` variables, and touches as much of the rows as
@@ -137,54 +98,7 @@ impl StepCode {
                 trial.h,
             )
         };
-        Made::new(is_usable != 0, Made::Alone)
-    }
-
-    /// Makes the attempts of two runs of one model; `slots` and trials both [fit](Self::fits).
-    pub(super) fn run_two(
-        &self,
-        image: &Image,
-        first: (&[f64], &mut Trial<'_>),
-        second: (&[f64], &mut Trial<'_>),
-        room: &mut Vec<Pair>,
-    ) -> [Made; 2] {
-        let code = self
-            .of_two
-            .get()
-            .map_or_else(|| self.make_of_two(image), Option::as_ref);
-        match code {
-            Some(code) => {
-                // SAFETY: the lengths are those that `fits` has seen.
-                let usable = unsafe { code.run(first, second, room) };
-                usable.map(|is_usable| Made::new(is_usable, Made::Together))
-            }
-            None => [
-                self.run_alone(first.0, first.1),
-                self.run_alone(second.0, second.1),
-            ],
-        }
-    }
-
-    /// Makes the code for two runs once that would have paid.
-    #[cold]
-    fn make_of_two(&self, image: &Image) -> Option<&StepOfTwo> {
-        /// What an operation costs less where it serves two runs, ns.
-        const SAVED_PER_OPERATION: f64 = 0.3;
-        let has_integrands = self.n_quadratures > 0;
-        let n_meetings = self.n_meetings.fetch_add(1, Ordering::Relaxed);
-        let Some(n_operations) = step_of_two::operations(image, has_integrands) else {
-            return self.of_two.get_or_init(|| None).as_ref();
-        };
-        let cost = TIME_OF_MODULE + TIME_OF_OPERATION * n_operations as f64;
-        let n_stages = self.tableau.stages.len();
-        let saved = SAVED_PER_OPERATION * (n_stages * n_operations) as f64;
-        let is_patient = image.code.eagerness < Eagerness::Everything;
-        if is_patient && (n_meetings as f64) * saved < cost {
-            return None;
-        }
-        // Where no code can be made, each run by itself gives the same bits.
-        let make = || step_of_two::compile(image, self.tableau, has_integrands).ok();
-        self.of_two.get_or_init(make).as_ref()
+        is_usable != 0
     }
 }
 
@@ -264,8 +178,6 @@ pub(crate) fn compile_step(
         n_quadratures,
         n_integrands: n_rows * n_quadratures,
         n_slots: image.n_slots,
-        of_two: OnceLock::new(),
-        n_meetings: AtomicU64::new(0),
         _code: Arc::new(Code::new(assembler.module)),
         _called: [plain.clone(), full.clone()],
     })
@@ -283,7 +195,7 @@ fn write_step(
     signature.returns.push(AbiParam::new(types::I8));
     let (function, _) = assembler.begin(&signature, &[])?;
     let mut signature = assembler.module.make_signature();
-    sign(&mut signature, types::F64);
+    sign(&mut signature);
     let mut b = FunctionBuilder::new(&mut assembler.context.func, &mut assembler.builder_context);
     let signature = b.import_signature(signature);
     let block = b.create_block();
@@ -306,13 +218,7 @@ fn write_step(
     };
     let hh = b.ins().splat(types::F64X2, h);
     let n = plain.n;
-    let mut rows = Rows {
-        b,
-        layout: Layout::TwoByTwo,
-        n,
-        h,
-        hh,
-    };
+    let mut rows = Rows { b, n, h, hh };
     let mut is_usable = rows.b.ins().iconst(types::I8, 1);
     let mut probe: Option<Value> = None;
     for (number, stage) in tableau.stages.iter().enumerate() {
@@ -334,7 +240,7 @@ fn write_step(
         let call = b.ins().call_indirect(signature, function, &arguments);
         let is_good = b.inst_results(call)[0];
         is_usable = b.ins().band(is_usable, is_good);
-        for place in 0..rows.n_places() {
+        for place in 0..n.div_ceil(2) {
             probe = Some(rows.note_not_finite((rates, number + 1, place), probe));
         }
     }
@@ -361,4 +267,121 @@ fn write_step(
     b.seal_all_blocks();
     b.finalize(assembler.module.target_config());
     assembler.end(function)
+}
+
+/// Numbers of all variables, two by two; the last may be alone.
+type Row = Vec<Value>;
+
+/// Sums over stages, and what they are taken from.
+struct Rows<'a> {
+    b: FunctionBuilder<'a>,
+    /// Length of a row.
+    n: usize,
+    h: Value,
+    /// Twice `h`, side by side.
+    hh: Value,
+}
+
+impl Rows<'_> {
+    /// Whether the numbers at a place of a row are one or two.
+    fn kind(&self, place: usize) -> Type {
+        if 2 * place + 1 < self.n {
+            types::F64X2
+        } else {
+            types::F64
+        }
+    }
+
+    fn load(&mut self, from: Value, row: usize, place: usize) -> Value {
+        let offset = ((row * self.n + 2 * place) * 8) as i32;
+        let kind = self.kind(place);
+        self.b.ins().load(kind, anywhere(), from, offset)
+    }
+
+    fn store(&mut self, values: &[Value], to: Value, row: usize) {
+        for (place, &value) in values.iter().enumerate() {
+            let offset = ((row * self.n + 2 * place) * 8) as i32;
+            self.b.ins().store(anywhere(), value, to, offset);
+        }
+    }
+
+    /// A number beside others of a kind.
+    fn constant(&mut self, kind: Type, x: f64) -> Value {
+        if kind == types::F64 {
+            self.b.ins().f64const(x)
+        } else {
+            let bytes: Vec<u8> = [x; 2].iter().flat_map(|x| x.to_le_bytes()).collect();
+            let constants = &mut self.b.func.dfg.constants;
+            let constant = constants.insert(ConstantData::from(&bytes[..]));
+            self.b.ins().vconst(kind, constant)
+        }
+    }
+
+    /// `h Σ weight row`.
+    fn sum(&mut self, from: Value, terms: &[Term]) -> Row {
+        let mut sums: Row = Vec::new();
+        for (number, &(stage, weight)) in terms.iter().enumerate() {
+            let (one, two) = (
+                self.constant(types::F64, weight),
+                self.constant(types::F64X2, weight),
+            );
+            for place in 0..self.n.div_ceil(2) {
+                let weight = if self.kind(place) == types::F64 {
+                    one
+                } else {
+                    two
+                };
+                let rate = self.load(from, stage, place);
+                let product = self.b.ins().fmul(weight, rate);
+                if number == 0 {
+                    sums.push(product);
+                } else {
+                    sums[place] = self.b.ins().fadd(sums[place], product);
+                }
+            }
+        }
+        for (place, sum) in sums.iter_mut().enumerate() {
+            let h = if self.kind(place) == types::F64 {
+                self.h
+            } else {
+                self.hh
+            };
+            *sum = self.b.ins().fmul(h, *sum);
+        }
+        sums
+    }
+
+    /// `y0 + h Σ weight rates`.
+    fn state_after(&mut self, (rates, terms): (Value, &[Term]), y0: Value) -> Row {
+        let mut sums = self.sum(rates, terms);
+        for (place, sum) in sums.iter_mut().enumerate() {
+            let y0 = self.load(y0, 0, place);
+            *sum = self.b.ins().fadd(*sum, y0);
+        }
+        sums
+    }
+
+    /// Adds a difference that is 0 if the rates at a place of a stage are finite.
+    fn note_not_finite(
+        &mut self,
+        (rates, stage, place): (Value, usize, usize),
+        before: Option<Value>,
+    ) -> Value {
+        let rate = self.load(rates, stage, place);
+        let zero = self.b.ins().fsub(rate, rate);
+        let zero = if self.kind(place) == types::F64 {
+            self.b.ins().splat(types::F64X2, zero)
+        } else {
+            zero
+        };
+        match before {
+            None => zero,
+            Some(before) => self.b.ins().fadd(before, zero),
+        }
+    }
+}
+
+/// A pair may lie at any multiple of eight bytes.
+fn anywhere() -> MemFlagsData {
+    MemFlagsData::new().with_notrap()
 }

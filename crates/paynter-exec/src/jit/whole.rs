@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature, Type, Value, types};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Module};
 use rustc_hash::FxHashMap;
 
 use super::Code;
 use super::assembler::Assembler;
-use super::body::{Body, Slots, Surroundings, Verdict};
+use super::body::{Body, Surroundings, Verdict};
 use crate::map::Inputs;
 
 /// A function from time and variables to rates, and to integrands of quadratures.
@@ -69,24 +69,22 @@ impl Whole {
     }
 }
 
-/// Parameters: slots, variables, rates, integrands, time; result: whether the numbers may be used, a bit for each run.
-pub(super) fn sign(signature: &mut Signature, kind: Type) {
+/// Parameters: slots, variables, rates, integrands, time; result: whether the numbers may be used.
+pub(super) fn sign(signature: &mut Signature) {
     signature.params.extend([AbiParam::new(types::I64); 4]);
-    signature.params.push(AbiParam::new(kind));
+    signature.params.push(AbiParam::new(types::F64));
     signature.returns.push(AbiParam::new(types::I8));
 }
 
-/// Writes the function, for one run or for two side by side. The first `n_quadratures` outputs of the body are integrands,
-/// the others rates.
+/// Writes the function. The first `n_quadratures` outputs of the body are integrands, the others rates.
 pub(super) fn write_whole(
     assembler: &mut Assembler,
     body: &Body<'_>,
     inputs: &Inputs,
     n_quadratures: usize,
-    slots: Slots<'_>,
 ) -> Result<FuncId, String> {
     let mut signature = assembler.module.make_signature();
-    sign(&mut signature, slots.kind());
+    sign(&mut signature);
     let helpers = assembler.declare_helpers(body.instrs)?;
     let (function, functions) = assembler.begin(&signature, &helpers)?;
     let mut b = FunctionBuilder::new(&mut assembler.context.func, &mut assembler.builder_context);
@@ -100,7 +98,6 @@ pub(super) fn write_whole(
     values.insert(inputs.time, time);
     let around = Surroundings {
         memory,
-        slots,
         variables,
         inputs,
         constants: &assembler.constants,
@@ -109,14 +106,8 @@ pub(super) fn write_whole(
     let mut verdict = Verdict::default();
     body.write(&mut b, &around, &mut values, &mut verdict);
     let (first, second) = body.routine.outputs.split_at(n_quadratures);
-    let is_alone = matches!(slots, Slots::Own);
     // In pairs, as they will be read: the processor does not join what was stored one by one.
-    let width = if assembler.has_pairs && is_alone {
-        2
-    } else {
-        1
-    };
-    let stride = width * slots.kind().bytes() as usize;
+    let width = if assembler.has_pairs { 2 } else { 1 };
     for (slots, to) in [(first, integrands), (second, rates)] {
         for (place, two) in slots.chunks(width).enumerate() {
             let numbers: Vec<Value> = two
@@ -131,13 +122,10 @@ pub(super) fn write_whole(
                 _ => numbers[0],
             };
             let flags = MemFlagsData::new().with_notrap();
-            b.ins().store(flags, value, to, (place * stride) as i32);
+            b.ins().store(flags, value, to, (place * width * 8) as i32);
         }
     }
-    let is_usable = match slots {
-        Slots::Own => verdict.is_usable(&mut b),
-        Slots::Packed(_) => verdict.usable_of_two(&mut b),
-    };
+    let is_usable = verdict.is_usable(&mut b);
     b.ins().return_(&[is_usable]);
     b.seal_all_blocks();
     b.finalize(assembler.module.target_config());

@@ -11,6 +11,6 @@ mod optimize;
 mod sampled_loops;
 mod screening;
 mod sensitivity;
-mod side_by_side;
 mod spectrum;
 mod sweep;
+mod sweep_bits;

@@ -1,4 +1,4 @@
-//! Sweeps make the steps of two points together where machine code can: no number may depend on that.
+//! Machine code, threads and the order of points change no bit of a sweep.
 
 use crate::kit::{self, design};
 use paynter::Choice;
@@ -19,17 +19,16 @@ fn points(design: &paynter::Design, engine: Engine, jobs: usize) -> Vec<Point> {
     sweeper.run(all, jobs, &|_| ControlFlow::Continue(()))
 }
 
-/// The interpreter goes stage by stage, so that no two of its points ever meet.
 fn assert_alike(design: &paynter::Design, what: &str) {
-    let alone = format!("{:?}", points(design, Engine::Interpreter, 1));
+    let interpreted = format!("{:?}", points(design, Engine::Interpreter, 1));
     for jobs in [1, 2, 3] {
-        let together = format!("{:?}", points(design, Engine::Jit, jobs));
-        assert!(together == alone, "{what} with {jobs} threads");
+        let compiled = format!("{:?}", points(design, Engine::Jit, jobs));
+        assert!(compiled == interpreted, "{what} with {jobs} threads");
     }
 }
 
 #[test]
-fn sweeps_of_gallery_models_have_the_bits_of_runs_alone() {
+fn sweeps_of_gallery_models_have_the_bits_of_the_interpreter() {
     for (file, experiment, sweep) in [
         (
             "gyroscope/gyroscope.bond",
@@ -79,9 +78,9 @@ fn sweeps_of_gallery_models_have_the_bits_of_runs_alone() {
 }
 
 /// A ball that bounces at other times in every point, a spring that hardens, a switch of time, a stop, a point that
-/// fails and a range that is left: points end early, restart, and are refused, each beside another that goes on.
+/// fails and a range that is left: points end early, restart, and are refused.
 #[test]
-fn events_stops_and_failures_of_one_point_do_not_touch_the_one_beside_it() {
+fn events_stops_and_failures_of_points_change_no_bit_of_others() {
     let text = "\
 model M {
     param m = 1 [kg] in 0.2 [kg] .. 3 [kg]
