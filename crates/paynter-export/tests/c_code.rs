@@ -246,7 +246,7 @@ fn what_becomes_true_right_after_the_start_acts_there() {
         der(x) = 1
         when a: time > 0 { na = pre(na) + 1 }
         when b: time >= 0 { nb = pre(nb) + 1 }
-        when c: sign(time) > 0 { nc = pre(nc) + 1 }
+        when c: 1 - time < 1 { nc = pre(nc) + 1 }
         when d: x > 0.2 { nd = pre(nd) + 1 }
         output oa = na, ob = nb, oc = nc, od = nd
     }";
