@@ -274,49 +274,24 @@ impl Machine {
         })
     }
 
-    /// The mode at the very instant t, where time alone decides.
-    fn mode_at_instant(&mut self, mode: &ModeInfo, t: f64) -> Option<f64> {
-        match mode.decider {
-            Decider::State { .. } => None,
-            Decider::Time { output } => Some(self.time_line(output).mode_at_instant(mode.kind, t)),
-            Decider::Clock { watched } => {
-                let function = &self.image.events.watched[watched];
-                Some(self.clockworks[watched].cell_at(function, &self.memory.slots, t))
-            }
-        }
-    }
-
     /// Holds the conditions of `when`s as they are at the very start: what is true then has not become true, and nothing
     /// acts; what a line of time makes true right after it acts there.
     pub(crate) fn hold_first_conditions(&mut self, t0: f64) -> Result<(), Fault> {
         let image = self.image.clone();
-        let is_by_time = |mode: &&ModeInfo| !matches!(mode.decider, Decider::State { .. });
-        let by_time = image.events.modes.iter().filter(is_by_time);
-        let slots = &self.memory.slots;
-        let held = by_time.clone().map(|m| (m.slot, slots[m.slot as usize]));
-        let after: Vec<(u32, f64)> = held.collect();
-        // A mode may move the line of another one, as in `sign(time) > 0`: again until all agree.
-        for _ in 0..=after.len().min(MAX_ROUNDS) {
-            let mut has_changed = false;
-            for mode in by_time.clone() {
-                let Some(at_start) = self.mode_at_instant(mode, t0) else {
-                    continue;
-                };
+        let mut after = Vec::new();
+        for mode in &image.events.modes {
+            if let Decider::Time { output } = mode.decider {
+                let at_start = self.time_line(output).mode_at_instant(mode.kind, t0);
                 let held = &mut self.memory.slots[mode.slot as usize];
-                has_changed |= *held != at_start;
+                after.push((mode.slot, *held));
                 *held = at_start;
             }
-            if !has_changed {
-                break;
-            }
-            self.run_timing(t0)?;
         }
         self.rising_conditions()?;
 
         for (slot, mode) in after {
             self.memory.slots[slot as usize] = mode;
         }
-        self.run_timing(t0)?;
         let first = self.conditions.clone();
         self.room.is_when_due = !self.rising_conditions()?.is_empty();
         self.conditions = first;

@@ -223,21 +223,12 @@ HELPER int hold_first_conditions(M *m)
     int k, status;
 #if N_LINES > 0
     real after[N_MODES];
-    int round, again = 1;
-    for (k = 0; k < N_MODES; ++k)
+    for (k = 0; k < N_MODES; ++k) {
         after[k] = m->mode[k];
-    /* A mode may move the line of another one: again until all agree. */
-    for (round = 0; again && round <= MAX_ROUNDS; ++round) {
-        again = 0;
-        if ((status = routine_timing(m, m->line)) != STATUS_OK)
-            return status;
-        for (k = 0; k < N_MODES; ++k)
-            if (modes[k].guard < 0) {
-                const real *line = m->line + modes[k].output;
-                const real mode = mode_at_instant(modes[k].kind, line[0], line[1], m->t);
-                again |= mode != m->mode[k];
-                m->mode[k] = mode;
-            }
+        if (modes[k].guard < 0) {
+            const real *line = m->line + modes[k].output;
+            m->mode[k] = mode_at_instant(modes[k].kind, line[0], line[1], m->t);
+        }
     }
 #endif
     if ((status = routine_conditions(m, m->condition)) != STATUS_OK)
