@@ -48,7 +48,24 @@ pub fn zeros(channel: &Channel) -> Result<Option<Vec<Complex>>, NoEigenvalues> {
     let d = sign * log.exp();
     let n = b.len();
     let closed = Matrix::from_fn(n, n, |i, j| a[(i, j)] - b[i] * (c[j] / d));
-    eigenvalues(&closed).map(Some)
+    let mut found = eigenvalues(&closed)?;
+    let mut largest = found.iter().map(|z| z.norm()).fold(0.0, f64::max);
+    if n == 1 {
+        largest = a[(0, 0)].abs() + (b[0] * (c[0] / d)).abs();
+    }
+    found.iter_mut().for_each(|zero| settle(zero, largest));
+    Ok(Some(found))
+}
+
+/// Takes what rounding leaves of a zero at the origin, or on the imaginary axis, for one that is there.
+fn settle(zero: &mut Complex, largest: f64) {
+    const ROUNDINGS: f64 = 4.0;
+    let rounding = ROUNDINGS * f64::EPSILON * largest;
+    if zero.norm() <= rounding {
+        *zero = Complex::new(0.0, 0.0);
+    } else if zero.im != 0.0 && zero.re.abs() <= rounding {
+        zero.re = 0.0;
+    }
 }
 
 /// How the input first reaches the output.

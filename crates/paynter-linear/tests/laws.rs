@@ -382,3 +382,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn zeros_at_the_origin_and_on_the_imaginary_axis_are_exactly_there() {
+    // Force between the masses of a quarter car to the speed of the upper one: -s (mu s² + kt) / … , zeros 0, ± √(kt/mu) j.
+    for (ms, mu, k, r, kt) in [
+        (300.0, 40.0, 2e4, 1500.0, 1.8e5),
+        (250.0, 31.0, 1.3e4, 900.0, 2.1e5),
+        (7.0, 0.3, 11.0, 0.7, 130.0),
+    ] {
+        let channel = Channel {
+            a: Matrix::from_rows(&[
+                &[-r / ms, r / mu, k, 0.0],
+                &[r / ms, -r / mu, -k, kt],
+                &[-1.0 / ms, 1.0 / mu, 0.0, 0.0],
+                &[0.0, -1.0 / mu, 0.0, 0.0],
+            ]),
+            b: vec![1.0, -1.0, 0.0, 0.0],
+            c: vec![1.0 / ms, 0.0, 0.0, 0.0],
+            d: vec![0.0],
+        };
+        let found = zeros(&channel)
+            .expect("it has eigenvalues")
+            .expect("it passes");
+        assert_eq!(found.iter().filter(|z| z.re == 0.0).count(), 3, "{found:?}");
+        assert!(found.iter().any(|z| z.norm() == 0.0), "{found:?}");
+    }
+}
