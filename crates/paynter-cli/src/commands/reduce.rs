@@ -56,7 +56,7 @@ pub fn reduce(args: &ReduceArgs) -> u8 {
     })
 }
 
-/// Leaves out what moves little energy in a run: another model, of which the error is told in place of a proof.
+/// Leaves out elements that move little energy in a run. The result is another model: its error is printed instead of a proof.
 fn by_activity(args: &ReduceArgs, share: &str) -> u8 {
     let model = ModelArgs {
         file: args.rewrite.file.clone(),
