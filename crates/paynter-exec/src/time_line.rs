@@ -9,6 +9,10 @@
 use crate::events::{mode_at, truth_on_side};
 use crate::image::SwitchKind;
 
+/// Roundings by which values or instants may differ and still be the same: slope, offset and their quotient are a few
+/// operations away from the text.
+const ROUNDINGS: f64 = 8.0;
+
 /// slope · t + offset, with the size of the terms that the offset is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeLine {
@@ -27,7 +31,6 @@ impl TimeLine {
     /// crosses within some roundings of t, and of the terms that cancel there: that is now, or a switch would go there
     /// and back.
     fn has_reached(&self, level: f64, t: f64) -> bool {
-        const ROUNDINGS: f64 = 8.0;
         let at = self.instant(level);
         let size = at.abs() + (self.size + level.abs()) / self.slope.abs();
         let rounding = ROUNDINGS * f64::EPSILON * size;
@@ -52,7 +55,6 @@ impl TimeLine {
 
     /// The mode at the very instant t, by the value there: at t = 0, `time > 0` does not hold yet.
     pub(crate) fn mode_at_instant(&self, kind: SwitchKind, t: f64) -> f64 {
-        const ROUNDINGS: f64 = 8.0;
         let value = self.slope * t + self.offset;
         let rounding = ROUNDINGS * f64::EPSILON * ((self.slope * t).abs() + self.size);
         let bound = match kind {

@@ -59,6 +59,7 @@ pub fn zeros(channel: &Channel) -> Result<Option<Vec<Complex>>, NoEigenvalues> {
 
 /// Takes what rounding leaves of a zero at the origin, or on the imaginary axis, for one that is there.
 fn settle(zero: &mut Complex, largest: f64) {
+    // Eigenvalues are known to roundings of the largest at best. No more than that: a small zero beside a large one is real.
     const ROUNDINGS: f64 = 4.0;
     let rounding = ROUNDINGS * f64::EPSILON * largest;
     if zero.norm() <= rounding {
