@@ -74,6 +74,7 @@ mod plan;
 pub mod program;
 mod rechoice;
 mod regularity;
+mod shaken;
 mod sizes;
 mod sparse;
 mod start;

@@ -685,6 +685,10 @@ impl System for Machine {
         self.rhs_by_steps(t, y, f)
     }
 
+    fn noise(&mut self, t: f64, y: &[f64], noise: &mut [f64]) -> Result<bool, EvalError> {
+        self.noise_of_rates(t, y, noise).map(|()| true)
+    }
+
     fn step(&mut self, trial: Trial<'_>) -> bool {
         if self.must_set_up || self.partition.is_some() {
             return false;

@@ -163,6 +163,10 @@ pub fn rewrite<L: Loader + Clone>(
         }
         Err(why) => Proof::failed(why),
     };
+    if !proof.holds() {
+        // A model that is wrong by itself cannot be proved equal to anything: its own messages say more.
+        paynter::design_in(loader, path, &choice)?;
+    }
     let mut rewritten = Rewritten {
         text: written,
         model: name,

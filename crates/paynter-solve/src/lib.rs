@@ -41,6 +41,7 @@ mod fixed;
 mod jacobian;
 mod linear;
 mod methods;
+mod noise;
 mod observer;
 mod one_step;
 mod options;

@@ -277,6 +277,9 @@ impl<F: Formula> OneStep<F> {
             };
             cx.statistics.rejected += 1;
             was_rejected = true;
+            if matches!(trouble, Trouble::Error { .. }) {
+                cx.measure_noise(t0, &self.y0);
+            }
             h_natural = h * factor.min(SAFETY);
             if trouble.is_fatal() || h_natural < min_step(t0) || h_natural.is_nan() {
                 return Err(trouble.into_failure());
@@ -290,6 +293,7 @@ impl<F: Formula> OneStep<F> {
         self.formula.attempt(cx, (t0, h), &self.y0, &mut self.y1)?;
         cx.weights
             .inverse_scale_of_step(&self.y0, &self.y1, &mut self.inverse_scale);
+        cx.weights.noise.allow(h, &mut self.inverse_scale);
         let mut moved = false;
         // A step far beyond the tolerance is rejected anyway, and its end may lie too far
         // off for the projection to find its way back.

@@ -6,6 +6,7 @@
 //! **Invariant:** after `advance`, `t0 < t1 ≤ t_stop`, `y0` and `y1` are the states at both
 //! ends, and `interpolate` is continuous between them.
 
+use crate::noise::Noise;
 use crate::options::{Absolute, Alike, Failure, Function, Statistics, Tolerances};
 use crate::system::{EvalError, Projection, System};
 use crate::tableau::Trial;
@@ -305,6 +306,8 @@ pub(crate) struct Weights {
     share: Vec<f64>,
     /// Variables that learn from each other, with the largest multiple of their sizes so far.
     groups: Vec<(Alike, f64)>,
+    /// What roundings leave of the rates.
+    pub(crate) noise: Noise,
 }
 
 impl Weights {
@@ -329,6 +332,7 @@ impl Weights {
             absolute,
             share,
             groups,
+            noise: Noise::default(),
         }
     }
 

@@ -205,6 +205,16 @@ pub trait System {
     /// error is [`EvalError::Fatal`]. It checks for values that are not finite itself.
     fn rhs(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), EvalError>;
 
+    /// Computes how far each rate of `f(t, y)` moves if everything is rounded in another way, and returns true; false
+    /// means that this is not known.
+    ///
+    /// # Errors
+    ///
+    /// As [`System::rhs`].
+    fn noise(&mut self, _t: f64, _y: &[f64], _noise: &mut [f64]) -> Result<bool, EvalError> {
+        Ok(false)
+    }
+
     /// Gives the pattern of `∂f/∂y`; `None` means dense.
     fn jacobian_pattern(&self) -> Option<&Pattern> {
         None

@@ -200,5 +200,5 @@ fn too_many_steps(t: f64, (steps, limit): (usize, usize), needed: f64) -> Diagno
         ),
     };
     Diagnostic::error(code::TOO_MANY_STEPS, text)
-        .help("leave the choice to `method = auto`, which finds methods for stiff models; stop earlier, loosen `rtol`, or look for a fast oscillation in the model")
+        .help("leave the choice to `method = auto`, which finds methods for stiff models; stop earlier, loosen `rtol`, give an `atol` if some states stay close to zero, or look for a fast oscillation in the model")
 }

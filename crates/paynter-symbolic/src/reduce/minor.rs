@@ -16,7 +16,7 @@ use super::tearing::made_up;
 use super::terms::Dependence;
 use crate::calculus::gradient;
 use crate::dae::Role;
-use crate::expr::{ExprId, SymbolId};
+use crate::expr::{ExprId, Function1, Node, SymbolId};
 
 /// The matrix J of the differentiated constraints, by columns.
 #[derive(Default)]
@@ -377,14 +377,20 @@ struct Minor<'a> {
     n_free: usize,
     column_of: Vec<u32>,
     row_of: Vec<u32>,
+    /// Whether some entry of each row is constant.
+    has_constant: Vec<bool>,
     marks: Marks,
 }
 
 impl<'a> Minor<'a> {
     fn new(table: &'a Table, stage: usize) -> Minor<'a> {
         let is_active: Vec<bool> = table.counts.iter().map(|&c| c as usize >= stage).collect();
+        let mut has_constant = vec![false; table.counts.len()];
+        let entries = table.columns.iter().flatten();
+        entries.for_each(|e| has_constant[e.row as usize] |= e.is_constant);
         Minor {
             table,
+            has_constant,
             n_free: is_active.iter().filter(|&&a| a).count(),
             is_active,
             column_of: vec![NONE; table.counts.len()],
@@ -496,6 +502,8 @@ impl<'a> Minor<'a> {
         let mut rows = part.to_vec();
         rows.sort_unstable();
         let symbols = &system.dae.symbols;
+        let factors = self.factors_of(system, definitions, &rows);
+        let mut signs = vec![(false, false); factors.len()];
         let mut determinants: Vec<f64> = Vec::new();
         for point in 0..N_SIGN_POINTS {
             let free = |s: SymbolId| match symbols[s.0 as usize].role {
@@ -519,6 +527,10 @@ impl<'a> Minor<'a> {
             if is_finite {
                 determinants.push(determinant(a));
             }
+            for (sign, &factor) in signs.iter_mut().zip(&factors) {
+                let value = point.value(factor).unwrap_or(f64::NAN);
+                *sign = (sign.0 || value > 0.0, sign.1 || value < 0.0);
+            }
         }
 
         let is_near_zero = |d: &f64| d.abs() <= NEARLY_ZERO;
@@ -527,6 +539,40 @@ impl<'a> Minor<'a> {
         (determinants.len() as u64) < N_SIGN_POINTS / 2
             || has_both_signs
             || determinants.iter().any(is_near_zero)
+            || signs.contains(&(true, true))
+    }
+
+    /// The factors of a single entry: the square of a sine vanishes without a change of its sign, the sine changes it.
+    fn factors_of(&self, system: &System, definitions: &Definitions, rows: &[u32]) -> Vec<ExprId> {
+        let &[row] = rows else {
+            return Vec::new();
+        };
+        // The slope of a cubic spring vanishes, too; where there is nothing else to solve for, it stays.
+        if !self.has_constant[row as usize] {
+            return Vec::new();
+        }
+        let column = &self.table.columns[self.column_of[row as usize] as usize];
+        let pool = &system.dae.pool;
+        let mut open: Vec<ExprId> = column
+            .iter()
+            .filter(|e| e.row == row)
+            .map(|e| e.value)
+            .collect();
+        let mut factors = Vec::new();
+        while let Some(e) = open.pop() {
+            match pool.node(e) {
+                Node::Neg(a) | Node::Div(a, _) | Node::Power(a, _) => open.push(a),
+                Node::Call1(Function1::Abs, a) => open.push(a),
+                Node::Mul(a, b) => open.extend([a, b]),
+                Node::Symbol(s) => match definitions.of(s) {
+                    Some(definition) => open.push(definition),
+                    None => factors.push(e),
+                },
+                Node::Number(_) => {}
+                _ => factors.push(e),
+            }
+        }
+        factors
     }
 }
 

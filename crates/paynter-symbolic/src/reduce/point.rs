@@ -41,7 +41,7 @@ impl Definitions {
         Definitions { of }
     }
 
-    fn of(&self, s: SymbolId) -> Option<ExprId> {
+    pub(crate) fn of(&self, s: SymbolId) -> Option<ExprId> {
         self.of.get(s.0 as usize).copied().flatten()
     }
 }
