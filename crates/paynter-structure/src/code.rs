@@ -35,6 +35,8 @@ codes! {
         "An inverse is drawn with source-sensors (SS) at inputs and outputs and bicausal bonds between them, which carry effort and flow the same way. That needs as many outputs as inputs, inputs that are sources, outputs that junctions share, and lines of bonds from each output to an input that have no junction in common. Where a line would force a junction that another source forces already, there is none. `--want` computes the inverse from the equations all the same.";
     NO_ESTIMATE = "E0863", "elements that the data does not tell",
         "An element is estimated by taking its law out and computing its effort and flow from what the sensors measured, through the rest of the model (bicausal estimation). That needs as many sensors as elements, elements of one size (R, C or I), an inverse that exists and is stable, at most three differentiations of the data, and data in which the element moves. `paynter fit` estimates parameters by comparing whole runs instead.";
+    OTHER_START = "W0865", "target curves that begin elsewhere than the model",
+        "The states at the start fix the outputs there, and as many of their derivatives as an input has integrations to pass. Target curves with other values there ask for a jump of states, which takes an impulse. The inverse then begins where the curves ask for, not where the model begins: what it needs is right for a model that begins so. Begin the curves like the model, or give the model the start values that the warning lists.";
     NO_DATA = "E0861", "data without a column for a sensor",
         "The table has no column with the name of the output, or fewer than two rows. Columns are found by the names of `--to` and `--from`; an input without a column acts as the model says.";
 }

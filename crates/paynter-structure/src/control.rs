@@ -13,7 +13,9 @@ use crate::code;
 use crate::cures::cures;
 use crate::derivative::prefer_derivative;
 use crate::findings::{CausalRank, Findings, NumericRank, Side, SideFindings, StatePath};
-use crate::reach::{Reached, Way, names_along, reach, read_by, set_by, short_name};
+use crate::reach::{
+    Reached, Way, held_from, names_along, reach_through_ticks, read_by, set_by, short_name,
+};
 use crate::subject::Subject;
 use paynter::Compiled;
 use paynter::linear::Linearization;
@@ -37,7 +39,7 @@ pub fn control(subject: &Subject<'_>, compiled: &Compiled) -> Result<Findings, V
         subject.needs_output()?;
     }
     let linear = linear(subject, compiled);
-    let generic = subject.generic().map_err(|why| why.0);
+    let generic = subject.generic_part().map_err(|why| why.0);
     let generic = generic.as_ref().map_err(String::clone);
 
     let mut found = Findings {
@@ -57,8 +59,12 @@ pub fn control(subject: &Subject<'_>, compiled: &Compiled) -> Result<Findings, V
         if ports.is_empty() {
             continue;
         }
+        let generic = subject
+            .refuse_held(side)
+            .map_err(|why| why.0)
+            .and(generic.clone());
         // Inputs do not have to reach what only keeps accounts.
-        let generic = generic.clone().map(|m| match side {
+        let generic = generic.map(|m| match side {
             Side::Control => subject.dynamics(m.clone()),
             Side::Observe => m.clone(),
         });
@@ -140,7 +146,11 @@ fn paths(subject: &Subject<'_>, side: Side) -> Vec<StatePath> {
     };
     for (k, quantity) in quantities.iter().enumerate() {
         let starts = match side {
-            Side::Control => set_by(graph, &subject.causality, subject.inputs[k]),
+            Side::Control => {
+                let mut starts = set_by(graph, &subject.causality, subject.inputs[k]);
+                starts.extend(held_from(graph, subject.inputs[k]));
+                starts
+            }
             Side::Observe => read_by(graph, subject.outputs[k]),
         };
         for start in starts {
@@ -156,7 +166,7 @@ fn paths(subject: &Subject<'_>, side: Side) -> Vec<StatePath> {
         Side::Observe => Way::Backward,
     };
     let n_symbols = graph.signals.symbols.len();
-    let reached = reach(&subject.links, n_symbols, &starts, way);
+    let reached = reach_through_ticks(&subject.links, n_symbols, &starts, way);
     let told = Told {
         reached: &reached,
         ports: &ports,
@@ -216,6 +226,9 @@ fn state_path(subject: &Subject<'_>, told: &Told<'_>, state: SymbolId, is_told: 
 
 /// The rank by derivative form: only where all dynamics are storages and all ports sources, or sensors of a junction.
 fn causal_rank(subject: &Subject<'_>, side: Side) -> Option<CausalRank> {
+    if subject.held(side).is_some() {
+        return None;
+    }
     let graph = subject.graph();
     let causality = &subject.causality;
     if !causality.coordinates.is_empty() || !causality.free.is_empty() || !causality.is_complete() {

@@ -12,6 +12,7 @@ mod activity;
 mod along;
 mod attach;
 mod balances;
+mod begin;
 mod bicausal;
 mod channels;
 pub mod code;
