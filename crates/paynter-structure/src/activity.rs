@@ -174,7 +174,7 @@ fn loads(graph: &BondGraph, areas: &[Area], n_powers: usize, span: f64) -> Vec<B
         .map(|((bond, area), squares)| BondLoad {
             bond,
             name: bond_name(graph, bond),
-            peak: (area.high.max(0.0), (-area.low).max(0.0)),
+            peak: peaks(area),
             mean: area.signed / span,
             joules: area.size,
             effort: mean_root(&squares[0]),
@@ -182,6 +182,16 @@ fn loads(graph: &BondGraph, areas: &[Area], n_powers: usize, span: f64) -> Vec<B
         })
         .collect()
 }
+
+/// Largest power either way; what only comes back by rounding does not come back.
+fn peaks(area: &Area) -> (f64, f64) {
+    let (along, back) = (area.high.max(0.0), (-area.low).max(0.0));
+    let clear = |x: f64, other: f64| if x < ROUNDING * other { 0.0 } else { x };
+    (clear(along, back), clear(back, along))
+}
+
+/// Part of the peak below which a power the other way is rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// Everything that gives, takes or stores.
 fn ranked(graph: &BondGraph) -> Vec<ElementId> {

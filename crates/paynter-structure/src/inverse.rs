@@ -132,21 +132,7 @@ pub(crate) fn inverse_within(
     wanted: &[Quantity],
     frame: &Frame<'_>,
 ) -> Result<(Inverse, Vec<Column>), Vec<Diagnostic>> {
-    subject.needs_input()?;
-    subject.needs_output()?;
-    let n = subject.inputs.len();
-    if subject.outputs.len() != n || wanted.len() != n {
-        return Err(vec![no_inverse(
-            subject,
-            format!(
-                "{} for {} and {}",
-                count(wanted.len(), "wanted curve"),
-                count(subject.outputs.len(), "output"),
-                count(n, "input")
-            ),
-            "name as many inputs with `--from` as outputs with `--to`, and a curve for each with `--want`",
-        )]);
-    }
+    is_asked_in_pairs(subject, wanted)?;
     let found = channels(subject, compiled)?;
     exists(subject, &found)?;
     let linear = subject
@@ -192,6 +178,26 @@ pub(crate) fn inverse_within(
         .warnings
         .extend(other_start(subject, wanted, start, most));
     Ok((found, beside))
+}
+
+/// As many inputs as outputs, and a curve for each.
+fn is_asked_in_pairs(subject: &Subject<'_>, wanted: &[Quantity]) -> Result<(), Vec<Diagnostic>> {
+    subject.needs_input()?;
+    subject.needs_output()?;
+    let n = subject.inputs.len();
+    if subject.outputs.len() == n && wanted.len() == n {
+        return Ok(());
+    }
+    Err(vec![no_inverse(
+        subject,
+        format!(
+            "{} for {} and {}",
+            count(wanted.len(), "wanted curve"),
+            count(subject.outputs.len(), "output"),
+            count(n, "input")
+        ),
+        "name as many inputs with `--from` as outputs with `--to`, and a curve for each with `--want`",
+    )])
 }
 
 fn count(n: usize, what: &str) -> String {
@@ -244,14 +250,17 @@ fn exists(subject: &Subject<'_>, found: &Channels) -> Result<(), Vec<Diagnostic>
     )])
 }
 
-/// The zeros of the model: all of them for one input and output, and where outputs can be decoupled; none elsewhere.
+/// The zeros of the model.
 fn zeros_of(linear: &Linearization, found: &Channels) -> Option<Vec<Complex>> {
     let model = &linear.model;
     if found.shape == (1, 1) {
         return zeros(&model.channel(0, 0)).ok().flatten();
     }
-    if found.is_decouplable != Some(true) || model.d.len() > 1 {
+    if model.d.len() > 1 {
         return None;
+    }
+    if found.is_decouplable != Some(true) {
+        return zeros_by_shift(model, found.n_zeros?);
     }
     let degrees: Option<Vec<usize>> = found
         .row_degrees
@@ -296,6 +305,47 @@ fn zeros_when_decouplable(model: &LinearModel, degrees: &[usize]) -> Option<Vec<
         basis[i].iter().zip(&moved).map(|(a, b)| a * b).sum()
     });
     eigenvalues(&inner).ok()
+}
+
+/// Finite zeros of a square model as a whole are those s at which [A − sI, B; C, D] is singular. With a shift σ at which it is not, they are
+/// σ + 1/μ, μ the eigenvalues of its inverse there times diag(I, 0); zeros at infinity have μ = 0. None where numbers do not tell the two apart.
+fn zeros_by_shift(model: &LinearModel, n_zeros: usize) -> Option<Vec<Complex>> {
+    /// Eigenvalues of a zero at infinity, which is a multiple one, beside those of finite zeros.
+    const GAP: f64 = 1e-3;
+    let (n, p) = (model.n_states(), model.b.n_columns());
+    if n_zeros == 0 {
+        return Some(Vec::new());
+    }
+    let entry = |i: usize, j: usize| match (i < n, j < n) {
+        (true, true) => model.a[(i, j)],
+        (true, false) => model.b[(i, j - n)],
+        (false, true) => model.c[(i - n, j)],
+        (false, false) => model.d.first().map_or(0.0, |d| d[(i - n, j - n)]),
+    };
+    let size = (0..n).fold(0.0_f64, |m, i| {
+        (0..n).fold(m, |m, j| m.max(model.a[(i, j)].abs()))
+    });
+    // No number that a model is likely to have among its zeros.
+    let shift = 0.618_034 * size.max(1.0).sqrt();
+    let shifted = Matrix::from_fn(n + p, n + p, |i, j| {
+        entry(i, j) - if i == j && i < n { shift } else { 0.0 }
+    });
+    let mut inverse = Matrix::zeros(n + p, n + p);
+    for j in 0..n {
+        let unit: Vec<f64> = (0..n + p).map(|i| f64::from(u8::from(i == j))).collect();
+        let column = least_squares(&shifted, &unit).filter(|s| s.rank == n + p)?;
+        (0..n + p).for_each(|i| inverse[(i, j)] = column.x[i]);
+    }
+    let mut found = eigenvalues(&inverse).ok()?;
+    found.sort_by(|a, b| b.norm().total_cmp(&a.norm()));
+    let (finite, infinite) = found.split_at_checked(n_zeros)?;
+    let smallest = finite.last()?.norm();
+    let is_apart = infinite.iter().all(|m| m.norm() < GAP * smallest);
+    let at = |m: &Complex| {
+        let size = m.norm() * m.norm();
+        Complex::new(shift + m.re / size, -m.im / size)
+    };
+    is_apart.then(|| finite.iter().map(at).collect())
 }
 
 /// An orthonormal basis of the vectors that all rows send to zero, by Gram and Schmidt, twice.

@@ -239,23 +239,31 @@ fn what_was_not_asked_is_said() {
 /// Beyond the size of exact and numeric ranks paths are all there is, and the headline says so.
 #[test]
 fn a_model_too_large_for_ranks_is_not_called_uncontrollable() {
-    let text = "model L {
+    let ladder = |source: &str| {
+        "model L {
     param n = 400
     input u = 0
-    Se(u) -> s[1]
+    SOURCE -> s[1]
     for k in 1..n {
         s[k]: 1 -> m[k]: I(1), r[k]: R(0.1)
         s[k] -> z[k]: 0 -> c[k]: C(1)
     }
     for k in 1..n-1 { z[k] -> s[k+1] }
     output y = z[n].e
-}";
-    let found = findings(text, "", "").expect("it is compiled");
-    let words = paynter_structure::text::control_text(&found);
-    let first = words.lines().next().unwrap_or_default();
+}"
+        .replace("SOURCE", source)
+    };
+    let first = |source: &str| {
+        let found = findings(&ladder(source), "", "").expect("it is compiled");
+        let words = paynter_structure::text::control_text(&found);
+        words.lines().next().unwrap_or_default().to_owned()
+    };
+    // Strokes see a source, and not a law between the input and it.
+    assert_eq!(first("Se(u)"), "controllable from `u`");
+    let by_paths = first("Se(u + 2*u^3)");
     assert!(
-        first.starts_with("controllable from `u` as far as paths tell"),
-        "{first}"
+        by_paths.starts_with("controllable from `u` as far as paths tell"),
+        "{by_paths}"
     );
 }
 
@@ -264,7 +272,7 @@ fn a_model_too_large_for_ranks_is_not_called_uncontrollable() {
 fn an_input_of_a_sampled_controller_is_not_out_of_reach() {
     let text = "model M {
     input cmd = 0
-    sampled(1 [kHz]) { u = 10*(cmd - c.q) }
+    sample at 1 [kHz] { u = 10*(cmd - c.q) }
     s: Se(u) -> a: 1 -> m: I(1), r: R(1), c: C(1)
     output x = c.q
 }

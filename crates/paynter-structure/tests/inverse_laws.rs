@@ -109,6 +109,44 @@ fn two_inputs_follow_two_wanted_curves() {
     assert!(worst < 1e-8, "{worst:e}");
 }
 
+/// Both outputs feel the first input first, so that no static feedback decouples them. What is left to integrate is the capacitor behind the
+/// speeds, with its resistor: a zero at −1/(R C).
+#[test]
+fn outputs_that_cannot_be_decoupled_are_inverted_with_their_zeros() {
+    let text = |r: f64| {
+        format!(
+            "model M {{
+                input u = 0, w = 0
+                a: Se(u) -> x: 1 -> m1: I(1)
+                x -> g: 0 -> k: C(2)
+                g -> y: 1 -> m2: I(3)
+                b: Se(w) -> y
+                y -> h: 0 -> c2: C(0.5), r2: R({r}) unpowered
+                output v = x.f, z = x.f + k.q
+            }}
+            experiment e of M {{ stop = 2 [s]; rtol = 1e-11; record v }}"
+        )
+    };
+    let found = inverted(
+        &text(4.0),
+        ["u, w", "v, z", "sin(time), sin(time) + time^2"],
+    );
+    let found = found.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found.zeros.len(), 1);
+    let zero = found.zeros[0];
+    assert!(
+        (zero.re + 0.5).abs() < 1e-9 && zero.im.abs() < 1e-9,
+        "{zero:?}"
+    );
+    // v = sin t, q = t²: the spring pulls with t²/2, so u = cos t + t²/2.
+    assert!(error(&found, |t| t.cos() + t * t / 2.0) < 1e-8);
+    let grows = inverted(
+        &text(-4.0),
+        ["u, w", "v, z", "sin(time), sin(time) + time^2"],
+    );
+    assert!(grows.expect_err("a zero at 0.5").contains("E0857"));
+}
+
 /// The first input of a random tree is asked for the curve that the first output of its twin has.
 #[test]
 fn the_inverse_undoes_random_models_or_says_why_not() {

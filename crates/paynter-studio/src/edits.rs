@@ -19,6 +19,8 @@ pub struct Edited {
     pub changes: Vec<TextChange>,
     /// The node that is new.
     pub select: Option<String>,
+    /// What was done, in words, where that does not show.
+    pub said: Vec<String>,
 }
 
 /// Turns an edit into a change of the text.
@@ -86,6 +88,8 @@ pub fn edit(
             apply(&mut copy, path, model, &step)?;
             select = Some(name.clone());
         }
+        // Needs a loader of its own: `rewrites`.
+        GraphEdit::Rewrite { .. } => return Err("a rewriting is no edit by hand".to_owned()),
         other => apply(&mut copy, path, model, &simple(other, &before))?,
     }
 
@@ -95,6 +99,7 @@ pub fn edit(
     Ok(Edited {
         changes: changes.into_iter().collect(),
         select,
+        said: Vec::new(),
     })
 }
 
@@ -225,6 +230,7 @@ fn simple(edit: &GraphEdit, view: &View) -> Edit {
         | GraphEdit::Insert { .. }
         | GraphEdit::Connect { .. }
         | GraphEdit::Paste { .. }
+        | GraphEdit::Rewrite { .. }
         | GraphEdit::Rename { .. } => {
             unreachable!("these take more than one step")
         }

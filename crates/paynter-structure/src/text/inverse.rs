@@ -37,14 +37,16 @@ pub fn inverse_text(found: &Inverse) -> String {
                 true => String::new(),
                 false => format!(" of `{}`", p.source),
             };
+            let parts = match p.taken > 0.0 {
+                true => format!(" ({:.6} J given, {:.6} J taken back)", p.given, p.taken),
+                false => String::new(),
+            };
             let _ = writeln!(
                 out,
-                "  power{of} up to {:.6} W, back up to {:.6} W, energy {:.6} J (given {:.6} J, taken back {:.6} J)",
+                "  power{of} up to {:.6} W, back up to {:.6} W, energy {:.6} J{parts}",
                 p.peak,
                 p.braking,
-                p.energy(),
-                p.given,
-                p.taken
+                p.energy()
             );
         }
     }
