@@ -18,7 +18,7 @@ use std::ops::Range;
 pub struct Area {
     /// ∫x dt.
     pub signed: f64,
-    /// ∫|x| dt.
+    /// ∫|x| dt; from zero to zero for the columns that say how finely to look.
     pub size: f64,
     /// Least value.
     pub low: f64,
@@ -42,6 +42,12 @@ const ROUNDING: f64 = 1e-13;
 const MAX_HALVINGS: u32 = 12;
 /// Panels of one step, so that noise does not stop a run.
 const MOST_PANELS: usize = 64;
+/// A half whose tail is larger than this part of that of the whole is noise, or has a corner: where series settle, a half has a thousandth.
+const NO_BETTER: f64 = 0.1;
+/// What a step leaves of the noise that those before have shown.
+const FORGOTTEN: f64 = 0.9;
+/// Beside the largest of the judged columns, a value whose changes of sign are not searched: it is the rounding of others.
+const NEGLIGIBLE: f64 = 1e-12;
 /// Bisections of a root or of an extremum on −1…1: the area errs by the square of what they leave.
 const BISECTIONS: usize = 44;
 
@@ -56,10 +62,42 @@ pub(crate) struct Areas {
     cosines: [f64; 2 * DEGREE],
     /// Values at the points of a panel, row after row.
     rows: Vec<f64>,
-    /// Series of each column over the present panel.
-    series: Vec<Series>,
-    /// Panels still to be summed: from, to, number of halvings.
-    open: Vec<(f64, f64, u32)>,
+    /// Weights of every point, and of every second.
+    weights: [Series; 2],
+    /// Panels still to be summed.
+    open: Vec<Open>,
+    /// Size of tails that halving does not make smaller: roundings of quantities that cancel.
+    noise: f64,
+}
+
+/// A panel still to be summed.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    from: f64,
+    to: f64,
+    /// Number of halvings.
+    depth: u32,
+    /// The tail of the panel that it is a half of.
+    tail_before: f64,
+}
+
+impl Open {
+    /// The second half, and the first, which is looked at next.
+    fn halves(self, tail: f64) -> [Open; 2] {
+        let middle = 0.5 * (self.from + self.to);
+        let half = Open {
+            depth: self.depth + 1,
+            tail_before: tail,
+            ..self
+        };
+        [
+            Open {
+                from: middle,
+                ..half
+            },
+            Open { to: middle, ..half },
+        ]
+    }
 }
 
 impl Areas {
@@ -76,8 +114,9 @@ impl Areas {
             rtol,
             cosines: std::array::from_fn(|k| (PI * k as f64 / DEGREE as f64).cos()),
             rows: vec![0.0; n_columns * N_POINTS],
-            series: vec![[0.0; N_POINTS]; n_columns],
+            weights: [weights(DEGREE), weights(DEGREE / 2)],
             open: Vec::new(),
+            noise: 0.0,
         }
     }
 
@@ -93,69 +132,179 @@ impl Areas {
         y: &mut [f64],
         system: &mut dyn System,
     ) -> Result<(), EvalError> {
-        self.open.push((dense.t0(), dense.t1(), 0));
+        let first = Open {
+            from: dense.t0(),
+            to: dense.t1(),
+            depth: 0,
+            tail_before: f64::INFINITY,
+        };
+        self.open.push(first);
+        self.noise *= FORGOTTEN;
         let (mut whole, mut n_panels) = (0.0_f64, 0);
-        while let Some((from, to, depth)) = self.open.pop() {
-            self.fill(dense, (from, to), y, system)?;
-            let (size, tail) = self.judge();
-            let length = to - from;
+        while let Some(panel) = self.open.pop() {
+            let length = panel.to - panel.from;
+            let mut stride = 2;
+            self.look((dense, &panel), y, system, stride)?;
+            let (mut size, mut tail) = self.judge(stride);
             whole = whole.max(size * length);
+            if tail * length > self.allowed(size * length, whole, length) {
+                stride = 1;
+                self.look((dense, &panel), y, system, stride)?;
+                (size, tail) = self.judge(stride);
+            }
             n_panels += 1;
-            let allowed = (SHARE_OF_TOLERANCE * self.rtol * whole).max(ROUNDING * size * length);
-            if tail * length > allowed && depth < MAX_HALVINGS && n_panels < MOST_PANELS {
-                let middle = 0.5 * (from + to);
-                self.open.push((middle, to, depth + 1));
-                self.open.push((from, middle, depth + 1));
+            let is_rough = tail * length > self.allowed(size * length, whole, length);
+            if is_rough && tail > NO_BETTER * panel.tail_before {
+                self.noise = self.noise.max(tail);
+            } else if is_rough && panel.depth < MAX_HALVINGS && n_panels < MOST_PANELS {
+                self.open.extend(panel.halves(tail));
                 continue;
             }
-            let half = 0.5 * length;
-            for (found, series) in self.found.iter_mut().zip(&self.series) {
-                add(found, &Panel::new(series, &self.cosines), half);
-            }
+            self.sum(0.5 * length, stride);
         }
         Ok(())
     }
 
-    /// Makes the series of all columns over a panel.
-    fn fill(
+    /// What a tail may leave out of a panel of this size, beside the largest of its step.
+    fn allowed(&self, size: f64, whole: f64, length: f64) -> f64 {
+        let share = SHARE_OF_TOLERANCE * self.rtol * whole;
+        share.max(ROUNDING * size).max(2.0 * self.noise * length)
+    }
+
+    /// Takes the values at every second point of a panel, or at those between.
+    fn look(
         &mut self,
-        dense: &dyn Dense,
-        (from, to): (f64, f64),
+        (dense, panel): (&dyn Dense, &Open),
         y: &mut [f64],
         system: &mut dyn System,
+        stride: usize,
     ) -> Result<(), EvalError> {
-        let n = self.series.len();
-        let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
-        for j in 0..N_POINTS {
+        let n = self.found.len();
+        let (middle, half) = (0.5 * (panel.from + panel.to), 0.5 * (panel.to - panel.from));
+        let first = if stride == 2 { 0 } else { 1 };
+        for j in (first..N_POINTS).step_by(2) {
             let t = match j {
-                0 => to,
-                DEGREE => from,
+                0 => panel.to,
+                DEGREE => panel.from,
                 _ => middle + half * self.cosines[j],
             };
             dense.eval(t, y);
             system.observe(t, y, &mut self.rows[j * n..][..n])?;
         }
-        for (column, series) in self.series.iter_mut().enumerate() {
-            let value = |j: usize| self.rows[j * n + column];
-            for (k, coefficient) in series.iter_mut().enumerate() {
-                let ends = 0.5 * (value(0) + if k % 2 == 0 { 1.0 } else { -1.0 } * value(DEGREE));
-                let inner = (1..DEGREE).map(|j| value(j) * self.cosines[j * k % (2 * DEGREE)]);
-                let sum: f64 = ends + inner.sum::<f64>();
-                let is_end = k == 0 || k == DEGREE;
-                *coefficient = sum * if is_end { 1.0 } else { 2.0 } / DEGREE as f64;
-            }
-        }
         Ok(())
     }
 
-    /// Size of the judged columns over the present panel, and of what their series leave out.
-    fn judge(&self) -> (f64, f64) {
-        let judged = &self.series[self.judged.clone()];
-        let of = |part: &[f64]| part.iter().map(|c| c.abs()).sum::<f64>();
-        let size = judged.iter().map(|s| of(s)).sum();
-        let tail = judged.iter().map(|s| of(&s[N_POINTS - TAIL..])).sum();
+    /// Size of the judged columns over a panel that was looked at at every point, or at every second, and of the last terms of their series.
+    fn judge(&self, stride: usize) -> (f64, f64) {
+        let degree = DEGREE / stride;
+        let (mut size, mut tail) = (0.0_f64, 0.0_f64);
+        for column in self.judged.clone() {
+            let values = self.values(column, stride);
+            let values = &values[..=degree];
+            size += values.iter().map(|x| x.abs()).sum::<f64>() / values.len() as f64;
+            for k in degree + 1 - TAIL..=degree {
+                tail += self.coefficient(values, k).abs();
+            }
+        }
         (size, tail)
     }
+
+    /// Values of a column, from the end of the panel to its start.
+    fn values(&self, column: usize, stride: usize) -> Series {
+        let n = self.found.len();
+        let mut values = [0.0; N_POINTS];
+        for (value, j) in values.iter_mut().zip((0..N_POINTS).step_by(stride)) {
+            *value = self.rows[j * n + column];
+        }
+        values
+    }
+
+    /// A coefficient of the Chebyshev series through these values.
+    fn coefficient(&self, values: &[f64], k: usize) -> f64 {
+        let degree = values.len() - 1;
+        let stride = DEGREE / degree;
+        let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+        let ends = 0.5 * (values[0] + sign * values[degree]);
+        let cosine = |j: usize| self.cosines[j * stride * k % (2 * DEGREE)];
+        let inner: f64 = (1..degree).map(|j| values[j] * cosine(j)).sum();
+        let share = if k == 0 || k == degree { 1.0 } else { 2.0 };
+        share * (ends + inner) / degree as f64
+    }
+
+    /// Adds the present panel, of this half length.
+    fn sum(&mut self, half: f64, stride: usize) {
+        let degree = DEGREE / stride;
+        let judged = self.found[self.judged.clone()].iter();
+        let peak = judged.fold(0.0_f64, |m, f| m.max(f.high).max(-f.low));
+        let floor = NEGLIGIBLE * peak;
+        for column in 0..self.found.len() {
+            let values = self.values(column, stride);
+            let values = &values[..=degree];
+            let found = &mut self.found[column];
+            for &value in values {
+                found.low = found.low.min(value);
+                found.high = found.high.max(value);
+            }
+            let largest = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            let counts = self.judged.contains(&column) && largest > floor;
+            if is_plain(found, values, counts) {
+                for (x, weight) in values.iter().zip(&self.weights[stride - 1]) {
+                    found.signed += half * weight * x;
+                    found.size += half * weight * x.abs();
+                }
+                continue;
+            }
+            let mut series = [0.0; N_POINTS];
+            for (k, coefficient) in series.iter_mut().enumerate().take(degree + 1) {
+                *coefficient = self.coefficient(values, k);
+            }
+            add(
+                &mut self.found[column],
+                &Panel::new(&series, &self.cosines),
+                half,
+            );
+        }
+    }
+}
+
+/// Weights of Clenshaw and Curtis: what integrates the series through degree + 1 points exactly.
+fn weights(degree: usize) -> Series {
+    let weight = |j: usize| {
+        let terms = (1..=degree / 2).map(|k| {
+            let share = if 2 * k == degree { 1.0 } else { 2.0 };
+            let angle = 2.0 * PI * (j * k) as f64 / degree as f64;
+            share * angle.cos() / (4.0 * (k * k) as f64 - 1.0)
+        });
+        let share = if j == 0 || j == degree { 1.0 } else { 2.0 };
+        share * (1.0 - terms.sum::<f64>()) / degree as f64
+    };
+    std::array::from_fn(|j| if j <= degree { weight(j) } else { 0.0 })
+}
+
+/// Tells whether a column does not go beyond what was seen over a panel, between these points either, and where its sign counts, keeps that.
+fn is_plain(found: &Area, values: &[f64], counts: bool) -> bool {
+    let keeps_sign = || values.iter().all(|x| *x > 0.0) || values.iter().all(|x| *x < 0.0);
+    let calm = |three: &[f64]| match extremum([three[0], three[1], three[2]]) {
+        Some((_, reach)) => !(is_new(found, reach) || counts && reach * three[1] < 0.0),
+        None => true,
+    };
+    (!counts || keeps_sign()) && values.windows(3).all(calm)
+}
+
+/// The sign of an extremum at the middle of three values, and how far it may reach between them.
+fn extremum([before, here, after]: [f64; 3]) -> Option<(f64, f64)> {
+    let sign = match () {
+        () if here >= before && here >= after => 1.0,
+        () if here <= before && here <= after => -1.0,
+        () => return None,
+    };
+    // A parabola goes beyond its middle point by an eighth of this at most.
+    let bend = (before - 2.0 * here + after).abs();
+    Some((sign, here + 0.5 * sign * bend))
+}
+
+fn is_new(found: &Area, reach: f64) -> bool {
+    reach > found.high || reach < found.low
 }
 
 /// One column over one panel, on −1…1.
@@ -261,20 +410,11 @@ fn add(found: &mut Area, panel: &Panel<'_>, half: f64) {
     add_up_to(1.0);
 }
 
-/// The place of an extremum between three points that is a new one of the run, or beyond zero while the points are not.
+/// The place of an extremum between three points that lies beyond zero while the points do not.
 fn peak(found: &mut Area, panel: &Panel<'_>, three: &[(f64, f64)]) -> Option<f64> {
     let ((a, before), (_, here), (b, after)) = (three[0], three[1], three[2]);
-    let sign = match () {
-        () if here >= before && here >= after => 1.0,
-        () if here <= before && here <= after => -1.0,
-        () => return None,
-    };
-    // A parabola goes beyond its middle point by an eighth of this at most.
-    let bend = (before - 2.0 * here + after).abs();
-    let reach = here + 0.5 * sign * bend;
-    let is_new = reach > found.high || reach < found.low;
-    let is_across = reach * here < 0.0;
-    if !(is_new || is_across) {
+    let (sign, reach) = extremum([before, here, after])?;
+    if !is_new(found, reach) && reach * here >= 0.0 {
         return None;
     }
     let place = panel.top(sign, a, b);

@@ -19,8 +19,6 @@ pub struct Edited {
     pub changes: Vec<TextChange>,
     /// The node that is new.
     pub select: Option<String>,
-    /// What was done, in words, where that does not show.
-    pub said: Vec<String>,
 }
 
 /// Turns an edit into a change of the text.
@@ -99,7 +97,6 @@ pub fn edit(
     Ok(Edited {
         changes: changes.into_iter().collect(),
         select,
-        said: Vec::new(),
     })
 }
 

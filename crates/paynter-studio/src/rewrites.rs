@@ -6,12 +6,19 @@
 //! **Invariant:** a text whose proof fails is not handed out.
 
 use crate::changes::difference;
-use crate::edits::Edited;
 use crate::study::words;
 use crate::wire::{Rewriting, TextChange};
 use crate::world::World;
 use paynter::DesignError;
 use paynter_rewrite::{Reduction, Rewritten, Wish, minimal, reduce, scalarize, simplify};
+
+/// What a rewriting gives.
+pub struct Rewrote {
+    /// At most one.
+    pub changes: Vec<TextChange>,
+    /// What was done, and the proof, in words.
+    pub said: Vec<String>,
+}
 
 /// Rewrites a model; `old` is the text at `path`.
 ///
@@ -23,7 +30,7 @@ pub fn rewrite(
     (path, old): (&str, &str),
     model: &str,
     how: Rewriting,
-) -> Result<Edited, String> {
+) -> Result<Rewrote, String> {
     let wish = Wish {
         model: Some(model.to_owned()),
         experiment: None,
@@ -46,9 +53,8 @@ pub fn rewrite(
     }
     let change = difference(old, &plain(&found));
     let changes = change.map(|(from, to, insert)| TextChange { from, to, insert });
-    Ok(Edited {
+    Ok(Rewrote {
         changes: changes.into_iter().collect(),
-        select: None,
         said: found.lines(),
     })
 }

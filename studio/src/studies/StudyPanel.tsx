@@ -52,10 +52,10 @@ export function StudyPanel() {
       <div className="study-curves" tabIndex={0} role="group" aria-label="Curves of the study">
         {shown?.head.facts?.poles && <PoleMap poles={shown.head.facts.poles} zeros={shown.head.facts.zeros ?? []} />}
         {shown?.head.panels.map((p, i) => <ChartPanel key={i} panel={p} curves={shown.curves[i] ?? []} height={shown.head.panels.length > 1 ? 112 : 220} />)}
-        {shown?.head.facts?.svg && <img className="study-drawing" alt={`The graph with the answer: ${kindWords(kind)}`} src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(shown.head.facts.svg)}`} />}
         {!shown && !running && !trouble && <p className="empty">Choose a study of {kindWords(kind)}.</p>}
       </div>
       <div className="study-tables" tabIndex={0} role="group" aria-label="Tables of the study">
+        {shown?.head.facts?.svg && <img className="study-drawing" alt={`The graph with the answer: ${kindWords(kind)}`} src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(shown.head.facts.svg)}`} />}
         {shown?.head.sheets.map((s, i) => <SheetTable key={i} sheet={s} />)}
         {shown && kind === "optimize" && <button onClick={() => useValues(shown)}>Put sliders at these values</button>}
         {shown && shown.head.sheets.length > 0 && <button onClick={() => saveSheets(shown)}>Tables as CSV</button>}
