@@ -11,12 +11,12 @@
 
 use crate::attach::attach_source;
 use crate::code;
-use crate::control::{junction_of, resolve};
+use crate::control::junction_of;
 use crate::faults::{add_fault, response};
 use crate::generic::loosen;
 use crate::measured::Piecewise;
 use crate::reach::short_name;
-use crate::subject::{Subject, sources_of};
+use crate::subject::{Subject, resolve, sources_of};
 use paynter::compile::{Settings, compile};
 use paynter::exec::Engine;
 use paynter::experiment::{Layout, run_spec};

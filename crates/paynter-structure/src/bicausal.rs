@@ -13,9 +13,9 @@
 
 use crate::attach::{add_source, attach_source};
 use crate::code;
-use crate::control::{junction_of, resolve};
+use crate::control::junction_of;
 use crate::reach::short_name;
-use crate::subject::Subject;
+use crate::subject::{Subject, resolve};
 use paynter::model::causality::{Causality, StorageForm, assign_causality};
 use paynter::model::graph::{Bond, BondGraph, BondId, ElementId, ElementKind, End, Law};
 use paynter::symbolic::dae::Symbol;

@@ -17,7 +17,7 @@ use crate::generic::GenericModel;
 use crate::reach::{
     Reached, Way, held_from, names_along, reach_through_ticks, read_by, set_by, short_name,
 };
-use crate::subject::Subject;
+use crate::subject::{Subject, causal_states, resolve};
 use paynter::Compiled;
 use paynter::linear::Linearization;
 use paynter::linear_algebra::{Matrix, NoGramian, Staircase, gramian, joint_rank, transpose};
@@ -134,20 +134,6 @@ fn dependents(subject: &Subject<'_>) -> Vec<String> {
     let dependents = subject.causality.dependent.iter();
     let names = dependents.map(|d| short_name(subject.graph(), d.storage.element));
     names.collect()
-}
-
-/// States of the causal graph: storages in integral form, free junctions, coordinates.
-pub fn causal_states(subject: &Subject<'_>) -> Vec<SymbolId> {
-    let causality = &subject.causality;
-    let stored = causality.independent.iter().filter_map(|end| {
-        let element = subject.graph().element(end.element);
-        element.states.get(end.port as usize).copied()
-    });
-    let free = causality.free.iter().map(|f| f.symbol);
-    stored
-        .chain(free)
-        .chain(causality.coordinates.iter().copied())
-        .collect()
 }
 
 fn paths(subject: &Subject<'_>, side: Side) -> Vec<StatePath> {
@@ -314,23 +300,6 @@ fn add_sensors(graph: &mut BondGraph, subject: &Subject<'_>) -> Option<Vec<Eleme
         sensors.push(ElementId(graph.elements.len() as u32 - 1));
     }
     Some(sensors)
-}
-
-/// Follows definitions `a = b` to the effort or flow behind an output.
-pub fn resolve(subject: &Subject<'_>, output: paynter::symbolic::ExprId) -> Option<SymbolId> {
-    let dae = &subject.graph().signals;
-    let mut symbol = dae.pool.as_symbol(output)?;
-    for _ in 0..dae.equations.len() + 1 {
-        let definition = dae
-            .equations
-            .iter()
-            .find(|e| dae.pool.as_symbol(e.left) == Some(symbol));
-        match definition.map(|e| dae.pool.as_symbol(e.right)) {
-            None => return Some(symbol),
-            Some(next) => symbol = next?,
-        }
-    }
-    None
 }
 
 /// The junction that shares a variable: the 0 at the bond of an effort, the 1 at the bond of a flow.

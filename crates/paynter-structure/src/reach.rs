@@ -275,7 +275,7 @@ mod tests {
         let starts = set_by(graph, &subject.causality, subject.inputs[0]);
         let n_symbols = graph.signals.symbols.len();
         let found = reach(&subject.links, n_symbols, &starts, Way::Forward);
-        let last = crate::control::causal_states(&subject);
+        let last = crate::subject::causal_states(&subject);
         assert!(last.iter().all(|&s| found.integrations(s).is_some()));
         (found.n_links, graph.bonds.len())
     }

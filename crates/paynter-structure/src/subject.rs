@@ -6,7 +6,6 @@
 //! **Invariant:** inputs and outputs are not empty where a question needs them; see [`Subject::needs_input`].
 
 use crate::code;
-use crate::control::{causal_states, resolve};
 use crate::findings::{Sensors, Side};
 use crate::generic::{GenericModel, Unassembled, Unsolved, assemble, loosen, solve};
 use crate::reach::{Way, held_from, reach, read_by, set_by};
@@ -405,6 +404,37 @@ impl<'a> Subject<'a> {
     pub fn name(&self, symbol: SymbolId) -> String {
         self.graph().signals.name_of(symbol)
     }
+}
+
+/// States of the causal graph: storages in integral form, free junctions, coordinates.
+pub fn causal_states(subject: &Subject<'_>) -> Vec<SymbolId> {
+    let causality = &subject.causality;
+    let stored = causality.independent.iter().filter_map(|end| {
+        let element = subject.graph().element(end.element);
+        element.states.get(end.port as usize).copied()
+    });
+    let free = causality.free.iter().map(|f| f.symbol);
+    stored
+        .chain(free)
+        .chain(causality.coordinates.iter().copied())
+        .collect()
+}
+
+/// Follows definitions `a = b` to the effort or flow behind an output.
+pub fn resolve(subject: &Subject<'_>, output: ExprId) -> Option<SymbolId> {
+    let dae = &subject.graph().signals;
+    let mut symbol = dae.pool.as_symbol(output)?;
+    for _ in 0..dae.equations.len() + 1 {
+        let definition = dae
+            .equations
+            .iter()
+            .find(|e| dae.pool.as_symbol(e.left) == Some(symbol));
+        match definition.map(|e| dae.pool.as_symbol(e.right)) {
+            None => return Some(symbol),
+            Some(next) => symbol = next?,
+        }
+    }
+    None
 }
 
 /// Tells whether a quantity is given from outside: an `input`, a signal with a definition, what a source sets or a sampled block holds.
