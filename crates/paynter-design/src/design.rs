@@ -195,21 +195,15 @@ fn elaborate_choice(
     choice: &Choice,
     changes: &[Override],
 ) -> Result<Design, DesignError> {
-    let failed = |project: Project, diagnostics| {
-        DesignError::Model(Failed {
-            sources: project.sources,
-            diagnostics,
-        })
-    };
     let has_errors = |messages: &[Diagnostic]| messages.iter().any(Diagnostic::is_error);
     if has_errors(&diagnostics) {
-        return Err(failed(project, diagnostics));
+        return Err(model_failed(project, diagnostics));
     }
 
     // What was typed in the call joins the texts, so that messages can point at it.
     let asked = read_linear(choice.linear.as_ref(), &mut project, &mut diagnostics);
     if has_errors(&diagnostics) {
-        return Err(failed(project, diagnostics));
+        return Err(model_failed(project, diagnostics));
     }
     let mut request = read_request(choice, changes, &mut project, &mut diagnostics);
     request.free_inputs = asked.from.iter().filter_map(bare_name).collect();
@@ -218,16 +212,15 @@ fn elaborate_choice(
     let elaboration = elaborate(&project, &request);
     diagnostics.extend(elaboration.diagnostics);
     let Some(mut elaborated) = elaboration.elaborated else {
-        return Err(failed(project, diagnostics));
+        return Err(model_failed(project, diagnostics));
     };
     let mut plan = make_plan(&mut elaborated, choice, &sweeps, &mut diagnostics);
     let linear = read_quantities(&asked, choice, &plan, &mut elaborated, &mut diagnostics);
     let needs_units =
         choice.linear.is_some() || !plan.linearize.is_empty() || !plan.trim.is_empty();
-    let state_units = match needs_units {
-        true => units(&mut elaborated),
-        false => FxHashMap::default(),
-    };
+    let state_units = needs_units
+        .then(|| units(&mut elaborated))
+        .unwrap_or_default();
 
     let model = elaborated.model.name.text.to_string();
     let mut structural = elaborated.structural.clone();
@@ -235,7 +228,7 @@ fn elaborate_choice(
     let (mut graph, decided_by) = elaborated.into_oriented_graph();
     integrate_measures(&mut plan, &mut graph);
     if has_errors(&diagnostics) {
-        return Err(failed(project, diagnostics));
+        return Err(model_failed(project, diagnostics));
     }
     structural.extend(decided_by);
     structural.extend(paynter_model::causality::ring_parameters(&graph));
@@ -253,6 +246,13 @@ fn elaborate_choice(
         linear,
         state_units,
         project,
+    })
+}
+
+fn model_failed(project: Project, diagnostics: Vec<Diagnostic>) -> DesignError {
+    DesignError::Model(Failed {
+        sources: project.sources,
+        diagnostics,
     })
 }
 

@@ -10,7 +10,7 @@ mod events;
 
 use std::sync::Arc;
 
-use paynter_symbolic::dae::{Action, Equation, Role, Switch};
+use paynter_symbolic::dae::{Action, Equation, Mode, Role, Switch};
 use paynter_symbolic::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::walk::{below, for_each_argument, symbols_of};

@@ -150,26 +150,31 @@ pub enum SetError {
     NotFinite(SymbolId),
 }
 
-impl Machine {
-    pub(crate) fn new(image: Arc<Image>) -> Self {
-        let factors = image.block_shapes.iter().map(Factor::new).collect();
-        let mut slots = vec![0.0; image.n_slots.max(1)];
-        for &(slot, value) in &image.constants {
+/// Slots with constants, parameters and discrete values as the model has them.
+fn slots_at_first(image: &Image) -> Vec<f64> {
+    let mut slots = vec![0.0; image.n_slots.max(1)];
+    for &(slot, value) in &image.constants {
+        slots[slot as usize] = value;
+    }
+    for (&symbol, &slot) in &image.parameters.slots {
+        if let Role::Parameter { value, .. } = image.dae.symbol(symbol).role {
             slots[slot as usize] = value;
         }
-        for (&symbol, &slot) in &image.parameters.slots {
-            if let Role::Parameter { value, .. } = image.dae.symbol(symbol).role {
-                slots[slot as usize] = value;
-            }
-        }
-        for &(_, slot, start) in &image.events.discrete {
-            slots[slot as usize] = start;
-        }
+    }
+    for &(_, slot, start) in &image.events.discrete {
+        slots[slot as usize] = start;
+    }
+    slots
+}
+
+impl Machine {
+    pub(crate) fn new(image: Arc<Image>) -> Self {
         let memory = Memory {
-            slots,
-            factors,
+            slots: slots_at_first(&image),
+            factors: image.block_shapes.iter().map(Factor::new).collect(),
             ..Memory::default()
         };
+        let clock_rates = image.clocks.rates.iter();
         let n_switches = image.events.switches.outputs.len();
         let room = Room {
             switch_sizes: vec![0.0; n_switches],
@@ -185,12 +190,7 @@ impl Machine {
         Machine {
             is_overridden: vec![false; image.parameters.bindings.len()],
             must_set_up: true,
-            clocks: image
-                .clocks
-                .rates
-                .iter()
-                .map(|&rate| Ticks::new(rate))
-                .collect(),
+            clocks: clock_rates.map(|&rate| Ticks::new(rate)).collect(),
             conditions: vec![false; image.events.actions.len()],
             next_time: None,
             time_known_until: f64::INFINITY,

@@ -17,6 +17,8 @@ mod search;
 
 pub use misfit::{Misfit, single_out};
 
+use std::ops::Range;
+
 use paynter_solve::Projection;
 use paynter_symbolic::SymbolId;
 
@@ -24,7 +26,7 @@ use crate::code::{run, run_past_faults};
 use crate::dense::{PivotedQr, pivoted_qr};
 use crate::events::{ROUNDS_TOGETHER, mode_at, rounds_allowed};
 use crate::failure::{Failure, Fault};
-use crate::image::{Decider, StartAim};
+use crate::image::{Decider, StartAim, StartInfo};
 use crate::least::LeastNorm;
 use crate::machine::Machine;
 use crate::map::{Component, Map, components};
@@ -344,28 +346,13 @@ impl Machine {
     ) -> Result<Outcome, StartError> {
         let image = self.image.clone();
         let map = &image.start.demands;
-        let n_rows = map.routine.outputs.len();
         let (n_demands, n_hard) = (image.start.n_demands, image.start.n_demands + image.locks.n);
         let is_free: Vec<bool> = set_by
             .iter()
             .enumerate()
             .map(|(k, by)| by.is_none() && k < image.states.len())
             .collect();
-        // Hints choose where a search begins, and a search moves what demands and constraints read. A state that
-        // nothing searches for stays where it is: a hint is no start value.
-        let mut is_sought = vec![false; y.len()];
-        for &column in map.rows[..n_hard].iter().flat_map(|row| row.iter()) {
-            is_sought[column as usize] = is_free[column as usize];
-        }
-        let can_help = |&row: &usize| map.rows[row].iter().any(|&c| is_sought[c as usize]);
-        let hints: Vec<usize> = (n_hard..n_rows).filter(can_help).collect();
-        if !hints.is_empty() {
-            // One that cannot be followed is no error.
-            let before = y.to_vec();
-            if self.solve_rows(t, y, (map, &hints), &is_sought).is_err() {
-                y.copy_from_slice(&before);
-            }
-        }
+        self.follow_hints(t, y, (map, n_hard), &is_free);
         let rows: Vec<usize> = (0..n_hard).collect();
         if rows.is_empty() {
             return Ok(Outcome::default());
@@ -377,40 +364,70 @@ impl Machine {
             self.find_rates_again(t, (&begin, y), &is_free, &mut outcome);
         }
         // What a demand is made of may be constants only, of which the search sees nothing.
-        let mut asked = vec![0.0; n_hard];
-        for (start, &value) in image.start.aims.iter().zip(values) {
-            if let StartAim::Row(row) = start.aim
-                && !start.is_guess
-            {
-                asked[row] = value;
-            }
-        }
+        let asked = asked_of_rows(&image.start.aims, values, n_hard);
         outcome
             .unmet
             .retain(|&(row, missing)| missing.abs() > MET * asked[row].abs());
         if outcome.unmet.iter().any(|&(row, _)| row >= n_demands) {
-            let constraints: Vec<usize> = (n_demands..n_hard).collect();
-            let all: Vec<bool> = (0..y.len()).map(|k| k < image.states.len()).collect();
-            let solved = self.solve_rows(t, y, (map, &constraints), &all);
-            let forced = solved.map_err(|fault| self.fail(fault))?;
-            if !forced.unmet.is_empty() {
-                let rows = forced
-                    .unmet
-                    .iter()
-                    .map(|&(row, missing)| (row - n_demands, missing))
-                    .collect();
-                return Err(StartError::Constraints {
-                    rows,
-                    t,
-                    places: [begin, y.to_vec()],
-                });
-            }
+            self.force_constraints(t, y, (map, n_demands..n_hard), begin)?;
             outcome.unmet.clear();
         }
         if outcome.unmet.is_empty() {
             return Ok(outcome);
         }
         Err(self.blame(&outcome, map, set_by))
+    }
+
+    /// Moves what demands and constraints read towards its hints. Hints choose where a search begins: a state that nothing
+    /// searches for stays where it is, since a hint is no start value, and one that cannot be followed is no error.
+    fn follow_hints(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        (map, n_hard): (&Map, usize),
+        is_free: &[bool],
+    ) {
+        let mut is_sought = vec![false; y.len()];
+        for &column in map.rows[..n_hard].iter().flat_map(|row| row.iter()) {
+            is_sought[column as usize] = is_free[column as usize];
+        }
+        let can_help = |&row: &usize| map.rows[row].iter().any(|&c| is_sought[c as usize]);
+        let n_rows = map.routine.outputs.len();
+        let hints: Vec<usize> = (n_hard..n_rows).filter(can_help).collect();
+        if hints.is_empty() {
+            return;
+        }
+        let before = y.to_vec();
+        if self.solve_rows(t, y, (map, &hints), &is_sought).is_err() {
+            y.copy_from_slice(&before);
+        }
+    }
+
+    /// Meets the constraints with all states free, also those that have start values; `begin` is where the search began.
+    fn force_constraints(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        (map, rows): (&Map, Range<usize>),
+        begin: Vec<f64>,
+    ) -> Result<(), StartError> {
+        let n_states = self.image.states.len();
+        let all: Vec<bool> = (0..y.len()).map(|k| k < n_states).collect();
+        let first = rows.start;
+        let constraints: Vec<usize> = rows.collect();
+        let solved = self.solve_rows(t, y, (map, &constraints), &all);
+        let forced = solved.map_err(|fault| self.fail(fault))?;
+        if forced.unmet.is_empty() {
+            return Ok(());
+        }
+        let unmet = forced.unmet.iter();
+        Err(StartError::Constraints {
+            rows: unmet
+                .map(|&(row, missing)| (row - first, missing))
+                .collect(),
+            t,
+            places: [begin, y.to_vec()],
+        })
     }
 
     /// Solves demands and constraints for the free states. Places that only modulate stay where they are, unless that
@@ -717,16 +734,8 @@ impl Machine {
             let moved = self.residuals(t, &trial, map);
             let mut has_moved = false;
             for search in searches.iter_mut().filter(|search| !search.is_done) {
-                let better = moved.as_ref().is_ok_and(|moved| search.is_better(moved));
-                if better {
-                    search.columns.iter().for_each(|&c| y[c] = trial[c]);
-                    has_moved = true;
-                } else {
-                    search.damping *= 0.5;
-                    // So small a step that does not help is the noise of the evaluation.
-                    search.is_done = search.damping < 1e-8 || search.length < NOISE;
-                }
-                search.was_better = better;
+                search.take(&trial, y, moved.as_deref().ok());
+                has_moved |= search.was_better;
             }
             if has_moved {
                 // Where all have moved, the trial is the new place.
@@ -873,4 +882,17 @@ impl Machine {
             size,
         })
     }
+}
+
+/// What the demands of a start ask their rows to be; 0 where it is only a guess.
+fn asked_of_rows(starts: &[StartInfo], values: &[f64], n_rows: usize) -> Vec<f64> {
+    let mut asked = vec![0.0; n_rows];
+    for (start, &value) in starts.iter().zip(values) {
+        if let StartAim::Row(row) = start.aim
+            && !start.is_guess
+        {
+            asked[row] = value;
+        }
+    }
+    asked
 }

@@ -14,7 +14,7 @@ use paynter_symbolic::expr::{Comparison, Function1, Function2};
 use paynter_symbolic::slopes::SlopesOf;
 use rustc_hash::FxHashMap;
 
-use crate::block::{LinearTangent, NewtonTangent, whole};
+use crate::block::{LinearBlock, LinearTangent, NewtonBlock, NewtonTangent, whole};
 use crate::code::{ExternalCall, Instr, Kernel, Op, Step, Straight};
 use crate::emit::{Emitter, NO_OWNER, Notes, external_call_of};
 
@@ -44,51 +44,8 @@ pub(crate) fn tangent_of(
             }
             Step::Kernel(kernel) => writer.kernel(kernel, tangents),
             Step::External(call) => writer.external(call, tangents),
-            Step::Linear(linear) => {
-                let of = |slot: u32| tangents.get(slot);
-                let matrix: Vec<_> = whole(&linear.matrix, linear.is_positive_definite)
-                    .filter_map(|(r, c, slot)| Some((r, c, of(slot)?)))
-                    .collect();
-                let right: Vec<_> = linear
-                    .right
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(r, &slot)| Some((r as u32, of(slot)?)))
-                    .collect();
-                if matrix.is_empty() && right.is_empty() {
-                    continue;
-                }
-                writer.flush();
-                let slots = writer.new_tangents(&linear.unknowns, tangents);
-                writer
-                    .steps
-                    .push(Step::LinearTangent(Arc::new(LinearTangent {
-                        block: linear.block,
-                        unknowns: linear.unknowns.clone(),
-                        tangents: slots,
-                        matrix,
-                        right,
-                    })));
-            }
-            Step::Newton(newton) => {
-                writer.flush();
-                let slots = writer.new_tangents(&newton.unknowns, tangents);
-                let body = tangent_of(writer.emitter, &newton.body, tangents);
-                let residuals: Vec<_> = newton
-                    .residuals
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(r, slot)| Some((r as u32, tangents.get(*slot)?)))
-                    .collect();
-                writer
-                    .steps
-                    .push(Step::NewtonTangent(Arc::new(NewtonTangent {
-                        newton: newton.clone(),
-                        tangents: slots,
-                        body,
-                        residuals,
-                    })));
-            }
+            Step::Linear(linear) => writer.linear(linear, tangents),
+            Step::Newton(newton) => writer.newton(newton, tangents),
             Step::LinearTangent(_) | Step::NewtonTangent(_) | Step::Fused(_) => {
                 unreachable!("tangents are made of values only, before machine code")
             }
@@ -188,6 +145,47 @@ impl Writer<'_> {
                 tangents.set(call.first_output + output, slot);
             }
         }
+    }
+
+    /// A ẏ = ḃ − Ȧ y; nothing where neither the matrix nor the right side changes.
+    fn linear(&mut self, linear: &LinearBlock, tangents: &mut Tangents) {
+        let of = |slot: u32| tangents.get(slot);
+        let matrix: Vec<_> = whole(&linear.matrix, linear.is_positive_definite)
+            .filter_map(|(r, c, slot)| Some((r, c, of(slot)?)))
+            .collect();
+        let right = (0..).zip(&linear.right);
+        let right: Vec<_> = right
+            .filter_map(|(r, &slot)| Some((r, of(slot)?)))
+            .collect();
+        if matrix.is_empty() && right.is_empty() {
+            return;
+        }
+        self.flush();
+        let slots = self.new_tangents(&linear.unknowns, tangents);
+        let tangent = LinearTangent {
+            block: linear.block,
+            unknowns: linear.unknowns.clone(),
+            tangents: slots,
+            matrix,
+            right,
+        };
+        self.steps.push(Step::LinearTangent(Arc::new(tangent)));
+    }
+
+    /// The tangent of a block that is solved by iteration, at its solution.
+    fn newton(&mut self, newton: &Arc<NewtonBlock>, tangents: &mut Tangents) {
+        self.flush();
+        let slots = self.new_tangents(&newton.unknowns, tangents);
+        let body = tangent_of(self.emitter, &newton.body, tangents);
+        let residuals = (0..).zip(&newton.residuals);
+        let residuals = residuals.filter_map(|(r, slot)| Some((r, tangents.get(*slot)?)));
+        let tangent = NewtonTangent {
+            newton: newton.clone(),
+            tangents: slots,
+            body,
+            residuals: residuals.collect(),
+        };
+        self.steps.push(Step::NewtonTangent(Arc::new(tangent)));
     }
 
     /// Differentiates one shape once for each set of leaves that change in some rows.
@@ -399,49 +397,11 @@ fn differentiate(w: &mut dyn Target, i: &Instr, d: [Option<u32>; 3]) -> Option<u
             add(w, left, right)
         }
         Op::Div => {
-            // (a/b)' = (a' − y b') / b
-            let top = match (da, db.map(|db| w.emit(Op::Mul, &[y, db]))) {
-                (None, None) => return None,
-                (Some(da), None) => da,
-                (None, Some(part)) => w.emit(Op::Neg, &[part]),
-                (Some(da), Some(part)) => w.emit(Op::Sub, &[da, part]),
-            };
-            Some(w.emit(Op::Div, &[top, b]))
+            let part = db.map(|db| w.emit(Op::Mul, &[y, db]));
+            differentiate_quotient(w, b, (da, part))
         }
-        Op::PowerWhole(n) => {
-            let da = da?;
-            let slope = match n {
-                0 => return None,
-                1 => return Some(da),
-                2 => w.emit(Op::Add, &[a, a]),
-                _ => {
-                    let factor = w.constant(f64::from(n));
-                    // −64 is the last whole power that has one below it.
-                    let power = if n > -64 {
-                        w.emit(Op::PowerWhole(n - 1), &[a])
-                    } else {
-                        w.emit(Op::Div, &[y, a])
-                    };
-                    w.emit(Op::Mul, &[factor, power])
-                }
-            };
-            Some(w.emit(Op::Mul, &[slope, da]))
-        }
-        Op::Power => {
-            let left = da.map(|da| {
-                let one = w.constant(1.0);
-                let less = w.emit(Op::Sub, &[b, one]);
-                let power = w.emit(Op::Power, &[a, less]);
-                let slope = w.emit(Op::Mul, &[b, power]);
-                w.emit(Op::Mul, &[slope, da])
-            });
-            let right = db.map(|db| {
-                let log = w.emit(Op::Call1(Function1::Log), &[a]);
-                let slope = w.emit(Op::Mul, &[y, log]);
-                w.emit(Op::Mul, &[slope, db])
-            });
-            add(w, left, right)
-        }
+        Op::PowerWhole(n) => differentiate_whole_power(w, n, (a, y), da?),
+        Op::Power => differentiate_power(w, (a, b, y), (da, db)),
         Op::Call1(f) => {
             let da = da?;
             differentiate_function(w, f, a, y, da)
@@ -455,6 +415,67 @@ fn differentiate(w: &mut dyn Target, i: &Instr, d: [Option<u32>; 3]) -> Option<u
             Some(w.emit(Op::Select, &[a, db.unwrap_or(zero), dc.unwrap_or(zero)]))
         }
     }
+}
+
+/// (a/b)' = (a' − y b') / b, from a' and y b'.
+fn differentiate_quotient(
+    w: &mut dyn Target,
+    b: u32,
+    (da, part): (Option<u32>, Option<u32>),
+) -> Option<u32> {
+    let top = match (da, part) {
+        (None, None) => return None,
+        (Some(da), None) => da,
+        (None, Some(part)) => w.emit(Op::Neg, &[part]),
+        (Some(da), Some(part)) => w.emit(Op::Sub, &[da, part]),
+    };
+    Some(w.emit(Op::Div, &[top, b]))
+}
+
+/// (aⁿ)' = n aⁿ⁻¹ a'
+fn differentiate_whole_power(
+    w: &mut dyn Target,
+    n: i8,
+    (a, y): (u32, u32),
+    da: u32,
+) -> Option<u32> {
+    let slope = match n {
+        0 => return None,
+        1 => return Some(da),
+        2 => w.emit(Op::Add, &[a, a]),
+        _ => {
+            let factor = w.constant(f64::from(n));
+            // −64 is the last whole power that has one below it.
+            let power = if n > -64 {
+                w.emit(Op::PowerWhole(n - 1), &[a])
+            } else {
+                w.emit(Op::Div, &[y, a])
+            };
+            w.emit(Op::Mul, &[factor, power])
+        }
+    };
+    Some(w.emit(Op::Mul, &[slope, da]))
+}
+
+/// (aᵇ)' = b aᵇ⁻¹ a' + y ln a b'
+fn differentiate_power(
+    w: &mut dyn Target,
+    (a, b, y): (u32, u32, u32),
+    (da, db): (Option<u32>, Option<u32>),
+) -> Option<u32> {
+    let left = da.map(|da| {
+        let one = w.constant(1.0);
+        let less = w.emit(Op::Sub, &[b, one]);
+        let power = w.emit(Op::Power, &[a, less]);
+        let slope = w.emit(Op::Mul, &[b, power]);
+        w.emit(Op::Mul, &[slope, da])
+    });
+    let right = db.map(|db| {
+        let log = w.emit(Op::Call1(Function1::Log), &[a]);
+        let slope = w.emit(Op::Mul, &[y, log]);
+        w.emit(Op::Mul, &[slope, db])
+    });
+    add(w, left, right)
 }
 
 fn add(w: &mut dyn Target, a: Option<u32>, b: Option<u32>) -> Option<u32> {

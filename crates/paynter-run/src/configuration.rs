@@ -23,7 +23,9 @@ use paynter_model::equations::{
 };
 use paynter_model::graph::{ElementId, ElementKind};
 use paynter_solve::System;
-use paynter_symbolic::dae::{Action, Dae, Equation, Mode, Role, Start, Switch, Symbol, When};
+use paynter_symbolic::dae::{
+    Action, Dae, Equation, Mode, Origin, Role, Start, Switch, Symbol, When,
+};
 use paynter_symbolic::reduce::reduce;
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::walk::{below, rebuild};
@@ -550,6 +552,7 @@ fn slide(dae: &mut Dae, symbol: SymbolId) -> Option<()> {
         Switch::Relation { left, right, .. } => (left, right),
         Switch::Sign { of } | Switch::Floor { of } => (of, dae.pool.number(0.0)),
     };
+
     let sides: Vec<ExprId> = dae
         .equations
         .iter()
@@ -565,37 +568,47 @@ fn slide(dae: &mut Dae, symbol: SymbolId) -> Option<()> {
         solves: None,
         origin,
     });
-    let name = dae.symbol(symbol).name;
-    for (comparison, bound) in [(Comparison::Less, low), (Comparison::Greater, high)] {
-        let left = dae.pool.symbol(symbol);
-        let right = dae.pool.number(bound);
-        let number = dae.modes.len() as u32;
-        let mode = dae.add_symbol(Symbol {
-            name,
-            role: Role::Mode { mode: number },
-            nominal: 1.0,
-            origin,
-        });
-        dae.modes.push(Mode {
-            symbol: mode,
-            switch: Switch::Relation {
-                comparison,
-                left,
-                right,
-            },
-            origin,
-        });
-        let condition = dae.pool.symbol(mode);
-        dae.whens.push(When {
-            name,
-            condition,
-            actions: vec![Action::Stop {
-                message: String::new(),
-            }],
-            origin,
-        });
+    for side in [(Comparison::Less, low), (Comparison::Greater, high)] {
+        stop_beyond(dae, symbol, side, origin);
     }
     Some(())
+}
+
+/// Ends the run where a symbol goes beyond one of its bounds.
+fn stop_beyond(
+    dae: &mut Dae,
+    symbol: SymbolId,
+    (comparison, bound): (Comparison, f64),
+    origin: Origin,
+) {
+    let name = dae.symbol(symbol).name;
+    let left = dae.pool.symbol(symbol);
+    let right = dae.pool.number(bound);
+    let number = dae.modes.len() as u32;
+    let mode = dae.add_symbol(Symbol {
+        name,
+        role: Role::Mode { mode: number },
+        nominal: 1.0,
+        origin,
+    });
+    dae.modes.push(Mode {
+        symbol: mode,
+        switch: Switch::Relation {
+            comparison,
+            left,
+            right,
+        },
+        origin,
+    });
+    let condition = dae.pool.symbol(mode);
+    dae.whens.push(When {
+        name,
+        condition,
+        actions: vec![Action::Stop {
+            message: String::new(),
+        }],
+        origin,
+    });
 }
 
 /// Lets every choice that a truth value makes be a share of both sides: `if w then a else b` becomes
@@ -648,75 +661,30 @@ fn probe(
         }
         wanted.push(dae.pool.symbol(symbol));
     }
-    let origin = dae.symbols.first()?.origin;
-    let name = dae.symbols.first()?.name;
-    let parameter = |value: f64| Symbol {
-        name,
-        role: Role::Parameter {
-            value,
-            binding: None,
-        },
+
+    let first = dae.symbols.first()?;
+    let parameter = Symbol {
+        name: first.name,
+        role: value_given_later(0.0),
         nominal: 0.0,
-        origin,
+        origin: first.origin,
     };
-    let rate = dae.add_symbol(parameter(1.0));
+    let rate = dae.add_symbol(Symbol {
+        role: value_given_later(1.0),
+        ..parameter.clone()
+    });
     let before: Vec<SymbolId> = carried
         .iter()
-        .map(|_| dae.add_symbol(parameter(0.0)))
+        .map(|_| dae.add_symbol(parameter.clone()))
         .collect();
-    let mut held = Vec::new();
-    dae.starts.clear();
-    for index in 0..dae.symbols.len() {
-        let symbol = SymbolId(index as u32);
-        match dae.symbol(symbol).role {
-            Role::Derivative { of } => {
-                dae.symbols[index].role = Role::Unknown;
-                let place = carried.binary_search(&of).ok()?;
-                let origin = dae.symbol(symbol).origin;
-                let pool = &mut dae.pool;
-                let (x, x_before) = (pool.symbol(of), pool.symbol(before[place]));
-                let moved = pool.sub(x, x_before);
-                let rate = pool.symbol(rate);
-                let right = pool.mul(moved, rate);
-                let left = pool.symbol(symbol);
-                dae.equations.push(Equation {
-                    left,
-                    right,
-                    solves: None,
-                    origin,
-                });
-                dae.starts.push(Start {
-                    target: x,
-                    value: x_before,
-                    is_guess: true,
-                    origin,
-                });
-            }
-            Role::Discrete { start } => {
-                dae.symbols[index].role = Role::Parameter {
-                    value: start,
-                    binding: None,
-                };
-                held.push(symbol);
-            }
-            Role::Pre { .. } => {
-                dae.symbols[index].role = Role::Parameter {
-                    value: 0.0,
-                    binding: None,
-                };
-            }
-            _ => {}
-        }
-    }
-    dae.clocks.clear();
-    dae.whens.clear();
-    dae.constraints.clear();
-    dae.invariants.clear();
-    dae.quadratures.clear();
-    dae.power.clear();
-    dae.balances.clear();
-    dae.anchors.clear();
-    dae.preferred_states.clear();
+    replace_rates(
+        &mut dae,
+        rate,
+        carried.iter().copied().zip(before.iter().copied()),
+    )?;
+    let held = hold_discrete(&mut dae);
+    forget_events_and_laws(&mut dae);
+
     let reduced = reduce(dae).ok()?;
     let machine = lower(&reduced, &wanted, Engine::Interpreter).ok()?;
     Some(Probe {
@@ -726,4 +694,78 @@ fn probe(
         held,
         n_more: more.len(),
     })
+}
+
+/// A parameter that is set before each step.
+fn value_given_later(value: f64) -> Role {
+    Role::Parameter {
+        value,
+        binding: None,
+    }
+}
+
+/// Makes every rate the unknown of an implicit Euler step: ẋ = (x − x_before) · rate, where `rate` is one over the step.
+/// None where something has a rate that is not among those carried, which come with their values before.
+fn replace_rates(
+    dae: &mut Dae,
+    rate: SymbolId,
+    carried: impl Iterator<Item = (SymbolId, SymbolId)>,
+) -> Option<()> {
+    let before: HashMap<SymbolId, SymbolId> = carried.collect();
+    dae.starts.clear();
+    for index in 0..dae.symbols.len() {
+        let Symbol { role, origin, .. } = dae.symbols[index];
+        let Role::Derivative { of } = role else {
+            continue;
+        };
+        dae.symbols[index].role = Role::Unknown;
+        let pool = &mut dae.pool;
+        let (x, x_before) = (pool.symbol(of), pool.symbol(*before.get(&of)?));
+        let moved = pool.sub(x, x_before);
+        let rate = pool.symbol(rate);
+        let right = pool.mul(moved, rate);
+        let left = pool.symbol(SymbolId(index as u32));
+        dae.equations.push(Equation {
+            left,
+            right,
+            solves: None,
+            origin,
+        });
+        dae.starts.push(Start {
+            target: x,
+            value: x_before,
+            is_guess: true,
+            origin,
+        });
+    }
+    Some(())
+}
+
+/// Makes discrete variables and left limits parameters, and gives the discrete ones back.
+fn hold_discrete(dae: &mut Dae) -> Vec<SymbolId> {
+    let mut held = Vec::new();
+    for (index, symbol) in dae.symbols.iter_mut().enumerate() {
+        match symbol.role {
+            Role::Discrete { start } => {
+                symbol.role = value_given_later(start);
+                held.push(SymbolId(index as u32));
+            }
+            Role::Pre { .. } => symbol.role = value_given_later(0.0),
+            _ => {}
+        }
+    }
+    held
+}
+
+/// Leaves the equations alone: within one step nothing happens, nothing is audited, and nothing has a start of its own.
+fn forget_events_and_laws(dae: &mut Dae) {
+    dae.clocks.clear();
+    dae.whens.clear();
+    dae.constraints.clear();
+    dae.invariants.clear();
+    dae.quadratures.clear();
+    dae.power.clear();
+    dae.balances.clear();
+    dae.anchors.clear();
+    dae.preferred_states.clear();
 }

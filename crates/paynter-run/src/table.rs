@@ -424,23 +424,11 @@ impl Table {
         let reader =
             SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(|e| e.to_string())?;
         let file = reader.metadata().file_metadata();
-        let names: Vec<String> = file
-            .schema_descr()
-            .columns()
-            .iter()
-            .map(|c| c.name().to_owned())
-            .collect();
+        let fields = file.schema_descr().columns().iter();
+        let names: Vec<String> = fields.map(|c| c.name().to_owned()).collect();
         let Some(axis) = names.first().cloned() else {
             return Err("the file has no columns".to_owned());
         };
-        let facts: Vec<(String, String)> = file
-            .key_value_metadata()
-            .map(|kv| {
-                kv.iter()
-                    .map(|f| (f.key.clone(), f.value.clone().unwrap_or_default()))
-                    .collect()
-            })
-            .unwrap_or_default();
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         for row in reader.get_row_iter(None).map_err(|e| e.to_string())? {
             let row = row.map_err(|e| e.to_string())?;
@@ -448,13 +436,18 @@ impl Table {
                 column.push(row.get_double(index).map_err(|e| e.to_string())?);
             }
         }
-        let unit = |name: &str| {
+
+        // Units and facts are both kept as words beside the columns.
+        let words: Vec<(String, String)> = file
+            .key_value_metadata()
+            .into_iter()
+            .flatten()
+            .map(|f| (f.key.clone(), f.value.clone().unwrap_or_default()))
+            .collect();
+        let unit_of = |name: &str| {
             let key = format!("unit:{name}");
-            facts
-                .iter()
-                .find(|(k, _)| *k == key)
-                .map(|(_, v)| v.clone())
-                .unwrap_or_default()
+            let found = words.iter().find(|(k, _)| *k == key);
+            found.map(|(_, unit)| unit.clone()).unwrap_or_default()
         };
         let mut columns = columns.into_iter();
         let time = columns.next().unwrap_or_default();
@@ -464,15 +457,12 @@ impl Table {
             .zip(columns)
             .map(|(name, values)| Column {
                 name: name.clone(),
-                unit: unit(name),
+                unit: unit_of(name),
                 values,
             })
             .collect();
-        let metadata = facts
-            .iter()
-            .filter(|(k, _)| !k.starts_with("unit:"))
-            .cloned()
-            .collect();
+        let is_fact = |word: &&(String, String)| !word.0.starts_with("unit:");
+        let metadata = words.iter().filter(is_fact).cloned().collect();
         Ok(Table {
             axis,
             time,

@@ -162,9 +162,7 @@ impl Site {
         at: &At<'_>,
     ) -> Result<Self, LinearError> {
         let graph = &compiled.graph;
-        let asked = design.plan.places.of(&["linearize", "trim"]);
-        let asked = outputs.first().or(inputs.first()).map(|q| q.span).or(asked);
-        let asked = asked.unwrap_or_default();
+        let asked = where_asked(design, inputs, outputs);
         refuse_differences(graph, asked)?;
         refuse_ideal_contacts(graph, asked)?;
 
@@ -175,79 +173,14 @@ impl Site {
             at,
             asked,
         };
-        let Augmented {
-            dae,
-            mut added,
-            mut opened,
-            quantiser_gain,
-        } = augment(compiled, &wish)?;
-
-        let n_asked = added.len();
-        let n_lines = opened.as_ref().map_or(0, |o| o.lines.len());
-        if let Some(opened) = &mut opened {
-            added.append(&mut opened.held);
-            added.append(&mut opened.fresh);
-        }
-
         let mut plain = compiled.reduced.clone();
-        let mut messages = compiled.warnings.clone();
-        messages.dedup();
-        let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
-        refuse_many_states(reduced.states.len(), asked)?;
-        let rows = AddedRows::add(&mut reduced, &plain, &wish, opened.as_ref())?;
+        let extended = Extended::new((compiled, &plain), &wish)?;
+        let machine = lower_explicit(&extended.reduced, graph, Engine::Interpreter)?;
 
-        let lowering = Lowering {
-            engine: Engine::Interpreter,
-            form: Form::Explicit,
-            ..Lowering::default()
-        };
-        let explain = |e| model_error(explain_lowering(&e, &reduced, graph));
-        let machine = lower_with(&reduced, &[], lowering).map_err(explain)?;
-
-        let is_own = |s: &&SymbolId| {
-            let of_inputs = added.iter().flat_map(|i| &i.chain);
-            !of_inputs.chain(rows.all()).any(|a| a == *s)
-        };
-        let own: Vec<SymbolId> = machine.states().iter().filter(is_own).copied().collect();
-        let wanted = wanted_at_point(&own, (&mut plain, &reduced), &wish)?;
-
-        let places = machine.states().iter().enumerate();
-        let place: HashMap<SymbolId, usize> = places.map(|(k, &s)| (s, k)).collect();
-        let mut chain = added.iter().flat_map(|i| &i.chain);
-        if chain.any(|s| !place.contains_key(s)) {
-            return Err(tied(asked));
-        }
-
-        let entries = entries(inputs, &plain);
-        let names = names_of_integrals(graph, &plain).into_iter().collect();
+        let own = extended.own_states(&machine);
+        let wanted = wanted_at_point(&own, (&mut plain, &extended.reduced), &wish)?;
+        let shape = extended.into_shape((&machine, &own), (compiled, &plain), &wish)?;
         let finder = Finder::new(design, Arc::new(plain), &wanted, at, asked)?;
-
-        let places = |symbols: &[SymbolId]| symbols.iter().map(|s| place[s]).collect();
-        let chains: Vec<Vec<usize>> = added.iter().map(|i| places(&i.chain)).collect();
-        let shape = Shape {
-            asked,
-            states: own.iter().map(|&s| (place[&s], s)).collect(),
-            inputs: chains[..n_asked].to_vec(),
-            held: chains[n_asked..n_asked + n_lines].to_vec(),
-            fresh: chains[n_asked + n_lines..].to_vec(),
-            line_rows: places(&rows.lines),
-            opened,
-            quantiser_gain,
-            outputs: places(&rows.outputs),
-            constraints: places(&rows.constraints),
-            switches: rows.switches.iter().map(|&(m, z)| (m, place[&z])).collect(),
-            run_states: rows
-                .run_states
-                .iter()
-                .map(|&(s, z)| (s, place[&z]))
-                .collect(),
-            reduced,
-            messages,
-            names,
-            added,
-            entries,
-        };
-
         Ok(Site {
             shape: Arc::new(shape),
             machine,
@@ -431,6 +364,122 @@ struct Augmented {
     added: Vec<Input>,
     opened: Option<Opened>,
     quantiser_gain: Option<f64>,
+}
+
+/// The reduced equations with inputs, and with rows for what follows.
+struct Extended {
+    reduced: Reduced,
+    rows: AddedRows,
+    /// The inputs, then for each sampled line what it holds, then what it has just set.
+    added: Vec<Input>,
+    opened: Option<Opened>,
+    quantiser_gain: Option<f64>,
+}
+
+impl Extended {
+    /// Adds what is wished for; `plain` are the equations without it.
+    fn new((compiled, plain): (&Compiled, &Reduced), wish: &Wish<'_>) -> Result<Self, LinearError> {
+        let Augmented {
+            dae,
+            mut added,
+            mut opened,
+            quantiser_gain,
+        } = augment(compiled, wish)?;
+        if let Some(opened) = &mut opened {
+            added.append(&mut opened.held);
+            added.append(&mut opened.fresh);
+        }
+
+        let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
+        refuse_many_states(reduced.states.len(), wish.asked)?;
+        let rows = AddedRows::add(&mut reduced, plain, wish, opened.as_ref())?;
+        Ok(Extended {
+            reduced,
+            rows,
+            added,
+            opened,
+            quantiser_gain,
+        })
+    }
+
+    /// States of the model itself, among those of its machine.
+    fn own_states(&self, machine: &Machine) -> Vec<SymbolId> {
+        let is_own = |s: &&SymbolId| {
+            let of_inputs = self.added.iter().flat_map(|i| &i.chain);
+            !of_inputs.chain(self.rows.all()).any(|a| a == *s)
+        };
+        machine.states().iter().filter(is_own).copied().collect()
+    }
+
+    /// What the model has in common at all points: everything by its place among the states of the machine.
+    fn into_shape(
+        self,
+        (machine, own): (&Machine, &[SymbolId]),
+        (compiled, plain): (&Compiled, &Reduced),
+        wish: &Wish<'_>,
+    ) -> Result<Shape, LinearError> {
+        let Extended { rows, added, .. } = self;
+        let places = machine.states().iter().enumerate();
+        let place: HashMap<SymbolId, usize> = places.map(|(k, &s)| (s, k)).collect();
+        let mut chain = added.iter().flat_map(|i| &i.chain);
+        if chain.any(|s| !place.contains_key(s)) {
+            return Err(tied(wish.asked));
+        }
+        let places = |symbols: &[SymbolId]| symbols.iter().map(|s| place[s]).collect();
+        let with_place =
+            |&(symbol, row): &(SymbolId, SymbolId)| -> (SymbolId, usize) { (symbol, place[&row]) };
+
+        let mut inputs: Vec<Vec<usize>> = added.iter().map(|i| places(&i.chain)).collect();
+        let n_lines = self.opened.as_ref().map_or(0, |o| o.lines.len());
+        let fresh = inputs.split_off(wish.inputs.len() + n_lines);
+        let held = inputs.split_off(wish.inputs.len());
+        let mut messages = compiled.warnings.clone();
+        messages.dedup();
+
+        Ok(Shape {
+            asked: wish.asked,
+            states: own.iter().map(|&s| (place[&s], s)).collect(),
+            inputs,
+            held,
+            fresh,
+            line_rows: places(&rows.lines),
+            opened: self.opened,
+            quantiser_gain: self.quantiser_gain,
+            outputs: places(&rows.outputs),
+            constraints: places(&rows.constraints),
+            switches: rows.switches.iter().map(with_place).collect(),
+            run_states: rows.run_states.iter().map(with_place).collect(),
+            reduced: self.reduced,
+            messages,
+            names: names_of_integrals(&compiled.graph, plain)
+                .into_iter()
+                .collect(),
+            added,
+            entries: entries(wish.inputs, plain),
+        })
+    }
+}
+
+/// The place in the text that asked for a linear model.
+fn where_asked(design: &Design, inputs: &[Quantity], outputs: &[Quantity]) -> Span {
+    let named = outputs.first().or(inputs.first()).map(|q| q.span);
+    let statement = design.plan.places.of(&["linearize", "trim"]);
+    named.or(statement).unwrap_or_default()
+}
+
+/// The machine of equations whose rates are all explicit, for exact slopes.
+pub(super) fn lower_explicit(
+    reduced: &Reduced,
+    graph: &BondGraph,
+    engine: Engine,
+) -> Result<Machine, LinearError> {
+    let lowering = Lowering {
+        engine,
+        form: Form::Explicit,
+        ..Lowering::default()
+    };
+    lower_with(reduced, &[], lowering)
+        .map_err(|e| model_error(explain_lowering(&e, reduced, graph)))
 }
 
 /// What was added to the reduced equations, so that slopes can be read off.

@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use paynter_symbolic::expr::{ExprId, Node};
+use paynter_symbolic::expr::{ExprId, Node, SymbolId};
 use paynter_symbolic::walk::for_each_argument;
 use rustc_hash::FxHashMap;
 
 use super::build::{Builder, external_call};
-use super::{CallKey, Fixed, Item, NO_OWNER, for_each_expression, read_slots};
+use super::{CallKey, Fixed, Item, NO_OWNER, Notes, for_each_expression, read_slots};
 use crate::code::{Instr, Kernel, Op, Step};
 use crate::plan::{SolvedKind, Source};
 
@@ -225,14 +225,9 @@ impl Builder<'_> {
                 continue;
             }
             if let Some(slot) = self.ready_slot(e) {
-                let leaves = &mut self.emitter.scratch.leaves;
-                let leaf = leaves.get(slot).unwrap_or_else(|| {
-                    let next = local.leaves.len() as u32;
-                    local.leaves.push(slot);
-                    leaves.set(slot, next);
-                    next
-                });
-                self.emitter.scratch.operands.set(e.0, leaf);
+                let scratch = &mut self.emitter.scratch;
+                let leaf = local.leaf(slot, &mut scratch.leaves);
+                scratch.operands.set(e.0, leaf);
                 continue;
             }
             debug_assert!(e == root || !self.is_cut(e), "cut parts have rows already");
@@ -324,29 +319,11 @@ impl Builder<'_> {
                 matrix,
                 right,
                 is_positive_definite,
-            } => {
-                let matrix: Vec<_> = matrix
-                    .iter()
-                    .map(|&(r, c, e)| (r, c, self.row_slot(e, rows)))
-                    .collect();
-                let right: Vec<u32> = right.iter().map(|&e| self.row_slot(e, rows)).collect();
-                let read: Vec<u32> = matrix.iter().map(|m| m.2).chain(right.clone()).collect();
-                let level = rows.level_after(&read);
-                self.push_linear(
-                    block,
-                    &solved.unknowns,
-                    matrix,
-                    right,
-                    *is_positive_definite,
-                );
-                let step = self.steps.pop().expect("the block was just pushed");
-                if let Step::Linear(linear) = &step {
-                    for &slot in &linear.unknowns {
-                        rows.set_level(slot, level);
-                    }
-                }
-                rows.others.push((level, step));
-            }
+            } => self.add_linear(
+                (block, &solved.unknowns),
+                (matrix, right, *is_positive_definite),
+                rows,
+            ),
             SolvedKind::Nonlinear {
                 inner,
                 residuals,
@@ -377,6 +354,30 @@ impl Builder<'_> {
             }
             SolvedKind::Inlined { .. } => {}
         }
+    }
+
+    /// A block that is linear in its unknowns: the rows of its entries, and the step that solves it.
+    fn add_linear(
+        &mut self,
+        (block, unknowns): (u32, &[SymbolId]),
+        (matrix, right, is_positive_definite): (&[(u32, u32, ExprId)], &[ExprId], bool),
+        rows: &mut Rows,
+    ) {
+        let matrix: Vec<_> = matrix
+            .iter()
+            .map(|&(r, c, e)| (r, c, self.row_slot(e, rows)))
+            .collect();
+        let right: Vec<u32> = right.iter().map(|&e| self.row_slot(e, rows)).collect();
+        let read: Vec<u32> = matrix.iter().map(|m| m.2).chain(right.clone()).collect();
+        let level = rows.level_after(&read);
+        self.push_linear(block, unknowns, matrix, right, is_positive_definite);
+        let step = self.steps.pop().expect("the block was just pushed");
+        if let Step::Linear(linear) = &step {
+            for &slot in &linear.unknowns {
+                rows.set_level(slot, level);
+            }
+        }
+        rows.others.push((level, step));
     }
 
     /// Orders rows by level and shape, and makes a kernel of every group that is worth one.
@@ -453,6 +454,16 @@ impl LocalRow {
     fn clear(&mut self) {
         self.leaves.clear();
         self.instrs.clear();
+    }
+
+    /// The number of a slot among the leaves of the row; `known` has those that were read before.
+    fn leaf(&mut self, slot: u32, known: &mut Notes) -> u32 {
+        known.get(slot).unwrap_or_else(|| {
+            let next = self.leaves.len() as u32;
+            self.leaves.push(slot);
+            known.set(slot, next);
+            next
+        })
     }
 
     fn push(&mut self, op: Op, operand: impl Fn(usize) -> u32) -> u32 {

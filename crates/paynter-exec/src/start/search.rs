@@ -287,6 +287,19 @@ impl Search {
         }
     }
 
+    /// Takes its part of a trial over into `y` if that is better there; else tries a shorter step next. `residuals` are
+    /// those of the trial, where it has any.
+    pub(super) fn take(&mut self, trial: &[f64], y: &mut [f64], residuals: Option<&[f64]>) {
+        self.was_better = residuals.is_some_and(|residuals| self.is_better(residuals));
+        if self.was_better {
+            self.columns.iter().for_each(|&c| y[c] = trial[c]);
+        } else {
+            self.damping *= 0.5;
+            // So small a step that does not help is the noise of the evaluation.
+            self.is_done = self.damping < 1e-8 || self.length < NOISE;
+        }
+    }
+
     pub(super) fn is_better(&self, residuals: &[f64]) -> bool {
         let norm = self
             .rows

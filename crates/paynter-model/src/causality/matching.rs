@@ -53,47 +53,54 @@ struct Edge {
 
 const HALF: u32 = u32::MAX;
 
+/// The edges, those at each vertex, and those of each bond: one where one of its ends has a rule or both want the same
+/// stroke, else one on each side of a vertex in its middle.
+#[expect(
+    clippy::type_complexity,
+    reason = "three tables that are made together and taken apart at once"
+)]
+fn edges(network: &Network) -> (Vec<Edge>, Vec<Vec<u32>>, Vec<[Option<u32>; 2]>) {
+    let mut edges = Vec::new();
+    let mut at: Vec<Vec<u32>> = vec![Vec::new(); network.n_elements()];
+    let mut edges_of = vec![[None; 2]; network.n_bonds()];
+    for (index, of) in edges_of.iter_mut().enumerate() {
+        let bond = BondId(index as u32);
+        let [tail, head] = *network.ends(bond);
+        let node = |e: ElementId| network.is_node[e.0 as usize].then_some(e.0);
+        let mut add = |slot: usize, ends: [u32; 2], stroke: Stroke, at: &mut Vec<Vec<u32>>| {
+            let id = edges.len() as u32;
+            edges.push(Edge { ends, bond, stroke });
+            of[slot] = Some(id);
+            for end in ends.into_iter().filter(|&v| v != HALF) {
+                at[end as usize].push(id);
+            }
+        };
+        let strong = [0, 1].map(|end| network.strong_stroke(bond, end));
+        match (node(tail.element), node(head.element)) {
+            (None, None) => {}
+            (Some(t), None) => add(0, [t, HALF], strong[0], &mut at),
+            (None, Some(h)) => add(0, [h, HALF], strong[1], &mut at),
+            (Some(t), Some(h)) if strong[0] == strong[1] => {
+                // Both ends at one element would be strong twice there: never used.
+                if t != h {
+                    add(0, [t, h], strong[0], &mut at);
+                }
+            }
+            (Some(t), Some(h)) => {
+                let middle = at.len() as u32;
+                at.push(Vec::new());
+                add(0, [t, middle], strong[0], &mut at);
+                add(1, [h, middle], strong[1], &mut at);
+            }
+        }
+    }
+    (edges, at, edges_of)
+}
+
 impl Witness {
     pub fn new(network: &Network, ranking: &Ranking) -> Self {
         let n_elements = network.n_elements();
-        let mut edges = Vec::new();
-        let mut at: Vec<Vec<u32>> = vec![Vec::new(); n_elements];
-        let mut edges_of = vec![[None; 2]; network.n_bonds()];
-        for (index, of) in edges_of.iter_mut().enumerate() {
-            let bond = BondId(index as u32);
-            let [tail, head] = *network.ends(bond);
-            let node = |e: ElementId| network.is_node[e.0 as usize].then_some(e.0);
-            let mut add = |slot: usize, ends: [u32; 2], stroke: Stroke, at: &mut Vec<Vec<u32>>| {
-                let id = edges.len() as u32;
-                edges.push(Edge { ends, bond, stroke });
-                of[slot] = Some(id);
-                for end in ends.into_iter().filter(|&v| v != HALF) {
-                    at[end as usize].push(id);
-                }
-            };
-            let strong = [
-                network.strong_stroke(bond, 0),
-                network.strong_stroke(bond, 1),
-            ];
-            match (node(tail.element), node(head.element)) {
-                (None, None) => {}
-                (Some(t), None) => add(0, [t, HALF], strong[0], &mut at),
-                (None, Some(h)) => add(0, [h, HALF], strong[1], &mut at),
-                (Some(t), Some(h)) if strong[0] == strong[1] => {
-                    // Both ends at one element would be strong twice there: never used.
-                    if t != h {
-                        add(0, [t, h], strong[0], &mut at);
-                    }
-                }
-                (Some(t), Some(h)) => {
-                    let middle = at.len() as u32;
-                    at.push(Vec::new());
-                    add(0, [t, middle], strong[0], &mut at);
-                    add(1, [h, middle], strong[1], &mut at);
-                }
-            }
-        }
-
+        let (edges, at, edges_of) = edges(network);
         let n = at.len();
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_by_key(|&v| {
@@ -102,10 +109,10 @@ impl Witness {
                 .map(|&e| edges[e as usize].bond.0 as usize);
             match middle.filter(|_| v as usize >= n_elements) {
                 Some(bond) => (true, ranking.bond[bond]),
-                None => (
-                    false,
-                    ranking.element.get(v as usize).copied().unwrap_or(u32::MAX),
-                ),
+                None => {
+                    let rank = ranking.element.get(v as usize);
+                    (false, rank.copied().unwrap_or(u32::MAX))
+                }
             }
         });
 

@@ -65,6 +65,35 @@ pub(super) struct Table {
     pub n_visits: u64,
 }
 
+/// The bonds of each node one after the other, and where those of each begin. They are in the order of `ranked`.
+fn bonds_of_nodes(
+    ranked: &[BondId],
+    ends: &[[Port; 2]],
+    is_node: &[bool],
+) -> (Vec<BondId>, Vec<u32>) {
+    let mut offsets = vec![0u32; is_node.len() + 1];
+    let node_ends = |b: BondId| {
+        let elements = ends[b.0 as usize].iter().map(|p| p.element.0 as usize);
+        elements.filter(|&e| is_node[e])
+    };
+    for &b in ranked {
+        node_ends(b).for_each(|e| offsets[e + 1] += 1);
+    }
+    for e in 0..is_node.len() {
+        offsets[e + 1] += offsets[e];
+    }
+
+    let mut fill = offsets.clone();
+    let mut bonds = vec![BondId(0); offsets[is_node.len()] as usize];
+    for &b in ranked {
+        for e in node_ends(b) {
+            bonds[fill[e] as usize] = b;
+            fill[e] += 1;
+        }
+    }
+    (bonds, offsets)
+}
+
 impl Network {
     pub fn new(graph: &BondGraph, ranking: &Ranking, rings: &[Ring]) -> Self {
         let mut is_two_port: Vec<bool> = graph
@@ -108,31 +137,7 @@ impl Network {
             .map(|b| [port(b.tail), port(b.head)])
             .collect();
 
-        let mut offsets = vec![0u32; is_node.len() + 1];
-        let node_ends = |b: BondId| {
-            ends[b.0 as usize]
-                .iter()
-                .map(|p| p.element.0 as usize)
-                .filter(|&e| is_node[e])
-        };
-
-        for &b in &ranking.bonds {
-            node_ends(b).for_each(|e| offsets[e + 1] += 1);
-        }
-        for e in 0..is_node.len() {
-            offsets[e + 1] += offsets[e];
-        }
-        let mut fill = offsets.clone();
-        let mut bonds = vec![BondId(0); offsets[is_node.len()] as usize];
-
-        // In order of rank, so that the bonds of each element come out sorted.
-        for &b in &ranking.bonds {
-            for e in node_ends(b) {
-                bonds[fill[e] as usize] = b;
-                fill[e] += 1;
-            }
-        }
-
+        let (bonds, offsets) = bonds_of_nodes(&ranking.bonds, &ends, &is_node);
         Network {
             ends,
             bonds,

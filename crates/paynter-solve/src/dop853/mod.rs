@@ -91,6 +91,30 @@ fn rows<const S: usize>(data: &mut [f64]) -> [&mut [f64]; S] {
     })
 }
 
+/// The errors of fifth order, of fifth order across, and of third order, from the stages that the step weighs.
+#[inline]
+fn estimate_errors(
+    [error5, across5, error3]: [&mut [f64]; N_ERRORS],
+    weighed: [&[f64]; 8],
+    h: f64,
+) {
+    let n = error5.len();
+    let weighed = weighed.map(|stage| &stage[..n]);
+    let (across5, error3) = (&mut across5[..n], &mut error3[..n]);
+    for i in 0..n {
+        let first = weighed[0][i];
+        let (mut sum5, mut across, mut sum3) = (E5[0] * first, E5_ACROSS[0] * first, E3[0] * first);
+        for j in 1..8 {
+            sum5 += E5[j] * weighed[j][i];
+            across += E5_ACROSS[j] * weighed[j][i];
+            sum3 += E3[j] * weighed[j][i];
+        }
+        error5[i] = h * sum5;
+        across5[i] = h * across;
+        error3[i] = h * sum3;
+    }
+}
+
 impl Formula for Dop853 {
     const ERROR_ORDER: f64 = 8.0;
     const BETA: f64 = 0.0;
@@ -157,24 +181,7 @@ impl Formula for Dop853 {
 
         let weighed: [&[f64]; 8] = [k1, k6, k7, k8, k9, k10, k11, k12];
         combine(y1, y0, h, B, weighed);
-        let n = y1.len();
-        let weighed = weighed.map(|stage| &stage[..n]);
-        let [error5, error5_across, error3] = rows::<N_ERRORS>(&mut self.errors);
-        let (error5, error5_across, error3) =
-            (&mut error5[..n], &mut error5_across[..n], &mut error3[..n]);
-        for i in 0..n {
-            let first = weighed[0][i];
-            let (mut sum5, mut across, mut sum3) =
-                (E5[0] * first, E5_ACROSS[0] * first, E3[0] * first);
-            for j in 1..8 {
-                sum5 += E5[j] * weighed[j][i];
-                across += E5_ACROSS[j] * weighed[j][i];
-                sum3 += E3[j] * weighed[j][i];
-            }
-            error5[i] = h * sum5;
-            error5_across[i] = h * across;
-            error3[i] = h * sum3;
-        }
+        estimate_errors(rows::<N_ERRORS>(&mut self.errors), weighed, h);
         Ok(())
     }
 

@@ -540,22 +540,8 @@ impl Guards {
             if round >= 3 && is_settled && is_foretold || right - left <= time_width(dense) {
                 return Ok(None);
             }
-            let width = right - left;
             let is_useful = vertex > left && vertex < right && v_vertex <= v_best && round % 4 != 3;
-            let mut t = if is_useful {
-                vertex
-            } else if best - left > right - best {
-                best - 0.381_966 * (best - left)
-            } else {
-                best + 0.381_966 * (right - best)
-            };
-            if (t - best).abs() < 1e-3 * width {
-                t = if best - left > right - best {
-                    best - 1e-3 * width
-                } else {
-                    best + 1e-3 * width
-                };
-            }
+            let t = next_guess((left, right), best, is_useful.then_some(vertex));
             let v_t = self.value_at(cx, dense, guard, t)?;
             if v_t < depth {
                 return Ok(Some((t, v_t)));
@@ -855,6 +841,27 @@ pub(crate) fn time_width(dense: &dyn Dense) -> f64 {
 /// spacing from the middle one.
 fn vertex_offset(v: [f64; 3]) -> f64 {
     0.5 * (v[0] - v[2]) / (v[0] - 2.0 * v[1] + v[2])
+}
+
+/// Where to look next for a bottom between `left` and `right`: at the vertex of a parabola if that is of use, else by a
+/// golden section of the longer side; never on the best point itself.
+#[inline]
+fn next_guess((left, right): (f64, f64), best: f64, vertex: Option<f64>) -> f64 {
+    let is_left_longer = best - left > right - best;
+    let golden = if is_left_longer {
+        best - 0.381_966 * (best - left)
+    } else {
+        best + 0.381_966 * (right - best)
+    };
+    let t = vertex.unwrap_or(golden);
+    let smallest = 1e-3 * (right - left);
+    if (t - best).abs() >= smallest {
+        t
+    } else if is_left_longer {
+        best - smallest
+    } else {
+        best + smallest
+    }
 }
 
 /// Vertex of the parabola through three points, and its value there.

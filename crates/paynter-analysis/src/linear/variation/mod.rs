@@ -16,15 +16,15 @@ mod text;
 
 use super::augment::{add_chain, add_output, vary_parameter};
 use super::find_point::Finder;
-use super::operating_point::{At, counterpart, other_states, refuse_differences};
+use super::operating_point::{At, counterpart, lower_explicit, other_states, refuse_differences};
 use super::{LinearError, model_error};
 use crate::explain::explain_stuck;
 use crate::layout::{lay_out, run_spec};
 use paynter_design::code;
 use paynter_design::compile::Compiled;
 use paynter_design::design::Design;
-use paynter_design::failure::{explain_lowering, explain_recording};
-use paynter_exec::{Engine, Form, Lowering, lower_with};
+use paynter_design::failure::explain_recording;
+use paynter_exec::{Engine, Lowering};
 use paynter_model::equations::ideal_contacts;
 use paynter_model::experiment::Quantity;
 use paynter_model::units::Unit;
@@ -283,20 +283,11 @@ impl Model {
 
         let outputs: Vec<ExprId> = to.iter().map(|q| q.column.value).collect();
         let rows = AddedRows::add(&mut reduced, &outputs);
+        let engine = Lowering::default().engine;
+        let machine = lower_explicit(&reduced, &compiled.graph, engine)?;
 
-        let lowering = Lowering {
-            form: Form::Explicit,
-            ..Lowering::default()
-        };
-        let explain = |e| model_error(explain_lowering(&e, &reduced, &compiled.graph));
-        let machine = lower_with(&reduced, &[], lowering).map_err(explain)?;
-
-        let place: HashMap<SymbolId, usize> = machine
-            .states()
-            .iter()
-            .enumerate()
-            .map(|(k, &s)| (s, k))
-            .collect();
+        let places = machine.states().iter().enumerate();
+        let place: HashMap<SymbolId, usize> = places.map(|(k, &s)| (s, k)).collect();
         let added: HashSet<SymbolId> = chains.iter().chain(rows.all()).copied().collect();
         let is_own = |s: &&SymbolId| !added.contains(s);
         let own: Vec<SymbolId> = machine.states().iter().filter(is_own).copied().collect();
@@ -304,13 +295,12 @@ impl Model {
 
         let places =
             |symbols: &[SymbolId]| -> Vec<usize> { symbols.iter().map(|s| place[s]).collect() };
-        let mut targets = Vec::new();
-        for &(when, target, row) in &rows.reinits {
-            let Some(&state) = place.get(&target) else {
-                return Err(follower(design, &reduced, target, asked));
-            };
-            targets.push((when, state, place[&row]));
-        }
+        let target = |&(when, target, row): &(usize, SymbolId, SymbolId)| {
+            let state = place.get(&target);
+            let refuse = || follower(design, &reduced, target, asked);
+            Ok((when, *state.ok_or_else(refuse)?, place[&row]))
+        };
+        let targets: Result<Vec<_>, LinearError> = rows.reinits.iter().map(target).collect();
         let surfaces = rows.surfaces.iter().map(|&(mode, row, is_floor)| Surface {
             mode,
             row: place[&row],
@@ -321,12 +311,10 @@ impl Model {
             machine,
             (places(&own), places(&chains), places(&rows.outputs)),
             surfaces.collect(),
-            targets,
+            targets?,
         );
-        let late = rows
-            .late
-            .iter()
-            .filter_map(|(s, row)| Some((*place.get(s)?, place[row])));
+        let late = rows.late.iter();
+        let late = late.filter_map(|(s, row)| Some((*place.get(s)?, place[row])));
 
         Ok(Model {
             variational,
