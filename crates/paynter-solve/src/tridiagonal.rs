@@ -16,7 +16,7 @@ pub(crate) struct Tridiagonal {
     places: Vec<usize>,
     /// Entries above, on and below the diagonal of each column.
     entries: Vec<[f64; 3]>,
-    rows: Vec<Row>,
+    rows: Vec<FactorRow>,
     /// Second diagonal above; filled by exchanges only.
     second: Vec<f64>,
     has_exchanges: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Tridiagonal {
 
 /// One row of the factors.
 #[derive(Clone, Copy, Default)]
-struct Row {
+struct FactorRow {
     /// Multiplier that eliminates the entry below.
     lower: f64,
     /// Inverse of the pivot.
@@ -62,7 +62,7 @@ impl Tridiagonal {
             mass: mass_diagonal(n, algebraic),
             places,
             entries: vec![[0.0; 3]; n],
-            rows: vec![Row::default(); n],
+            rows: vec![FactorRow::default(); n],
             second: vec![0.0; n],
             has_exchanges: false,
             x: vec![0.0; n],
@@ -92,7 +92,7 @@ impl Tridiagonal {
                 }
                 let inverse = 1.0 / diagonal;
                 let multiplier = lower * inverse;
-                self.rows[i] = Row {
+                self.rows[i] = FactorRow {
                     lower: multiplier,
                     inverse,
                     upper,
@@ -110,7 +110,7 @@ impl Tridiagonal {
                 let multiplier = diagonal * inverse;
                 let beside = self.entries[i + 1][1];
                 let second = self.entries.get(i + 2).map_or(0.0, |column| column[0]);
-                self.rows[i] = Row {
+                self.rows[i] = FactorRow {
                     lower: multiplier,
                     inverse,
                     upper: beside,

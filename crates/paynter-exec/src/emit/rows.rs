@@ -20,7 +20,7 @@ use crate::plan::{SolvedKind, Source};
 const FEWEST_ROWS: usize = 8;
 
 /// One formula of a large routine, before rows of one shape are put together.
-struct Row {
+struct FormulaRow {
     level: u32,
     shape: u32,
     /// Where its leaves begin among those of all rows.
@@ -35,7 +35,7 @@ const LOCAL: u32 = 1 << 31;
 /// Rows, shapes and levels of a large routine.
 #[derive(Default)]
 struct Rows {
-    rows: Vec<Row>,
+    rows: Vec<FormulaRow>,
     /// Slots that the rows read, row after row.
     leaves: Vec<u32>,
     /// Number of leaves and instructions of each shape.
@@ -76,7 +76,7 @@ impl Rows {
         self.levels[slot] = level;
     }
 
-    fn leaves_of(&self, row: &Row) -> &[u32] {
+    fn leaves_of(&self, row: &FormulaRow) -> &[u32] {
         let first = row.first_leaf as usize;
         &self.leaves[first..first + self.shapes[row.shape as usize].0]
     }
@@ -276,7 +276,7 @@ impl Builder<'_> {
         };
         let dst = self.emitter.new_slot();
         rows.set_level(dst, level);
-        rows.rows.push(Row {
+        rows.rows.push(FormulaRow {
             level,
             shape,
             first_leaf: u32::try_from(rows.leaves.len()).expect("fewer than 2^32 leaves"),
@@ -419,7 +419,7 @@ impl Builder<'_> {
     }
 
     /// Writes one row as straight instructions.
-    fn expand(&mut self, row: &Row, leaves: &[u32], body: &[Instr]) {
+    fn expand(&mut self, row: &FormulaRow, leaves: &[u32], body: &[Instr]) {
         let mut slots: Vec<u32> = leaves.to_vec();
         for (k, i) in body.iter().enumerate() {
             let dst = if k + 1 == body.len() {

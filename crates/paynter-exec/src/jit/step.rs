@@ -282,7 +282,7 @@ impl Arguments {
 }
 
 /// Numbers of all variables, two by two; the last may be alone.
-type Row = Vec<Value>;
+type Pairs = Vec<Value>;
 
 /// Sums over stages, and what they are taken from.
 struct Rows<'a> {
@@ -392,8 +392,8 @@ impl Rows<'_> {
     }
 
     /// `h Σ weight row`.
-    fn sum(&mut self, from: Value, terms: &[Term]) -> Row {
-        let mut sums: Row = Vec::new();
+    fn sum(&mut self, from: Value, terms: &[Term]) -> Pairs {
+        let mut sums: Pairs = Vec::new();
         for (number, &(stage, weight)) in terms.iter().enumerate() {
             let (one, two) = (
                 self.constant(types::F64, weight),
@@ -426,7 +426,7 @@ impl Rows<'_> {
     }
 
     /// `y0 + h Σ weight rates`.
-    fn state_after(&mut self, (rates, terms): (Value, &[Term]), y0: Value) -> Row {
+    fn state_after(&mut self, (rates, terms): (Value, &[Term]), y0: Value) -> Pairs {
         let mut sums = self.sum(rates, terms);
         for (place, sum) in sums.iter_mut().enumerate() {
             let y0 = self.load(y0, 0, place);

@@ -1,6 +1,6 @@
 //! Decides exactly whether open strokes can be completed, by a perfect matching.
 //!
-//! In:  the [`Network`] and a [`Table`] that is closed under propagation.
+//! In:  the [`Network`] and a [`StrokeTable`] that is closed under propagation.
 //! Out: a complete assignment that agrees with the table (the witness), or the set of
 //!      elements that cannot all have their strong bond (a Hall violator).
 //!
@@ -13,7 +13,7 @@
 //!
 //! **Invariant:** no edge of the witness contradicts the table it was last repaired for.
 
-use super::propagate::{Network, Table};
+use super::propagate::{Network, StrokeTable};
 use super::ranking::Ranking;
 use crate::graph::{BondId, ElementId, Stroke};
 use rustc_hash::FxHashSet;
@@ -139,7 +139,7 @@ impl Witness {
     /// # Errors
     ///
     /// The vertex that cannot be matched, and the elements that compete with it.
-    pub fn complete(&mut self, network: &Network, table: &Table) -> Result<(), Shortage> {
+    pub fn complete(&mut self, network: &Network, table: &StrokeTable) -> Result<(), Shortage> {
         self.open.clone_from(&self.order);
         for vertex in 0..self.mate.len() as u32 {
             self.drop_forbidden(table, vertex);
@@ -180,7 +180,7 @@ impl Witness {
     pub fn repair(
         &mut self,
         network: &Network,
-        table: &Table,
+        table: &StrokeTable,
         mark: usize,
     ) -> Result<(), Shortage> {
         let touched: Vec<u32> = table.trail()[mark..]
@@ -205,7 +205,7 @@ impl Witness {
         Ok(())
     }
 
-    fn is_allowed(&self, table: &Table, edge: u32) -> bool {
+    fn is_allowed(&self, table: &StrokeTable, edge: u32) -> bool {
         let edge = self.edges[edge as usize];
         table.stroke(edge.bond).is_none_or(|s| s == edge.stroke)
     }
@@ -215,13 +215,13 @@ impl Witness {
         if a == vertex { b } else { a }
     }
 
-    fn is_required(&self, network: &Network, table: &Table, vertex: u32) -> bool {
+    fn is_required(&self, network: &Network, table: &StrokeTable, vertex: u32) -> bool {
         let v = vertex as usize;
         v >= self.n_elements || !self.at[v].is_empty() && table.has_rule(network, ElementId(vertex))
     }
 
     /// Unmatches the vertex if its edge is forbidden by now; gives the vertex left alone by that.
-    fn drop_forbidden(&mut self, table: &Table, vertex: u32) -> Option<u32> {
+    fn drop_forbidden(&mut self, table: &StrokeTable, vertex: u32) -> Option<u32> {
         let edge = self.mate[vertex as usize].filter(|&e| !self.is_allowed(table, e))?;
         self.mate[vertex as usize] = None;
         let other = self.other(edge, vertex);
@@ -232,7 +232,12 @@ impl Witness {
         Some(other)
     }
 
-    fn cover(&mut self, network: &Network, table: &Table, vertex: u32) -> Result<(), Shortage> {
+    fn cover(
+        &mut self,
+        network: &Network,
+        table: &StrokeTable,
+        vertex: u32,
+    ) -> Result<(), Shortage> {
         if self.mate[vertex as usize].is_some() || !self.is_required(network, table, vertex) {
             return Ok(());
         }
@@ -280,7 +285,7 @@ impl Witness {
     }
 
     /// Looks for an augmenting path from an unmatched vertex and applies it.
-    fn augment(&mut self, network: &Network, table: &Table, root: u32) -> bool {
+    fn augment(&mut self, network: &Network, table: &StrokeTable, root: u32) -> bool {
         self.now += 1;
         self.visited.clear();
         self.visit(root, true, None);
@@ -327,7 +332,7 @@ impl Witness {
     }
 
     /// Tells whether the mate edge of `vertex` has a vertex with a rule at its other end.
-    fn leads_on(&self, network: &Network, table: &Table, mate: u32, vertex: u32) -> bool {
+    fn leads_on(&self, network: &Network, table: &StrokeTable, mate: u32, vertex: u32) -> bool {
         let w = self.other(mate, vertex);
         w != HALF && self.is_required(network, table, w)
     }

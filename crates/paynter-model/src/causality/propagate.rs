@@ -8,7 +8,7 @@
 //! of two bonds, and so is a GY if its second port counts flows: one rule covers all four.
 //!
 //! **Invariant:** each node keeps the number of its open bonds and its strong bond, so a stroke
-//! costs O(1) and a star of 10⁵ bonds is linear; [`Table::undo`] takes back exactly what was
+//! costs O(1) and a star of 10⁵ bonds is linear; [`StrokeTable::undo`] takes back exactly what was
 //! set since a mark, in time proportional to that.
 
 use super::Reason;
@@ -50,7 +50,7 @@ pub(super) enum Clash {
 
 /// Strokes as far as they are known.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct StrokeTable {
     stroke: Vec<Option<Stroke>>,
     reason: Vec<Reason>,
     /// Position in `trail`, to find out what came before.
@@ -189,12 +189,12 @@ pub(super) fn opposite(stroke: Stroke) -> Stroke {
     }
 }
 
-impl Table {
+impl StrokeTable {
     pub fn new(network: &Network) -> Self {
         let n_open = (0..network.n_elements())
             .map(|e| network.bonds_at(ElementId(e as u32)).len() as u32)
             .collect();
-        Table {
+        StrokeTable {
             stroke: vec![None; network.n_bonds()],
             reason: vec![Reason::Open; network.n_bonds()],
             position: vec![u32::MAX; network.n_bonds()],

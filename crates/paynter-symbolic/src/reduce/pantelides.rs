@@ -10,7 +10,7 @@
 use super::error::{EquationRef, Part, StructuralError};
 use super::graph::{Incidence, Marks, NONE};
 use super::matching::{Matching, maximize, unpaired};
-use super::system::{Row, System};
+use super::system::{EquationRow, System};
 use crate::calculus::total_derivative;
 use crate::dae::{Equation, Role};
 use crate::expr::{ExprId, Pool, SymbolId};
@@ -221,7 +221,7 @@ impl Search {
 
 /// Adds the time derivative of a row; the derivatives of its unknowns exist already.
 fn differentiate_row(system: &mut System, row: u32) {
-    let Row {
+    let EquationRow {
         equation, source, ..
     } = system.rows[row as usize];
     let left = differentiate_expression(system, equation.left, row);
@@ -235,7 +235,7 @@ fn differentiate_row(system: &mut System, row: u32) {
         solves,
         origin: equation.origin,
     };
-    let derived = system.push(Row {
+    let derived = system.push(EquationRow {
         equation,
         source,
         derivative: None,
