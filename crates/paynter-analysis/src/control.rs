@@ -482,18 +482,17 @@ fn quotient(of: &Label, by: &Label) -> String {
     }
 }
 
+fn rows(m: &Matrix) -> Vec<Vec<f64>> {
+    (0..m.n_rows()).map(|i| m.row(i).to_vec()).collect()
+}
+
+fn names(labels: &[Label]) -> Vec<Value> {
+    let name = |l: &Label| json!({"name": l.name, "unit": l.unit});
+    labels.iter().map(name).collect()
+}
+
 /// Gains as JSON.
 pub fn gains_to_json(linear: &Linearization, gains: &Gains) -> Value {
-    let rows = |m: &Matrix| {
-        (0..m.n_rows())
-            .map(|i| m.row(i).to_vec())
-            .collect::<Vec<_>>()
-    };
-    let names = |l: &[Label]| {
-        l.iter()
-            .map(|l| json!({"name": l.name, "unit": l.unit}))
-            .collect::<Vec<_>>()
-    };
     json!({
         "states": names(&linear.states),
         "inputs": names(&linear.inputs),
@@ -507,16 +506,6 @@ pub fn gains_to_json(linear: &Linearization, gains: &Gains) -> Value {
 
 /// A model in steps as JSON.
 pub fn steps_to_json(linear: &Linearization, model: &LinearModel, step: f64) -> Value {
-    let rows = |m: &Matrix| {
-        (0..m.n_rows())
-            .map(|i| m.row(i).to_vec())
-            .collect::<Vec<_>>()
-    };
-    let names = |l: &[Label]| {
-        l.iter()
-            .map(|l| json!({"name": l.name, "unit": l.unit}))
-            .collect::<Vec<_>>()
-    };
     json!({
         "states": names(&linear.states), "inputs": names(&linear.inputs), "outputs": names(&linear.outputs),
         "step": step, "A": rows(&model.a), "B": rows(&model.b), "C": rows(&model.c), "D": rows(&model.d[0]),

@@ -2,15 +2,7 @@
 //!
 //! The codes of text and model stand in `paynter_syntax::code` and `paynter_model::code`.
 
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
-        $(#[doc = $title] pub const $name: &str = $code;)*
-        /// All codes: (code, title, explanation).
-        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
-    };
-}
-
-codes! {
+paynter_syntax::codes! {
     OVERDETERMINED = "E0701", "more equations than unknowns",
         "Some quantities appear in more equations than there are unknowns among them. In a bond graph this usually means two sources that set the same effort or flow, or a `solve` with one equation too many.";
     UNDERDETERMINED = "E0702", "fewer equations than unknowns",

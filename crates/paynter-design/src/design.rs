@@ -494,9 +494,9 @@ pub fn format_text(name: &str, text: &str) -> Result<Option<String>, Failed> {
 
 /// All diagnostic codes of all stages: (code, title, explanation).
 pub fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
-    let mut all: Vec<_> = paynter_syntax::code::all().to_vec();
-    all.extend_from_slice(model_code::TABLE);
-    all.extend_from_slice(crate::code::ALL);
+    let mut all: Vec<_> = paynter_syntax::code::TABLE.to_vec();
+    all.extend(model_code::all());
+    all.extend_from_slice(crate::code::TABLE);
     all.sort_unstable();
     all
 }

@@ -1,14 +1,6 @@
 //! Codes of what cannot be exported.
 
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
-        $(#[doc = $title] pub const $name: &str = $code;)*
-        /// All codes: (code, title, explanation).
-        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
-    };
-}
-
-codes! {
+paynter::syntax::codes! {
     IDEAL_CONTACT = "E0870", "an ideal contact in a model to be exported",
         "An ideal switch or diode ties storages together while it conducts and sets them free while it blocks: the equations themselves change during a run. `paynter run` makes new equations for every combination; C code and FMUs have one set. Give the contact resistances, such as `D(Ron = 1 [mohm], Roff = 1 [Mohm])`.";
     NO_RECIPE = "E0871", "a function that cannot be exported",

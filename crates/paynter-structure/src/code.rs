@@ -1,14 +1,6 @@
 //! Codes of what the structure of a model does not allow, or shows.
 
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
-        $(#[doc = $title] pub const $name: &str = $code;)*
-        /// All codes: (code, title, explanation).
-        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
-    };
-}
-
-codes! {
+paynter::syntax::codes! {
     NO_INPUT = "E0850", "no input acts on the model",
         "Controllability, zeros, inversion and gains are questions about inputs. The model has no `input`, no source with a value, and the call names none. Name inputs with `--from`: an `input` of the model, a signal that a line `name = …` defines, or what a source sets (`supply.e`).";
     NO_OUTPUT = "E0851", "no output is measured",

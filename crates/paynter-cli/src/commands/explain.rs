@@ -19,10 +19,10 @@ pub struct ExplainArgs {
 /// Prints the explanation.
 pub fn explain(args: &ExplainArgs) -> u8 {
     let mut codes = paynter::codes();
-    codes.extend_from_slice(paynter_export::code::ALL);
-    codes.extend_from_slice(paynter_import::code::ALL);
-    codes.extend_from_slice(paynter_rewrite::code::ALL);
-    codes.extend_from_slice(paynter_structure::code::ALL);
+    codes.extend_from_slice(paynter_export::code::TABLE);
+    codes.extend_from_slice(paynter_import::code::TABLE);
+    codes.extend_from_slice(paynter_rewrite::code::TABLE);
+    codes.extend_from_slice(paynter_structure::code::TABLE);
     codes.sort_unstable();
     if args.all {
         crate::say!("{}", page(&codes).trim_end());

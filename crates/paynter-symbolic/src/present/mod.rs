@@ -244,21 +244,22 @@ impl<'a> Presenter<'a> {
         presenter
     }
 
+    /// The formulas of all quantities and systems, with nothing put in.
+    fn formulas(&self) -> impl Iterator<Item = ExprId> {
+        let Elimination {
+            order,
+            own,
+            systems,
+            ..
+        } = &self.elimination;
+        let of_systems = systems.iter().flat_map(|(_, s)| s.expressions());
+        order.iter().map(|s| own[s]).chain(of_systems)
+    }
+
     fn count_unsubstituted(&self) -> usize {
         let pool = &self.elimination.pool;
-        let own = self
-            .elimination
-            .order
-            .iter()
-            .map(|s| self.elimination.own[s]);
-        let systems = self
-            .elimination
-            .systems
-            .iter()
-            .flat_map(|(_, s)| s.expressions());
-        own.chain(systems)
-            .map(|e| count_written_operations(pool, e))
-            .sum()
+        let formulas = self.formulas();
+        formulas.map(|e| count_written_operations(pool, e)).sum()
     }
 
     /// Decides what is put in when not everything is.
@@ -295,17 +296,7 @@ impl<'a> Presenter<'a> {
     fn count_uses(&self) -> FxHashMap<SymbolId, usize> {
         let pool = &self.elimination.pool;
         let mut uses: FxHashMap<SymbolId, usize> = FxHashMap::default();
-        let own = self
-            .elimination
-            .order
-            .iter()
-            .map(|s| self.elimination.own[s]);
-        let systems = self
-            .elimination
-            .systems
-            .iter()
-            .flat_map(|(_, s)| s.expressions());
-        for e in own.chain(systems) {
+        for e in self.formulas() {
             if let Some(s) = pool.as_symbol(e) {
                 *uses.entry(s).or_insert(0) += 1;
             }
