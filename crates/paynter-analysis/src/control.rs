@@ -377,7 +377,7 @@ pub fn continuous(linear: &Linearization, rule: Rule) -> Result<(LinearModel, f6
 ///
 /// # Errors
 ///
-/// The part that is no number.
+/// The part that is not a number.
 pub fn read_poles(text: &str) -> Result<Vec<Complex>, String> {
     let mut poles = Vec::new();
     for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {

@@ -172,7 +172,7 @@ fn peaks(frequency: &[f64], amplitude: &[f64], window: Window) -> Vec<(f64, f64)
     let mut found = Vec::new();
     for k in 1..amplitude.len().saturating_sub(1) {
         let (a, b, c) = (amplitude[k - 1], amplitude[k], amplitude[k + 1]);
-        // The mean is no neighbour.
+        // The mean is not a neighbour.
         let a = if k == 1 { 0.0 } else { a };
         // What is a thousandth of the largest is hardly ever meant.
         if b > a && b >= c && b > 1e-3 * largest {

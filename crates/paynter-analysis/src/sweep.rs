@@ -148,7 +148,7 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
         if let Some(shared) = common.as_mut().filter(|_| keep.curves) {
             shared.keep_rows();
         }
-        // A point that is elaborated anew is no sweep itself.
+        // A point that is elaborated anew is not a sweep itself.
         let choice = Choice {
             sweep: None,
             ..choice.clone()
@@ -284,7 +284,7 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Shared>, Vec<D
     Shared::new(design, symbols, engine)
 }
 
-/// The parameters of a point; places of what is no number are left out.
+/// The parameters of a point; places of what is not a number are left out.
 fn numbers_at(design: &Design, place: &[usize]) -> Vec<f64> {
     let chosen = design.plan.sweeps.iter().zip(place);
     let numbers = chosen.filter_map(|(sweep, &at)| match sweep.values[at].setting {

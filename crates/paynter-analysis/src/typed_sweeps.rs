@@ -71,7 +71,7 @@ pub fn spelled_out(design: &Design, choice: &Choice, text: &str) -> Result<Strin
 ///
 /// # Errors
 ///
-/// A table without columns or rows, or with cells that are no numbers.
+/// A table without columns or rows, or with cells that are not numbers.
 pub fn rows_of(design: &Design, choice: &Choice, table: &Table) -> Result<Vec<String>, String> {
     let counts = ["point", "draw", "run", "sample"].contains(&table.axis.as_str());
     let first = (!counts).then(|| (table.axis.clone(), String::new(), &table.time));

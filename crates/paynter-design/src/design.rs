@@ -147,7 +147,7 @@ pub fn open(loader: &mut dyn Loader, path: &str) -> Result<(Project, Vec<Diagnos
         .map_err(|e| format!("{path}: {e}"))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(load(path, &text, loader)),
-        // A file that is there but is no text is an error of the file, with a code of its own.
+        // A file that is there but is not text is an error of the file, with a code of its own.
         Err(error) => {
             let mut project = Project::default();
             let file = project.sources.add(path, "");

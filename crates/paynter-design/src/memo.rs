@@ -215,7 +215,7 @@ fn is_kept(item: &ast::Item) -> bool {
     matches!(item.kind, Kind::Model(_) | Kind::Experiment(_))
 }
 
-/// Other files with their data, the names of all items, and the items that are no models and no experiments.
+/// Other files with their data, the names of all items, and the items that are not models and no experiments.
 fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> String {
     let mut out = format!("{is_misnamed}\n");
     for (k, file) in project.files.iter().enumerate() {

@@ -63,7 +63,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 
 /// Tells whether [`write_whole`] will be able to write there, before hours are spent on what to write.
 ///
-/// A folder that is missing is no hindrance if it can be made. Leaves nothing behind.
+/// A folder that is missing is not a hindrance if it can be made. Leaves nothing behind.
 ///
 /// # Errors
 ///

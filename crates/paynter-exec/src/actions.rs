@@ -158,7 +158,7 @@ impl Machine {
             return Ok(());
         };
 
-        // Which of them contradict each other? What cannot be met alone is no contradiction.
+        // Which of them contradict each other? What cannot be met alone is not a contradiction.
         for aim in &aims {
             self.aim(t, &mut before.clone(), &[*aim], &[])?;
         }

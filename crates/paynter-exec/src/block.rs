@@ -689,7 +689,7 @@ impl NewtonBlock {
         let mut all = corrections.zip(&self.nominals);
         all.all(|(((step, next), largest), nominal)| {
             let allowed = ROUNDING * largest.max(*nominal);
-            // NaN is no rounding.
+            // NaN is not a rounding.
             step.abs() <= allowed && next.abs() <= allowed
         })
     }

@@ -133,7 +133,7 @@ impl Machine {
         }
     }
 
-    /// Tells whether a `when` that reads this mode moves a state: what it does is no rate that could be averaged.
+    /// Tells whether a `when` that reads this mode moves a state: what it does is not a rate that could be averaged.
     pub fn moves_states(&self, mode: SymbolId) -> bool {
         let whens = self.image.dae.whens.iter().zip(&self.image.events.actions);
         whens.into_iter().any(|(when, actions)| {

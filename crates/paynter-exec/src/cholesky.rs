@@ -112,7 +112,7 @@ impl SparseCholesky {
         for k in 0..n {
             let (first, last) = (self.starts[k] as usize, self.starts[k + 1] as usize);
             let pivot = self.values[first];
-            // A pivot that is not a number is no pivot. An empty row holds nothing at all.
+            // A pivot that is not a number is not a pivot. An empty row holds nothing at all.
             let floor = -noise * self.work[k];
             let is_number = !pivot.is_nan() && !floor.is_nan();
             if !is_number || pivot < floor || self.work[k] == 0.0 {

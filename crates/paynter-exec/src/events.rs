@@ -660,7 +660,7 @@ impl Machine {
         if is_noise && is_left && !is_put_there {
             return None;
         }
-        // A whole number that another switch has put there, as in ⌊⌊x⌋/2⌋, is no noise of a crossing.
+        // A whole number that another switch has put there, as in ⌊⌊x⌋/2⌋, is not noise of a crossing.
         let jump = (value - self.room.switches_before[output]).abs();
         let has_leapt = jump > FLOOR_BAND * (1.0 + value.abs());
         let held = self.memory.slots[mode.slot as usize];

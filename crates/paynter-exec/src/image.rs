@@ -51,7 +51,7 @@ pub(crate) enum Decider {
     State { output: usize, first_guard: usize },
     /// Outputs `output` (slope) and `output + 1` (offset) of the timing routine.
     Time { output: usize },
-    /// A function of time that is no straight line, by its number.
+    /// A function of time that is not a straight line, by its number.
     Clock { watched: usize },
 }
 

@@ -62,7 +62,7 @@ pub struct Lowering {
     pub form: Form,
     /// Routines with more operations than this become kernels over index tables.
     pub straight_limit: usize,
-    /// What is recorded has slopes, and every switch that is no straight line of time is a guard: for code that runs
+    /// What is recorded has slopes, and every switch that is not a straight line of time is a guard: for code that runs
     /// without this program.
     pub is_for_export: bool,
 }

@@ -46,7 +46,7 @@ const UNSEEN_SIZE: f64 = 1e-8;
 /// Instants of the run at which rates are looked at, beside the start.
 const LOOKS: usize = 8;
 /// A rate is taken for no less than this part of the terms that make it up: what the errors allowed in the
-/// others leave of a balance (a preloaded spring, a linkage at its dead centre) is no sign of a size.
+/// others leave of a balance (a preloaded spring, a linkage at its dead centre) is not a sign of a size.
 const BALANCE: f64 = 1e-3;
 /// Couplings that pass on less than this tell nothing of a size.
 const WEAK: f64 = 1e-6;

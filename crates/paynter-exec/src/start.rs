@@ -108,7 +108,7 @@ const GOOD_SLIDE: f64 = 0.1;
 const MAX_SLIDES: usize = 8;
 /// How far a place without slopes is left, as a share of the sizes of the variables.
 const ASIDE: f64 = 1e-2;
-/// A direction in which demands change less than this share of the strongest is no direction.
+/// A direction in which demands change less than this share of the strongest is not a direction.
 const NOISE: f64 = 1e-10;
 
 impl Machine {
@@ -379,7 +379,7 @@ impl Machine {
     }
 
     /// Moves what demands and constraints read towards its hints. Hints choose where a search begins: a state that nothing
-    /// searches for stays where it is, since a hint is no start value, and one that cannot be followed is no error.
+    /// searches for stays where it is, since a hint is not a start value, and one that cannot be followed is not an error.
     fn follow_hints(
         &mut self,
         t: f64,

@@ -155,7 +155,7 @@ fn reflect_output(a: &mut Matrix, b: &mut [f64], c: &[f64]) -> f64 {
 }
 
 /// Rates of the input are outputs of integrators that the input drives backwards: as states
-/// u, u̇, …, with the highest rate as the input. Their poles are no zeros of the channel, since the
+/// u, u̇, …, with the highest rate as the input. Their poles are not zeros of the channel, since the
 /// highest rate is nothing but sᵏ u.
 fn proper(channel: &Channel) -> (Matrix, Vec<f64>, Vec<f64>, f64) {
     let n = channel.b.len();

@@ -142,7 +142,7 @@ pub fn call(name: &str, arguments: &[Argument], context: &mut Context) -> Result
     })
 }
 
-/// What to write instead of a name that is no function: as other languages call it, or the nearest of these names.
+/// What to write instead of a name that is not a function: as other languages call it, or the nearest of these names.
 pub fn meant<S: AsRef<str>>(name: &str, names: impl IntoIterator<Item = S>) -> Option<String> {
     let habit = habits::instead(name).map(str::to_owned);
     habit.or_else(|| nearest(name, names).map(|near| format!("did you mean `{}`?", near.as_ref())))

@@ -168,7 +168,7 @@ fn shares_of(rows: &[&[f64]], chosen: &[usize], n: usize) -> Option<Vec<(f64, f6
     let mean = both().sum::<f64>() / (2.0 * count);
     let variance = both().map(|x| (x - mean).powi(2)).sum::<f64>() / (2.0 * count);
     let size = both().fold(0.0_f64, |m, x| m.max(x.abs()));
-    // What rounding leaves of a constant is no variance.
+    // What rounding leaves of a constant is not a variance.
     if variance <= (1e-13 * size).powi(2) {
         return None;
     }

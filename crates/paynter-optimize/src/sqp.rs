@@ -299,7 +299,7 @@ impl Walk<'_> {
         const SUFFICIENT: f64 = 1e-4;
         let before = toll.merit(&here.value);
         let promised = dot(&slopes.aim, &step.d) - toll.of(&here.value);
-        // A rounding of the merit function is no rise.
+        // A rounding of the merit function is not a rise.
         let rounding = 1e-15 * (1.0 + before.abs());
         let mut length = 1.0;
         loop {

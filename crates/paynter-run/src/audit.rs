@@ -169,7 +169,7 @@ pub(crate) fn audit(
         .max_by(|a, b| a.error.abs().total_cmp(&b.error.abs()))
         .map(|s| (books.name(s.port), s.error.abs()));
     // A storage at rest takes nothing, but its state is kept to its tolerance only: what it disagrees by with
-    // the power it took, up to that, is no energy lost.
+    // the power it took, up to that, is not energy lost.
     let held_loosely: f64 = storages.iter().map(|s| s.error.abs().min(s.allowed)).sum();
     let parts = books.parts(&storages);
     let mut faults = books.faults_of_storages(&storages);

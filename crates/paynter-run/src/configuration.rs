@@ -98,7 +98,7 @@ struct Probe {
     /// 1/h.
     rate: SymbolId,
     held: Vec<SymbolId>,
-    /// How many columns come after those of a [`Snapshot`]: states of the configuration that are no storages.
+    /// How many columns come after those of a [`Snapshot`]: states of the configuration that are not storages.
     n_more: usize,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Snapshot {
     pub contacts: Vec<ContactReading>,
     /// Outputs of sliding switches.
     pub sliding: Vec<f64>,
-    /// Of a probe: states of its configuration that are no storages.
+    /// Of a probe: states of its configuration that are not storages.
     pub more: Vec<f64>,
 }
 
@@ -404,7 +404,7 @@ impl<'a> Configurations<'a> {
         is_finite.then_some(snapshot)
     }
 
-    /// The states of a configuration where the storages are x. Those that are no storages follow from them.
+    /// The states of a configuration where the storages are x. Those that are not storages follow from them.
     pub(crate) fn states_at(
         &mut self,
         configuration: &Configuration,

@@ -111,7 +111,7 @@ const ROUNDING: f64 = 1e-9;
 ///
 /// # Errors
 ///
-/// What keeps the run from starting. A run that starts and fails is no error here: see [`Ending`].
+/// What keeps the run from starting. A run that starts and fails is not an error here: see [`Ending`].
 pub fn simulate(
     machine: &mut Machine,
     compiled: &Compiled,

@@ -392,7 +392,7 @@ struct Group {
 }
 
 impl Group {
-    /// Takes out unknowns that are no rates, as books do with reactions: where one stands in a
+    /// Takes out unknowns that are not rates, as books do with reactions: where one stands in a
     /// row with a factor that never varies, that row gives it. Gives their formulas.
     fn without_efforts(&mut self, reduced: &Reduced, pool: &mut Pool) -> Vec<(SymbolId, ExprId)> {
         let mut formulas = Vec::new();
@@ -435,7 +435,7 @@ impl Group {
         formulas
     }
 
-    /// A factor that reads no state, of an unknown that is no rate.
+    /// A factor that reads no state, of an unknown that is not a rate.
     fn constant_pivot(&self, reduced: &Reduced, pool: &Pool) -> Option<(u32, u32, ExprId)> {
         if self.unknowns.len() < 2 {
             return None;

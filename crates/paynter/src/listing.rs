@@ -39,7 +39,7 @@ pub(crate) enum ListEntry {
     Note(String),
     /// An equation.
     Equation { left: Tree, right: Tree },
-    /// An equation whose left side is no symbol: `A[1,2]`.
+    /// An equation whose left side is not a symbol: `A[1,2]`.
     Named { left: String, right: Tree },
 }
 

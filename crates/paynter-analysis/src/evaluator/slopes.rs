@@ -4,7 +4,7 @@
 //! Out: aims and both sides of conditions with their slopes, or why they have none without differences of runs.
 //!
 //! Curves bring their slopes along (`paynter_run::following`), numbers made of parameters are differentiated as expressions,
-//! and arithmetic follows the chain rule. Margins are no numbers of a run: theirs are differences of linear models,
+//! and arithmetic follows the chain rule. Margins are not numbers of a run: theirs are differences of linear models,
 //! which are exact to rounding and cost no run.
 //!
 //! **Invariant:** the slopes are those of the numbers that a run gives; where one has none, nothing is given.

@@ -132,7 +132,7 @@ pub(super) fn measured<'a>(
     Ok(all)
 }
 
-/// A CSV in which empty cells are no numbers instead of errors: what was not measured is left out.
+/// A CSV in which empty cells are not numbers instead of errors: what was not measured is left out.
 fn filled(path: &str, bytes: &[u8]) -> Vec<u8> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) if path.to_ascii_lowercase().ends_with(".csv") => text,

@@ -4,7 +4,7 @@
 //! Out: an [`Estimated`]: values with intervals, what the data cannot tell apart, residuals.
 //!
 //! Every data file belongs to an experiment: its own run gives the recorded columns at the times of the data. Columns of the same name
-//! are compared; a cell that is no number is left out. Columns without a `sigma` are weighted by what they turn out to scatter.
+//! are compared; a cell that is not a number is left out. Columns without a `sigma` are weighted by what they turn out to scatter.
 
 mod data;
 mod estimate;

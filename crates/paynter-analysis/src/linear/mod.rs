@@ -381,7 +381,7 @@ pub fn ask(design: &Design, at: Option<f64>, is_open: bool) -> LinearRequest {
     LinearRequest {
         from: from.unwrap_or_default(),
         to: to.unwrap_or_else(|| {
-            // What nothing but a measure reads is no output of the dynamics.
+            // What nothing but a measure reads is not an output of the dynamics.
             let is_constant = |c: &&Column| graph.signals.pool.as_number(c.value).is_some();
             let all = design.plan.columns.iter();
             all.filter(|c| !is_constant(c)).map(column).collect()

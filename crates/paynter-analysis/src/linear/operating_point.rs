@@ -228,13 +228,13 @@ impl Site {
             y[at] = *value;
         }
         for &(symbol, value) in parameters {
-            // An input that varies is no parameter any more: its constant part moves to the change.
+            // An input that varies is not a parameter any more: its constant part moves to the change.
             let mut entries = shape.entries.iter();
             let own = entries.position(|e| e.1.is_some_and(|c| c.0 == symbol));
             match own.and_then(|k| Some((k, shape.entries[k].1?.1))) {
                 Some((k, before)) => y[shape.inputs[k][0]] = value - before,
                 None => {
-                    // Set as in the run; what is no parameter of these equations is not read by them.
+                    // Set as in the run; what is not a parameter of these equations is not read by them.
                     let _ = machine.set_parameter(symbol, value);
                 }
             }

@@ -379,7 +379,7 @@ fn common_period(clocks: &[usize], rates: &[(u64, u64)]) -> Option<Schedule> {
     })
 }
 
-/// A loop is cut at something that passes once in a period, else the loop is no single number at a frequency.
+/// A loop is cut at something that passes once in a period, else the loop is not a single number at a frequency.
 fn refuse_many_ticks(
     site: &OperatingPoint<'_>,
     ask: &LinearRequest,

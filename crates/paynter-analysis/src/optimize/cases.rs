@@ -24,7 +24,7 @@ pub(super) struct Case {
 ///
 /// # Errors
 ///
-/// A name that is no experiment, or one in which aims and conditions cannot be read.
+/// A name that is not an experiment, or one in which aims and conditions cannot be read.
 pub(super) fn cases(design: &Design, choice: &Choice) -> Result<Vec<Case>, Vec<Diagnostic>> {
     let search = design
         .plan

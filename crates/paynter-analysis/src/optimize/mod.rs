@@ -3,7 +3,7 @@
 //! In:  a design whose plan has a search, and an [`SearchRequest`]: seed, starts, limits.
 //! Out: an [`Optimum`]: the best values, what limits them, how far searches agree, every trial.
 //!
-//! `cases` makes the experiments that count, `choices` goes through what is no number between bounds, `trials` turns
+//! `cases` makes the experiments that count, `choices` goes through what is not a number between bounds, `trials` turns
 //! a model into a function of the unit cube, `optimum` reads the answer in the model's words. The searching itself is in
 //! `paynter-optimize`, which knows no models.
 //!
@@ -90,7 +90,7 @@ type Searched<'a> = (Combination, Result<(Trials<'a>, Found), Vec<Diagnostic>>);
 ///
 /// # Errors
 ///
-/// What keeps the search from starting. One that found nothing is no error here: its messages say so.
+/// What keeps the search from starting. One that found nothing is not an error here: its messages say so.
 pub fn optimize(
     design: &Design,
     choice: &Choice,

@@ -23,7 +23,7 @@ use paynter_syntax::{Diagnostic, ast};
 pub struct ValueFound {
     /// Its name.
     pub name: String,
-    /// In its unit; none for what is no number.
+    /// In its unit; none for what is not a number.
     pub value: Option<f64>,
     /// As `with` takes it, all digits.
     pub written: String,

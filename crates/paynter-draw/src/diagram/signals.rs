@@ -195,7 +195,7 @@ impl Readings {
             if let Some(&node) = view.box_of.get(&path) {
                 return Place::Node(node);
             }
-            // Ports and vectors have paths as well, and are no submodels.
+            // Ports and vectors have paths as well, and are not submodels.
             let is_part = graph.instances.binary_search(&path).is_ok();
             if is_part && !self.powered.contains(&path) {
                 place = Place::Part(path);

@@ -23,7 +23,7 @@ pub struct Film {
 
 /// Numbers of a film: two thirds of a megabyte of letters, as much as the script that shows it.
 const MAX_NUMBERS: usize = 120_000;
-/// Fewer pictures are no motion.
+/// Fewer pictures are not motion.
 const MIN_FRAMES: usize = 30;
 
 const STYLE: &str = include_str!("bodies.css");

@@ -19,7 +19,7 @@ use paynter_solve::{Passed, Stepped};
 
 /// For methods that see the ends only, what is within this part of all that was seen in the run is the top of a wave.
 const TOP_SHARE: f64 = 0.05;
-/// What goes beyond the values seen by less than this part of all that the function may do is no pulse. Tails of one
+/// What goes beyond the values seen by less than this part of all that the function may do is not a pulse. Tails of one
 /// would otherwise be followed down to nothing.
 const SMALL_SHARE: f64 = 0.02;
 /// Stretches looked at in one step for one function. Bounds that are still too wide then are those of a function that

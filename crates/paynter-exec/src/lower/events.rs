@@ -9,7 +9,7 @@ use super::*;
 #[derive(Default)]
 struct Written {
     reinit_values: Vec<ExprId>,
-    /// Quantities that are no states, to be solved for.
+    /// Quantities that are not states, to be solved for.
     targets: Vec<ExprId>,
     assigned: Vec<ExprId>,
 }
@@ -214,7 +214,7 @@ impl Maker {
         }
     }
 
-    /// Finds what may wind inside the guards: functions of time or states that are no low powers, wherever the guards
+    /// Finds what may wind inside the guards: functions of time or states that are not low powers, wherever the guards
     /// read them, in equations solved together as well.
     pub(super) fn make_waves(&mut self, guards: &[((SymbolId, SwitchKind), ExprId)]) {
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();

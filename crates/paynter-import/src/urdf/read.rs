@@ -3,7 +3,7 @@
 //! In:  the text.
 //! Out: a [`Robot`], each thing with its place; messages for attributes that are missing or make no sense.
 //!
-//! Pictures, collisions, materials, sensors and what simulators add are no part of the motion and passed over.
+//! Pictures, collisions, materials, sensors and what simulators add are not part of the motion and passed over.
 //!
 //! **Invariant:** numbers are finite; masses and moments are those of some body.
 

@@ -27,7 +27,7 @@ pub(super) struct Placed {
     pub joint: Option<(Joint, usize)>,
 }
 
-/// Orders a robot; none if it is no tree.
+/// Orders a robot; none if it is not a tree.
 pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
     check_names(&robot, found);
     // What was left out for an error would leave others without a parent.
@@ -127,7 +127,7 @@ fn check_names(robot: &Robot, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Finds the one link that is no child.
+/// Finds the one link that is not a child.
 fn find_root(robot: &Robot, found: &mut Vec<Diagnostic>) -> Option<String> {
     let mut parents: HashMap<&str, &Joint> = HashMap::new();
     for joint in &robot.joints {

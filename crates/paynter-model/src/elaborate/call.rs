@@ -798,7 +798,7 @@ fn from_function_value(value: functions::Value, span: Span) -> Value {
     }
 }
 
-/// `x` and `y` of a table; a file name is no vector, and what follows it is no data.
+/// `x` and `y` of a table; a file name is not a vector, and what follows it is not a data.
 fn is_table_data(at: usize, arg: &ast::Arg) -> bool {
     match &arg.name {
         None => at < 2,

@@ -94,7 +94,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Notes that a bond of a thing was meant but could not be made: what it lacks is no news.
+    /// Notes that a bond of a thing was meant but could not be made: what it lacks is not news.
     fn excuse(&mut self, joined: &Joined) {
         match joined {
             Joined::Target(Target::Thing { thing, .. }) => {

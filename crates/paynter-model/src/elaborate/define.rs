@@ -600,7 +600,7 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    /// Says that a value is no number: at the line of the user that makes the part, where it is one of a part from another file. A vector of
+    /// Says that a value is not a number: at the line of the user that makes the part, where it is one of a part from another file. A vector of
     /// the part that is zero is nearly always the cause: an axis has a direction, and a quaternion a length.
     fn not_finite(&mut self, def: DefId, x: f64) -> Diagnostic {
         let d = &self.tables.defs[def.at()];

@@ -319,7 +319,7 @@ impl<'a> Elaborator<'a> {
             return;
         }
 
-        // What only reads the circle is no part of it: it goes, until everything left is read by the rest.
+        // What only reads the circle is not part of it: it goes, until everything left is read by the rest.
         let mut is_left: Vec<bool> = n_reads.iter().map(|&n| n > 0).collect();
         while let Some(k) = (0..equations.len())
             .find(|&k| is_left[k] && !readers[k].iter().any(|&reader| is_left[reader]))

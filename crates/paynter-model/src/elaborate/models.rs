@@ -85,7 +85,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Reports a name that is no model, and where an element may stand too, no element.
+    /// Reports a name that is not a model, and where an element may stand too, no element.
     fn report_no_model(
         &mut self,
         path: &'a ast::Path,
@@ -154,7 +154,7 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// Says what may be meant by a name that is no model: a modulated element, a name spelled alike, or another element.
+/// Says what may be meant by a name that is not a model: a modulated element, a name spelled alike, or another element.
 fn help_with_kind(
     message: Diagnostic,
     name: &str,

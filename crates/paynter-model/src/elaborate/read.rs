@@ -26,7 +26,7 @@ pub(super) fn holder(memory: Option<Memory>) -> ElementKind {
     }
 }
 
-/// Stands for the only member of a port that is no composite one.
+/// Stands for the only member of a port that is not a composite one.
 pub(super) const WHOLE_PORT: u32 = u32::MAX;
 
 impl<'a> Elaborator<'a> {

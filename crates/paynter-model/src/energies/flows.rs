@@ -424,7 +424,7 @@ impl Flows<'_> {
     ///
     /// # Errors
     ///
-    /// It reads flows or efforts: then it is no function of places.
+    /// It reads flows or efforts: then it is not a function of places.
     pub fn resolve(&mut self, e: ExprId) -> Result<ExprId, Refusal> {
         let mut value = e;
         for _ in 0..=self.definitions.len() {

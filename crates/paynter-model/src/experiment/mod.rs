@@ -126,7 +126,7 @@ pub struct Plan {
     pub measures: Vec<Measured>,
     /// Runs to repeat with other values; several make a grid, the last varies fastest.
     pub sweeps: Vec<Sweep>,
-    /// The sweeps are no grid: all take their first values, then all their second ones, and so on.
+    /// The sweeps are not a grid: all take their first values, then all their second ones, and so on.
     pub is_paired: bool,
     /// Values to search.
     pub optimize: Option<Optimize>,

@@ -116,7 +116,7 @@ impl Unit {
     ///
     /// # Errors
     ///
-    /// The first name that is no unit, or a `degC` inside a product, with its place.
+    /// The first name that is not an unit, or a `degC` inside a product, with its place.
     pub fn parse(unit: &ast::Unit) -> Result<Self, UnitError> {
         let mut product = Product::default();
         for factor in &unit.factors {

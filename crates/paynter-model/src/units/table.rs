@@ -271,7 +271,7 @@ const HABITS: &[(&str, &str)] = &[
     ("psig", "write `psi`"),
 ];
 
-/// Guesses what was meant by a name that is no unit.
+/// Guesses what was meant by a name that is not an unit.
 pub(super) fn suggest(name: &str) -> Option<String> {
     let lower = name.to_lowercase();
     if let Some((_, meant)) = HABITS.iter().find(|(habit, _)| *habit == lower) {

@@ -425,7 +425,7 @@ impl HybridRun<'_> {
         let snapshot = self
             .configurations
             .probe(candidate, at.step, at.x, at.discrete)?;
-        // A configuration without a probe has equations; one without equations is no candidate either.
+        // A configuration without a probe has equations; one without equations is not a candidate either.
         self.configurations.get(candidate)?;
         Some(self.wrong_in(candidate, &snapshot))
     }

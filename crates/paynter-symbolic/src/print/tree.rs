@@ -38,7 +38,7 @@ pub enum Tree {
     Or(Box<Tree>, Box<Tree>),
     /// if a then b else c
     If(Box<[Tree; 3]>),
-    /// An argument that is no number: a file, the points of a table.
+    /// An argument that is not a number: a file, the points of a table.
     Verbatim(String),
     /// Stands for something nested too deep to be read; see [`MAX_DEPTH`].
     Cut,
@@ -149,7 +149,7 @@ impl Tree {
             Tree::Call1(f, a) => Tree::Call1(f, boxed(a)),
             Tree::Call(f, args) => Tree::Call(f, all(args)),
             Tree::Compare(c, a, b) => Tree::Compare(c, boxed(a), boxed(b)),
-            // not x >= 1 is read as x < 1; they differ only where x is no number, and there a run stops.
+            // not x >= 1 is read as x < 1; they differ only where x is not a number, and there a run stops.
             Tree::Not(a) => match a.for_reading(name) {
                 Tree::Compare(c, left, right) => Tree::Compare(opposite(c), left, right),
                 inside => Tree::Not(Box::new(inside)),

@@ -145,7 +145,7 @@ fn rewrite(dae: &mut Dae, classes: &mut Classes, rows: &mut [(Equation, usize)])
 }
 
 enum Taken {
-    /// It is no sum of unknowns and constants.
+    /// It is not a sum of unknowns and constants.
     Never,
     /// It is a sum of too many unknowns at present.
     NotYet,

@@ -42,7 +42,7 @@ struct Entry {
 pub(crate) enum Order {
     /// What never was a state, then states as wished.
     Wishes,
-    /// What has a constant coefficient, even if something that was no state becomes one: the
+    /// What has a constant coefficient, even if something that was not a state becomes one: the
     /// rate of a slider in a turning hole instead of the momentum of the mass in x.
     ConstantsFirst,
 }

@@ -159,7 +159,7 @@ fn word(kind: &Kind) -> &'static str {
     }
 }
 
-/// `link[3].K`; an index that is no number makes a name of its own.
+/// `link[3].K`; an index that is not a number makes a name of its own.
 fn path(target: &ast::Ref) -> String {
     let part = |p: &ast::RefPart| {
         let index = p.index.iter().map(|e| match &e.kind {

@@ -647,7 +647,7 @@ impl Parser<'_> {
         Some(if is_negative { -value } else { value })
     }
 
-    // ---- what is no statement
+    // ---- what is not a statement
 
     /// Fails at a token that cannot begin a statement.
     pub(super) fn not_a_statement(&mut self, keywords: &[&str]) {

@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 
 /// Pictures of a film.
 const N_FRAMES: usize = 601;
-/// More bodies than this are no picture any more.
+/// More bodies than this are not picture any more.
 const MAX_PARTS: usize = 2_000;
 
 /// The bodies of a model over a run.

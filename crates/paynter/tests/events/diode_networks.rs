@@ -612,7 +612,7 @@ fn trouble(seed: u64) -> Option<String> {
         .map(|curve| curve.into_iter().map(|u| factor * u).collect())
         .collect();
     let difference = mean_difference(&ideal, &reference, e);
-    // A difference that is no number is too large as well.
+    // A difference that is not a number is too large as well.
     if difference.is_nan() || difference > ALLOWED_STEPPING {
         return Some(format!("{difference:e} from the time stepping\n{text}"));
     }

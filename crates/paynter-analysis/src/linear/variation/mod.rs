@@ -92,7 +92,7 @@ pub struct Sensitivities {
 pub struct Varying {
     /// Its name.
     pub name: String,
-    /// What it is in the equations; none for something that is no single quantity.
+    /// What it is in the equations; none for something that is not a single quantity.
     pub symbol: Option<SymbolId>,
     /// The unit it is shown in; none for a plain number.
     pub unit: Option<Unit>,
@@ -596,7 +596,7 @@ fn reinits(dae: &mut Dae) -> Vec<(usize, SymbolId, ExprId)> {
     found
 }
 
-/// Models whose motion is no smooth function of time between events.
+/// Models whose motion is not a smooth function of time between events.
 fn refuse_unfollowed(
     design: &Design,
     compiled: &Compiled,

@@ -10,7 +10,7 @@ use paynter_service::{Workspace, world};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
-/// Gives the path of a URI; a URI that is no file names itself.
+/// Gives the path of a URI; a URI that is not a file names itself.
 pub fn path_of(uri: &str) -> String {
     let Some(rest) = uri.strip_prefix("file://") else {
         return uri.to_owned();
