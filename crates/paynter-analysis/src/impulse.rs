@@ -87,7 +87,7 @@ struct Point<'a> {
     set: HashMap<SymbolId, f64>,
 }
 
-/// Definitions inside definitions that are followed; a circle ends here.
+/// Definitions inside definitions that are followed; a cycle ends here.
 const MAX_DEPTH: u32 = 30;
 
 impl<'a> Point<'a> {

@@ -363,7 +363,7 @@ fn is_as_its_model(project: &Project, experiment: &ast::Experiment) -> bool {
 
 /// Tells whether a model has ports, of its own or of a model it extends: its bonds are made elsewhere.
 fn is_part(project: &Project, model: &ast::Model) -> bool {
-    // More levels than this are a circle, which elaboration reports.
+    // More levels than this are a cycle, which elaboration reports.
     const DEEPEST: usize = 64;
     let mut model = model;
     for _ in 0..DEEPEST {

@@ -67,7 +67,7 @@ impl Lines {
                 self.forms.insert(e, form);
                 continue;
             }
-            // Until known otherwise it is not a line, which also ends definitions in a circle.
+            // Until known otherwise it is not a line, which also ends definitions in a cycle.
             self.forms.insert(e, Form::Other);
             stack.push((e, true));
             match plan

@@ -19,16 +19,16 @@ use crate::image::{Decider, ModeInfo, SwitchKind};
 use crate::machine::Machine;
 use crate::time_line::TimeLine;
 
-/// Switches that need more rounds than this to settle drive each other in a circle
+/// Switches that need more rounds than this to settle drive each other in a cycle
 /// (ENGINE §9); real cascades are as long as the longest chain of switches.
 pub(crate) const MAX_ROUNDS: usize = 20;
 
 /// So many rounds all switches that are wrong change together; after that only the first of them does. In a network of
 /// passive laws and diodes that comes to an end whatever the order (Murty 1974: least-index pivoting of P-matrices;
-/// the two phases: Júdice & Pires 1994), while changing all at once may go in a circle.
+/// the two phases: Júdice & Pires 1994), while changing all at once may go round in a cycle.
 pub(crate) const ROUNDS_TOGETHER: usize = 8;
 
-/// Rounds that switches may need one by one: a few for each; what needs more is taken for a circle.
+/// Rounds that switches may need one by one: a few for each; what needs more is taken for a cycle.
 pub(crate) fn rounds_allowed(n_modes: usize) -> usize {
     MAX_ROUNDS + (8 * n_modes).min(2000)
 }

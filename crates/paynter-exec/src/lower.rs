@@ -82,7 +82,7 @@ impl Default for Lowering {
 ///
 /// # Errors
 ///
-/// A symbol is read that nothing defines, sampled equations go in a circle, or machine code
+/// A symbol is read that nothing defines, sampled equations go round in a cycle, or machine code
 /// was demanded and cannot be made.
 pub fn lower(reduced: &Reduced, wanted: &[ExprId], engine: Engine) -> Result<Machine, LowerError> {
     lower_with(

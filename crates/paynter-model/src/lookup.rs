@@ -10,7 +10,7 @@
 use crate::project::{Project, item_name};
 use paynter_syntax::ast;
 
-/// More levels of `extends` than this are a circle, which elaboration reports.
+/// More levels of `extends` than this are a cycle, which elaboration reports.
 const MAX_LEVELS: usize = 64;
 
 impl Project {

@@ -4,7 +4,7 @@
 //! Out: a [`Project`]: every file parsed once, imports resolved to files and items.
 //!
 //! **Invariant:** file 0 is the main file; an import points at a file of the same project,
-//! and files never import each other in a circle.
+//! and files never import each other in a cycle.
 
 use paynter_fmi::Problem;
 use paynter_syntax::{Diagnostic, FileId, SourceMap, Span, Tree, ast};
@@ -183,7 +183,7 @@ pub fn load(
             continue;
         };
         if let Some(position) = stack.iter().position(|&(open, _)| open == found) {
-            reading.report_circle(&stack[position..], span);
+            reading.report_cycle(&stack[position..], span);
             continue;
         }
         let prefix = match &used.from {
@@ -367,7 +367,7 @@ impl Reading<'_> {
         }
     }
 
-    fn report_circle(&mut self, circle: &[(usize, usize)], span: Span) {
+    fn report_cycle(&mut self, cycle: &[(usize, usize)], span: Span) {
         let name = |file: usize| {
             self.project
                 .sources
@@ -375,7 +375,7 @@ impl Reading<'_> {
                 .name
                 .clone()
         };
-        let mut names: Vec<String> = circle
+        let mut names: Vec<String> = cycle
             .iter()
             .map(|&(file, _)| format!("`{}`", name(file)))
             .collect();

@@ -27,7 +27,7 @@ use crate::system::{Crossing, EvalError, EventOutcome, Passed, Stepped, System};
 const ROUNDS_TOGETHER: usize = 8;
 /// Rounds of reactions at one instant after which they are called a loop. After the first ones only one guard counts in
 /// each, the first of those that fired: switches of a passive network settle so in a few rounds for each of them
-/// (least-index pivoting, Murty 1974), while all together may go in a circle.
+/// (least-index pivoting, Murty 1974), while all together may go round in a cycle.
 const MAX_EVENT_ROUNDS: usize = 200;
 /// With guards, no step is longer than this share of the run: a guard that depends on time
 /// alone would otherwise be sampled too rarely when the states hardly move.

@@ -247,7 +247,7 @@ fn resolve_aliases(reduced: &Reduced, pool: &mut Pool) -> FxHashMap<SymbolId, Ex
 
 /// Follows parameters that are given by other parameters as they are.
 pub(crate) fn given_by(reduced: &Reduced, mut s: SymbolId) -> SymbolId {
-    // Bindings are made in order, so a circle cannot be; the bound keeps a broken promise finite.
+    // Bindings are made in order, so a cycle cannot be; the bound keeps a broken promise finite.
     for _ in 0..reduced.dae.symbols.len() {
         let Role::Parameter {
             binding: Some(e), ..

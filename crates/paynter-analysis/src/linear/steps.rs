@@ -209,7 +209,7 @@ impl Parts {
         let mut open: Vec<usize> = (0..m)
             .filter(|&k| due.contains(&opened.lines[lines[k]].clock))
             .collect();
-        // What other lines set comes first. They read each other in no circle: the model has been run.
+        // What other lines set comes first. They read each other in no cycle: the model has been run.
         while !open.is_empty() {
             let reads = |k: usize, j: usize| j != k && self.lines[2][(lines[k], lines[j])] != 0.0;
             let ready = open

@@ -35,7 +35,7 @@ pub enum LowerError {
     },
     /// Sampled equations need each other's values of the same tick.
     SampleLoop {
-        /// The symbols in the circle, or behind it.
+        /// The symbols in the cycle, or behind it.
         symbols: Vec<SymbolId>,
     },
     /// The host processor cannot run the machine code that was made.
@@ -362,7 +362,7 @@ impl Emitter {
                 for_each_argument(pool, e, look);
                 is_fixed[at] = if fixed { Known::Fixed } else { Known::Varies };
             } else {
-                // Until known otherwise it varies, which also ends definitions in a circle.
+                // Until known otherwise it varies, which also ends definitions in a cycle.
                 is_fixed[at] = Known::Varies;
                 stack.push((e, true));
                 stack.extend(stands_for.map(|a| (a, false)));

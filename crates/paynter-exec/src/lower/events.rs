@@ -109,7 +109,7 @@ impl Maker {
     pub(super) fn as_state(&self, mut e: ExprId) -> Option<(usize, bool)> {
         let plan = &self.emitter.plan;
         let mut is_negated = false;
-        // Chains of names are short; a circle would be a broken promise of `reduce`.
+        // Chains of names are short; a cycle would be a broken promise of `reduce`.
         for _ in 0..plan.sources.len() + 2 {
             match plan.dae.pool.node(e) {
                 Node::Neg(a) => {

@@ -83,7 +83,7 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
     }
 
     check_masses(&placed, found);
-    report_circles(&open, found);
+    report_cycles(&open, found);
 
     Some(Tree {
         name,
@@ -91,8 +91,8 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
     })
 }
 
-/// Reports links that were left over: they hang together in a circle.
-fn report_circles(open: &HashMap<String, Link>, found: &mut Vec<Diagnostic>) {
+/// Reports links that were left over: they hang together in a cycle.
+fn report_cycles(open: &HashMap<String, Link>, found: &mut Vec<Diagnostic>) {
     let mut rest: Vec<&Link> = open.values().collect();
     rest.sort_by_key(|link| link.span);
     for link in rest {

@@ -342,7 +342,7 @@ struct Point<'a> {
     /// Share of its own value that every parameter has.
     share: f64,
     values: FxHashMap<SymbolId, f64>,
-    /// Symbols whose definition is being followed: a circle has no value.
+    /// Symbols whose definition is being followed: a cycle has no value.
     open: FxHashSet<SymbolId>,
 }
 

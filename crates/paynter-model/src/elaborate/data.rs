@@ -123,7 +123,7 @@ pub(super) enum DefKind {
 #[derive(Clone, Debug)]
 pub(super) enum Progress {
     Open,
-    /// Being resolved now: reading it again is a circle.
+    /// Being resolved now: reading it again is a cycle.
     Started,
     Done(Value),
     Failed,
