@@ -25,7 +25,7 @@ pub struct Gains {
     pub step: Option<f64>,
     /// P of the cost x'P x from a state on, where the gains are optimal.
     pub cost: Option<Matrix>,
-    /// Outputs whose integrals of what is missed stand behind the states.
+    /// Outputs whose integrals of what is missed come after the states.
     pub integrals: Vec<String>,
 }
 

@@ -78,7 +78,7 @@ pub fn powers_of_run(
         )));
     }
 
-    // The integrals stand in the graph, so that every structure of switches has them.
+    // The integrals are in the graph, so that every structure of switches has them.
     let mut graph = BondGraph::clone(&design.graph);
     let powers: Vec<ExprId> = (0..graph.bonds.len() as u32)
         .map(|b| bond_power(&mut graph, BondId(b)))

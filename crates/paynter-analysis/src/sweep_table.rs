@@ -68,7 +68,7 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
 /// What is said beside the table: labels that are not numbers, and why points failed.
 fn facts(design: &Design, points: &[Point]) -> Vec<(String, String)> {
     let mut facts = Vec::new();
-    // What is not a number stands in the table as its place in the list, which is given beside it.
+    // What is not a number is in the table as its place in the list, which is given beside it.
     for sweep in &design.plan.sweeps {
         if !is_numeric(sweep) {
             let name = format!("values of {}", target_name(&sweep.target));

@@ -1,6 +1,6 @@
 //! Codes of what can go wrong after the graph is built: structure, start, run.
 //!
-//! The codes of text and model stand in `paynter_syntax::code` and `paynter_model::code`.
+//! The codes of text and model are in `paynter_syntax::code` and `paynter_model::code`.
 
 paynter_syntax::codes! {
     OVERDETERMINED = "E0701", "more equations than unknowns",

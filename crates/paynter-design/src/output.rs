@@ -6,7 +6,7 @@
 //! The bytes go to a file beside, reach the disk, and take the name in one step. A full disk or a kill in
 //! the middle leaves the old file as it was.
 //!
-//! **Invariant:** under the final name stands the old file or the whole new one.
+//! **Invariant:** under the final name is the old file or the whole new one.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};

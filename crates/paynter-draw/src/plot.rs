@@ -145,7 +145,7 @@ impl Plot {
     /// Draws the figure.
     pub fn to_svg(&self) -> String {
         let head = if self.title.is_empty() { 6.0 } else { 28.0 };
-        // Panels share the place of their horizontal axes, so that times stand above each other.
+        // Panels share the place of their horizontal axes, so that times are above each other.
         let has_scale = |p: &Panel| p.has_right() || p.scale.is_some();
         let right = if self.panels.iter().any(has_scale) {
             RIGHT_AXIS
@@ -171,7 +171,7 @@ impl Plot {
     }
 }
 
-/// Where the names of the curves stand, in rows above the panel.
+/// Where the names of the curves are, in rows above the panel.
 struct Legend {
     /// Left end and row of each, rows counted from the lowest.
     places: Vec<(f64, usize)>,

@@ -274,14 +274,14 @@ fn plot_data(plots: &[Panel]) -> String {
     out
 }
 
-/// A string of JSON that can stand inside HTML.
+/// A string of JSON that can be inside HTML.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            // `</script>` would end the element, wherever it stands.
+            // `</script>` would end the element, wherever it is.
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }

@@ -7,7 +7,7 @@
 //!
 //! Locks are independent if the gradients of their positions are. They are taken one by one in the order
 //! given (by name), and one whose gradient lies in the span of those before is redundant if it
-//! does so at other assembled positions too. If it does so only here, the mechanism stands at a
+//! does so at other assembled positions too. If it does so only here, the mechanism is at a
 //! singular place, a dead centre, and the lock is needed elsewhere.
 //!
 //! Redundancy and mismatch are properties of the geometry, so the other positions are random ones
@@ -133,7 +133,7 @@ impl Look<'_> {
         let here = self.dependent(start)?;
         let mut places = Vec::new();
         // Where no lock is in doubt the other positions only show whether positions belong to flows. In a large
-        // mechanism the start shows that as well: its joints stand at many angles, or are many of a kind.
+        // mechanism the start shows that as well: its joints are at many angles, or are many of a kind.
         let n_places = match here.is_empty() && self.order.len() > MAX_LOCKS {
             true => 0,
             false => N_PLACES,

@@ -195,7 +195,7 @@ pub(crate) struct PivotedQr {
     entries: Vec<f64>,
     /// Leading entries of the reflections.
     heads: Vec<f64>,
-    /// Which column of A stands at each place.
+    /// Which column of A is at each place.
     pub order: Vec<usize>,
     /// Pivots above noise.
     pub rank: usize,

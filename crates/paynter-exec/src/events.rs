@@ -898,7 +898,7 @@ fn is_equality(kind: SwitchKind, held: f64) -> bool {
     }
 }
 
-/// Tells whether a value stands exactly where its mode changes.
+/// Tells whether a value is exactly where its mode changes.
 fn is_on_bound(kind: SwitchKind, value: f64) -> bool {
     match kind {
         SwitchKind::Relation(_) | SwitchKind::Sign => value == 0.0,

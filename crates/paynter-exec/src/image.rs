@@ -355,7 +355,7 @@ impl Image {
         self.pattern.get_or_init(make).as_ref()
     }
 
-    /// Where an entry of the Jacobian stands among its values.
+    /// Where an entry of the Jacobian is among its values.
     pub(crate) fn position(&self, row: usize, column: usize) -> usize {
         match self.pattern() {
             None => column * self.inputs.n + row,

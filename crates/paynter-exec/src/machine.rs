@@ -268,7 +268,7 @@ impl Machine {
         &self.image.states
     }
 
-    /// Gives where the quadratures of a run stand.
+    /// Gives where the quadratures of a run are.
     pub fn audit_layout(&self) -> &AuditLayout {
         &self.image.energy.audit
     }

@@ -778,7 +778,7 @@ impl Machine {
         Ok(entries)
     }
 
-    /// Moves y onto the constraints with the slopes where it stands: a step of the solver leaves the constraints by so
+    /// Moves y onto the constraints with the slopes where it is: a step of the solver leaves the constraints by so
     /// little that these lead all the way back. Slopes of an earlier step would do so, too, but along the constraints as
     /// well, which costs a digit. False if the way is longer than that; y may have moved then.
     fn slide(

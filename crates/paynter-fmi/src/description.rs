@@ -3,7 +3,7 @@
 //! In:  the text.
 //! Out: a [`Description`]: variables, units, interfaces and structure, the same for both versions.
 //!
-//! **Invariant:** positions point into [`Description::variables`]; states and their rates stand in the order of the
+//! **Invariant:** positions point into [`Description::variables`]; states and their rates are in the order of the
 //! functions that get and set them.
 
 use crate::Problem;

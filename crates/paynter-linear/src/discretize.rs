@@ -21,7 +21,7 @@ pub enum Rule {
 pub enum NoSteps {
     /// An output follows the rate of an input.
     Improper,
-    /// A pole stands where the rule divides by zero.
+    /// A pole is where the rule divides by zero.
     Singular,
     /// A pole at or below zero has no continuous counterpart.
     NoLogarithm,

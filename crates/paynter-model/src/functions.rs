@@ -97,7 +97,7 @@ pub struct Argument<'a> {
     pub name: Option<&'a str>,
     /// Its value.
     pub value: Value,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
 }
 
@@ -258,7 +258,7 @@ impl Call<'_, '_, '_> {
         self.context.pool
     }
 
-    /// Where an argument stands; the whole call if it was left out.
+    /// Where an argument is; the whole call if it was left out.
     fn span(&self, slot: usize) -> Span {
         self.slots[slot].map_or(self.context.call, |a| a.span)
     }

@@ -15,7 +15,7 @@ use crate::graph::{Bond, BondGraph, BondId, Element, ElementId, ElementKind, End
 use paynter_symbolic::dae::{Origin, Role, Start, Symbol};
 use paynter_symbolic::{ExprId, Names, PathId, SymbolId};
 
-/// What stands in the place of a lock.
+/// What replaces a lock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spring {
     /// The name of the lock.

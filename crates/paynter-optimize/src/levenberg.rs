@@ -114,7 +114,7 @@ pub fn fit(fitting: Fitting<'_>, start: &[f64]) -> Fit {
     }
 }
 
-/// Where the search stands: parameters, residuals and their slopes.
+/// Where the search is: parameters, residuals and their slopes.
 struct Iterate {
     x: Vec<f64>,
     r: Vec<f64>,

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maps all items on up to `jobs` threads; the results stand in the order of the items.
+/// Maps all items on up to `jobs` threads; the results are in the order of the items.
 pub fn map<I: Sync, R: Send>(
     jobs: usize,
     items: &[I],

@@ -77,7 +77,7 @@ pub struct Active {
     pub name: String,
     /// Energy that it gave, J.
     pub given: f64,
-    /// Where it stands in the text.
+    /// Where it is in the text.
     pub origin: Origin,
 }
 

@@ -88,7 +88,7 @@ pub struct HybridRun<'a> {
     pub(crate) spec: &'a RunSpec,
     plain: &'a mut Machine,
     plain_reduced: &'a Reduced,
-    /// The plain machine as it was given, while one with opened blocks or other locks stands in its place.
+    /// The plain machine as it was given, while one with opened blocks or other locks replaces it.
     given: Option<Machine>,
     /// The model whose locks may be chosen again.
     locks_of: Option<&'a Compiled>,
@@ -377,7 +377,7 @@ impl<'a> HybridRun<'a> {
         }
     }
 
-    /// Where the efforts and flows of contacts stand in a row of the present machine.
+    /// Where the efforts and flows of contacts are in a row of the present machine.
     fn contact_columns(&self) -> std::ops::Range<usize> {
         match &self.current {
             None => 0..0,

@@ -97,7 +97,7 @@ impl Table {
 
     /// Writes a CSV, and beside it what a CSV cannot hold.
     ///
-    /// At no time does a `meta.json` stand beside a CSV that it does not describe: units would be read
+    /// At no time is there a `meta.json` beside a CSV that it does not describe: units would be read
     /// from it.
     fn write_csv(&self, path: &Path) -> Result<(), TableError> {
         let side = meta_path(path);
@@ -628,7 +628,7 @@ mod tests {
             let why = Table::from_csv(text).expect_err("a row is broken");
             assert!(why.contains("neither a row of numbers nor"), "{why}");
         }
-        // A name that is a number stands in quotes, and is written so.
+        // A name that is a number is in quotes, and is written so.
         let table = Table::from_csv("t,\"2\"\n0,1\n").expect("names");
         assert_eq!(table.columns[0].name, "2");
         assert_eq!(table.to_csv(), "t,\"2\"\n0.0,1.0\n");

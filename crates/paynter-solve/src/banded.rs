@@ -114,7 +114,7 @@ impl Banded {
             }
             let last = (j + reach).min(n - 1);
             for (offset, next) in rest.chunks_exact_mut(width).take(last - j).enumerate() {
-                // Row j stands one place higher in each further column.
+                // Row j is one place higher in each further column.
                 let top = reach - 1 - offset;
                 let target = &mut next[top..top + n_below + 1];
                 target.swap(0, p);

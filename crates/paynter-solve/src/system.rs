@@ -4,7 +4,7 @@
 //! Out: the contract between that implementation and every method of this crate.
 //!
 //! The problem is `M ẏ = f(t, y)` with `M` diagonal: ones for differential rows, zeros for
-//! algebraic rows. Beside it stand guards (state events), exact time events, a projection on
+//! algebraic rows. Beside it are guards (state events), exact time events, a projection on
 //! invariants, and quadratures that are integrated but never fed back.
 //!
 //! **Invariant:** `rhs`, `jacobian`, `time_derivative`, `guards` and `quadrature_rates` are

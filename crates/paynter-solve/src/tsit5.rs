@@ -144,7 +144,7 @@ impl Formula for Tsit5 {
                     + E[5] * k6[i]
                     + E[6] * k7[i]);
         }
-        // Stages 6 and 7 stand at the same time.
+        // Stages 6 and 7 are at the same time.
         self.stiffness = Stiffness::estimate(h, (g, y1), (k6, k7));
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Formula for Tsit5 {
     }
 
     fn shift(&mut self) {
-        // The last stage of a step stands where the next begins.
+        // The last stage of a step is where the next begins.
         self.k.swap(0, 6);
     }
 

@@ -392,7 +392,7 @@ struct Group {
 }
 
 impl Group {
-    /// Takes out unknowns that are not rates, as books do with reactions: where one stands in a
+    /// Takes out unknowns that are not rates, as books do with reactions: where one is in a
     /// row with a factor that never varies, that row gives it. Gives their formulas.
     fn without_efforts(&mut self, reduced: &Reduced, pool: &mut Pool) -> Vec<(SymbolId, ExprId)> {
         let mut formulas = Vec::new();

@@ -64,7 +64,7 @@ pub(crate) fn substitute_below(
     rebuilt
 }
 
-/// Where a node stands in a list made by [`below`].
+/// Where a node is in a list made by [`below`].
 pub(crate) fn place(order: &[ExprId], id: ExprId) -> usize {
     order
         .binary_search(&id)

@@ -107,7 +107,7 @@ pub fn parse_bytes(file: FileId, bytes: &[u8]) -> Parsed {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse(file, text),
         Err(error) => {
-            // What stands before the first bad byte is text, and spans must lie in the text.
+            // What is before the first bad byte is text, and spans must lie in the text.
             let at = error.valid_up_to();
             let good = String::from_utf8_lossy(&bytes[..at.min(MAX_BYTES)]);
             let line = good.bytes().filter(|&b| b == b'\n').count() + 1;

@@ -3,7 +3,7 @@
 //! In:  tables read from files, and words such as `theta[deg],command`.
 //! Out: panels for [`paynter_draw`], or what is wrong with the words.
 //!
-//! **Invariant:** a number is drawn in the unit that stands at its axis; a table that does not say its
+//! **Invariant:** a number is drawn in the unit that is at its axis; a table that does not say its
 //! units is taken to have those of the first one, and that is noted.
 
 use paynter_draw::plot::{Panel, Series, panels_by_unit};

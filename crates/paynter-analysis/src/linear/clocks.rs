@@ -27,7 +27,7 @@ pub(super) struct Line {
     pub value: ExprId,
     /// It rounds: its slope is that of its quantisers' stated gain.
     pub is_quantised: bool,
-    /// Where its block stands in the text.
+    /// Where its block is in the text.
     pub origin: Origin,
 }
 

@@ -97,7 +97,7 @@ fn states_in_steps(
         let unit = site.design.state_units.get(&line.symbol);
         let held = site.held_values[number];
         states.push(label(&site.name(line.symbol), unit, held));
-        // Rounding lines stand where they stand; others would move to what they compute.
+        // Rounding lines are where they are; others would move to what they compute.
         let next = slopes.f[site.line_rows[number]];
         rates.push(match line.is_quantised {
             true => 0.0,

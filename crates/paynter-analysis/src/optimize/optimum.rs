@@ -31,7 +31,7 @@ pub struct ValueFound {
     pub digits: usize,
     /// Its unit; empty for a plain number.
     pub unit: String,
-    /// Where it stands at a bound.
+    /// Where it is at a bound.
     pub at_bound: Option<AtBound>,
     /// Between which values the aim is within a hundredth of its best, among the points tried; in its unit.
     pub flat: Option<(f64, f64)>,
@@ -41,7 +41,7 @@ pub struct ValueFound {
     pub target: ast::Ref,
 }
 
-/// At which bound a value stands.
+/// At which bound a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtBound {
     /// The lower one.
@@ -160,7 +160,7 @@ pub struct TriedPoint {
     pub slacks: Vec<f64>,
 }
 
-/// A value within this part of the range from a bound stands at it.
+/// A value within this part of the range from a bound is at it.
 const AT_BOUND: f64 = 1e-6;
 /// A condition nearer to its limit than this part of its spread is active.
 const ACTIVE: f64 = 1e-4;

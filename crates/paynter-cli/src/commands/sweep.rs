@@ -78,7 +78,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     }
 }
 
-/// The exit status, also of what stands in the way.
+/// The exit status, also of what is in the way.
 fn run_all(args: &SweepArgs) -> Result<u8, u8> {
     let (design, choice) = open_sweep(args)?;
     let shard = args.shard.as_deref().map(Shard::parse).transpose();

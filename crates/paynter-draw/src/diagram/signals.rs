@@ -73,7 +73,7 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
     arrows.into_iter().collect()
 }
 
-/// What the laws of modulated elements read beside their own quantities, with the nodes they stand in.
+/// What the laws of modulated elements read beside their own quantities, with the nodes they are in.
 fn modulating_reads(graph: &BondGraph, view: &View) -> Vec<(usize, SymbolId)> {
     let mut todo: Vec<(usize, SymbolId)> = Vec::new();
     for (index, element) in graph

@@ -136,7 +136,7 @@ fn write_node(svg: &mut Svg, node: &Node) {
         NodeKind::Signals => svg.rect(corner, size, "box many"),
         NodeKind::Junction | NodeKind::Element | NodeKind::TwoPort => {}
     }
-    // Letters stand on their base line, a third of their size below the middle.
+    // Letters are on their base line, a third of their size below the middle.
     let base = y + 0.35 * TEXT;
     let class = match node.kind {
         NodeKind::Junction => "junction",

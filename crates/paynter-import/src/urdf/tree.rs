@@ -1,4 +1,4 @@
-//! Puts links and joints in order from the root, and finds where everything is when all joints stand at zero.
+//! Puts links and joints in order from the root, and finds where everything is when all joints are at zero.
 //!
 //! In:  links and joints as they were read.
 //! Out: a [`Tree`]: parents before children, each link with its frame seen from the world and what carries it.

@@ -720,7 +720,7 @@ impl<'a> Elaborator<'a> {
         Ok([num, den, u])
     }
 
-    /// New states `tf[1]`, `tf[2]`, … of the part in which a transfer function stands.
+    /// New states `tf[1]`, `tf[2]`, … of the part in which a transfer function is.
     fn transfer_states(
         &mut self,
         order: usize,

@@ -260,7 +260,7 @@ pub(super) struct Edge {
     pub arrow: ast::Arrow,
     pub group: Option<(GroupId, u32)>,
     pub name: Option<NamedBondId>,
-    /// How deep the part is in which the arrow stands.
+    /// How deep the part is in which the arrow is.
     pub depth: u32,
 }
 

@@ -240,7 +240,7 @@ impl<'a> Elaborator<'a> {
         Err(Stop::Reported)
     }
 
-    /// `sensor.T_yaw = …` that lost its dot defines a signal of the model around: where that stands.
+    /// `sensor.T_yaw = …` that lost its dot defines a signal of the model around: where that is.
     fn misread(&self, kind: DefKind, path: PathId, short: &str) -> Option<Span> {
         match (kind, self.graph.signals.names.parent(path)) {
             (DefKind::Input, Some(part)) => {

@@ -352,7 +352,7 @@ impl<'a> Elaborator<'a> {
         classes: &mut Classes,
         known: &mut [Option<(DomainId, Span)>],
     ) {
-        // The same few values stand in most elements.
+        // The same few values are in most elements.
         let mut tried = FxHashMap::default();
         for at in 0..self.tables.things.len() {
             let t = &self.tables.things[at];

@@ -702,7 +702,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Sees to it that a value may stand beside an operator.
+    /// Checks that a value may be an operand.
     fn need_operand(
         &mut self,
         op: ast::BinaryOp,
@@ -881,7 +881,7 @@ fn in_words(d: Dimension) -> String {
     }
 }
 
-/// Writes a dimension as something that may stand in brackets.
+/// Writes a dimension as something that may occur in brackets.
 pub(super) fn unit_to_write(dimension: Dimension) -> String {
     let text = dimension.describe();
     match text.split_once(" = ") {

@@ -45,7 +45,7 @@ pub fn with_sweeps(
     (plan, scope.found)
 }
 
-/// Says of unknown names that are names of columns what stands behind them.
+/// Says of unknown names that are names of columns what they mean.
 fn tell_columns(experiment: &ast::Experiment, scope: &dyn Scope, found: &mut [Diagnostic]) {
     let records = experiment.statements().flat_map(|s| match &s.kind {
         ast::ExperimentKind::Record(records) => &records[..],

@@ -142,7 +142,7 @@ pub struct Plan {
     pub trim: Vec<Quantity>,
     /// Linear models to make.
     pub linearize: Vec<Linearize>,
-    /// Where things stand in the text.
+    /// Where things are in the text.
     pub places: Places,
 }
 
@@ -196,7 +196,7 @@ impl Plan {
     }
 }
 
-/// Where the statements of an experiment stand, by their first word; for messages about a run.
+/// Where the statements of an experiment are, by their first word; for messages about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Places {
     /// The name of the experiment, or of the model that runs without one.
@@ -839,7 +839,7 @@ impl Planner<'_> {
                     self.plan.limits.extend(found);
                 }
             }
-            // Reads recorded columns, which may stand below it.
+            // Reads recorded columns, which may occur below it.
             Kind::Fit { .. } => {}
             Kind::Compare {
                 path,

@@ -30,7 +30,7 @@ pub(crate) const CALL: &str = "foreign";
 /// An FMU that is named in a text.
 #[derive(Clone, Debug)]
 pub struct Foreign {
-    /// Where its word stands.
+    /// Where its word is.
     pub place: Span,
     /// As a part with continuous states.
     pub exchange: Outcome,

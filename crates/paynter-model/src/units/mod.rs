@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** inside, every number is SI. `rad` is the number 1 and `deg` is π/180,
 //! so N·m/deg and N·m/rad differ by 57.3 and cannot be confused. `degC` and `degF` are
-//! temperatures, never differences: they have a zero point of their own and may not stand
+//! temperatures, never differences: they have a zero point of their own and may not occur
 //! in a product. `dB` is a level: it is kept apart from plain numbers by a base of its own,
 //! so that `3 [dB]` can be compared with a gain margin but can never scale a voltage.
 //!

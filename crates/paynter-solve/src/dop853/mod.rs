@@ -231,7 +231,7 @@ impl Formula for Dop853 {
         let (k12, k13) = self.k[(N_STAGES - 2) * n..].split_at_mut(n);
         let p13 = &mut self.rates[(N_WEIGHED - 1) * n_quadratures..];
         cx.rhs_and_rates(step.t1, y1, k13, p13)?;
-        // Stages 12 and 13 stand at the same time, unless the projection moved the latter.
+        // Stages 12 and 13 are at the same time, unless the projection moved the latter.
         self.stiffness = if moved {
             None
         } else {

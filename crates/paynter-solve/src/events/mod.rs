@@ -6,7 +6,7 @@
 //!      jump or turn back.
 //!
 //! **Invariant:** each guard has a side that was told to the system. Every change of side is
-//! told once, so the crossings of one guard alternate. A guard that stands on its surface
+//! told once, so the crossings of one guard alternate. A guard that is on its surface
 //! (value within rounding of zero after an event) keeps the told side until it leaves the
 //! surface; this is what keeps a bouncing ball from falling through the floor.
 //!
@@ -34,7 +34,7 @@ const TIME_ULPS: f64 = 4.0;
 const EXCURSION_SHARE: f64 = 0.02;
 /// The trend of a guard after an event is taken over this part of a step.
 const TREND_SHARE: f64 = 1e-3;
-/// A guard whose value its motion makes up for in this part of the trend stands on its surface: what is iterated is not
+/// A guard whose value its motion makes up for in this part of the trend is on its surface: what is iterated is not
 /// known better, and nothing says how large it will be.
 const SURFACE_SHARE: f64 = 1e-6;
 /// A slope that foretells less than this part of a change is none: what moves the guard is of a higher order.
@@ -49,7 +49,7 @@ const LARGEST_ERROR_AT_EVENT: f64 = 30.0;
 const CLOSEST_LOOK: f64 = 16.0;
 /// The step is then a little longer, so that the event lies within it.
 const BEYOND_EVENT: f64 = 1.02;
-/// A guard that crosses within so many smallest steps stands at the edge beyond which a law may have no value.
+/// A guard that crosses within so many smallest steps is at the edge beyond which a law may have no value.
 const EDGE_STEPS: f64 = 256.0;
 /// A value of this size is zero, and its sign tells the side on which the system takes the guard to be.
 const ZERO_WITH_A_SIDE: f64 = 1e-290;
@@ -62,7 +62,7 @@ const CHATTER_WINDOW: f64 = 1000.0;
 pub(crate) struct Guards {
     /// +1 or −1: the side last told.
     told: Vec<f64>,
-    /// Half-width of the surface the guard stands on since its last event; 0 if it has left.
+    /// Half-width of the surface the guard is on since its last event; 0 if it has left.
     band: Vec<f64>,
     /// Whether the guard was told to turn back since its last event, because of its trend.
     turned: Vec<bool>,
@@ -657,7 +657,7 @@ impl Guards {
                 self.band[guard] = 0.0;
             } else if !self.turned[guard] && !is_late {
                 let band = band.max(toward.abs());
-                // A guard that has just fired stands within rounding of zero, so any motion
+                // A guard that has just fired is within rounding of zero, so any motion
                 // counts; of others, one that leaves the noise within a step.
                 let has_just_fired = self.recent[guard][CHATTER_COUNT - 1] >= t - min_step(t);
                 let threshold = if has_just_fired {

@@ -3,7 +3,7 @@
 //! In:  an expression.
 //! Out: sums and products as flat lists, signs at the terms, quotients with one bar.
 //!
-//! **Invariant:** no sum stands directly in a sum, no product directly in a product, and no
+//! **Invariant:** no sum is directly in a sum, no product directly in a product, and no
 //! number below a sum or product is negative.
 
 use crate::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
@@ -54,7 +54,7 @@ pub struct Term {
 }
 
 impl Term {
-    /// What stands before it in a sum.
+    /// What is before it in a sum.
     pub(super) fn sign(&self, is_first: bool) -> &'static str {
         match (is_first, self.negative) {
             (true, false) => "",

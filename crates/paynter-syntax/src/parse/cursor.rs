@@ -236,7 +236,7 @@ impl<'t> Parser<'t> {
             Some(previous) => self.raw[previous as usize] as usize + 1,
             None => 0,
         };
-        // What stands behind a `{` is about what follows in the block, too.
+        // What comes after a `{` is about what follows in the block, too.
         let opens = |previous: u32| self.tokens.kind(self.raw[previous as usize] as usize);
         let mut is_first_of_line = i
             .checked_sub(1)

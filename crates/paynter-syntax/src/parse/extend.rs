@@ -27,7 +27,7 @@ pub(super) fn extend_experiments(file: &mut ast::File) -> Vec<Diagnostic> {
             }
         }
     }
-    // A base may stand below, and extend another one itself.
+    // A base may occur below, and extend another one itself.
     loop {
         let before = open.len();
         open.retain(|&number| {

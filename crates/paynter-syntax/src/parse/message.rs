@@ -91,7 +91,7 @@ impl Parser<'_> {
         diagnostic
     }
 
-    /// Fails because `what` should stand here.
+    /// Fails because `what` is expected here.
     pub(super) fn expected(&mut self, what: &str) {
         let diagnostic = self.expected_message(what);
         self.fail(diagnostic);

@@ -47,7 +47,7 @@ impl Parser<'_> {
     /// Reports a word behind a number. Steps over it if a `]` shows that it is a unit.
     fn unit_without_brackets(&mut self) -> Option<()> {
         let first = self.pos;
-        // `50 kg*m^2]`: the word begins what stands up to the `]`.
+        // `50 kg*m^2]`: the word begins what is up to the `]`.
         let mut end = first;
         while matches!(
             self.kind_at(end + 1),

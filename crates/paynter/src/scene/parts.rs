@@ -73,7 +73,7 @@ pub struct Part {
 /// An arrow between parts: tail with its port, head with its port; empty where the arrow names none.
 pub type Link = [(String, String); 2];
 
-/// A model with the file it stands in, and what its maker says about it.
+/// A model with the file it is in, and what its maker says about it.
 #[derive(Clone, Copy)]
 struct Class<'a> {
     file: usize,

@@ -211,7 +211,7 @@ fn places(workspace: &Workspace, path: &str, at: usize, which: Which) -> Value {
         return json!([location(&path, &workspace.range(&path, 0, 0))]);
     }
     let found = match which {
-        // What makes a symbol stands in its home.
+        // What makes a symbol is in its home.
         Which::Definition => home_of(&symbol)
             .map(|home| mentions_in(workspace, home, &symbol))
             .unwrap_or_default(),

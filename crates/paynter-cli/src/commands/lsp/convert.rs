@@ -15,7 +15,7 @@ pub fn path_of(uri: &str) -> String {
     let Some(rest) = uri.strip_prefix("file://") else {
         return uri.to_owned();
     };
-    // A host stands between the second and the third slash; only the own one is meant.
+    // A host is between the second and the third slash; only the own one is meant.
     let path = &rest[rest.find('/').unwrap_or(0)..];
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

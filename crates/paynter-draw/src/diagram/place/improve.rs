@@ -261,7 +261,7 @@ impl Board {
         5 * nodes.len() > self.cells.len()
     }
 
-    /// The cost of nodes where they stand, remembered until something moves.
+    /// The cost of nodes where they are, remembered until something moves.
     fn present_cost(&mut self, nodes: &[usize]) -> f64 {
         if self.is_many(nodes) {
             let (generation, known) = self.known_whole;
