@@ -121,7 +121,7 @@ fn read_off(plan: &Plan, outcome: &Outcome, first: usize) -> Vec<Named> {
     (first..plan.measures.len()).map(of).collect()
 }
 
-/// The design of another experiment, with further measures behind its own.
+/// The design of another experiment, with further measures after its own.
 fn with_readings(
     design: &Design,
     name: &ast::Ident,

@@ -4,7 +4,7 @@
 //! Out: a table with a row for each run and time; a table of quantiles over time.
 //!
 //! **Invariant:** runs record at the times of their experiment, so rows of equal number are at one time. A run that ended early
-//! has no rows behind its end, and does not count in the bands there.
+//! has no rows after its end, and does not count in the bands there.
 
 use crate::sweep::Point;
 use crate::sweep_table::target_unit;

@@ -38,7 +38,7 @@ pub struct Report {
     pub film: Option<Film>,
     /// The first-law audit.
     pub audit: Option<Energy>,
-    /// Answers to further questions, behind everything else.
+    /// Answers to further questions, after everything else.
     pub sections: Vec<Section>,
     /// Errors, warnings, notes.
     pub messages: Vec<Message>,

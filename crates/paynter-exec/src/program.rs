@@ -292,7 +292,7 @@ pub struct Program {
     pub starts: Vec<(Aim, bool)>,
     /// Their values.
     pub start_values: Routine,
-    /// Rows that must vanish at the start: demands, then constraints; behind them hints.
+    /// Rows that must vanish at the start: demands, then constraints; after them hints.
     pub demands: Function,
     /// How many demands there are.
     pub n_demands: usize,

@@ -1,12 +1,12 @@
 //! Steps over singular positions: instants at which the right-hand side has no value, although the motion goes on smoothly.
 //!
 //! In:  accepted steps, and how regular the system says it is at their ends ([`System::regularity`]).
-//! Out: a [`Bridge`] from before such an instant to as far behind it, which the driver treats as any other step.
+//! Out: a [`Bridge`] from before such an instant to as far beyond it, which the driver treats as any other step.
 //!
 //! A closed mechanism in line with itself has more than one way to go on. Its accelerations are the quotient of two
 //! quantities that vanish there together: a stage of a Runge–Kutta step, which lies a little beside the trajectory, meets a
 //! pole instead of the limit. The motion itself is analytic on each branch, so its rates before the instant tell those
-//! behind it: they are continued as a polynomial and integrated (an explicit Adams formula with free nodes; Hairer,
+//! beyond it: they are continued as a polynomial and integrated (an explicit Adams formula with free nodes; Hairer,
 //! Nørsett & Wanner, *Solving ODEs I*, §III.5). That is the smooth branch. The end is projected, and must be as regular as
 //! the beginning.
 //!
@@ -44,7 +44,7 @@ const SPREAD: f64 = 1.3;
 const VANISHES: f64 = 1e-4;
 /// A measure that keeps this share of its present value does not vanish.
 const STAYS: f64 = 0.2;
-/// The measure behind the instant is the one before it, up to this factor: otherwise the end is on another branch.
+/// The measure beyond the instant is the one before it, up to this factor: otherwise the end is on another branch.
 const ALIKE: f64 = 3.0;
 /// The end may be this many tolerances beside the constraints. It is off in the directions that the projection puts right.
 const MOST_MOVE: f64 = 1e3;
@@ -175,8 +175,8 @@ impl Approach {
         has_faded && cx.system.has_better_form(stepper.t1(), stepper.y1())
     }
 
-    /// Gives the step over a singular position that lies shortly behind the step just measured, if there is one and the
-    /// steps so far are enough to tell what is behind it.
+    /// Gives the step over a singular position that lies shortly after the step just measured, if there is one and the
+    /// steps so far are enough to tell what is beyond it.
     pub(crate) fn bridge(
         &mut self,
         cx: &mut Context<'_>,
@@ -315,7 +315,7 @@ impl Approach {
         if !matches!(is_known, Ok(true)) {
             return false;
         }
-        // The way behind the instant may be shorter than the one before it.
+        // The way beyond the instant may be shorter than the one before it.
         let share = (bridge.t1 - bridge.t_singular) / (bridge.t_singular - bridge.t0);
         let expected = share * bridge.nodes.measures[0][measure];
         let is_alike = there[measure] <= ALIKE * expected && expected <= ALIKE * there[measure];

@@ -387,7 +387,7 @@ impl Run<'_> {
         }
     }
 
-    /// Passes a singular position shortly behind the step just made, if there is one.
+    /// Passes a singular position shortly after the step just made, if there is one.
     fn pass_ahead(
         &mut self,
         cx: &mut Context<'_>,

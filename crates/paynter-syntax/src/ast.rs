@@ -203,7 +203,7 @@ pub enum LagrangianKind {
     Define(Box<Define>),
 }
 
-/// `Path` with the arguments behind it.
+/// `Path` with the arguments after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instantiation {
     /// The model.
@@ -432,7 +432,7 @@ pub struct Kind {
     pub args: Option<Vec<Arg>>,
     /// Laws in braces.
     pub law: Option<Vec<LawEquation>>,
-    /// A word behind the law, such as `unpowered`.
+    /// A word after the law, such as `unpowered`.
     pub flags: Vec<Ident>,
     /// The whole.
     pub span: Span,
@@ -559,7 +559,7 @@ pub struct Function {
     pub name: Ident,
     /// Its parameters, with shapes, units and defaults where given.
     pub params: Vec<Decl>,
-    /// Shape behind `->`.
+    /// Shape after `->`.
     pub result_shape: Option<Vec<Expr>>,
     /// What it computes.
     pub body: FunctionBody,

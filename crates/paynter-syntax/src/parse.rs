@@ -9,7 +9,7 @@
 //!
 //! **Invariant:** total and linear. Recursion is bounded by [`MAX_DEPTH`], every loop moves
 //! forward, and each statement reports at most one error that makes it unreadable; the
-//! parser then goes on behind it.
+//! parser then goes on after it.
 
 mod block;
 mod cursor;
@@ -169,7 +169,7 @@ struct Parser<'t> {
     statement_start: u32,
     /// What a new line means here.
     newlines: Newlines,
-    /// `record` allows a unit behind an expression.
+    /// `record` allows a unit after an expression.
     allows_unit_behind: bool,
     /// Round and square brackets open in this statement.
     open_brackets: Vec<u32>,

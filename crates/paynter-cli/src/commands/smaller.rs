@@ -19,7 +19,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// See [`Refused`]; `option` is what the share was written behind.
+/// See [`Refused`]; `option` is what the share was written after.
 pub fn smaller(
     args: &ModelArgs,
     design: &Design,

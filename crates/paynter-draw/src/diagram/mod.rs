@@ -107,7 +107,7 @@ pub struct DiagramOptions {
     pub power: Option<PowerFlow>,
     /// Bicausal bonds; whether effort and flow go to the head.
     pub bicausal: Vec<(BondId, bool)>,
-    /// Elements that are drawn as source-sensors, with what is written behind `SS:`.
+    /// Elements that are drawn as source-sensors, with what is written after `SS:`.
     pub source_sensors: Vec<(ElementId, String)>,
 }
 

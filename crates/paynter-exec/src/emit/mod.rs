@@ -35,7 +35,7 @@ pub enum LowerError {
     },
     /// Sampled equations need each other's values of the same tick.
     SampleLoop {
-        /// The symbols in the cycle, or behind it.
+        /// The symbols in the cycle, or those that depend on it.
         symbols: Vec<SymbolId>,
     },
     /// The host processor cannot run the machine code that was made.

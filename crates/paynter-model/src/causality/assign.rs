@@ -149,7 +149,7 @@ pub(super) fn assign(problem: &Problem, free: &[ElementId], n_runs: &mut usize) 
         *n_runs <= MAX_RUNS && run(&tried).n_integral >= best
     };
 
-    // Bisection for the first modulus that costs something; skip it; go on behind it.
+    // Bisection for the first modulus that costs something; skip it; go on after it.
     while next < all.len() {
         let (mut good, mut bad) = (next, all.len() + 1);
         while bad - good > 1 {

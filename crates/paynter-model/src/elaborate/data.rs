@@ -140,7 +140,7 @@ pub(super) struct Def<'a> {
     pub decl_scope: ScopeId,
     /// Its value, and where that is to be read.
     pub value: Option<(&'a ast::Expr, ScopeId)>,
-    /// The unit behind the name in a definition.
+    /// The unit after the name in a definition.
     pub unit: Option<&'a ast::Unit>,
     pub span: Span,
     pub progress: Progress,

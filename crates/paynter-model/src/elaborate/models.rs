@@ -1,6 +1,6 @@
 //! What a kind means: an element, or a model with everything it extends.
 //!
-//! In:  the path behind a `:` or `extends`, and the file it is in.
+//! In:  the path after a `:` or `extends`, and the file it is in.
 //! Out: an element kind, or a model and its [`Lineage`]; else one message that guesses what was meant.
 //!
 //! **Invariant:** a lineage is finite, itself first, and made once for each model.
@@ -69,7 +69,7 @@ impl<'a> Elaborator<'a> {
         Some(Lineage { levels })
     }
 
-    /// Finds a model by the name behind a colon, `extends` or `of`.
+    /// Finds a model by the name after a colon, `extends` or `of`.
     pub(super) fn find_model(
         &mut self,
         path: &'a ast::Path,

@@ -1,6 +1,6 @@
 //! What may be read of things, ports, bonds and the whole model: `.e .f .p .q .power` and so on.
 //!
-//! In:  a thing and the name behind the dot.
+//! In:  a thing and the name after the dot.
 //! Out: the symbols of its bonds and states, or a quantity that `finish` will define.
 //!
 //! **Invariant:** each quantity has one symbol, however often it is read.

@@ -128,7 +128,7 @@ impl Flows<'_> {
     }
 
     /// Junctions that something follows first, then those from which transformers and sums only lead away, then
-    /// those with inertias, then others. A rate behind a sum is often the speed of nothing.
+    /// those with inertias, then others. A rate beyond a sum is often the speed of nothing.
     fn rank(&self, element: &Element, id: ElementId) -> u8 {
         let graph = self.graph;
         let mut is_led_to = false;

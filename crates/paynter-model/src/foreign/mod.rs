@@ -52,7 +52,7 @@ pub struct ForeignModel {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Where an FMU is named: the word `Fmu`, and the text behind it.
+/// Where an FMU is named: the word `Fmu`, and the text after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named<'t> {
     /// First byte of the word.

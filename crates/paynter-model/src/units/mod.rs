@@ -1,6 +1,6 @@
 //! Units of measurement: what `[N*m/deg]` means, and which quantities may meet.
 //!
-//! In:  the unit behind a literal or a declared name ([`ast::Unit`]).
+//! In:  the unit after a literal or a declared name ([`ast::Unit`]).
 //! Out: a [`Unit`]: how to turn a number into SI and back, and its [`Dimension`].
 //!
 //! **Invariant:** inside, every number is SI. `rad` is the number 1 and `deg` is π/180,

@@ -1,6 +1,6 @@
 //! Reads experiments.
 //!
-//! In:  the parser behind `experiment`.
+//! In:  the parser after `experiment`.
 //! Out: an [`ast::Experiment`].
 
 use super::Parser;

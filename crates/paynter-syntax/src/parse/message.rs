@@ -130,7 +130,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives the place of the next token; where the line ends, the place behind the last one.
+    /// Gives the place of the next token; where the line ends, the place after the last one.
     pub(super) fn span_here(&self) -> Span {
         match self.kind() {
             TokenKind::End => self.span_behind(),

@@ -158,7 +158,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Tells whether the braces behind the next token are a law in a chain, and not the
+    /// Tells whether the braces after the next token are a law in a chain, and not the
     /// block of a statement whose keyword is missing or misspelt.
     fn is_law_at_second(&self) -> bool {
         let close = self.brackets.partner[self.pos as usize + 1];
