@@ -26,7 +26,7 @@ pub(crate) fn reports(design: &Design, reduced: &Reduced, run: &Run) -> Vec<Diag
         let d = Diagnostic::warning(
             code::CONTACT_LOSS,
             format!(
-                "ideal contacts made storages equal at once {times}: {} J less are stored",
+                "ideal contacts equalized storages instantly {times}: {} J less are stored",
                 significant(lost, 4)
             ),
         );

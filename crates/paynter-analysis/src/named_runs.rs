@@ -53,7 +53,7 @@ fn read_in(
     let mut other = with_readings(design, name, readings)?;
     if !other.plan.named_runs.is_empty() {
         let message = format!("`{}` compares with another run itself", name.text);
-        let help = "compare with an experiment that stands by itself";
+        let help = "compare with an experiment that does not compare with another one";
         return Err(refuse(name, message, ("this chain has no end", help)));
     }
 
@@ -73,7 +73,7 @@ fn read_in(
     if let Ending::Failed { why, .. } = &outcome.run.ending {
         let about = |m: &Diagnostic| {
             let message = format!("the run of `{}` fails: {}", name.text, m.message);
-            let help = "run that experiment by itself";
+            let help = "run that experiment alone";
             refuse(name, message, ("compared with here", help))
         };
         return Err(why.iter().flat_map(about).collect());

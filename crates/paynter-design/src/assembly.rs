@@ -289,7 +289,7 @@ fn scaled_positions(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Di
             )
             .primary(
                 lock_span(m.lock, dae, graph),
-                "position and flow say the same, in different scales",
+                "position and flow agree except for a factor",
             )
             .help(format!("divide the position by {factor}")),
         )
@@ -330,7 +330,7 @@ fn implied_lock(r: &Redundant, assembly: &Assembly, dae: &Dae, graph: &BondGraph
     let text = match r.implied_by.as_slice() {
         [one] => {
             let one = names(dae, &[*one]);
-            format!("{one} holds what {name} holds: one is enough")
+            format!("{one} already holds what {name} holds")
         }
         many => format!("{} together hold what {name} holds", names(dae, many)),
     };

@@ -302,7 +302,7 @@ impl Reader {
                 let of = of.and_then(|d| places.find(d.1));
                 of.ok_or_else(|| {
                     let name = &variables[rate.variable].name;
-                    format!("`{name}` is listed as a derivative, and it is not said of what")
+                    format!("`{name}` is listed as a derivative without saying of what")
                 })
             })
             .collect::<Result<Vec<usize>, String>>()?;

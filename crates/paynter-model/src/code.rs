@@ -27,7 +27,7 @@ paynter_syntax::codes! {
     INDEFINITE = "E0806", "negative kinetic energy",
         "Motion in some direction would have less energy than rest. The message names a place and the direction.";
     IDLE_COORDINATE = "E0807", "coordinate without energy",
-        "A coordinate, or a combination of coordinates, with neither inertia, stiffness, loss, constraint nor port could move in any way.";
+        "A coordinate, or a combination of coordinates, with neither inertia, stiffness, loss, constraint nor port could move arbitrarily.";
     NOT_AN_ENERGY = "E0808", "unit of an energy",
         "`kinetic` and `potential` are in joules, `loss` is in watts. In a file with `units strict` coordinates have units.";
     LOSS_FORM = "E0809", "form of a loss",
@@ -43,7 +43,7 @@ paynter_syntax::codes! {
     GIVEN_FORM = "E0815", "form of a given motion",
         "A `given` motion is written in time and parameters, so that its rate is known at all times.";
     SPEEDS = "E0816", "choice of speeds",
-        "`speed` names rates that are the states, as many as coordinates less constraints. Each must be free to be chosen when the others are, and together they must tell every der(…).";
+        "`speed` names rates that are the states, as many as coordinates less constraints. Each must be free to be chosen when the others are, and together they must determine every der(…).";
     UNKNOWN_UNIT = "E0301", "unknown unit",
         "The name in brackets is not in the table of units. Prefixes are allowed on SI units only; a product needs `*`, as in `N*m`.";
     UNIT_NOT_ALONE = "E0302", "unit that cannot be multiplied",

@@ -25,7 +25,7 @@ paynter::syntax::codes! {
         "A residual that runs on data needs sensors of what a junction shares: the effort of a 0-junction, the flow of a 1-junction, or a signal that is one of them. A displacement, a sum or a product cannot be forced upon a junction.";
     NO_BICAUSAL = "E0862", "an inverse without bicausal strokes",
         "An inverse is drawn with source-sensors (SS) at inputs and outputs and bicausal bonds between them, which carry effort and flow the same way. That needs as many outputs as inputs, inputs that are sources, outputs that junctions share, and lines of bonds from each output to an input that have no junction in common. Where a line would force a junction that another source forces already, there is none. `--want` computes the inverse from the equations all the same.";
-    NO_ESTIMATE = "E0863", "elements that the data does not tell",
+    NO_ESTIMATE = "E0863", "elements that the data do not determine",
         "An element is estimated by taking its law out and computing its effort and flow from what the sensors measured, through the rest of the model (bicausal estimation). That needs as many sensors as elements, elements of one size (R, C or I), an inverse that exists and is stable, at most three differentiations of the data, and data in which the element moves. `paynter fit` estimates parameters by comparing whole runs instead.";
     NO_DATA = "E0861", "data without a column for a sensor",
         "The table has no column with the name of the output, or fewer than two rows. Columns are found by the names of `--to` and `--from`; an input without a column acts as the model says.";

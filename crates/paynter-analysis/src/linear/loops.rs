@@ -503,7 +503,7 @@ impl ChannelMargins {
     /// Writes what a toolbox would say, for people.
     pub fn to_text(&self) -> String {
         let mut out = format!(
-            "closed loop {}, read as `margin()` of a control toolbox reads it: not stability margins\n",
+            "closed loop {}, as `margin()` of a control toolbox evaluates it: these are not stability margins\n",
             self.name
         );
         out.push_str(&crossings_to_text(&self.margins, None));

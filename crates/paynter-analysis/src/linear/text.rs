@@ -148,7 +148,7 @@ pub fn notes(linear: &Linearization) -> Vec<String> {
         notes.push("the model depends on time itself, which is held fixed here".to_owned());
     }
     if !linear.is_at_rest() {
-        notes.push("the point is not at rest: the model tells how small deviations from this motion begin; `trim` finds an equilibrium".to_owned());
+        notes.push("the point is not at rest: the model describes how small deviations from this motion start; `trim` finds an equilibrium".to_owned());
     }
     notes
 }

@@ -32,7 +32,7 @@ pub struct ExportArgs {
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
-    /// One .c and one .h, C99 without libraries but math.h
+    /// One .c and one .h, C99 with no library but math.h
     C,
     /// A functional mock-up unit: Model Exchange and Co-Simulation in one file
     Fmu,

@@ -284,7 +284,7 @@ fn parts(args: &StructureArgs, design: &Design, share: &str) -> Result<(), Refus
     let found = partition(design, &found, limit).map_err(Refused::Run)?;
     let Some(found) = found else {
         return Err(Refused::Call(format!(
-            "the model does not fall apart: no bond between storages moves less than {share} of what others of its junction do"
+            "the model cannot be partitioned: no bond between storages moves less than {share} of the energy of the others at its junction"
         )));
     };
     match args.model.json {

@@ -89,7 +89,7 @@ fn print_mechanism(outcome: &Outcome) {
     }
     if let Some(springs) = &outcome.springs {
         say!(
-            "  springs     give way by {} of the mechanism's size, dampers take {} of its energy: off by about {} of its way",
+            "  springs     give way by {} of the mechanism's size, dampers take {} of its energy: off by about {} of its range",
             significant(springs.gap, 2),
             significant(springs.lost, 2),
             significant(springs.of_way(), 2)

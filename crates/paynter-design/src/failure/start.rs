@@ -67,7 +67,7 @@ pub(crate) fn no_direction(locks: &[usize], dae: &Dae, graph: &BondGraph) -> Opt
         d = d.secondary(span(&dae.constraints[other]), "neither has this one");
     }
     Some(d.help(
-        "two points at a distance of 0 are held by `Pin` in a plane and `Spherical` in space; else give it a length",
+        "two points at a distance of 0 are held by `Pin` in a plane and `Spherical` in space; otherwise give it a length",
     ))
 }
 

@@ -74,7 +74,7 @@ fn cancelling(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
     );
     let d = Diagnostic::error(code::UNDERDETERMINED, what);
     at_origins(d, part.equations.iter().map(|e| e.origin), "part of it", graph)
-        .help("a ring of transformers or gyrators says the same twice, or a coefficient is zero: open the ring, or add a resistance or compliance to it")
+        .help("a ring of transformers or gyrators is redundant, or a coefficient is zero: open the ring, or add a resistance or compliance to it")
 }
 
 /// Says that a network has no reference, in the words of its domain.
@@ -131,7 +131,7 @@ fn dependent(part: &Part, is_contradiction: bool, dae: &Dae, graph: &BondGraph) 
         let names = list_names(&part.unknowns, dae);
         Diagnostic::error(
             code::UNDERDETERMINED,
-            format!("nothing fixes {names}: {elements} say the same twice"),
+            format!("nothing determines {names}: {elements} are redundant"),
         )
         .help("remove one of them, or add a resistance or compliance; a network that floats needs a ground")
     };
@@ -221,7 +221,7 @@ fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph)
     let d = redundant.iter().take(MOST_NAMES).fold(d, |d, e| {
         d.secondary(
             graph.span(e.origin),
-            "this says nothing new: other equations imply it",
+            "this is redundant: other equations imply it",
         )
     });
     d.help("connect a source, storage or resistor that sets it, or define it by a signal")

@@ -118,7 +118,7 @@ fn check_names(robot: &Robot, found: &mut Vec<Diagnostic>) {
         for end in [&joint.parent, &joint.child] {
             if !robot.links.iter().any(|l| l.name == *end) {
                 let message = format!(
-                    "joint `{}` names a link `{end}` that is not there",
+                    "joint `{}` names a link `{end}` that does not exist",
                     joint.name
                 );
                 found.push(Diagnostic::error(code::BAD_NAME, message).primary(joint.span, "here"));

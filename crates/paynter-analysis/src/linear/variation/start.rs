@@ -100,7 +100,7 @@ impl Model {
                     "the start values do not determine which state follows a parameter",
                 )
                 .primary(self.asked, "asked for here")
-                .help("give the start of each state by itself, such as `start spring.q = …`"),
+                .help("give each state its own start value, such as `start spring.q = …`"),
             ));
         };
         for (j, &state) in involved.iter().enumerate() {
