@@ -302,7 +302,8 @@ impl Guard {
             return Err(FileError::new(path, message));
         }
         if own.is_some_and(|own| self.kept.contains(&own)) {
-            let message = "is read by the model, so results are not written over it; choose another name";
+            let message =
+                "is read by the model, so results are not written over it; choose another name";
             return Err(FileError::new(path, message));
         }
         Ok(())

@@ -204,7 +204,7 @@ fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
 
 fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph) -> Diagnostic {
     let names = list_names(&part.unknowns, dae);
-    let d = Diagnostic::error(code::UNDERDETERMINED, format!("nothing fixes {names}"));
+    let d = Diagnostic::error(code::UNDERDETERMINED, format!("nothing determines {names}"));
     let d = at_origins(
         d,
         part.equations.iter().map(|e| e.origin),

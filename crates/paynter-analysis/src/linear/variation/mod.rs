@@ -691,7 +691,9 @@ fn cannot_follow(design: &Design, reduced: &Reduced, (t, trouble): (f64, Trouble
             Some(mode),
         ),
         Trouble::Together(mode) => (
-            format!("at t = {at} two switches change at the same instant, and parameters separate them"),
+            format!(
+                "at t = {at} two switches change at the same instant, and parameters separate them"
+            ),
             Some(mode),
         ),
         Trouble::Cascade => (
