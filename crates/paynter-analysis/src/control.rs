@@ -181,6 +181,7 @@ pub fn regulator(linear: &Linearization, weights: &Weights) -> Result<Gains, Con
     if n == 0 || m == 0 {
         return Err(ControlError::Empty);
     }
+
     let (q, r) = weight_matrices(weights, (n, m), || transpose(&model.c).times(&model.c))?;
     let found = match weights.step {
         None => lqr(&Regulated {
@@ -199,6 +200,7 @@ pub fn regulator(linear: &Linearization, weights: &Weights) -> Result<Gains, Con
             })
         }
     };
+
     let found = found.map_err(ControlError::Regulator)?;
     Ok(Gains {
         gain: found.gain,
@@ -415,6 +417,7 @@ pub fn read_poles(text: &str) -> Result<Vec<Complex>, String> {
         let (re, im) = re.zip(im).ok_or_else(wrong)?;
         poles.push(Complex::new(re, im));
     }
+
     let is_good = |p: &Complex| p.re.is_finite() && p.im.is_finite();
     match poles.iter().all(is_good) {
         true => Ok(poles),
@@ -448,6 +451,7 @@ pub fn gains_to_text(linear: &Linearization, gains: &Gains) -> String {
             );
         }
     }
+
     let (title, unit) = match gains.step {
         None => ("poles of the closed loop [1/s]".to_owned(), ""),
         Some(step) => (
@@ -458,6 +462,7 @@ pub fn gains_to_text(linear: &Linearization, gains: &Gains) -> String {
             "",
         ),
     };
+
     let _ = writeln!(out, "\n{title}{unit}");
     for pole in gains.poles.iter().filter(|p| p.im >= 0.0) {
         let _ = match pole.im {

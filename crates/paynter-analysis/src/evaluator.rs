@@ -88,6 +88,7 @@ impl Shared {
         if !crate::linear::asks_margins_only(&design.plan) {
             return Ok(None);
         }
+
         let compiled = design.compile()?;
         // With other values of these the equations are others.
         if symbols
@@ -96,6 +97,7 @@ impl Shared {
         {
             return Ok(None);
         }
+
         let loops = LoopSites::new(design, &compiled, &symbols);
         let Some(loops) = loops.map_err(LinearError::into_messages)? else {
             return Ok(None);
@@ -104,6 +106,7 @@ impl Shared {
         layout.named = named_runs(design, &crate::run::run_alone)?;
         let spec = run_spec(&design.plan, &layout, &[], engine);
         let mut machine = prepare(&compiled, &spec)?;
+
         // Copies cannot make code later.
         machine.compile();
         let changes: Vec<(SymbolId, f64)> = symbols.iter().map(|&s| (s, 0.0)).collect();
@@ -114,6 +117,7 @@ impl Shared {
         };
         let limits = design.limits.iter().filter(is_touched).cloned().collect();
         let physics = Physics::new(design, &symbols);
+
         Ok(Some(Shared {
             machine,
             compiled,

@@ -129,6 +129,7 @@ pub fn carry_out(
         margins: &layout.margins,
         parameters: &parameters,
     };
+
     let measures = measure_all(plan, &read);
     let search = search_values(plan, &read);
     let limits = kept_limits(plan, &read);
@@ -152,6 +153,7 @@ pub fn carry_out(
             result: compare(&run.table, reference, plan.rtol),
         })
         .collect();
+
     Ok(Outcome {
         run,
         measures,
@@ -309,6 +311,7 @@ fn functional_value(functional: &Functional, read: &Read<'_>) -> Option<f64> {
         Named::Number(_) => None,
     };
     let target_of = |x: ExprId, target: Option<ExprId>| curve(target.unwrap_or(x))?.last();
+
     match *functional {
         Functional::Final(x) => curve(x)?.last(),
         Functional::Max(x) => curve(x)?.max(),

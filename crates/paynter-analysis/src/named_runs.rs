@@ -140,6 +140,7 @@ fn with_readings(
         };
         (ident(format!("reading {k}")), value)
     });
+
     let statement = ast::ExperimentStmt {
         kind: ast::ExperimentKind::Measure(measures.collect()),
         span: name.span,
@@ -152,10 +153,12 @@ fn with_readings(
             e.body.push(statement.clone());
         }
     }
+
     let choice = Choice {
         experiment: Some(name.text.to_string()),
         ..Choice::default()
     };
+
     design.varied(&choice, &[]).map_err(|e| match e {
         DesignError::Unreadable(_) => unreachable!("no file is read"),
         DesignError::Model(failed) => {

@@ -236,6 +236,7 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
                 point
             }
         };
+
         let seconds = began.map(|t| t.elapsed().as_secs_f64());
         Point {
             number,
@@ -350,12 +351,14 @@ fn changes_at(design: &Design, place: &[usize]) -> (Vec<Override>, Settings) {
             _ => {}
         }
     }
+
     let rtol = design.plan.sweeps.iter().zip(place).find_map(|(s, &at)| {
         match (&s.target, &s.values[at].setting) {
             (SweepTarget::Rtol, SweepSetting::Number(x, _)) => Some(*x),
             _ => None,
         }
     });
+
     let settings = Settings {
         method,
         constraints,

@@ -136,6 +136,7 @@ fn map((down, across): (&Sweep, &Sweep), quantity: &RunValues, points: &[Point])
         values.dedup();
         values
     };
+
     let (ys, xs) = (values_of(0), values_of(1));
     let mut values = vec![f64::NAN; xs.len() * ys.len()];
     for (point, value) in points.iter().zip(&quantity.values) {
@@ -146,6 +147,7 @@ fn map((down, across): (&Sweep, &Sweep), quantity: &RunValues, points: &[Point])
             values[row * xs.len() + column] = *value;
         }
     }
+
     let label = quantity.label();
     let scale = Scale::over(&label, values.iter().copied());
     Panel {
@@ -310,6 +312,7 @@ fn curves(design: &Design, points: &[Point], k: usize) -> Panel {
             .collect();
         parts.join(", ")
     };
+
     let series = with_curves().map(|(p, table)| Series {
         name: name(p),
         x: table.time.clone(),
@@ -318,6 +321,7 @@ fn curves(design: &Design, points: &[Point], k: usize) -> Panel {
         level: leader.map(|at| p.values[at]),
         ..Series::default()
     });
+
     let first = with_curves().next().map(|(_, t)| &t.columns[k]);
     Panel {
         x_label: "time [s]".to_owned(),

@@ -35,6 +35,7 @@ pub fn spelled_out(design: &Design, choice: &Choice, text: &str) -> Result<Strin
             "does not say how many values; write `from..to:number`".to_owned(),
         ));
     };
+
     // `1..9:5 [ohm]` gives the unit once, after the number of values or after the last value.
     let (count, behind) = split_unit(count);
     let ((from, unit_from), (to, unit_to)) = (split_unit(from), split_unit(to));
@@ -43,6 +44,7 @@ pub fn spelled_out(design: &Design, choice: &Choice, text: &str) -> Result<Strin
     if given.clone().any(|u| Some(u) != unit) {
         return Err(wrong("has two units".to_owned()));
     }
+
     let number = |t: &str| t.parse::<f64>().ok().filter(|x| x.is_finite());
     let (Some(from), Some(to)) = (number(from), number(to)) else {
         return Err(wrong("has bounds that are not numbers".to_owned()));

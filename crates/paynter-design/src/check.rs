@@ -129,6 +129,7 @@ pub fn inspect(
         diagnostics.extend(prepared.whole(found.collect()));
         looked_at = Some((prepared, texts, items));
     }
+
     diagnostics.extend(crate::unsupported::in_experiments(project));
     diagnostics.extend(missing_references(loader, path, project));
     let mut shown = Vec::new();

@@ -236,6 +236,7 @@ fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> St
             let _ = writeln!(out, "{path} {is_there} {text}");
         }
     }
+
     for item in items {
         let name = item_name(item).map_or("", |n| &*n.text);
         let text = match is_kept(item) {
@@ -257,6 +258,7 @@ fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
             by_name.entry(&name.text).or_default().push(place);
         }
     }
+
     let named: Vec<Vec<usize>> = items
         .iter()
         .map(|item| {
@@ -272,6 +274,7 @@ fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
             found
         })
         .collect();
+
     let mut keys = Vec::new();
     let mut room = MAX_TIMES * text.len();
     for place in 0..items.len() {

@@ -128,6 +128,7 @@ impl Machine {
                 clash = clash.or(clashes);
             }
         }
+
         match clash {
             Some((a, b)) => Err(self.conflict(a, b)),
             None => Ok(writes),

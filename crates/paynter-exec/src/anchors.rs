@@ -110,6 +110,7 @@ impl Machine {
         if n == 0 {
             return;
         }
+
         self.anchored = Anchored {
             interval: 1,
             left: 1,
@@ -117,18 +118,21 @@ impl Machine {
             doubts: vec![0.0; n],
             n_panels: 0,
         };
+
         let image = self.image.clone();
         for slots in &image.energy.anchors.storages {
             for &slot in slots.anchor.iter().chain([&slots.energy_at_anchor]) {
                 self.memory.slots[slot as usize] = 0.0;
             }
         }
+
         // Equations without a value here end the run at its first step, with their name.
         if self.load(t, y).is_err()
             || run(&image.energy.anchors.routine.steps, &mut self.memory).is_err()
         {
             return;
         }
+
         for k in 0..n {
             let mut sight = self.sight(k);
             let is_known = sight.doubt <= KNOWN_PART * sight.energy.abs();

@@ -143,10 +143,12 @@ impl Look<'_> {
                 places.push(place);
             }
         }
+
         let mut elsewhere: Vec<Vec<Redundant>> = Vec::new();
         for place in &places {
             elsewhere.push(self.dependent(place)?);
         }
+
         let is_everywhere = |found: &&Redundant| {
             elsewhere
                 .iter()
@@ -155,6 +157,7 @@ impl Look<'_> {
         let (redundant, singular): (Vec<_>, Vec<_>) =
             here.iter().cloned().partition(|r| is_everywhere(&r));
         places.insert(0, start.to_vec());
+
         // Forces in equilibrium with themselves are combinations of gradients that vanish: one for each redundant lock.
         let is_redundant = |r: &&Redundant| redundant.iter().any(|own| own.lock == r.lock);
         let found = elsewhere.iter().flatten().chain(&here);
@@ -163,6 +166,7 @@ impl Look<'_> {
             .collect();
         shared.sort_unstable();
         shared.dedup();
+
         Ok(Assembly {
             without_direction: self.machine.locks_without_direction(self.t0, start)?,
             shared,
@@ -428,6 +432,7 @@ impl Basis {
                 rest.iter_mut().zip(v).for_each(|(r, a)| *r -= dot * a);
             }
         }
+
         let norm = length(&rest);
         let mut shares: Vec<(usize, f64)> = Vec::new();
         for (of, part) in self.shares.iter().zip(&parts) {
@@ -438,10 +443,12 @@ impl Basis {
                 }
             }
         }
+
         if norm <= NEW {
             let implied = shares.into_iter().filter(|(_, share)| share.abs() > NEW);
             return Some(implied.map(|(other, _)| other).collect());
         }
+
         rest.iter_mut().for_each(|x| *x /= norm);
         shares.iter_mut().for_each(|(_, share)| *share /= -norm);
         shares.extend(lock.map(|l| (l, 1.0 / norm)));

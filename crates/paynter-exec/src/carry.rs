@@ -51,6 +51,7 @@ impl Machine {
                 self.memory.slots[slot as usize] = value;
             }
         }
+
         self.carry_switch_sizes(from);
         self.clocks.clone_from(&from.clocks);
         self.conditions.fill(false);
@@ -69,6 +70,7 @@ impl Machine {
         for factor in &mut self.memory.factors {
             factor.expect_jump();
         }
+
         self.follow_values((t, y), held).map_err(fatal)?;
         self.refresh_unknowns(t, y).map_err(fatal)?;
         self.start = y.to_vec();
@@ -170,6 +172,7 @@ impl Machine {
             SwitchKind::Sign => Some(-held),
             SwitchKind::Floor => None,
         };
+
         let held = self.memory.slots[mode.slot as usize];
         let Some(other) = other(held).filter(|_| !image.dae.whens.iter().any(acts)) else {
             return false;
@@ -187,17 +190,20 @@ impl Machine {
             }
             values[k] = self.room.switches[output].abs();
         }
+
         let effect = rates[0]
             .iter()
             .zip(&rates[1])
             .zip(weights)
             .map(|((a, b), weight)| (a - b).abs() * h / weight)
             .fold(0.0, f64::max);
+
         // The effect grows with the value, at least in proportion to it.
         let reach = LARGEST_EFFECT / effect.max(f64::MIN_POSITIVE);
         if reach < 2.0 {
             return false;
         }
+
         let value = values[0].max(values[1]);
         let noise = 1e-14 * self.room.switch_sizes[output];
         self.room.mute[output] = value.max(noise) * reach.min(MOST_REACH);

@@ -241,6 +241,7 @@ pub(crate) fn pivoted_qr(matrix: &[f64], n_rows: usize, n_columns: usize, noise:
         }
         reflect(&mut a, &mut heads, k, n_rows, n_columns, largest);
     }
+
     PivotedQr {
         n_rows,
         n_columns,
@@ -322,6 +323,7 @@ impl PivotedQr {
                 transpose[column * r + row] = self.entries[row * n + column];
             }
         }
+
         let mut heads = vec![0.0; r];
         for k in 0..r {
             let norm = (k..n)
@@ -330,6 +332,7 @@ impl PivotedQr {
                 .sqrt();
             reflect(&mut transpose, &mut heads, k, n, r, norm);
         }
+
         // Sᵀ w = y with S the upper triangle, then z = Q [w; 0].
         let mut z = vec![0.0; n];
         for row in 0..r {
@@ -339,6 +342,7 @@ impl PivotedQr {
             }
             z[row] = sum / transpose[row * r + row];
         }
+
         for k in (0..r).rev() {
             let mut dot = heads[k] * z[k];
             for row in k + 1..n {

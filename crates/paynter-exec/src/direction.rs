@@ -51,6 +51,7 @@ impl Machine {
             self.residuals(t, &shifted, map)?;
             self.entries(map)
         };
+
         let sides = [slopes_at(1.0)?, slopes_at(-1.0)?];
         let [one, other] = sides
             .each_ref()

@@ -151,6 +151,7 @@ impl Machine {
                 along[k] = rate;
             },
         );
+
         for mode in &image.events.modes {
             let Decider::State {
                 output,
@@ -178,6 +179,7 @@ impl Machine {
                 }
             };
         }
+
         self.room.switch_rates = along;
         outcome
     }
@@ -190,6 +192,7 @@ impl Machine {
         {
             return next.is_finite().then_some(next);
         }
+
         self.time_known_until = f64::INFINITY;
         let mut next = f64::INFINITY;
         for ticks in &self.clocks {
@@ -199,10 +202,12 @@ impl Machine {
             }
             next = next.min(ticks.next_time());
         }
+
         // A fault shows again, and is reported, when the right-hand side is evaluated.
         if self.prepare().is_err() || self.run_timing(t).is_err() {
             return next.is_finite().then_some(next);
         }
+
         let image = &self.image;
         let slots = &self.memory.slots;
         let output = |k: usize| slots[image.events.timing.outputs[k] as usize];
@@ -213,6 +218,7 @@ impl Machine {
                 next = change.map_or(next, |change| next.min(change));
             }
         }
+
         for corners in &image.events.corners {
             let (slope, offset) = (output(corners.output), output(corners.output + 1));
             if slope == 0.0 {
@@ -225,12 +231,14 @@ impl Machine {
                 }
             }
         }
+
         let span = (t, self.horizon(t));
         for (clockwork, watched) in self.clockworks.iter_mut().zip(&image.events.watched) {
             let (change, known) = clockwork.next_change(watched, slots, span);
             next = change.map_or(next, |change| next.min(change));
             self.time_known_until = self.time_known_until.min(known);
         }
+
         self.next_time = Some(next);
         next.is_finite().then_some(next)
     }
@@ -521,6 +529,7 @@ impl Machine {
         if !is_due {
             return Ok(false);
         }
+
         run(&image.clocks.inputs.steps, &mut self.memory)?;
         let mut has_changed = false;
         for (number, sampled) in image.clocks.sampled.iter().enumerate() {
@@ -536,6 +545,7 @@ impl Machine {
             has_changed |= held.to_bits() != value.to_bits();
             *held = value;
         }
+
         let mut n_ticks = 0;
         for ticks in &mut self.clocks {
             while ticks.next_time() <= t {
@@ -543,6 +553,7 @@ impl Machine {
                 n_ticks += 1;
             }
         }
+
         self.count_ticks(n_ticks);
         Ok(has_changed)
     }

@@ -187,6 +187,7 @@ impl Machine {
             mute: vec![0.0; n_switches],
             ..Room::default()
         };
+
         Machine {
             is_overridden: vec![false; image.parameters.bindings.len()],
             must_set_up: true,
@@ -926,11 +927,13 @@ impl System for Machine {
             });
             return settled.map_err(failed)?;
         }
+
         let n_rates = f.len();
         if self.image.energy.power.n_rhs != n_rates {
             self.rhs(t, y, f)?;
             return self.quadrature_rates(t, y, q);
         }
+
         self.counters.rhs += 1;
         if let Some(whole) = &self.image.code.whole_power
             && !self.must_set_up
@@ -938,6 +941,7 @@ impl System for Machine {
         {
             return Ok(());
         }
+
         self.quadrature_rates(t, y, q)?;
         check_pivots(&self.image.energy.power.routine, &self.memory.slots).map_err(failed)?;
         for (value, &slot) in f

@@ -345,6 +345,7 @@ fn frame(image: &Image) -> Program {
         .iter()
         .map(|(&symbol, &slot)| (symbol, slot))
         .collect();
+
     parameters.sort_unstable();
     let bindings = image.parameters.bindings.iter();
     let shapes = image.block_shapes.iter().zip(&image.blocks);
@@ -393,6 +394,7 @@ fn add_events(program: &mut Program, image: &Image) {
             },
         })
         .collect();
+
     let corners = image.events.corners.iter();
     program.corners = corners.map(|c| (c.output, c.corners.clone())).collect();
     program.conditions = routine(&image.events.conditions);

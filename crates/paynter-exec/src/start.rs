@@ -190,6 +190,7 @@ impl Machine {
             }
             outcome = self.meet_demands(t0, &mut y, &set_by, &values)?;
         }
+
         self.set_late(t0, &mut y)
             .map_err(|fault| self.fail(fault))?;
         self.first_tick(t0, &mut y)
@@ -199,6 +200,7 @@ impl Machine {
             .start_values(t0, &y)
             .and_then(|values| self.changed(t0, &y, &values))
             .map_err(|fault| self.fail(fault))?;
+
         Ok(StartReport {
             y0: y,
             defaulted,
@@ -273,6 +275,7 @@ impl Machine {
                 }
             }
         }
+
         if pairs.is_empty() {
             Ok(set_by)
         } else {
@@ -357,12 +360,14 @@ impl Machine {
         if rows.is_empty() {
             return Ok(Outcome::default());
         }
+
         let begin = y.to_vec();
         let solved = self.solve_demands(t, y, (map, &rows), &is_free);
         let mut outcome = solved.map_err(|fault| self.fail(fault))?;
         if outcome.unmet.is_empty() {
             self.find_rates_again(t, (&begin, y), &is_free, &mut outcome);
         }
+
         // What a demand is made of may be constants only, of which the search sees nothing.
         let asked = asked_of_rows(&image.start.aims, values, n_hard);
         outcome
@@ -372,6 +377,7 @@ impl Machine {
             self.force_constraints(t, y, (map, n_demands..n_hard), begin)?;
             outcome.unmet.clear();
         }
+
         if outcome.unmet.is_empty() {
             return Ok(outcome);
         }
@@ -467,6 +473,7 @@ impl Machine {
         if !rows.iter().any(|&row| map.rows[row].iter().any(is_place)) {
             return is_free.to_vec();
         }
+
         let mut rest = y.to_vec();
         let sizes = self.sizes(y);
         for (k, &is_rate) in is_rate.iter().enumerate() {
@@ -476,6 +483,7 @@ impl Machine {
                 false => y[k] + search::aside(k) * sizes[k],
             };
         }
+
         // Equations with several solutions go on from where they are now.
         let memory = self.memory.clone();
         let slopes = self.residuals(t, &rest, map);
@@ -495,6 +503,7 @@ impl Machine {
                 is_seen[column] |= !is_small;
             }
         }
+
         let states = is_free.iter().zip(&is_seen).enumerate();
         let is_moved = |(k, (&is_free, &is_seen)): (usize, (&bool, &bool))| {
             is_free && (is_seen || is_rate.get(k) == Some(&true))
@@ -559,6 +568,7 @@ impl Machine {
                 .iter()
                 .position(|s| !s.is_guess && s.aim == StartAim::Row(row))
         };
+
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         let mut lonely = Vec::new();
         // So many are enough to see what is wrong.
@@ -582,6 +592,7 @@ impl Machine {
                 None => lonely.push(start),
             }
         }
+
         pairs.sort_unstable();
         pairs.dedup();
         if pairs.is_empty() {
@@ -627,6 +638,7 @@ impl Machine {
         if image.locks.n == 0 {
             return Ok(changed);
         }
+
         self.load(t, y)?;
         image.start.demands.evaluate(&mut self.memory)?;
         // What the constraints leave of a zero is a rounding of the other variables.
@@ -713,6 +725,7 @@ impl Machine {
         for search in &mut *searches {
             search.is_done |= search.is_lost(&jacobian) && search.stays(&residuals);
         }
+
         if searches.iter().any(|search| search.must_leave(&jacobian)) {
             for search in searches.iter().filter(|s| s.must_leave(&jacobian)) {
                 search.step_aside(&sizes, y);
@@ -720,6 +733,7 @@ impl Machine {
             residuals = self.residuals(t, y, map)?;
             jacobian = self.entries(map)?;
         }
+
         for search in searches.iter_mut().filter(|search| !search.is_done) {
             search.aim(map, (&jacobian, &residuals), &sizes, y);
         }
@@ -750,11 +764,13 @@ impl Machine {
                 }
             }
         }
+
         self.load(t, y)?;
         let mut outcome = Outcome::default();
         for search in &*searches {
             search.judge(map, (&jacobian, &residuals), (y, &sizes), &mut outcome);
         }
+
         outcome.unmet.sort_by_key(|unmet| unmet.0);
         Ok(outcome)
     }
@@ -841,6 +857,7 @@ impl Machine {
         if image.locks.n == 0 {
             return Ok(Projection::default());
         }
+
         let before = y.to_vec();
         let sizes = self.sizes(y);
         let mut searches = std::mem::take(&mut self.room.searches);
@@ -853,6 +870,7 @@ impl Machine {
                 ..Search::new(part, &all)
             }));
         }
+
         // A dense factor with exchanges finds the best compromise of rows that nearly contradict each other, again at
         // every move: small loops near a dead centre need that.
         let has_slid = match searches.iter().all(|s| s.rows.len() > DENSE_ROWS) {
@@ -863,6 +881,7 @@ impl Machine {
             y.copy_from_slice(&before);
             searches.iter_mut().for_each(Search::renew);
         }
+
         let outcome = match has_slid {
             Ok(true) => Ok(Outcome::default()),
             _ => self.search(t, y, map, &mut searches),
@@ -873,10 +892,12 @@ impl Machine {
             y.copy_from_slice(&before);
             return Err(Fault::Projection);
         }
+
         self.refresh_unknowns(t, y)?;
         let size = (0..image.states.len())
             .map(|k| (y[k] - before[k]).abs() / sizes[k])
             .fold(0.0, f64::max);
+
         Ok(Projection {
             moved: size > 0.0,
             size,

@@ -51,6 +51,7 @@ pub(crate) fn tangent_of(
             }
         }
     }
+
     writer.flush();
     writer.steps
 }
@@ -117,10 +118,12 @@ impl Writer<'_> {
             .enumerate()
             .filter_map(|(k, slot)| Some((k, tangents.get(*slot)?)))
             .collect();
+
         if changing.is_empty() {
             return;
         }
         self.flush();
+
         // Slopes of slopes exist only where reduction differentiated the function already.
         let function = if call.wants_slopes {
             Arc::new(SlopesOf::new(call.function.clone()))
@@ -131,6 +134,7 @@ impl Writer<'_> {
         let slopes = external_call_of(self.emitter, function, true, &call.inputs);
         let first = slopes.first_output;
         self.steps.push(Step::External(slopes));
+
         for output in 0..call.n_outputs {
             let mut sum = None;
             for &(k, tangent) in &changing {
@@ -237,6 +241,7 @@ impl Writer<'_> {
             let moved = instr(i.op, value, &operands[..i.op.n_operands()]);
             rates.push(differentiate(&mut local, &moved, d));
         }
+
         let result = (*rates.last()?)?;
         let n_rows = kernel.dst.len();
         let own = |leaf: usize, row: usize| kernel.leaves[leaf * n_rows + row];
@@ -244,11 +249,13 @@ impl Writer<'_> {
         for leaf in 0..kernel.n_leaves {
             leaves.extend(rows.iter().map(|&row| own(leaf, row)));
         }
+
         for leaf in (0..kernel.n_leaves).filter(|&leaf| changes[leaf]) {
             let tangent = |row: usize| tangents.get(own(leaf, row));
             let moving = rows.iter().map(|&row| tangent(row));
             leaves.extend(moving.map(|slot| slot.expect("this leaf changes in all these rows")));
         }
+
         let constants: Vec<u32> = local
             .constants
             .iter()
@@ -262,10 +269,12 @@ impl Writer<'_> {
                 slot
             })
             .collect();
+
         let (body, n_leaves) = local.finish(result);
         for &constant in &constants {
             leaves.extend(std::iter::repeat_n(constant, rows.len()));
         }
+
         let owners = vec![NO_OWNER; dst.len()];
         Some(Kernel {
             body: body.into(),
@@ -317,6 +326,7 @@ impl Local {
         if result & RESULT != 0 {
             is_needed[(result & !RESULT) as usize] = true;
         }
+
         for k in (0..self.instrs.len()).rev() {
             if is_needed[k] {
                 for operand in self.instrs[k].operands().filter(|o| o & RESULT != 0) {
@@ -324,6 +334,7 @@ impl Local {
                 }
             }
         }
+
         let mut places = vec![0; self.instrs.len()];
         let mut body: Vec<Instr> = Vec::new();
         let register = |operand: u32, places: &[u32]| {
@@ -335,6 +346,7 @@ impl Local {
                 operand
             }
         };
+
         for (k, i) in self
             .instrs
             .iter()
@@ -345,6 +357,7 @@ impl Local {
             let operands: Vec<u32> = i.operands().map(|o| register(o, &places)).collect();
             body.push(instr(i.op, places[k], &operands));
         }
+
         if result & RESULT == 0 {
             // The tangent is that of a leaf: a kernel must compute something.
             let from = register(result, &places);

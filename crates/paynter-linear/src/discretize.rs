@@ -114,6 +114,7 @@ pub fn d2c(model: &LinearModel, step: f64, rule: Rule) -> Result<LinearModel, No
         return Err(NoSteps::Step);
     }
     let n = model.a.n_rows();
+
     match rule {
         Rule::Hold => {
             let m = model.b.n_columns();

@@ -166,6 +166,7 @@ pub fn load(
         fmus: FxHashMap::default(),
         loader,
     };
+
     reading.add(main_name.to_owned(), main_name, main_text);
     // Files are visited depth first with an explicit stack: (file, next item).
     let mut stack = vec![(0_usize, 0_usize)];
@@ -202,6 +203,7 @@ pub fn load(
             stack.push((found, 0));
         }
     }
+
     reading.derive_lagrangians();
     reading.check_imported_names();
     (reading.project, reading.diagnostics)
@@ -554,6 +556,7 @@ impl Project {
         if parsed.has_errors() {
             return Err(parsed.diagnostics);
         }
+
         let mut items = parsed.ast.items;
         let value = match (items.pop().map(|i| i.kind), items.is_empty()) {
             (Some(ast::ItemKind::Constant(define)), true) => Some(define.value),
@@ -567,6 +570,7 @@ impl Project {
         {
             return Ok(row.clone());
         }
+
         let message = format!("`{text}` is not a list of quantities");
         let span = Span::new(file, 0, shown.len());
         Err(vec![

@@ -272,6 +272,7 @@ impl Walk<'_> {
             }
             (here, slopes) = (next, new_slopes);
         };
+
         let last = here;
         Ok(Path { end, last, left })
     }
@@ -299,6 +300,7 @@ impl Walk<'_> {
         const SUFFICIENT: f64 = 1e-4;
         let before = toll.merit(&here.value);
         let promised = dot(&slopes.aim, &step.d) - toll.of(&here.value);
+
         // A rounding of the merit function is not a rise.
         let rounding = 1e-15 * (1.0 + before.abs());
         let mut length = 1.0;
@@ -371,6 +373,7 @@ fn step_for(h: &Dense, slopes: &Slopes, x: &[f64], constraints: &[f64]) -> Optio
         let row = slopes.constraints.row(j).iter().map(|a| -a).collect();
         rows.push((row, *c));
     }
+
     let unit = |k: usize, sign: f64| {
         let mut row = vec![0.0; n];
         row[k] = sign;
@@ -380,11 +383,13 @@ fn step_for(h: &Dense, slopes: &Slopes, x: &[f64], constraints: &[f64]) -> Optio
         rows.push((unit(k, 1.0), -x[k]));
         rows.push((unit(k, -1.0), x[k] - 1.0));
     }
+
     let program = Quadratic {
         g: h,
         a: &slopes.aim,
         rows: &rows,
     };
+
     match minimize(&program) {
         Ok(Minimum { x: d, multipliers }) => Some(Step {
             d,
@@ -410,6 +415,7 @@ fn elastic(
             wide[(i, j)] = h[(i, j)];
         }
     }
+
     wide[(n, n)] = 1e-3 * price;
     let mut a = slopes.aim.clone();
     a.push(price);
@@ -417,6 +423,7 @@ fn elastic(
     for (k, (row, _)) in wide_rows.iter_mut().enumerate() {
         row.push(if k < n_constraints { 1.0 } else { 0.0 });
     }
+
     let mut slack = vec![0.0; n + 1];
     slack[n] = 1.0;
     wide_rows.push((slack, 0.0));
@@ -426,6 +433,7 @@ fn elastic(
         rows: &wide_rows,
     })
     .ok()?;
+
     Some(Step {
         d: found.x[..n].to_vec(),
         multipliers: found.multipliers[..n_constraints].to_vec(),
@@ -442,6 +450,7 @@ fn update(h: &mut Dense, from: (&Place, &Slopes), to: (&Place, &Slopes), multipl
         }
         gradient
     };
+
     let s: Vec<f64> = to.0.x.iter().zip(&from.0.x).map(|(a, b)| a - b).collect();
     let (new, old) = (lagrange(to.1), lagrange(from.1));
     let y: Vec<f64> = new.iter().zip(&old).map(|(a, b)| a - b).collect();
@@ -450,6 +459,7 @@ fn update(h: &mut Dense, from: (&Place, &Slopes), to: (&Place, &Slopes), multipl
     if shs.is_nan() || shs <= 0.0 {
         return;
     }
+
     // Powell's damping keeps h positive definite where the curvature is negative.
     let share = if sy >= 0.2 * shs {
         1.0
@@ -465,6 +475,7 @@ fn update(h: &mut Dense, from: (&Place, &Slopes), to: (&Place, &Slopes), multipl
     if sr.is_nan() || sr <= 0.0 {
         return;
     }
+
     let n = s.len();
     for i in 0..n {
         for j in 0..n {

@@ -21,6 +21,7 @@ pub fn map<I: Sync, R: Send>(
             results.lock().expect("no thread panics with the list")[number] = Some(result);
         }
     };
+
     if jobs <= 1 || items.len() <= 1 {
         take();
     } else {
@@ -30,6 +31,7 @@ pub fn map<I: Sync, R: Send>(
             }
         });
     }
+
     let results = results.into_inner().expect("all threads have ended");
     let filled = results
         .into_iter()

@@ -285,6 +285,7 @@ impl<'a> Configurations<'a> {
                 (false, false) => Side::Blocks,
             }
         };
+
         let contacts = self.contacts.iter().zip(&configuration.conducting);
         let given: Vec<(ElementId, Side)> = contacts
             .map(|(&id, &conducts)| (id, side(id, conducts)))
@@ -300,6 +301,7 @@ impl<'a> Configurations<'a> {
         } else {
             build_equations_conducting(graph, causality, &given)
         };
+
         let carried = carried(&written.dae);
         Made {
             entry: self.solve(written, configuration, &carried),
@@ -322,6 +324,7 @@ impl<'a> Configurations<'a> {
         for &symbol in &configuration.sliding {
             slide(&mut dae, symbol)?;
         }
+
         let watch_modes = watch_modes(&mut dae, &contacts, &configuration.sliding);
         let snapshot = snapshot(&mut dae, carried, &contacts, &configuration.sliding);
         let original = dae.clone();
@@ -329,6 +332,7 @@ impl<'a> Configurations<'a> {
         let machine = prepare_wanted(&reduced, self.spec, &snapshot).ok()?;
         let more = other_states(&machine, carried);
         let probe = probe(original, carried, (&snapshot, &more));
+
         Some(Entry {
             machine,
             reduced: Arc::new(reduced),
@@ -383,15 +387,18 @@ impl<'a> Configurations<'a> {
         for (&symbol, &value) in probe.before.iter().zip(before) {
             machine.set_parameter(symbol, value).ok()?;
         }
+
         for &(symbol, value) in discrete {
             if probe.held.contains(&symbol) {
                 machine.set_parameter(symbol, value).ok()?;
             }
         }
+
         for &(symbol, value) in ports {
             machine.set_parameter(symbol, value).ok()?;
         }
         machine.set_parameter(probe.rate, 1.0 / h).ok()?;
+
         // Sources move on with the step as well.
         let t = t + h;
         let start = machine.initialise(t).ok()?;
@@ -591,6 +598,7 @@ fn stop_beyond(
         nominal: 1.0,
         origin,
     });
+
     dae.modes.push(Mode {
         symbol: mode,
         switch: Switch::Relation {
@@ -600,6 +608,7 @@ fn stop_beyond(
         },
         origin,
     });
+
     let condition = dae.pool.symbol(mode);
     dae.whens.push(When {
         name,

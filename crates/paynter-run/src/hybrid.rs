@@ -469,6 +469,7 @@ impl<'a> HybridRun<'a> {
                 all
             }
         };
+
         self.sizes = sizes;
         Options {
             method: spec.method,
@@ -556,11 +557,13 @@ impl<'a> HybridRun<'a> {
                 held.push((symbol, if value <= low + margin { low } else { high }));
             }
         }
+
         for (k, is_switch) in self.are_switches().into_iter().enumerate() {
             if is_switch {
                 target.conducting[k] = snapshot.contacts[k].command != 0.0;
             }
         }
+
         let entry = self.configurations.get(&present);
         let discrete = entry.map_or(Vec::new(), |e| e.machine.discrete_values());
         let h = self.probe_step(t);
@@ -570,10 +573,12 @@ impl<'a> HybridRun<'a> {
             self.search(&target, (t, h), &snapshot.x, &discrete)
                 .map_err(|none| self.no_configuration(t, &none))?
         };
+
         if next == present {
             self.arm(t, y);
             return Ok(y.to_vec());
         }
+
         let opened = opened(&present, &next);
         let moved = self.move_to(
             &present,
@@ -583,6 +588,7 @@ impl<'a> HybridRun<'a> {
             (&discrete, &held),
             &opened,
         )?;
+
         let settled = self.settle((t, h), moved)?;
         self.arm(t, &settled);
         Ok(settled)
@@ -642,6 +648,7 @@ impl<'a> HybridRun<'a> {
                 equations: None,
             })
         };
+
         // So short that storages do not move by more than a rounding.
         let no_time = h * JUMP_SHARE * NO_TIME;
         let states_of = |this: &mut Self, s: &Configuration, x: &[f64]| {
@@ -652,6 +659,7 @@ impl<'a> HybridRun<'a> {
             .ok_or_else(lost)?;
         let landed = self.configurations.look(next, t, &y).ok_or_else(lost)?;
         let has_jumped = self.has_jumped(&snapshot.x, &landed.x);
+
         if has_jumped {
             let h = h * JUMP_SHARE;
             let after = self
@@ -683,6 +691,7 @@ impl<'a> HybridRun<'a> {
                 }
             }
         }
+
         self.current = Some(next.clone());
         Ok(y)
     }
@@ -857,6 +866,7 @@ impl<'a> HybridRun<'a> {
         if machine.moves_states(symbol) {
             return None;
         }
+
         let (low, high) = mode_of(&reduced.dae, symbol)?;
         let mut y = y.to_vec();
         let present = match &self.current {
@@ -873,6 +883,7 @@ impl<'a> HybridRun<'a> {
                 same
             }
         };
+
         let snapshot = self.configurations.look(&present, t, &y)?;
         self.note_sizes(&snapshot);
         let mut next = present.clone();
@@ -886,6 +897,7 @@ impl<'a> HybridRun<'a> {
             .ok()
             .and_then(|y| Some((self.configurations.look(&next, t, &y)?, y)));
         let place = next.sliding.iter().position(|&s| s == symbol)?;
+
         match there {
             Some((snapshot, y)) if (low..=high).contains(&snapshot.sliding[place]) => {
                 match self.slides.iter_mut().find(|s| s.0 == symbol) {

@@ -181,6 +181,7 @@ impl Observer for Recorder<'_> {
             Self::keep(&mut self.rows, t, &self.row);
             self.next += 1;
         }
+
         if self.reads_inside {
             for point in 1..POINTS_PER_STEP {
                 let t = t0 + (t1 - t0) * point as f64 / POINTS_PER_STEP as f64;
@@ -189,17 +190,20 @@ impl Observer for Recorder<'_> {
                 self.trace(t, true);
             }
         }
+
         self.trace_instants(dense, &mut y, system)?;
         if !self.traces.is_empty() {
             self.observe(t1, dense.y1(), system)?;
             self.trace(t1, false);
         }
+
         if let Some(ranges) = &mut self.ranges
             && let Err(error) = ranges.step(dense, &mut y, system)
         {
             self.failure = Some((t1, error));
             return ControlFlow::Break(());
         }
+
         self.y = y;
         // Asking the clock or drawing a bar at every step would cost more than a small model's step.
         self.steps_since_progress += 1;

@@ -212,6 +212,7 @@ impl Table {
         if names.iter().all(|n| n.trim().parse::<f64>().is_ok()) {
             return Err("the first line has no column names".to_owned());
         }
+
         // Quotes make a number a name; without them a broken row would be taken for names, and lost.
         let mut bare = header.split(',').map(str::trim);
         let is_number =
@@ -221,6 +222,7 @@ impl Table {
                 "the first line is neither a row of numbers nor a line of names: it has `{number}` beside words"
             ));
         }
+
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         for (number, line) in lines {
             let cells = split_csv(line);
@@ -239,6 +241,7 @@ impl Table {
                 column.push(value);
             }
         }
+
         let names_first = names
             .first()
             .map(|n| n.trim().to_owned())
@@ -255,6 +258,7 @@ impl Table {
                 values,
             })
             .collect();
+
         Ok(Table {
             axis: names_first,
             time,
@@ -307,6 +311,7 @@ impl Table {
                 .map(|x| x.as_f64().or_else(|| x.as_str()?.parse().ok()))
                 .collect()
         };
+
         let not_one = || "this JSON is not a result of paynter".to_owned();
         let time = value.get("time").and_then(numbers).ok_or_else(not_one)?;
         let mut columns = Vec::new();
@@ -331,6 +336,7 @@ impl Table {
             }
             columns.push(Column { name, unit, values });
         }
+
         let metadata = value
             .get("metadata")
             .and_then(|m| m.as_object())
@@ -340,11 +346,13 @@ impl Table {
                     .collect()
             })
             .unwrap_or_default();
+
         let axis = value
             .get("axis")
             .and_then(|a| a.as_str())
             .unwrap_or("time")
             .to_owned();
+
         Ok(Table {
             axis,
             time,

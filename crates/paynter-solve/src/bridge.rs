@@ -199,11 +199,13 @@ impl Approach {
         if !(t_singular > t1 && self.all_vanish_or_stay(&nodes, ahead.measure, t_singular)) {
             return Ok(None);
         }
+
         let way = t_singular - t1;
         let end = (t_singular + way).min(t_stop);
         if end < t_singular - TOO_NEAR * way || end - t1 < min_step(t1) {
             return Ok(None);
         }
+
         let y1 = stepper.y1();
         let Some(mut bridge) = Bridge::new(cx, nodes, (t1, y1), end) else {
             return Ok(None);
@@ -213,6 +215,7 @@ impl Approach {
         if is_regular && !self.lands(cx, &mut bridge, ahead.measure) {
             return Ok(None);
         }
+
         self.forget();
         cx.statistics.steps += 1;
         cx.statistics.passages.push(t_singular);
@@ -244,6 +247,7 @@ impl Approach {
         if self.samples.is_empty() {
             self.first_way = h * share;
         }
+
         stepper.prepare_dense(cx)?;
         for k in 1..SAMPLES_PER_STEP {
             let t = t0 + h * k as f64 / SAMPLES_PER_STEP as f64;
@@ -251,6 +255,7 @@ impl Approach {
             stepper.interpolate(t, &mut y);
             self.samples.push((t, y));
         }
+
         self.samples.push((t1, stepper.y1().to_vec()));
         let t = t1 + h * share;
         Ok(Some(Ahead { measure, t }))
@@ -389,17 +394,20 @@ impl Bridge {
                 error[i] += difference * rate;
             }
         }
+
         let mut inverse = vec![0.0; y0.len()];
         cx.weights.inverse_scale_of_step(y0, &y1, &mut inverse);
         let error = error_size(&error, &inverse);
         if error.is_nan() || error > 1.0 {
             return None;
         }
+
         let mut integrals = vec![0.0; nodes.integrands[0].len()];
         for (weight, integrands) in fine.iter().zip(&nodes.integrands) {
             let sums = integrals.iter_mut().zip(integrands);
             sums.for_each(|(sum, x)| *sum += weight * x);
         }
+
         Some(Self {
             t0,
             t1: end,

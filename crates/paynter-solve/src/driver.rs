@@ -62,6 +62,7 @@ pub fn integrate(
     if let Err(problem) = check(system, (t0, t_end), y0, options) {
         return Err(refused(system, t0, y0, problem));
     }
+
     system.expect_end(t_end);
     let mut weights = Weights::new(n, &options.tolerances);
     let mut run = Run {
@@ -77,6 +78,7 @@ pub fn integrate(
         options,
         observer,
     };
+
     let mut cx = Context {
         h_max: largest_step(system, t_end - t0, options),
         t_end,
@@ -85,6 +87,7 @@ pub fn integrate(
         statistics: &mut statistics,
         weights: &mut weights,
     };
+
     let outcome = run.go(&mut cx);
     let (t, y) = (run.t, run.y);
     let [quadratures, variations, quadrature_errors] = run.quadratures.into_values();
@@ -422,6 +425,7 @@ impl Run<'_> {
         if let Some(h) = self.step_to_what_was_passed(cx, stepper)? {
             return Ok(Reaction::Restart { h });
         }
+
         // Asked in any case: it sums the integrals where the method itself has found them.
         let wants_dense = self.quadratures.needs_dense(stepper.quadrature())
             || !self.guards.is_empty()
@@ -429,6 +433,7 @@ impl Run<'_> {
         if wants_dense {
             stepper.prepare_dense(cx)?;
         }
+
         let end = stepper.t1();
         let ends_at_time_event = time_event == Some(end);
         loop {
@@ -471,6 +476,7 @@ impl Run<'_> {
             nodes,
             at_nodes: &[],
         });
+
         let passed = match passed {
             Passed::Unsure => {
                 stepper.prepare_dense(cx)?;
@@ -491,6 +497,7 @@ impl Run<'_> {
             }
             known => known,
         };
+
         Ok(match passed {
             Passed::At(t) if t - t0 > 16.0 * min_step(t0) => Some(t - t0),
             _ => None,
@@ -538,6 +545,7 @@ impl Run<'_> {
         } else {
             self.y_before.copy_from_slice(stepper.y1());
         }
+
         let mut flow = ControlFlow::Continue(());
         if t_next > self.t {
             let segment = Segment {
@@ -561,6 +569,7 @@ impl Run<'_> {
                 .observer
                 .step(&segment, self.quadratures.values(), cx.system);
         }
+
         self.t = t_next;
         self.y.copy_from_slice(&self.y_before);
         Ok(flow)
@@ -581,6 +590,7 @@ impl Run<'_> {
         if is_state_event {
             self.fired.extend_from_slice(self.guards.fired());
         }
+
         let (has_changed, finish) = self.react_in_rounds(cx, h)?;
         let record = EventRecord {
             t,
@@ -590,6 +600,7 @@ impl Run<'_> {
             is_time_event,
             is_last: finish.is_some(),
         };
+
         let flow = self.observer.event(&record, cx.system);
         Ok(match (finish, flow) {
             (Some(reason), _) => Reaction::Finish(reason),

@@ -436,6 +436,7 @@ impl Formula for Rodas5P {
             cx.statistics.linear_solves += 1;
             cx.statistics.linear_work += self.matrix.solve(u);
         }
+
         y1.copy_from_slice(&self.stage);
         add(y1, &self.u[STAGES - 1]);
         refuse(t + h, y1, Function::Rhs).map_err(|_| Trouble::Singular { t, index: None })?;

@@ -79,6 +79,7 @@ impl Tridiagonal {
         for (&place, mass) in self.position.iter().zip(&self.mass) {
             self.entries[place][1] += c * mass;
         }
+
         self.has_exchanges = false;
         // Pivot row as eliminated so far: its diagonal and the two entries beside it.
         let mut diagonal = self.entries[0][1];
@@ -131,6 +132,7 @@ impl Tridiagonal {
         for (value, &place) in b.iter().zip(&self.position) {
             x[place] = *value;
         }
+
         if self.has_exchanges {
             for i in 0..n.saturating_sub(1) {
                 if self.rows[i].is_exchanged {
@@ -167,6 +169,7 @@ impl Tridiagonal {
                 *value = next;
             }
         }
+
         for (value, &place) in b.iter_mut().zip(&self.position) {
             *value = self.x[place];
         }

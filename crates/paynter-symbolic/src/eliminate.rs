@@ -399,6 +399,7 @@ impl Group {
         if !self.unknowns.iter().any(|&s| is_rate(reduced, s)) || self.unknowns.len() > MOST_TAKEN {
             return formulas;
         }
+
         while let Some((row, column, pivot)) = self.constant_pivot(reduced, pool) {
             let unknown = self.unknowns[column as usize];
             let own: Vec<(u32, ExprId)> = self

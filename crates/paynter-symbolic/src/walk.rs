@@ -122,6 +122,7 @@ pub fn rebuild(pool: &mut Pool, e: ExprId, new: &dyn Fn(ExprId) -> ExprId) -> Ex
     if is_same {
         return e;
     }
+
     match pool.node(e) {
         Node::Number(_) | Node::Symbol(_) => e,
         Node::Neg(a) => pool.neg(new(a)),

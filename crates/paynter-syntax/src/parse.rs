@@ -240,6 +240,7 @@ impl<'t> Parser<'t> {
                 item_starts.push(i as u32);
             }
         }
+
         let brackets = pair_brackets(&places);
         let limit = places.len() as u32;
         // The end lies on a line of its own, so the last statement ends before it.
@@ -249,6 +250,7 @@ impl<'t> Parser<'t> {
             kind: TokenKind::End,
             is_item_start: false,
         });
+
         Parser {
             file,
             text,

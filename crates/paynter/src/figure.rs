@@ -245,6 +245,7 @@ impl Asked {
         let Some(column) = table.column(&self.name) else {
             return Ok(None);
         };
+
         // A reference without units is compared in those of the result, as `compare` does.
         let own = match column.unit.as_str() {
             "" => self.own_unit.as_str(),
@@ -257,6 +258,7 @@ impl Asked {
             ));
             return Ok(Some(column.values.clone()));
         }
+
         let Some((from, to)) = self.factor(own)? else {
             return Ok(Some(column.values.clone()));
         };
@@ -266,6 +268,7 @@ impl Asked {
                 self.name, from.text
             ));
         }
+
         let turned = |x: &f64| to.from_si(from.to_si(*x));
         Ok(Some(column.values.iter().map(turned).collect()))
     }

@@ -75,6 +75,7 @@ impl Gradients {
             },
             span: place,
         };
+
         let to: Vec<Quantity> = curves.iter().map(quantity).collect();
         let mut model = VariedModel::new((design, compiled), over, &to).map_err(headline)?;
         model.compile();
@@ -85,6 +86,7 @@ impl Gradients {
                 ..curve.1
             })
         });
+
         let (dae, constants) = constant_slopes(&design.plan, compiled, &shared.symbols);
         Ok(Gradients {
             model,
@@ -206,10 +208,12 @@ impl Worker {
             rtol: Some(self.spec.rtol),
             max_steps: self.spec.max_steps,
         };
+
         let run = gradients.model.follow(design, &ask).map_err(headline)?;
         if !run.is_whole {
             return Err("the run ends before its stop time".to_owned());
         }
+
         let grading = Grading {
             shared,
             gradients,
@@ -241,6 +245,7 @@ fn graded_margins(
         let moved: Vec<(SymbolId, f64)> = moved.collect();
         loops.margins(design, &moved).map_err(headline)
     };
+
     let middle = at(&shared.loops, 0, 0.0)?;
     let mut found: Vec<GradedMargins> = Vec::new();
     let blank = |value: f64| Graded {
@@ -253,6 +258,7 @@ fn graded_margins(
     if middle.is_empty() {
         return Ok(found);
     }
+
     for k in 0..here.values.len() {
         let below = at(&shared.loops, k, -MARGIN_STEP)?;
         let above = at(&shared.loops, k, MARGIN_STEP)?;

@@ -191,6 +191,7 @@ fn unresolved(data: &Measured<'_>, fit: &Fit) -> Vec<Unresolved> {
             });
         }
     }
+
     let largest = info.singular_values.first().copied().unwrap_or(0.0);
     for (s, direction) in info.singular_values.iter().zip(&info.directions) {
         if *s > UNSEEN * largest {

@@ -411,6 +411,7 @@ impl LoopReport {
             y,
             ..Series::default()
         };
+
         let gains = self.sweep.values.iter().map(|z| decibel(z.norm()));
         let phases = self.sweep.phase.iter().map(|p| p.to_degrees());
         let panel = |y_label: &str, y: Vec<f64>, marks: Vec<f64>, is_y_angle| Panel {
@@ -422,18 +423,21 @@ impl LoopReport {
             is_y_angle,
             ..Panel::default()
         };
+
         let gain_marks = self
             .margins
             .gain_crossings
             .iter()
             .map(|c| c.omega)
             .collect();
+
         let phase_marks = self
             .margins
             .phase_crossings
             .iter()
             .map(|c| c.omega)
             .collect();
+
         Plot {
             title: title.to_owned(),
             panels: vec![
@@ -464,6 +468,7 @@ impl LoopReport {
                 false => complex(m.pole, 0.0),
             })
             .collect();
+
         let _ = match slow.is_empty() {
             true => writeln!(out, "  closed loop   stable"),
             false => writeln!(
@@ -479,6 +484,7 @@ impl LoopReport {
                 what.1
             ),
         };
+
         for note in notes(&self.linear) {
             let _ = writeln!(out, "\nnote: {note}");
         }
@@ -526,10 +532,12 @@ fn crossings_to_text(margins: &Margins, step: Option<f64>) -> String {
         }
         None => out.push_str("  gain margin   none: no more gain brings it to -1\n"),
     }
+
     if let Some(c) = margins.gain_reduction() {
         let db = significant(decibel(c.gain_margin), 6);
         let _ = writeln!(out, "  and down to   {db} dB {}", at(c.omega));
     }
+
     match margins.phase_margin() {
         Some(c) => {
             let degrees = significant(c.phase_margin.to_degrees(), 6);
@@ -537,12 +545,14 @@ fn crossings_to_text(margins: &Margins, step: Option<f64>) -> String {
         }
         None => out.push_str("  phase margin  none: the gain never crosses 1\n"),
     }
+
     if let Some(c) = margins.delay_margin() {
         let delay = significant(c.delay_margin, 6);
         let steps = step.map(|step| significant(c.delay_margin / step, 6));
         let steps = steps.map_or(String::new(), |n| format!(" = {n} steps"));
         let _ = writeln!(out, "  delay margin  {delay} s{steps} {}", at(c.omega));
     }
+
     let n = (margins.gain_crossings.len(), margins.phase_crossings.len());
     if n.0 > 1 || n.1 > 1 {
         let _ = writeln!(

@@ -188,6 +188,7 @@ fn split_by_constraints(site: &OperatingPoint<'_>, slopes: &Slopes) -> Split {
     let full = slopes.part(&site.constraints, &places);
     let (n_rows, n) = (full.n_rows(), full.n_columns());
     let mut g = full.clone();
+
     // Each row relative to its own size: constraints in metres and in radians count alike.
     for i in 0..n_rows {
         let size = g.row(i).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -195,6 +196,7 @@ fn split_by_constraints(site: &OperatingPoint<'_>, slopes: &Slopes) -> Split {
             (0..n).for_each(|j| g[(i, j)] /= size);
         }
     }
+
     let (mut rows, mut columns): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     loop {
         let free = (0..n_rows).filter(|i| !rows.contains(i));
@@ -214,6 +216,7 @@ fn split_by_constraints(site: &OperatingPoint<'_>, slopes: &Slopes) -> Split {
         rows.push(p);
         columns.push(q);
     }
+
     let block = full.part(&rows, &columns);
     Split {
         kept: (0..n)

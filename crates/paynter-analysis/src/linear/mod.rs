@@ -335,6 +335,7 @@ fn trimmed<'a>(
             None => (Unknown::Output(at), quantity),
         });
     }
+
     // A loop that is open in the linear model is closed while rest is searched.
     if ask.is_open {
         let (trim, rest) = find_rest(design, compiled)?;
@@ -348,6 +349,7 @@ fn trimmed<'a>(
             trim,
         ));
     }
+
     let at = At {
         wants_states,
         ..At::default()

@@ -211,6 +211,7 @@ impl Site {
         } = self;
         let point = finder.find(design, parameters)?;
         let (n, n_outputs) = (shape.states.len(), shape.outputs.len());
+
         for (k, input) in shape.added.iter().enumerate() {
             let (parameter, value) = match input.held {
                 Some(Held::Sampled { symbol, parameter }) => {
@@ -223,10 +224,12 @@ impl Site {
                 .set_parameter(parameter, value)
                 .expect("a parameter that was made for this");
         }
+
         let mut y = vec![0.0; machine.states().len()];
         for (&(at, _), value) in shape.states.iter().zip(&point.row) {
             y[at] = *value;
         }
+
         for &(symbol, value) in parameters {
             // An input that varies is not a parameter any more: its constant part moves to the change.
             let mut entries = shape.entries.iter();
@@ -239,6 +242,7 @@ impl Site {
                 }
             }
         }
+
         let t = point.t;
         let reduced = &shape.reduced;
         machine
@@ -247,6 +251,7 @@ impl Site {
         let lines = shape.opened.iter().flat_map(|o| &o.lines);
         let held_values = lines.map(|line| point.machine.discrete(line.symbol).unwrap_or(0.0));
         let at_point = |from: usize, n: usize| point.row[from..from + n].to_vec();
+
         Ok(OperatingPoint {
             design,
             t,
@@ -291,6 +296,7 @@ fn augment(compiled: &Compiled, wish: &Wish<'_>) -> Result<Augmented, LinearErro
         at,
         asked,
     } = *wish;
+
     let graph = &compiled.graph;
     let mut dae = compiled.equations();
     let n_rates = compiled.reduced.structural_index as usize + 1;
@@ -302,6 +308,7 @@ fn augment(compiled: &Compiled, wish: &Wish<'_>) -> Result<Augmented, LinearErro
             Err(message) => refused.push(*message),
         }
     }
+
     let mut opened = None;
     let mut quantiser_gain = None;
     if refused.is_empty() {
@@ -321,6 +328,7 @@ fn augment(compiled: &Compiled, wish: &Wish<'_>) -> Result<Augmented, LinearErro
             }
         }
     }
+
     if !refused.is_empty() {
         return Err(LinearError::Model(refused));
     }
@@ -610,6 +618,7 @@ impl<'a> OperatingPoint<'a> {
         let mut f = vec![0.0; n];
         let result = self.machine.rhs(t, &self.y, &mut f);
         result.map_err(|e| self.failed(e))?;
+
         // Column by column; all rows of a column where the machine takes the matrix as full.
         let pattern = self.machine.jacobian_pattern().cloned();
         let full: Vec<usize> = (0..n).collect();
@@ -620,6 +629,7 @@ impl<'a> OperatingPoint<'a> {
         let mut values = vec![0.0; places.len()];
         let result = self.machine.jacobian(t, &self.y, &mut values);
         let is_finite = result.map_err(|e| self.failed(e))?;
+
         // Solvers want the diagonal, or all of the matrix; what counts is what depends on what.
         let depends = self.machine.dependencies();
         let entries: Vec<(usize, usize, f64)> = places
@@ -628,6 +638,7 @@ impl<'a> OperatingPoint<'a> {
             .filter(|((i, j), _)| depends[*i].binary_search(&(*j as u32)).is_ok())
             .map(|((i, j), x)| (i, j, x))
             .collect();
+
         if !is_finite {
             // Columns that share a direction are spoilt together; a state explains more than an input.
             let is_state = |k: usize| self.states.iter().any(|s| s.0 == k);

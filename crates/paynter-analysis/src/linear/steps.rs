@@ -141,6 +141,7 @@ impl Parts {
                 through.block(rows, &first(inputs, 0)),
             ]
         };
+
         let all: Vec<usize> = kept.iter().chain(&read).copied().collect();
         for k in 1..n_rates {
             let of_held = through.block(&all, &first(&site.held, k));
@@ -148,6 +149,7 @@ impl Parts {
                 return Err(follows_rate(site));
             }
         }
+
         let (left_out, dependent) = through.names(site, &kept);
         Ok(Parts {
             rates: blocks(&kept),
@@ -182,6 +184,7 @@ impl Parts {
                 until_next: *until_next,
             }
         });
+
         SampledModel {
             a: Matrix::from_fn(n + m, n + m, |i, j| match i < n {
                 true => by_states(&self.rates, i, j),
@@ -209,6 +212,7 @@ impl Parts {
         let mut open: Vec<usize> = (0..m)
             .filter(|&k| due.contains(&opened.lines[lines[k]].clock))
             .collect();
+
         // What other lines set comes first. They read each other in no cycle: the model has been run.
         while !open.is_empty() {
             let reads = |k: usize, j: usize| j != k && self.lines[2][(lines[k], lines[j])] != 0.0;
@@ -259,6 +263,7 @@ fn driven_lines(site: &OperatingPoint<'_>, parts: &Parts) -> Result<Vec<usize>, 
     let mut driven: Vec<bool> = (0..n)
         .map(|k| follows(&parts.lines[0], k) || follows(&parts.lines[3], k))
         .collect();
+
     // Held values reach lines through quantities of the plant as well, which the slopes contain.
     loop {
         let by_lines = |k: usize| {
@@ -272,6 +277,7 @@ fn driven_lines(site: &OperatingPoint<'_>, parts: &Parts) -> Result<Vec<usize>, 
         };
         driven[k] = true;
     }
+
     let rounds = |line: &&Line| line.is_quantised && site.quantiser_gain.is_none();
     let refused = (0..n)
         .filter(|&k| driven[k])
@@ -289,6 +295,7 @@ fn driven_lines(site: &OperatingPoint<'_>, parts: &Parts) -> Result<Vec<usize>, 
             .help("give the gain to use for quantisers: `--quantiser-gain 1`, or `quantiser_gain = 1` in the experiment"),
         ));
     }
+
     Ok((0..n)
         .filter(|&k| driven[k] || !opened.lines[k].is_quantised)
         .collect())
@@ -344,10 +351,12 @@ fn common_period(clocks: &[usize], rates: &[(u64, u64)]) -> Option<Schedule> {
         }
         a
     };
+
     let lcm = |a: u128, b: u128| (a / gcd(a, b)).checked_mul(b);
     let seconds = rates
         .iter()
         .try_fold(1_u128, |d, r| lcm(d, u128::from(r.1)))?;
+
     // Ticks in so many seconds.
     let counts: Vec<u128> = rates
         .iter()
@@ -360,6 +369,7 @@ fn common_period(clocks: &[usize], rates: &[(u64, u64)]) -> Option<Schedule> {
     if n_ticks > MOST_TICKS as u128 {
         return None;
     }
+
     let mut instants: Vec<u128> = counts
         .iter()
         .flat_map(|c| (0..c / shared).map(move |k| k * (grid / c)))
@@ -373,6 +383,7 @@ fn common_period(clocks: &[usize], rates: &[(u64, u64)]) -> Option<Schedule> {
         let due = due.filter(|(_, c)| at % (grid / **c) == 0).map(|(&k, _)| k);
         (due.collect(), of_grid(next - at))
     });
+
     Some(Schedule {
         ticks: ticks.collect(),
         period: of_grid(end),

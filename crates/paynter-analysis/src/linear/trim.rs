@@ -263,12 +263,14 @@ impl Search {
         if !self.left(site, found).is_empty() {
             return Err(self.stuck(site, slopes, unknowns, false));
         }
+
         let solved = least_squares(&frame.matrix, &vec![0.0; self.demands.len()]);
         if let Some(open) = solved.and_then(|s| s.open) {
             let largest = (0..open.len()).max_by(|&a, &b| open[a].abs().total_cmp(&open[b].abs()));
             let place = largest.map_or(0, |k| self.variables[k]);
             return Err(self.left_open(site, unknowns, place));
         }
+
         site.take_values(slopes);
         let per_second = |&(place, symbol): &(usize, SymbolId)| {
             let unit = site.design.state_units.get(&symbol);
@@ -276,6 +278,7 @@ impl Search {
             own.value = slopes.f[place] / own.factor;
             own
         };
+
         let values = unknowns.iter().map(|(unknown, quantity)| {
             let value = match *unknown {
                 Unknown::Input(k) => site.input_values[k],
@@ -283,6 +286,7 @@ impl Search {
             };
             label(&quantity.column.name, quantity.column.unit.as_ref(), value)
         });
+
         Ok(Trim {
             values: values.collect(),
             residuals: self.resting.iter().map(per_second).collect(),
@@ -436,6 +440,7 @@ fn places_of(
             }
         }
     }
+
     variables.sort_unstable();
     variables.dedup();
     Ok(variables)

@@ -67,6 +67,7 @@ fn read_in(design: &Design, choice: &Choice, name: &ast::Ident) -> Result<Design
         );
         return Err(vec![message.primary(name.span, label)]);
     }
+
     let mut with_search = design.clone();
     let statement = statement(&design.project, design.plan.name.as_deref());
     let statement = statement.expect("the plan has its search from there");
@@ -81,6 +82,7 @@ fn read_in(design: &Design, choice: &Choice, name: &ast::Ident) -> Result<Design
             e.body.push(statement.clone());
         }
     }
+
     let mut choice = choice.clone();
     choice.experiment = Some(name.text.to_string());
     with_search.varied(&choice, &[]).map_err(|e| match e {

@@ -309,6 +309,7 @@ fn read_best(
         unit: unit_text(aim.unit.as_ref()),
         digits: digits(si, noise),
     });
+
     optimum.values = values_of(search, (combination, trials), (found, x, value));
     optimum.conditions = conditions_of(search, trials, (found, value));
     optimum.measures = trials.again(x).measures;
@@ -321,6 +322,7 @@ fn read_best(
             Agreement::Infeasible => &mut counts.infeasible,
         } += 1;
     }
+
     optimum.global = found.global.as_ref().map(|g| g.agreement);
     optimum.tried = tried(search, trials, found);
     if !optimum.is_feasible {
@@ -463,6 +465,7 @@ fn conditions_of(
         .best
         .as_ref()
         .map_or(Vec::new(), |b| trials.limits_at(&b.0));
+
     (0..value.constraints.len())
         .map(|j| {
             let (condition, case) = place(j);
@@ -563,6 +566,7 @@ fn infeasible(search: &Optimize, optimum: &Optimum) -> Diagnostic {
             at.join(", ")
         ),
     );
+
     let span_of = |text: &str| {
         let same = |c: &&Condition| c.texts.0 == text;
         search.conditions.iter().find(same).map(|c| c.span)

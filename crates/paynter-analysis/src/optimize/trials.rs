@@ -238,6 +238,7 @@ impl<'a> Trials<'a> {
                 idle: Mutex::new(Vec::new()),
             });
         }
+
         let plan = &cases[0].design.plan;
         let has_tolerance = plan.places.words.iter().any(|w| w.0 == "rtol");
         let mut trials = Trials {
@@ -259,6 +260,7 @@ impl<'a> Trials<'a> {
             best: Mutex::new(None),
             sizes: Vec::new(),
         };
+
         trials.set();
         trials.look();
         Ok(trials)
@@ -405,6 +407,7 @@ impl<'a> Trials<'a> {
         if may_go_on().is_break() {
             return Trial::Ended;
         }
+
         let values = self.values(x);
         let mut found = Vec::new();
         for k in 0..self.runners.len() {
@@ -425,6 +428,7 @@ impl<'a> Trials<'a> {
                 }
             }
         }
+
         let values = self.combined(&found);
         let value = values.seen_from(self.stance);
         self.note(&value);
@@ -504,6 +508,7 @@ impl<'a> Trials<'a> {
             }
             .unwrap_or_default()
         };
+
         let mut rows: Vec<Vec<f64>> = Vec::new();
         for case in cases {
             for (condition, (left, right)) in search.conditions.iter().zip(&case.conditions) {
@@ -512,6 +517,7 @@ impl<'a> Trials<'a> {
                 rows.push(pairs.map(|(l, r)| sign * (l - r)).collect());
             }
         }
+
         rows.extend(self.stance.limit.map(|(k, _)| aim(k)));
         let n = self.axes.len();
         Slopes {
@@ -543,6 +549,7 @@ impl<'a> Trials<'a> {
             let value = value.ok_or_else(|| missing(&aim.text))?;
             small.push(if aim.is_small { value } else { -value });
         }
+
         let mut constraints = Vec::new();
         for (condition, sides) in search.conditions.iter().zip(conditions) {
             let (Some(left), Some(right)) = sides else {
@@ -554,6 +561,7 @@ impl<'a> Trials<'a> {
             }
             constraints.push(violation);
         }
+
         Ok(Values {
             aims: small,
             constraints,

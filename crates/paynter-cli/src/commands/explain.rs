@@ -28,16 +28,19 @@ pub fn explain(args: &ExplainArgs) -> u8 {
         crate::say!("{}", page(&codes).trim_end());
         return OK;
     }
+
     let Some(wanted) = &args.code else {
         for (code, title, _) in codes {
             crate::say!("{code}  {title}");
         }
         return OK;
     };
+
     let find = |wanted: &str| {
         let mut codes = codes.iter();
         codes.find(|(code, ..)| code.eq_ignore_ascii_case(wanted))
     };
+
     // The number alone is enough, and a warning may be asked for by the letter of an error.
     let number = wanted.trim_start_matches(['E', 'e', 'W', 'w']);
     let found = find(wanted).or_else(|| find(&format!("E{number}")));

@@ -87,6 +87,7 @@ pub fn structure(args: &StructureArgs) -> u8 {
         open: false,
         quantiser_gain: None,
     };
+
     let asked = LinearChoice {
         want: args.want.clone(),
         ..LinearChoice::default()
@@ -98,6 +99,7 @@ pub fn structure(args: &StructureArgs) -> u8 {
     if args.data.is_some() && !args.faults && args.estimate.is_none() {
         return call_error("`--data` is read by `--faults` and `--estimate`".to_owned());
     }
+
     let answered = match (&args.reduce, &args.partition) {
         (Some(share), _) => {
             let written = ("--reduce", share.as_str());
@@ -114,6 +116,7 @@ pub fn structure(args: &StructureArgs) -> u8 {
         _ if args.along.is_some() => over_the_run(args, &design),
         _ => controllability(args, &design),
     };
+
     match answered {
         Ok(()) => OK,
         Err(why) => refuse(&design, why, args.model.json),

@@ -103,6 +103,7 @@ fn open_joint(
             None => joints.push((joint, vec![number])),
         }
     }
+
     let locks: Vec<Vec<usize>> = joints.iter().map(|j| j.1.clone()).collect();
     let found = single_out(reduced, (t, places), rows, &locks);
     // Of joints that are as good an explanation, the one written last is that which closes the loop.
@@ -120,6 +121,7 @@ fn open_joint(
         let gaps: Vec<String> = misfit.gaps.iter().map(gap).collect();
         format!("`{name}` stays open by {}", gaps.join(" and "))
     };
+
     let span = |misfit: &Misfit| {
         let lock = &dae.constraints[locks[misfit.joint][0]];
         let in_part = graph.part_span(lock.name);

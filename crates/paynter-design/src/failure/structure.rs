@@ -19,6 +19,7 @@ pub fn explain_structure(error: &StructuralError, dae: &Dae, graph: &BondGraph) 
         | StructuralError::SingularBlock(part) => floating(graph, &part.unknowns),
         _ => None,
     };
+
     if let Some(found) = open {
         return vec![no_ground(&found, graph)];
     }

@@ -307,6 +307,7 @@ fn lines(view: &View, nodes: &[Node]) -> Vec<Line> {
     for edge in &view.edges {
         *n_between.entry(pair(edge.tail, edge.head)).or_default() += 1;
     }
+
     let mut used: FxHashMap<(usize, usize), usize> = FxHashMap::default();
     let mut lines = Vec::with_capacity(view.edges.len());
     for edge in &view.edges {

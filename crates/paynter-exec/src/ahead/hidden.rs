@@ -60,10 +60,12 @@ impl Hidden {
         if let Some(t) = self.turned_too_far(angles, slots, ends) {
             return Passed::At(t);
         }
+
         if step.t.0 < self.t {
             // Another run.
             self.ever.clear();
         }
+
         self.t = step.t.0;
         self.lines.bind(pulses, slots);
         self.take_seen(pulses, step);

@@ -390,6 +390,7 @@ impl Writer {
             }
             Node::ExternalSlope(..) => unreachable!("slopes of external functions have no bounds"),
         };
+
         let register = if dependences.of(&emitter.plan, e) == Reads::Held {
             self.held.push(op);
             self.held.len() as u32 - 1

@@ -323,6 +323,7 @@ impl Emitter {
                 }
             }
         }
+
         self.scratch.seen = seen;
         Ok((items, n_nodes, inlined))
     }
@@ -334,6 +335,7 @@ impl Emitter {
             Some(Known::Varies) => return false,
             _ => {}
         }
+
         let mut is_fixed = std::mem::take(&mut self.is_fixed);
         is_fixed.resize(self.plan.dae.pool.len(), Known::Nothing);
         let pool = &self.plan.dae.pool;
@@ -369,6 +371,7 @@ impl Emitter {
                 for_each_argument(pool, e, |a| stack.push((a, false)));
             }
         }
+
         self.is_fixed = is_fixed;
         self.is_fixed[e.0 as usize] == Known::Fixed
     }

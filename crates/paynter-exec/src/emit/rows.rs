@@ -119,6 +119,7 @@ impl Builder<'_> {
                 }
             }
         }
+
         roots.extend(wanted);
         let mut cuts = std::mem::take(&mut self.emitter.scratch.cuts);
         let mut seen_by = std::mem::take(&mut self.emitter.scratch.seen_by);
@@ -127,6 +128,7 @@ impl Builder<'_> {
         for root in &roots {
             cuts.set(root.0, 0);
         }
+
         let mut stack = Vec::new();
         for (number, &root) in roots.iter().enumerate() {
             let number = number as u32;
@@ -163,6 +165,7 @@ impl Builder<'_> {
                 }
             }
         }
+
         self.emitter.scratch.cuts = cuts;
         self.emitter.scratch.seen_by = seen_by;
     }
@@ -211,6 +214,7 @@ impl Builder<'_> {
         if let Node::ExternalSlope(f, args, number) = node {
             return self.make_call(root, (f, args, true), number, rows);
         }
+
         self.emitter.scratch.operands.forget();
         self.emitter.scratch.leaves.forget();
         let mut local = std::mem::take(&mut rows.local);
@@ -220,6 +224,7 @@ impl Builder<'_> {
             mut inputs,
         } = std::mem::take(&mut rows.walks[1]);
         stack.push((root, false));
+
         while let Some((e, is_ready)) = stack.pop() {
             if self.emitter.scratch.operands.get(e.0).is_some() {
                 continue;
@@ -248,6 +253,7 @@ impl Builder<'_> {
             };
             self.emitter.scratch.operands.set(e.0, result);
         }
+
         let operands = &self.emitter.scratch.operands;
         let result = operands.get(root.0).expect("the root comes last");
         let slot = if result & LOCAL == 0 {
@@ -256,6 +262,7 @@ impl Builder<'_> {
         } else {
             self.add_row(&mut local, rows)
         };
+
         rows.local = local;
         rows.walks[1] = Walk { stack, inputs };
         self.emitter.scratch.memo.set(root.0, slot);
@@ -414,6 +421,7 @@ impl Builder<'_> {
                 compiled: None,
             }));
         }
+
         self.flush();
         self.steps.extend(others.map(|other| other.1));
     }

@@ -69,6 +69,7 @@ impl StepCode {
         if !std::ptr::eq(self.tableau, trial.tableau) {
             return false;
         }
+
         assert!(
             slots.len() >= self.n_slots
                 && trial.y0.len() >= self.n
@@ -80,6 +81,7 @@ impl StepCode {
                 && trial.integrals.len() >= self.tableau.integrals.len() * self.n_quadratures,
             "memory and rows have the lengths of the model"
         );
+
         // SAFETY: `function` was made by `write_step` with this signature.
         let function = unsafe { std::mem::transmute::<*const u8, StepFn>(self.function) };
         // SAFETY: the code reads slots below `n_slots` and the first `n` variables, and touches as much of the rows as
@@ -152,6 +154,7 @@ pub(crate) fn compile_step(
     if !assembler.has_pairs {
         return Err("the processor does not compute on pairs of numbers".to_owned());
     }
+
     let plain = image.code.whole_rhs.as_ref().ok_or(NOT_WHOLE)?;
     let full = match &image.code.whole_power {
         Some(full) if has_integrands => full,
@@ -171,6 +174,7 @@ pub(crate) fn compile_step(
         .iter()
         .filter_map(|w| w.len().checked_sub(1));
     let n_rows = rows_written.chain(rows_read).max().map_or(0, |row| row + 1);
+
     Ok(StepCode {
         function,
         tableau,
@@ -312,6 +316,7 @@ impl Rows<'_> {
             t,
             ..
         } = arguments;
+
         let mut is_usable = self.b.ins().iconst(types::I8, 1);
         let mut probe: Option<Value> = None;
         for (number, stage) in stages.iter().enumerate() {
@@ -414,6 +419,7 @@ impl Rows<'_> {
                 }
             }
         }
+
         for (place, sum) in sums.iter_mut().enumerate() {
             let h = if self.kind(place) == types::F64 {
                 self.h

@@ -280,6 +280,7 @@ impl Maker {
         if dae.pool.externals().iter().all(|f| f.corners().is_empty()) {
             return Ok(());
         }
+
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
         let mut roots: Vec<ExprId> = equations.iter().flat_map(|e| [e.left, e.right]).collect();
@@ -293,6 +294,7 @@ impl Maker {
                 found.push((argument, dae.pool.external(f).corners().to_vec()));
             }
         }
+
         let mut wanted: Vec<ExprId> = Vec::new();
         for (argument, corners) in found {
             if let Some(line) = self.lines.line(&mut self.emitter.plan, argument) {
@@ -306,11 +308,13 @@ impl Maker {
                 self.image.events.watched_corners.push(watched);
             }
         }
+
         let routine = self.emitter.routine(&wanted)?;
         let n_before = self.image.events.timing.outputs.len();
         for corners in &mut self.image.events.corners {
             corners.output += n_before;
         }
+
         self.image.events.timing.steps.extend(routine.steps);
         self.image.events.timing.outputs.extend(routine.outputs);
         Ok(())
@@ -327,6 +331,7 @@ impl Maker {
         {
             return;
         }
+
         let mut seen = FxHashSet::default();
         let mut of_time = Vec::new();
         let mut of_states = Vec::new();
@@ -346,6 +351,7 @@ impl Maker {
             }
             for_each_argument(&self.emitter.plan.dae.pool, e, |a| stack.push(a));
         }
+
         if of_states.len() > MOST_PULSES_OF_STATES {
             of_states.clear();
         }
@@ -353,6 +359,7 @@ impl Maker {
             let tape = Tape::new(&mut self.emitter, &mut self.dependences, angle);
             self.image.events.pulse_angles.push(tape);
         }
+
         for e in of_time.into_iter().chain(of_states) {
             let tape = Tape::new(&mut self.emitter, &mut self.dependences, e);
             self.image.events.pulses.push(tape);

@@ -250,6 +250,7 @@ impl Search {
             own.iter_mut().for_each(|x| *x *= self.weights[k]);
             right[k] = -residuals[row] * self.weights[k];
         }
+
         self.norm = right.iter().map(|x| x * x).sum::<f64>().sqrt();
         least.factor(values);
         least.solve(values, &right, &mut self.step);

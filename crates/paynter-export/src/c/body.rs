@@ -656,6 +656,7 @@ impl<'a> Writer<'a> {
         for member in &members {
             self.line(format!("{member} = {zero};"));
         }
+
         let run = format!("if ((status_ = newton_tangent{body}(m)) != STATUS_OK)");
         self.line("{".to_owned());
         self.indent += 1;
@@ -669,14 +670,17 @@ impl<'a> Writer<'a> {
         for row in 0..tangents.len() {
             self.line(format!("{vector}[{row}] = {zero};"));
         }
+
         for &(row, slot) in residuals {
             let text = self.operand(slot).within_product();
             self.line(format!("{vector}[{row}] = -{text};"));
         }
+
         self.line(format!("solve_block(m, {});", newton.block));
         for (k, member) in members.iter().enumerate() {
             self.line(format!("{member} = {vector}[{k}];"));
         }
+
         self.line(run);
         self.line("    return status_;".to_owned());
         self.indent -= 1;

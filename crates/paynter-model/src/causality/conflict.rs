@@ -109,6 +109,7 @@ fn meeting_place(
     if is_forced {
         return (ConflictKind::Bond(bond), vec![bond]);
     }
+
     match table.reason(bond) {
         Reason::Weak { element, strong } => (ConflictKind::Twice(element), vec![strong]),
         Reason::Last { element } => {

@@ -205,6 +205,7 @@ impl Knot {
             is_gone: vec![false; n],
             queue: (0..n as u32).collect(),
         };
+
         let mut tears = Vec::new();
         let mut busiest: Option<BinaryHeap<(usize, Reverse<u32>)>> = None;
         loop {

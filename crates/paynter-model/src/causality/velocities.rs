@@ -47,6 +47,7 @@ pub(super) fn assign_safely(graph: &BondGraph, problem: &Problem) -> Granted {
         graph,
         problem,
     };
+
     let mut tried: FxHashSet<ElementId> = FxHashSet::default();
     let mut next = 0;
     while let Some(&modulus) = search.reversed.get(next) {

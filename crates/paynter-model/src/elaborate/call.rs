@@ -419,6 +419,7 @@ impl<'a> Elaborator<'a> {
             call: span,
             read_file: &read_file,
         };
+
         match functions::call(name, args, &mut context) {
             Ok(value) => Ok(from_function_value(value, span)),
             Err(message) => {

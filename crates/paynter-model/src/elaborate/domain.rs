@@ -104,6 +104,7 @@ impl<'a> Elaborator<'a> {
         if &*law.target.text != "energy" {
             return None;
         }
+
         let ports: Vec<(u32, u32)> = t.bonds.clone();
         let class_of: Vec<(usize, usize)> = ports
             .iter()
@@ -114,6 +115,7 @@ impl<'a> Elaborator<'a> {
         if unknown.any(|(_, c)| *c != open) {
             return None;
         }
+
         let mut found = None;
         let domains: Vec<DomainId> = self.texts.domains.iter().map(|(id, _)| id).collect();
         for id in domains {

@@ -173,6 +173,7 @@ impl<'a> Elaborator<'a> {
                 .unwrap_or_else(|_| vec![Memory::Momentum; size as usize]),
             (_, memory) => memory.map_or(Vec::new(), |m| vec![m; size as usize]),
         };
+
         let states = self.add_states(name, &memories, size_expr.is_some(), span);
         self.tables.things.push(Thing {
             name,

@@ -130,6 +130,7 @@ impl HybridRun<'_> {
         if is_switch.iter().all(|&is| is) {
             return None;
         }
+
         let mut open = Configuration {
             conducting: vec![false; is_switch.len()],
             sliding: Vec::new(),

@@ -344,6 +344,7 @@ impl Dop853 {
         let n = y0.len();
         let mut y = std::mem::take(&mut self.stage);
         self.interpolate_whole(DEFECT_AT, h, y0, y1, &mut y);
+
         // The error of the accepted step has been used; its place is free.
         let outcome = cx.rhs(t0 + DEFECT_AT * h, &y, &mut self.errors[..n]);
         self.stage = y;
@@ -352,6 +353,7 @@ impl Dop853 {
         let dense = |row: usize| &self.dense[row * n..(row + 1) * n];
         let [d4, d5, d6, d7] = [3, 4, 5, 6].map(dense);
         let (theta, rest) = (DEFECT_AT, 1.0 - DEFECT_AT);
+
         for i in 0..n {
             let gap = y1[i] - y0[i];
             let bend = h * f0[i] - gap;
@@ -406,11 +408,13 @@ impl Dop853 {
             right.method.k[..n].copy_from_slice(&left.method.k[last..]);
             outcome = right.pass(cx, second, inverse_scale);
         }
+
         match outcome {
             Err(trouble) if trouble.is_fatal() => return Err(trouble),
             Err(_) => return Ok(f64::INFINITY),
             Ok(()) => {}
         }
+
         let gaps = y1.iter().zip(&right.y1).map(|(a, b)| a - b);
         self.errors[..n]
             .iter_mut()

@@ -275,6 +275,7 @@ impl Guards {
         if known != Ok(true) || cx.system.algebraic().contains(&true) {
             return None;
         }
+
         let reach = EDGE_STEPS * min_step(t);
         let wait = |this: &Self, guard: usize| {
             let speed = -this.told[guard] * this.slopes[guard];
@@ -285,6 +286,7 @@ impl Guards {
                 f64::INFINITY
             }
         };
+
         let is_near = |wait: f64| (0.0..=reach).contains(&wait);
         let waits: Vec<f64> = (0..self.told.len())
             .map(|guard| wait(self, guard))
@@ -298,12 +300,14 @@ impl Guards {
         for (y, rate) in y.iter_mut().zip(&self.rate) {
             *y += ahead * rate;
         }
+
         for (guard, wait) in waits.into_iter().enumerate() {
             if is_near(wait) {
                 let band = 2.0 * (ahead * self.slopes[guard]).abs();
                 self.tell(guard, band);
             }
         }
+
         self.note_events(t + ahead).ok()?;
         Some(ahead)
     }
@@ -422,6 +426,7 @@ impl Guards {
             }
             (b, v_b) = (t, v);
         }
+
         if self.turned[guard] {
             // It was sent back and did not get away, as far as this step can show.
             let closer = EXCURSION_SHARE * h;
@@ -434,6 +439,7 @@ impl Guards {
             }
             self.closer = self.closer.min(closer);
         }
+
         Ok(Bracket {
             a: start,
             b,
@@ -519,6 +525,7 @@ impl Guards {
         let depth = -self.noise(guard);
         let mut points: [(f64, f64); 3] = std::array::from_fn(|i| (times[i], v[i]));
         let (mut left, mut right) = (times[0], times[2]);
+
         // At a kink parabolas tell nothing: they are believed once one has foretold a value.
         let mut is_foretold = false;
         // Each round shrinks the bracket by a third at least, or gains digits by parabolas.
@@ -707,15 +714,18 @@ impl Guards {
         if cx.rhs(t, y, &mut self.rate).is_err() {
             return Ok(false);
         }
+
         for (rate, &is_algebraic) in self.rate.iter_mut().zip(cx.system.algebraic()) {
             if is_algebraic {
                 *rate = 0.0;
             }
         }
+
         let has_slopes = self.find_slopes(cx, t, y)?;
         for (moved, (y, rate)) in self.y.iter_mut().zip(y.iter().zip(&self.rate)) {
             *moved = y + ahead * rate;
         }
+
         evaluate(cx, t + ahead, &self.y, &mut self.trend)?;
         let mut is_doubtful = false;
         let is_start = self
@@ -723,6 +733,7 @@ impl Guards {
             .iter()
             .zip(&self.start)
             .all(|(scale, value)| *scale == value.abs());
+
         for guard in 0..self.trend.len() {
             let there = self.trend[guard];
             let change = there - self.start[guard];
@@ -741,6 +752,7 @@ impl Guards {
                 change
             };
         }
+
         if is_doubtful && cx.system.algebraic().is_empty() {
             self.look_ahead(cx, (t, ahead), y)?;
         }
@@ -778,12 +790,14 @@ impl Guards {
                 .zip(&stage)
                 .for_each(|(sum, rate)| *sum += weight * rate);
         }
+
         for (moved, (y, sum)) in self.y.iter_mut().zip(y.iter().zip(&sum)) {
             *moved = y + ahead / 6.0 * sum;
         }
         if cx.rhs(t + ahead, &self.y, &mut self.rate).is_err() {
             return Ok(());
         }
+
         let moved = std::mem::take(&mut self.y);
         let is_known = self.find_slopes(cx, t + ahead, &moved);
         let seen = evaluate(cx, t + ahead, &moved, &mut self.trend_ahead);
@@ -791,6 +805,7 @@ impl Guards {
         if !is_known? || seen.is_err() {
             return Ok(());
         }
+
         for guard in 0..self.trend.len() {
             let later = ahead * self.slopes[guard];
             let there = self.trend_ahead[guard];

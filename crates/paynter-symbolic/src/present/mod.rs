@@ -128,17 +128,20 @@ pub fn present(reduced: &Reduced, options: &Options<'_>) -> Presentation {
     if !unsolved.is_empty() {
         elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &unsolved, keep);
     }
+
     let mut named = options.named.to_vec();
     named.extend(quantities_of_rates(reduced, &elimination));
     if named.len() > options.named.len() {
         let keep = Keep::LoopUnknowns { always: &named };
         elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &unsolved, keep);
     }
+
     let mut presenter = Presenter::new(elimination, style, PutIn::Everything);
     let everything = presenter.present(reduced, options);
     if everything.longest_line() <= COMFORTABLE_LINE || everything.count_operations() > LARGE {
         return everything;
     }
+
     let mut presenter = Presenter::new(presenter.elimination, style, PutIn::ShortParts);
     let short = presenter.present(reduced, options);
     let is_much_shorter =

@@ -125,6 +125,7 @@ impl Tree {
         let all = |trees: Vec<Tree>| -> Vec<Tree> {
             trees.into_iter().map(|t| t.for_reading(name)).collect()
         };
+
         match self {
             Tree::Symbol(s) => {
                 let text = name(s);
@@ -379,6 +380,7 @@ fn build(pool: &Pool, e: ExprId, style: &Style<'_>, depth: usize) -> Tree {
     }
     let tree = |a: ExprId| build(pool, a, style, depth + 1);
     let boxed = |a: ExprId| Box::new(build(pool, a, style, depth + 1));
+
     match pool.node(e) {
         Node::Number(bits) => signed_number(f64::from_bits(bits)),
         Node::Symbol(s) => Tree::Symbol(s),

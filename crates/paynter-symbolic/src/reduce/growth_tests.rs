@@ -70,6 +70,7 @@ impl Ladder {
             let voltage = self.dae.pool.mul(r, fc);
             return self.equation(uc, voltage, s_uc);
         }
+
         let (s_q, q) = self.unknown("q", i);
         let (s_dq, dq) = self.derivative("q", i, s_q);
         let voltage = self.dae.pool.div(q, c);

@@ -78,6 +78,7 @@ impl Parser<'_> {
             self.bump();
             return Some(());
         }
+
         let is_unpaired = self.brackets.partner[open.token as usize] == NONE;
         let may_follow = self.is_at_line_end()
             || next.is_arrow()
@@ -92,6 +93,7 @@ impl Parser<'_> {
                     | TokenKind::Comma
                     | TokenKind::Eq
             );
+
         if is_unpaired && may_follow {
             let opener = self.text_at(open.token);
             let closer = closer_text(kind);
@@ -104,6 +106,7 @@ impl Parser<'_> {
             self.open_brackets.pop();
             return Some(());
         }
+
         self.expected(match kind {
             TokenKind::RParen => "`,` or `)`",
             _ => "`,` or `]`",

@@ -258,6 +258,7 @@ impl Parser<'_> {
             span,
             "here it follows an expression, which has its unit already",
         );
+
         diagnostic = match self.name_being_defined() {
             _ if !is_short => diagnostic,
             Some(defined) => diagnostic.help(format!(
@@ -320,6 +321,7 @@ impl Parser<'_> {
             }
             Some(arg)
         })?;
+
         self.close(open, T::RParen)?;
         self.complete(args_mark, NodeKind::Args);
         self.height = height;

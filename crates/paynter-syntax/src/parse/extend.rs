@@ -27,6 +27,7 @@ pub(super) fn extend_experiments(file: &mut ast::File) -> Vec<Diagnostic> {
             }
         }
     }
+
     // A base may occur below, and extend another one itself.
     loop {
         let before = open.len();
@@ -46,12 +47,14 @@ pub(super) fn extend_experiments(file: &mut ast::File) -> Vec<Diagnostic> {
             break;
         }
     }
+
     let mut found = Vec::new();
     for &number in &open {
         if let ItemKind::Experiment(e) = &file.items[number].kind {
             found.extend(e.extends.as_ref().map(|base| refused(file, base)));
         }
     }
+
     let mut number = 0;
     file.items.retain(|_| {
         number += 1;

@@ -113,6 +113,7 @@ impl Parser<'_> {
                 return None;
             }
         };
+
         self.complete(mark, node);
         Some(ast::Item {
             doc,

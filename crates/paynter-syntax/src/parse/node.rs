@@ -271,6 +271,7 @@ impl Parser<'_> {
             let i = self.bump();
             flags.push(self.ident(i));
         }
+
         self.complete(mark, NodeKind::Kind);
         Some(ast::Kind {
             head,

@@ -57,6 +57,7 @@ impl Parser<'_> {
         {
             end += 1;
         }
+
         let is_closed = self.kind_at(end + 1) == T::RBracket
             && self.brackets.partner[end as usize + 1] == crate::brackets::NONE;
         let end = if is_closed { end } else { first };
@@ -76,10 +77,12 @@ impl Parser<'_> {
                 "write `{number} [{unit}]` for a unit, `{number}*{unit}` for a product"
             ));
         }
+
         if !is_closed {
             self.fail(diagnostic);
             return None;
         }
+
         self.report(diagnostic);
         self.pos = (end + 2).min(self.limit);
         Some(())
@@ -158,6 +161,7 @@ impl Parser<'_> {
                 return None;
             }
         }
+
         if !self.eat(T::Caret) {
             return Some(());
         }

@@ -231,6 +231,7 @@ fn parameters_of(
             ),
         }
     }
+
     match refused.is_empty() {
         true => Ok(found),
         false => Err(LinearError::Model(refused)),
@@ -364,11 +365,13 @@ impl Model {
         if let Some(trouble) = variational.trouble {
             return Err(cannot_follow(design, reduced, trouble));
         }
+
         if let Some((t, error)) = recorder.failure {
             let machine = &mut variational.machine;
             let message = explain_recording(machine, error, t, reduced, &design.graph);
             return Err(LinearError::Run(vec![message]));
         }
+
         match ended {
             Ok(finish) => Ok(FollowedRun {
                 n_events: recorder.event_times.len(),
@@ -612,6 +615,7 @@ fn refuse_unfollowed(
                 .help("use differences of runs instead: `paynter sweep`"),
         ))
     };
+
     let graph = &compiled.graph;
     refuse_differences(graph, asked)?;
     if let Some(&contact) = ideal_contacts(graph).first() {
@@ -623,6 +627,7 @@ fn refuse_unfollowed(
             "sensitivities through it are not implemented",
         );
     }
+
     let clock = dae.clocks.iter().find(|c| !c.equations.is_empty());
     if let Some(clock) = clock {
         return refuse(
@@ -705,6 +710,7 @@ fn cannot_follow(design: &Design, reduced: &Reduced, (t, trouble): (f64, Trouble
             None,
         ),
     };
+
     let message = Diagnostic::error(code::NO_SENSITIVITY, message);
     let origin = mode.map(|m| reduced.dae.symbol(m).origin);
     LinearError::Run(vec![
@@ -732,6 +738,7 @@ fn collect(
             unit: text(&p.unit),
         }
     });
+
     let factor = |unit: &Option<Unit>| unit.as_ref().map_or(1.0, |u| u.factor);
     let outputs = to.iter().enumerate().map(|(i, q)| {
         let column = |k: usize| run.rows.column(n, i * (1 + over.len()) + k);
@@ -748,6 +755,7 @@ fn collect(
             slopes: slopes.collect(),
         }
     });
+
     Sensitivities {
         time: run.rows.time.clone(),
         parameters: parameters.collect(),

@@ -67,11 +67,13 @@ pub fn answer(workspace: &Workspace, method: &str, params: &Value) -> Result<Val
             )
         })
     };
+
     let at = |path: &str| offset(workspace, path, &params["position"]);
     let span = |path: &str| {
         let end_at = |end: &str| offset(workspace, path, &params["range"][end]);
         (end_at("start"), end_at("end"))
     };
+
     match method {
         "textDocument/hover" => path().map(|p| hover_answer(workspace, &p, at(&p))),
         "textDocument/completion" => path().map(|p| completion(workspace, &p, at(&p))),

@@ -149,6 +149,7 @@ pub fn diagnostic(path: &str, message: &Message) -> Value {
     for help in &message.helps {
         text.push_str(&format!("\nhelp: {help}"));
     }
+
     let related: Vec<Value> = message
         .labels
         .iter()
@@ -157,6 +158,7 @@ pub fn diagnostic(path: &str, message: &Message) -> Value {
             json!({ "location": location(at, &label.range), "message": label.text })
         })
         .collect();
+
     json!({
         "range": range(&message.range),
         "severity": severity,
