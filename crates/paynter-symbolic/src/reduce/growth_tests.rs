@@ -63,7 +63,7 @@ impl Ladder {
         cell: Cell,
         i: usize,
         (r, c): (ExprId, ExprId),
-        [(s_uc, uc), (s_fc, fc)]: [(SymbolId, ExprId); 2],
+        (s_uc, uc, fc): (SymbolId, ExprId, ExprId),
         u: ExprId,
     ) {
         if let Cell::Resistive = cell {
@@ -134,7 +134,7 @@ fn ladder(n: usize, cell: Cell) -> Dae {
             let sum = l.dae.pool.sub(f_before, f);
             l.equation(fc_before, sum, s);
         }
-        l.storage(cell, i, (r, c), [(s_uc, uc), (s_fc, fc)], u);
+        l.storage(cell, i, (r, c), (s_uc, uc, fc), u);
         u_before = copy;
         before = Some((s_fc, fc, f));
     }
