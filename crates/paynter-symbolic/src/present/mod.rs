@@ -248,7 +248,7 @@ impl<'a> Presenter<'a> {
     }
 
     /// The formulas of all quantities and systems, with nothing put in.
-    fn formulas(&self) -> impl Iterator<Item = ExprId> {
+    fn all_formulas(&self) -> impl Iterator<Item = ExprId> {
         let Elimination {
             order,
             own,
@@ -261,7 +261,7 @@ impl<'a> Presenter<'a> {
 
     fn count_unsubstituted(&self) -> usize {
         let pool = &self.elimination.pool;
-        let formulas = self.formulas();
+        let formulas = self.all_formulas();
         formulas.map(|e| count_written_operations(pool, e)).sum()
     }
 
@@ -299,7 +299,7 @@ impl<'a> Presenter<'a> {
     fn count_uses(&self) -> FxHashMap<SymbolId, usize> {
         let pool = &self.elimination.pool;
         let mut uses: FxHashMap<SymbolId, usize> = FxHashMap::default();
-        for e in self.formulas() {
+        for e in self.all_formulas() {
             if let Some(s) = pool.as_symbol(e) {
                 *uses.entry(s).or_insert(0) += 1;
             }
