@@ -29,6 +29,9 @@ struct FormulaRow {
     owner: u32,
 }
 
+/// Entries of a matrix: row, column, value.
+type Entries = [(u32, u32, ExprId)];
+
 /// Marks an operand that is the result of an earlier instruction of the same row.
 const LOCAL: u32 = 1 << 31;
 
@@ -367,7 +370,7 @@ impl Builder<'_> {
     fn add_linear(
         &mut self,
         (block, unknowns): (u32, &[SymbolId]),
-        (matrix, right, is_positive_definite): (&[(u32, u32, ExprId)], &[ExprId], bool),
+        (matrix, right, is_positive_definite): (&Entries, &[ExprId], bool),
         rows: &mut Rows,
     ) {
         let matrix: Vec<_> = matrix

@@ -9,7 +9,7 @@
 use super::forms::{Forms, Term, affine_terms, depends_on_time};
 use super::names::{junction_of, shown, velocity_junction};
 use super::points::{is_negative, is_number, is_zero};
-use super::squares::{rate_for, squares};
+use super::squares::{Square, rate_for, squares};
 use super::system::{Named, Role, System, TIME};
 use crate::code;
 use crate::units::Dimension;

@@ -11,7 +11,7 @@
 //! other from elements and bonds (`loads.rs`). An energy audit would not do: a missing gyrator is powerless.
 
 use super::Block;
-use super::forms::forms;
+use super::forms::{Forms, forms};
 use super::kane::Speeds;
 use super::loads::{Loads, Point};
 use super::names::velocity_junction;
@@ -184,7 +184,7 @@ struct Equations {
     accelerations: Vec<SymbolId>,
     /// Rate and acceleration of given motions, by coordinate.
     given: Vec<Option<[ExprId; 3]>>,
-    foreign: Vec<Foreign>,
+    foreign: Vec<ForeignEffort>,
     /// Where speeds are chosen: what they and the constraints say.
     speeds: Option<Speeds>,
 }
@@ -198,7 +198,7 @@ struct Wanted {
 }
 
 /// An effort without an expression here, by name: its coefficient for each coordinate.
-type Foreign = (String, Vec<(usize, ExprId)>);
+type ForeignEffort = (String, Vec<(usize, ExprId)>);
 
 /// Subtracts the given efforts from the sums of their coordinates; gives those that have no expression here.
 fn add_efforts(
@@ -206,7 +206,7 @@ fn add_efforts(
     forms: &Forms,
     rates: &FxHashMap<SymbolId, ExprId>,
     sums: &mut [Vec<ExprId>],
-) -> Vec<Foreign> {
+) -> Vec<ForeignEffort> {
     let mut foreign = Vec::new();
     for effort in system.effort.clone() {
         let over = forms.of(system, effort.on).over.clone();
