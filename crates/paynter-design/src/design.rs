@@ -218,9 +218,11 @@ fn elaborate_choice(
     let linear = read_quantities(&asked, choice, &plan, &mut elaborated, &mut diagnostics);
     let needs_units =
         choice.linear.is_some() || !plan.linearize.is_empty() || !plan.trim.is_empty();
-    let state_units = needs_units
-        .then(|| units(&mut elaborated))
-        .unwrap_or_default();
+    let state_units = if needs_units {
+        units(&mut elaborated)
+    } else {
+        FxHashMap::default()
+    };
 
     let model = elaborated.model.name.text.to_string();
     let mut structural = elaborated.structural.clone();
