@@ -140,10 +140,10 @@ pub fn format(py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
 #[pyfunction]
 pub fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
     let mut codes = paynter::codes();
-    codes.extend_from_slice(paynter_export::code::ALL);
-    codes.extend_from_slice(paynter_import::code::ALL);
-    codes.extend_from_slice(paynter_rewrite::code::ALL);
-    codes.extend_from_slice(paynter_structure::code::ALL);
+    codes.extend_from_slice(paynter_export::code::TABLE);
+    codes.extend_from_slice(paynter_import::code::TABLE);
+    codes.extend_from_slice(paynter_rewrite::code::TABLE);
+    codes.extend_from_slice(paynter_structure::code::TABLE);
     codes.sort_unstable();
     codes
 }
