@@ -354,7 +354,7 @@ impl Design {
     fn linearize(&self, py: Python<'_>, at: Option<f64>, open_loop: bool) -> PyResult<Linear> {
         self.check_time(at)?;
         let design = &self.inner;
-        let ask = linear::ask(design, at, open_loop);
+        let ask = linear::linear_request(design, at, open_loop);
         let made = py.detach(|| {
             let compiled = design.compile().map_err(LinearError::Model)?;
             linear::linearize(design, &compiled, &ask)
@@ -379,7 +379,7 @@ impl Design {
     ) -> PyResult<(String, String, Option<[String; 3]>)> {
         self.check_time(at)?;
         let design = &self.inner;
-        let ask = linear::ask(design, at, open_loop);
+        let ask = linear::linear_request(design, at, open_loop);
         let found = py.detach(|| {
             let compiled = design.compile().map_err(LinearError::Model)?;
             let cuts = design.linear.cut.iter();
@@ -458,7 +458,7 @@ impl Design {
             }
             false => default_parameters(design),
         };
-        let to = linear::ask(design, None, false).to;
+        let to = linear::linear_request(design, None, false).to;
         if over.is_empty() || to.is_empty() {
             return Err(CallError::new_err(
                 "name parameters with by= and quantities with of=",

@@ -17,7 +17,7 @@ use crate::experiment::{
 };
 use crate::explain::explain;
 use crate::layout::{Layout, lay_out, run_spec};
-use crate::linear::{LinearError, LoopSites};
+use crate::linear::{LinearError, LoopCuts};
 use crate::named_runs::named_runs;
 use crate::physics::Physics;
 use crate::simulate::{Ending, RunSpec, prepare};
@@ -55,7 +55,7 @@ pub(crate) struct Shared {
     /// What was found about the model with its own values.
     physics: Physics,
     /// The loops whose margins are measured.
-    loops: LoopSites,
+    loops: LoopCuts,
     /// What ideal contacts and sliding switches made necessary so far.
     store: ConfigurationStore,
     /// Every row is wanted, not only the last.
@@ -98,7 +98,7 @@ impl Shared {
             return Ok(None);
         }
 
-        let loops = LoopSites::new(design, &compiled, &symbols);
+        let loops = LoopCuts::new(design, &compiled, &symbols);
         let Some(loops) = loops.map_err(LinearError::into_messages)? else {
             return Ok(None);
         };

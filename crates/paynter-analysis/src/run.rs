@@ -255,7 +255,7 @@ fn linear_models(
         sampled: in_steps(design),
         ..LinearRequest::default()
     });
-    let models = asked.map(|ask| linearize(design, compiled, &ask));
+    let models = asked.map(|request| linearize(design, compiled, &request));
     let models: Result<Vec<Linearization>, LinearError> = models.collect();
     models.map_err(LinearError::into_messages)
 }

@@ -11,7 +11,7 @@
 
 use super::{Shared, Worker};
 use crate::layout::Named;
-use crate::linear::{Following, LinearError, LoopSites, MeasuredMargins, VariedModel, Varying};
+use crate::linear::{Following, LinearError, LoopCuts, MeasuredMargins, VariedModel, Varying};
 use paynter_design::compile::Compiled;
 use paynter_design::design::Design;
 use paynter_design::parameters::Parameters;
@@ -200,7 +200,7 @@ impl Worker {
             return Err("these values make another model".to_owned());
         }
         let margins = graded_margins(design, shared, here)?;
-        let ask = Following {
+        let request = Following {
             values: here.values,
             scales: here.units,
             times: Some(&[]),
@@ -209,7 +209,7 @@ impl Worker {
             max_steps: self.spec.max_steps,
         };
 
-        let run = gradients.model.follow(design, &ask).map_err(headline)?;
+        let run = gradients.model.follow(design, &request).map_err(headline)?;
         if !run.is_whole {
             return Err("the run ends before its stop time".to_owned());
         }
@@ -236,7 +236,7 @@ fn graded_margins(
     shared: &Shared,
     here: Here<'_>,
 ) -> Result<Vec<GradedMargins>, NoSlopes> {
-    let at = |loops: &LoopSites, k: usize, step: f64| -> Result<Vec<MeasuredMargins>, NoSlopes> {
+    let at = |loops: &LoopCuts, k: usize, step: f64| -> Result<Vec<MeasuredMargins>, NoSlopes> {
         let pairs = shared.symbols.iter().zip(here.values).enumerate();
         let moved = pairs.map(|(j, (&symbol, value))| match j == k {
             true => (symbol, value + step * here.units[k]),

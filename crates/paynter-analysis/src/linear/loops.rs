@@ -9,7 +9,7 @@
 
 use super::augment::Entry;
 use super::bode::{corners, decibel, response};
-use super::operating_point::{At, Site};
+use super::operating_point::{At, PreparedPoint};
 use super::poles::complex;
 use super::text::{about_point, notes};
 use super::{
@@ -98,13 +98,13 @@ pub(super) fn cut_loop(
     cut: &Quantity,
     at: Option<f64>,
 ) -> Result<(Linearization, Channel), LinearError> {
-    let mut ask = cutting(design, cut, at);
-    let mut linear = linearize(design, compiled, &ask)?;
+    let mut request = cutting(design, cut, at);
+    let mut linear = linearize(design, compiled, &request)?;
     if let Some(sampled) = &linear.sampled
         && reads_at_ticks(sampled, cut)?
     {
-        ask.looks_before = true;
-        linear = linearize(design, compiled, &ask)?;
+        request.looks_before = true;
+        linear = linearize(design, compiled, &request)?;
     }
     let open = open_loop(design, &linear, cut)?;
     Ok((linear, open))
@@ -313,11 +313,11 @@ pub(crate) fn margins_of_measures(
 
 /// The loops whose margins measures read, compiled once for many values of parameters.
 #[derive(Clone)]
-pub(crate) struct LoopSites {
-    cuts: Vec<(Quantity, Site)>,
+pub(crate) struct LoopCuts {
+    cuts: Vec<(Quantity, PreparedPoint)>,
 }
 
-impl LoopSites {
+impl LoopCuts {
     /// Compiles; none where other values of these parameters make other equations.
     ///
     /// # Errors
@@ -336,13 +336,13 @@ impl LoopSites {
                 ..At::default()
             };
             let ends = std::slice::from_ref(&cut);
-            let site = Site::new((design, compiled), ends, ends, &at)?;
-            if !varied.iter().all(|&s| site.can_vary(s)) {
+            let point = PreparedPoint::new((design, compiled), ends, ends, &at)?;
+            if !varied.iter().all(|&s| point.can_vary(s)) {
                 return Ok(None);
             }
-            cuts.push((cut, site));
+            cuts.push((cut, point));
         }
-        Ok(Some(LoopSites { cuts }))
+        Ok(Some(LoopCuts { cuts }))
     }
 
     /// The margins at the start of the experiment, with these values of parameters.
@@ -355,15 +355,15 @@ impl LoopSites {
         design: &Design,
         parameters: &[(SymbolId, f64)],
     ) -> Result<Vec<MeasuredMargins>, LinearError> {
-        let each = self.cuts.iter().map(|(cut, site)| {
-            let mut point = site.clone().go(design, parameters)?;
-            let mut ask = cutting(design, cut, None);
-            let mut linear = ask.read_off(&mut point, None)?;
+        let each = self.cuts.iter().map(|(cut, point)| {
+            let mut moved = point.clone().go(design, parameters)?;
+            let mut request = cutting(design, cut, None);
+            let mut linear = request.read_off(&mut moved, None)?;
             if let Some(sampled) = &linear.sampled
                 && reads_at_ticks(sampled, cut)?
             {
-                ask.looks_before = true;
-                linear = ask.read_off(&mut point, None)?;
+                request.looks_before = true;
+                linear = request.read_off(&mut moved, None)?;
             }
             let open = open_loop(design, &linear, cut)?;
             let report = report_of(design, cut, linear, &open)?;

@@ -5,7 +5,7 @@
 //!      at the start of the experiment, or where a run has come to.
 //!
 //! The point is found by the machine of the model itself (`find_point`); `augment` makes a second one that has
-//! inputs and outputs, and it takes over there with all held values. Both are compiled once in a [`Site`].
+//! inputs and outputs, and it takes over there with all held values. Both are compiled once in a [`PreparedPoint`].
 
 use super::augment::{Entry, Held, Input, add_input, add_output, refuse_sampled};
 use super::clocks::{Opened, open_clocks, sampled_reads};
@@ -122,7 +122,7 @@ impl Deref for OperatingPoint<'_> {
 
 /// A model with inputs and outputs, compiled, that can be taken to its point with any values of its parameters.
 #[derive(Clone)]
-pub(super) struct Site {
+pub(super) struct PreparedPoint {
     shape: Arc<Shape>,
     machine: Machine,
     finder: Finder,
@@ -153,7 +153,7 @@ impl Slopes {
     }
 }
 
-impl Site {
+impl PreparedPoint {
     /// Adds inputs and outputs to the equations, and compiles them.
     pub(super) fn new(
         (design, compiled): (&Design, &Compiled),
@@ -181,7 +181,7 @@ impl Site {
         let wanted = wanted_at_point(&own, (&mut plain, &extended.reduced), &wish)?;
         let shape = extended.into_shape((&machine, &own), (compiled, &plain), &wish)?;
         let finder = Finder::new(design, Arc::new(plain), &wanted, at, asked)?;
-        Ok(Site {
+        Ok(PreparedPoint {
             shape: Arc::new(shape),
             machine,
             finder,
@@ -204,7 +204,7 @@ impl Site {
         design: &'a Design,
         parameters: &[(SymbolId, f64)],
     ) -> Result<OperatingPoint<'a>, LinearError> {
-        let Site {
+        let PreparedPoint {
             shape,
             mut machine,
             finder,
@@ -609,7 +609,7 @@ impl<'a> OperatingPoint<'a> {
         at: &At<'_>,
     ) -> Result<Self, LinearError> {
         let parameters = at.rest.map_or(&[][..], |rest| &rest.parameters);
-        Site::new((design, compiled), inputs, outputs, at)?.go(design, parameters)
+        PreparedPoint::new((design, compiled), inputs, outputs, at)?.go(design, parameters)
     }
 
     /// Computes rates and slopes at the present point.

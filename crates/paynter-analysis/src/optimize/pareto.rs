@@ -85,7 +85,7 @@ struct Candidate {
 pub fn trade_off(
     design: &Design,
     choice: &Choice,
-    (ask, n_points): (&SearchRequest, usize),
+    (request, n_points): (&SearchRequest, usize),
     watch: Watch<'_>,
 ) -> Result<TradeOff, Vec<Diagnostic>> {
     let refused = paynter_design::unsupported::in_plan(&design.plan);
@@ -111,10 +111,10 @@ pub fn trade_off(
                 ..p.clone()
             })
         };
-        let trials = Trials::new(&cases, combination, (choice, ask.engine));
+        let trials = Trials::new(&cases, combination, (choice, request.engine));
         let mut trials = trials.map_err(|messages| made.extend(messages)).ok();
         if let Some(trials) = &mut trials {
-            is_ended = explore(trials, (ask, n_points), &shown);
+            is_ended = explore(trials, (request, n_points), &shown);
             n_runs += trials.n_runs();
             pool.extend(feasible(trials, k));
         }
@@ -156,19 +156,19 @@ fn nothing(plan: &Optimize) -> Diagnostic {
 /// Searches both ends, then the points between; true if it was ended from outside.
 fn explore(
     trials: &mut Trials<'_>,
-    (ask, n_points): (&SearchRequest, usize),
+    (request, n_points): (&SearchRequest, usize),
     watch: Watch<'_>,
 ) -> bool {
     trials.log = Some(Mutex::new(Vec::new()));
     let descend =
-        |trials: &mut Trials<'_>, stance: Stance, from: Option<&[f64]>, ask: &SearchRequest| {
+        |trials: &mut Trials<'_>, stance: Stance, from: Option<&[f64]>, request: &SearchRequest| {
             trials.stance = stance;
             trials.watched(watch, |problem| {
                 let nominal = from.map(<[f64]>::to_vec).or_else(|| problem.nominal());
                 search(
                     problem,
                     nominal.as_deref(),
-                    &options(ask, problem.axes.len()),
+                    &options(request, problem.axes.len()),
                 )
             })
         };
@@ -176,15 +176,15 @@ fn explore(
     // The whole search for both ends; between them the neighbours are known.
     for aim in [1, 0] {
         let stance = Stance { aim, limit: None };
-        if descend(trials, stance, None, ask).is_ended {
+        if descend(trials, stance, None, request).is_ended {
             return true;
         }
     }
 
     let near = SearchRequest {
-        n_starts: ask.n_starts.min(4),
+        n_starts: request.n_starts.min(4),
         is_global: false,
-        ..ask.clone()
+        ..request.clone()
     };
     let ends = feasible(trials, 0);
     let (Some(first), Some(second)) = (best(&ends, 0), best(&ends, 1)) else {

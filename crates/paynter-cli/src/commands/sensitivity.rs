@@ -6,7 +6,7 @@ use crate::console::{OK, call_error, choice, open, refuse};
 use crate::say;
 use clap::Args;
 use paynter::linear::{
-    LinearError, Sensitivities, Varying, ask, default_parameters, sensitivities,
+    LinearError, Sensitivities, Varying, default_parameters, linear_request, sensitivities,
     sensitivities_to_json, sensitivities_to_text,
 };
 use paynter::measure_slopes::{measure_slopes, measure_slopes_to_json, measure_slopes_to_text};
@@ -57,7 +57,7 @@ pub fn sensitivity(args: &SensitivityArgs) -> u8 {
         None => default_parameters(&design),
     };
 
-    let to = ask(&design, None, false).to;
+    let to = linear_request(&design, None, false).to;
     if over.is_empty() || to.is_empty() {
         return call_error("name parameters with `--by` and quantities with `--of`");
     }

@@ -154,7 +154,7 @@ pub(crate) fn sensitivities_at(
     let model = Model::new((design, compiled), over, to)?;
     let values: Vec<f64> = over.iter().map(|p| p.value(design)).collect();
     let scales: Vec<f64> = over.iter().map(|p| p.scale(design)).collect();
-    let ask = Following {
+    let request = Following {
         values: &values,
         scales: &scales,
         times,
@@ -162,7 +162,7 @@ pub(crate) fn sensitivities_at(
         rtol: None,
         max_steps: None,
     };
-    let run = model.follow(design, &ask)?;
+    let run = model.follow(design, &request)?;
     Ok(collect(design, (over, to), &scales, &run))
 }
 
@@ -343,18 +343,18 @@ impl Model {
     pub(crate) fn follow(
         &self,
         design: &Design,
-        ask: &Following<'_>,
+        request: &Following<'_>,
     ) -> Result<FollowedRun, LinearError> {
         let mut model = self.clone();
-        model.go_to_start(design, ask.values)?;
-        let y0 = model.start(design, ask.scales)?;
+        model.go_to_start(design, request.values)?;
+        let y0 = model.start(design, request.scales)?;
         let plan = &design.plan;
         let spec = run_spec(plan, &lay_out(plan), &[], Engine::Interpreter);
-        let options = model.options(&spec, ask);
+        let options = model.options(&spec, request);
         let mut go_on = |_: f64| ControlFlow::Continue(());
         let n_columns = model.variational.n_columns();
-        let times = ask.times.map_or(spec.output_times, <[f64]>::to_vec);
-        let mut recorder = Recorder::new(times, n_columns, ask.measured, &mut go_on);
+        let times = request.times.map_or(spec.output_times, <[f64]>::to_vec);
+        let mut recorder = Recorder::new(times, n_columns, request.measured, &mut go_on);
         let t0 = model.point_time;
         let Model {
             variational,
@@ -389,12 +389,12 @@ impl Model {
         }
     }
 
-    fn options(&mut self, spec: &RunSpec, ask: &Following<'_>) -> Options {
-        let rtol = ask.rtol.unwrap_or(spec.rtol).min(LARGEST_RTOL);
+    fn options(&mut self, spec: &RunSpec, request: &Following<'_>) -> Options {
+        let rtol = request.rtol.unwrap_or(spec.rtol).min(LARGEST_RTOL);
         let span = (self.point_time, spec.stop);
-        self.variational.scales = ask.scales.to_vec();
+        self.variational.scales = request.scales.to_vec();
         self.variational.span = (spec.stop - spec.start).abs();
-        let max_steps = ask.max_steps.or(spec.max_steps);
+        let max_steps = request.max_steps.or(spec.max_steps);
         Options {
             method: match spec.fixed_step {
                 Some(_) => Method::Auto,
