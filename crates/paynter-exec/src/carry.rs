@@ -157,9 +157,7 @@ impl Machine {
         (weights, h): (&[f64], f64),
     ) -> bool {
         let image = self.image.clone();
-        let Some(mode) = image.events.modes.iter().rev().find(
-            |mode| matches!(mode.decider, Decider::State { first_guard, .. } if first_guard <= guard),
-        ) else {
+        let Some(mode) = image.mode_at_guard(guard) else {
             return false;
         };
         let Decider::State { output, .. } = mode.decider else {

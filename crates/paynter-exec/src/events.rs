@@ -901,7 +901,7 @@ pub(crate) fn mode_at(kind: SwitchKind, value: f64, held: Option<f64>) -> f64 {
 }
 
 /// Tells whether a mode says that two values are equal.
-fn is_equality(kind: SwitchKind, held: f64) -> bool {
+pub(crate) fn is_equality(kind: SwitchKind, held: f64) -> bool {
     match kind {
         SwitchKind::Relation(Comparison::Equal) => held != 0.0,
         SwitchKind::Relation(Comparison::NotEqual) => held == 0.0,

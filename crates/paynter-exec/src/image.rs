@@ -331,6 +331,13 @@ pub(crate) fn for_each_steps(image: &mut Image, f: &mut dyn FnMut(&mut Vec<Step>
 }
 
 impl Image {
+    /// The mode that a guard belongs to.
+    pub(crate) fn mode_at_guard(&self, guard: usize) -> Option<&ModeInfo> {
+        self.events.modes.iter().rev().find(
+            |mode| matches!(mode.decider, Decider::State { first_guard, .. } if first_guard <= guard),
+        )
+    }
+
     /// The pattern of the Jacobian of the right-hand side, made when it is first asked for; none if it is nearly full.
     pub(crate) fn pattern(&self) -> Option<&Pattern> {
         // Beyond this density a sparse factorisation does more work than a dense one.

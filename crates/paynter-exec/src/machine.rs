@@ -337,17 +337,15 @@ impl Machine {
 
     /// Gives the mode that a guard of [`System::guards`] belongs to.
     pub fn mode_of_guard(&self, guard: usize) -> Option<SymbolId> {
-        self.image
-            .events
-            .modes
-            .iter()
-            .rev()
-            .find_map(|mode| match mode.decider {
-                crate::image::Decider::State { first_guard, .. } if first_guard <= guard => {
-                    Some(mode.symbol)
-                }
-                _ => None,
-            })
+        self.image.mode_at_guard(guard).map(|mode| mode.symbol)
+    }
+
+    /// The switch whose value a guard watches.
+    pub(crate) fn switch_of_guard(&self, guard: usize) -> Option<usize> {
+        match self.image.mode_at_guard(guard)?.decider {
+            crate::image::Decider::State { output, .. } => Some(output),
+            _ => None,
+        }
     }
 
     /// Gives the absolute tolerance of each variable for a run from `t0` to `t1`: what is small
@@ -688,6 +686,16 @@ impl System for Machine {
 
     fn noise(&mut self, t: f64, y: &[f64], noise: &mut [f64]) -> Result<bool, EvalError> {
         self.noise_of_rates(t, y, noise).map(|()| true)
+    }
+
+    fn silence(&mut self, t: f64, y: &[f64], guard: usize) -> bool {
+        self.silence_roundings(t, y, guard)
+    }
+
+    fn hear(&mut self, guard: usize) {
+        if let Some(output) = self.switch_of_guard(guard) {
+            self.room.mute[output] = 0.0;
+        }
     }
 
     fn step(&mut self, trial: Trial<'_>) -> bool {

@@ -167,12 +167,18 @@ impl Walk<'_> {
         Ok(scaled)
     }
 
+    /// What a constraint keeps from zero: half of its room at most.
+    fn margin(&self, constraint: usize) -> f64 {
+        let room = self.problem.room(constraint) / self.scales.constraints[constraint];
+        self.how.margin.min(0.5 * room)
+    }
+
     fn scaled(&self, value: &Evaluation) -> Evaluation {
         let each = value.constraints.iter().enumerate();
         Evaluation {
             aim: self.scales.aim_of(value.aim),
             constraints: each
-                .map(|(k, c)| self.scales.constraint_of(k, *c) + self.how.margin)
+                .map(|(k, c)| self.scales.constraint_of(k, *c) + self.margin(k))
                 .map(|c| c.clamp(-FAR, FAR))
                 .collect(),
         }
@@ -200,9 +206,9 @@ impl Walk<'_> {
     fn exact_slopes(&self, place: &Place) -> Option<Slopes> {
         let known = self.problem.slopes(&place.x)?;
         let mut at = place.value.clone();
-        at.constraints
-            .iter_mut()
-            .for_each(|c| *c -= self.how.margin);
+        for (k, c) in at.constraints.iter_mut().enumerate() {
+            *c -= self.margin(k);
+        }
         let mut slopes = self.scales.slopes_of(known, &at);
         // What is clamped does not move.
         for (j, c) in place.value.constraints.iter().enumerate() {
@@ -280,9 +286,8 @@ impl Walk<'_> {
     /// The step at which a descent has arrived. A point just outside is no answer: the step inside is as short as the
     /// margin is small.
     fn shortest_step(&self, here: &Place) -> f64 {
-        let constraints = here.value.constraints.iter();
-        let worst = constraints.fold(f64::NEG_INFINITY, |m, c| m.max(*c));
-        match worst <= 0.9 * self.how.margin {
+        let mut constraints = here.value.constraints.iter().enumerate();
+        match constraints.all(|(k, c)| *c <= 0.9 * self.margin(k)) {
             true => self.how.smallest_step,
             false => 1e-3 * self.how.smallest_step.min(self.how.margin),
         }

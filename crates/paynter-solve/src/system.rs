@@ -215,6 +215,15 @@ pub trait System {
         Ok(false)
     }
 
+    /// Silences a guard whose values at `(t, y)` are roundings of others: none of them means that it has crossed. Tells
+    /// whether it could tell. Larger values are heard as always.
+    fn silence(&mut self, _t: f64, _y: &[f64], _guard: usize) -> bool {
+        false
+    }
+
+    /// Hears a guard again that was silenced.
+    fn hear(&mut self, _guard: usize) {}
+
     /// Gives the pattern of `∂f/∂y`; `None` means dense.
     fn jacobian_pattern(&self) -> Option<&Pattern> {
         None

@@ -97,6 +97,7 @@ impl Formula for Tsit5 {
     const BETA: f64 = 0.04;
     const MAX_GROWTH: f64 = 10.0;
     const NODES: &'static [f64] = &C;
+    const IS_EXPLICIT: bool = true;
     /// The region reaches to 3.5 along the negative real axis; a little less gives the alarm
     /// before steps are rejected for it.
     const STABILITY_LIMIT: f64 = 3.25;

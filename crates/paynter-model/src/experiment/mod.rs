@@ -584,6 +584,8 @@ pub struct Condition {
     pub left: Measure,
     /// Which way.
     pub comparison: Comparison,
+    /// Half of an `==`: searched as `<=` followed by `>=`, with a little room on both sides.
+    pub is_half: bool,
     /// Right.
     pub right: Measure,
     /// As written: the whole, and the left side.

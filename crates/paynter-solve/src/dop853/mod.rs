@@ -121,6 +121,7 @@ impl Formula for Dop853 {
     const MAX_GROWTH: f64 = 6.0;
     /// Neither the step nor its error estimate weighs the first stages after the start.
     const NODES: &'static [f64] = coefficients::C.split_at(11).0.split_at(5).1;
+    const IS_EXPLICIT: bool = true;
     /// Along the negative real axis (Hairer & Wanner, *Solving ODEs II*, §IV.2).
     const STABILITY_LIMIT: f64 = 6.1;
 

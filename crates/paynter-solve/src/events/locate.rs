@@ -50,6 +50,7 @@ impl Guards {
         self.brackets = brackets;
         self.tell_what_arrives(cx, t_event);
         self.start.copy_from_slice(&self.values);
+        self.silence_noise(cx, t_event);
         self.note_events(t_event)?;
         Ok(Found::Event(t_event))
     }

@@ -57,6 +57,11 @@ const ZERO_WITH_A_SIDE: f64 = 1e-290;
 /// threshold needs about ten of them, since what differs by roundings is equal.
 const CHATTER_COUNT: usize = 16;
 const CHATTER_WINDOW: f64 = 1000.0;
+/// A guard that has fired so often, with no more than so many steps between, may be noise. Chattering shows before.
+const LONG_STREAK: usize = 2 * CHATTER_COUNT;
+const STEPS_BETWEEN: usize = 2;
+/// Steps for which a guard stays silenced.
+const STEPS_OF_SILENCE: usize = 1000;
 
 /// The guards of a system, with the sides told to it.
 pub(crate) struct Guards {
@@ -87,6 +92,10 @@ pub(crate) struct Guards {
     step: (f64, f64),
     inverse_scale: Vec<f64>,
     recent: Vec<[f64; CHATTER_COUNT]>,
+    /// Of each guard how often it has fired in a row, in nearly every step, and the steps of the run at the last time.
+    streaks: Vec<(usize, usize)>,
+    /// Guards that are silenced, each until so many steps of the run.
+    silenced: Vec<(usize, usize)>,
 }
 
 /// Outcome of a search.
@@ -135,6 +144,8 @@ impl Guards {
             step: (0.0, 0.0),
             inverse_scale: vec![0.0; n],
             recent: vec![[f64::NEG_INFINITY; CHATTER_COUNT]; n_guards],
+            streaks: vec![(0, 0); n_guards],
+            silenced: Vec::new(),
         }
     }
 
@@ -318,6 +329,7 @@ impl Guards {
     }
 
     fn take_samples(&mut self, cx: &mut Context<'_>, dense: &dyn Dense) -> Result<(), Failure> {
+        self.end_silence(cx);
         for part in 0..PARTS {
             let t = sample_time(dense, part + 1);
             dense.eval(t, &mut self.y);
@@ -606,6 +618,36 @@ impl Guards {
             }
         }
         Ok(())
+    }
+
+    /// Silences guards that fire in step after step if their values are roundings: the voltage of a diode between
+    /// resistors that carry nothing changes its sign for ever. The state of the event is in `y`.
+    fn silence_noise(&mut self, cx: &mut Context<'_>, t: f64) {
+        let n_steps = cx.statistics.steps;
+        for &Crossing { guard, .. } in &self.fired {
+            let (count, last) = &mut self.streaks[guard];
+            let goes_on = n_steps <= *last + STEPS_BETWEEN;
+            *count = if goes_on { *count + 1 } else { 1 };
+            *last = n_steps;
+            // Each time after twice as many: where it is no noise, looking costs nothing to speak of.
+            let is_due = *count >= LONG_STREAK && count.is_power_of_two();
+            if is_due && cx.system.silence(t, &self.y, guard) {
+                *count = 0;
+                self.silenced.push((guard, n_steps + STEPS_OF_SILENCE));
+            }
+        }
+    }
+
+    /// What is rounding at one state may be a crossing at another: silence ends, and begins anew where noise is left.
+    fn end_silence(&mut self, cx: &mut Context<'_>) {
+        let n_steps = cx.statistics.steps;
+        self.silenced.retain(|&(guard, until)| {
+            let lasts = n_steps < until;
+            if !lasts {
+                cx.system.hear(guard);
+            }
+            lasts
+        });
     }
 
     fn count_recent(&self, guard: usize, t: f64) -> usize {

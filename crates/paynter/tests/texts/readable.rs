@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const LONGEST_FUNCTION: usize = 116;
 
 /// Functions of more than 60 lines.
-const LONG_FUNCTIONS: usize = 67;
+const LONG_FUNCTIONS: usize = 4;
 
 /// Lines of the longest file of the program, its unit tests included.
 const LONGEST_FILE: usize = 1000;
