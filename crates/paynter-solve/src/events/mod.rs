@@ -59,7 +59,7 @@ const CHATTER_COUNT: usize = 16;
 const CHATTER_WINDOW: f64 = 1000.0;
 /// A guard that has fired so often, with no more than so many steps between, may be noise. Chattering shows before.
 const LONG_STREAK: usize = 2 * CHATTER_COUNT;
-const STEPS_BETWEEN: usize = 2;
+const STEPS_BETWEEN: usize = 8;
 /// Steps for which a guard stays silenced.
 const STEPS_OF_SILENCE: usize = 1000;
 
