@@ -27,6 +27,7 @@ mod library;
 mod page;
 mod result;
 mod runner;
+mod seen;
 mod server;
 mod session;
 mod study;

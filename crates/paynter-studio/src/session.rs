@@ -128,10 +128,13 @@ impl Clerk<'_> {
                 Ok(Value::Null)
             }
             Ask::Zoom { from, to, width } => {
-                let frame = self.runner.zoom(from.zip(to), width.min(MAX_WIDTH));
-                if let Some(frame) = frame {
+                for frame in self.runner.zoom(from.zip(to), width.min(MAX_WIDTH)) {
                     self.out.binary(frame);
                 }
+                Ok(Value::Null)
+            }
+            Ask::Pin { runs } => {
+                self.runner.pin(&runs);
                 Ok(Value::Null)
             }
             Ask::Curves { of, width } => {

@@ -110,6 +110,8 @@ pub enum Ask {
         to: Option<f64>,
         width: usize,
     },
+    /// Keeps the curves of these runs for zooming, and of no others.
+    Pin { runs: Vec<u64> },
     /// Effort, flow and power of a node or bond over the last run.
     Curves { of: String, width: usize },
     /// Power of every bond over the last run.
@@ -185,6 +187,9 @@ pub struct RunAsk {
     pub rough: bool,
     /// Pixels there are for the curves.
     pub width: usize,
+    /// The part of the time that is looked at; the whole where there is none.
+    pub from: Option<f64>,
+    pub to: Option<f64>,
 }
 
 /// A change of the graph.
@@ -341,6 +346,8 @@ pub struct BondView {
     pub head_port: String,
     /// Scalar bonds in it.
     pub dimension: u32,
+    /// Drawn with two lines, however many bonds it is.
+    pub is_multi: bool,
     /// `none`, `tail`, `head`, `both`.
     pub stroke: &'static str,
     /// What its colour says.
@@ -476,6 +483,15 @@ pub struct Parameter {
     pub span: Span,
 }
 
+/// An algebraic loop.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loop {
+    /// The variables on it.
+    pub variables: Vec<String>,
+    /// The bonds that it runs over, in their order.
+    pub bonds: Vec<String>,
+}
+
 /// What the strokes say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Facts {
@@ -486,7 +502,7 @@ pub struct Facts {
     /// Storages in derivative form.
     pub dependent: Vec<String>,
     /// Algebraic loops.
-    pub loops: usize,
+    pub loops: Vec<Loop>,
     /// The file has `units strict`.
     pub strict: bool,
 }
@@ -498,6 +514,8 @@ pub struct Analysis {
     pub event: &'static str,
     /// The file.
     pub path: String,
+    /// The model that is looked at, or in whose parts one is.
+    pub top: Option<String>,
     /// The version of its text.
     pub version: usize,
     /// What is wrong.

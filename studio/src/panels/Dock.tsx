@@ -11,6 +11,7 @@ import type { RunResult } from "../wire/protocol";
 import { EnergyStrip, EnergyTable } from "./Energy";
 import { StudyPanel } from "../studies/StudyPanel";
 import { Icon } from "./Icon";
+import { progressWords } from "./progress";
 import { MessageList } from "./MessageList";
 import { Splitter } from "./Splitter";
 
@@ -147,10 +148,10 @@ function Plots() {
 }
 
 function Progress() {
-  const done = useStudio((s) => (s.running?.isLong ? s.running.done : null));
-  return done === null ? null : (
-    <div className="progress" role="progressbar" aria-label="Run" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * done)}>
-      <span style={{ width: `${100 * done}%` }} />
+  const running = useStudio((s) => (s.running?.isLong ? s.running : null));
+  return running === null ? null : (
+    <div className="progress" role="progressbar" aria-label="Run" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * running.done)} aria-valuetext={progressWords(running)}>
+      <span style={{ width: `${100 * running.done}%` }} />
     </div>
   );
 }
@@ -163,8 +164,8 @@ function Runs() {
   const others = pinned.filter((p) => p !== result);
   return (
     <div className="runs">
-      <h3>Runs <button className="link" onClick={pinRun} disabled={pinned.includes(result)}>Pin this run</button></h3>
-      <p className="run-key"><RunLine name="now" /> {head.experiment || head.model}, now <span>{head.events.length > 0 && `${head.events.length} event${head.events.length === 1 ? "" : "s"}, `}{number(head.stats.ms, 2)} ms</span></p>
+      <h3>Runs <button className="link" onClick={pinRun} disabled={pinned.includes(result) || head.underWay}>Pin this run</button></h3>
+      <p className="run-key"><RunLine name="now" /> {head.experiment || head.model}, now {head.underWay ? <span>under way</span> : <span>{head.events.length > 0 && `${head.events.length} event${head.events.length === 1 ? "" : "s"}, `}{number(head.stats.ms, 2)} ms</span>}</p>
       {others.map((p, i) => (
         <p key={p.head.run} className="run-key">
           <RunLine name={`pinned${pinned.indexOf(p)}`} /> {p.head.experiment || p.head.model}, pinned <span>{number(p.head.stats.ms, 2)} ms</span>
@@ -185,7 +186,7 @@ function Runs() {
       {head.comparisons.map((c) => (
         <Comparison key={c.path} file={c.path.split("/").pop() ?? c.path} worst={c.worst} good={c.good} />
       ))}
-      {head.ending !== "reached" && <p className="bad">{head.ending}</p>}
+      {!head.underWay && head.ending !== "reached" && <p className="bad">{head.ending}</p>}
       {head.messages.slice(0, 3).map((m, i) => <p key={i} className="quiet">{m.text}</p>)}
     </div>
   );
