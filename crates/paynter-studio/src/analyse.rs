@@ -59,6 +59,7 @@ pub fn analyse(workspace: &Workspace, full: &str, focus: &Focus, version: usize)
             order: structure.map(|s| s.order),
             states: structure.map(|s| s.states.clone()).unwrap_or_default(),
             dependent: structure.map(|s| s.dependent.clone()).unwrap_or_default(),
+            n_loops: structure.map_or(0, |s| s.loops.len()),
             loops: structure.map(loops).unwrap_or_default(),
             strict: document
                 .as_ref()
@@ -70,10 +71,16 @@ pub fn analyse(workspace: &Workspace, full: &str, focus: &Focus, version: usize)
     }
 }
 
+/// More loops than these nobody looks at one by one; they are sent at every key stroke.
+const MOST_LOOPS: usize = 50;
+/// More variables than these are no name of a loop.
+const MOST_VARIABLES: usize = 6;
+
 fn loops(structure: &Structure) -> Vec<Loop> {
     let pairs = structure.loops.iter().zip(&structure.loop_bonds);
-    let made = pairs.map(|(variables, bonds)| Loop {
-        variables: variables.clone(),
+    let made = pairs.take(MOST_LOOPS).map(|(variables, bonds)| Loop {
+        variables: variables.iter().take(MOST_VARIABLES).cloned().collect(),
+        n_variables: variables.len(),
         bonds: bonds.clone(),
     });
     made.collect()

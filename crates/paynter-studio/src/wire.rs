@@ -485,15 +485,19 @@ pub struct Parameter {
 
 /// An algebraic loop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Loop {
-    /// The variables on it.
+    /// The first variables on it.
     pub variables: Vec<String>,
+    /// How many there are.
+    pub n_variables: usize,
     /// The bonds that it runs over, in their order.
     pub bonds: Vec<String>,
 }
 
 /// What the strokes say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Facts {
     /// Number of states; none if the model has errors.
     pub order: Option<usize>,
@@ -501,7 +505,9 @@ pub struct Facts {
     pub states: Vec<String>,
     /// Storages in derivative form.
     pub dependent: Vec<String>,
-    /// Algebraic loops.
+    /// Number of algebraic loops.
+    pub n_loops: usize,
+    /// The first of them.
     pub loops: Vec<Loop>,
     /// The file has `units strict`.
     pub strict: bool,

@@ -93,12 +93,15 @@ function Inner() {
   useEffect(() => {
     if (fitted.current === where && !isChosen.current && !isLarge) void flow.fitView({ ...room(), duration: 0 });
   }, [size, mode === "power"]);
-  // So does who has not moved the graph when a new node would be out of sight.
-  const known = useRef(0);
+  // So does who has not moved the graph when a new node, or one that the layout has moved, would be out of sight.
+  const known = useRef<Places>(places);
   useEffect(() => {
-    const isMore = places.size > known.current;
-    known.current = places.size;
-    if (!isMore || fitted.current !== where || isChosen.current || isLarge || isInSight(places, api.getState())) return;
+    const before = known.current;
+    known.current = places;
+    if (fitted.current !== where || isChosen.current || isLarge) return;
+    const isByHand = (id: string): boolean => waiting.has(id) || (view?.nodes.find((n) => n.id === id)?.at ?? null) !== null;
+    const others = [...places].filter(([id, at]) => String(before.get(id)) !== String(at) && (!before.has(id) || !isByHand(id)));
+    if (isInSight(others, api.getState())) return;
     void flow.fitView({ ...room(), duration: 160 });
   }, [places]);
   const fit = useCallback(() => {
@@ -285,12 +288,12 @@ function useClipboard(toFlow: (p: { x: number; y: number }) => { x: number; y: n
 const NO_NODES: FlowNode[] = [];
 const NO_EDGES: (FlowBond | FlowSignal)[] = [];
 
-function isInSight(places: Places, { transform: [left, top, zoom], width, height }: { transform: [number, number, number]; width: number; height: number }): boolean {
+function isInSight(places: [string, [number, number]][], { transform: [left, top, zoom], width, height }: { transform: [number, number, number]; width: number; height: number }): boolean {
   const isInside = ([x, y]: [number, number]): boolean => {
     const [px, py] = [x * zoom + left, y * zoom + top];
     return px > 0 && py > 0 && px < width && py < height;
   };
-  return [...places.values()].every(isInside);
+  return places.every(([, at]) => isInside(at));
 }
 
 type Flow = ReturnType<typeof useReactFlow>;

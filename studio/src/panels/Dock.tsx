@@ -1,12 +1,12 @@
 // Results under the canvas: sliders, plots, runs and measures, the energy audit.
 
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { addSlider, exportRun, pinRun, removeSlider, slide, unpinRun } from "../store/actions";
 import { get, isMoved, set, useStudio, type DockTab, type Slider } from "../store/store";
 import { saveGraph } from "../canvas/share";
 import { number, unit } from "../plots/format";
 import { PlotPanel } from "../plots/PlotPanel";
-import { watchWidth } from "../plots/width";
+import { watchRoom } from "../plots/width";
 import type { RunResult } from "../wire/protocol";
 import { EnergyStrip, EnergyTable } from "./Energy";
 import { StudyPanel } from "../studies/StudyPanel";
@@ -127,6 +127,12 @@ function SliderRow({ slider }: { slider: Slider }) {
 
 /** Room for two panels; more are scrolled. */
 const PANEL_HEIGHT = 104;
+/** A curve in a plane is no narrow band. */
+const PHASE_HEIGHT = 220;
+/** One panel fills the room, within these, px. */
+const [LOWEST, HIGHEST] = [130, 480];
+/** Its caption, and space around it, px. */
+const AROUND = 42;
 
 function Plots() {
   const result = useStudio((s) => s.result);
@@ -135,14 +141,16 @@ function Plots() {
   const trouble = useStudio((s) => s.runTrouble);
   const many = (result?.head.panels.length ?? 0) > 1;
   const room = useRef<HTMLDivElement>(null);
-  useEffect(() => (room.current ? watchWidth(room.current) : undefined), []);
+  const [free, setFree] = useState(242);
+  useEffect(() => (room.current ? watchRoom(room.current, setFree) : undefined), []);
+  const whole = Math.min(HIGHEST, Math.max(LOWEST, free - AROUND));
   return (
     <div ref={room} className="plots" tabIndex={0} role="group" aria-label="Curves">
       <Progress />
       {trouble && <p className="trouble-line"><Icon name="warning" size={13} /> {trouble}</p>}
       {stale && result && !running && <p className="quiet stale-line">Last good run: the text has changed since.</p>}
       {!result && !trouble && <p className="empty">Run an experiment to see its curves. <kbd>F5</kbd></p>}
-      {result?.head.panels.map((p, i) => <PlotPanel key={`${p.title}${i}`} index={i} result={result} height={many ? PANEL_HEIGHT : 200} />)}
+      {result?.head.panels.map((p, i) => <PlotPanel key={`${p.title}${i}`} index={i} result={result} height={p.isPhase ? Math.max(whole, PHASE_HEIGHT) : many ? PANEL_HEIGHT : whole} />)}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { KIND_WORDS } from "../canvas/flow";
 import { Sample } from "../canvas/Legend";
 import { align } from "../canvas/share";
 import { number } from "../plots/format";
-import type { BondView, KindCard, NodeView, Reason } from "../wire/protocol";
+import type { AlgebraicLoop, BondView, KindCard, NodeView, Reason } from "../wire/protocol";
 import { EquationsWith } from "./EquationList";
 import { Icon } from "./Icon";
 import { toggleRoom } from "./rooms";
@@ -230,8 +230,8 @@ function ModelSheet({ count }: { count: number }) {
       {facts.loops.length > 0 && (
         <section>
           <h3>Algebraic loops <span className="quiet">solved together</span></h3>
-          {facts.loops.slice(0, MOST_LOOPS).map((loop, i) => <LoopRow key={i} at={i} variables={loop.variables} />)}
-          {facts.loops.length > MOST_LOOPS && <p className="quiet">and {facts.loops.length - MOST_LOOPS} more</p>}
+          {facts.loops.slice(0, MOST_LOOPS).map((loop, i) => <LoopRow key={i} at={i} loop={loop} />)}
+          {facts.nLoops > MOST_LOOPS && <p className="quiet">and {facts.nLoops - MOST_LOOPS} more</p>}
         </section>
       )}
       <Inputs />
@@ -240,12 +240,11 @@ function ModelSheet({ count }: { count: number }) {
 }
 
 const MOST_LOOPS = 20;
-const MOST_VARIABLES = 6;
 
-function LoopRow({ at, variables }: { at: number; variables: string[] }) {
+function LoopRow({ at, loop: { variables, nVariables } }: { at: number; loop: AlgebraicLoop }) {
   const isLit = useStudio((s) => s.why?.bond === `loop ${at}`);
-  const more = variables.length - MOST_VARIABLES;
-  return <button className="row loop-row" aria-pressed={isLit} title="Show the loop on the graph" onClick={() => showLoop(at)}><span>{variables.slice(0, MOST_VARIABLES).join(" → ")}{more > 0 && ` and ${more} more`}</span></button>;
+  const more = nVariables - variables.length;
+  return <button className="row loop-row" aria-pressed={isLit} title="Show the loop on the graph" onClick={() => showLoop(at)}><span>{variables.join(" → ")}{more > 0 && ` and ${more} more`}</span></button>;
 }
 
 function Inputs() {

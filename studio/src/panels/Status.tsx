@@ -7,12 +7,12 @@ import { Icon } from "./Icon";
 import { progressWords } from "./progress";
 
 /** One click after the other lights one loop after the other, then none. */
-function Loops({ count }: { count: number }) {
+function Loops({ count, told }: { count: number; told: number }) {
   const lit = useStudio((s) => /^loop (\d+)$/.exec(s.why?.bond ?? "")?.[1]);
   const words = `algebraic loop${count === 1 ? "" : "s"}`;
   if (count === 0) return <span><b>0</b> {words}</span>;
   const next = lit === undefined ? 0 : Number(lit) + 1;
-  return <button aria-pressed={lit !== undefined} title="Show the loop on the graph" onClick={() => showLoop(next < count ? next : Number(lit))}>{lit !== undefined && count > 1 && `${Number(lit) + 1} of `}<b>{count}</b> {words}</button>;
+  return <button aria-pressed={lit !== undefined} title="Show the loop on the graph" onClick={() => showLoop(next < told ? next : Number(lit))}>{lit !== undefined && count > 1 && `${Number(lit) + 1} of `}<b>{count}</b> {words}</button>;
 }
 
 export function Status() {
@@ -26,7 +26,7 @@ export function Status() {
   return (
     <footer className="status" aria-label="Status">
       {facts && <span>Order <b>{facts.order ?? "not known"}</b></span>}
-      {facts && facts.order !== null && <Loops count={facts.loops.length} />}
+      {facts && facts.order !== null && <Loops count={facts.nLoops} told={facts.loops.length} />}
       {facts && facts.order !== null && (facts.dependent.length === 0 ? <span><b>0</b> dependent</span> : <button onClick={selectDependent} title="Select the dependent storages"><b>{facts.dependent.length}</b> dependent</button>)}
       {analysis && (
         <button className={errors > 0 ? "bad" : warnings > 0 ? "" : "good"} onClick={() => set({ dock: "messages" })}>

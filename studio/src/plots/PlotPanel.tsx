@@ -36,7 +36,7 @@ export const PlotPanel = memo(function PlotPanel({ index, result, height }: Prop
   const earlier = useMemo(() => (isPhase ? [] : ghostCurves(index, result, ghosts, shown)), [index, result, ghosts, isPhase, shown]);
   shades.current = earlier;
   const words = useMemo(() => summary(panel?.title ?? "", unitText, curves), [panel, unitText, curves]);
-  const look = `${theme} ${curves.map((c) => `${c.head.name}${c.run}${c.pin}${c.head.reference}${c.head.held}`).join()} ${isPhase} ${height}`;
+  const look = `${theme} ${curves.map((c) => `${c.head.name}${c.run}${c.pin}${c.head.reference}${c.head.held}`).join()} ${isPhase}`;
 
   useEffect(() => {
     const parent = place.current;
@@ -44,7 +44,7 @@ export const PlotPanel = memo(function PlotPanel({ index, result, height }: Prop
     const made = new uPlot(options(parent, curves, isPhase, height, () => shades.current), isPhase ? phaseData(curves) : aligned(curves), parent);
     plot.current = made;
     if (!isPhase) attach(made);
-    const size = new ResizeObserver(() => made.setSize({ width: parent.clientWidth, height }));
+    const size = new ResizeObserver(() => made.setSize({ width: parent.clientWidth, height: made.height }));
     size.observe(parent);
     return () => {
       size.disconnect();
@@ -53,6 +53,11 @@ export const PlotPanel = memo(function PlotPanel({ index, result, height }: Prop
     };
     // A new look needs a new plot; new numbers do not.
   }, [look]);
+
+  useEffect(() => {
+    const made = plot.current;
+    if (made && made.height !== height) made.setSize({ width: made.width, height });
+  }, [height]);
 
   useEffect(() => {
     const made = plot.current;
@@ -65,9 +70,9 @@ export const PlotPanel = memo(function PlotPanel({ index, result, height }: Prop
 
   if (!panel) return null;
   return (
-    <figure className={`plot ${stale ? "is-stale" : ""}`} aria-label={words}>
+    <figure className={`plot${isPhase ? " is-phase" : ""}${stale ? " is-stale" : ""}`} aria-label={words}>
       <figcaption>
-        <b>{panel.title}{isPhase && panel.unit && ` [${unit(panel.unit)}]`}</b>
+        <b>{panel.title}{isPhase && panel.unit && ` [${unit(panel.unit)}]`}</b>{isPhase && <span className="quiet">over {unit(panel.xLabel)}</span>}
         {!isPhase && panel.unit && <UnitChoice own={panel.unit} shown={unitText} title={panel.title} />}
         <Keys curves={curves} />
         {!isPhase && <Readout curves={curves} unitText={unitText} />}

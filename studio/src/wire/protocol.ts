@@ -204,9 +204,10 @@ export interface Parameter {
   span: Span;
 }
 
-/** An algebraic loop: the variables on it, and the bonds that it runs over. */
+/** An algebraic loop: the first variables on it, and the bonds that it runs over. */
 export interface AlgebraicLoop {
   variables: string[];
+  nVariables: number;
   bonds: string[];
 }
 
@@ -214,6 +215,8 @@ export interface Facts {
   order: number | null;
   states: string[];
   dependent: string[];
+  nLoops: number;
+  /** The first of them. */
   loops: AlgebraicLoop[];
   strict: boolean;
 }
