@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
-import { CIRCUIT, node, reading, scratch, serve, shutDown, text, until, visit } from "./harness.mjs";
+import { CIRCUIT, faults, node, picture, reading, scratch, serve, shutDown, text, until, visit } from "./harness.mjs";
 
 after(shutDown);
 
@@ -142,4 +142,46 @@ test("a bond of heat has its flow as its power", async (t) => {
   assert.match(names[1], /^f\|W$/, names.join());
   assert.ok(e.some((x) => x > 1) && f[0] > 1);
   assert.deepEqual(p, f);
+});
+
+test("ways out of a conflict are shown with what they write, and one is taken", async (t) => {
+  const source = "model Bench {\n    motor: Sf(1) -> rotor: 1 -> jm: I(1), bm: R(1)\n    rotor -> gear: TF(2) -> fin: 1 -> bf: R(1)\n    clamp: Sf(0) -> fin\n}\nexperiment go of Bench { stop = 1; record bf.e }\n";
+  const { address } = await serve(t, path.join(scratch(t, { "bench.bond": source }), "bench.bond"));
+  const page = await visit(t, address);
+  await until("the conflict", async () => (await page.locator(".react-flow__edge .bond-conflict").count()) > 0);
+  await page.keyboard.press("Control+.");
+  const cards = page.locator(".fix-card");
+  await until("ways out", async () => (await cards.filter({ hasText: "Delete clamp" }).count()) === 1);
+  assert.match(await cards.filter({ hasText: "Delete clamp" }).textContent(), /no conflict · order 0 · jm\.p dependent.*- clamp: Sf\(0\) -> fin/);
+  const give = cards.filter({ hasText: "Let it give" }).first();
+  assert.match(await give.textContent(), /\+ .*C\(1/);
+  assert.deepEqual(await faults(page), []);
+  await picture(page, "ways_out");
+  await give.getByRole("button", { name: "Apply" }).click();
+  await until("no conflict, and a run", async () => (await page.locator(".bond-conflict").count()) === 0 && (await page.evaluate(() => window.paynterStudio.get().result?.head.complete)) === true);
+  await page.locator(".react-flow__pane").click({ position: { x: 20, y: 80 } });
+  await page.keyboard.press("Control+z");
+  await until("undone in one step", async () => (await page.locator(".react-flow__edge .bond-conflict").count()) > 0);
+});
+
+test("inside of a part strokes and curves are those of the whole, and the runs go on", async (t) => {
+  const source = "model Mass {\n    param m\n    port a: translational\n    a -> v: 1 -> i: I(m), r: R(1)\n}\nmodel Whole {\n    left: Mass(m = 2)\n    right: Mass(m = 2)\n    pull: Se(1) -> left.a\n    push: Sf(time) -> right.a\n}\nexperiment go of Whole { stop = 1; record left.v.f; plot left.v.f }\n";
+  const { address } = await serve(t, path.join(scratch(t, { "m.bond": source }), "m.bond"));
+  const page = await visit(t, address);
+  await until("a curve", async () => (await page.locator(".plot output").count()) > 0);
+  const run = () => page.evaluate(() => window.paynterStudio.get().result.head.run);
+  const before = await run();
+  const strokeClass = (head) => page.evaluate((h) => window.paynterStudio.get().analysis.view.bonds.find((b) => b.head === h)?.class, head);
+  for (const [part, wanted] of [["left", "preferred"], ["right", "derivative"]]) {
+    await node(page, part).dblclick();
+    await until(`inside of ${part}`, async () => (await node(page, "i").count()) === 1);
+    assert.match(await page.locator(".breadcrumb").textContent(), new RegExp(`Whole${part}$`));
+    assert.equal(await strokeClass("i"), wanted);
+    await node(page, "i").click();
+    await until("its curves", async () => (await page.locator(".signal-row").count()) === 4);
+    await page.locator(".breadcrumb").getByRole("button", { name: "Whole" }).click();
+    await until("back", async () => (await node(page, "left").count()) === 1);
+  }
+  assert.equal(await run(), before, "nothing was run again");
+  assert.equal(await page.locator(".trouble-line").count(), 0);
 });

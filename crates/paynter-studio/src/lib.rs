@@ -34,6 +34,7 @@ mod study;
 mod texts;
 mod told;
 mod view;
+mod ways;
 mod wire;
 mod words;
 mod world;

@@ -16,6 +16,7 @@ use crate::library;
 use crate::runner::Runner;
 use crate::study::Bench;
 use crate::told::Told;
+use crate::ways::ways;
 use crate::wire::{Ask, Focus, GraphEdit, answer};
 use crate::words::{card, offers};
 use paynter::{Choice, design_in};
@@ -171,6 +172,10 @@ impl Clerk<'_> {
                 let (full, model) = self.level(&path)?;
                 let text = paynter_service::edit::copy(&hub.workspace(), &full, &model, &nodes);
                 text.map(|text| json!(text)).map_err(|r| r.to_string())
+            }
+            Ask::Ways { path } => {
+                let (full, model) = self.level(&path)?;
+                Ok(json!(ways(&hub.workspace(), &full, &model)))
             }
             Ask::Preview { path, from, to } => {
                 let (full, model) = self.level(&path)?;

@@ -41,7 +41,7 @@ pub fn canvas(level: &Level, way: &[String], is_foreign: bool, messages: &[Messa
         bond_spans: drawn.iter().map(arrow).collect(),
         node_spans,
         signals: signals(level),
-        conflict: conflict(level, messages, way),
+        conflict: way_of_conflict(level, messages, way),
         nodes,
     }
 }
@@ -284,7 +284,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The way of the first conflict, as the engine tells it.
-fn conflict(level: &Level, messages: &[Message], way: &[String]) -> Vec<Reason> {
+pub fn way_of_conflict(level: &Level, messages: &[Message], way: &[String]) -> Vec<Reason> {
     let Some(structure) = &level.structure else {
         return Vec::new();
     };

@@ -130,6 +130,8 @@ pub enum Ask {
     Lesson,
     /// Nodes as statements, for the clipboard.
     Copy { path: String, nodes: Vec<String> },
+    /// Ways out of the conflict of the model.
+    Ways { path: String },
     /// What a bond between two nodes would be.
     Preview {
         path: String,
@@ -481,6 +483,19 @@ pub struct Parameter {
     pub doc: String,
     /// Where it stands.
     pub span: Span,
+}
+
+/// A way out of a conflict: a change of the text, and what the strokes say after it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Way {
+    /// In words.
+    pub title: String,
+    /// What is written.
+    pub changes: Vec<TextChange>,
+    /// Number of states.
+    pub order: usize,
+    /// Storages in derivative form.
+    pub dependent: Vec<String>,
 }
 
 /// An algebraic loop.

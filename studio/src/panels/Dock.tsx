@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { addSlider, exportRun, pinRun, removeSlider, slide, unpinRun } from "../store/actions";
 import { get, isMoved, set, useStudio, type DockTab, type Slider } from "../store/store";
 import { saveGraph } from "../canvas/share";
+import { ago } from "../store/recent";
 import { number, unit } from "../plots/format";
 import { PlotPanel } from "../plots/PlotPanel";
 import { watchRoom } from "../plots/width";
@@ -139,6 +140,7 @@ function Plots() {
   const running = useStudio((s) => s.running !== null);
   const stale = useStudio((s) => s.stale);
   const trouble = useStudio((s) => s.runTrouble);
+  const at = useStudio((s) => s.resultAt);
   const many = (result?.head.panels.length ?? 0) > 1;
   const room = useRef<HTMLDivElement>(null);
   const [free, setFree] = useState(242);
@@ -148,11 +150,22 @@ function Plots() {
     <div ref={room} className="plots" tabIndex={0} role="group" aria-label="Curves">
       <Progress />
       {trouble && <p className="trouble-line"><Icon name="warning" size={13} /> {trouble}</p>}
-      {stale && result && !running && <p className="quiet stale-line">Last good run: the text has changed since.</p>}
+      {result && !result.head.complete && !result.head.underWay && !trouble && <p className="trouble-line"><Icon name="warning" size={13} /> {result.head.ending}: the curves end there</p>}
+      {stale && result && !running && <StaleLine at={at} />}
       {!result && !trouble && <p className="empty">Run an experiment to see its curves. <kbd>F5</kbd></p>}
       {result?.head.panels.map((p, i) => <PlotPanel key={`${p.title}${i}`} index={i} result={result} height={p.isPhase ? Math.max(whole, PHASE_HEIGHT) : many ? PANEL_HEIGHT : whole} />)}
     </div>
   );
+}
+
+/** Over curves of an older text: how old they are. */
+function StaleLine({ at }: { at: number }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 5000);
+    return () => clearInterval(timer);
+  }, []);
+  return <p className="quiet stale-line">Last good run, {ago(at, now)}: the text has changed since.</p>;
 }
 
 function Progress() {

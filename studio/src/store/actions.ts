@@ -606,8 +606,9 @@ function takeRun(result: RunResult): void {
   const ghosts = before && result.head.rough ? [...state.ghosts, before].slice(-MOST_GHOSTS) : result.head.rough ? state.ghosts : [];
   set({
     result,
+    resultAt: Date.now(),
     ghosts,
-    stale: !result.head.complete,
+    stale: false,
     ...(isLast ? { running: null } : {}),
     range: sameSpan(state.result, result) ? state.range : null,
   });

@@ -173,6 +173,12 @@ export interface Spans {
   bonds: number[];
 }
 
+/** A way out of a conflict: a change of the text, and what the strokes say after it. */
+export interface Way extends Fix {
+  order: number;
+  dependent: string[];
+}
+
 /** One step of a chain of reasons. */
 export interface Reason {
   text: string;
