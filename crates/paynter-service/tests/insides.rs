@@ -36,7 +36,10 @@ fn two_parts_of_one_kind_have_the_strokes_of_their_own_surroundings() {
     let (left, right) = (inside("left"), inside("right"));
     let bond = |view: &paynter_service::View, to: &str| {
         let mut bonds = view.bonds.iter();
-        bonds.find(|b| b.to.node == to).expect("it is there").clone()
+        bonds
+            .find(|b| b.to.node == to)
+            .expect("it is there")
+            .clone()
     };
     // Pulled by an effort the mass integrates; driven by a flow it follows.
     assert_eq!(bond(&left, "m").stroke, Some(StrokeAt::Head));
@@ -52,9 +55,17 @@ fn two_parts_of_one_kind_have_the_strokes_of_their_own_surroundings() {
     // The bond through the port has the stroke of the whole as well.
     assert_eq!(bond(&left, "v").stroke, Some(StrokeAt::Head));
     assert_eq!(bond(&right, "v").stroke, Some(StrokeAt::Tail));
-    assert!(left.bonds.iter().all(|b| b.decided != Some(Decided::Conflict)));
+    assert!(
+        left.bonds
+            .iter()
+            .all(|b| b.decided != Some(Decided::Conflict))
+    );
     let nowhere = ["middle".to_owned()];
-    assert!(workspace.view_inside(("m.bond", "Mass"), ("m.bond", "Whole"), &nowhere).is_none());
+    assert!(
+        workspace
+            .view_inside(("m.bond", "Mass"), ("m.bond", "Whole"), &nowhere)
+            .is_none()
+    );
 }
 
 #[test]
@@ -64,23 +75,37 @@ fn a_part_of_a_part_is_found_by_its_way() {
     let way = ["w".to_owned(), "right".to_owned()];
     let view = workspace.view_inside(("m.bond", "Mass"), ("m.bond", "Outer"), &way);
     let view = view.expect("it is there");
-    assert!(view.bonds.iter().any(|b| b.is_derivative && b.to.node == "m"));
+    assert!(
+        view.bonds
+            .iter()
+            .any(|b| b.is_derivative && b.to.node == "m")
+    );
     assert!(view.bonds.iter().all(|b| b.stroke.is_some()), "{view:?}");
 }
 
 #[test]
 fn a_body_of_the_library_has_strokes_inside_of_a_mechanism() {
-    let path = root().join("gallery/slider_crank/slider_crank.bond").display().to_string();
+    let path = root()
+        .join("gallery/slider_crank/slider_crank.bond")
+        .display()
+        .to_string();
     let workspace = Workspace::new([]);
     let library = "library:mechanics3d";
     let way = ["crank".to_owned()];
     let view = workspace.view_inside((library, "Rod"), (&path, "SliderCrank"), &way);
     let view = view.expect("the crank is a rod");
-    let storages = view.bonds.iter().filter(|b| ["it", "ir"].contains(&&*b.to.node));
+    let storages = view
+        .bonds
+        .iter()
+        .filter(|b| ["it", "ir"].contains(&&*b.to.node));
     let storages: Vec<_> = storages.collect();
     assert_eq!(storages.len(), 2);
     // All bodies of the closed loop follow the crank's one freedom.
-    assert!(storages.iter().all(|b| b.is_derivative && b.dimension == Some(3)));
+    assert!(
+        storages
+            .iter()
+            .all(|b| b.is_derivative && b.dimension == Some(3))
+    );
     // Alone it lacks a mass, and has no strokes.
     let alone = workspace.view(library, "Rod").expect("it is there");
     assert!(alone.bonds.iter().all(|b| !b.is_derivative));

@@ -136,7 +136,7 @@ fn an_error_in_a_model_leaves_no_strokes_that_may_be_wrong() {
         CIRCUIT.replace("c: C(1)", "c: C("),
         CIRCUIT.replace("c: C(1)\n", "c: C(1)\n    d: ->\n"),
         format!("model P {{\n    p: port electrical\n    p -> r: R(\n}}\n{CIRCUIT}"),
-        format!("{CIRCUIT}\nfn f(x) = (\n"),
+        format!("{}\nfn f(x) = (\n", CIRCUIT.replace("C(1)", "C(f(1))")),
     ];
     for text in wrong {
         let mut workspace = Workspace::new([]);
@@ -155,7 +155,11 @@ fn a_storage_that_follows_from_others_is_integral_as_well() {
     let text = "model M {\n    s: Se(1) -> j: 1 -> i: I(1), c: C { e = 3*q }\n}\n";
     workspace.open("m.bond", text);
     let view = workspace.view("m.bond", "M").expect("it can be read");
-    let bond = |to: &str| (view.bonds.iter()).find(|b| b.to.node == to).expect("there");
+    let bond = |to: &str| {
+        (view.bonds.iter())
+            .find(|b| b.to.node == to)
+            .expect("there")
+    };
     assert!(bond("i").is_integral && bond("c").is_integral);
     assert!(!bond("j").is_integral);
 }
@@ -172,6 +176,10 @@ fn the_bonds_of_an_algebraic_loop_are_known() {
     assert_eq!(structure.loops.len(), structure.loop_bonds.len());
     for bonds in &structure.loop_bonds {
         assert!(bonds.len() >= 2, "{bonds:?}");
-        assert!(bonds.iter().all(|id| view.bonds.iter().any(|b| b.id == *id)));
+        assert!(
+            bonds
+                .iter()
+                .all(|id| view.bonds.iter().any(|b| b.id == *id))
+        );
     }
 }

@@ -454,8 +454,14 @@ mod tests {
         let second = next_frame(&mut heard);
         for part in [&first, &second] {
             assert_eq!(part["underWay"], true, "{part}");
-            assert_eq!((part["run"].as_u64(), part["to"].as_f64()), (Some(1), Some(1e6)));
-            assert!(part["panels"][0]["series"][0]["n"].as_u64() > Some(10), "{part}");
+            assert_eq!(
+                (part["run"].as_u64(), part["to"].as_f64()),
+                (Some(1), Some(1e6))
+            );
+            assert!(
+                part["panels"][0]["series"][0]["n"].as_u64() > Some(10),
+                "{part}"
+            );
         }
         runner.cancel();
         let mut last = next_frame(&mut heard);

@@ -128,7 +128,10 @@ fn letters(node: &Node) -> String {
 
 /// The kind of a node; of one that can be replaced, what stands there unless it is.
 pub fn part_kind(node: &Node) -> &str {
-    let default = node.value.as_deref().filter(|_| node.sort == NodeSort::Replaceable);
+    let default = node
+        .value
+        .as_deref()
+        .filter(|_| node.sort == NodeSort::Replaceable);
     let head = default.and_then(|v| v.split(['(', '{', ' ']).next());
     head.filter(|h| !h.is_empty()).unwrap_or(&node.kind)
 }

@@ -40,7 +40,9 @@ pub fn ways(workspace: &Workspace, path: &str, model: &str) -> Vec<Way> {
         tries.extend(turned(source));
         tries.push(without(source));
     }
-    let found = tries.iter().filter_map(|t| tried(workspace, (path, model), t));
+    let found = tries
+        .iter()
+        .filter_map(|t| tried(workspace, (path, model), t));
     let mut found: Vec<Way> = found.collect();
     // Two bonds in a row give the same way out.
     found.dedup_by(|a, b| a.title == b.title);
@@ -97,7 +99,10 @@ fn part_between(bond: &Bond, view: &View, is_of_flow: bool) -> Option<Try> {
         false => ("1", "R", "Put a resistance in series"),
     };
     Some(Try {
-        title: format!("{words}: {part} {article} between `{tail}` and `{head}`", article = article(junction)),
+        title: format!(
+            "{words}: {part} {article} between `{tail}` and `{head}`",
+            article = article(junction)
+        ),
         steps: vec![GraphEdit::Insert {
             bond: bond.id.clone(),
             part: junction.to_owned(),
@@ -126,7 +131,9 @@ fn value(part: &str, domain: Option<&str>) -> String {
         _ => format!("{}/({})", d.effort.unit.text, d.flow.unit.text),
     };
     let domains = Domains::built_in();
-    let known = domains.iter().find(|(_, d)| Some(d.name.as_str()) == domain);
+    let known = domains
+        .iter()
+        .find(|(_, d)| Some(d.name.as_str()) == domain);
     known.map_or_else(|| "1".to_owned(), |(_, d)| format!("1 [{}]", unit(d)))
 }
 
@@ -135,7 +142,10 @@ fn tried(workspace: &Workspace, (path, model): (&str, &str), attempt: &Try) -> O
     let old = workspace.text(path)?;
     let n_errors = |w: &Workspace| {
         let messages = w.messages(path);
-        messages.iter().filter(|m| m.severity == Severity::Error).count()
+        messages
+            .iter()
+            .filter(|m| m.severity == Severity::Error)
+            .count()
     };
     let mut copy = copy_of(workspace);
     let mut made = None;
@@ -184,11 +194,20 @@ mod tests {
         let text = "units strict\nmodel M {\n    motor: Sf(1 [rad/s]) -> rotor: 1 -> jm: I(1 [kg*m^2]), bm: R(1 [N*m*s/rad])\n    rotor -> gear: TF(2) -> fin: 1 -> jf: I(1 [kg*m^2])\n    clamp: Sf(0 [rad/s]) -> fin\n}\n";
         let ways = found(text);
         let all = titles(&ways);
-        assert!(all.iter().any(|t| t.starts_with("Let it give: C")), "{all:?}");
-        assert!(all.contains(&"Delete `clamp`") && all.contains(&"Delete `motor`"), "{all:?}");
+        assert!(
+            all.iter().any(|t| t.starts_with("Let it give: C")),
+            "{all:?}"
+        );
+        assert!(
+            all.contains(&"Delete `clamp`") && all.contains(&"Delete `motor`"),
+            "{all:?}"
+        );
         // A speed is no torque: in a text with strict units that would be another error.
         assert!(!all.iter().any(|t| t.starts_with("Make")), "{all:?}");
-        let give = ways.iter().find(|w| w.title.starts_with("Let")).expect("seen above");
+        let give = ways
+            .iter()
+            .find(|w| w.title.starts_with("Let"))
+            .expect("seen above");
         assert_eq!((give.order, give.dependent.len()), (1, 2));
         let insert: String = give.changes.iter().map(|c| c.insert.as_str()).collect();
         assert!(insert.contains("C(1 [rad/(N*m)])"), "{insert}");
@@ -196,10 +215,15 @@ mod tests {
 
     #[test]
     fn two_sources_of_effort_get_a_resistance_between_them() {
-        let text = "model M {\n    a: Se(1) -> x: 0 -> r: R(1)\n    b: Se(2) -> y: 0\n    x -> y\n}\n";
+        let text =
+            "model M {\n    a: Se(1) -> x: 0 -> r: R(1)\n    b: Se(2) -> y: 0\n    x -> y\n}\n";
         let ways = found(text);
         let all = titles(&ways);
-        assert!(all.iter().any(|t| t.starts_with("Put a resistance in series")), "{all:?}");
+        assert!(
+            all.iter()
+                .any(|t| t.starts_with("Put a resistance in series")),
+            "{all:?}"
+        );
         assert!(all.contains(&"Make `a` a source of flow"), "{all:?}");
     }
 

@@ -37,7 +37,10 @@ fn plots_on_the_way_are_beginnings_of_those_at_the_end() {
     for plots in seen.iter() {
         assert_eq!(plots[0].panels.len(), last.len());
         for (part, whole) in plots[0].panels.iter().zip(last) {
-            assert_eq!((&part.x_label, &part.y_label), (&whole.x_label, &whole.y_label));
+            assert_eq!(
+                (&part.x_label, &part.y_label),
+                (&whole.x_label, &whole.y_label)
+            );
             for (a, b) in part.series.iter().zip(&whole.series) {
                 assert_eq!(a.name, b.name);
                 // The last row may be replaced by the values after an event at the same instant.
@@ -49,6 +52,8 @@ fn plots_on_the_way_are_beginnings_of_those_at_the_end() {
     }
     assert!(lengths.is_sorted() && lengths[0] < lengths[lengths.len() - 1]);
     // Looking on changes nothing.
-    let alone = run(&design, &RunChoice::default(), &mut |_| ControlFlow::Continue(()));
+    let alone = run(&design, &RunChoice::default(), &mut |_| {
+        ControlFlow::Continue(())
+    });
     assert_eq!(alone.expect("it runs").run.table, outcome.run.table);
 }
