@@ -450,18 +450,17 @@ mod tests {
             from: None,
             to: None,
         });
-        let first = next_frame(&mut heard);
-        let second = next_frame(&mut heard);
-        for part in [&first, &second] {
+        let n_points = |part: &Value| part["panels"][0]["series"][0]["n"].as_u64().unwrap_or(0);
+        let mut part = next_frame(&mut heard);
+        let first = n_points(&part);
+        // However slow the machine is, there is more of it later.
+        while n_points(&part) < first + 10 {
             assert_eq!(part["underWay"], true, "{part}");
             assert_eq!(
                 (part["run"].as_u64(), part["to"].as_f64()),
                 (Some(1), Some(1e6))
             );
-            assert!(
-                part["panels"][0]["series"][0]["n"].as_u64() > Some(10),
-                "{part}"
-            );
+            part = next_frame(&mut heard);
         }
         runner.cancel();
         let mut last = next_frame(&mut heard);

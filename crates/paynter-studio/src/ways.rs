@@ -23,7 +23,13 @@ pub fn ways(workspace: &Workspace, path: &str, model: &str) -> Vec<Way> {
     };
     let reasons = way_of_conflict(&view, &workspace.messages(path), &[]);
     let is_on_way = |id: &str| reasons.iter().any(|r| r.nodes.iter().any(|n| n == id));
-    let sources = view.nodes.iter().filter(|n| is_on_way(&n.id));
+    // The way leads from one source to where it meets what another one says.
+    let meets = |id: &str| {
+        let mut refused = view.bonds.iter().filter(|b| b.is_conflict);
+        refused.any(|b| b.from.node == id || b.to.node == id)
+    };
+    let sources = view.nodes.iter();
+    let sources = sources.filter(|n| is_on_way(&n.id) || meets(&n.id));
     let sources: Vec<&Node> = sources.filter(|n| other_source(n).is_some()).collect();
     let is_source = |id: &str| sources.iter().any(|s| s.id == id);
     let between = |b: &&Bond| {
