@@ -133,7 +133,7 @@ const PHASE_HEIGHT = 220;
 /** One panel fills the room, within these, px. */
 const [LOWEST, HIGHEST] = [130, 480];
 /** Its caption, and space around it, px. */
-const AROUND = 42;
+const AROUND = 30;
 
 function Plots() {
   const result = useStudio((s) => s.result);

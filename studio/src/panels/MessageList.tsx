@@ -56,10 +56,10 @@ function WaysOut() {
   }, [version, path]);
   if (!found || found.version !== version || found.ways.length === 0) return null;
   return (
-    <>
+    <div className="ways">
       <h4>Ways out</h4>
       {found.ways.map((way) => <FixCard key={way.title} fix={way} after={`no conflict · order ${way.order}${way.dependent.length > 0 ? ` · ${way.dependent.join(", ")} dependent` : ""}`} />)}
-    </>
+    </div>
   );
 }
 
