@@ -15,6 +15,7 @@ import { Icon } from "./Icon";
 import { progressWords } from "./progress";
 import { MessageList } from "./MessageList";
 import { Splitter } from "./Splitter";
+import { Words } from "./Words";
 
 const TABS: [DockTab, string][] = [["results", "Results"], ["study", "Studies"], ["energy", "Energy"], ["messages", "Messages"]];
 
@@ -132,6 +133,8 @@ const PANEL_HEIGHT = 104;
 const PHASE_HEIGHT = 220;
 /** One panel fills the room, within these, px. */
 const [LOWEST, HIGHEST] = [130, 480];
+/** A line of words above it, px. */
+const LINE = 18;
 /** Its caption, and space around it, px. */
 const AROUND = 30;
 
@@ -145,13 +148,16 @@ function Plots() {
   const room = useRef<HTMLDivElement>(null);
   const [free, setFree] = useState(242);
   useEffect(() => (room.current ? watchRoom(room.current, setFree) : undefined), []);
-  const whole = Math.min(HIGHEST, Math.max(LOWEST, free - AROUND));
+  const isCut = result !== null && !result.head.complete && !result.head.underWay && !trouble;
+  const isStale = stale && result !== null && !running;
+  const lines = [trouble !== "", isCut, isStale].filter(Boolean).length;
+  const whole = Math.min(HIGHEST, Math.max(LOWEST, free - AROUND - LINE * lines));
   return (
     <div ref={room} className="plots" tabIndex={0} role="group" aria-label="Curves">
       <Progress />
-      {trouble && <p className="trouble-line"><Icon name="warning" size={13} /> {trouble}</p>}
-      {result && !result.head.complete && !result.head.underWay && !trouble && <p className="trouble-line"><Icon name="warning" size={13} /> {result.head.ending}: the curves end there</p>}
-      {stale && result && !running && <StaleLine at={at} />}
+      {trouble && <p className="trouble-line"><Icon name="warning" size={13} /> <span><Words text={trouble} /></span></p>}
+      {isCut && <p className="trouble-line"><Icon name="warning" size={13} /> {result.head.ending}: the curves end there</p>}
+      {isStale && <StaleLine at={at} />}
       {!result && !trouble && <p className="empty">Run an experiment to see its curves. <kbd>F5</kbd></p>}
       {result?.head.panels.map((p, i) => <PlotPanel key={`${p.title}${i}`} index={i} result={result} height={p.isPhase ? Math.max(whole, PHASE_HEIGHT) : many ? PANEL_HEIGHT : whole} />)}
     </div>
