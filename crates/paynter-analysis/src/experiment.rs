@@ -132,10 +132,7 @@ pub fn carry_out(
     let measures = measure_all(plan, &read);
     let search = search_values(plan, &read);
     let limits = kept_limits(plan, &read);
-    let drawn = Drawn {
-        table: &run.table,
-        event_times: &run.event_times,
-    };
+    let drawn = Drawn::of(&run);
     let plots = plots(plan, &drawn, (layout, references), &compiled.graph);
     let first_lock = run.table.columns.len() - layout.n_locks;
     let loop_gain = judge_delay(&mut run, compiled, plan, layout);
@@ -360,6 +357,15 @@ fn functional_value(functional: &Functional, read: &Read<'_>) -> Option<f64> {
 pub(crate) struct Drawn<'a> {
     pub table: &'a Table,
     pub event_times: &'a [f64],
+}
+
+impl<'a> Drawn<'a> {
+    fn of(run: &'a Run) -> Self {
+        Drawn {
+            table: &run.table,
+            event_times: &run.event_times,
+        }
+    }
 }
 
 pub(crate) fn plots(
