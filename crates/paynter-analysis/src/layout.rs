@@ -184,6 +184,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         is_minimal: plan.constraints == Constraints::Minimal,
         keeps_past: plan.constraints == Constraints::Delayed,
         rest: Vec::new(),
+        onlooker: None,
     }
 }
 

@@ -172,7 +172,7 @@ fn integrate_powers(dae: &mut Dae, powers: &[ExprId]) {
 }
 
 /// Power along the arrow of a bond; the flow of a pseudo bond is a power already.
-fn bond_power(graph: &mut BondGraph, bond: BondId) -> ExprId {
+pub fn bond_power(graph: &mut BondGraph, bond: BondId) -> ExprId {
     let (effort, flow) = (graph.bond(bond).effort, graph.bond(bond).flow);
     let is_pseudo = is_pseudo(graph, bond);
     let pool = &mut graph.signals.pool;

@@ -11,6 +11,7 @@ use crate::linear::{
 };
 use crate::named_runs::named_runs;
 use crate::simulate::{Ending, RunSpec, prepare};
+use crate::watching::{Watch, Watched};
 use paynter_design::check::unreadable_reference;
 use paynter_design::code;
 use paynter_design::compile::{Compiled, Treatment};
@@ -38,6 +39,8 @@ pub struct RunChoice {
     pub wants_ranges: bool,
     /// Look how far locks give way.
     pub wants_gaps: bool,
+    /// Sees the plots while the run goes on.
+    pub watch: Option<Watch>,
 }
 
 /// Runs the experiment of a design.
@@ -190,6 +193,15 @@ impl Stages {
         if let Some(times) = &choice.times {
             spec.output_times.clone_from(times);
         }
+        spec.onlooker = choice.watch.as_ref().map(|watch| {
+            let watched = Watched {
+                plan: design.plan.clone(),
+                layout: self.layout.clone(),
+                references: self.references.clone(),
+                graph: self.compiled.graph.clone(),
+            };
+            watch.onlooker(watched)
+        });
 
         let task = Task {
             layout: &self.layout,

@@ -9,7 +9,9 @@
 use crate::ranges::Ranges;
 use crate::trace::{Measured, Trace};
 use paynter_solve::{Dense, EvalError, EventRecord, Observer, System};
+use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Points taken inside every step for measures such as rise times; cubic interpolation
 /// between them leaves an error far below that of the step itself.
@@ -37,6 +39,25 @@ impl Rows {
     }
 }
 
+/// Looks at what has been recorded so far as often as progress is reported: rows, and times of events.
+#[derive(Clone)]
+pub struct Onlooker(Arc<Look>);
+
+type Look = dyn Fn(&Rows, &[f64]) + Send + Sync;
+
+impl Onlooker {
+    /// Calls `look` with what there is; the run waits until it returns.
+    pub fn new(look: impl Fn(&Rows, &[f64]) + Send + Sync + 'static) -> Self {
+        Onlooker(Arc::new(look))
+    }
+}
+
+impl fmt::Debug for Onlooker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Onlooker")
+    }
+}
+
 /// Writes down columns at given times.
 pub struct Recorder<'a> {
     output_times: Vec<f64>,
@@ -51,6 +72,8 @@ pub struct Recorder<'a> {
     pub event_times: Vec<f64>,
     progress: Progress<'a>,
     steps_since_progress: u32,
+    /// Who looks on.
+    pub(crate) onlooker: Option<Onlooker>,
     has_started: bool,
     y: Vec<f64>,
     row: Vec<f64>,
@@ -77,6 +100,7 @@ impl<'a> Recorder<'a> {
             event_times: Vec::new(),
             progress,
             steps_since_progress: 0,
+            onlooker: None,
             has_started: false,
             y: Vec::new(),
             row: vec![0.0; n_columns],
@@ -209,6 +233,9 @@ impl Observer for Recorder<'_> {
         self.steps_since_progress += 1;
         if self.steps_since_progress >= 64 {
             self.steps_since_progress = 0;
+            if let Some(Onlooker(look)) = &self.onlooker {
+                look(&self.rows, &self.event_times);
+            }
             (self.progress)(t1)?;
         }
         ControlFlow::Continue(())

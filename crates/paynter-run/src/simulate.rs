@@ -229,6 +229,7 @@ pub fn follow(
         &spec.measured,
         progress,
     );
+    recorder.onlooker.clone_from(&spec.onlooker);
     recorder.ranges = spec.wants_ranges.then(|| Ranges::new(spec.wanted.len()));
     let End { t, y, ending } = hybrid.go(&start.y0, &mut recorder);
     let energy_after = hybrid.at_present().0.stored_energy(t, &y);

@@ -16,6 +16,7 @@ use crate::library;
 use crate::runner::Runner;
 use crate::study::Bench;
 use crate::told::Told;
+use crate::ways::ways;
 use crate::wire::{Ask, Focus, GraphEdit, answer};
 use crate::words::{card, offers};
 use paynter::{Choice, design_in};
@@ -118,6 +119,50 @@ impl Clerk<'_> {
                 hub.tell(&json!({ "event": "files", "files": hub.folder.list() }));
                 Ok(json!({ "path": path }))
             }
+            Ask::Complete { path, at } => {
+                let full = hub.full(&path)?;
+                Ok(offers(&hub.workspace(), &full, at))
+            }
+            Ask::Hover { path, at } => {
+                let full = hub.full(&path)?;
+                Ok(card(&hub.workspace(), &full, at))
+            }
+            Ask::Lesson => {
+                let focus = self.focus();
+                let full = hub.full(&focus.path)?;
+                Ok(json!(lesson(&hub.workspace(), &full, &focus)))
+            }
+            Ask::Copy { path, nodes } => {
+                let (full, model) = self.level(&path)?;
+                let text = paynter_service::edit::copy(&hub.workspace(), &full, &model, &nodes);
+                text.map(|text| json!(text)).map_err(|r| r.to_string())
+            }
+            Ask::Ways { path } => {
+                let (full, model) = self.level(&path)?;
+                Ok(json!(ways(&hub.workspace(), &full, &model)))
+            }
+            Ask::Preview { path, from, to } => {
+                let (full, model) = self.level(&path)?;
+                let found = edits::preview(&hub.workspace(), &full, &model, (&from, &to))?;
+                let stroke = found.stroke.map(|s| format!("{s:?}").to_lowercase());
+                Ok(
+                    json!({ "isTurned": found.is_turned, "stroke": stroke, "isConflict": found.is_conflict }),
+                )
+            }
+            Ask::Why { bond } => {
+                let focus = self.focus();
+                let full = hub.full(&focus.path)?;
+                Ok(json!(why(&hub.workspace(), &full, &focus, &bond)))
+            }
+            Ask::Equations => self.equations(),
+            Ask::Edit { path, edit } => self.edit(&path, &edit),
+            other => self.answer_about_runs(other),
+        }
+    }
+
+    fn answer_about_runs(&self, ask: Ask) -> Result<Value, String> {
+        let hub = self.hub;
+        match ask {
             Ask::Run(ask) => {
                 hub.full(&ask.path)?;
                 self.runner.run(ask);
@@ -128,10 +173,13 @@ impl Clerk<'_> {
                 Ok(Value::Null)
             }
             Ask::Zoom { from, to, width } => {
-                let frame = self.runner.zoom(from.zip(to), width.min(MAX_WIDTH));
-                if let Some(frame) = frame {
+                for frame in self.runner.zoom(from.zip(to), width.min(MAX_WIDTH)) {
                     self.out.binary(frame);
                 }
+                Ok(Value::Null)
+            }
+            Ask::Pin { runs } => {
+                self.runner.pin(&runs);
                 Ok(Value::Null)
             }
             Ask::Curves { of, width } => {
@@ -151,32 +199,6 @@ impl Clerk<'_> {
                 Ok(Value::Null)
             }
             Ask::Units { unit } => Ok(json!(units(&unit))),
-            Ask::Complete { path, at } => {
-                let full = hub.full(&path)?;
-                Ok(offers(&hub.workspace(), &full, at))
-            }
-            Ask::Hover { path, at } => {
-                let full = hub.full(&path)?;
-                Ok(card(&hub.workspace(), &full, at))
-            }
-            Ask::Lesson => {
-                let focus = self.focus();
-                let full = hub.full(&focus.path)?;
-                Ok(json!(lesson(&hub.workspace(), &full, &focus)))
-            }
-            Ask::Copy { path, nodes } => {
-                let (full, model) = self.level(&path)?;
-                let text = paynter_service::edit::copy(&hub.workspace(), &full, &model, &nodes);
-                text.map(|text| json!(text)).map_err(|r| r.to_string())
-            }
-            Ask::Preview { path, from, to } => {
-                let (full, model) = self.level(&path)?;
-                let found = edits::preview(&hub.workspace(), &full, &model, (&from, &to))?;
-                let stroke = found.stroke.map(|s| format!("{s:?}").to_lowercase());
-                Ok(
-                    json!({ "isTurned": found.is_turned, "stroke": stroke, "isConflict": found.is_conflict }),
-                )
-            }
             Ask::Study(ask) => {
                 hub.full(&ask.path)?;
                 self.bench.ask(ask);
@@ -186,13 +208,7 @@ impl Clerk<'_> {
                 self.bench.cancel();
                 Ok(Value::Null)
             }
-            Ask::Why { bond } => {
-                let focus = self.focus();
-                let full = hub.full(&focus.path)?;
-                Ok(json!(why(&hub.workspace(), &full, &focus, &bond)))
-            }
-            Ask::Equations => self.equations(),
-            Ask::Edit { path, edit } => self.edit(&path, &edit),
+            _ => unreachable!("`answer` has answered all others"),
         }
     }
 

@@ -88,7 +88,7 @@ fn run_and_keep(args: &RunArgs) -> Result<u8, u8> {
         engine: args.engine.engine(),
         times: read_times(args).map_err(call_error)?,
         wants_ranges: true,
-        wants_gaps: false,
+        ..RunChoice::default()
     };
 
     let mut outputs = Outputs::of(&design);
